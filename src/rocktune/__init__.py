@@ -1,0 +1,1 @@
+"""rocktune finds, proves and keeps the best RocksDB configuration for a workload on a device."""

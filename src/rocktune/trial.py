@@ -1,0 +1,266 @@
+"""The nouns that tuners, engines, the ledger and the study share.
+
+A trial is "measure configuration c until age t", t in seconds of load since the run began. A run is
+known by its configuration and its replicate: asking for the same two with a larger age goes on from
+where the run is, and the engine's answer covers the window between the two ages alone. What a tuner
+sees is cumulative: the windows from age 0, added up.
+"""
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+
+from rocktune.device import DeviceSpec
+from rocktune.workload import WorkloadSpec
+
+Value = int | float | str | bool
+OptionMaps = dict[str, dict[str, str]]
+"""RocksDB options as text by section: "db", "cf" and "table" (see docs/design/worker-protocol.md)."""
+
+
+class Configuration(Mapping[str, Value]):
+    """An immutable, hashable choice of values for active knobs, in full-size units whatever the scale.
+
+    Equal configurations have equal `key`s, on any machine and in any process.
+    """
+
+    def __init__(self, values: Mapping[str, Value]) -> None:
+        self._values = dict(sorted(values.items()))
+        self.key: str = json.dumps(self._values, separators=(",", ":"))
+
+    def __getitem__(self, name: str) -> Value:
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Configuration) and self.key == other.key
+
+    def __repr__(self) -> str:
+        return f"Configuration({self._values})"
+
+    def replaced(self, changes: Mapping[str, Value]) -> "Configuration":
+        """Returns this configuration with some values replaced or added."""
+        return Configuration({**self._values, **changes})
+
+
+class Status(StrEnum):
+    """How a trial ended. Only an `ok` trial has figures; a failed one is never a number."""
+
+    OK = "ok"
+    INVALID = "invalid"
+    CRASHED = "crashed"
+    TIMED_OUT = "timed_out"
+    OUT_OF_MEMORY = "out_of_memory"
+    OUT_OF_DISK = "out_of_disk"
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A request to measure.
+
+    Attributes:
+        configuration: what to run.
+        until_s: age to reach, seconds of load since the run began, above 0.
+        replicate: which run of this configuration; equal replicates of all configurations share the
+            workload's random numbers, different ones do not. A search uses 0.
+    """
+
+    configuration: Configuration
+    until_s: float
+    replicate: int = 0
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Trials that may be measured in any order or at once, and runs that are no longer needed.
+
+    Attributes:
+        trials: what to measure; results come back in this order.
+        release: (configuration, replicate) pairs of runs that will not be asked for a larger age; they are
+            closed before the trials begin.
+    """
+
+    trials: tuple[Trial, ...]
+    release: tuple[tuple[Configuration, int], ...] = ()
+
+
+READ_KINDS = ("get", "get_absent")
+WRITE_KINDS = ("put", "insert", "delete")
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What a run did in the window (from_s, until_s], as the worker reports it, and what follows from it.
+
+    The raw figures are in `raw`, whose form docs/design/worker-protocol.md states. `raw` counts of a window
+    add up; its states are those at the window's end.
+    """
+
+    raw: dict[str, Any] = field(repr=False)
+
+    @property
+    def from_s(self) -> float:
+        """Age at which the window begins, seconds."""
+        return float(self.raw["from_s"])
+
+    @property
+    def until_s(self) -> float:
+        """Age at which the window ends, seconds."""
+        return float(self.raw["until_s"])
+
+    @property
+    def seconds(self) -> float:
+        """Length of the window."""
+        return self.until_s - self.from_s
+
+    def merged(self, later: "Measurement") -> "Measurement":
+        """Returns this window and the one that follows it as one window.
+
+        Raises:
+            ValueError: `later` does not begin where this one ends.
+        """
+        if not math.isclose(self.until_s, later.from_s, abs_tol=1e-6):
+            raise ValueError(f"the window from {later.from_s} s does not follow the one until {self.until_s} s")
+        return Measurement(_merged(self.raw, later.raw))
+
+    def operations(self, kinds: Iterable[str] | None = None) -> int:
+        """Returns the number of operations completed, of some kinds or of all."""
+        counted = self.raw["operations"]
+        return sum(int(counted[kind]["count"]) for kind in (counted if kinds is None else kinds) if kind in counted)
+
+    def latency_us(self, kinds: Iterable[str], percentile: float) -> float:
+        """Returns a latency percentile over some kinds of operations; smaller is better.
+
+        Args:
+            kinds: operation kinds (`READ_KINDS`, `WRITE_KINDS`, or any of the worker's).
+            percentile: in (0, 100].
+
+        Returns:
+            Microseconds (relative error under 2%, the histogram's), NaN when there were no such operations.
+        """
+        counts: dict[float, int] = {}
+        for kind in kinds:
+            for bound, count in self.raw["operations"].get(kind, {}).get("latency_ns", []):
+                counts[bound] = counts.get(bound, 0) + count
+        if not counts:
+            return math.nan
+        bounds = np.array(sorted(counts))
+        cumulative = np.cumsum([counts[bound] for bound in bounds])
+        position = int(np.searchsorted(cumulative, percentile / 100 * cumulative[-1] * (1 - 1e-12)))
+        return float(bounds[position]) / 1e3
+
+    @property
+    def figures(self) -> dict[str, float]:
+        """The measurement's fields that objectives, constraints and tables name; NaN where not defined.
+
+        `throughput_ops_s` (larger is better); `{read,write,scan}_latency_us_{p50,p95,p99,p999}`,
+        `write_amplification` (bytes written to the device, WAL included, per byte the user wrote),
+        `read_amplification` (device reads by user reads per read), `space_amplification` (bytes of the store
+        per live byte), `stalled_share`, `db_bytes`, `resident_bytes`, `cpu_s_per_million_ops`,
+        `longest_write_stop_s` (smaller is better).
+        """
+        operations = self.operations()
+        figures = {"throughput_ops_s": operations / self.seconds if self.seconds > 0 else math.nan}
+        for name, kinds in (("read", READ_KINDS), ("write", WRITE_KINDS), ("scan", ("scan",))):
+            for label, percentile in (("p50", 50.0), ("p95", 95.0), ("p99", 99.0), ("p999", 99.9)):
+                figures[f"{name}_latency_us_{label}"] = self.latency_us(kinds, percentile)
+        device, raw = self.raw["device_bytes"], self.raw
+        written = device["wal"] + device["flush"] + device["compaction_write"]
+        reads = self.operations((*READ_KINDS, "read_modify_write"))
+        return figures | {
+            "write_amplification": _ratio(written, raw["user_bytes_written"]),
+            "read_amplification": _ratio(raw["device_operations"]["user_read"], reads),
+            "space_amplification": _ratio(raw["db_bytes"], raw["logical_bytes"]),
+            "stalled_share": _ratio(raw["stalled_s"], self.seconds),
+            "longest_write_stop_s": float(raw["longest_write_stop_s"]),
+            "db_bytes": float(raw["db_bytes"]),
+            "resident_bytes": float(raw["memory_bytes"]["resident"]),
+            "cpu_s_per_million_ops": _ratio(raw["cpu_s"] * 1e6, operations),
+        }
+
+
+def _ratio(above: float, below: float) -> float:
+    return above / below if below else math.nan
+
+
+_STATES = frozenset(
+    {"level_bytes", "level_files", "db_bytes", "logical_bytes", "live_keys", "memory_bytes", "histograms", "until_s"}
+)
+_MAXIMA = frozenset({"longest_write_stop_s"})
+_KEPT = frozenset({"from_s", "interval_s", "event"})
+
+
+def _merged(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
+    """Adds two windows' raw figures, field by field as the field's name says."""
+    result = dict(first)
+    for name, later in second.items():
+        earlier = first.get(name)
+        if name in _STATES or (earlier is None and name not in _KEPT):
+            result[name] = later
+        elif name in _KEPT:
+            continue
+        elif name in _MAXIMA:
+            result[name] = max(earlier, later)
+        elif name == "latency_ns":
+            counts = {bound: count for bound, count in earlier}
+            for bound, count in later:
+                counts[bound] = counts.get(bound, 0) + count
+            result[name] = [[bound, counts[bound]] for bound in sorted(counts)]
+        elif isinstance(later, dict):
+            result[name] = _merged(earlier, later)
+        else:
+            result[name] = earlier + later
+    return result
+
+
+@dataclass(frozen=True)
+class Result:
+    """A trial's answer.
+
+    Attributes:
+        trial: what was asked.
+        status: how it ended.
+        measurement: the run's figures from age 0 to the trial's age; None unless the status is `ok`.
+        message: what the process last said, for a failed trial; one line.
+    """
+
+    trial: Trial
+    status: Status
+    measurement: Measurement | None = None
+    message: str = ""
+
+    def figure(self, name: str) -> float:
+        """Returns one of `Measurement.figures`, NaN for a failed trial."""
+        return math.nan if self.measurement is None else self.measurement.figures[name]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Everything about a run but its configuration and seed: the conditions under which figures compare.
+
+    Attributes:
+        workload: at full size.
+        device: what the store's I/O may use; never scaled.
+        scale: S; byte sizes and keys are divided by it when a run is opened, ages by whoever asks.
+        fixed_options: options under every configuration, full size (a preset's pinned ones, the user's file).
+        memory_bytes: the memory budget at full size; what a run may use beyond it is the engine's limit.
+    """
+
+    workload: WorkloadSpec
+    device: DeviceSpec
+    scale: int
+    fixed_options: OptionMaps
+    memory_bytes: int

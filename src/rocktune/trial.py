@@ -6,9 +6,8 @@ where the run is, and the engine's answer covers the window between the two ages
 sees is cumulative: the windows from age 0, added up.
 """
 
-import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -16,44 +15,22 @@ from typing import Any
 import numpy as np
 
 from rocktune.device import DeviceSpec
+from rocktune.space.configuration import Configuration, OptionMaps, Value
 from rocktune.workload import WorkloadSpec
 
-Value = int | float | str | bool
-OptionMaps = dict[str, dict[str, str]]
-"""RocksDB options as text by section: "db", "cf" and "table" (see docs/design/worker-protocol.md)."""
-
-
-class Configuration(Mapping[str, Value]):
-    """An immutable, hashable choice of values for active knobs, in full-size units whatever the scale.
-
-    Equal configurations have equal `key`s, on any machine and in any process.
-    """
-
-    def __init__(self, values: Mapping[str, Value]) -> None:
-        self._values = dict(sorted(values.items()))
-        self.key: str = json.dumps(self._values, separators=(",", ":"))
-
-    def __getitem__(self, name: str) -> Value:
-        return self._values[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
-
-    def __len__(self) -> int:
-        return len(self._values)
-
-    def __hash__(self) -> int:
-        return hash(self.key)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Configuration) and self.key == other.key
-
-    def __repr__(self) -> str:
-        return f"Configuration({self._values})"
-
-    def replaced(self, changes: Mapping[str, Value]) -> "Configuration":
-        """Returns this configuration with some values replaced or added."""
-        return Configuration({**self._values, **changes})
+__all__ = [
+    "READ_KINDS",
+    "WRITE_KINDS",
+    "Batch",
+    "Configuration",
+    "Experiment",
+    "Measurement",
+    "OptionMaps",
+    "Result",
+    "Status",
+    "Trial",
+    "Value",
+]
 
 
 class Status(StrEnum):
@@ -133,13 +110,17 @@ class Measurement:
             ValueError: `later` does not begin where this one ends.
         """
         if not math.isclose(self.until_s, later.from_s, abs_tol=1e-6):
-            raise ValueError(f"the window from {later.from_s} s does not follow the one until {self.until_s} s")
+            raise ValueError(
+                f"the window from {later.from_s} s does not follow the one until {self.until_s} s"
+            )
         return Measurement(_merged(self.raw, later.raw))
 
     def operations(self, kinds: Iterable[str] | None = None) -> int:
         """Returns the number of operations completed, of some kinds or of all."""
         counted = self.raw["operations"]
-        return sum(int(counted[kind]["count"]) for kind in (counted if kinds is None else kinds) if kind in counted)
+        return sum(
+            int(counted[kind]["count"]) for kind in (counted if kinds is None else kinds) if kind in counted
+        )
 
     def latency_us(self, kinds: Iterable[str], percentile: float) -> float:
         """Returns a latency percentile over some kinds of operations; smaller is better.
@@ -197,7 +178,16 @@ def _ratio(above: float, below: float) -> float:
 
 
 _STATES = frozenset(
-    {"level_bytes", "level_files", "db_bytes", "logical_bytes", "live_keys", "memory_bytes", "histograms", "until_s"}
+    {
+        "level_bytes",
+        "level_files",
+        "db_bytes",
+        "logical_bytes",
+        "live_keys",
+        "memory_bytes",
+        "histograms",
+        "until_s",
+    }
 )
 _MAXIMA = frozenset({"longest_write_stop_s"})
 _KEPT = frozenset({"from_s", "interval_s", "event"})

@@ -1,0 +1,1 @@
+"""Scripts that measure what rocktune claims; each has the same face (see claims.py)."""

@@ -10,13 +10,16 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rocktune.device import DeviceSpec
 from rocktune.space.configuration import Configuration, OptionMaps, Value
 from rocktune.workload import WorkloadSpec
+
+if TYPE_CHECKING:
+    from rocktune.space import Space
 
 __all__ = [
     "READ_KINDS",
@@ -245,12 +248,15 @@ class Experiment:
         workload: at full size.
         device: what the store's I/O may use; never scaled.
         scale: S; byte sizes and keys are divided by it when a run is opened, ages by whoever asks.
-        fixed_options: options under every configuration, full size (a preset's pinned ones, the user's file).
-        memory_bytes: the memory budget at full size; what a run may use beyond it is the engine's limit.
+        space: turns a configuration into options; its memory budget is at full size, and what a run may use
+            beyond it is the engine's limit.
+        base_options: the user's own OPTIONS file, full size; empty where there is none. The options of a
+            configuration are laid over it, and the configuration without knobs is this file as it stands
+            (RocksDB's bare defaults where it is empty).
     """
 
     workload: WorkloadSpec
     device: DeviceSpec
     scale: int
-    fixed_options: OptionMaps
-    memory_bytes: int
+    space: "Space"
+    base_options: OptionMaps = field(default_factory=dict)

@@ -1,0 +1,91 @@
+"""The devices that have names, and devices from TOML files.
+
+Dremel limits bandwidth alone, and so do the two presets named after its limits. The figures of the other
+presets are our choice: what common models of their class deliver, a little below their data sheets.
+"""
+
+from pathlib import Path
+
+from rocktune.device.spec import DeviceSpec
+from rocktune.errors import unknown_name
+from rocktune.spec_file import is_file_name, read_toml, validated
+from rocktune.units import MIB
+
+_PRESETS: dict[str, tuple[str, DeviceSpec]] = {
+    device.name: (summary, device)
+    for summary, device in (
+        ("no limit: the machine's own storage, nothing added", DeviceSpec(name="none")),
+        (
+            "a drive limited to 100 MB/s and in nothing else, as in Dremel's evaluation",
+            DeviceSpec(name="ssd-100mb", bandwidth_bytes_s=100 * MIB),
+        ),
+        (
+            "a drive limited to 200 MB/s and in nothing else, as in Dremel's evaluation",
+            DeviceSpec(name="ssd-200mb", bandwidth_bytes_s=200 * MIB),
+        ),
+        (
+            "a SATA solid-state drive: 500 MB/s, 80,000 operations a second, 100 us",
+            DeviceSpec(
+                name="sata",
+                bandwidth_bytes_s=500 * MIB,
+                iops=80_000,
+                read_latency_us=100,
+                write_latency_us=50,
+                sync_latency_us=1000,
+            ),
+        ),
+        (
+            "a data-centre NVMe drive: 3 GB/s, 500,000 operations a second, 80 us",
+            DeviceSpec(
+                name="nvme",
+                bandwidth_bytes_s=3000 * MIB,
+                iops=500_000,
+                read_latency_us=80,
+                write_latency_us=20,
+                sync_latency_us=30,
+            ),
+        ),
+        (
+            "a hard disk of 7,200 turns a minute: 160 MB/s, 150 operations a second, 8 ms",
+            DeviceSpec(
+                name="hdd",
+                bandwidth_bytes_s=160 * MIB,
+                iops=150,
+                read_latency_us=8000,
+                sync_latency_us=8000,
+            ),
+        ),
+        (
+            "a general-purpose cloud volume: 125 MB/s, 3,000 operations a second, 500 us",
+            DeviceSpec(
+                name="cloud-gp3",
+                bandwidth_bytes_s=125 * MIB,
+                iops=3000,
+                read_latency_us=500,
+                write_latency_us=800,
+                sync_latency_us=1000,
+            ),
+        ),
+    )
+}
+
+
+def device_names() -> dict[str, str]:
+    """Returns the presets' names, each with what it is in one line."""
+    return {name: summary for name, (summary, _) in _PRESETS.items()}
+
+
+def load_device(name_or_path: str) -> DeviceSpec:
+    """Returns a preset by its name, or the device that a TOML file describes.
+
+    A file's fields are DeviceSpec's; its name, unless given, is the file's without the ending.
+
+    Raises:
+        UserError: there is no such preset, or the file is missing, malformed or wrong.
+    """
+    if name_or_path in _PRESETS:
+        return _PRESETS[name_or_path][1]
+    if not is_file_name(name_or_path):
+        raise unknown_name("device", name_or_path, _PRESETS)
+    path = Path(name_or_path)
+    return validated(DeviceSpec, {"name": path.stem} | read_toml(path), name_or_path)

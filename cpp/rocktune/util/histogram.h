@@ -23,7 +23,8 @@ class Histogram {
    public:
     uint64_t count() const { return count_; }
     uint64_t sum() const { return sum_; }
-    // Smallest bucket bound below or at which at least `percentile` (0, 100] percent of values lie; 0 if empty.
+    // Smallest bucket bound below or at which at least `percentile` (0, 100] percent of values lie; 0 if
+    // empty.
     uint64_t Percentile(double percentile) const;
     // (upper bound, count) of the buckets that are not empty, ascending.
     std::vector<std::pair<uint64_t, uint64_t>> Buckets() const;

@@ -1,10 +1,10 @@
 #pragma once
 
+#include <rocksdb/listener.h>
+
 #include <array>
 #include <cstddef>
 #include <memory>
-
-#include <rocksdb/listener.h>
 
 namespace rocktune {
 
@@ -22,7 +22,8 @@ enum class ThreadRole { kOther, kUser, kFlush, kCompaction };
 
 ThreadRole CurrentThreadRole();
 
-// Sets the calling thread's role for a scope; the runner's load threads are kUser.
+// Sets the calling thread's role for a scope; the runner's load threads are kUser. While the thread runs a
+// flush or a compaction that the listener below sees, that comes first.
 class ScopedThreadRole {
  public:
   explicit ScopedThreadRole(ThreadRole role);

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
@@ -21,7 +20,8 @@ class RunClock {
   RunClock(const RunClock&) = delete;
   RunClock& operator=(const RunClock&) = delete;
 
-  // Nanoseconds of load so far. While stopped: the moment of the stop. Costs one steady_clock read.
+  // Nanoseconds of load so far, never decreasing. While stopped: the moment of the stop. Takes no lock and
+  // costs one steady_clock read.
   Nanos Now() const;
 
   // Lets the clock move. No effect while it moves.
@@ -30,26 +30,32 @@ class RunClock {
   // Stops the clock; sleepers stay asleep until it has moved on to their time. No effect while stopped.
   void Stop();
 
-  // Ends all waiting, now and later: sleepers return at once and gates stand open. Cannot be undone.
+  // Ends all waiting, now and later: sleepers return at once and gates stand open. Cannot be undone. The
+  // time itself still moves or stands as Start and Stop have it.
   void Close();
 
   bool closed() const { return closed_.load(std::memory_order_acquire); }
-  bool running() const { return running_.load(std::memory_order_acquire); }
+  bool running() const { return IsRunning(state_.load(std::memory_order_acquire)); }
 
-  // Sleeps until Now() >= time. Returns false when the clock was closed meanwhile.
+  // Sleeps until Now() >= time; wakes some tens of microseconds late. Like WaitWhileStopped it does not
+  // return true while the clock stands, even if `time` has passed. Returns false when closed.
   bool SleepUntil(Nanos time);
 
   // Returns at once while the clock runs; otherwise waits for Start. Returns false when closed.
   bool WaitWhileStopped();
 
  private:
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  std::atomic<bool> running_{false};
+  // Whether the clock runs, and one time: while running the steady time at which it would have shown 0,
+  // while stopped what it shows. Both in one word, so that readers see them change together.
+  static bool IsRunning(int64_t state) { return (state & 1) != 0; }
+  static Nanos TimeOf(int64_t state) { return state >> 1; }
+  static int64_t MakeState(bool running, Nanos time) { return time * 2 + (running ? 1 : 0); }
+
+  std::atomic<int64_t> state_{0};
   std::atomic<bool> closed_{false};
-  // Run time = steady time - offset while running; stopped_at_ while stopped.
-  std::atomic<Nanos> offset_{0};
-  std::atomic<Nanos> stopped_at_{0};
+  std::mutex mutex_;                 // guards changes of the two above
+  std::condition_variable started_;  // started or closed: wakes those that wait for a stopped clock
+  std::condition_variable closing_;  // closed: wakes those that sleep until a time
 };
 
 }  // namespace rocktune

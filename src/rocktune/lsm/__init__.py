@@ -1,1 +1,31 @@
 """The formulas of LSM-trees, each written once. Pure functions of floats or arrays."""
+
+from rocktune.lsm.features import (
+    FEATURE_NAMES,
+    block_cache_hit_rate,
+    compaction_frequency,
+    fused_features,
+    level0_size_bytes,
+    read_sstable_cost,
+    write_buffer_full_frequency,
+)
+from rocktune.lsm.levels import (
+    level_count,
+    worst_case_read_amplification,
+    worst_case_space_amplification,
+    worst_case_write_amplification,
+)
+
+__all__ = [
+    "FEATURE_NAMES",
+    "block_cache_hit_rate",
+    "compaction_frequency",
+    "fused_features",
+    "level0_size_bytes",
+    "level_count",
+    "read_sstable_cost",
+    "worst_case_read_amplification",
+    "worst_case_space_amplification",
+    "worst_case_write_amplification",
+    "write_buffer_full_frequency",
+]

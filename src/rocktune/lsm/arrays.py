@@ -1,0 +1,12 @@
+"""What the formulas take: a number, or an array with one number per configuration."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Numbers = float | NDArray[np.float64] | NDArray[np.int64]
+Reals = NDArray[np.float64]
+
+
+def real(numbers: Numbers) -> Reals:
+    """Returns `numbers` as an array of doubles of the same shape."""
+    return np.asarray(numbers, dtype=np.float64)

@@ -1,0 +1,202 @@
+"""Dremel's fused features: four numbers that stand for a whole configuration (section 4.3, table 2).
+
+Each leaves out what all configurations under one workload share, so that only their order and ratios mean
+something.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from rocktune.lsm.arrays import Numbers, Reals, real
+from rocktune.lsm.levels import level_count
+
+FEATURE_NAMES = (
+    "compaction_frequency",
+    "write_buffer_full_frequency",
+    "read_sstable_cost",
+    "block_cache_hit_rate",
+)
+
+
+def compaction_frequency(
+    *,
+    max_background_compactions: Numbers,
+    max_bytes_for_level_multiplier: Numbers,
+    target_file_size_base: Numbers,
+    target_file_size_multiplier: Numbers,
+    levels: Numbers,
+    parallel_levels: Numbers | None = None,
+) -> Reals:
+    """Returns the worst-case frequency of compactions (Dremel, equation 5); smaller is better.
+
+    H / #Level * (T+1) / F * (R - R^-(#Level - 1)) / (R - 1), whose last factor is the sum of R^-(i-1) for
+    i = 1 to #Level and so #Level when R is 1. Table 2 prints H / L with L = `num_levels`, the derivation has
+    the actual #Level: that is used unless `parallel_levels` says otherwise.
+
+    Args:
+        max_background_compactions: H, threads.
+        max_bytes_for_level_multiplier: T.
+        target_file_size_base: F, bytes.
+        target_file_size_multiplier: R, at least 1.
+        levels: #Level, from `rocktune.lsm.levels.level_count`.
+        parallel_levels: what H is divided by; `num_levels` gives the form that is printed.
+
+    Returns:
+        Per byte of F, broadcast over the arguments' shapes.
+    """
+    size_ratio = real(max_bytes_for_level_multiplier)
+    file_ratio = real(target_file_size_multiplier)
+    depth = real(levels)
+    grows = file_ratio > 1
+    # Where R is 1 the closed form is 0 / 0; 2 stands in for it there and np.where takes the limit.
+    safe_ratio = np.where(grows, file_ratio, 2.0)
+    files = np.where(grows, (safe_ratio - safe_ratio ** (1 - depth)) / (safe_ratio - 1), depth)
+    threads_per_level = real(max_background_compactions) / (
+        depth if parallel_levels is None else real(parallel_levels)
+    )
+    return threads_per_level * (size_ratio + 1) / target_file_size_base * files
+
+
+def write_buffer_full_frequency(
+    *,
+    level0_file_num_compaction_trigger: Numbers,
+    min_write_buffer_number_to_merge: Numbers,
+    write_buffer_size: Numbers,
+    max_write_buffer_number: Numbers,
+    max_background_flushes: Numbers,
+) -> Reals:
+    """Returns how often memtables and level 0 fill up (Dremel, equation 7); smaller is better.
+
+    1 / (C M W) + 1 / (Q W U), in 1/bytes.
+
+    Args:
+        level0_file_num_compaction_trigger: C, files.
+        min_write_buffer_number_to_merge: M, buffers.
+        write_buffer_size: W, bytes.
+        max_write_buffer_number: Q, buffers.
+        max_background_flushes: U, threads.
+    """
+    buffer_bytes = real(write_buffer_size)
+    level0_bytes = level0_size_bytes(
+        level0_file_num_compaction_trigger, min_write_buffer_number_to_merge, buffer_bytes
+    )
+    memtable_bytes = real(max_write_buffer_number) * buffer_bytes
+    drained_bytes = memtable_bytes * real(max_background_flushes)
+    return 1 / level0_bytes + 1 / drained_bytes
+
+
+def level0_size_bytes(
+    level0_file_num_compaction_trigger: Numbers,
+    min_write_buffer_number_to_merge: Numbers,
+    write_buffer_size: Numbers,
+) -> Reals:
+    """Returns the bytes in level 0 when its compaction starts: C M W (Dremel, equation 6; rule 8).
+
+    Args:
+        level0_file_num_compaction_trigger: C, files.
+        min_write_buffer_number_to_merge: M, buffers.
+        write_buffer_size: W, bytes.
+    """
+    files = real(level0_file_num_compaction_trigger)
+    return files * min_write_buffer_number_to_merge * write_buffer_size
+
+
+def read_sstable_cost(
+    *, level0_file_num_compaction_trigger: Numbers, levels: Numbers, block_size: Numbers
+) -> Reals:
+    """Returns the worst-case cost of a read that misses the cache (Dremel, equation 8); smaller is better.
+
+    (C + #Level) / B, in 1/bytes.
+
+    Args:
+        level0_file_num_compaction_trigger: C, files.
+        levels: #Level, from `rocktune.lsm.levels.level_count`.
+        block_size: B, bytes.
+    """
+    files = real(level0_file_num_compaction_trigger) + levels
+    return files / block_size
+
+
+def block_cache_hit_rate(
+    *, memory_bytes: Numbers, max_write_buffer_number: Numbers, write_buffer_size: Numbers
+) -> Reals:
+    """Returns the memory that is left for the block cache (Dremel, equation 9); larger is better.
+
+    M_budget - Q W, in bytes. Table 1's cache size does not appear: the cache is what the budget leaves.
+
+    Args:
+        memory_bytes: M_budget.
+        max_write_buffer_number: Q, buffers.
+        write_buffer_size: W, bytes.
+    """
+    memtables = real(max_write_buffer_number) * write_buffer_size
+    return memory_bytes - memtables
+
+
+def fused_features(
+    values: Mapping[str, Numbers],
+    *,
+    expected_entries: float,
+    entry_bytes: float,
+    memory_bytes: float,
+    printed: bool = False,
+) -> dict[str, Reals]:
+    """Returns the four fused features of one or many configurations (Dremel, table 2).
+
+    Args:
+        values: by option name, numbers or equally long arrays, full size; the options that table 1 names
+            but for `bloom_bits`, `cache_size` and the two write triggers. `Space.columns` makes them.
+        expected_entries: distinct keys in the store by the end of a full-length run, above 0.
+        entry_bytes: key and value, mean.
+        memory_bytes: the memory budget.
+        printed: takes table 2's H / L, with L = `num_levels`, in place of the derivation's H / #Level.
+
+    Returns:
+        By `FEATURE_NAMES`, each of the values' shape. Of "block_cache_hit_rate" larger is better, of the
+        others smaller.
+    """
+    levels = level_count(
+        expected_entries=expected_entries,
+        entry_bytes=entry_bytes,
+        **_chosen(
+            values,
+            "level0_file_num_compaction_trigger",
+            "target_file_size_base",
+            "max_bytes_for_level_multiplier",
+            "num_levels",
+        ),
+    )
+    return {
+        "compaction_frequency": compaction_frequency(
+            levels=levels,
+            parallel_levels=values["num_levels"] if printed else None,
+            **_chosen(
+                values,
+                "max_background_compactions",
+                "max_bytes_for_level_multiplier",
+                "target_file_size_base",
+                "target_file_size_multiplier",
+            ),
+        ),
+        "write_buffer_full_frequency": write_buffer_full_frequency(
+            **_chosen(
+                values,
+                "level0_file_num_compaction_trigger",
+                "min_write_buffer_number_to_merge",
+                "write_buffer_size",
+                "max_write_buffer_number",
+                "max_background_flushes",
+            )
+        ),
+        "read_sstable_cost": read_sstable_cost(
+            levels=levels, **_chosen(values, "level0_file_num_compaction_trigger", "block_size")
+        ),
+        "block_cache_hit_rate": block_cache_hit_rate(
+            memory_bytes=memory_bytes, **_chosen(values, "max_write_buffer_number", "write_buffer_size")
+        ),
+    }
+
+
+def _chosen(values: Mapping[str, Numbers], *names: str) -> dict[str, Reals]:
+    return {name: real(values[name]) for name in names}

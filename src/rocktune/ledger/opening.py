@@ -1,0 +1,190 @@
+"""Finds, opens and upgrades a ledger's database; every failure is one line without passwords."""
+
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+from sqlalchemy import URL, Engine, create_engine, event, inspect, make_url, text
+from sqlalchemy.engine import ExceptionContext
+from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError
+
+from rocktune.errors import UserError
+from rocktune.ledger.locking import SCHEMA_LOCK, locks_of
+from rocktune.ledger.schema import SCHEMA_VERSION, VERSION_TABLE, to_json
+
+MIGRATIONS = Path(__file__).parent / "migrations"
+
+_DRIVERS = {
+    "sqlite": "sqlite",
+    "postgresql": "postgresql+psycopg",
+    "postgres": "postgresql+psycopg",
+    "mysql": "mysql+pymysql",
+    "mariadb": "mariadb+pymysql",
+}
+_BUSY_TIMEOUT_S = 30.0
+_CONNECT_TIMEOUT_S = 10
+
+
+def default_ledger_url() -> str:
+    """Returns the URL of the user's own ledger, a SQLite file under their data directory."""
+    return f"sqlite:///{platformdirs.user_data_path('rocktune') / 'ledger.sqlite'}"
+
+
+def masked_url(url: URL) -> str:
+    """Writes a URL with every password in it replaced, those among its parameters too."""
+    secrets = {name: "hidden" for name in url.query if "pass" in name.lower() or "pwd" in name.lower()}
+    return url.update_query_dict(secrets).render_as_string(hide_password=True)
+
+
+def open_database(url: str | None) -> Engine:
+    """Connects to the ledger's database, with its schema made or brought up to date.
+
+    Args:
+        url: a SQLAlchemy URL (`sqlite:///FILE`, `postgresql://...`, `mysql://...`), a plain path of a SQLite
+            file, or None for the user's own.
+
+    Raises:
+        UserError: the URL is malformed, the database cannot be reached or written, its driver is missing, or
+            it holds something else than a ledger that this version knows.
+    """
+    parsed = _parsed(url or default_ledger_url())
+    if parsed.get_backend_name() == "sqlite" and url is None:
+        Path(str(parsed.database)).parent.mkdir(parents=True, exist_ok=True)
+    engine = _connected(parsed)
+    try:
+        _bring_up_to_date(engine)
+    except UserError:
+        engine.dispose()
+        raise
+    return engine
+
+
+def _parsed(given: str) -> URL:
+    if "://" not in given:
+        return URL.create("sqlite", database=str(Path(given).expanduser().absolute()))
+    try:
+        url = make_url(given)
+    except (ArgumentError, ValueError):
+        # The text itself might show a password.
+        raise UserError(
+            "ledger: malformed URL; write sqlite:///FILE or postgresql://USER:PASSWORD@HOST/DATABASE"
+        ) from None
+    if url.drivername in _DRIVERS:
+        url = url.set(drivername=_DRIVERS[url.drivername])
+    if url.get_backend_name() != "sqlite":
+        return url
+    if not url.database or url.database == ":memory:":
+        raise UserError("ledger: a SQLite ledger needs a file, such as sqlite:///ledger.sqlite")
+    return url.set(database=str(Path(url.database).expanduser().absolute()))
+
+
+def _connected(url: URL) -> Engine:
+    if url.get_backend_name() == "sqlite" and not Path(str(url.database)).parent.is_dir():
+        raise UserError(f"ledger: the directory {Path(str(url.database)).parent} does not exist")
+    try:
+        engine = create_engine(url, json_serializer=to_json, **_arguments(url))
+    except NoSuchModuleError:
+        raise UserError(
+            f"ledger: unknown kind of database '{url.drivername}'; use sqlite, postgresql, mysql or mariadb"
+        ) from None
+    except ModuleNotFoundError as error:
+        raise UserError(
+            f"ledger: {url.get_backend_name()} needs the Python package '{error.name}'; install it with pip"
+        ) from None
+    _translate_errors(engine)
+    if engine.dialect.name == "sqlite":
+        _set_up_sqlite(engine)
+    return engine
+
+
+def _arguments(url: URL) -> dict[str, Any]:
+    if url.get_backend_name() == "sqlite":
+        return {"connect_args": {"timeout": _BUSY_TIMEOUT_S}}
+    arguments: dict[str, Any] = {"pool_pre_ping": True, "isolation_level": "READ COMMITTED"}
+    if "connect_timeout" not in url.query:
+        arguments["connect_args"] = {"connect_timeout": _CONNECT_TIMEOUT_S}
+    return arguments
+
+
+def _translate_errors(engine: Engine) -> None:
+    """Turns whatever the database refuses into one line; violated constraints and bad values stay so."""
+
+    @event.listens_for(engine, "handle_error")
+    def _translate(context: ExceptionContext) -> None:
+        if not isinstance(context.sqlalchemy_exception, DBAPIError):
+            raise context.original_exception
+        if isinstance(context.sqlalchemy_exception, IntegrityError):
+            return
+        reason = (
+            " ".join(str(context.original_exception).split()) or type(context.original_exception).__name__
+        )
+        if engine.url.password:
+            reason = reason.replace(str(engine.url.password), "***")
+        raise UserError(f"ledger {masked_url(engine.url)}: {reason}") from None
+
+
+def _set_up_sqlite(engine: Engine) -> None:
+    @event.listens_for(engine, "connect")
+    def _configure(connection: sqlite3.Connection, _record: Any) -> None:
+        # SQLAlchemy says BEGIN below; the driver would leave DDL and reads outside of transactions.
+        connection.isolation_level = None
+        connection.execute("PRAGMA journal_mode=WAL")
+        # A commit then lies in the kernel's page cache, which outlives a killed process; only a power cut can
+        # take the last trials, and never the database's integrity. FULL would add an fsync to every trial.
+        connection.execute("PRAGMA synchronous=NORMAL")
+        connection.execute("PRAGMA foreign_keys=ON")
+
+    @event.listens_for(engine, "begin")
+    def _begin(connection: Any) -> None:
+        connection.exec_driver_sql(connection.get_execution_options().get("begin", "BEGIN"))
+
+
+def writing(engine: Engine) -> Engine:
+    """Returns the same database for transactions that write.
+
+    SQLite must know that from the start: a transaction that read first and finds that another study's process
+    has written meanwhile could only fail, not wait.
+    """
+    return engine.execution_options(begin="BEGIN IMMEDIATE")
+
+
+def _bring_up_to_date(engine: Engine) -> None:
+    if _version(engine) == SCHEMA_VERSION:
+        return
+    with locks_of(engine).hold(SCHEMA_LOCK, wait=True):
+        if _version(engine) != SCHEMA_VERSION:
+            _upgrade(engine)
+
+
+def _version(engine: Engine) -> str | None:
+    """Returns the schema's version, None for an empty database."""
+    tables = inspect(engine).get_table_names()
+    if VERSION_TABLE in tables:
+        with engine.connect() as connection:
+            return str(connection.scalar(text(f"SELECT version_num FROM {VERSION_TABLE}")))
+    if tables:
+        raise UserError(
+            f"ledger {masked_url(engine.url)}: this database belongs to another program (it has a table "
+            f"'{sorted(tables)[0]}'); give rocktune one of its own"
+        )
+    return None
+
+
+def _upgrade(engine: Engine) -> None:
+    # Imported here because it costs as much as opening the ledger ten times, and is rarely needed.
+    from alembic import command
+    from alembic.config import Config
+    from alembic.util import CommandError
+
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+    with writing(engine).begin() as connection:
+        config.attributes["connection"] = connection
+        try:
+            command.upgrade(config, "head")
+        except CommandError:
+            raise UserError(
+                f"ledger {masked_url(engine.url)}: written by a newer rocktune;"
+                " upgrade rocktune or give another ledger"
+            ) from None

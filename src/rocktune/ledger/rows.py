@@ -1,0 +1,136 @@
+"""How rows become records, and the rows that others refer to."""
+
+import contextlib
+import hashlib
+import json
+import platform
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, CursorResult, Row, insert, select
+from sqlalchemy.exc import IntegrityError
+
+from rocktune.ledger import schema
+from rocktune.ledger.records import StudyRecord, TrialRecord
+from rocktune.ledger.windows import join_window
+from rocktune.trial import Configuration, Measurement, Status, Trial
+
+
+class AlreadyRecordedError(Exception):
+    """A trial, or a window of a run, was to be recorded twice; nothing has been changed."""
+
+
+@contextlib.contextmanager
+def recorded_once(what: str) -> Iterator[None]:
+    """Names what a violated unique constraint means."""
+    try:
+        yield
+    except IntegrityError:
+        raise AlreadyRecordedError(f"{what} is recorded already") from None
+
+
+STUDIES = select(schema.studies, schema.experiments.c.host, schema.experiments.c.engine_version).join_from(
+    schema.studies, schema.experiments
+)
+
+TRIALS = (
+    select(schema.trials, schema.batches.c.phase, schema.batches.c.number, schema.configurations.c["values"])
+    .join_from(schema.trials, schema.batches)
+    .join(schema.configurations, schema.configurations.c.id == schema.trials.c.configuration_id)
+)
+
+
+def is_batch(study: StudyRecord, number: int) -> ColumnElement[bool]:
+    """Returns the condition that selects one batch of a study."""
+    return (schema.batches.c.study_id == study.id) & (schema.batches.c.number == number)
+
+
+def digest_of(value: Any) -> str:
+    """Returns the SHA-256 of a JSON value, equal for equal values whatever the order of their names."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True, allow_nan=False).encode()).hexdigest()
+
+
+def study_record(row: Row[Any]) -> StudyRecord:
+    """Reads a row of `STUDIES`."""
+    return StudyRecord(row.id, row.name, row.spec, row.state, row.created_at, row.host, row.engine_version)
+
+
+def trial_of(row: Row[Any]) -> Trial:
+    """Reads what was asked from a row of `TRIALS`."""
+    return Trial(Configuration(row._mapping["values"]), row.until_s, row.replicate)
+
+
+def trial_record(row: Row[Any], figures: Measurement | None) -> TrialRecord:
+    """Reads a row of `TRIALS` that is recorded, with the run's figures up to the trial's age."""
+    status = Status(row.status)
+    return TrialRecord(
+        phase=row.phase,
+        batch=row.number,
+        index=row.position,
+        trial=trial_of(row),
+        status=status,
+        message=row.message,
+        measured_s=row.measured_s,
+        repeated_s=row.repeated_s,
+        options=row.options,
+        measurement=figures if status is Status.OK else None,
+        recorded_at=row.recorded_at,
+    )
+
+
+def inserted_id(result: CursorResult[Any]) -> int:
+    """Returns the key that the database gave to the one row just inserted."""
+    key = result.inserted_primary_key
+    assert key is not None, "only single-row INSERTs are executed"
+    return int(key[0])
+
+
+def experiment_id(connection: Connection, spec: Mapping[str, Any], engine_version: str) -> int:
+    """Returns the row of a study's experiment, which studies under equal conditions share."""
+    conditions: dict[str, Any] = {
+        "workload": spec.get("workload", {}),
+        "device": spec.get("device", {}),
+        "scale": spec.get("scale", 1),
+        "engine_version": engine_version,
+        "host": platform.node(),
+    }
+    digest = digest_of(conditions)
+    query = select(schema.experiments.c.id).where(schema.experiments.c.digest == digest)
+    if connection.scalar(query) is None:
+        # Another process may insert the same row at the same moment.
+        with contextlib.suppress(IntegrityError), connection.begin_nested():
+            connection.execute(insert(schema.experiments).values(digest=digest, **conditions))
+    return int(connection.execute(query).scalar_one())
+
+
+def configuration_ids(
+    connection: Connection, study_id: int, wanted: Iterable[Configuration]
+) -> dict[str, int]:
+    """Returns the row of each configuration of a study by its key, new ones inserted."""
+    table = schema.configurations
+    by_digest = {digest_of(dict(configuration)): configuration for configuration in wanted}
+    query = select(table.c.digest, table.c.id).where(
+        table.c.study_id == study_id, table.c.digest.in_(by_digest)
+    )
+    known = {row.digest: row.id for row in connection.execute(query)}
+    for digest, configuration in by_digest.items():
+        if digest not in known:
+            row = {"study_id": study_id, "digest": digest, "values": dict(configuration)}
+            known[digest] = inserted_id(connection.execute(insert(table).values(row)))
+    return {configuration.key: known[digest] for digest, configuration in by_digest.items()}
+
+
+def windows_of(connection: Connection, run: Mapping[str, Any]) -> list[tuple[float, Measurement]]:
+    """Returns (age at its end, window) for each window of a run, in order of age.
+
+    Args:
+        connection: to read from.
+        run: its `study_id`, `configuration_id` and `replicate`.
+    """
+    table = schema.measurements
+    query = (
+        select(table)
+        .where(*(table.c[name] == value for name, value in run.items()))
+        .order_by(table.c.until_s)
+    )
+    return [(row.until_s, join_window(row.scalars, row.distributions)) for row in connection.execute(query)]

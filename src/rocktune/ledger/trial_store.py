@@ -1,0 +1,214 @@
+"""The part of the ledger that keeps batches, trials and windows."""
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+
+from sqlalchemy import Engine, func, insert, select, update
+
+from rocktune.ledger import schema
+from rocktune.ledger.opening import writing
+from rocktune.ledger.records import StudyRecord, TrialRecord
+from rocktune.ledger.rows import (
+    TRIALS,
+    AlreadyRecordedError,
+    configuration_ids,
+    digest_of,
+    inserted_id,
+    is_batch,
+    recorded_once,
+    trial_of,
+    trial_record,
+    windows_of,
+)
+from rocktune.ledger.windows import cumulative, join_window, split_window
+from rocktune.trial import Batch, Configuration, Measurement, OptionMaps, Result, Status, Trial
+
+
+class TrialStore:
+    """Batches and trials of studies; see `rocktune.ledger.Ledger`."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._writer = writing(engine)
+
+    def plan_batch(
+        self,
+        study: StudyRecord,
+        phase: str,
+        index: int,
+        trials: Sequence[Trial],
+        release: Iterable[tuple[Configuration, int]] = (),
+    ) -> None:
+        """Records what is about to be measured, so that a resumed study need not ask its tuner again.
+
+        Args:
+            study: whose lock the caller holds.
+            phase: the study's phase, at most 32 characters.
+            index: the batch's number, counted from 0 through the whole study.
+            trials: in order.
+            release: runs that the batch gives up.
+
+        Raises:
+            AlreadyRecordedError: the study has a batch of this number.
+        """
+        released = [[dict(configuration), replicate] for configuration, replicate in release]
+        with recorded_once(f"batch {index}"), self._writer.begin() as connection:
+            batch = {"study_id": study.id, "number": index, "phase": phase, "released": released}
+            batch_id = inserted_id(connection.execute(insert(schema.batches).values(batch)))
+            ids = configuration_ids(connection, study.id, [trial.configuration for trial in trials])
+            rows = [
+                {
+                    "batch_id": batch_id,
+                    "position": position,
+                    "configuration_id": ids[trial.configuration.key],
+                    "replicate": trial.replicate,
+                    "until_s": trial.until_s,
+                }
+                for position, trial in enumerate(trials)
+            ]
+            if rows:
+                connection.execute(insert(schema.trials), rows)
+
+    def planned_batch(self, study: StudyRecord, index: int) -> Batch | None:
+        """Returns a batch as it was planned, None if it never was."""
+        batches = schema.batches
+        with self._engine.begin() as connection:
+            batch = connection.execute(
+                select(batches.c.id, batches.c.released).where(is_batch(study, index))
+            ).first()
+            if batch is None:
+                return None
+            rows = connection.execute(
+                TRIALS.where(batches.c.id == batch.id).order_by(schema.trials.c.position)
+            )
+            released = tuple((Configuration(values), int(replicate)) for values, replicate in batch.released)
+            return Batch(tuple(trial_of(row) for row in rows), released)
+
+    def record(
+        self,
+        study: StudyRecord,
+        batch: int,
+        index: int,
+        trial: Trial,
+        window: Measurement | None,
+        status: Status,
+        message: str = "",
+        seconds: float = 0.0,
+        options: OptionMaps | None = None,
+        repeated_s: float = 0.0,
+    ) -> None:
+        """Records how a planned trial ended.
+
+        Args:
+            study: whose lock the caller holds.
+            batch: the batch's number.
+            index: the trial's place in it.
+            trial: as planned.
+            window: what the run did since its last recorded age. None for a failed trial, and for one that
+                the recorded windows answer already because they end at its age.
+            status: how it ended.
+            message: what a failed run last said.
+            seconds: what it cost, seconds of measuring.
+            options: what the store really used.
+            repeated_s: seconds of load that were repeated because the run had been lost.
+
+        Raises:
+            AlreadyRecordedError: the trial, or a window of this run that ends at this age, is recorded.
+            ValueError: the trial was not planned so, an `ok` one has no figures, a failed one has some, or
+                one of them is NaN or infinite.
+        """
+        if status is not Status.OK and window is not None:
+            raise ValueError(f"a trial that ended as {status} has no figures")
+        trials = schema.trials
+        with recorded_once(f"trial {index} of batch {batch}"), self._writer.begin() as connection:
+            row = connection.execute(TRIALS.where(is_batch(study, batch), trials.c.position == index)).first()
+            if row is None or trial_of(row) != trial:
+                raise ValueError(f"trial {index} of batch {batch} was not planned as {trial}")
+            if row.status is not None:
+                raise AlreadyRecordedError(f"trial {index} of batch {batch} is recorded already")
+            connection.execute(
+                update(trials)
+                .where(trials.c.id == row.id)
+                .values(
+                    status=status.value,
+                    message=message,
+                    measured_s=seconds,
+                    repeated_s=repeated_s,
+                    options=options or {},
+                    recorded_at=datetime.now(UTC),
+                )
+            )
+            run = {
+                "study_id": study.id,
+                "configuration_id": row.configuration_id,
+                "replicate": trial.replicate,
+            }
+            if window is not None:
+                scalars, distributions = split_window(window)
+                figures = {"until_s": trial.until_s, "scalars": scalars, "distributions": distributions}
+                connection.execute(insert(schema.measurements).values(trial_id=row.id, **run, **figures))
+            elif status is Status.OK and trial.until_s not in [age for age, _ in windows_of(connection, run)]:
+                raise ValueError(f"no recorded window of {trial} ends at its age")
+
+    def result(self, study: StudyRecord, batch: int, index: int) -> Result | None:
+        """Returns a trial's answer with the run's figures from age 0; None while it is not recorded."""
+        with self._engine.begin() as connection:
+            row = connection.execute(
+                TRIALS.where(is_batch(study, batch), schema.trials.c.position == index)
+            ).first()
+            if row is None or row.status is None:
+                return None
+            status = Status(row.status)
+            if status is not Status.OK:
+                return Result(trial_of(row), status, None, row.message)
+            run = {"study_id": study.id, "configuration_id": row.configuration_id, "replicate": row.replicate}
+            windows = [window for age, window in windows_of(connection, run) if age <= row.until_s]
+        return Result(trial_of(row), status, cumulative(windows), row.message)
+
+    def run_age(self, study: StudyRecord, configuration: Configuration, replicate: int) -> float:
+        """Returns the age up to which a run's windows are recorded, seconds; 0 if none is."""
+        measurements, configurations = schema.measurements, schema.configurations
+        query = (
+            select(func.max(measurements.c.until_s))
+            .join(configurations, configurations.c.id == measurements.c.configuration_id)
+            .where(
+                measurements.c.study_id == study.id,
+                configurations.c.digest == digest_of(dict(configuration)),
+                measurements.c.replicate == replicate,
+            )
+        )
+        with self._engine.begin() as connection:
+            return float(connection.scalar(query) or 0.0)
+
+    def trials(self, study: StudyRecord) -> list[TrialRecord]:
+        """Returns every recorded trial of a study in the order of batches and places."""
+        batches, trials, measurements = schema.batches, schema.trials, schema.measurements
+        query = TRIALS.where(batches.c.study_id == study.id, trials.c.status.is_not(None))
+        with self._engine.begin() as connection:
+            rows = connection.execute(query.order_by(batches.c.number, trials.c.position)).all()
+            windows = connection.execute(
+                select(measurements)
+                .where(measurements.c.study_id == study.id)
+                .order_by(measurements.c.configuration_id, measurements.c.replicate, measurements.c.until_s)
+            ).all()
+        figures: dict[tuple[int, int, float], Measurement] = {}
+        so_far: dict[tuple[int, int], Measurement] = {}
+        for row in windows:
+            run = (row.configuration_id, row.replicate)
+            window = join_window(row.scalars, row.distributions)
+            so_far[run] = so_far[run].merged(window) if run in so_far else window
+            figures[(*run, row.until_s)] = so_far[run]
+        return [
+            trial_record(row, figures.get((row.configuration_id, row.replicate, row.until_s))) for row in rows
+        ]
+
+    def spent_s(self, study: StudyRecord, phase: str) -> float:
+        """Returns the seconds of measuring that a phase's trials have cost so far."""
+        batches, trials = schema.batches, schema.trials
+        query = (
+            select(func.sum(trials.c.measured_s))
+            .join(batches)
+            .where(batches.c.study_id == study.id, batches.c.phase == phase)
+        )
+        with self._engine.begin() as connection:
+            return float(connection.scalar(query) or 0.0)

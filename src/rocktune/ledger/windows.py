@@ -1,0 +1,43 @@
+"""A measured window as the ledger keeps it: scalars that SQL can read, and compressed distributions."""
+
+from collections.abc import Iterable
+from functools import reduce
+from typing import Any
+
+from rocktune.trial import Measurement
+
+_BULKY = ("series", "tickers", "histograms")
+
+
+def split_window(window: Measurement) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Splits a window into (scalars, distributions); `join_window` undoes it.
+
+    Distributions are the latency histograms by operation kind, the series, tickers and RocksDB's histograms.
+    """
+    operations = window.raw["operations"]
+    distributions: dict[str, Any] = {name: window.raw[name] for name in _BULKY if name in window.raw}
+    distributions["latency_ns"] = {
+        kind: counted["latency_ns"] for kind, counted in operations.items() if "latency_ns" in counted
+    }
+    scalars = {name: value for name, value in window.raw.items() if name not in _BULKY}
+    scalars["operations"] = {
+        kind: {name: value for name, value in counted.items() if name != "latency_ns"}
+        for kind, counted in operations.items()
+    }
+    return scalars, distributions
+
+
+def join_window(scalars: dict[str, Any], distributions: dict[str, Any]) -> Measurement:
+    """Returns the window that `split_window` split."""
+    latency_ns = distributions["latency_ns"]
+    operations = {
+        kind: counted | ({"latency_ns": latency_ns[kind]} if kind in latency_ns else {})
+        for kind, counted in scalars["operations"].items()
+    }
+    bulky = {name: value for name, value in distributions.items() if name != "latency_ns"}
+    return Measurement(scalars | bulky | {"operations": operations})
+
+
+def cumulative(windows: Iterable[Measurement]) -> Measurement:
+    """Merges one run's windows, given in order of age, of which there is at least one."""
+    return reduce(Measurement.merged, windows)

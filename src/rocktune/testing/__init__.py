@@ -1,0 +1,1 @@
+"""Conformance suites for new tuners, engines and ledger databases, and made-up measurements."""

@@ -1,0 +1,70 @@
+"""Made-up measurements in the worker's form, for tests that need no store."""
+
+from rocktune.trial import Measurement
+
+
+def synthetic_window(
+    from_s: float, until_s: float, throughput_ops_s: float = 1000.0, read_latency_us: float = 100.0
+) -> Measurement:
+    """Returns a window with every field that docs/design/worker-protocol.md names.
+
+    Half of the operations are reads, all of the given latency, and half are writes of 1,040 bytes. The series
+    has ten intervals of equal counts (up to rounding).
+
+    Args:
+        from_s: age at which the window begins, seconds.
+        until_s: age at which it ends, above `from_s`.
+        throughput_ops_s: operations per second, met as closely as whole operations allow.
+        read_latency_us: microseconds; writes take a tenth of it.
+    """
+    seconds = until_s - from_s
+    operations = round(throughput_ops_s * seconds)
+    gets, puts = operations - operations // 2, operations // 2
+    written = puts * 1040
+    device = {"wal": written, "flush": written, "compaction_read": written, "compaction_write": 2 * written}
+    device |= {"user_read": gets * 4096, "other": 0}
+    return Measurement(
+        {
+            "event": "measurement",
+            "from_s": from_s,
+            "until_s": until_s,
+            "operations": {
+                "get": {"count": gets, "found": gets, **_latency(gets, read_latency_us)},
+                "put": {"count": puts, "found": 0, **_latency(puts, read_latency_us / 10)},
+            },
+            "user_bytes_read": gets * 1040,
+            "user_bytes_written": written,
+            "series": {
+                "interval_s": seconds / 10,
+                "operations": [operations * (step + 1) // 10 - operations * step // 10 for step in range(10)],
+                "device_bytes_read": [0] * 10,
+                "device_bytes_written": [0] * 10,
+                "stalled_s": [0.0] * 10,
+            },
+            "stalled_s": seconds / 7,
+            "write_stopped_s": seconds / 70,
+            "longest_write_stop_s": seconds / 700,
+            "device_bytes": device,
+            "device_operations": {name: count // 4096 for name, count in device.items()},
+            "level_bytes": [written, 10 * written],
+            "level_files": [1, 10],
+            "db_bytes": 11 * written,
+            "logical_bytes": 10 * written,
+            "live_keys": puts,
+            "memory_bytes": {
+                "memtables": 1 << 20,
+                "block_cache": 1 << 23,
+                "table_readers": 0,
+                "block_cache_pinned": 0,
+                "resident": 1 << 25,
+            },
+            "cpu_s": seconds / 3,
+            "tickers": {"rocksdb.block.cache.hit": gets},
+            "histograms": {"rocksdb.db.get.micros": {"count": gets, "p99": read_latency_us}},
+        }
+    )
+
+
+def _latency(count: int, latency_us: float) -> dict[str, object]:
+    latency_ns = round(latency_us * 1000)
+    return {"latency_ns": [[latency_ns, count]] if count else [], "latency_sum_ns": latency_ns * count}

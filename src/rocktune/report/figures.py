@@ -1,0 +1,303 @@
+"""The report's figures, as plain Plotly specifications.
+
+Colours are roles (`role:best`) that theme.js replaces by the page's own, light or dark. Every text that a
+user could have chosen is escaped, for Plotly reads markup in labels.
+"""
+
+import html
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from rocktune.ledger import TrialRecord
+from rocktune.report.findings import field_label, field_unit, primary_field
+from rocktune.trial import Configuration, Measurement
+
+Figure = dict[str, Any]
+
+SIDES = {"best": "Tuned", "baseline": "Baseline", "rocksdb_defaults": "RocksDB defaults"}
+"""The three configurations that every comparison shows, by their names in the outcome."""
+
+CAUSES = {
+    "wal": "Write-ahead log",
+    "flush": "Flush",
+    "compaction_write": "Compaction, written",
+    "compaction_read": "Compaction, read",
+    "user_read": "User reads",
+    "other": "Other",
+}
+_DASHES = {"best": "solid", "baseline": "dash", "rocksdb_defaults": "dot"}
+_TAILS = {"p50": "p50", "p95": "p95", "p99": "p99", "p999": "p99.9"}
+
+
+def proof_runs(outcome: Mapping[str, Any], trials: Sequence[TrialRecord]) -> dict[str, list[Measurement]]:
+    """Returns the measurements of the proof by side (keys of `SIDES`), in the order of measuring."""
+    runs: dict[str, list[Measurement]] = {}
+    for side in SIDES:
+        if outcome.get(side) is None:
+            continue
+        key = Configuration(outcome[side]["configuration"]).key
+        found = [
+            record.measurement
+            for record in trials
+            if record.phase == "prove" and record.measurement and record.trial.configuration.key == key
+        ]
+        if found:
+            runs[side] = found
+    return runs
+
+
+def median_figure(runs: Sequence[Measurement], field: str) -> float:
+    """Returns the median of a measurement field over runs, NaN where no run defines it."""
+    values = [run.figures[field] for run in runs]
+    defined = [value for value in values if not math.isnan(value)]
+    return float(np.median(defined)) if defined else math.nan
+
+
+def search_progress(outcome: Mapping[str, Any], trials: Sequence[TrialRecord]) -> Figure | None:
+    """Every search trial and the best so far, over seconds of measuring, against the baseline.
+
+    Returns:
+        None when the search measured nothing.
+    """
+    field = primary_field(outcome)
+    at_s, values, ages = _search_points(field, trials)
+    if not values:
+        return None
+    running = np.maximum if field == "throughput_ops_s" else np.minimum
+    unit = field_unit(field)
+    traces = [
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "name": "Trial",
+            "x": at_s,
+            "y": values,
+            "customdata": ages,
+            "marker": {"color": "role:muted", "size": 7, "opacity": 0.75},
+            "hovertemplate": f"%{{y:,.4s}} {unit}<br>age %{{customdata:.3g}} s<extra>Trial</extra>",
+        },
+        {
+            "type": "scatter",
+            "mode": "lines",
+            "name": "Best so far",
+            "x": at_s,
+            "y": [float(value) for value in running.accumulate(values)],
+            "line": {"color": "role:best", "width": 2.5, "shape": "hv"},
+            "hovertemplate": f"%{{y:,.4s}} {unit}<extra>Best so far</extra>",
+        },
+    ]
+    baseline = ((outcome.get("baseline") or {}).get(field) or {}).get("value")
+    if baseline is not None:
+        traces.append(
+            {
+                "type": "scatter",
+                "mode": "lines",
+                "name": "Baseline",
+                "x": [0, at_s[-1]],
+                "y": [baseline, baseline],
+                "line": {"color": "role:baseline", "width": 2, "dash": "dash"},
+                "hovertemplate": f"%{{y:,.4s}} {unit}<extra>Baseline</extra>",
+            }
+        )
+    return {
+        "data": traces,
+        "layout": _axes("Time spent measuring (s)", _field_title(field)) | {"hovermode": "closest"},
+    }
+
+
+def _search_points(field: str, trials: Sequence[TrialRecord]) -> tuple[list[float], list[float], list[float]]:
+    """Returns (seconds of measuring until then, value, age) of the search's trials that have a value."""
+    spent, at_s, values, ages = 0.0, [], [], []
+    for record in trials:
+        if record.phase != "search":
+            continue
+        spent += record.measured_s
+        value = record.measurement.figures[field] if record.measurement else math.nan
+        if not math.isnan(value):
+            at_s.append(round(spent, 3))
+            values.append(value)
+            ages.append(record.trial.until_s)
+    return at_s, values, ages
+
+
+def throughput_series(outcome: Mapping[str, Any], trials: Sequence[TrialRecord]) -> Figure | None:
+    """Throughput over a run's age: the proof's three sides, and the other finalists thin behind them.
+
+    Returns:
+        None when no series was recorded.
+    """
+    runs = proof_runs(outcome, trials)
+    shown = {Configuration(outcome[side]["configuration"]).key for side in runs}
+    traces = [
+        _series_trace(_series(found), "Other finalists", "muted", "solid", 1.2) | {"legendgroup": "finalists"}
+        for found in _finalists(trials, shown)
+    ]
+    for trace in traces[1:]:
+        trace["showlegend"] = False
+    traces += [
+        _series_trace(_series(found), SIDES[side], side, _DASHES[side], 2.5) for side, found in runs.items()
+    ]
+    if not any(trace["x"] for trace in traces):
+        return None
+    layout = _axes("Age of the run (s of load)", "Throughput (operations/s)") | {"hovermode": "x unified"}
+    return {"data": traces, "layout": layout}
+
+
+def _finalists(trials: Sequence[TrialRecord], shown: set[str]) -> list[list[Measurement]]:
+    """Returns the measurements of each configuration of the pick that is not among `shown`."""
+    found: dict[str, list[Measurement]] = {}
+    for record in trials:
+        key = record.trial.configuration.key
+        if record.phase == "pick" and record.measurement and key not in shown:
+            found.setdefault(key, []).append(record.measurement)
+    return list(found.values())
+
+
+def _series(runs: Sequence[Measurement]) -> tuple[list[float], list[float]]:
+    """Returns (age, operations per second), the mean over runs; at most some 200 points."""
+    interval_s = float(runs[0].raw["series"]["interval_s"])
+    length = min(len(run.raw["series"]["operations"]) for run in runs)
+    mean = np.mean([run.raw["series"]["operations"][:length] for run in runs], axis=0)
+    step = max(1, length // 200)
+    kept = length - length % step
+    smooth = mean[:kept].reshape(-1, step).mean(axis=1) / interval_s
+    ages = (np.arange(smooth.size) + 1) * step * interval_s
+    return [round(float(age), 4) for age in ages], [round(float(value), 1) for value in smooth]
+
+
+def _series_trace(
+    points: tuple[list[float], list[float]], name: str, role: str, dash: str, width: float
+) -> dict[str, Any]:
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": name,
+        "x": points[0],
+        "y": points[1],
+        "line": {"color": f"role:{role}", "width": width, "dash": dash},
+        "hovertemplate": "%{y:,.4s}",
+    }
+
+
+def latency_percentiles(kind: str, runs: Mapping[str, Sequence[Measurement]]) -> Figure | None:
+    """Latency percentiles of one kind of operation ("read", "write", "scan") for the proof's three sides.
+
+    Returns:
+        None when there were no such operations.
+    """
+    traces = []
+    for side, found in runs.items():
+        values = [median_figure(found, f"{kind}_latency_us_{tail}") for tail in _TAILS]
+        if not all(math.isnan(value) for value in values):
+            traces.append(
+                {
+                    "type": "bar",
+                    "name": SIDES[side],
+                    "x": list(_TAILS.values()),
+                    "y": [None if math.isnan(value) else round(value, 2) for value in values],
+                    "marker": {"color": f"role:{side}"},
+                    "hovertemplate": "%{y:,.4s} µs",
+                }
+            )
+    layout = _axes("Percentile", f"{kind.capitalize()} latency (µs, logarithmic)")
+    layout["yaxis"] |= {"type": "log", "dtick": "D2"}
+    layout["xaxis"] |= {"type": "category", "showgrid": False}
+    return {"data": traces, "layout": layout | {"hovermode": "x unified", "bargap": 0.3}} if traces else None
+
+
+def bytes_by_cause(runs: Mapping[str, Sequence[Measurement]]) -> Figure | None:
+    """Bytes moved on the device per operation, by cause, for the proof's three sides.
+
+    Returns:
+        None when nothing was measured.
+    """
+    sides = list(runs)[::-1]
+    traces = []
+    for position, (cause, label) in enumerate(CAUSES.items()):
+        values = [_bytes_per_operation(runs[side], cause) for side in sides]
+        if any(value > 0 for value in values):
+            traces.append(
+                {
+                    "type": "bar",
+                    "orientation": "h",
+                    "name": label,
+                    "x": values,
+                    "y": [SIDES[side] for side in sides],
+                    "marker": {"color": f"role:cause{position}"},
+                    "hovertemplate": "%{x:,.4s}B per operation<extra>" + label + "</extra>",
+                }
+            )
+    layout = _axes("Device bytes per operation", "")
+    layout["yaxis"] |= {"showgrid": False, "ticksuffix": "  "}
+    layout["xaxis"] |= {"ticksuffix": "B", "tickformat": "~s"}
+    return {"data": traces, "layout": layout | {"barmode": "stack", "bargap": 0.45}} if traces else None
+
+
+def _bytes_per_operation(runs: Sequence[Measurement], cause: str) -> float:
+    ratios = [run.raw["device_bytes"].get(cause, 0) / run.operations() for run in runs if run.operations()]
+    return round(float(np.median(ratios)), 1) if ratios else 0.0
+
+
+def arms_map(arms: Sequence[Mapping[str, Any]], outcome: Mapping[str, Any]) -> Figure | None:
+    """Dremel's arms as a map: two features' buckets down, two across; colour is the best result of the arm.
+
+    Args:
+        arms: one mapping per arm: `buckets` (feature -> bucket, 0 the lowest; all with the same features),
+            `trials` (how many were run) and `value` (best result in the objective's field, or None).
+        outcome: the study's outcome.
+
+    Returns:
+        None without arms.
+    """
+    if not arms:
+        return None
+    features = list(arms[0]["buckets"])
+    down, across = features[: len(features) // 2], features[len(features) // 2 :]
+    rows = sorted({tuple(arm["buckets"][name] for name in down) for arm in arms})
+    columns = sorted({tuple(arm["buckets"][name] for name in across) for arm in arms})
+    values: list[list[float | None]] = [[None] * len(columns) for _ in rows]
+    counts = [[0] * len(columns) for _ in rows]
+    for arm in arms:
+        row = rows.index(tuple(arm["buckets"][name] for name in down))
+        column = columns.index(tuple(arm["buckets"][name] for name in across))
+        values[row][column], counts[row][column] = arm["value"], arm["trials"]
+    field = primary_field(outcome)
+    trace = {
+        "type": "heatmap",
+        "x": [_bucket_label(column) for column in columns],
+        "y": [_bucket_label(row) for row in rows],
+        "z": values,
+        "customdata": counts,
+        "texttemplate": "%{z:.3s}" if len(rows) <= 4 else "",
+        "xgap": 3,
+        "ygap": 3,
+        "colorscale": [[0, "role:low"], [1, "role:high"]],
+        "reversescale": field != "throughput_ops_s",
+        "showscale": False,
+        "hoverongaps": False,
+        "hovertemplate": f"%{{z:,.4s}} {field_unit(field)}<br>%{{customdata}} trials<extra></extra>",
+    }
+    layout = _axes(_arm_title(across), _arm_title(down))
+    for axis in ("xaxis", "yaxis"):
+        layout[axis] |= {"type": "category", "showgrid": False}
+    return {"data": [trace], "layout": layout | {"hovermode": "closest"}}
+
+
+def _bucket_label(buckets: tuple[int, ...]) -> str:
+    return " · ".join(str(bucket + 1) for bucket in buckets)
+
+
+def _arm_title(features: Sequence[str]) -> str:
+    return "<br>× ".join(html.escape(f"bucket of {name.replace('_', ' ')}") for name in features)
+
+
+def _field_title(field: str) -> str:
+    label, unit = html.escape(field_label(field)), field_unit(field)
+    return f"{label[:1].upper()}{label[1:]}" + (f" ({unit})" if unit else "")
+
+
+def _axes(x_title: str, y_title: str) -> Figure:
+    return {"xaxis": {"title": {"text": x_title}}, "yaxis": {"title": {"text": y_title}}}

@@ -1,0 +1,185 @@
+"""What an outcome says, in sentences and formatted numbers that the page and the terminal share.
+
+An outcome is the dictionary that `rocktune.tune` returns and the ledger keeps. An interval is a mapping
+with `value`, `low` and `high`, of which any may be None (not defined).
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from rocktune.units import format_bytes
+
+Interval = Mapping[str, Any]
+
+_LATENCY_TAILS = {"p50": "p50", "p95": "p95", "p99": "p99", "p999": "p99.9"}
+_FIELDS = {
+    "throughput_ops_s": ("throughput", "operations/s"),
+    "write_amplification": ("write amplification", "bytes written per byte put"),
+    "read_amplification": ("read amplification", "device reads per read"),
+    "space_amplification": ("space amplification", "stored bytes per live byte"),
+    "stalled_share": ("share of time stalled", "share"),
+    "longest_write_stop_s": ("longest write stop", "s"),
+    "db_bytes": ("size of the store", "bytes"),
+    "resident_bytes": ("resident memory", "bytes"),
+    "cpu_s_per_million_ops": ("CPU time", "s per million operations"),
+} | {
+    f"{kind}_latency_us_{tail}": (f"{kind} latency {label}", "µs")
+    for kind in ("read", "write", "scan")
+    for tail, label in _LATENCY_TAILS.items()
+}
+_SIZE_HINTS = ("_size", "_bytes", "_base", "block_cache", "_limit")
+
+
+def primary_field(outcome: Mapping[str, Any]) -> str:
+    """Returns the measurement field in which the outcome's ratios are stated."""
+    objective = str(outcome.get("objective", ""))
+    return objective if objective in _FIELDS else "throughput_ops_s"
+
+
+def field_label(field: str) -> str:
+    """Returns a measurement field's name in words (`read latency p99`)."""
+    return _FIELDS.get(field, (field, ""))[0]
+
+
+def field_unit(field: str) -> str:
+    """Returns a measurement field's unit, empty where it has none."""
+    return _FIELDS.get(field, ("", ""))[1]
+
+
+def format_number(value: float | None, digits: int = 3) -> str:
+    """Writes a number to some significant digits, thousands set apart; a dash for None and NaN."""
+    if value is None or math.isnan(value):
+        return "–"
+    if value == 0 or math.isinf(value):
+        return f"{value:g}".replace("inf", "∞").replace("-", "−")
+    places = digits - 1 - math.floor(math.log10(abs(value)))
+    return f"{round(value, places):,.{max(0, places)}f}".replace("-", "−")
+
+
+def format_interval(interval: Interval | None, digits: int = 3) -> str:
+    """Writes the 95% interval alone (`47,700 to 48,900`); a dash where it is not known."""
+    if not interval or interval.get("low") is None or interval.get("high") is None:
+        return "–"
+    return f"{format_number(interval['low'], digits)} to {format_number(interval['high'], digits)}"
+
+
+def format_ratio(interval: Interval | None) -> str:
+    """Writes a ratio (`1.57×`); a dash where it is not known."""
+    return _times(None if not interval else interval.get("value"))
+
+
+def format_ratio_interval(interval: Interval | None) -> str:
+    """Writes a ratio's 95% interval (`1.53× to 1.61×`); a dash where it is not known."""
+    if not interval or interval.get("low") is None or interval.get("high") is None:
+        return "–"
+    return f"{_times(interval['low'])} to {_times(interval['high'])}"
+
+
+def _times(ratio: float | None) -> str:
+    """Writes a factor; so near 1 that only a third decimal says on which side, with three."""
+    if ratio is None or math.isnan(ratio):
+        return "–"
+    return f"{ratio:.3f}×" if abs(ratio - 1) < 0.005 else f"{ratio:.2f}×"
+
+
+def format_option(name: str, value: object) -> str:
+    """Writes an option's value for people; sizes in bytes get a unit, whether given as number or text."""
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    if any(name.endswith(hint) for hint in _SIZE_HINTS) and text.isdigit() and int(text) >= 1024:
+        return format_bytes(int(text))
+    return text
+
+
+def format_field(field: str, value: float | None) -> str:
+    """Writes a measurement field's value as people read it (sizes with a unit, shares in percent)."""
+    if value is None or math.isnan(value):
+        return "–"
+    if field_unit(field) == "bytes":
+        return format_bytes(value)
+    return f"{100 * value:.1f}%" if field_unit(field) == "share" else format_number(value)
+
+
+def scale_phrase(outcome: Mapping[str, Any]) -> str:
+    """Returns at which size the ratio was proven: `on a 1/64 model`, `at full size`."""
+    scale = str(outcome.get("verified_at_scale") or outcome.get("search_scale") or "1")
+    return "at full size" if scale == "1" else f"on a {scale} model"
+
+
+def is_proven(outcome: Mapping[str, Any]) -> bool:
+    """Returns whether the ratio's whole interval lies above 1."""
+    low = (outcome.get("ratio_to_baseline") or {}).get("low")
+    return low is not None and low > 1 and outcome.get("recommended") == "best"
+
+
+def headline(outcome: Mapping[str, Any]) -> str:
+    """Returns the result as one sentence that needs no knowledge of RocksDB or statistics."""
+    ratio, field, where = (
+        outcome.get("ratio_to_baseline") or {},
+        primary_field(outcome),
+        scale_phrase(outcome),
+    )
+    if is_proven(outcome):
+        larger = field == "throughput_ops_s"
+        change = ratio["value"] - 1 if larger else 1 - 1 / ratio["value"]
+        amount = f"{100 * change:.{0 if change >= 0.1 else 1}f}% {'more' if larger else 'less'}"
+        return f"{amount} {field_label(field)} than {baseline_name(outcome)}, {where}"
+    if ratio.get("value") is None:
+        return "Nothing could be compared with the baseline"
+    return f"No proven gain over {baseline_name(outcome)}, {where}"
+
+
+def ratio_phrase(outcome: Mapping[str, Any]) -> str:
+    """Returns what the ratio is a ratio of, to be read after it (`the throughput of the baseline`)."""
+    field = primary_field(outcome)
+    if field == "throughput_ops_s":
+        return f"the throughput of {baseline_name(outcome)}"
+    return f"lower {field_label(field)} than {baseline_name(outcome)}"
+
+
+def baseline_name(outcome: Mapping[str, Any]) -> str:
+    """Returns what the baseline is, in words."""
+    source = (outcome.get("baseline") or {}).get("source")
+    return {"options_file": "your own configuration", "tuning_guide": "the tuning guide's configuration"}.get(
+        str(source), "the baseline configuration"
+    )
+
+
+def verdict(outcome: Mapping[str, Any]) -> str:
+    """Returns what to do and why, with the interval, in two or three sentences."""
+    ratio = outcome.get("ratio_to_baseline") or {}
+    measured = f"{format_ratio(ratio)} {ratio_phrase(outcome)} (95% interval {format_ratio_interval(ratio)})"
+    if is_proven(outcome):
+        return f"Use the tuned configuration. With workload seeds unseen by the search it reached {measured}."
+    if ratio.get("value") is None:
+        return "Keep the baseline. No configuration could be compared with it."
+    if (ratio.get("low") or 0) <= 1 <= (ratio.get("high") or math.inf):
+        return (
+            f"Keep the baseline. The best configuration found reached {measured}. The interval contains 1, "
+            f"so the difference may be chance. A larger budget may find and prove more."
+        )
+    return f"Keep the baseline. The best configuration found reached only {measured}."
+
+
+def advice(outcome: Mapping[str, Any]) -> list[str]:
+    """Returns what a careful reader should know before acting, one or two sentences each."""
+    lines = []
+    scale = str(outcome.get("verified_at_scale") or "")
+    if scale != "1":
+        lines.append(
+            f"The ratio was proven {scale_phrase(outcome)} of the workload: sizes and keys were divided, the "
+            f"device was not. Prove it at full size with `rocktune verify {outcome.get('study')} --scale 1`. "
+            f"The exported files always hold the full-size values."
+        )
+    if outcome.get("assertions"):
+        lines.append(
+            f"{outcome.get('engine')}: this is a debug build of RocksDB, so absolute numbers are lower than "
+            f"a release build's. `make rocksdb` builds a release."
+        )
+    failed = {name: count for name, count in (outcome.get("trials") or {}).items() if name != "ok" and count}
+    if failed:
+        named = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in failed.items())
+        lines.append(
+            f"Some trials failed and count as such, never as numbers: {named}. The trials table says why."
+        )
+    return lines

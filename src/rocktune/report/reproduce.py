@@ -1,0 +1,68 @@
+"""How to do a study again: its command line, and the facts that figures depend on."""
+
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+from rocktune.ledger import StudyRecord
+from rocktune.units import format_bytes, format_scale, format_seconds
+
+
+def named(part: Any) -> str:
+    """Returns the name of a workload, device, space or tuner that may be given by name or whole."""
+    return str(part.get("name", "")) if isinstance(part, Mapping) else str(part)
+
+
+def command_lines(study: StudyRecord, outcome: Mapping[str, Any]) -> list[str]:
+    """Returns the command that repeats the study under a new name."""
+    spec = study.spec
+    arguments = [
+        (f"--{part}", named(spec.get(part, outcome.get(part, ""))))
+        for part in ("workload", "device", "space", "tuner")
+    ]
+    arguments += [
+        ("--objective", str(outcome.get("objective", ""))),
+        ("--scale", _scale_text(spec, outcome)),
+        ("--budget", f"{spec['budget_s']:g}s" if spec.get("budget_s") else ""),
+        ("--memory", format_bytes(spec["memory_bytes"]) if spec.get("memory_bytes") else ""),
+        ("--seed", str(outcome.get("seed", ""))),
+        ("--options-file", "OPTIONS" if spec.get("base_options") else ""),
+        ("--study", f"{study.name}-again"),
+    ]
+    given = [f"{name} {shlex.quote(value)}" for name, value in arguments if value]
+    return ["rocktune tune \\", *(f"    {argument} \\" for argument in given[:-1]), f"    {given[-1]}"]
+
+
+def command_line(study: StudyRecord, outcome: Mapping[str, Any]) -> str:
+    """Returns the same command on one line."""
+    return " ".join(line.strip().removesuffix(" \\") for line in command_lines(study, outcome))
+
+
+def facts(study: StudyRecord, outcome: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Returns (what, value) for everything that the figures depend on, in the order of reading."""
+    spec = study.spec
+    seconds = outcome.get("seconds") or {}
+    phases = ", ".join(
+        f"{name} {format_seconds(value)}" for name, value in seconds.items() if name != "total" and value
+    )
+    rows = [
+        ("Study", study.name),
+        ("Begun", study.created_at.strftime("%Y-%m-%d %H:%M UTC")),
+        ("Host", study.host),
+        ("Engine", str(outcome.get("engine", ""))),
+        ("Workload", named(spec.get("workload", outcome.get("workload", "")))),
+        ("Device", named(spec.get("device", outcome.get("device", "")))),
+        ("Space", named(spec.get("space", outcome.get("space", "")))),
+        ("Tuner", named(spec.get("tuner", outcome.get("tuner", "")))),
+        ("Seed", str(outcome.get("seed", ""))),
+        ("Scale of the search", _scale_text(spec, outcome)),
+        ("Scale of the proof", str(outcome.get("verified_at_scale") or "")),
+        ("Memory budget", format_bytes(spec["memory_bytes"]) if spec.get("memory_bytes") else ""),
+        ("Time", format_seconds(seconds["total"]) + f" ({phases})" if seconds.get("total") else ""),
+        ("Ledger", str(outcome.get("ledger", ""))),
+    ]
+    return [(name, value) for name, value in rows if value]
+
+
+def _scale_text(spec: Mapping[str, Any], outcome: Mapping[str, Any]) -> str:
+    return str(outcome.get("search_scale") or format_scale(int(spec.get("scale", 1))))

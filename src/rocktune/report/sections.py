@@ -1,0 +1,284 @@
+"""The report's sections as HTML. Every string that comes from outside is escaped here."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+from rocktune.ledger import StudyRecord, TrialRecord
+from rocktune.report import figures, findings
+from rocktune.report.reproduce import command_lines, facts, named
+from rocktune.trial import Measurement
+from rocktune.units import format_seconds
+
+_INTERVAL_FIELDS = ("throughput_ops_s", "read_latency_us_p99", "write_amplification")
+_MEDIAN_FIELDS = (
+    "write_latency_us_p99",
+    "read_amplification",
+    "space_amplification",
+    "stalled_share",
+    "resident_bytes",
+)
+
+
+def result(study: StudyRecord, outcome: Mapping[str, Any]) -> str:
+    """The headline, the ratio and where its intervals lie."""
+    parts = (study.name, outcome.get("workload"), outcome.get("device"), outcome.get("engine"))
+    kicker = " · ".join(escape(named(part)) for part in parts if part)
+    ratio = outcome.get("ratio_to_baseline")
+    proven = " proven" if findings.is_proven(outcome) else ""
+    return (
+        "<header>\n<p "
+        f'class="kicker">{kicker}</p>\n<h1>{escape(findings.headline(outcome))}</h1>\n</header>\n<div '
+        f'class="result"><div><div class="figure{proven}">{findings.format_ratio(ratio)}</div><p '
+        f'class="note">{escape(findings.ratio_phrase(outcome))}<br>'
+        f"95% interval {findings.format_ratio_interval(ratio)}, "
+        f"{escape(findings.scale_phrase(outcome))}</p></div>{_strip(outcome)}</div>\n"
+    )
+
+
+def _strip(outcome: Mapping[str, Any]) -> str:
+    """The two ratios as intervals on one axis, with the line at 1."""
+    rows = [("to the baseline", "ratio_to_baseline"), ("to RocksDB's defaults", "ratio_to_rocksdb_defaults")]
+    known = [
+        (label, outcome[name]) for label, name in rows if (outcome.get(name) or {}).get("value") is not None
+    ]
+    ends = axis_ends([interval for _, interval in known])
+    lines = "".join(
+        f'<div class="row"><span class="label">{label}</span>{track(interval, ends)}'
+        f'<span class="times">{findings.format_ratio(interval)}</span></div>'
+        for label, interval in known
+    )
+    legend = '<p class="kicker">Ratios with 95% intervals; the dashed line is 1, no difference.</p>'
+    return f'<div class="strip">{lines}{legend}</div>' if known else ""
+
+
+def axis_ends(intervals: Sequence[findings.Interval]) -> tuple[float, float]:
+    """Returns the ends of an axis that holds 1 and all the intervals, with some air."""
+    ends = [1.0] + [
+        end
+        for interval in intervals
+        for end in (interval.get("value"), interval.get("low"), interval.get("high"))
+        if end is not None and math.isfinite(end)
+    ]
+    margin = 0.08 * max(max(ends) - min(ends), 0.1)
+    return min(ends) - margin, max(ends) + margin
+
+
+def track(interval: findings.Interval, ends: tuple[float, float], idle: bool = False) -> str:
+    """Draws one interval on an axis from `ends[0]` to `ends[1]`; `idle` ones are grey."""
+
+    def percent(value: float) -> float:
+        return round(100 * (min(max(value, ends[0]), ends[1]) - ends[0]) / (ends[1] - ends[0]), 2)
+
+    value = interval["value"]
+    low, high = (value if end is None else end for end in (interval.get("low"), interval.get("high")))
+    kind = " idle" if idle else ""
+    return (
+        f'<div class="track"><span class="one" style="left:{percent(1)}%"></span>'
+        f'<span class="range{kind}" '
+        f'style="left:{percent(low)}%;width:{percent(high) - percent(low):.2f}%"></span><span '
+        f'class="dot{kind}" style="left:{percent(value)}%"></span></div>'
+    )
+
+
+def recommendation(outcome: Mapping[str, Any]) -> str:
+    """What to do, and what to know before."""
+    files = [("OPTIONS file", outcome.get("options_file")), ("This report", outcome.get("report"))]
+    listed = "".join(
+        f"<dt>{label}</dt><dd><code>{escape(str(path))}</code></dd>" for label, path in files if path
+    )
+    lines = "".join(f"<li>{_with_code(line)}</li>" for line in findings.advice(outcome))
+    return (
+        f"<section><h2>What to do</h2>\n<p>{escape(findings.verdict(outcome))}</p>\n"
+        + (f"<dl>{listed}</dl>\n" if listed else "")
+        + (f'<ul class="advice">{lines}</ul>\n' if lines else "")
+        + "</section>\n"
+    )
+
+
+def _with_code(text: str) -> str:
+    """Escapes a sentence and sets what stands between backquotes as code."""
+    pieces = escape(text).split("`")
+    return "".join(f"<code>{piece}</code>" if place % 2 else piece for place, piece in enumerate(pieces))
+
+
+def options(outcome: Mapping[str, Any]) -> str:
+    """Which options changed, which of them mattered, and what each does."""
+    changes = outcome.get("options_that_matter") or []
+    if not changes:
+        return ""
+    ends = axis_ends([change["effect_ratio"] for change in changes if change.get("effect_ratio")])
+    rows = "".join(_option_row(change, ends) for change in changes)
+    label = escape(findings.field_label(findings.primary_field(outcome)))
+    return (
+        '<section><h2>What changed</h2>\n<p class="note">The effect is the gain in '
+        f"{label} that goes away when this one option is set back to the baseline's value, with its 95% "
+        "interval. Options without a measurable effect are left out of the OPTIONS file.</p>\n"
+        '<div class="scroll"><table class="effects"><thead><tr><th>Option</th><th>From → '
+        "to</th><th>Effect</th>"
+        f"<th>Matters</th><th>What it does</th></tr></thead><tbody>{rows}</tbody></table></div></section>\n"
+    )
+
+
+def _option_row(change: Mapping[str, Any], ends: tuple[float, float]) -> str:
+    name = str(change["option"])
+    values = (escape(findings.format_option(name, change[end])) for end in ("from", "to"))
+    ratio = change.get("effect_ratio")
+    matters = bool(change.get("matters"))
+    effect = "–"
+    if ratio and ratio.get("value") is not None:
+        effect = (
+            f"{findings.format_ratio(ratio)}{track(ratio, ends, idle=not matters)}"
+            f'<span class="interval">{findings.format_ratio_interval(ratio)}</span>'
+        )
+    mark = (
+        '<span class="mark">yes</span>' if matters else '<span class="mark none">no measurable effect</span>'
+    )
+    return (
+        f'<tr><td class="option"><code>{_breakable(name)}</code></td><td '
+        f'class="change">{" → ".join(values)}</td><td>{effect}</td><td>{mark}</td><td '
+        f'class="effect">{escape(str(change.get("effect", "")))}</td></tr>'
+    )
+
+
+def _breakable(name: str) -> str:
+    """Escapes a name and lets it break after its underscores."""
+    return escape(name).replace("_", "_<wbr>")
+
+
+def comparison(outcome: Mapping[str, Any], runs: Mapping[str, Sequence[Measurement]]) -> str:
+    """The three configurations side by side in every figure that an expert looks for."""
+    sides = [side for side in figures.SIDES if outcome.get(side)]
+    if not sides:
+        return ""
+    heads = "".join(
+        '<th class="number"><span class="swatch" '
+        f'style="background:var(--{side})"></span>{figures.SIDES[side]}</th>'
+        for side in sides
+    )
+    rows = "".join(_interval_row(outcome, sides, field) for field in _INTERVAL_FIELDS)
+    rows += "".join(_median_row(runs, sides, field) for field in _MEDIAN_FIELDS if runs)
+    return (
+        '<section><h2>Side by side</h2>\n<p class="note">Mean and 95% interval where one is given, otherwise '
+        "the "
+        "median over the runs of the final proof.</p>\n"
+        "<div "
+        f'class="scroll"><table><thead><tr><th>Measured</th>{heads}</tr></thead><tbody>{rows}</tbody></table>'
+        "</div></section>\n"
+    )
+
+
+def _field_head(field: str) -> str:
+    label, unit = findings.field_label(field), findings.field_unit(field)
+    named_unit = "" if unit in ("bytes", "share") else f'<span class="interval">{escape(unit)}</span>'
+    return f"<td>{escape(label[:1].upper() + label[1:])}{named_unit}</td>"
+
+
+def _interval_row(outcome: Mapping[str, Any], sides: Sequence[str], field: str) -> str:
+    cells = ""
+    for side in sides:
+        interval = outcome[side].get(field) or {}
+        cells += (
+            f'<td class="number">{findings.format_number(interval.get("value"))}'
+            f'<span class="interval">{findings.format_interval(interval)}</span></td>'
+        )
+    return f"<tr>{_field_head(field)}{cells}</tr>"
+
+
+def _median_row(runs: Mapping[str, Sequence[Measurement]], sides: Sequence[str], field: str) -> str:
+    values = [figures.median_figure(runs.get(side, ()), field) for side in sides]
+    if all(math.isnan(value) for value in values):
+        return ""
+    cells = "".join(f'<td class="number">{findings.format_field(field, value)}</td>' for value in values)
+    return f"<tr>{_field_head(field)}{cells}</tr>"
+
+
+def figure_section(
+    title: str, caption: str, specifications: Sequence[figures.Figure | None], short: bool = False
+) -> str:
+    """A titled section with its figures side by side; empty when none of them has data."""
+    drawn = [specification for specification in specifications if specification]
+    if not drawn:
+        return ""
+    slug = "".join(letter for letter in title.lower() if letter.isalnum())
+    plots = "".join(
+        _plot(f"{slug}{index}", specification, short) for index, specification in enumerate(drawn)
+    )
+    plots = f'<div class="pair">{plots}</div>' if len(drawn) > 1 else plots
+    return (
+        f"<section><h2>{escape(title)}</h2>\n<figure>{plots}<figcaption>{escape(caption)}</figcaption></figure>"
+        "</section>\n"
+    )
+
+
+def _plot(identifier: str, specification: figures.Figure, short: bool) -> str:
+    # "<" is written as an escape so that no text can end the script element.
+    data = json.dumps(specification, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+    return (
+        f'<div class="plot{" short" if short else ""}" data-figure="{identifier}"></div>'
+        f'<script type="application/json" id="{identifier}">{data}</script>'
+    )
+
+
+def trials(outcome: Mapping[str, Any], records: Sequence[TrialRecord]) -> str:
+    """Every trial, folded by phase."""
+    if not records:
+        return ""
+    phases = list(dict.fromkeys(record.phase for record in records))
+    blocks = "".join(
+        _phase_block(outcome, phase, [r for r in records if r.phase == phase]) for phase in phases
+    )
+    return (
+        '<section><h2>Trials</h2>\n<p class="note">In the order of measuring. A trial that failed has a '
+        "status, never "
+        f"a number. Configurations list what differs from the baseline.</p>\n{blocks}</section>\n"
+    )
+
+
+def _phase_block(outcome: Mapping[str, Any], phase: str, records: Sequence[TrialRecord]) -> str:
+    baseline = (outcome.get("baseline") or {}).get("configuration") or {}
+    fields = ("throughput_ops_s", "read_latency_us_p99", "write_amplification")
+    rows = "".join(_trial_row(record, baseline, fields) for record in records)
+    failed = sum(1 for record in records if record.status != "ok")
+    measured = format_seconds(sum(record.measured_s for record in records))
+    count = f"{len(records)} trial{'s' if len(records) != 1 else ''}, {measured}"
+    count += f", {failed} failed" if failed else ""
+    return (
+        f"<details><summary>{escape(phase.capitalize())}: {count}</summary>"
+        '<div class="scroll"><table><thead><tr><th class="number">Batch</th><th class="number">Replicate</th>'
+        '<th class="number">Age (s)</th><th class="number">Operations/s</th><th class="number">Read p99 '
+        '(µs)</th><th class="number">Write ampl.</th><th>Status</th><th>Configuration</th></tr></thead>'
+        f"<tbody>{rows}</tbody></table></div></details>\n"
+    )
+
+
+def _trial_row(record: TrialRecord, baseline: Mapping[str, Any], fields: Sequence[str]) -> str:
+    known = record.measurement.figures if record.measurement else {}
+    cells = "".join(f'<td class="number">{findings.format_number(known.get(field))}</td>' for field in fields)
+    status = escape(str(record.status).replace("_", " "))
+    message = f": {escape(record.message)}" if record.message else ""
+    changes = ", ".join(
+        f"{name}={findings.format_option(name, value)}"
+        for name, value in record.trial.configuration.items()
+        if baseline.get(name) != value
+    )
+    return (
+        f"<tr{'' if record.status == 'ok' else ' class=' + chr(34) + 'failed' + chr(34)}>"
+        f'<td class="number">{record.batch}.{record.index}</td><td '
+        f'class="number">{record.trial.replicate}</td><td '
+        f'class="number">{findings.format_number(record.trial.until_s)}</td>{cells}<td><span '
+        f'class="status">{status}</span>{message}</td><td '
+        f'class="configuration">{escape(changes) or "the baseline"}</td></tr>'
+    )
+
+
+def reproduction(study: StudyRecord, outcome: Mapping[str, Any]) -> str:
+    """How to do it again: command, versions, seed, host, device and scale."""
+    commands = escape("\n".join(command_lines(study, outcome)))
+    listed = "".join(
+        f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in facts(study, outcome)
+    )
+    shown = f"<pre><code>{commands}</code></pre>\n<dl>{listed}</dl>"
+    return f"<section><h2>How to reproduce</h2>\n{shown}</section>\n"

@@ -1,0 +1,70 @@
+import math
+
+import pytest
+from tests.report import sample
+
+from rocktune.report import findings
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        (75_912.4, "75,900"),
+        (4.1987, "4.20"),
+        (0.0123456, "0.0123"),
+        (0, "0"),
+        (-12.34, "−12.3"),
+        (math.nan, "–"),
+        (None, "–"),
+    ],
+)
+def test_numbers_have_three_significant_digits(value: float | None, written: str) -> None:
+    assert findings.format_number(value) == written
+
+
+@pytest.mark.parametrize(
+    ("value", "written"), [(1.571, "1.57×"), (1.004, "1.004×"), (0.997, "0.997×"), (1.006, "1.01×")]
+)
+def test_ratio_never_rounds_onto_one(value: float, written: str) -> None:
+    assert findings.format_ratio({"value": value}) == written
+
+
+def test_sizes_get_a_unit_and_counts_do_not() -> None:
+    assert findings.format_option("write_buffer_size", 64 << 20) == "64MiB"
+    assert findings.format_option("max_bytes_for_level_base", "1073741824") == "1GiB"
+    assert findings.format_option("level0_file_num_compaction_trigger", 4096) == "4096"
+    assert findings.format_option("pin_l0", True) == "true"
+
+
+def test_headline_of_a_gain_names_amount_baseline_and_scale() -> None:
+    assert findings.headline(sample.outcome()) == (
+        "57% more throughput than the baseline configuration, on a 1/64 model"
+    )
+
+
+def test_headline_of_a_latency_gain_says_less() -> None:
+    outcome = sample.outcome() | {
+        "objective": "read_latency_us_p99",
+        "ratio_to_baseline": {"value": 2.0, "low": 1.8, "high": 2.2},
+    }
+    # Twice as good is half the latency: 1 - 1 / 2 = 50% less.
+    assert findings.headline(outcome).startswith("50% less read latency p99 than")
+
+
+def test_gain_whose_interval_contains_one_is_not_proven() -> None:
+    outcome = sample.undecided_outcome()
+    assert not findings.is_proven(outcome)
+    assert findings.headline(outcome).startswith("No proven gain")
+
+
+def test_gain_is_not_proven_against_the_recommendation() -> None:
+    assert not findings.is_proven(sample.outcome() | {"recommended": "baseline"})
+
+
+def test_advice_names_scale_debug_build_and_failures_only_where_they_apply() -> None:
+    lines = findings.advice(sample.outcome())
+    assert len(lines) == 3
+    assert "verify orders-write-heavy --scale 1" in lines[0]
+    assert "debug build" in lines[1]
+    assert "1 crashed" in lines[2]
+    assert len(findings.advice(sample.undecided_outcome())) == 1

@@ -3,6 +3,7 @@
 #include <sys/prctl.h>
 
 #include <chrono>
+#include <thread>
 
 namespace rocktune {
 namespace {
@@ -24,13 +25,19 @@ void AskForPreciseTimers() {
 RunClock::Nanos RunClock::Now() const {
   for (;;) {
     const int64_t state = state_.load(std::memory_order_acquire);
-    if (!IsRunning(state)) {
-      return TimeOf(state);
-    }
-    const Nanos steady = SteadyNow();
-    // A reader that was held up between the two reads would otherwise see time beyond the stop.
-    if (state_.load(std::memory_order_acquire) == state) {
-      return steady - TimeOf(state);
+    switch (PhaseOf(state)) {
+      case kStopped:
+        return TimeOf(state);
+      case kStopping:
+        std::this_thread::yield();
+        break;
+      case kRunning:
+        const Nanos steady = SteadyNow();
+        // A reader that was held up between the two reads would otherwise see time beyond the stop.
+        if (state_.load(std::memory_order_acquire) == state) {
+          return steady - TimeOf(state);
+        }
+        break;
     }
   }
 }
@@ -39,10 +46,10 @@ void RunClock::Start() {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     const int64_t state = state_.load(std::memory_order_relaxed);
-    if (IsRunning(state)) {
+    if (PhaseOf(state) == kRunning) {
       return;
     }
-    state_.store(MakeState(true, SteadyNow() - TimeOf(state)), std::memory_order_release);
+    state_.store(MakeState(kRunning, SteadyNow() - TimeOf(state)), std::memory_order_release);
   }
   started_.notify_all();
 }
@@ -50,9 +57,13 @@ void RunClock::Start() {
 void RunClock::Stop() {
   std::lock_guard<std::mutex> lock(mutex_);
   const int64_t state = state_.load(std::memory_order_relaxed);
-  if (IsRunning(state)) {
-    state_.store(MakeState(false, SteadyNow() - TimeOf(state)), std::memory_order_release);
+  if (PhaseOf(state) != kRunning) {
+    return;
   }
+  // Readers are sent away before the moment of the stop is read, so that none has seen a later one. The
+  // exchange is a full barrier: no later instruction, not even the reading of the clock, comes before it.
+  state_.exchange(MakeState(kStopping, TimeOf(state)), std::memory_order_seq_cst);
+  state_.store(MakeState(kStopped, SteadyNow() - TimeOf(state)), std::memory_order_release);
 }
 
 void RunClock::Close() {
@@ -72,7 +83,7 @@ bool RunClock::SleepUntil(Nanos time) {
   std::unique_lock<std::mutex> lock(mutex_);
   while (!closed()) {
     const int64_t state = state_.load(std::memory_order_relaxed);
-    if (!IsRunning(state)) {
+    if (PhaseOf(state) != kRunning) {
       started_.wait(lock);
       continue;
     }

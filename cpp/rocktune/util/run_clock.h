@@ -35,7 +35,7 @@ class RunClock {
   void Close();
 
   bool closed() const { return closed_.load(std::memory_order_acquire); }
-  bool running() const { return IsRunning(state_.load(std::memory_order_acquire)); }
+  bool running() const { return PhaseOf(state_.load(std::memory_order_acquire)) == kRunning; }
 
   // Sleeps until Now() >= time; wakes some tens of microseconds late. Like WaitWhileStopped it does not
   // return true while the clock stands, even if `time` has passed. Returns false when closed.
@@ -45,13 +45,14 @@ class RunClock {
   bool WaitWhileStopped();
 
  private:
-  // Whether the clock runs, and one time: while running the steady time at which it would have shown 0,
-  // while stopped what it shows. Both in one word, so that readers see them change together.
-  static bool IsRunning(int64_t state) { return (state & 1) != 0; }
-  static Nanos TimeOf(int64_t state) { return state >> 1; }
-  static int64_t MakeState(bool running, Nanos time) { return time * 2 + (running ? 1 : 0); }
+  // A phase and a time in one word, so that readers see both change together. The time is the steady time at
+  // which the clock would have shown 0 while it runs, and what the clock shows while it is stopped.
+  enum Phase : int64_t { kStopped = 0, kRunning = 1, kStopping = 2 };
+  static Phase PhaseOf(int64_t state) { return static_cast<Phase>(state & 3); }
+  static Nanos TimeOf(int64_t state) { return state >> 2; }
+  static int64_t MakeState(Phase phase, Nanos time) { return time * 4 + phase; }
 
-  std::atomic<int64_t> state_{0};
+  std::atomic<int64_t> state_{MakeState(kStopped, 0)};
   std::atomic<bool> closed_{false};
   std::mutex mutex_;                 // guards changes of the two above
   std::condition_variable started_;  // started or closed: wakes those that wait for a stopped clock

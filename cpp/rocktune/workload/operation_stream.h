@@ -33,11 +33,12 @@ class WorkloadState {
 
 struct Operation {
   OperationKind kind;
-  uint64_t key;             // index; for kGetAbsent one that no key has
-  uint64_t scan_length;     // entries, for kScan
-  uint64_t value_bytes;     // for kPut, kInsert, kReadModifyWrite
-  // Nanoseconds of run time before which the operation must not start; -1 in a closed loop. Latency counts
-  // from here, so that a store that falls behind shows it.
+  uint64_t key;          // index; for kGetAbsent one that no key has
+  uint64_t scan_length;  // entries, for kScan
+  uint64_t value_bytes;  // for kPut, kInsert, kReadModifyWrite
+  // Nanoseconds of run time before which the operation must not start; -1 in a closed loop (but for the first
+  // operation of a closed session that follows one with arrivals). Latency counts from here, so that a store
+  // that falls behind shows it.
   int64_t intended_start_ns;
 };
 
@@ -51,8 +52,8 @@ class OperationStream {
   OperationStream(WorkloadState* state, uint64_t seed, uint64_t thread);
   ~OperationStream();
 
-  // `now_ns`: run time, by which the session is chosen. In sessions with arrivals the next intended start may
-  // lie in a later session, whose mix then holds.
+  // `now_ns`: run time, by which a closed session ends. A session with arrivals ends with its last operation,
+  // however late the store is; the next intended start may lie in a later session, whose mix then holds.
   Operation Next(int64_t now_ns);
 
  private:
@@ -61,21 +62,24 @@ class OperationStream {
 };
 
 // Writes the key with index `index` into `*key`: 8 bytes big endian, then '0' up to key_bytes (as db_bench).
-// The keys of kGetAbsent have the top bit set.
+// A kGetAbsent's index has the top bit set; its key is padded with '1', so that it lies between the keys that
+// there are and a lookup gets as far as the filters. Where there is no padding (key_bytes 8) the bit stays
+// set and the key lies behind all others.
+// REQUIRES: key_bytes >= 8.
 void EncodeKey(uint64_t index, uint64_t key_bytes, std::string* key);
-// The inverse. REQUIRES: at least 8 bytes.
+// The index of an existing key. REQUIRES: at least 8 bytes.
 uint64_t DecodeKey(const char* key);
 
 // Values of a given compressibility: slices of a buffer made once. Thread-safe after construction.
 class ValueSource {
  public:
   ValueSource(uint64_t seed, double compressed_fraction, uint64_t max_value_bytes);
-  // `position` picks the slice (any number). The bytes live as long as the source.
+  // `position` picks the slice (any number; equal positions give equal bytes). The bytes live as long as the
+  // source. REQUIRES: bytes <= max_value_bytes.
   const char* Slice(uint64_t position, uint64_t bytes) const;
 
  private:
   std::string buffer_;
-  uint64_t max_value_bytes_;
 };
 
 }  // namespace rocktune

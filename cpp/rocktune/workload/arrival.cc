@@ -1,0 +1,62 @@
+#include "rocktune/workload/arrival.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace rocktune {
+
+Arrival::Arrival(const ArrivalSpec& spec)
+    : kind_(spec.kind == "closed"       ? Kind::kClosed
+            : spec.kind == "fixed_rate" ? Kind::kFixedRate
+            : spec.kind == "sine"       ? Kind::kSine
+                                        : Kind::kBursts),
+      rate_(spec.operations_s),
+      amplitude_(spec.amplitude_operations_s),
+      period_s_(spec.period_s),
+      on_s_(spec.on_s),
+      operations_per_period_(rate_ * (kind_ == Kind::kBursts ? on_s_ : period_s_)) {}
+
+double Arrival::OperationsUntil(double seconds) const {
+  if (kind_ == Kind::kFixedRate) {
+    return rate_ * seconds;
+  }
+  const double periods = std::floor(seconds / period_s_);
+  const double rest_s = seconds - periods * period_s_;
+  const double rest = kind_ == Kind::kSine ? SineOperations(rest_s) : rate_ * std::min(rest_s, on_s_);
+  return periods * operations_per_period_ + rest;
+}
+
+double Arrival::SecondsOf(double operation) const {
+  if (kind_ == Kind::kFixedRate) {
+    return operation / rate_;
+  }
+  const double periods = std::floor(operation / operations_per_period_);
+  const double rest = std::max(0.0, operation - periods * operations_per_period_);
+  return periods * period_s_ + (kind_ == Kind::kSine ? SineSeconds(rest) : rest / rate_);
+}
+
+// The integral of rate + amplitude * sin(2 pi t / period) from 0.
+double Arrival::SineOperations(double seconds) const {
+  const double angular = 2 * std::numbers::pi / period_s_;
+  return rate_ * seconds + amplitude_ / angular * (1 - std::cos(angular * seconds));
+}
+
+// Its inverse within a period: Newton's steps, halving the bracket where the rate is too near 0 for them.
+double Arrival::SineSeconds(double operations) const {
+  const double angular = 2 * std::numbers::pi / period_s_;
+  double low = 0, high = period_s_, seconds = operations / rate_;
+  for (int step = 0; step < 100 && high - low > 1e-12 * period_s_; ++step) {
+    const double error = SineOperations(seconds) - operations;
+    (error > 0 ? high : low) = seconds;
+    const double next = seconds - error / (rate_ + amplitude_ * std::sin(angular * seconds));
+    const double previous = seconds;
+    seconds = next > low && next < high ? next : (low + high) / 2;
+    if (std::abs(seconds - previous) <= 1e-13 * period_s_) {
+      break;
+    }
+  }
+  return seconds;
+}
+
+}  // namespace rocktune

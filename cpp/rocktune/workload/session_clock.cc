@@ -1,0 +1,50 @@
+#include "rocktune/workload/session_clock.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rocktune {
+
+namespace {
+
+// Beyond any run's age, and within int64_t.
+constexpr double kNeverNs = 0x1.0p62;
+
+int64_t Nanos(double seconds) { return static_cast<int64_t>(std::min(std::ceil(seconds * 1e9), kNeverNs)); }
+
+}  // namespace
+
+SessionClock::SessionClock(const std::vector<SessionSpec>& sessions, const std::vector<Arrival>& arrivals,
+                           uint64_t thread, uint64_t threads)
+    : sessions_(sessions),
+      arrivals_(arrivals),
+      threads_(static_cast<double>(threads)),
+      next_operation_(static_cast<double>(thread)) {}
+
+SessionClock::Start SessionClock::Next(int64_t now_ns) {
+  for (;;) {
+    const double seconds = sessions_[session_].seconds;
+    const Arrival& arrival = arrivals_[session_];
+    if (arrival.closed()) {
+      if (seconds == 0 || now_ns < Nanos(begin_s_ + seconds)) {
+        const int64_t begin_ns = Nanos(begin_s_);
+        return {session_, now_ns < begin_ns ? begin_ns : -1};
+      }
+    } else {
+      const double at_s = arrival.SecondsOf(next_operation_);
+      if (seconds == 0 || at_s < seconds) {
+        next_operation_ += threads_;
+        return {session_, Nanos(begin_s_ + at_s)};
+      }
+      next_operation_ -= arrival.OperationsUntil(seconds);
+    }
+    EnterNextSession();
+  }
+}
+
+void SessionClock::EnterNextSession() {
+  begin_s_ += sessions_[session_].seconds;
+  session_ = (session_ + 1) % sessions_.size();
+}
+
+}  // namespace rocktune

@@ -1,0 +1,205 @@
+#include "rocktune/workload/workload_spec.h"
+
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string_view>
+
+#include "rocktune/util/json_fields.h"
+
+namespace rocktune {
+
+namespace {
+
+constexpr double kMixTolerance = 1e-6;
+constexpr uint64_t kLargestCount = uint64_t{1} << 62;
+constexpr uint64_t kLargestValueBytes = 16 << 20;
+
+void Require(bool condition, const std::string& path, const std::string& requirement) {
+  if (!condition) {
+    throw std::invalid_argument(path + ": must be " + requirement);
+  }
+}
+
+void ReadKind(JsonFields* fields, std::initializer_list<std::string_view> kinds, std::string* kind) {
+  fields->Read("kind", kind);
+  if (std::find(kinds.begin(), kinds.end(), *kind) == kinds.end()) {
+    throw std::invalid_argument(fields->PathOf("kind") + ": unknown kind '" + *kind + "'");
+  }
+}
+
+KeyChooserSpec ReadKeyChooser(const nlohmann::json& json, const std::string& path) {
+  KeyChooserSpec spec;
+  JsonFields fields(json, path);
+  ReadKind(
+      &fields,
+      {"uniform", "zipfian", "scrambled_zipfian", "true_zipf", "hotspot", "latest", "two_term_exponential"},
+      &spec.kind);
+  fields.Read("skew", &spec.skew);
+  fields.Read("hot_key_share", &spec.hot_key_share);
+  fields.Read("hot_operation_share", &spec.hot_operation_share);
+  fields.Read("range_a", &spec.range_a);
+  fields.Read("range_b", &spec.range_b);
+  fields.Read("range_c", &spec.range_c);
+  fields.Read("range_d", &spec.range_d);
+  fields.Read("ranges", &spec.ranges);
+  fields.Read("key_a", &spec.key_a);
+  fields.Read("key_b", &spec.key_b);
+  fields.RefuseUnknown();
+  if (spec.kind == "true_zipf") {
+    Require(spec.skew > 0, fields.PathOf("skew"), "above 0");
+  } else {
+    Require(spec.skew >= 0 && spec.skew < 1, fields.PathOf("skew"), "in [0, 1)");
+  }
+  Require(spec.hot_key_share > 0 && spec.hot_key_share <= 1, fields.PathOf("hot_key_share"), "in (0, 1]");
+  Require(spec.hot_operation_share >= 0 && spec.hot_operation_share <= 1,
+          fields.PathOf("hot_operation_share"), "in [0, 1]");
+  Require(spec.ranges > 0, fields.PathOf("ranges"), "above 0");
+  Require(spec.key_a >= 0 && spec.key_b >= 0 && (spec.key_a == 0) == (spec.key_b == 0),
+          fields.PathOf("key_a"), "0 together with key_b, or both above 0");
+  return spec;
+}
+
+SizeSpec ReadSize(const nlohmann::json& json, const std::string& path) {
+  SizeSpec spec;
+  JsonFields fields(json, path);
+  ReadKind(&fields, {"fixed", "uniform", "pareto"}, &spec.kind);
+  fields.Read("low", &spec.low);
+  fields.Read("high", &spec.high);
+  fields.Read("k", &spec.k);
+  fields.Read("sigma", &spec.sigma);
+  fields.Read("theta", &spec.theta);
+  fields.RefuseUnknown();
+  Require(std::max(spec.low, spec.high) < kLargestCount, fields.PathOf("high"), "below 2^62");
+  if (spec.kind == "uniform") {
+    Require(spec.low <= spec.high, fields.PathOf("high"), "at least low");
+  }
+  if (spec.kind == "pareto") {
+    Require(spec.high > 0, fields.PathOf("high"), "above 0");
+    Require(spec.sigma > 0, fields.PathOf("sigma"), "above 0");
+    Require(spec.k >= 0, fields.PathOf("k"), "at least 0");
+    Require(spec.theta >= 0 && spec.theta <= static_cast<double>(spec.high), fields.PathOf("theta"),
+            "between 0 and high");
+  }
+  return spec;
+}
+
+ArrivalSpec ReadArrival(const nlohmann::json& json, const std::string& path) {
+  ArrivalSpec spec;
+  JsonFields fields(json, path);
+  ReadKind(&fields, {"closed", "fixed_rate", "sine", "bursts"}, &spec.kind);
+  fields.Read("operations_s", &spec.operations_s);
+  fields.Read("amplitude_operations_s", &spec.amplitude_operations_s);
+  fields.Read("period_s", &spec.period_s);
+  fields.Read("on_s", &spec.on_s);
+  fields.RefuseUnknown();
+  if (spec.kind == "closed") {
+    return spec;
+  }
+  Require(spec.operations_s >= kSmallestRate, fields.PathOf("operations_s"), "at least 0.001");
+  Require(spec.kind == "fixed_rate" || spec.period_s >= kShortestSeconds, fields.PathOf("period_s"),
+          "at least 0.001");
+  Require(spec.kind != "sine" ||
+              (spec.amplitude_operations_s >= 0 && spec.amplitude_operations_s <= spec.operations_s),
+          fields.PathOf("amplitude_operations_s"), "between 0 and operations_s");
+  Require(spec.kind != "bursts" || (spec.on_s > 0 && spec.on_s <= spec.period_s), fields.PathOf("on_s"),
+          "above 0 and at most period_s");
+  return spec;
+}
+
+OperationMix ReadMix(const nlohmann::json& json, const std::string& path) {
+  OperationMix mix{};
+  JsonFields fields(json, path);
+  double sum = 0;
+  for (std::size_t kind = 0; kind < kOperationKindCount; ++kind) {
+    fields.Read(kOperationKindNames[kind], &mix[kind]);
+    Require(mix[kind] >= 0, fields.PathOf(kOperationKindNames[kind]), "at least 0");
+    sum += mix[kind];
+  }
+  fields.RefuseUnknown();
+  Require(std::abs(sum - 1) <= kMixTolerance, path, "shares that sum to 1, not to " + std::to_string(sum));
+  return mix;
+}
+
+SessionSpec ReadSession(const nlohmann::json& json, const std::string& path) {
+  SessionSpec spec;
+  JsonFields fields(json, path);
+  fields.Read("seconds", &spec.seconds);
+  Require(spec.seconds == 0 || spec.seconds >= kShortestSeconds, fields.PathOf("seconds"),
+          "0 (for ever) or at least 0.001");
+  const nlohmann::json* mix = fields.Find("mix");
+  Require(mix != nullptr, fields.PathOf("mix"), "given");
+  spec.mix = ReadMix(*mix, fields.PathOf("mix"));
+  if (const nlohmann::json* arrival = fields.Find("arrival")) {
+    spec.arrival = ReadArrival(*arrival, fields.PathOf("arrival"));
+  }
+  fields.RefuseUnknown();
+  return spec;
+}
+
+std::vector<SessionSpec> ReadSessions(const nlohmann::json* json) {
+  Require(json != nullptr && json->is_array() && !json->empty(), "sessions", "a list of at least one");
+  std::vector<SessionSpec> sessions;
+  for (const nlohmann::json& session : *json) {
+    Require(sessions.empty() || sessions.back().seconds > 0, "sessions",
+            "of more than 0 seconds but for the last");
+    sessions.push_back(ReadSession(session, "sessions[" + std::to_string(sessions.size() + 1) + "]"));
+  }
+  return sessions;
+}
+
+PreloadSpec ReadPreload(const nlohmann::json& json) {
+  PreloadSpec spec;
+  JsonFields fields(json, "preload");
+  fields.Read("keys", &spec.keys);
+  fields.Read("random_order", &spec.random_order);
+  fields.RefuseUnknown();
+  return spec;
+}
+
+void ReadParts(JsonFields* fields, WorkloadSpec* spec) {
+  if (const nlohmann::json* json = fields->Find("value")) {
+    spec->value = ReadSize(*json, "value");
+  }
+  if (const nlohmann::json* json = fields->Find("scan_length")) {
+    spec->scan_length = ReadSize(*json, "scan_length");
+  }
+  if (const nlohmann::json* json = fields->Find("key_chooser")) {
+    spec->key_chooser = ReadKeyChooser(*json, "key_chooser");
+  }
+  if (const nlohmann::json* json = fields->Find("preload")) {
+    spec->preload = ReadPreload(*json);
+  }
+  spec->sessions = ReadSessions(fields->Find("sessions"));
+}
+
+}  // namespace
+
+WorkloadSpec WorkloadSpecFromJson(const nlohmann::json& json) {
+  WorkloadSpec spec;
+  JsonFields fields(json, "");
+  fields.Read("name", &spec.name);
+  fields.Read("keys", &spec.keys);
+  fields.Read("key_bytes", &spec.key_bytes);
+  fields.Read("value_compressed_fraction", &spec.value_compressed_fraction);
+  fields.Read("threads", &spec.threads);
+  fields.Read("wal", &spec.wal);
+  fields.Read("sync", &spec.sync);
+  ReadParts(&fields, &spec);
+  fields.RefuseUnknown();
+  Require(spec.keys > 0 && spec.keys < kLargestCount, "keys", "above 0 and below 2^62");
+  Require(spec.key_bytes >= 8 && spec.key_bytes <= 1024, "key_bytes", "between 8 and 1024");
+  Require(spec.value_compressed_fraction > 0 && spec.value_compressed_fraction <= 1,
+          "value_compressed_fraction", "in (0, 1]");
+  Require(spec.threads >= 1 && spec.threads <= 1024, "threads", "between 1 and 1024");
+  Require((spec.value.kind == "fixed" ? spec.value.low : spec.value.high) <= kLargestValueBytes, "value",
+          "at most 16 MiB");
+  Require(spec.preload.keys <= spec.keys, "preload.keys", "at most keys");
+  Require(spec.key_chooser.ranges <= spec.keys, "key_chooser.ranges", "at most keys");
+  Require(spec.wal || !spec.sync, "sync", "false without wal");
+  return spec;
+}
+
+}  // namespace rocktune

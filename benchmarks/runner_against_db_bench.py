@@ -1,0 +1,137 @@
+"""The runner beside db_bench: same library, same options, same data, in interleaved pairs.
+
+Both work on clones of one store that was loaded in random order; db_bench reads the same keys because the
+runner encodes them as db_bench does. Statistics are on in both.
+"""
+
+import re
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from benchmarks.claims import Claim, Settings, main, median_spread, write_csv
+from benchmarks.measuring import embedded_engine
+from rocktune.device import load_device
+from rocktune.engine.bases import clone_store
+from rocktune.engine.worker import WorkerProcess
+from rocktune.errors import UserError
+
+KEYS = 500_000
+CACHE_BYTES = 64 << 20
+OPTIONS = {
+    "db": {"max_background_jobs": "2"},
+    "cf": {"write_buffer_size": str(64 << 20), "compression": "kSnappyCompression"},
+    "table": {"block_cache": str(CACHE_BYTES), "filter_policy": "bloomfilter:10:false"},
+}
+MIXES: dict[str, dict[str, float]] = {
+    "fillrandom": {"put": 1.0},
+    "readrandom": {"get": 1.0},
+    "readrandomwriterandom": {"get": 0.5, "put": 0.5},
+}
+
+
+def _workload(mix: dict[str, float], threads: int) -> dict[str, Any]:
+    return {
+        "name": "beside-db-bench",
+        "keys": KEYS,
+        "key_bytes": 16,
+        "value": {"kind": "fixed", "low": 1024, "high": 1024},
+        "value_compressed_fraction": 0.5,
+        "threads": threads,
+        "key_chooser": {"kind": "uniform"},
+        "sessions": [{"seconds": 0.0, "mix": mix, "arrival": {"kind": "closed"}}],
+        "preload": {"keys": KEYS, "random_order": True},
+    }
+
+
+def _open(directory: Path, mix: dict[str, float], threads: int, seed: int) -> WorkerProcess:
+    worker = WorkerProcess()
+    worker.request(
+        "open",
+        directory=str(directory),
+        options=OPTIONS,
+        workload=_workload(mix, threads),
+        device=load_device("none").model_dump(mode="json"),
+        seed=seed,
+        series_interval_s=1.0,
+        memory_limit_bytes=0,
+        disk_limit_bytes=0,
+    )
+    return worker
+
+
+def _runner_ops_s(store: Path, mix: dict[str, float], threads: int, seconds: float, seed: int) -> float:
+    worker = _open(store, mix, threads, seed)
+    try:
+        reply = worker.request("advance", until_s=seconds)
+        return sum(kind["count"] for kind in reply["operations"].values()) / seconds
+    finally:
+        worker.kill()
+
+
+def _db_bench_ops_s(store: Path, benchmark: str, threads: int, seconds: float, seed: int) -> float:
+    options_file = max(store.glob("OPTIONS-*"))
+    command = [
+        "db_bench", f"--db={store}", "--use_existing_db=1", f"--benchmarks={benchmark}", f"--num={KEYS}",
+        f"--threads={threads}", "--value_size=1024", "--key_size=16", f"--duration={seconds:.0f}",
+        f"--options_file={options_file}", f"--cache_size={CACHE_BYTES}", "--statistics=1", f"--seed={seed}",
+        "--readwritepercent=50", "--compression_ratio=0.5",
+    ]  # fmt: skip
+    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    line = re.search(rf"^{benchmark}\s*:.*?(\d+) ops/sec", output, re.MULTILINE)
+    if line is None:
+        raise UserError(f"db_bench printed no line for {benchmark}: {output[-300:]}")
+    return float(line[1])
+
+
+def runner_against_db_bench(settings: Settings) -> list[Claim]:
+    """Compares operations per second in interleaved pairs for three benchmarks with 1 and 4 threads."""
+    if shutil.which("db_bench") is None:
+        raise UserError("db_bench is not here: install Debian's rocksdb-tools")
+    pairs, seconds = (1, 1.0) if settings.quick else (9, 5.0)
+    rows: list[dict[str, Any]] = []
+    claims = []
+    with tempfile.TemporaryDirectory(prefix="rocktune-benchmark-") as scratch, embedded_engine() as engine:
+        base = Path(scratch) / "base"
+        loader = _open(base, MIXES["readrandom"], 1, settings.seed)
+        loader.request("load")
+        loader.request("close", keep=True)
+        for benchmark, mix in MIXES.items():
+            for threads in (1, 4):
+                ratios = []
+                for pair in range(pairs):
+                    figures = {}
+                    for who in sorted(("runner", "db_bench"), reverse=pair % 2 == 1):
+                        store = Path(scratch) / "store"
+                        clone_store(base, store)
+                        if who == "runner":
+                            figures[who] = _runner_ops_s(store, mix, threads, seconds, settings.seed + pair)
+                        else:
+                            seed = settings.seed + pair
+                            figures[who] = _db_bench_ops_s(store, benchmark, threads, seconds, seed)
+                        shutil.rmtree(store)
+                    ratios.append(figures["runner"] / figures["db_bench"])
+                    rows.append({"benchmark": benchmark, "threads": threads, "pair": pair, **figures})
+                settings.say(f"{benchmark}, {threads} threads: {[round(ratio, 3) for ratio in ratios]}")
+                ratio = median_spread(ratios)
+                claims.append(
+                    Claim(
+                        f"runner_over_db_bench_{benchmark}_{threads}_threads",
+                        "issue 2, must hold",
+                        "ratio of operations per second, median [min, max]",
+                        ">= 0.97",
+                        ratio,
+                        ratio.value >= 0.97,
+                        engine=engine.version,
+                        device="none",
+                    )
+                )
+    if settings.out is not None:
+        write_csv(settings.out / "pairs.csv", rows)
+    return claims
+
+
+if __name__ == "__main__":
+    main("runner_against_db_bench", runner_against_db_bench, scale=1)

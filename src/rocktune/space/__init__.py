@@ -1,5 +1,27 @@
 """The knobs that may be tuned, the rules between them, and RocksDB options as text."""
 
+from rocktune.space.catalogue import CATALOGUE
 from rocktune.space.configuration import Configuration, OptionMaps, Value
+from rocktune.space.dremel import dremel_space
+from rocktune.space.knob import Knob
+from rocktune.space.options import merged_options, scaled_options
+from rocktune.space.options_file import options_file_text
+from rocktune.space.space import Space
+from rocktune.space.space_file import load_space, space_document, space_from_document, space_names
 
-__all__ = ["Configuration", "OptionMaps", "Value"]
+__all__ = [
+    "CATALOGUE",
+    "Configuration",
+    "Knob",
+    "OptionMaps",
+    "Space",
+    "Value",
+    "dremel_space",
+    "load_space",
+    "merged_options",
+    "options_file_text",
+    "scaled_options",
+    "space_document",
+    "space_from_document",
+    "space_names",
+]

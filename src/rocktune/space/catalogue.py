@@ -1,0 +1,189 @@
+"""What is known about each option: facts of RocksDB 7.8, whatever space it is tuned in.
+
+Defaults are RocksDB's. Bounds are what makes sense at all; a space narrows them. How an option changes on an
+open store was read from `options/cf_options.cc` and `options/db_options.cc`, 7.8 to 11.
+"""
+
+from types import MappingProxyType
+
+from rocktune.space.knob import Knob
+from rocktune.units import MIB
+
+_KIB = 1 << 10
+_GIB = 1 << 30
+
+_LEVELS = (
+    Knob(
+        "level0_file_num_compaction_trigger", "cf", "files", 4, low=1, high=64,
+        effect="Files in level 0 that start its compaction: more make writing cheaper and every read slower.",
+    ),
+    Knob(
+        "level0_slowdown_writes_trigger", "cf", "files", 20, low=2, high=256,
+        effect="Files in level 0 at which writes are delayed: more put stalls off and let reads degrade.",
+    ),
+    Knob(
+        "level0_stop_writes_trigger", "cf", "files", 36, low=3, high=512,
+        effect="Files in level 0 at which writes stop: more avoid full stops and let reads degrade further.",
+    ),
+    Knob(
+        "max_bytes_for_level_multiplier", "cf", "ratio", 10, low=2, high=64, acts_on="all_files",
+        effect="How much larger each level is than the one above: more gives fewer levels, rewritten more.",
+    ),
+    Knob(
+        "max_bytes_for_level_base", "cf", "bytes", 256 * MIB, low=MIB, high=64 * _GIB, step=MIB, scaled=True,
+        acts_on="all_files",
+        effect="Size of level 1: near level 0's size, merging level 0 into it costs least.",
+    ),
+    Knob(
+        "target_file_size_multiplier", "cf", "ratio", 1, low=1, high=16, acts_on="new_files",
+        effect="How much larger the files of each level are: larger means fewer, longer compactions below.",
+    ),
+    Knob(
+        "target_file_size_base", "cf", "bytes", 64 * MIB, low=MIB, high=4 * _GIB, step=MIB, scaled=True,
+        acts_on="new_files",
+        effect="File size in level 1: larger files mean fewer compactions, each of which rewrites more.",
+    ),
+    Knob(
+        "num_levels", "cf", "levels", 7, low=2, high=32, acts_on="all_files", live_change="migration",
+        effect="Limit to the number of levels: too few make the last level overflow its target.",
+    ),
+    Knob(
+        "max_compaction_bytes", "cf", "bytes", 0, low=0, high=256 * _GIB, step=MIB, scaled=True,
+        effect="Limit to the bytes of one compaction, 0 for 25 files: smaller ones hold others up less.",
+    ),
+    Knob(
+        "soft_pending_compaction_bytes_limit", "cf", "bytes", 64 * _GIB, low=0, high=1024 * _GIB, step=MIB,
+        scaled=True,
+        effect="Bytes waiting for compaction at which writes are delayed: more absorb longer bursts.",
+    ),
+    Knob(
+        "hard_pending_compaction_bytes_limit", "cf", "bytes", 256 * _GIB, low=0, high=4096 * _GIB, step=MIB,
+        scaled=True,
+        effect="Bytes waiting for compaction at which writes stop: more absorb longer bursts.",
+    ),
+    Knob(
+        "level_compaction_dynamic_level_bytes", "cf", "", False, choices=(False, True), acts_on="all_files",
+        live_change="migration",
+        effect="Sizes the levels from the last one upwards: keeps space amplification low at any data size.",
+    ),
+    Knob(
+        "compaction_pri", "cf", "", "kMinOverlappingRatio", live_change="reopen",
+        choices=(
+            "kByCompensatedSize", "kOldestLargestSeqFirst", "kOldestSmallestSeqFirst", "kMinOverlappingRatio",
+        ),
+        effect="Which file of a level is compacted first: the least overlap below costs the fewest bytes.",
+    ),
+    Knob(
+        "compression", "cf", "", "kSnappyCompression", acts_on="all_files",
+        choices=("kNoCompression", "kSnappyCompression", "kLZ4Compression", "kZSTD"),
+        effect="Compression of blocks: stronger saves device bandwidth and space and costs CPU.",
+    ),
+    Knob(
+        "blob_file_size", "cf", "bytes", 256 * MIB, low=MIB, high=16 * _GIB, step=MIB, scaled=True,
+        acts_on="new_files",
+        effect="Size of blob files, where they are enabled: larger means fewer files, cleaned up later.",
+    ),
+)  # fmt: skip
+
+_MEMORY = (
+    Knob(
+        "write_buffer_size", "cf", "bytes", 64 * MIB, low=64 * _KIB, high=16 * _GIB, step=MIB, scaled=True,
+        scaled_floor=64 * _KIB,
+        effect="Size of one memtable: larger means fewer flushes and files, and less memory for the cache.",
+    ),
+    Knob(
+        "max_write_buffer_number", "cf", "buffers", 2, low=2, high=64,
+        effect="Memtables that may exist at once: more absorb bursts while flushing lags, and cost memory.",
+    ),
+    Knob(
+        "min_write_buffer_number_to_merge", "cf", "buffers", 1, low=1, high=32, live_change="reopen",
+        effect="Memtables merged into one file of level 0: more drop overwritten entries, and flush later.",
+    ),
+    Knob(
+        "arena_block_size", "cf", "bytes", 0, low=0, high=_GIB, step=4 * _KIB, scaled=True,
+        scaled_floor=4 * _KIB,
+        effect="Piece in which a memtable takes memory, 0 for an eighth of it up to 1 MiB.",
+    ),
+    Knob(
+        "memtable_prefix_bloom_size_ratio", "cf", "ratio", 0.0, low=0.0, high=0.25,
+        effect="Share of a memtable given to a filter of its own: spares reads a search for absent keys.",
+    ),
+    Knob(
+        "db_write_buffer_size", "db", "bytes", 0, low=0, high=64 * _GIB, step=MIB, scaled=True,
+        scaled_floor=64 * _KIB, live_change="reopen",
+        effect="Limit to all memtables together, 0 for none: forces flushes when it is reached.",
+    ),
+    Knob(
+        "max_total_wal_size", "db", "bytes", 0, low=0, high=256 * _GIB, step=MIB, scaled=True,
+        live_change="set_db_options",
+        effect="Size of the write-ahead logs that forces flushes, 0 for four times all memtables.",
+    ),
+    Knob(
+        "bloom_bits", "table", "bits", 0, low=0, high=24, acts_on="all_files", live_change="reopen",
+        option="filter_policy", template="bloomfilter:{}:false", pattern=r"(?:bloom|ribbon)filter:([\d.]+).*",
+        effect="Filter bits per key: more spare reads of files without the key, and cost memory.",
+    ),
+    Knob(
+        "block_size", "table", "bytes", 4 * _KIB, low=512, high=MIB, step=512, acts_on="all_files",
+        effect="Bytes of a block, the unit of reading and caching: smaller suits point reads, larger scans.",
+    ),
+    Knob(
+        "block_cache", "table", "bytes", 8 * MIB, low=0, high=1024 * _GIB, step=MIB, scaled=True,
+        live_change="object",
+        effect="Memory for blocks that were read: what the budget leaves after memtables and filters.",
+    ),
+)  # fmt: skip
+
+_PARALLELISM = (
+    Knob(
+        "max_background_compactions", "db", "threads", -1, low=1, high=64, live_change="set_db_options",
+        effect="Compactions at once: more drain level 0 sooner and compete with reads for the device.",
+    ),
+    Knob(
+        "max_background_flushes", "db", "threads", -1, low=1, high=16, live_change="set_db_options",
+        effect="Flushes at once: more free full memtables sooner.",
+    ),
+    Knob(
+        "max_background_jobs", "db", "threads", 2, low=1, high=128, live_change="set_db_options",
+        effect="Flushes and compactions at once, a quarter of them flushes: more keep up with more writing.",
+    ),
+    Knob(
+        "max_subcompactions", "db", "threads", 1, low=1, high=64, live_change="set_db_options",
+        effect="Threads that share one compaction: more shorten level 0's, which otherwise runs alone.",
+    ),
+    Knob(
+        "enable_pipelined_write", "db", "", False, choices=(False, True), live_change="reopen",
+        effect="Lets the log and the memtable be written by two groups of writers at once.",
+    ),
+)  # fmt: skip
+
+_INPUT_OUTPUT = (
+    Knob(
+        "compaction_readahead_size", "db", "bytes", 0, low=0, high=64 * MIB, step=64 * _KIB,
+        live_change="set_db_options",
+        effect="Bytes that a compaction reads ahead: larger means fewer, longer reads of the device.",
+    ),
+    Knob(
+        "bytes_per_sync", "db", "bytes", 0, low=0, high=64 * MIB, step=64 * _KIB,
+        live_change="set_db_options",
+        effect="Bytes after which a table file is sent to the device, sparing one long sync at its end.",
+    ),
+    Knob(
+        "wal_bytes_per_sync", "db", "bytes", 0, low=0, high=64 * MIB, step=64 * _KIB,
+        live_change="set_db_options",
+        effect="Bytes after which the log is sent to the device, sparing one long sync at its end.",
+    ),
+    Knob(
+        "delayed_write_rate", "db", "bytes/s", 0, low=0, high=4 * _GIB, step=MIB,
+        live_change="set_db_options",
+        effect="Rate that writes are held to while they are delayed, 0 for 16 MiB/s to begin with.",
+    ),
+)  # fmt: skip
+
+CATALOGUE = MappingProxyType(
+    {knob.name: knob for knob in (*_LEVELS, *_MEMORY, *_PARALLELISM, *_INPUT_OUTPUT)}
+)
+"""Every knob that is known by name."""
+
+DERIVED = MappingProxyType({"block_cache": "it is what the memory budget leaves after memtables and filters"})
+"""Options that a space computes, with the reason why nobody sets them."""

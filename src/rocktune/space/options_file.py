@@ -1,0 +1,38 @@
+"""Writing RocksDB's OPTIONS files. Reading them is the worker's work, through RocksDB's own parser."""
+
+from collections.abc import Sequence
+
+from rocktune.errors import UserError
+from rocktune.space.configuration import OptionMaps
+
+
+def options_file_text(options: OptionMaps, rocksdb_version: str, comment: Sequence[str] = ()) -> str:
+    """Returns the text of an OPTIONS file that `LoadOptionsFromFile` of that version reads.
+
+    It holds the given options alone; RocksDB takes its defaults for the others. `block_cache` is written
+    with the table's options: RocksDB itself never writes it, but reads it, as a cache for each column family.
+
+    Args:
+        options: at full size.
+        rocksdb_version: of the RocksDB that the options are for, such as "7.8.3".
+        comment: lines for the head of the file.
+
+    Raises:
+        UserError: an option's text holds # or a line break, which the file cannot carry.
+    """
+    lines = [f"# {line}".rstrip() for text in comment for line in text.splitlines() or [""]]
+    sections = (
+        ("[Version]", {"rocksdb_version": rocksdb_version, "options_file_version": "1.1"}),
+        ("[DBOptions]", options.get("db", {})),
+        ('[CFOptions "default"]', options.get("cf", {})),
+        ('[TableOptions/BlockBasedTable "default"]', options.get("table", {})),
+    )
+    for title, values in sections:
+        lines += ["", title, *(f"  {name}={_checked(name, value)}" for name, value in values.items())]
+    return "\n".join(lines).lstrip("\n") + "\n"
+
+
+def _checked(name: str, value: str) -> str:
+    if any(sign in value for sign in "#\n\r"):
+        raise UserError(f"{name}: '{value}' cannot be written to an OPTIONS file")
+    return value

@@ -1,0 +1,249 @@
+"""Dremel's rules 1 to 8 (section 4.2): which configurations are worth a trial."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocktune.errors import UserError
+from rocktune.lsm import (
+    level0_size_bytes,
+    worst_case_read_amplification,
+    worst_case_space_amplification,
+    worst_case_write_amplification,
+)
+from rocktune.lsm.arrays import Numbers
+from rocktune.space.memory import MemoryBudget
+from rocktune.units import format_bytes
+
+SMALLEST_LEVEL0_TOLERANCE = 2.0
+"""Below it, rule 8 would refuse table 1's own default: 256 MB against a level 0 of 512 MB."""
+
+
+class Rule(ABC):
+    """One condition on a configuration's values, named as the options are, sizes in bytes.
+
+    Attributes:
+        number: the paper's.
+        statement: what must hold.
+    """
+
+    number: int
+    statement: str
+
+    @abstractmethod
+    def holds(self, values: Mapping[str, Numbers]) -> NDArray[np.bool_]:
+        """Tells for each configuration whether the rule holds; of the values' common shape."""
+
+    @abstractmethod
+    def numbers(self, values: Mapping[str, float]) -> str:
+        """Returns one configuration's numbers in the rule, for a message."""
+
+    def explanation(self, values: Mapping[str, float]) -> str:
+        """Says how one configuration breaks the rule."""
+        return f"rule {self.number} ({self.statement}) is broken: {self.numbers(values)}"
+
+
+@dataclass(frozen=True)
+class SpaceAmplificationBounded(Rule):
+    """Rule 1: levels that are too alike in size hold too many outdated entries."""
+
+    number = 1
+    statement = "max_bytes_for_level_multiplier at least 4"
+
+    def holds(self, values: Mapping[str, Numbers]) -> NDArray[np.bool_]:
+        """See the base class."""
+        return np.asarray(values["max_bytes_for_level_multiplier"]) >= 4
+
+    def numbers(self, values: Mapping[str, float]) -> str:
+        """See the base class."""
+        ratio, levels = values["max_bytes_for_level_multiplier"], values["num_levels"]
+        amplification = float(worst_case_space_amplification(ratio, levels))
+        return f"it is {ratio}; {amplification:.2f} outdated bytes per live byte at worst"
+
+
+@dataclass(frozen=True)
+class ReadAmplificationBounded(Rule):
+    """Rule 2: every file of level 0 may have to be searched by one read."""
+
+    number = 2
+    statement = "level0_stop_writes_trigger at most 24"
+
+    def holds(self, values: Mapping[str, Numbers]) -> NDArray[np.bool_]:
+        """See the base class."""
+        return np.asarray(values["level0_stop_writes_trigger"]) <= 24
+
+    def numbers(self, values: Mapping[str, float]) -> str:
+        """See the base class."""
+        files, levels = values["level0_stop_writes_trigger"], values["num_levels"]
+        amplification = float(worst_case_read_amplification(levels, files))
+        return f"it is {files}; {amplification:.0f} files searched by one read at worst"
+
+
+@dataclass(frozen=True)
+class WriteAmplificationBounded(Rule):
+    """Rule 3: an entry may be rewritten as often per level as the level is larger than the one above."""
+
+    number = 3
+    statement = "max_bytes_for_level_multiplier at most 16"
+
+    def holds(self, values: Mapping[str, Numbers]) -> NDArray[np.bool_]:
+        """See the base class."""
+        return np.asarray(values["max_bytes_for_level_multiplier"]) <= 16
+
+    def numbers(self, values: Mapping[str, float]) -> str:
+        """See the base class."""
+        ratio, levels = values["max_bytes_for_level_multiplier"], values["num_levels"]
+        amplification = float(worst_case_write_amplification(ratio, levels))
+        return f"it is {ratio}; an entry rewritten {amplification:.0f} times at worst"
+
+
+@dataclass(frozen=True)
+class MemoryBudgetKept(Rule):
+    """Rule 4: memtables, filters and a block cache of at least table 1's share fit the budget."""
+
+    budget: MemoryBudget
+    number = 4
+    statement = "memtables, filters and block cache within the memory budget"
+
+    def holds(self, values: Mapping[str, Numbers]) -> NDArray[np.bool_]:
+        """See the base class."""
+        return self.budget.suffices(values)
+
+    def numbers(self, values: Mapping[str, float]) -> str:
+        """See the base class."""
+        buffers, buffer_bytes = values["max_write_buffer_number"], values["write_buffer_size"]
+        filter_bytes = float(self.budget.filter_bytes(values["bloom_bits"]))
+        cache_bytes = float(self.budget.block_cache_bytes(values))
+        memtables = f"{buffers} write buffers of {format_bytes(buffer_bytes)}"
+        taken = format_bytes(buffers * buffer_bytes)
+        return (
+            f"{memtables} take {taken} and filters {format_bytes(filter_bytes)} "
+            f"of {format_bytes(self.budget.memory_bytes)}, which leaves the block cache "
+            f"{format_bytes(cache_bytes)}; it needs {format_bytes(self.budget.smallest_cache_bytes)}"
+        )
+
+
+@dataclass(frozen=True)
+class Level0TriggersOrdered(Rule):
+    """Rule 5: compaction starts before writes are delayed, and that before they stop."""
+
+    number = 5
+    statement = (
+        "level0_file_num_compaction_trigger < level0_slowdown_writes_trigger < level0_stop_writes_trigger"
+    )
+
+    def holds(self, values: Mapping[str, Numbers]) -> NDArray[np.bool_]:
+        """See the base class."""
+        slowdown = np.asarray(values["level0_slowdown_writes_trigger"])
+        compaction, stop = values["level0_file_num_compaction_trigger"], values["level0_stop_writes_trigger"]
+        return (slowdown > compaction) & (slowdown < stop)
+
+    def numbers(self, values: Mapping[str, float]) -> str:
+        """See the base class."""
+        return (
+            f"{values['level0_file_num_compaction_trigger']}, {values['level0_slowdown_writes_trigger']}, "
+            f"{values['level0_stop_writes_trigger']}"
+        )
+
+
+@dataclass(frozen=True)
+class LevelsHaveSeveralFiles(Rule):
+    """Rule 6: levels grow faster than their files, or a level would be a single file."""
+
+    number = 6
+    statement = "max_bytes_for_level_multiplier > target_file_size_multiplier"
+
+    def holds(self, values: Mapping[str, Numbers]) -> NDArray[np.bool_]:
+        """See the base class."""
+        return np.asarray(values["max_bytes_for_level_multiplier"]) > values["target_file_size_multiplier"]
+
+    def numbers(self, values: Mapping[str, float]) -> str:
+        """See the base class."""
+        return f"{values['max_bytes_for_level_multiplier']} and {values['target_file_size_multiplier']}"
+
+
+@dataclass(frozen=True)
+class FlushStartsBeforeBuffersRunOut(Rule):
+    """Rule 7: a flush waits for fewer memtables than there may be."""
+
+    number = 7
+    statement = "min_write_buffer_number_to_merge < max_write_buffer_number"
+
+    def holds(self, values: Mapping[str, Numbers]) -> NDArray[np.bool_]:
+        """See the base class."""
+        return np.asarray(values["min_write_buffer_number_to_merge"]) < values["max_write_buffer_number"]
+
+    def numbers(self, values: Mapping[str, float]) -> str:
+        """See the base class."""
+        return f"{values['min_write_buffer_number_to_merge']} and {values['max_write_buffer_number']}"
+
+
+@dataclass(frozen=True)
+class Level1LikeLevel0(Rule):
+    """Rule 8: level 1 is about as large as level 0, so that merging one into the other is fast.
+
+    Attributes:
+        tolerance: the largest ratio between the two, either way; at least `SMALLEST_LEVEL0_TOLERANCE`.
+    """
+
+    tolerance: float = SMALLEST_LEVEL0_TOLERANCE
+    number = 8
+    statement = "max_bytes_for_level_base near the size of level 0"
+
+    def __post_init__(self) -> None:
+        """Refuses a tolerance under which the tuning guide's own settings would break the rule."""
+        if not self.tolerance >= SMALLEST_LEVEL0_TOLERANCE:
+            raise UserError(
+                f"level0_size_tolerance: {self.tolerance} is less than {SMALLEST_LEVEL0_TOLERANCE:g}, "
+                "which the tuning guide's own defaults need"
+            )
+
+    def holds(self, values: Mapping[str, Numbers]) -> NDArray[np.bool_]:
+        """See the base class."""
+        ratio = np.asarray(values["max_bytes_for_level_base"]) / _level0_bytes(values)
+        return (ratio >= 1 / self.tolerance) & (ratio <= self.tolerance)
+
+    def numbers(self, values: Mapping[str, float]) -> str:
+        """See the base class."""
+        level1, level0 = values["max_bytes_for_level_base"], float(_level0_bytes(values))
+        return (
+            f"{format_bytes(level1)} against {format_bytes(level0)} "
+            f"({values['level0_file_num_compaction_trigger']} files of "
+            f"{values['min_write_buffer_number_to_merge']} write buffers of "
+            f"{format_bytes(values['write_buffer_size'])}); at most {self.tolerance:g} times either way"
+        )
+
+
+def _level0_bytes(values: Mapping[str, Numbers]) -> NDArray[np.float64]:
+    return level0_size_bytes(
+        values["level0_file_num_compaction_trigger"],
+        values["min_write_buffer_number_to_merge"],
+        values["write_buffer_size"],
+    )
+
+
+def dremel_rules(
+    budget: MemoryBudget, level0_tolerance: float = SMALLEST_LEVEL0_TOLERANCE
+) -> tuple[Rule, ...]:
+    """Returns rules 1 to 8 in order.
+
+    Args:
+        budget: for rule 4.
+        level0_tolerance: rule 8's, at least 2.
+
+    Raises:
+        UserError: the tolerance is too small.
+    """
+    return (
+        SpaceAmplificationBounded(),
+        ReadAmplificationBounded(),
+        WriteAmplificationBounded(),
+        MemoryBudgetKept(budget),
+        Level0TriggersOrdered(),
+        LevelsHaveSeveralFiles(),
+        FlushStartsBeforeBuffersRunOut(),
+        Level1LikeLevel0(level0_tolerance),
+    )

@@ -1,0 +1,196 @@
+"""A space: knobs, rules between them, a memory budget; it makes, judges and translates configurations."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocktune.errors import UserError, unknown_name
+from rocktune.lsm.arrays import Numbers
+from rocktune.space.catalogue import CATALOGUE
+from rocktune.space.configuration import Configuration, OptionMaps, Value
+from rocktune.space.knob import Knob
+from rocktune.space.memory import MemoryBudget
+from rocktune.space.options import knob_values, merged_options
+from rocktune.space.rules import MemoryBudgetKept, Rule
+from rocktune.units import MIB, format_bytes
+
+# Draws come in chunks of this size: a few MB for the columns, and few enough passes over the rules.
+_CHUNK = 1 << 15
+# A space of which less than this share is valid is taken for empty.
+_SMALLEST_VALID_SHARE = 1e-5
+_DRAWS_BEFORE_GIVING_UP = 16 * _CHUNK
+
+Columns = Mapping[str, NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class Space:
+    """What may be tuned, and under which conditions. Immutable; methods are pure but for the `rng` given.
+
+    Attributes:
+        name: as users call it.
+        summary: one line.
+        knobs: the active ones.
+        memory_bytes: the budget that memtables, filters and block cache share, at full size.
+        fixed_options: options of every configuration that no knob sets, at full size.
+        expected_entries: distinct keys by the end of a full-length run; they decide what filters take.
+        rules: what a valid configuration keeps.
+    """
+
+    name: str
+    summary: str
+    knobs: tuple[Knob, ...]
+    memory_bytes: int
+    fixed_options: OptionMaps = field(default_factory=dict)
+    expected_entries: float = 0.0
+    rules: tuple[Rule, ...] = ()
+
+    @property
+    def budget(self) -> MemoryBudget:
+        """How the memory is shared out."""
+        return MemoryBudget(self.memory_bytes, self.expected_entries)
+
+    @cached_property
+    def _constants(self) -> dict[str, Value]:
+        """What a store with the fixed options alone has, for every option that is known by name."""
+        return knob_values(self.fixed_options, CATALOGUE.values())
+
+    def sample(self, count: int, rng: np.random.Generator) -> list[Configuration]:
+        """Draws valid configurations, uniformly among the valid ones and independent of each other.
+
+        Values are drawn knob by knob, in the knobs' order, and those that break a rule are rejected. With
+        the same generator a smaller count gives a prefix of a larger one's configurations.
+
+        Raises:
+            UserError: practically nothing in the space is valid; says which rule stands in the way.
+        """
+        configurations: list[Configuration] = []
+        drawn = 0
+        while len(configurations) < count:
+            columns = {knob.name: knob.sample(_CHUNK, rng) for knob in self.knobs}
+            valid = np.flatnonzero(self.valid(columns))[: count - len(configurations)]
+            configurations.extend(_rows(columns, valid))
+            drawn += _CHUNK
+            if drawn >= _DRAWS_BEFORE_GIVING_UP and len(configurations) < _SMALLEST_VALID_SHARE * drawn:
+                raise self._nothing_valid(columns)
+        return configurations
+
+    def valid(self, columns: Columns) -> NDArray[np.bool_]:
+        """Tells which of many configurations keep all rules; bounds are not looked at.
+
+        Args:
+            columns: every active knob's values, equally long arrays by name.
+        """
+        (length,) = {len(column) for column in columns.values()}
+        result = np.ones(length, dtype=np.bool_)
+        values = self._with_constants(columns)
+        for rule in self.rules:
+            result &= rule.holds(values)
+        return result
+
+    def columns(self, configurations: Sequence[Mapping[str, Value]]) -> dict[str, NDArray[Any]]:
+        """Returns many configurations' values as arrays, by knob name.
+
+        Numbers that no active knob holds are filled in as a store with `fixed_options` would have them, so
+        that formulas find every option they need.
+        """
+        rows = [self._all_values(configuration) for configuration in configurations]
+        return {name: np.array([row[name] for row in rows]) for name in self._all_values({}) if rows}
+
+    def default(self) -> Configuration:
+        """Returns the configuration to start from: every knob's default."""
+        return Configuration({knob.name: knob.default for knob in self.knobs})
+
+    def broken_rules(self, configuration: Mapping[str, Value]) -> list[str]:
+        """Returns one line with the numbers for each rule that the configuration breaks."""
+        values = _numbers(self._all_values(configuration))
+        return [rule.explanation(values) for rule in self.rules if not rule.holds(values)]
+
+    def validate(self, configuration: Mapping[str, Value]) -> None:
+        """Accepts a configuration of exactly the active knobs, within bounds and rules.
+
+        Raises:
+            UserError: the first thing that is wrong with it.
+        """
+        knobs = {knob.name: knob for knob in self.knobs}
+        for name, value in configuration.items():
+            if name not in knobs:
+                raise unknown_name(f"option of space '{self.name}':", name, knobs)
+            knobs[name].check(value)
+        for name in knobs:
+            if name not in configuration:
+                raise UserError(f"{name}: the configuration has no value for it")
+        broken = self.broken_rules(configuration)
+        if broken:
+            raise UserError(broken[0])
+
+    def options(self, configuration: Mapping[str, Value]) -> OptionMaps:
+        """Returns the full-size options of a configuration: the fixed ones, its knobs and the block cache.
+
+        Raises:
+            UserError: a value is for no knob, or memtables and filters alone exceed the memory budget.
+        """
+        result = merged_options(self.fixed_options)
+        knobs = {knob.name: knob for knob in self.knobs}
+        for name, value in configuration.items():
+            if name not in knobs:
+                raise unknown_name(f"option of space '{self.name}':", name, knobs)
+            result[knobs[name].section][knobs[name].option_name] = knobs[name].text(value)
+        values = _numbers(self._all_values(configuration))
+        cache_bytes = int(self.budget.block_cache_bytes(values))
+        if cache_bytes <= 0:
+            raise UserError(MemoryBudgetKept(self.budget).explanation(values))
+        result["table"]["block_cache"] = str(cache_bytes)
+        return result
+
+    def configuration_from_options(self, options: OptionMaps) -> Configuration:
+        """Returns what a store with these options has for the active knobs; values out of bounds are kept."""
+        return Configuration(knob_values(options, self.knobs))
+
+    def over(self, base_options: OptionMaps) -> "Space":
+        """Returns this space on top of the user's own options, which win over the preset's fixed ones."""
+        return replace(self, fixed_options=merged_options(self.fixed_options, base_options))
+
+    def _all_values(self, configuration: Mapping[str, Value]) -> dict[str, Value]:
+        return self._constants | dict(configuration)
+
+    def _with_constants(self, columns: Columns) -> dict[str, Numbers]:
+        return {**_numbers(self._all_values({})), **columns}
+
+    def _nothing_valid(self, columns: Columns) -> UserError:
+        values = self._with_constants(columns)
+        kept = {rule.number: float(np.mean(rule.holds(values))) for rule in self.rules}
+        rule = min(self.rules, key=lambda each: kept[each.number])
+        if isinstance(rule, MemoryBudgetKept):
+            return self.budget_too_small()
+        share = "no" if kept[rule.number] == 0 else "practically no"
+        return UserError(
+            f"space '{self.name}': {share} configuration keeps rule {rule.number} ({rule.statement})"
+        )
+
+    def budget_too_small(self) -> UserError:
+        """Returns the error for a budget in which no configuration is valid, with the smallest that does."""
+        lows = {knob.name: min(knob.choices, default=knob.low) for knob in self.knobs}
+        values = _numbers(self._all_values(lows))
+        buffers = max(values["max_write_buffer_number"], values["min_write_buffer_number_to_merge"] + 1)
+        smallest = self.budget.smallest_sufficient_bytes(
+            buffers * values["write_buffer_size"], values["bloom_bits"]
+        )
+        return UserError(
+            f"space '{self.name}': a memory budget of {format_bytes(self.memory_bytes)} is too small for "
+            f"{self.budget.expected_entries:.4g} keys; it takes at least {-(-smallest // MIB)}MiB"
+        )
+
+
+def _numbers(values: Mapping[str, Value]) -> dict[str, float]:
+    return {name: value for name, value in values.items() if not isinstance(value, bool | str)}
+
+
+def _rows(columns: Columns, positions: NDArray[np.intp]) -> Iterator[Configuration]:
+    names = tuple(columns)
+    for row in zip(*(columns[name][positions].tolist() for name in names), strict=True):
+        yield Configuration(dict(zip(names, row, strict=True)))

@@ -1,0 +1,103 @@
+#include "rocktune/device/stored_files.h"
+
+#include <filesystem>
+#include <utility>
+
+namespace rocktune {
+namespace {
+
+// RocksDB writes the same path with one slash or two.
+std::string NormalPath(const std::string& path) {
+  return std::filesystem::path(path).lexically_normal().string();
+}
+
+}  // namespace
+
+std::shared_ptr<StoredFiles::File> StoredFiles::Create(const std::string& path) {
+  const std::string normal_path = NormalPath(path);
+  std::lock_guard<std::mutex> lock(mutex_);
+  RemoveLocked(normal_path);
+  return files_[normal_path] = std::make_shared<File>();
+}
+
+std::shared_ptr<StoredFiles::File> StoredFiles::Open(const std::string& path, uint64_t bytes) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  std::shared_ptr<File>& file = files_[NormalPath(path)];
+  if (file == nullptr) {
+    file = std::make_shared<File>();
+    file->bytes_.store(bytes, std::memory_order_relaxed);
+    bytes_.fetch_add(bytes, std::memory_order_relaxed);
+  }
+  return file;
+}
+
+bool StoredFiles::Grow(File* file, uint64_t bytes) {
+  const uint64_t before = file->bytes();
+  if (bytes <= before) {
+    return true;
+  }
+  const uint64_t growth = bytes - before;
+  // Taken first and given back if it was too much, so that writers at once cannot both take the last room.
+  const uint64_t stored = bytes_.fetch_add(growth, std::memory_order_relaxed) + growth;
+  if (capacity_bytes_ != 0 && stored > capacity_bytes_) {
+    bytes_.fetch_sub(growth, std::memory_order_relaxed);
+    return false;
+  }
+  file->bytes_.store(bytes, std::memory_order_relaxed);
+  return true;
+}
+
+void StoredFiles::Shrink(File* file, uint64_t bytes) {
+  const uint64_t before = file->bytes();
+  if (bytes < before) {
+    file->bytes_.store(bytes, std::memory_order_relaxed);
+    bytes_.fetch_sub(before - bytes, std::memory_order_relaxed);
+  }
+}
+
+void StoredFiles::Truncate(const std::string& path, uint64_t bytes) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = files_.find(NormalPath(path));
+  if (found != files_.end()) {
+    Shrink(found->second.get(), bytes);
+  }
+}
+
+void StoredFiles::Remove(const std::string& path) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  RemoveLocked(NormalPath(path));
+}
+
+void StoredFiles::Rename(const std::string& from, const std::string& to) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const std::string normal_to = NormalPath(to);
+  auto node = files_.extract(NormalPath(from));
+  RemoveLocked(normal_to);
+  if (!node.empty()) {
+    node.key() = normal_to;
+    files_.insert(std::move(node));
+  }
+}
+
+void StoredFiles::Link(const std::string& from, const std::string& to) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = files_.find(NormalPath(from));
+  if (found != files_.end()) {
+    const std::shared_ptr<File> file = found->second;
+    ++file->names_;
+    files_[NormalPath(to)] = file;
+  }
+}
+
+void StoredFiles::RemoveLocked(const std::string& normal_path) {
+  const auto found = files_.find(normal_path);
+  if (found == files_.end()) {
+    return;
+  }
+  if (--found->second->names_ == 0) {
+    Shrink(found->second.get(), 0);
+  }
+  files_.erase(found);
+}
+
+}  // namespace rocktune

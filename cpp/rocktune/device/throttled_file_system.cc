@@ -1,0 +1,148 @@
+#include "rocktune/device/throttled_file_system.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "rocktune/device/data_file.h"
+
+namespace rocktune {
+
+using rocksdb::FileOptions;
+using rocksdb::IODebugContext;
+using rocksdb::IOOptions;
+using rocksdb::IOStatus;
+
+ThrottledFileSystem::ThrottledFileSystem(std::shared_ptr<rocksdb::FileSystem> base, const DeviceSpec& spec,
+                                         RunClock* clock)
+    : FileSystemWrapper(std::move(base)), throttle_(spec, clock), stored_files_(spec.capacity_bytes) {}
+
+IOStatus ThrottledFileSystem::NewSequentialFile(const std::string& path, const FileOptions& options,
+                                                std::unique_ptr<rocksdb::FSSequentialFile>* result,
+                                                IODebugContext* dbg) noexcept {
+  IOStatus status = target()->NewSequentialFile(path, options, result, dbg);
+  const FileKind kind = FileKindOf(path);
+  if (status.ok() && kind != FileKind::kMetadata) {
+    *result = ThrottleSequentialFile(std::move(*result), kind, &throttle_);
+  }
+  return status;
+}
+
+IOStatus ThrottledFileSystem::NewRandomAccessFile(const std::string& path, const FileOptions& options,
+                                                  std::unique_ptr<rocksdb::FSRandomAccessFile>* result,
+                                                  IODebugContext* dbg) noexcept {
+  const FileKind kind = FileKindOf(path);
+  if (kind != FileKind::kMetadata && options.use_mmap_reads) {
+    return IOStatus::InvalidArgument(
+        "reads through memory maps cannot be throttled or counted; set allow_mmap_reads=false", path);
+  }
+  IOStatus status = target()->NewRandomAccessFile(path, options, result, dbg);
+  if (status.ok() && kind != FileKind::kMetadata) {
+    *result = ThrottleRandomAccessFile(std::move(*result), kind, &throttle_);
+  }
+  return status;
+}
+
+IOStatus ThrottledFileSystem::NewWritableFile(const std::string& path, const FileOptions& options,
+                                              std::unique_ptr<rocksdb::FSWritableFile>* result,
+                                              IODebugContext* dbg) noexcept {
+  IOStatus status = target()->NewWritableFile(path, options, result, dbg);
+  const FileKind kind = FileKindOf(path);
+  if (status.ok() && kind != FileKind::kMetadata) {
+    *result = ThrottleWritableFile(std::move(*result), kind, &throttle_, &stored_files_,
+                                   stored_files_.Create(path), 0);
+  }
+  return status;
+}
+
+IOStatus ThrottledFileSystem::ReopenWritableFile(const std::string& path, const FileOptions& options,
+                                                 std::unique_ptr<rocksdb::FSWritableFile>* result,
+                                                 IODebugContext* dbg) noexcept {
+  IOStatus status = target()->ReopenWritableFile(path, options, result, dbg);
+  const FileKind kind = FileKindOf(path);
+  if (status.ok() && kind != FileKind::kMetadata) {
+    const uint64_t size = (*result)->GetFileSize(options.io_options, dbg);
+    *result = ThrottleWritableFile(std::move(*result), kind, &throttle_, &stored_files_,
+                                   stored_files_.Open(path, size), size);
+  }
+  return status;
+}
+
+IOStatus ThrottledFileSystem::ReuseWritableFile(const std::string& path, const std::string& old_path,
+                                                const FileOptions& options,
+                                                std::unique_ptr<rocksdb::FSWritableFile>* result,
+                                                IODebugContext* dbg) noexcept {
+  IOStatus status = target()->ReuseWritableFile(path, old_path, options, result, dbg);
+  const FileKind kind = FileKindOf(path);
+  if (status.ok() && kind != FileKind::kMetadata) {
+    // The old bytes stay stored until new ones have been written over them.
+    stored_files_.Rename(old_path, path);
+    *result = ThrottleWritableFile(std::move(*result), kind, &throttle_, &stored_files_,
+                                   stored_files_.Open(path, 0), 0);
+  }
+  return status;
+}
+
+IOStatus ThrottledFileSystem::NewRandomRWFile(const std::string& path, const FileOptions& options,
+                                              std::unique_ptr<rocksdb::FSRandomRWFile>* result,
+                                              IODebugContext* dbg) noexcept {
+  IOStatus status = target()->NewRandomRWFile(path, options, result, dbg);
+  const FileKind kind = FileKindOf(path);
+  if (status.ok() && kind != FileKind::kMetadata) {
+    *result = ThrottleRandomRWFile(std::move(*result), kind, &throttle_);
+  }
+  return status;
+}
+
+IOStatus ThrottledFileSystem::DeleteFile(const std::string& path, const IOOptions& options,
+                                         IODebugContext* dbg) noexcept {
+  IOStatus status = target()->DeleteFile(path, options, dbg);
+  if (status.ok()) {
+    stored_files_.Remove(path);
+  }
+  return status;
+}
+
+IOStatus ThrottledFileSystem::Truncate(const std::string& path, size_t size, const IOOptions& options,
+                                       IODebugContext* dbg) noexcept {
+  IOStatus status = target()->Truncate(path, size, options, dbg);
+  if (status.ok()) {
+    stored_files_.Truncate(path, size);
+  }
+  return status;
+}
+
+IOStatus ThrottledFileSystem::RenameFile(const std::string& from, const std::string& to,
+                                         const IOOptions& options, IODebugContext* dbg) noexcept {
+  IOStatus status = target()->RenameFile(from, to, options, dbg);
+  if (status.ok()) {
+    stored_files_.Rename(from, to);
+  }
+  return status;
+}
+
+IOStatus ThrottledFileSystem::LinkFile(const std::string& from, const std::string& to,
+                                       const IOOptions& options, IODebugContext* dbg) noexcept {
+  IOStatus status = target()->LinkFile(from, to, options, dbg);
+  if (status.ok()) {
+    stored_files_.Link(from, to);
+  }
+  return status;
+}
+
+IOStatus ThrottledFileSystem::GetFreeSpace(const std::string& path, const IOOptions& options,
+                                           uint64_t* free_bytes, IODebugContext* dbg) noexcept {
+  IOStatus status = target()->GetFreeSpace(path, options, free_bytes, dbg);
+  const uint64_t capacity_bytes = stored_files_.capacity_bytes();
+  if (status.ok() && capacity_bytes != 0) {
+    *free_bytes = std::min(*free_bytes, capacity_bytes - std::min(capacity_bytes, stored_files_.bytes()));
+  }
+  return status;
+}
+
+IOStatus ThrottledFileSystem::Poll(std::vector<void*>& /*io_handles*/, size_t /*min_completions*/) noexcept {
+  return IOStatus::OK();
+}
+
+IOStatus ThrottledFileSystem::AbortIO(std::vector<void*>& /*io_handles*/) noexcept { return IOStatus::OK(); }
+
+}  // namespace rocktune

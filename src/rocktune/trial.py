@@ -10,16 +10,14 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from rocktune.device import DeviceSpec
+from rocktune.space import Space
 from rocktune.space.configuration import Configuration, OptionMaps, Value
 from rocktune.workload import WorkloadSpec
-
-if TYPE_CHECKING:
-    from rocktune.space import Space
 
 __all__ = [
     "READ_KINDS",
@@ -258,5 +256,5 @@ class Experiment:
     workload: WorkloadSpec
     device: DeviceSpec
     scale: int
-    space: "Space"
+    space: Space
     base_options: OptionMaps = field(default_factory=dict)

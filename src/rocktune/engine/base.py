@@ -9,7 +9,7 @@ Progress = Callable[[str, float, float], None]
 """Called with (phase, done, total) while something takes long: phases "load", "settle", "advance"."""
 
 
-class RunFailed(Exception):
+class RunFailed(Exception):  # noqa: N818 -- a result, not an error
     """The system under test failed; that is a result, not an error of rocktune.
 
     Attributes:
@@ -69,7 +69,11 @@ class Engine(Protocol):
         ...
 
     def open(
-        self, experiment: Experiment, configuration: Configuration, seed: int, progress: Progress | None = None
+        self,
+        experiment: Experiment,
+        configuration: Configuration,
+        seed: int,
+        progress: Progress | None = None,
     ) -> Run:
         """Opens a fresh store of age 0 with the workload's preload in it.
 

@@ -1,0 +1,22 @@
+"""Systems under test behind one protocol: open a run, advance it, park it, close it."""
+
+from rocktune.engine.base import Engine, Progress, Run, RunFailed
+from rocktune.engine.checker import OptionsChecker, OptionsFile
+from rocktune.engine.data_directory import DataDirectory, default_data_directory
+from rocktune.engine.embedded import EmbeddedEngine
+from rocktune.engine.options import run_options
+from rocktune.engine.worker import find_worker
+
+__all__ = [
+    "DataDirectory",
+    "EmbeddedEngine",
+    "Engine",
+    "OptionsChecker",
+    "OptionsFile",
+    "Progress",
+    "Run",
+    "RunFailed",
+    "default_data_directory",
+    "find_worker",
+    "run_options",
+]

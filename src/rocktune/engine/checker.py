@@ -1,0 +1,92 @@
+"""Questions about options, answered by the linked RocksDB without opening a store."""
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rocktune.engine.base import RunFailed
+from rocktune.engine.worker import WorkerProcess, find_worker, start_worker
+from rocktune.errors import UserError
+from rocktune.trial import OptionMaps
+
+_TIMEOUT_S = 60.0
+
+
+@dataclass(frozen=True)
+class OptionsFile:
+    """What an OPTIONS file says.
+
+    Attributes:
+        rocksdb_version: of the RocksDB that wrote it.
+        column_families: by name; section "db" is the same in each.
+    """
+
+    rocksdb_version: str
+    column_families: dict[str, OptionMaps]
+
+
+class OptionsChecker:
+    """One worker that answers question after question. Thread-safe.
+
+    Attributes:
+        command: what starts a worker.
+        rocksdb_version: the linked RocksDB's ("7.8.3").
+        assertions: whether it was built with assertions, which cost speed.
+        compressions: the compression types that it can use, by RocksDB's names.
+    """
+
+    def __init__(self, command: Sequence[str] | None = None) -> None:
+        """Starts the worker.
+
+        Args:
+            command: program and arguments; by default the worker that `find_worker` finds.
+
+        Raises:
+            UserError: there is no worker, or it does not start.
+        """
+        self.command = tuple(command or find_worker())
+        self._lock = threading.Lock()
+        self._worker: WorkerProcess | None = start_worker(self.command)
+        hello = self._worker.hello
+        self.rocksdb_version: str = hello["rocksdb_version"]
+        self.assertions: bool = hello["assertions"]
+        self.compressions: tuple[str, ...] = tuple(hello["compressions"])
+
+    def effective(self, options: OptionMaps) -> OptionMaps:
+        """Returns every option of the linked RocksDB, with the given ones in force.
+
+        Raises:
+            RunFailed: RocksDB refuses them (status `invalid`).
+        """
+        effective: OptionMaps = self._ask("check_options", {"options": options})["options"]
+        return effective
+
+    def read_options_file(self, path: Path) -> OptionsFile:
+        """Reads an OPTIONS file of any RocksDB version.
+
+        Raises:
+            UserError: it cannot be read, is none, is incomplete, or names what this RocksDB does not have.
+        """
+        try:
+            reply = self._ask("read_options_file", {"path": str(path.absolute())})
+        except RunFailed as failure:
+            raise UserError(f"{path}: {failure.message}") from None
+        families = {family["name"]: family["options"] for family in reply["column_families"]}
+        return OptionsFile(reply["rocksdb_version"], families)
+
+    def close(self) -> None:
+        """Ends the worker; the next question starts another. Idempotent; never raises."""
+        with self._lock:
+            worker, self._worker = self._worker, None
+            if worker is not None:
+                worker.close()
+
+    def _ask(self, command: str, fields: dict[str, Any]) -> dict[str, Any]:
+        with self._lock:
+            # A refusal ends the worker, so it is kept only while it answers.
+            worker, self._worker = self._worker or start_worker(self.command), None
+            reply = worker.request(command, _TIMEOUT_S, fields)
+            self._worker = worker
+            return reply

@@ -1,0 +1,58 @@
+"""File locks that the operating system releases with the process that holds them."""
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def locked(path: Path, wait: bool = True) -> Iterator[int]:
+    """Holds an exclusive lock (flock) on a file, which is made where it is missing.
+
+    The lock lasts as long as any process has the file open through this descriptor. Whoever holds it may
+    remove the file.
+
+    Args:
+        path: the lock file.
+        wait: for another holder to release it.
+
+    Yields:
+        The descriptor that holds the lock.
+
+    Raises:
+        BlockingIOError: another holder has it and `wait` is false.
+        OSError: the file cannot be made.
+    """
+    descriptor = _acquired(path, wait)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _acquired(path: Path, wait: bool) -> int:
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            # While we waited, the holder may have removed the file and a third have made a new one.
+            if path.exists() and os.path.samestat(os.fstat(descriptor), path.stat()):
+                return descriptor
+        except BaseException:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)
+
+
+def is_locked_by_another(path: Path) -> bool:
+    """Tells whether another process holds a record lock (fcntl) on a file, as RocksDB does on its LOCK."""
+    try:
+        with path.open("r+b") as file:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False

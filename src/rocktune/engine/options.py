@@ -1,0 +1,60 @@
+"""Which RocksDB options a run gets: the user's file, the configuration laid over it, and the scale."""
+
+from rocktune.space import merged_options, scaled_options
+from rocktune.trial import Configuration, Experiment, OptionMaps
+
+
+def run_options(experiment: Experiment, configuration: Configuration) -> OptionMaps:
+    """Returns the full-size options that a configuration stands for.
+
+    Its knobs and what the space derives from them are laid over the user's own options, and those over what
+    the space pins. The configuration without knobs is the user's options as they stand, and where there are
+    none RocksDB's bare defaults.
+
+    Raises:
+        UserError: the configuration is not one of the space.
+    """
+    if not configuration:
+        return merged_options(experiment.base_options)
+    return experiment.space.over(experiment.base_options).options(configuration)
+
+
+def preload_options(experiment: Experiment, configuration: Configuration) -> OptionMaps:
+    """Returns the full-size options with which the preloaded base of a configuration is made.
+
+    They are the configuration's own where a knob acts on all files, for those shape what lies on the device
+    at age 0, and elsewhere the space's defaults, so that a base does not depend on who came first. The
+    configuration without knobs has a base of its own.
+
+    Raises:
+        UserError: the configuration is not one of the space.
+    """
+    own = run_options(experiment, configuration)
+    if not configuration:
+        return own
+    options = run_options(experiment, experiment.space.default())
+    for knob in experiment.space.knobs:
+        if knob.acts_on == "all_files" and knob.name in configuration:
+            options[knob.section][knob.option_name] = own[knob.section][knob.option_name]
+    return options
+
+
+def model_options(options: OptionMaps, effective: OptionMaps, scale: int) -> OptionMaps:
+    """Returns the options of the 1/scale model.
+
+    Sizes that `options` leaves to RocksDB's defaults are divided too, and so have to be named.
+
+    Args:
+        options: full-size.
+        effective: full-size, every option of the linked RocksDB with `options` in force.
+        scale: S, at least 1; 1 returns the options as they are.
+    """
+    divided = {
+        section: {
+            name: text
+            for name, text in texts.items()
+            if name in effective[section] and text != effective[section][name]
+        }
+        for section, texts in scaled_options(effective, scale).items()
+    }
+    return merged_options(options, divided)

@@ -1,0 +1,310 @@
+"""rocktune-worker as a child process: finding, asking and ending it (docs/design/worker-protocol.md)."""
+
+import json
+import os
+import selectors
+import shutil
+import signal
+import subprocess
+import sys
+import sysconfig
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import IO, Any
+
+from rocktune.engine.base import Progress, RunFailed
+from rocktune.engine.postmortem import StderrTail, death, oom_kills
+from rocktune.errors import UserError
+from rocktune.trial import Status
+
+WORKER_NAME = "rocktune-worker"
+WORKER_VARIABLE = "ROCKTUNE_WORKER"
+PROTOCOL = 1
+_MEND = f"build it with 'make setup', or set {WORKER_VARIABLE} to its path"
+
+_REPLIES = {
+    "check_options": "options",
+    "read_options_file": "options_file",
+    "open": "opened",
+    "load": "loaded",
+    "advance": "measurement",
+    "park": "parked",
+    "close": "closed",
+}
+_START_TIMEOUT_S = 60.0
+_CLOSE_TIMEOUT_S = 10.0
+_DEATH_TIMEOUT_S = 10.0
+_LARGEST_LINE_BYTES = 64 << 20
+
+# A worker is killed when the thread that started it ends (PR_SET_PDEATHSIG), so no caller's thread does it.
+_SPAWNER = ThreadPoolExecutor(max_workers=1, thread_name_prefix="rocktune-spawner")
+
+
+def find_worker() -> tuple[str, ...]:
+    """Returns the command that starts the worker: $ROCKTUNE_WORKER, else beside Python, else on the PATH.
+
+    Raises:
+        UserError: there is none, or $ROCKTUNE_WORKER names no executable file.
+    """
+    named = os.environ.get(WORKER_VARIABLE)
+    if named:
+        if shutil.which(named) is None:
+            raise UserError(f"{WORKER_VARIABLE}: '{named}' is not an executable file")
+        return (named,)
+    folders = [
+        sysconfig.get_path("scripts"),
+        str(Path(sys.executable).parent),
+        os.environ.get("PATH", os.defpath),
+    ]
+    found = shutil.which(WORKER_NAME, path=os.pathsep.join(folders))
+    if found is None:
+        raise UserError(f"{WORKER_NAME} is not installed: {_MEND}")
+    return (found,)
+
+
+def start_worker(command: Sequence[str]) -> "WorkerProcess":
+    """Starts a worker for the first time, when that it does not start is for the user to mend.
+
+    Raises:
+        UserError: it does not start (missing library, wrong machine), or is of another version than rocktune.
+    """
+    try:
+        return WorkerProcess(command)
+    except RunFailed as failure:
+        mend = "build it again with 'make setup'"
+        if "shared libraries" in failure.message:
+            mend = f"install RocksDB (apt-get install librocksdb-dev) or {mend}"
+        raise UserError(f"{command[0]} does not start: {failure.message}; {mend}") from None
+
+
+class WorkerProcess:
+    """One worker, in a session of its own, so that Ctrl-C in the terminal reaches the driver alone.
+
+    Not thread-safe; one caller at a time, from any thread. After a request that raised, the process is gone.
+
+    Attributes:
+        hello: what the worker said of itself when it started.
+    """
+
+    def __init__(self, command: Sequence[str], inherited_descriptors: Sequence[int] = ()) -> None:
+        """Starts a worker and waits for its greeting.
+
+        Args:
+            command: program and arguments.
+            inherited_descriptors: open files that the worker shall hold as long as it lives (a lock).
+
+        Raises:
+            RunFailed: it ended, or said nothing, before its greeting.
+            UserError: the program cannot be executed, or speaks another version of the protocol.
+        """
+        self._oom_kills_before = oom_kills()
+        try:
+            self._process = _SPAWNER.submit(_spawn, command, inherited_descriptors).result()
+        except OSError as failure:
+            raise UserError(f"{command[0]} cannot be started: {failure.strerror}; {_MEND}") from None
+        self._stdin, self._stdout, self._stderr = _pipes(self._process)
+        self._outgoing = b""
+        self._incoming = bytearray()
+        self._stderr_tail = StderrTail()
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(self._stdout, selectors.EVENT_READ)
+        self._selector.register(self._stderr, selectors.EVENT_READ)
+        self.hello = self._receive_hello(command[0])
+
+    def request(
+        self,
+        command: str,
+        timeout_s: float,
+        fields: dict[str, Any] | None = None,
+        progress: Progress | None = None,
+        renewed: bool = False,
+    ) -> dict[str, Any]:
+        """Sends a command and waits for its reply.
+
+        Args:
+            command: one of the protocol's.
+            timeout_s: how long the reply may take.
+            fields: the command's fields.
+            progress: is given the progress that the worker reports meanwhile.
+            renewed: each progress line grants `timeout_s` anew.
+
+        Returns:
+            The reply.
+
+        Raises:
+            RunFailed: the worker answered with an error, died, or gave no reply in time.
+        """
+        try:
+            self._send({"command": command, **(fields or {})})
+            deadline = time.monotonic() + timeout_s
+            while True:
+                event = self._receive(deadline, f"no answer to '{command}' within {timeout_s:.0f} s")
+                if event["event"] == _REPLIES[command]:
+                    return event
+                self._handle(event, command, progress)
+                if renewed:
+                    deadline = time.monotonic() + timeout_s
+        except BaseException:
+            self.kill()
+            raise
+
+    def close(self) -> None:
+        """Ends the worker; its store is not closed properly. Idempotent; never raises."""
+        if self._process.returncode is None:
+            try:
+                self.request("close", _CLOSE_TIMEOUT_S, {"keep": False})
+            except RunFailed:
+                return
+            self.kill()
+
+    def close_store(self, timeout_s: float) -> None:
+        """Closes the store properly, so that its files can be opened again, and ends the worker.
+
+        Raises:
+            RunFailed: it failed to.
+        """
+        self.request("close", timeout_s, {"keep": True})
+        self.kill()
+
+    def kill(self) -> None:
+        """Ends the worker at once. Idempotent; never raises."""
+        if self._process.returncode is None:
+            _kill_group(self._process)
+        self._selector.close()
+        for pipe in (self._stdin, self._stdout, self._stderr):
+            pipe.close()
+
+    def _receive_hello(self, program: str) -> dict[str, Any]:
+        try:
+            hello = self._receive(time.monotonic() + _START_TIMEOUT_S, "it says nothing when started")
+            if hello["event"] != "hello":
+                raise _nonsense(json.dumps(hello))
+        except BaseException:
+            self.kill()
+            raise
+        if hello.get("protocol") != PROTOCOL:
+            self.kill()
+            raise UserError(
+                f"{program} speaks protocol {hello.get('protocol')}, this rocktune {PROTOCOL}: "
+                "build both again with 'make setup'"
+            )
+        return hello
+
+    def _handle(self, event: dict[str, Any], command: str, progress: Progress | None) -> None:
+        if event["event"] == "progress":
+            if progress is not None:
+                progress(str(event["phase"]), float(event["done"]), float(event["total"]))
+        elif event["event"] == "error":
+            status = event.get("status")
+            failed = {str(each): each for each in Status if each is not Status.OK}
+            raise RunFailed(failed.get(str(status), Status.CRASHED), str(event.get("message", "")))
+        else:
+            raise _nonsense(f"{event['event']} to '{command}'")
+
+    def _send(self, command: dict[str, Any]) -> None:
+        self._outgoing = json.dumps(command, separators=(",", ":")).encode() + b"\n"
+        self._selector.register(self._stdin, selectors.EVENT_WRITE)
+
+    def _receive(self, deadline: float, complaint: str) -> dict[str, Any]:
+        """Returns the next event. Raises RunFailed when there is none by `deadline`, or ever."""
+        while (end := self._incoming.find(b"\n")) < 0:
+            self._wait(deadline, complaint)
+        line = bytes(self._incoming[:end])
+        del self._incoming[: end + 1]
+        try:
+            event = json.loads(line)
+        except ValueError:
+            raise _nonsense(line.decode(errors="replace")) from None
+        if not isinstance(event, dict) or not isinstance(event.get("event"), str):
+            raise _nonsense(line.decode(errors="replace"))
+        return event
+
+    def _wait(self, deadline: float, complaint: str) -> None:
+        """Moves what the pipes can take or give, waiting until `deadline` for something to move."""
+        remaining_s = deadline - time.monotonic()
+        ready = {key.fileobj for key, _ in self._selector.select(max(0.0, remaining_s))}
+        # A driver that was suspended finds its deadline past and the reply in the pipe.
+        if remaining_s <= 0 and self._stdout not in ready:
+            raise RunFailed(Status.TIMED_OUT, complaint)
+        if self._stdin in ready:
+            self._write()
+        if self._stderr in ready:
+            self._read_stderr()
+        if self._stdout in ready:
+            self._read_stdout()
+
+    def _write(self) -> None:
+        try:
+            written = os.write(self._stdin.fileno(), self._outgoing)
+        except BrokenPipeError:
+            # What the worker said before it died is still in its output.
+            written = len(self._outgoing)
+        self._outgoing = self._outgoing[written:]
+        if not self._outgoing:
+            self._selector.unregister(self._stdin)
+
+    def _read_stdout(self) -> None:
+        data = os.read(self._stdout.fileno(), 1 << 16)
+        if not data:
+            raise self._death()
+        self._incoming += data
+        if len(self._incoming) > _LARGEST_LINE_BYTES:
+            raise _nonsense(self._incoming[:80].decode(errors="replace"))
+
+    def _read_stderr(self) -> None:
+        data = os.read(self._stderr.fileno(), 1 << 16)
+        if data:
+            self._stderr_tail.add(data)
+        else:
+            self._selector.unregister(self._stderr)
+
+    def _death(self) -> RunFailed:
+        """Returns what the end of the worker means, once it has ended and said its last."""
+        deadline = time.monotonic() + _DEATH_TIMEOUT_S
+        self._selector.unregister(self._stdout)
+        while self._stderr in {key.fileobj for key in self._selector.get_map().values()}:
+            if not self._selector.select(max(0.0, deadline - time.monotonic())):
+                break
+            self._read_stderr()
+        try:
+            returncode = self._process.wait(max(0.0, deadline - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            return RunFailed(Status.CRASHED, "closed its output without ending")
+        return death(returncode, self._stderr_tail.text(), oom_kills() > self._oom_kills_before)
+
+
+def _spawn(command: Sequence[str], inherited_descriptors: Sequence[int]) -> subprocess.Popen[bytes]:
+    pipe = subprocess.PIPE
+    return subprocess.Popen(
+        command,
+        stdin=pipe,
+        stdout=pipe,
+        stderr=pipe,
+        bufsize=0,
+        start_new_session=True,
+        pass_fds=tuple(inherited_descriptors),
+    )
+
+
+def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes], IO[bytes]]:
+    stdin, stdout, stderr = process.stdin, process.stdout, process.stderr
+    assert stdin is not None
+    assert stdout is not None
+    assert stderr is not None
+    for pipe in (stdin, stdout, stderr):
+        os.set_blocking(pipe.fileno(), False)
+    return stdin, stdout, stderr
+
+
+def _kill_group(process: subprocess.Popen[bytes]) -> None:
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        process.kill()
+    process.wait()
+
+
+def _nonsense(text: str) -> RunFailed:
+    return RunFailed(Status.CRASHED, f"the worker answered nonsense: {text.strip()[:200]}")

@@ -1,0 +1,182 @@
+import shlex
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.report import sample
+
+from rocktune.errors import UserError
+from rocktune.export import export_study, export_targets
+from rocktune.export.db_bench import db_bench_script
+from rocktune.workload import WorkloadSpec, load_workload, workload_names
+
+STUDY = replace(
+    sample.study(),
+    spec={"seed": 7, "workload": load_workload("dremel-write-heavy").model_dump(mode="json")},
+)
+
+
+def flags(script: str, command: int = -1) -> dict[str, str]:
+    """Returns the flags of one of a script's db_bench commands."""
+    commands = [line for line in script.replace("\\\n", " ").splitlines() if line.startswith("db_bench")]
+    given = shlex.split(commands[command])[1:]
+    return dict(flag.removeprefix("--").split("=", 1) for flag in given)
+
+
+def sections(text: str) -> dict[str, dict[str, str]]:
+    """Reads an OPTIONS file as RocksDB does: sections of name=value, comments after #."""
+    found: dict[str, dict[str, str]] = {}
+    current: dict[str, str] = {}
+    for line in (line.split("#")[0].strip() for line in text.splitlines()):
+        if line.startswith("["):
+            current = found.setdefault(line, {})
+        elif line:
+            name, value = line.split("=", 1)
+            current[name] = value
+    return found
+
+
+def test_options_file_holds_exactly_the_full_size_options() -> None:
+    outcome = sample.outcome()
+    read = sections(export_study("options-file", STUDY, outcome))
+    assert read["[Version]"]["rocksdb_version"] == "7.8.3"
+    assert read["[DBOptions]"] == outcome["best"]["options"]["db"]
+    assert read['[CFOptions "default"]'] == outcome["best"]["options"]["cf"]
+    assert read['[TableOptions/BlockBasedTable "default"]'] == outcome["best"]["options"]["table"]
+    assert read['[CFOptions "default"]']["write_buffer_size"] == str(128 << 20)
+
+
+@pytest.mark.parametrize("target", sorted(export_targets()))
+def test_header_states_study_ratio_interval_scale_and_version(target: str) -> None:
+    comments = [
+        line for line in export_study(target, STUDY, sample.outcome()).splitlines() if line.startswith("#")
+    ]
+    head = "\n".join(comments)
+    for fact in ("orders-write-heavy", "1.571", "1.532 to 1.611", "1/64 model", "RocksDB 7.8.3", "full size"):
+        assert fact in head, fact
+
+
+def test_unproven_gain_exports_the_baseline_and_says_so() -> None:
+    text = export_study("options-file", STUDY, sample.undecided_outcome())
+    assert "the baseline, for no gain over it was proven" in text
+    assert sections(text)['[CFOptions "default"]']["write_buffer_size"] == str(64 << 20)
+
+
+def test_study_name_cannot_leave_its_comment() -> None:
+    hostile = replace(STUDY, name="x\n[DBOptions]\n  max_open_files=1\nrm -rf /")
+    for target in export_targets():
+        text = export_study(target, hostile, sample.outcome())
+        assert "\nrm -rf" not in text
+        assert "\n  max_open_files=1" not in text
+
+
+def test_unknown_target_names_the_nearest() -> None:
+    with pytest.raises(UserError, match="did you mean 'options-file'"):
+        export_study("option-file", STUDY, sample.outcome())
+
+
+def test_study_without_a_result_is_refused() -> None:
+    with pytest.raises(UserError, match="no configuration to export"):
+        export_study("db_bench", STUDY, {"recommended": "best", "best": None})
+
+
+def test_db_bench_flags_reproduce_options_and_workload() -> None:
+    given = flags(export_study("db_bench", STUDY, sample.outcome()))
+    expected = {
+        "benchmarks": "readrandomwriterandom",
+        "readwritepercent": "30",
+        "num": "10000000",
+        "threads": "16",
+        "key_size": "16",
+        "value_size": "1024",
+        "seed": "7",
+        "write_buffer_size": str(128 << 20),
+        "max_bytes_for_level_base": str(1 << 30),
+        "compression_type": "none",
+        "bloom_bits": "10",
+        "cache_size": "645922816",
+        "disable_wal": "false",
+    }
+    assert {name: given.get(name) for name in expected} == expected
+
+
+def test_db_bench_names_what_it_cannot_express() -> None:
+    text = export_study("db_bench", STUDY, sample.outcome())
+    assert "# - scrambled_zipfian keys with skew 0.3" in text
+    assert "# - the simulated device" in text
+
+
+def test_db_bench_loads_before_it_measures_a_preloaded_workload() -> None:
+    script = db_bench_script({}, load_workload("ycsb-e"), 1, "# head")
+    assert flags(script, 0)["benchmarks"] == "filluniquerandom,waitforcompaction"
+    assert flags(script, 1)["use_existing_db"] == "true"
+    assert flags(script, 1)["benchmarks"] == "mixgraph"
+    assert flags(script, 1)["mix_seek_ratio"] == "0.95"
+
+
+def test_db_bench_takes_mixgraphs_own_key_law_over() -> None:
+    workload = WorkloadSpec.model_validate(
+        {
+            "name": "mix",
+            "keys": 1000,
+            "value": {"kind": "pareto", "high": 1024, "k": 0.2, "sigma": 25.0, "theta": 5.0},
+            "key_chooser": {
+                "kind": "two_term_exponential",
+                "range_a": 14.0,
+                "range_b": -2.9,
+                "range_c": 0.02,
+                "range_d": -0.07,
+                "ranges": 30,
+                "key_a": 0.002,
+                "key_b": 0.3,
+            },
+            "sessions": [{"mix": {"get": 0.85, "put": 0.14, "scan": 0.01}}],
+        }
+    )
+    script = db_bench_script({}, workload, 1, "# head")
+    given = flags(script)
+    assert (given["keyrange_num"], float(given["keyrange_dist_b"]), given["value_k"]) == ("30", -2.9, "0.2")
+    assert "uniformly" not in script
+    assert "Pareto" not in script
+
+
+@pytest.mark.parametrize(
+    ("policy", "expected"),
+    [
+        ("bloomfilter:10:false", {"bloom_bits": "10"}),
+        ("ribbonfilter:12:-1", {"bloom_bits": "12", "use_ribbon_filter": "true"}),
+        ("nullptr", {"bloom_bits": "0"}),
+    ],
+)
+def test_db_bench_filter_flags(policy: str, expected: dict[str, str]) -> None:
+    given = flags(db_bench_script({"table": {"filter_policy": policy}}, load_workload("ycsb-c"), 1, "#"))
+    assert expected.items() <= given.items()
+
+
+@pytest.mark.skipif(shutil.which("db_bench") is None, reason="db_bench is not installed")
+@pytest.mark.parametrize("preset", ["dremel-write-heavy", "ycsb-e"])
+def test_db_bench_accepts_every_flag(preset: str, tmp_path: Path) -> None:
+    workload = load_workload(preset).model_copy(update={"keys": 2000, "threads": 1})
+    workload = workload.model_copy(
+        update={"preload": workload.preload.model_copy(update={"keys": min(2000, workload.preload.keys)})}
+    )
+    script = db_bench_script(sample.outcome()["best"]["options"], workload, 1, "# head")
+    # Few operations instead of two minutes of them.
+    script = script.replace("--duration=120", "--duration=0 --reads=200 --writes=200")
+    path = tmp_path / "bench.sh"
+    path.write_text(script)
+    done = subprocess.run(
+        ["/bin/sh", str(path)],
+        env={"DB": str(tmp_path / "db"), "PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr[-500:]
+    assert "micros/op" in done.stdout
+
+
+def test_every_preset_can_be_written() -> None:
+    for name in workload_names():
+        assert "--benchmarks=" in db_bench_script({}, load_workload(name), 1, "# head")

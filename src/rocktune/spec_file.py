@@ -8,9 +8,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from rocktune.errors import UserError, unknown_name
 
-Count = Annotated[int, Field(strict=True, ge=0, le=(1 << 63) - 1)]
-"""A whole number from 0 to what TOML and JSON readers agree on."""
-Positive = Annotated[int, Field(strict=True, ge=1, le=(1 << 63) - 1)]
+Count = Annotated[int, Field(strict=True, ge=0, le=(1 << 62) - 1)]
+"""A whole number from 0 to what TOML, JSON and the worker take."""
+Positive = Annotated[int, Field(strict=True, ge=1, le=(1 << 62) - 1)]
 """A whole number from 1."""
 Number = Annotated[float, Field(strict=True)]
 """A finite number."""

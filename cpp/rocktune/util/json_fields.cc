@@ -24,7 +24,7 @@ JsonFields::JsonFields(const nlohmann::json& object, std::string path)
 
 void JsonFields::Read(const std::string& name, uint64_t* value) {
   if (const nlohmann::json* found = Find(name)) {
-    if (!found->is_number_unsigned()) {
+    if (!found->is_number_integer() || (!found->is_number_unsigned() && found->get<int64_t>() < 0)) {
       Refuse(PathOf(name), "a whole number from 0", *found);
     }
     *value = found->get<uint64_t>();

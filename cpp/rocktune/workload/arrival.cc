@@ -44,17 +44,17 @@ double Arrival::SineOperations(double seconds) const {
 
 // Its inverse within a period: Newton's steps, halving the bracket where the rate is too near 0 for them.
 double Arrival::SineSeconds(double operations) const {
+  // What is left is about the square of the last step, and where the rate is all but 0 the step itself.
+  const double small_step_s = 1e-8 * period_s_;
   const double angular = 2 * std::numbers::pi / period_s_;
   double low = 0, high = period_s_, seconds = operations / rate_;
-  for (int step = 0; step < 100 && high - low > 1e-12 * period_s_; ++step) {
+  for (double step_s = period_s_; std::abs(step_s) > small_step_s && high - low > 1e-12 * period_s_;) {
     const double error = SineOperations(seconds) - operations;
     (error > 0 ? high : low) = seconds;
     const double next = seconds - error / (rate_ + amplitude_ * std::sin(angular * seconds));
-    const double previous = seconds;
-    seconds = next > low && next < high ? next : (low + high) / 2;
-    if (std::abs(seconds - previous) <= 1e-13 * period_s_) {
-      break;
-    }
+    const double chosen = next >= low && next <= high ? next : (low + high) / 2;
+    step_s = chosen - seconds;
+    seconds = chosen;
   }
   return seconds;
 }

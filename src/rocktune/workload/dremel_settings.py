@@ -10,14 +10,8 @@ workloads are not preloaded, for the paper names preloading only for its three.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rocktune.workload.spec import (
-    KeyChooserSpec,
-    MixSpec,
-    PreloadSpec,
-    SessionSpec,
-    SizeSpec,
-    WorkloadSpec,
-)
+from rocktune.workload.distributions import KeyChooserSpec, SizeSpec
+from rocktune.workload.spec import MixSpec, PreloadSpec, SessionSpec, WorkloadSpec
 
 KEYS = 10_000_000
 

@@ -7,14 +7,8 @@ YCSB hashes their keys.
 
 from collections.abc import Iterator
 
-from rocktune.workload.spec import (
-    KeyChooserSpec,
-    MixSpec,
-    PreloadSpec,
-    SessionSpec,
-    SizeSpec,
-    WorkloadSpec,
-)
+from rocktune.workload.distributions import KeyChooserSpec, SizeSpec
+from rocktune.workload.spec import MixSpec, PreloadSpec, SessionSpec, WorkloadSpec
 
 RECORDS = 10_000_000
 SKEW = 0.99

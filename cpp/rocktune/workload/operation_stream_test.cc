@@ -1,0 +1,193 @@
+#include "rocktune/workload/operation_stream.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace rocktune {
+namespace {
+
+double& ShareOf(OperationMix& mix, OperationKind kind) { return mix[static_cast<std::size_t>(kind)]; }
+
+WorkloadSpec Spec() {
+  WorkloadSpec spec;
+  spec.name = "test";
+  spec.keys = 10'000;
+  spec.threads = 4;
+  spec.key_chooser.kind = "scrambled_zipfian";
+  spec.key_chooser.skew = 0.9;
+  spec.value = {.kind = "uniform", .low = 10, .high = 50};
+  spec.scan_length = {.kind = "uniform", .low = 1, .high = 5};
+  SessionSpec session;
+  ShareOf(session.mix, OperationKind::kGet) = 0.3;
+  ShareOf(session.mix, OperationKind::kGetAbsent) = 0.1;
+  ShareOf(session.mix, OperationKind::kPut) = 0.2;
+  ShareOf(session.mix, OperationKind::kInsert) = 0.1;
+  ShareOf(session.mix, OperationKind::kDelete) = 0.05;
+  ShareOf(session.mix, OperationKind::kScan) = 0.05;
+  ShareOf(session.mix, OperationKind::kReadModifyWrite) = 0.2;
+  spec.sessions = {session};
+  return spec;
+}
+
+std::vector<Operation> Operations(const WorkloadSpec& spec, uint64_t seed, uint64_t thread, int count) {
+  WorkloadState state(spec);
+  OperationStream stream(&state, seed, thread);
+  std::vector<Operation> operations;
+  for (int i = 0; i < count; ++i) {
+    operations.push_back(stream.Next(0));
+  }
+  return operations;
+}
+
+bool Same(const Operation& a, const Operation& b) {
+  return a.kind == b.kind && a.key == b.key && a.scan_length == b.scan_length &&
+         a.value_bytes == b.value_bytes && a.intended_start_ns == b.intended_start_ns;
+}
+
+int CountSame(const std::vector<Operation>& first, const std::vector<Operation>& second) {
+  int same = 0;
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    same += Same(first[i], second[i]);
+  }
+  return same;
+}
+
+TEST(OperationStreamTest, EqualSeedsAndThreadsGiveEqualOperations) {
+  EXPECT_EQ(CountSame(Operations(Spec(), 1, 2, 10'000), Operations(Spec(), 1, 2, 10'000)), 10'000);
+}
+
+TEST(OperationStreamTest, SeedsAndThreadsDiffer) {
+  const std::vector<Operation> operations = Operations(Spec(), 1, 2, 10'000);
+  EXPECT_LT(CountSame(operations, Operations(Spec(), 1, 3, 10'000)), 200);
+  EXPECT_LT(CountSame(operations, Operations(Spec(), 2, 2, 10'000)), 200);
+}
+
+TEST(OperationStreamTest, TheSequenceIsTheSameOnEveryMachine) {
+  // Recorded once; a change here changes what every recorded study measured.
+  const std::vector<Operation> operations = Operations(Spec(), 42, 0, 4);
+  std::string keys;
+  for (const Operation& operation : operations) {
+    keys += kOperationKindNames[static_cast<std::size_t>(operation.kind)];
+    keys += ":" + std::to_string(operation.key) + " ";
+  }
+  EXPECT_EQ(keys, "get:7344 read_modify_write:2077 get_absent:9223372036854782195 read_modify_write:8751 ");
+}
+
+TEST(OperationStreamTest, KindsHaveTheirShares) {
+  constexpr int kCount = 500'000;
+  std::array<double, kOperationKindCount> shares{};
+  for (const Operation& operation : Operations(Spec(), 1, 0, kCount)) {
+    shares[static_cast<std::size_t>(operation.kind)] += 1.0 / kCount;
+  }
+  const WorkloadSpec spec = Spec();
+  for (std::size_t kind = 0; kind < kOperationKindCount; ++kind) {
+    EXPECT_NEAR(shares[kind], spec.sessions[0].mix[kind], 0.003) << kOperationKindNames[kind];
+  }
+}
+
+TEST(OperationStreamTest, EachKindHasItsKeysAndSizes) {
+  const WorkloadSpec spec = Spec();
+  uint64_t inserts = 0;
+  for (const Operation& operation : Operations(spec, 1, 0, 10'000)) {
+    EXPECT_EQ(operation.intended_start_ns, -1);
+    const bool writes = operation.kind == OperationKind::kPut || operation.kind == OperationKind::kInsert ||
+                        operation.kind == OperationKind::kReadModifyWrite;
+    EXPECT_EQ(operation.value_bytes >= 10 && operation.value_bytes <= 50, writes);
+    EXPECT_EQ(operation.scan_length >= 1, operation.kind == OperationKind::kScan);
+    if (operation.kind == OperationKind::kInsert) {
+      EXPECT_EQ(operation.key, spec.keys + inserts++);
+    } else if (operation.kind == OperationKind::kGetAbsent) {
+      EXPECT_LT(operation.key - (uint64_t{1} << 63), spec.keys);
+    } else {
+      EXPECT_LT(operation.key, spec.keys);
+    }
+  }
+  EXPECT_GT(inserts, 0U);
+}
+
+TEST(OperationStreamTest, ThreadsNeverInsertTheSameKey) {
+  WorkloadSpec spec = Spec();
+  spec.sessions[0].mix = {};
+  ShareOf(spec.sessions[0].mix, OperationKind::kInsert) = 1;
+  WorkloadState state(spec);
+  OperationStream first(&state, 1, 0), second(&state, 1, 1);
+  std::set<uint64_t> keys;
+  for (int i = 0; i < 1000; ++i) {
+    keys.insert(first.Next(0).key);
+    keys.insert(second.Next(0).key);
+  }
+  EXPECT_EQ(keys.size(), 2000U);
+  EXPECT_EQ(*keys.begin(), spec.keys);
+  EXPECT_EQ(state.key_count(), spec.keys + 2000);
+}
+
+TEST(OperationStreamTest, LatestReadsWhatWasInserted) {
+  WorkloadSpec spec = Spec();
+  spec.key_chooser.kind = "latest";
+  spec.sessions[0].mix = {};
+  ShareOf(spec.sessions[0].mix, OperationKind::kGet) = 1;
+  WorkloadState state(spec);
+  for (int i = 0; i < 5000; ++i) {
+    state.NextInsert();
+  }
+  OperationStream stream(&state, 1, 0);
+  int newer = 0;
+  for (int i = 0; i < 1000; ++i) {
+    newer += stream.Next(0).key >= spec.keys;
+  }
+  EXPECT_GT(newer, 800);
+}
+
+TEST(EncodeKeyTest, BigEndianThenZeros) {
+  std::string key;
+  EncodeKey(0x0102030405060708, 12, &key);
+  EXPECT_EQ(key, std::string("\x01\x02\x03\x04\x05\x06\x07\x08"
+                             "0000"));
+  EXPECT_EQ(DecodeKey(key.data()), 0x0102030405060708U);
+  EncodeKey(7, 8, &key);
+  EXPECT_EQ(key, std::string("\0\0\0\0\0\0\0\x07", 8));
+}
+
+TEST(EncodeKeyTest, AnAbsentKeyLiesBetweenItsNeighbours) {
+  std::string before, absent, after;
+  EncodeKey(41, 16, &before);
+  EncodeKey(41 | uint64_t{1} << 63, 16, &absent);
+  EncodeKey(42, 16, &after);
+  EXPECT_LT(before, absent);
+  EXPECT_LT(absent, after);
+}
+
+TEST(EncodeKeyTest, WithoutPaddingAnAbsentKeyLiesBehindAllOthers) {
+  std::string absent, last;
+  EncodeKey(41 | uint64_t{1} << 63, 8, &absent);
+  EncodeKey((uint64_t{1} << 62) - 1, 8, &last);
+  EXPECT_GT(absent, last);
+}
+
+TEST(ValueSourceTest, SlicesAreTheSameForTheSameSeedAndPosition) {
+  const ValueSource first(3, 0.5, 1024), second(3, 0.5, 1024), other(4, 0.5, 1024);
+  EXPECT_EQ(std::string(first.Slice(99, 1024), 1024), std::string(second.Slice(99, 1024), 1024));
+  EXPECT_NE(std::string(first.Slice(99, 1024), 1024), std::string(first.Slice(100, 1024), 1024));
+  EXPECT_NE(std::string(first.Slice(99, 1024), 1024), std::string(other.Slice(99, 1024), 1024));
+}
+
+TEST(ValueSourceTest, EveryPieceRepeatsItsRandomBeginning) {
+  // The longest slice is the buffer from its start on but for a mebibyte: one byte of the largest size.
+  const ValueSource source(3, 0.25, 16 << 20);
+  const std::string value(source.Slice(0, 16 << 20), 16 << 20);
+  // At a fraction of 1/4, bytes 25 apart are equal except where a new piece of 100 begins: 75% of them, and
+  // one in 95 of the rest.
+  std::size_t equal = 0;
+  for (std::size_t i = 25; i < value.size(); ++i) {
+    equal += value[i] == value[i - 25];
+  }
+  EXPECT_NEAR(static_cast<double>(equal) / static_cast<double>(value.size()), 0.75 + 0.25 / 95, 0.002);
+}
+
+}  // namespace
+}  // namespace rocktune

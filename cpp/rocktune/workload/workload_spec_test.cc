@@ -1,0 +1,155 @@
+#include "rocktune/workload/workload_spec.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "rocktune/workload/operation_stream.h"
+
+namespace rocktune {
+namespace {
+
+using Json = nlohmann::json;
+
+Json Minimal() {
+  return Json::parse(R"({"name":"w","keys":100,"sessions":[{"mix":{"get":0.5,"put":0.5}}]})");
+}
+
+std::string ErrorOf(const Json& json) {
+  try {
+    WorkloadSpecFromJson(json);
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+std::string ErrorAfter(const std::function<void(Json*)>& change) {
+  Json json = Minimal();
+  change(&json);
+  return ErrorOf(json);
+}
+
+TEST(WorkloadSpecTest, AbsentFieldsHaveTheirDefaults) {
+  const WorkloadSpec spec = WorkloadSpecFromJson(Minimal());
+  EXPECT_EQ(spec.keys, 100U);
+  EXPECT_EQ(spec.key_bytes, 16U);
+  EXPECT_EQ(spec.value.low, 1024U);
+  EXPECT_EQ(spec.key_chooser.kind, "uniform");
+  EXPECT_EQ(spec.preload.keys, 0U);
+  EXPECT_TRUE(spec.wal);
+  ASSERT_EQ(spec.sessions.size(), 1U);
+  EXPECT_EQ(spec.sessions[0].arrival.kind, "closed");
+  EXPECT_EQ(spec.sessions[0].mix[static_cast<std::size_t>(OperationKind::kPut)], 0.5);
+}
+
+TEST(WorkloadSpecTest, ErrorsNameTheField) {
+  EXPECT_EQ(ErrorOf(Json::array()), "document: expected an object, not []");
+  EXPECT_EQ(ErrorAfter([](Json* json) { (*json)["kyes"] = 1; }), "kyes: unknown field");
+  EXPECT_EQ(ErrorAfter([](Json* json) { (*json)["keys"] = -1; }),
+            "keys: expected a whole number from 0, not -1");
+  EXPECT_EQ(ErrorAfter([](Json* json) { (*json)["keys"] = 1.5; }),
+            "keys: expected a whole number from 0, not 1.5");
+  EXPECT_EQ(ErrorAfter([](Json* json) { (*json)["wal"] = 1; }), "wal: expected true or false, not 1");
+  EXPECT_EQ(ErrorAfter([](Json* json) { (*json)["name"] = 1; }), "name: expected a string, not 1");
+  EXPECT_EQ(ErrorAfter([](Json* json) { (*json)["keys"] = 0; }), "keys: must be above 0 and below 2^62");
+  EXPECT_EQ(ErrorAfter([](Json* json) { (*json)["key_bytes"] = 4; }),
+            "key_bytes: must be between 8 and 1024");
+  EXPECT_EQ(ErrorAfter([](Json* json) { (*json)["sessions"] = Json::array(); }),
+            "sessions: must be a list of at least one");
+  EXPECT_EQ(ErrorAfter([](Json* json) { (*json)["sync"] = true, (*json)["wal"] = false; }),
+            "sync: must be false without wal");
+  EXPECT_EQ(ErrorAfter([](Json* json) {
+              (*json)["preload"] = {{"keys", 101}};
+            }),
+            "preload.keys: must be at most keys");
+}
+
+TEST(WorkloadSpecTest, ErrorsInsidePartsNameThePath) {
+  EXPECT_EQ(ErrorAfter([](Json* json) { (*json)["sessions"][0]["mix"]["get"] = 0.4; }),
+            "sessions[1].mix: must be shares that sum to 1, not to 0.900000");
+  EXPECT_EQ(ErrorAfter([](Json* json) { (*json)["sessions"][0]["mix"]["gte"] = 0.4; }),
+            "sessions[1].mix.gte: unknown field");
+  EXPECT_EQ(ErrorAfter([](Json* json) {
+              (*json)["key_chooser"] = {{"kind", "zipf"}};
+            }),
+            "key_chooser.kind: unknown kind 'zipf'");
+  EXPECT_EQ(ErrorAfter([](Json* json) {
+              (*json)["key_chooser"] = {{"kind", "zipfian"}, {"skew", 1.0}};
+            }),
+            "key_chooser.skew: must be in [0, 1)");
+  EXPECT_EQ(ErrorAfter([](Json* json) {
+              (*json)["value"] = {{"kind", "uniform"}, {"low", 9}, {"high", 8}};
+            }),
+            "value.high: must be at least low");
+  EXPECT_EQ(ErrorAfter([](Json* json) {
+              (*json)["value"] = {{"kind", "pareto"}, {"sigma", 0.0}};
+            }),
+            "value.sigma: must be above 0");
+  EXPECT_EQ(ErrorAfter([](Json* json) {
+              (*json)["sessions"][0]["arrival"] = {{"kind", "fixed_rate"}};
+            }),
+            "sessions[1].arrival.operations_s: must be at least 0.001");
+  EXPECT_EQ(ErrorAfter([](Json* json) { (*json)["sessions"].push_back((*json)["sessions"][0]); }),
+            "sessions: must be of more than 0 seconds but for the last");
+}
+
+class GoldenSpecsTest : public testing::Test {
+ protected:
+  GoldenSpecsTest() : specs_(Json::parse(std::ifstream(ROCKTUNE_GOLDEN_DIR "/workload_specs.json"))) {}
+
+  const Json specs_;
+};
+
+TEST_F(GoldenSpecsTest, EveryFieldOfThePythonSideArrives) {
+  ASSERT_GE(specs_.size(), 24U);
+  for (const Json& json : specs_) {
+    const WorkloadSpec spec = WorkloadSpecFromJson(json);
+    EXPECT_EQ(spec.name, json["name"]);
+    EXPECT_EQ(spec.keys, json["keys"]);
+    EXPECT_EQ(spec.key_bytes, json["key_bytes"]);
+    EXPECT_EQ(spec.threads, json["threads"]);
+    EXPECT_EQ(spec.value_compressed_fraction, json["value_compressed_fraction"]);
+    EXPECT_EQ(spec.value.kind, json["value"]["kind"]);
+    EXPECT_EQ(spec.value.low, json["value"]["low"]);
+    EXPECT_EQ(spec.value.sigma, json["value"]["sigma"]);
+    EXPECT_EQ(spec.key_chooser.kind, json["key_chooser"]["kind"]);
+    EXPECT_EQ(spec.key_chooser.skew, json["key_chooser"]["skew"]);
+    EXPECT_EQ(spec.key_chooser.range_d, json["key_chooser"]["range_d"]);
+    EXPECT_EQ(spec.scan_length.high, json["scan_length"]["high"]);
+    EXPECT_EQ(spec.preload.keys, json["preload"]["keys"]);
+    EXPECT_EQ(spec.preload.random_order, json["preload"]["random_order"]);
+    EXPECT_EQ(spec.wal, json["wal"]);
+    EXPECT_EQ(spec.sync, json["sync"]);
+    ASSERT_EQ(spec.sessions.size(), json["sessions"].size());
+    for (std::size_t i = 0; i < spec.sessions.size(); ++i) {
+      EXPECT_EQ(spec.sessions[i].seconds, json["sessions"][i]["seconds"]);
+      EXPECT_EQ(spec.sessions[i].mix[0], json["sessions"][i]["mix"]["get"]);
+      EXPECT_EQ(spec.sessions[i].arrival.kind, json["sessions"][i]["arrival"]["kind"]);
+      EXPECT_EQ(spec.sessions[i].arrival.on_s, json["sessions"][i]["arrival"]["on_s"]);
+    }
+  }
+}
+
+TEST_F(GoldenSpecsTest, EachGivesOperationsInOrderOfTime) {
+  for (const Json& json : specs_) {
+    WorkloadState state(WorkloadSpecFromJson(json));
+    OperationStream stream(&state, 1, state.spec().threads - 1);
+    int64_t previous = -1;
+    for (int i = 0; i < 1000; ++i) {
+      const Operation operation = stream.Next(std::max<int64_t>(0, previous));
+      EXPECT_TRUE(operation.intended_start_ns == -1 || operation.intended_start_ns >= previous)
+          << json["name"];
+      previous = std::max(previous, operation.intended_start_ns);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace rocktune

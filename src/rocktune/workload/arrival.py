@@ -1,0 +1,78 @@
+"""When operations start."""
+
+from typing import Literal, Self
+
+from pydantic import model_validator
+
+from rocktune.spec_file import Amount, KindSpec
+
+SHORTEST_S = 1e-3
+"""Of a session or a period; the worker's clock would not get past shorter ones."""
+SMALLEST_OPERATIONS_S = 1e-3
+
+
+class ArrivalSpec(KindSpec):
+    """When operations start. All rates are over all threads.
+
+    Attributes:
+        kind: `closed` (each thread's next operation starts when its last has ended), or open: `fixed_rate`,
+            `sine` (operations_s + amplitude_operations_s * sin(2 pi t / period_s)), `bursts` (operations_s
+            during the first on_s seconds of each period_s, nothing in the rest). t counts from the session's
+            beginning.
+        operations_s: operations a second; the mean of `sine`, the rate while on of `bursts`.
+        amplitude_operations_s: at most operations_s.
+        period_s: seconds.
+        on_s: seconds, at most period_s.
+    """
+
+    kind: Literal["closed", "fixed_rate", "sine", "bursts"] = "closed"
+    operations_s: Amount = 0.0
+    amplitude_operations_s: Amount = 0.0
+    period_s: Amount = 0.0
+    on_s: Amount = 0.0
+
+    @model_validator(mode="after")
+    def _fits_its_kind(self) -> Self:
+        meaningful = _ARRIVAL_FIELDS[self.kind]
+        self._require_meaningful(meaningful)
+        for name in sorted(meaningful & _SMALLEST_ARRIVAL_VALUES.keys()):
+            if getattr(self, name) < _SMALLEST_ARRIVAL_VALUES[name]:
+                smallest = _SMALLEST_ARRIVAL_VALUES[name]
+                raise ValueError(
+                    f"{name}: kind '{self.kind}' needs at least {smallest}, not {getattr(self, name):g}"
+                )
+        if self.kind == "bursts" and self.on_s == 0:
+            raise ValueError("on_s: kind 'bursts' needs one above 0")
+        if self.amplitude_operations_s > self.operations_s:
+            raise ValueError(
+                f"amplitude_operations_s: {self.amplitude_operations_s:g} exceeds operations_s, "
+                f"{self.operations_s:g}"
+            )
+        if self.on_s > self.period_s:
+            raise ValueError(f"on_s: {self.on_s:g} exceeds period_s, {self.period_s:g}")
+        return self
+
+    def scaled(self, scale: int) -> "ArrivalSpec":
+        """Returns the arrival with its times divided by `scale` and its rates as they are.
+
+        A period stays at least SHORTEST_S long, with the same part of it on.
+        """
+        if self.period_s == 0:
+            return self
+        period_s = max(self.period_s / scale, SHORTEST_S)
+        on_s = min(self.on_s * (period_s / self.period_s), period_s)
+        return self.model_copy(update={"period_s": period_s, "on_s": on_s})
+
+
+_ARRIVAL_FIELDS = {
+    "closed": frozenset[str](),
+    "fixed_rate": frozenset({"operations_s"}),
+    "sine": frozenset({"operations_s", "amplitude_operations_s", "period_s"}),
+    "bursts": frozenset({"operations_s", "period_s", "on_s"}),
+}
+
+
+_SMALLEST_ARRIVAL_VALUES = {
+    "operations_s": SMALLEST_OPERATIONS_S,
+    "period_s": SHORTEST_S,
+}

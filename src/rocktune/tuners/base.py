@@ -8,6 +8,7 @@ import numpy as np
 
 from rocktune.objective import Objective
 from rocktune.space import Space
+from rocktune.spec_file import Spec
 from rocktune.trial import Batch, Configuration, Result
 
 Search = Generator[Batch | Callable[[], Batch], Sequence[Result], None]
@@ -52,6 +53,17 @@ class Tuner(ABC):
 
     name: str
     summary: str
+    settings_type: type[Spec]
+    """What `settings` may say; each field has a default."""
+    settings: Spec
+
+    def __init__(self, settings: Spec | None = None) -> None:
+        """Makes a tuner.
+
+        Args:
+            settings: a `settings_type`, None for the defaults.
+        """
+        self.settings = self.settings_type() if settings is None else settings
 
     @abstractmethod
     def search(self, problem: Problem, rng: np.random.Generator) -> Search:

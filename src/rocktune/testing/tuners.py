@@ -1,0 +1,208 @@
+"""What every tuner must do, driven by a made-up store.
+
+A test file for a new tuner needs one fixture beside the class:
+
+    class TestMyTuner(TunerConformance):
+        @pytest.fixture
+        def tuner(self) -> Tuner: return MyTuner()
+"""
+
+import zlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+from rocktune.objective import objective_named
+from rocktune.space import Space, load_space
+from rocktune.testing.synthetic import synthetic_window
+from rocktune.trial import Batch, Configuration, Result, Status, Trial
+from rocktune.tuners import Problem, Search, Tuner
+
+Response = Callable[[Trial], Result]
+"""A made-up store: answers a trial with the figures from age 0, always the same for the same trial."""
+
+FAILURES = tuple(status for status in Status if status is not Status.OK)
+
+
+def synthetic_problem(
+    scale: int = 64, budget_s: float | None = None, objective: str = "throughput_ops_s"
+) -> Problem:
+    """Returns a problem in Dremel's space with the paper's memory and workload.
+
+    Args:
+        scale: S.
+        budget_s: seconds of measuring; None for the paper's 2,325 s divided by S.
+        objective: its name.
+    """
+    entries = 10_000_000.0
+    space = load_space("dremel", None, entries)
+    return Problem(
+        space=space,
+        objective=objective_named(objective),
+        scale=scale,
+        budget_s=2325 / scale if budget_s is None else budget_s,
+        baseline=space.default(),
+        expected_entries=entries,
+        entry_bytes=1040.0,
+    )
+
+
+def synthetic_response(trial: Trial) -> Result:
+    """Answers with a throughput that grows with the logarithm of the knobs and varies by configuration.
+
+    The latency goes its own way, so that objectives differ. Neither depends on the age.
+    """
+    numbers = [float(value) for value in trial.configuration.values() if not isinstance(value, str)]
+    luck = zlib.crc32(trial.configuration.key.encode()) / 2**32
+    throughput_ops_s = 20_000.0 + 1000.0 * float(np.log1p(np.abs(numbers)).sum()) + 5000.0 * luck
+    latency_us = 100.0 + 900.0 * ((luck * 7919.0) % 1.0)
+    window = synthetic_window(0.0, trial.until_s, throughput_ops_s, latency_us)
+    return Result(trial, Status.OK, window)
+
+
+def failing_response(statuses: Iterable[Status], share: float = 1.0) -> Response:
+    """Returns a store in which a share of the configurations fails, in turn with each of the statuses."""
+    ways = tuple(statuses)
+
+    def respond(trial: Trial) -> Result:
+        number = zlib.crc32(trial.configuration.key.encode())
+        if number % 1000 >= 1000 * share:
+            return synthetic_response(trial)
+        return Result(trial, ways[number % len(ways)], None, "made up")
+
+    return respond
+
+
+@dataclass
+class Transcript:
+    """What a search asked and was told.
+
+    Attributes:
+        batches: in order.
+        results: of each batch.
+        spent_s: seconds of measuring.
+    """
+
+    batches: list[Batch] = field(default_factory=list)
+    results: list[list[Result]] = field(default_factory=list)
+    spent_s: float = 0.0
+
+    @property
+    def configurations(self) -> list[Configuration]:
+        """Every configuration asked for, in order, once."""
+        trials = (trial for batch in self.batches for trial in batch.trials)
+        return list(dict.fromkeys(trial.configuration for trial in trials))
+
+
+def drive(search: Search, respond: Response = synthetic_response) -> Transcript:
+    """Plays the study to a search and checks that it keeps to the protocol.
+
+    Raises:
+        AssertionError: a run is asked for without growing older, after it was released, or after it failed.
+    """
+    transcript = Transcript()
+    ages_s: dict[tuple[Configuration, int], float] = {}
+    ended: set[tuple[Configuration, int]] = set()
+    try:
+        item = next(search)
+        while True:
+            batch = item() if callable(item) else item
+            transcript.batches.append(batch)
+            assert all(run in ages_s for run in batch.release), "a run is released that never was"
+            ended.update(batch.release)
+            results = []
+            for trial in batch.trials:
+                run = (trial.configuration, trial.replicate)
+                assert run not in ended, f"{trial} goes on with a run that was released or has failed"
+                assert trial.until_s > ages_s.get(run, 0.0), f"{trial} does not grow older"
+                transcript.spent_s += trial.until_s - ages_s.get(run, 0.0)
+                ages_s[run] = trial.until_s
+                results.append(respond(trial))
+                if results[-1].status is not Status.OK:
+                    ended.add(run)
+            transcript.results.append(results)
+            item = search.send(results)
+    except StopIteration:
+        return transcript
+
+
+def _seeded() -> np.random.Generator:
+    return np.random.default_rng(7)
+
+
+class TunerConformance:
+    """Subclass it with a fixture `tuner`: a new tuner with any settings."""
+
+    @pytest.mark.parametrize("scale", [1, 64])
+    @pytest.mark.parametrize("times", [1.0, 1.7, 4.0])
+    def test_stays_within_the_budget(self, tuner: Tuner, scale: int, times: float) -> None:
+        """From the smallest budget on, something is measured and never more than was allowed."""
+        smallest_s = tuner.smallest_budget_s(synthetic_problem(scale))
+        problem = synthetic_problem(scale, smallest_s * times)
+        transcript = drive(tuner.search(problem, _seeded()))
+        assert 0 < transcript.spent_s <= problem.budget_s * (1 + 1e-9)
+
+    def test_ages_shrink_with_the_scale(self, tuner: Tuner) -> None:
+        """At 1/S the same search is asked for ages divided by S."""
+        full, model = (drive(tuner.search(synthetic_problem(scale), _seeded())) for scale in (1, 64))
+        assert [len(batch.trials) for batch in full.batches] == [len(batch.trials) for batch in model.batches]
+        for batch, scaled in zip(full.batches, model.batches, strict=True):
+            for trial, scaled_trial in zip(batch.trials, scaled.trials, strict=True):
+                assert scaled_trial.until_s == pytest.approx(trial.until_s / 64, rel=1e-12)
+
+    def test_asks_only_for_valid_configurations(self, tuner: Tuner) -> None:
+        """Within bounds and rules; the baseline is the user's and may be anything."""
+        problem = synthetic_problem()
+        for configuration in drive(tuner.search(problem, _seeded())).configurations:
+            _assert_valid(problem.space, configuration, problem.baseline)
+
+    def test_is_decided_by_seed_and_results(self, tuner: Tuner) -> None:
+        """Searching again with the same seed and results asks the same, batch by batch."""
+        problem = synthetic_problem()
+        first, second = (drive(tuner.search(problem, _seeded())) for _ in range(2))
+        assert first.batches == second.batches
+
+    def test_leaves_the_global_random_numbers_alone(self, tuner: Tuner) -> None:
+        """The generator that a search is given is its only source of randomness."""
+        before = np.random.get_state(legacy=False)["state"]["key"].copy()  # noqa: NPY002
+        drive(tuner.search(synthetic_problem(), _seeded()))
+        assert np.array_equal(np.random.get_state(legacy=False)["state"]["key"], before)  # noqa: NPY002
+
+    @pytest.mark.parametrize("status", FAILURES)
+    def test_survives_failed_trials(self, tuner: Tuner, status: Status) -> None:
+        """A third of the configurations fails; none of these is asked for again (`drive` sees to it)."""
+        problem = synthetic_problem()
+        transcript = drive(tuner.search(problem, _seeded()), failing_response([status], 1 / 3))
+        assert 0 < transcript.spent_s <= problem.budget_s * (1 + 1e-9)
+
+    def test_ends_when_everything_fails(self, tuner: Tuner) -> None:
+        """In every way that a trial can fail."""
+        problem = synthetic_problem()
+        transcript = drive(tuner.search(problem, _seeded()), failing_response(FAILURES))
+        assert 0 < transcript.spent_s <= problem.budget_s * (1 + 1e-9)
+
+    @pytest.mark.parametrize("objective", ["throughput_ops_s", "read_latency_us_p99", "balance"])
+    def test_takes_every_kind_of_objective(self, tuner: Tuner, objective: str) -> None:
+        """Larger is better, smaller is better, and several balanced."""
+        problem = synthetic_problem(objective=objective)
+        assert drive(tuner.search(problem, _seeded())).configurations
+
+    def test_takes_an_undefined_objective(self, tuner: Tuner) -> None:
+        """A field may be NaN in every result, such as the latency of scans that never came."""
+        problem = synthetic_problem(objective="scan_latency_us_p99")
+        transcript = drive(tuner.search(problem, _seeded()))
+        assert 0 < transcript.spent_s <= problem.budget_s * (1 + 1e-9)
+
+    def test_says_what_it_is(self, tuner: Tuner) -> None:
+        """A name without spaces and one line about it."""
+        assert tuner.name
+        assert " " not in tuner.name
+        assert tuner.summary
+        assert "\n" not in tuner.summary
+
+
+def _assert_valid(space: Space, configuration: Configuration, baseline: Configuration) -> None:
+    if configuration != baseline:
+        space.validate(configuration)

@@ -1,0 +1,37 @@
+"""Tuners: what to try next and for how long. A new one is one file here and one line below."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from rocktune.errors import unknown_name
+from rocktune.spec_file import validated
+from rocktune.tuners.base import Problem, Search, Tuner
+from rocktune.tuners.dremel import Dremel
+from rocktune.tuners.random import RandomSearch
+from rocktune.tuners.tuning_guide import TuningGuide
+
+_TUNERS: dict[str, type[Tuner]] = {tuner.name: tuner for tuner in (Dremel, RandomSearch, TuningGuide)}
+
+
+def tuner_named(name: str, settings: Mapping[str, Any] | None = None) -> Tuner:
+    """Returns a tuner.
+
+    Args:
+        name: one of `tuner_names`.
+        settings: by name, those that differ from the tuner's defaults.
+
+    Raises:
+        UserError: there is no such tuner or setting (the nearest is suggested), or a value is out of bounds.
+    """
+    if name not in _TUNERS:
+        raise unknown_name("tuner", name, _TUNERS)
+    tuner = _TUNERS[name]
+    return tuner(validated(tuner.settings_type, dict(settings or {}), f"tuner {name}"))
+
+
+def tuner_names() -> dict[str, str]:
+    """Returns every tuner's name with one line about it."""
+    return {name: tuner.summary for name, tuner in _TUNERS.items()}
+
+
+__all__ = ["Problem", "Search", "Tuner", "tuner_named", "tuner_names"]

@@ -1,0 +1,122 @@
+"""Dremel (Zhao et al., SIGMETRICS 2022): arms of fused features, UCB sampling, successive halving."""
+
+from collections.abc import Generator, Sequence
+
+import numpy as np
+
+from rocktune.errors import UserError
+from rocktune.objective import Objective
+from rocktune.trial import Batch, Result, Trial
+from rocktune.tuners.base import Problem, Search, Tuner
+from rocktune.tuners.cost import fits
+from rocktune.tuners.dremel.arms import Arm, make_arms
+from rocktune.tuners.dremel.confidence import promising_arms, standard_deviation
+from rocktune.tuners.dremel.settings import DremelSettings
+from rocktune.tuners.dremel.time_points import steady_from_s, time_points_from_s
+from rocktune.tuners.halving import RunKey, halving_cost_s, successive_halving, sure_losers, survivors
+from rocktune.units import format_seconds
+
+
+class Dremel(Tuner):
+    """One configuration of each arm, then more of the most promising arms, then the better half, twice."""
+
+    name = "dremel"
+    summary = "bandit over arms of four fused features with successive halving (SIGMETRICS 2022)"
+    settings_type = DremelSettings
+    settings: DremelSettings
+
+    def search(self, problem: Problem, rng: np.random.Generator) -> Search:
+        """See `Tuner.search`. The last batch holds the finalists at the last time point."""
+        arms = make_arms(problem, self.settings, rng)
+        ages_s, budget_s = yield from self._time_points(problem)
+        rounds = self._rounds(len(arms), ages_s, budget_s)
+        planned = len(arms) + rounds * self.settings.top_arms
+
+        results, released = yield from self._sample(problem, arms, rounds, ages_s[0], survivors(planned))
+        yield from successive_halving(results, ages_s[1:], problem.objective, released)
+
+    def _sample(
+        self, problem: Problem, arms: Sequence[Arm], rounds: int, age_s: float, kept: int
+    ) -> Generator[Batch, Sequence[Result], tuple[list[Result], set[RunKey]]]:
+        """Algorithm 2: runs one configuration of each arm, then one more of the top k arms in each round.
+
+        All runs are measured at one age, for figures at different ages cannot be compared, and wait there.
+
+        Args:
+            problem: what is tuned.
+            arms: all of them.
+            rounds: R.
+            age_s: the first time point.
+            kept: how many runs at most go on from there; the others are released as soon as they are known.
+
+        Returns:
+            Every run's result, and the runs that are released.
+        """
+        results = yield from _pull(arms, age_s, problem.objective)
+        global_deviation = standard_deviation([reward for arm in arms for reward in arm.rewards])
+        released: set[RunKey] = set()
+        for _ in range(rounds):
+            chosen = promising_arms(arms, self.settings.top_arms, global_deviation)
+            if not chosen:
+                break
+            lost = [run for run in sure_losers(results, kept, problem.objective) if run not in released]
+            released.update(lost)
+            results += yield from _pull(chosen, age_s, problem.objective, lost)
+        return results, released
+
+    def _time_points(
+        self, problem: Problem
+    ) -> Generator[Batch, Sequence[Result], tuple[tuple[float, ...], float]]:
+        """Returns the ages to halve at and the budget that is left, both in seconds at the search's scale."""
+        points_s, budget_s = self.settings.time_points_s, problem.budget_s
+        if points_s == "auto":
+            probe_s = problem.age_s(problem.trial_age_s)
+            (result,) = yield Batch((Trial(problem.baseline, probe_s),))
+            budget_s -= probe_s
+            return time_points_from_s(self._steady_from_s(problem, result), probe_s), budget_s
+        return tuple(problem.age_s(point_s) for point_s in points_s), budget_s
+
+    def _steady_from_s(self, problem: Problem, probe: Result) -> float | None:
+        if probe.measurement is None:
+            return None
+        series = probe.measurement.raw["series"]
+        window_s = problem.age_s(self.settings.steady_window_s)
+        return steady_from_s(
+            series["operations"], series["interval_s"], window_s, self.settings.steady_deviation
+        )
+
+    def _rounds(self, arms: int, ages_s: Sequence[float], budget_s: float) -> int:
+        """Returns R: as many rounds as were set, or as the budget allows."""
+        needed_s = halving_cost_s(arms, ages_s)
+        if not fits(needed_s, budget_s):
+            raise UserError(
+                f"budget: one halving of {arms} arms takes {format_seconds(needed_s)} of measuring,"
+                f" and {format_seconds(budget_s)} are left"
+            )
+        rounds = 0
+        while rounds != self.settings.rounds:
+            following = arms + (rounds + 1) * self.settings.top_arms
+            if not fits(halving_cost_s(following, ages_s), budget_s):
+                break
+            rounds += 1
+        return rounds
+
+    def smallest_budget_s(self, problem: Problem) -> float:
+        """One halving over the arms alone, and the probe for the time points if there is one."""
+        arms = self.settings.buckets ** len(self.settings.features)
+        points_s, probe_s = self.settings.time_points_s, 0.0
+        if points_s == "auto":
+            probe_s = problem.trial_age_s
+            points_s = time_points_from_s(None, probe_s)
+        return problem.age_s(halving_cost_s(arms, points_s) + probe_s)
+
+
+def _pull(
+    arms: Sequence[Arm], age_s: float, objective: Objective, released: Sequence[RunKey] = ()
+) -> Generator[Batch, Sequence[Result], list[Result]]:
+    """Runs the next untried configuration of each arm to an age and notes what it gives."""
+    trials = tuple(Trial(arm.untried.popleft(), age_s) for arm in arms)
+    results = yield Batch(trials, tuple(released))
+    for arm, result in zip(arms, results, strict=True):
+        arm.add(objective.score(result))
+    return list(results)

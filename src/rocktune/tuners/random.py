@@ -1,0 +1,30 @@
+"""Random search: the baseline that every other tuner has to beat."""
+
+import numpy as np
+
+from rocktune.spec_file import Spec
+from rocktune.trial import Batch, Trial
+from rocktune.tuners.base import Problem, Search, Tuner
+from rocktune.tuners.cost import whole_times
+from rocktune.tuners.halving import RunKey
+
+
+class RandomSearch(Tuner):
+    """Draws valid configurations uniformly and measures each to the ordinary trial's age."""
+
+    name = "random"
+    summary = "valid configurations drawn uniformly, each measured to the same age"
+    settings_type = Spec
+
+    def search(self, problem: Problem, rng: np.random.Generator) -> Search:
+        """See `Tuner.search`. A configuration that is drawn again is measured once."""
+        age_s = problem.age_s(problem.trial_age_s)
+        drawn = problem.space.sample(whole_times(problem.budget_s, age_s), rng)
+        release: tuple[RunKey, ...] = ()
+        for configuration in dict.fromkeys(drawn):
+            yield Batch((Trial(configuration, age_s),), release)
+            release = ((configuration, 0),)
+
+    def smallest_budget_s(self, problem: Problem) -> float:
+        """One trial's."""
+        return problem.age_s(problem.trial_age_s)

@@ -177,7 +177,7 @@ def outcome(name: str = "orders-write-heavy") -> dict[str, Any]:
             "total": 112.4,
         },
         "trials": {"ok": 71, "crashed": 1},
-        "baseline": _side(BASELINE, 48_300, 2_350, 5.9),
+        "baseline": _side(BASELINE, 48_300, 2_350, 5.9) | {"source": "tuning_guide"},
         "rocksdb_defaults": _side(DEFAULTS, 31_900, 4_120, 7.4),
         "best": _side(BEST, 75_900, 1_480, 4.2),
         "ratio_to_baseline": {"value": 1.571, "low": 1.532, "high": 1.611},
@@ -189,6 +189,9 @@ def outcome(name: str = "orders-write-heavy") -> dict[str, Any]:
                 "to": after,
                 "effect_ratio": dict(zip(("value", "low", "high"), ratio, strict=True)),
                 "matters": matters,
+                "verdict": "helps" if matters else "undecided",
+                "together_with": [],
+                "kept": matters,
                 "effect": effects[option],
             }
             for option, before, after, ratio, matters in changes
@@ -206,6 +209,7 @@ def undecided_outcome() -> dict[str, Any]:
         "recommended": "baseline",
         "assertions": False,
         "engine": "RocksDB 11.8.1",
+        "search_scale": "1",
         "verified_at_scale": "1",
     }
 
@@ -267,10 +271,10 @@ def _pick() -> list[TrialRecord]:
             4 + replicate,
             place,
             finalist,
-            1.875,
+            1.9,
             speed,
             40 + 3 * replicate + place,
-            1.875,
+            1.9,
             replicate + 1,
         )
         for replicate in range(2)
@@ -286,10 +290,10 @@ def _proof() -> list[TrialRecord]:
             6 + pair,
             place,
             side,
-            1.875,
+            1.9,
             speed,
             60 + 3 * pair + place,
-            1.875,
+            1.9,
             101 + pair,
             amplification,
         )
@@ -336,7 +340,7 @@ def arms() -> list[dict[str, Any]]:
     rng = np.random.default_rng(11)
     return [
         {
-            "buckets": {name: arm >> place & 1 for place, name in enumerate(names)},
+            "buckets": {name: 1 + (arm >> place & 1) for place, name in enumerate(names)},
             "trials": 0 if arm == 6 else 1 + arm % 4,
             "value": None if arm == 6 else float(rng.uniform(38_000, 62_000) + 14_000 * (arm % 3 == 1)),
         }

@@ -38,7 +38,7 @@ def test_sizes_get_a_unit_and_counts_do_not() -> None:
 
 def test_headline_of_a_gain_names_amount_baseline_and_scale() -> None:
     assert findings.headline(sample.outcome()) == (
-        "57% more throughput than the baseline configuration, on a 1/64 model"
+        "57% more throughput than the tuning guide's configuration, on a 1/64 model"
     )
 
 
@@ -68,3 +68,16 @@ def test_advice_names_scale_debug_build_and_failures_only_where_they_apply() -> 
     assert "debug build" in lines[1]
     assert "1 crashed" in lines[2]
     assert len(findings.advice(sample.undecided_outcome())) == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"matters": True, "verdict": "helps", "kept": True}, "helps"),
+        ({"matters": False, "verdict": "undecided", "kept": False}, "no measurable effect; left out"),
+        ({"matters": False, "verdict": "harms", "kept": True}, "does harm"),
+        ({"matters": True, "verdict": "helps", "together_with": ["a", "b"]}, "helps, together with a, b"),
+    ],
+)
+def test_option_verdict(change: dict[str, object], said: str) -> None:
+    assert findings.option_verdict(change) == said

@@ -3,6 +3,7 @@ import hashlib
 import json
 import math
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import plotly.graph_objects as go
 import pytest
 from tests.report import sample
 
-from rocktune.report import render_report, write_report
+from rocktune.report import figures, render_report, write_report
 from rocktune.trial import Configuration
 
 HOSTILE = "<script>alert(1)</script>"
@@ -170,11 +171,31 @@ def test_best_so_far_never_falls_and_ends_at_the_best_trial(page: Page) -> None:
     trials, best = figure["data"][0]["y"], figure["data"][1]["y"]
     assert best == sorted(best)
     assert math.isclose(best[-1], max(trials))
-    assert figure["data"][2]["y"] == [48_300, 48_300]
+    # The sample's baseline runs at 48,300 operations/s in every pair.
+    assert figure["data"][2]["y"] == pytest.approx([48_300, 48_300], rel=1e-3)
 
 
 def test_report_file_is_written_whole(tmp_path: Path) -> None:
     path = tmp_path / "out" / "report.html"
-    write_report(path, sample.study(), sample.outcome(), sample.trials())
+    study = replace(sample.study(), spec={"tuner": "random"})
+    write_report(path, study, sample.outcome(), sample.trials())
     assert path.read_text(encoding="utf-8").endswith("</html>\n")
     assert list(path.parent.iterdir()) == [path]
+
+
+def test_figures_follow_the_verification_that_the_outcome_states() -> None:
+    outcome = sample.outcome() | {"verified_at_scale": "1/4"}
+    trials = sample.trials()
+    moved = [
+        replace(
+            record, phase="verify 1/4", trial=replace(record.trial, replicate=4300 + record.trial.replicate)
+        )
+        for record in trials
+        if record.phase == "prove" and record.batch == 6
+    ]
+    assert {side: len(runs) for side, runs in figures.proof_runs(outcome, [*trials, *moved]).items()} == {
+        "best": 1,
+        "baseline": 1,
+        "rocksdb_defaults": 1,
+    }
+    assert "on a 1/4 model" in Page(render_report(sample.study(), outcome, [*trials, *moved])).text

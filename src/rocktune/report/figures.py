@@ -32,21 +32,32 @@ _DASHES = {"best": "solid", "baseline": "dash", "rocksdb_defaults": "dot"}
 _TAILS = {"p50": "p50", "p95": "p95", "p99": "p99", "p999": "p99.9"}
 
 
+def proof_phase(outcome: Mapping[str, Any]) -> str:
+    """Returns the phase whose runs the outcome's figures come from: the study's own proof, or a later one."""
+    scale = outcome.get("verified_at_scale")
+    return "prove" if scale == outcome.get("search_scale") else f"verify {scale}"
+
+
 def proof_runs(outcome: Mapping[str, Any], trials: Sequence[TrialRecord]) -> dict[str, list[Measurement]]:
     """Returns the measurements of the proof by side (keys of `SIDES`), in the order of measuring."""
     runs: dict[str, list[Measurement]] = {}
+    phase = proof_phase(outcome)
     for side in SIDES:
         if outcome.get(side) is None:
             continue
         key = Configuration(outcome[side]["configuration"]).key
-        found = [
-            record.measurement
-            for record in trials
-            if record.phase == "prove" and record.measurement and record.trial.configuration.key == key
-        ]
+        found = _measured(trials, (phase,), key)
         if found:
             runs[side] = found
     return runs
+
+
+def _measured(trials: Sequence[TrialRecord], phases: Sequence[str], key: str) -> list[Measurement]:
+    return [
+        record.measurement
+        for record in trials
+        if record.phase in phases and record.measurement and record.trial.configuration.key == key
+    ]
 
 
 def median_figure(runs: Sequence[Measurement], field: str) -> float:
@@ -89,8 +100,8 @@ def search_progress(outcome: Mapping[str, Any], trials: Sequence[TrialRecord]) -
             "hovertemplate": f"%{{y:,.4s}} {unit}<extra>Best so far</extra>",
         },
     ]
-    baseline = ((outcome.get("baseline") or {}).get(field) or {}).get("value")
-    if baseline is not None:
+    baseline = _search_baseline(outcome, trials, field)
+    if not math.isnan(baseline):
         traces.append(
             {
                 "type": "scatter",
@@ -106,6 +117,14 @@ def search_progress(outcome: Mapping[str, Any], trials: Sequence[TrialRecord]) -
         "data": traces,
         "layout": _axes("Time spent measuring (s)", _field_title(field)) | {"hovermode": "closest"},
     }
+
+
+def _search_baseline(outcome: Mapping[str, Any], trials: Sequence[TrialRecord], field: str) -> float:
+    """Returns the baseline's median at the search's scale, whatever scale the outcome was verified at."""
+    if outcome.get("baseline") is None:
+        return math.nan
+    key = Configuration(outcome["baseline"]["configuration"]).key
+    return median_figure(_measured(trials, ("baseline", "prove"), key), field)
 
 
 def _search_points(field: str, trials: Sequence[TrialRecord]) -> tuple[list[float], list[float], list[float]]:
@@ -133,7 +152,7 @@ def throughput_series(outcome: Mapping[str, Any], trials: Sequence[TrialRecord])
     shown = {Configuration(outcome[side]["configuration"]).key for side in runs}
     traces = [
         _series_trace(_series(found), "Other finalists", "muted", "solid", 1.2) | {"legendgroup": "finalists"}
-        for found in _finalists(trials, shown)
+        for found in (_finalists(trials, shown) if proof_phase(outcome) == "prove" else ())
     ]
     for trace in traces[1:]:
         trace["showlegend"] = False
@@ -245,8 +264,9 @@ def arms_map(arms: Sequence[Mapping[str, Any]], outcome: Mapping[str, Any]) -> F
     """Dremel's arms as a map: two features' buckets down, two across; colour is the best result of the arm.
 
     Args:
-        arms: one mapping per arm: `buckets` (feature -> bucket, 0 the lowest; all with the same features),
-            `trials` (how many were run) and `value` (best result in the objective's field, or None).
+        arms: one mapping per arm: `buckets` (feature -> bucket, 1 the lowest; all with the same features),
+            `trials` (how many were run) and `value` (best result in the objective's field, or None);
+            as `arms.arm_results` has them.
         outcome: the study's outcome.
 
     Returns:
@@ -287,7 +307,7 @@ def arms_map(arms: Sequence[Mapping[str, Any]], outcome: Mapping[str, Any]) -> F
 
 
 def _bucket_label(buckets: tuple[int, ...]) -> str:
-    return " · ".join(str(bucket + 1) for bucket in buckets)
+    return " · ".join(map(str, buckets))
 
 
 def _arm_title(features: Sequence[str]) -> str:

@@ -85,6 +85,8 @@ def _times(ratio: float | None) -> str:
 
 def format_option(name: str, value: object) -> str:
     """Writes an option's value for people; sizes in bytes get a unit, whether given as number or text."""
+    if value is None:
+        return "not set"
     text = str(value).lower() if isinstance(value, bool) else str(value)
     if any(name.endswith(hint) for hint in _SIZE_HINTS) and text.isdigit() and int(text) >= 1024:
         return format_bytes(int(text))
@@ -98,6 +100,15 @@ def format_field(field: str, value: float | None) -> str:
     if field_unit(field) == "bytes":
         return format_bytes(value)
     return f"{100 * value:.1f}%" if field_unit(field) == "share" else format_number(value)
+
+
+def option_verdict(change: Mapping[str, Any]) -> str:
+    """Returns what the ablation says of a changed option, and whether it stands in the OPTIONS file."""
+    known = {"helps": "helps", "harms": "does harm", "undecided": "no measurable effect"}
+    said = known.get(str(change.get("verdict")), "helps" if change.get("matters") else "no measurable effect")
+    together = change.get("together_with") or []
+    said += f", together with {', '.join(map(str, together))}" if together else ""
+    return said if change.get("kept", True) else f"{said}; left out"
 
 
 def scale_phrase(outcome: Mapping[str, Any]) -> str:

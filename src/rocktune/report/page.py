@@ -17,20 +17,18 @@ from plotly.offline import get_plotlyjs
 
 from rocktune.ledger import StudyRecord, TrialRecord
 from rocktune.report import figures, sections
+from rocktune.report.arms import arm_results
 from rocktune.report.findings import headline
 
 
 def write_report(
-    path: Path,
-    study: StudyRecord,
-    outcome: Mapping[str, Any],
-    trials: Sequence[TrialRecord],
-    arms: Sequence[Mapping[str, Any]] = (),
+    path: Path, study: StudyRecord, outcome: Mapping[str, Any], trials: Sequence[TrialRecord]
 ) -> None:
     """Writes the report of a study that has an outcome; see `render_report`. Replaces the file whole."""
+    page = render_report(study, outcome, trials, arm_results(study, trials))
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(path.name + ".part")
-    unfinished.write_text(render_report(study, outcome, trials, arms), encoding="utf-8")
+    unfinished.write_text(page, encoding="utf-8")
     unfinished.replace(path)
 
 
@@ -46,7 +44,7 @@ def render_report(
         study: name, spec, host and time.
         outcome: what the study found (`Outcome.to_json()`).
         trials: every recorded trial, in order.
-        arms: Dremel's arms, where that was the tuner (see `figures.arms_map`).
+        arms: Dremel's arms, where that was the tuner (see `arms.arm_results`).
     """
     runs = figures.proof_runs(outcome, trials)
     body = (
@@ -74,14 +72,14 @@ def _figures(
             "The search",
             "Best result so far over the time spent measuring. A trial's age is how long its store had been "
             "under load; young stores are faster than old ones, so only results of equal age compare "
-            "exactly. The baseline's line is its mean in the final proof.",
+            "exactly. The baseline's line is the median of its own full-length runs.",
             [figures.search_progress(outcome, trials)],
         )
         + sections.figure_section(
             "Dremel's arms",
-            "Configurations with equal buckets of all four features form one arm (bucket 1 is the lowest). "
-            "Colour and number are the best result among the arm's trials; empty cells hold no configuration "
-            "that was run.",
+            "Configurations with equal buckets of all features form one arm (bucket 1 is the lowest). Colour "
+            "and number are the best result among the arm's configurations at the first age, at which all "
+            "were measured. Empty cells were not run.",
             [figures.arms_map(arms, outcome)],
         )
         + sections.figure_section(

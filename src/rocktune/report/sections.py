@@ -115,10 +115,10 @@ def options(outcome: Mapping[str, Any]) -> str:
     return (
         '<section><h2>What changed</h2>\n<p class="note">The effect is the gain in '
         f"{label} that goes away when this one option is set back to the baseline's value, with its 95% "
-        "interval. Options without a measurable effect are left out of the OPTIONS file.</p>\n"
+        "interval. Options that do not help are left out where leaving them out costs nothing.</p>\n"
         '<div class="scroll"><table class="effects"><thead><tr><th>Option</th><th>From → '
         "to</th><th>Effect</th>"
-        f"<th>Matters</th><th>What it does</th></tr></thead><tbody>{rows}</tbody></table></div></section>\n"
+        f"<th>Verdict</th><th>What it does</th></tr></thead><tbody>{rows}</tbody></table></div></section>\n"
     )
 
 
@@ -133,9 +133,7 @@ def _option_row(change: Mapping[str, Any], ends: tuple[float, float]) -> str:
             f"{findings.format_ratio(ratio)}{track(ratio, ends, idle=not matters)}"
             f'<span class="interval">{findings.format_ratio_interval(ratio)}</span>'
         )
-    mark = (
-        '<span class="mark">yes</span>' if matters else '<span class="mark none">no measurable effect</span>'
-    )
+    mark = f'<span class="mark{"" if matters else " none"}">{escape(findings.option_verdict(change))}</span>'
     return (
         f'<tr><td class="option"><code>{_breakable(name)}</code></td><td '
         f'class="change">{" → ".join(values)}</td><td>{effect}</td><td>{mark}</td><td '

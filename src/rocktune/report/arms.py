@@ -1,0 +1,65 @@
+"""Dremel's arms with what their configurations gave, worked out again from a study's record."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from rocktune.ledger import StudyRecord, TrialRecord
+from rocktune.objective import Objective, objective_named
+from rocktune.space import Configuration
+from rocktune.study.problem import problem_of
+from rocktune.study.seeds import seed_of
+from rocktune.study.spec import StudySpec
+from rocktune.trial import Result
+from rocktune.tuners.dremel import DremelSettings, places
+
+
+def arm_results(study: StudyRecord, trials: Sequence[TrialRecord]) -> list[Mapping[str, Any]]:
+    """Returns Dremel's arms that were tried; nothing for another tuner.
+
+    Results are those at the first age, at which all configurations were measured and so compare.
+
+    Args:
+        study: the study's record.
+        trials: every recorded trial.
+
+    Returns:
+        One mapping per arm: `buckets` (feature -> bucket, 1 the lowest), `trials` (configurations that were
+        run), `value` (the best of them in the objective's first field, None if all failed).
+    """
+    if study.spec.get("tuner") != "dremel":
+        return []
+    spec = StudySpec.model_validate(study.spec)
+    settings, problem = DremelSettings.model_validate(spec.tuner_settings), problem_of(spec)
+    first = _first_results(trials)
+    found = places(problem, settings, np.random.default_rng(seed_of(spec.seed, "tuner")), list(first))
+    arms: dict[tuple[int, ...], list[Result]] = {}
+    for place, result in zip(found, first.values(), strict=True):
+        arms.setdefault(place.buckets, []).append(result)
+    objective = objective_named(spec.objective)
+    return [
+        {
+            "buckets": dict(zip(settings.features, buckets, strict=True)),
+            "trials": len(results),
+            "value": _best(results, objective),
+        }
+        for buckets, results in sorted(arms.items())
+    ]
+
+
+def _first_results(trials: Sequence[TrialRecord]) -> dict[Configuration, Result]:
+    """Returns each searched configuration's result at its smallest age."""
+    first: dict[Configuration, Result] = {}
+    for record in trials:
+        if record.phase == "search":
+            first.setdefault(record.trial.configuration, record.result)
+    return first
+
+
+def _best(results: Sequence[Result], objective: Objective) -> float | None:
+    values = [result.figure(objective.primary) for result in results]
+    known = [value for value in values if not math.isnan(value)]
+    best = max if objective.is_better(objective.primary) > 0 else min
+    return best(known) if known else None

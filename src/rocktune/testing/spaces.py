@@ -1,0 +1,138 @@
+"""What every space must do.
+
+A test file for a new preset needs one fixture beside the class:
+
+    class TestMySpace(SpaceConformance):
+        @pytest.fixture
+        def space(self) -> Space: return my_space(memory_bytes, expected_entries)
+"""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from rocktune.errors import UserError
+from rocktune.space import CATALOGUE, Configuration, Space, scaled_options
+from rocktune.space.knob import Knob
+
+_COUNT = 200
+
+
+def _size(options: dict[str, dict[str, str]], knob: Knob) -> int:
+    return int(options[knob.section][knob.option_name])
+
+
+class SpaceConformance:
+    """Subclass it with a fixture `space`."""
+
+    @pytest.fixture
+    def sample(self, space: Space) -> list[Configuration]:
+        """Valid configurations at a fixed seed."""
+        return space.sample(_COUNT, np.random.default_rng(1))
+
+    def test_every_sample_is_valid(self, space: Space, sample: list[Configuration]) -> None:
+        """What is drawn keeps bounds and rules."""
+        assert len(sample) == _COUNT
+        for configuration in sample:
+            space.validate(configuration)
+            assert space.broken_rules(configuration) == []
+
+    def test_sampling_depends_on_the_generator_alone(self, space: Space, sample: list[Configuration]) -> None:
+        """Equal seeds give equal configurations, other seeds others."""
+        assert space.sample(_COUNT, np.random.default_rng(1)) == sample
+        assert space.sample(_COUNT, np.random.default_rng(2)) != sample
+
+    def test_fewer_samples_are_a_prefix_of_more(self, space: Space, sample: list[Configuration]) -> None:
+        """The count does not change what is drawn first."""
+        assert space.sample(_COUNT // 3, np.random.default_rng(1)) == sample[: _COUNT // 3]
+        assert space.sample(0, np.random.default_rng(1)) == []
+
+    def test_default_is_valid(self, space: Space) -> None:
+        """The configuration to start from may be measured."""
+        space.validate(space.default())
+
+    def test_values_are_plain_python_and_keys_are_stable(self, sample: list[Configuration]) -> None:
+        """No NumPy number reaches a key, and order does not change it."""
+        for configuration in sample:
+            assert {type(value) for value in configuration.values()} <= {int, float, str, bool}
+            assert Configuration(dict(reversed(list(configuration.items())))).key == configuration.key
+
+    def test_vectorised_check_agrees_with_the_single_one(self, space: Space) -> None:
+        """Sampling and validation judge alike."""
+        rng = np.random.default_rng(3)
+        columns = {knob.name: knob.sample(_COUNT, rng) for knob in space.knobs}
+        single = [
+            not space.broken_rules({name: columns[name][row].item() for name in columns})
+            for row in range(_COUNT)
+        ]
+        assert space.valid(columns).tolist() == single
+
+    def test_options_hold_every_knob_and_the_fixed_options(
+        self, space: Space, sample: list[Configuration]
+    ) -> None:
+        """Options are text, read back to the same configuration, pins kept."""
+        for configuration in sample[:20]:
+            options = space.options(configuration)
+            assert set(options) == {"db", "cf", "table"}
+            assert all(isinstance(text, str) and text for maps in options.values() for text in maps.values())
+            assert space.configuration_from_options(options) == configuration
+            for section, fixed in space.fixed_options.items():
+                knobs = {knob.option_name for knob in space.knobs if knob.section == section}
+                assert {name: options[section][name] for name in fixed if name not in knobs}.items() <= (
+                    fixed.items()
+                )
+
+    def test_memory_adds_up_to_the_budget(self, space: Space, sample: list[Configuration]) -> None:
+        """Memtables, filters and block cache use the budget to the byte."""
+        for configuration in sample[:20]:
+            options = space.options(configuration)
+            columns = {name: column[0] for name, column in space.columns([configuration]).items()}
+            memtables = columns["max_write_buffer_number"] * columns["write_buffer_size"]
+            filters = space.budget.filter_bytes(columns["bloom_bits"])
+            used = _size(options, CATALOGUE["block_cache"]) + memtables + filters
+            assert space.memory_bytes - 1 <= used <= space.memory_bytes
+
+    def test_scaling_shrinks_and_keeps_order(self, space: Space, sample: list[Configuration]) -> None:
+        """A larger divisor never gives a larger size, and 1 changes nothing."""
+        scales = (1, 2, 16, 64, 512)
+        for configuration in sample[:20]:
+            options = space.options(configuration)
+            assert scaled_options(options, 1) == options
+            models = [scaled_options(options, scale) for scale in scales]
+            for knob in (*space.knobs, CATALOGUE["block_cache"]):
+                if knob.scaled:
+                    sizes = [_size(model, knob) for model in models]
+                    assert sizes == sorted(sizes, reverse=True)
+                    assert sizes[-1] >= knob.scaled_floor
+                else:
+                    assert len({model[knob.section][knob.option_name] for model in models}) == 1
+
+    def test_columns_have_what_formulas_need(self, space: Space, sample: list[Configuration]) -> None:
+        """Arrays hold the configurations' values and the constants beside them."""
+        columns = space.columns(sample)
+        assert set(columns) >= set(CATALOGUE)
+        assert {len(column) for column in columns.values()} == {_COUNT}
+        for knob in space.knobs:
+            assert columns[knob.name].tolist() == [configuration[knob.name] for configuration in sample]
+
+    def test_wrong_configurations_are_refused_in_one_line(self, space: Space) -> None:
+        """Each refusal names the option."""
+        knob = space.knobs[0]
+        beyond = "no such choice" if knob.choices else knob.high + 1
+        without = {name: value for name, value in space.default().items() if name != knob.name}
+        for wrong, named in (
+            (space.default().replaced({knob.name: beyond}), knob.name),
+            (space.default().replaced({knob.name + "x": 1}), f"did you mean '{knob.name}'"),
+            (Configuration(without), knob.name),
+        ):
+            with pytest.raises(UserError) as refusal:
+                space.validate(wrong)
+            assert named in str(refusal.value)
+            assert "\n" not in str(refusal.value)
+
+    def test_space_travels_between_processes(self, space: Space, sample: list[Configuration]) -> None:
+        """A pickled space is the same space."""
+        there = pickle.loads(pickle.dumps(space))
+        assert there == space
+        assert there.sample(_COUNT, np.random.default_rng(1)) == sample

@@ -1,0 +1,211 @@
+"""What every engine must do.
+
+A test file for a new engine needs one fixture beside the class:
+
+    class TestMyEngine(EngineConformance):
+        @pytest.fixture
+        def engine(self) -> Iterator[Engine]: ...      # closed after each test
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from rocktune.device import DeviceSpec
+from rocktune.engine import Engine, RunFailed
+from rocktune.space import load_space
+from rocktune.trial import Configuration, Experiment, Status
+from rocktune.units import MIB
+from rocktune.workload import WorkloadSpec
+
+# 100 operations in the first half second of a run, then nothing: enough time for them on any machine.
+_BURST = {"kind": "bursts", "operations_s": 200.0, "on_s": 0.5, "period_s": 1000.0}
+_BURST_SEEN_S = 2.0
+
+
+def small_experiment(preloaded_keys: int = 0, arrival: dict[str, Any] | None = None) -> Experiment:
+    """Returns an experiment that fits any machine: 4,000 small entries at most, no throttle, scale 1/16."""
+    workload = {
+        "name": "small",
+        "keys": 64_000,
+        "threads": 2,
+        "value": {"kind": "uniform", "low": 50, "high": 150},
+        "preload": {"keys": preloaded_keys},
+        "sessions": [
+            {
+                "mix": {"get": 0.4, "put": 0.4, "read_modify_write": 0.2},
+                "arrival": arrival or {"kind": "closed"},
+            }
+        ],
+    }
+    return Experiment(
+        workload=WorkloadSpec.model_validate(workload),
+        device=DeviceSpec(name="none"),
+        scale=16,
+        space=load_space("dremel", 1000 * MIB, expected_entries=64_000),
+    )
+
+
+class EngineConformance:
+    """Subclass it with a fixture `engine`. Windows are short, for a real engine takes their time."""
+
+    @pytest.fixture
+    def experiment(self) -> Experiment:
+        """What the tests measure; override it for an engine that cannot measure this."""
+        return small_experiment()
+
+    @pytest.fixture
+    def configuration(self, experiment: Experiment) -> Configuration:
+        """The space's default."""
+        return experiment.space.default()
+
+    def test_it_says_what_it_measures(self, engine: Engine) -> None:
+        """For the record."""
+        assert engine.version
+        assert isinstance(engine.can_park, bool)
+
+    def test_checked_options_hold_the_configuration(
+        self, engine: Engine, experiment: Experiment, configuration: Configuration
+    ) -> None:
+        """At full size, whatever the scale."""
+        options = engine.check(experiment, configuration)
+        assert int(options["cf"]["num_levels"]) == configuration["num_levels"]
+        assert int(options["cf"]["write_buffer_size"]) == configuration["write_buffer_size"]
+
+    def test_refused_options_are_invalid(self, engine: Engine, experiment: Experiment) -> None:
+        """In `check` and in `open`, as a status and one line; the engine goes on."""
+        bare = Configuration({})
+        refused = replace(experiment, base_options={"cf": {"write_buffer_size": "0x10"}})
+        asking = (lambda: engine.check(refused, bare), lambda: engine.open(refused, bare, seed=1))
+        for ask in asking:
+            with pytest.raises(RunFailed) as failure:
+                ask()
+            assert failure.value.status is Status.INVALID
+            assert failure.value.message
+            assert "\n" not in failure.value.message
+        assert engine.check(experiment, bare)
+
+    def test_windows_follow_each_other(
+        self, engine: Engine, experiment: Experiment, configuration: Configuration
+    ) -> None:
+        """Each begins where the one before ended, parked or not, and they merge."""
+        run = engine.open(experiment, configuration, seed=1)
+        windows = [run.advance(0.2)]
+        if engine.can_park:
+            assert run.park() > 0
+        windows += [run.advance(0.3), run.advance(0.5)]
+        run.close()
+        assert [(window.from_s, window.until_s) for window in windows] == [(0.0, 0.2), (0.2, 0.3), (0.3, 0.5)]
+        assert all(window.operations() > 0 for window in windows)
+        merged = windows[0].merged(windows[1]).merged(windows[2])
+        assert merged.operations() == sum(window.operations() for window in windows)
+        assert merged.figures["throughput_ops_s"] == pytest.approx(merged.operations() / 0.5)
+
+    def test_ages_only_grow(
+        self, engine: Engine, experiment: Experiment, configuration: Configuration
+    ) -> None:
+        """Going back, or nowhere, is the caller's error and does the run no harm."""
+        run = engine.open(experiment, configuration, seed=1)
+        run.advance(0.2)
+        for age_s in (0.2, 0.1, 0.0, -1.0):
+            with pytest.raises(ValueError, match="advance"):
+                run.advance(age_s)
+        assert run.advance(0.3).from_s == 0.2
+        run.close()
+
+    def test_progress_is_told(
+        self, engine: Engine, experiment: Experiment, configuration: Configuration
+    ) -> None:
+        """Of known phases, never beyond the total."""
+        seen: list[tuple[str, float, float]] = []
+        run = engine.open(experiment, configuration, 1, lambda *progress: seen.append(progress))
+        run.advance(1.2, lambda *progress: seen.append(progress))
+        run.close()
+        assert "advance" in {phase for phase, _, _ in seen}
+        assert {phase for phase, _, _ in seen} <= {"load", "settle", "advance"}
+        assert all(0 <= done <= total for phase, done, total in seen if phase != "settle")
+
+    def test_runs_are_apart(
+        self, engine: Engine, experiment: Experiment, configuration: Configuration
+    ) -> None:
+        """Two open runs, even of the same configuration, do not see each other."""
+        first, second = (engine.open(experiment, configuration, seed=seed) for seed in (1, 2))
+        assert first.advance(0.2).from_s == 0.0
+        assert second.advance(0.1).from_s == 0.0
+        first.close()
+        assert second.advance(0.2).from_s == 0.1
+        second.close()
+
+    def test_a_closed_run_is_over(
+        self, engine: Engine, experiment: Experiment, configuration: Configuration
+    ) -> None:
+        """Closing is idempotent; asking a closed run is the caller's error."""
+        run = engine.open(experiment, configuration, seed=1)
+        run.close()
+        run.close()
+        with pytest.raises(ValueError, match="closed"):
+            run.advance(1.0)
+        assert engine.opening_s > 0
+        assert engine.loading_s == 0
+
+    def test_an_engine_closes_its_runs(
+        self, engine: Engine, experiment: Experiment, configuration: Configuration
+    ) -> None:
+        """Also those that nobody closed, and twice does no harm."""
+        run = engine.open(experiment, configuration, seed=1)
+        engine.close()
+        engine.close()
+        with pytest.raises(ValueError, match="closed"):
+            run.advance(1.0)
+        run.close()
+
+    def test_bare_defaults_are_the_engines_own(self, engine: Engine, experiment: Experiment) -> None:
+        """The configuration without knobs, scaled as any other."""
+        bare = engine.check(experiment, Configuration({}))
+        assert int(bare["cf"]["write_buffer_size"]) == 64 * MIB
+        run = engine.open(experiment, Configuration({}), seed=1)
+        assert int(run.options["cf"]["write_buffer_size"]) == 4 * MIB
+        assert run.advance(0.1).operations() > 0
+        run.close()
+
+    def test_the_users_own_options_as_they_stand(
+        self, engine: Engine, experiment: Experiment, configuration: Configuration
+    ) -> None:
+        """The configuration without knobs is the user's file; knobs win over it, the rest of it stays."""
+        own = replace(experiment, base_options={"cf": {"write_buffer_size": "16777216", "num_levels": "4"}})
+        options = engine.check(own, Configuration({}))["cf"]
+        assert (options["write_buffer_size"], options["num_levels"]) == ("16777216", "4")
+        over = engine.check(own, configuration)["cf"]
+        assert int(over["write_buffer_size"]) == configuration["write_buffer_size"]
+
+    def test_the_same_seed_gives_the_same_operations(
+        self, engine: Engine, configuration: Configuration
+    ) -> None:
+        """As many of each kind, with the same bytes; another seed gives others."""
+        experiment = small_experiment(arrival=_BURST)
+        counts = []
+        for seed in (7, 7, 8):
+            run = engine.open(experiment, configuration, seed)
+            raw = run.advance(_BURST_SEEN_S).raw
+            run.close()
+            kinds = {kind: figures["count"] for kind, figures in raw["operations"].items()}
+            counts.append((kinds, raw["user_bytes_written"]))
+        assert counts[0] == counts[1]
+        assert counts[0][1] != counts[2][1]
+
+    def test_a_preloaded_run_begins_with_its_keys(self, engine: Engine, configuration: Configuration) -> None:
+        """Loading is counted apart from opening, and done once for equal bases."""
+        experiment = small_experiment(preloaded_keys=64_000)
+        found, loading_s = [], []
+        for seed in (1, 2):
+            run = engine.open(experiment, configuration, seed)
+            window = run.advance(0.2)
+            run.close()
+            get = window.raw["operations"]["get"]
+            found.append(get["found"] == get["count"] > 0)
+            loading_s.append(engine.loading_s)
+            assert window.raw["live_keys"] >= 4_000
+        assert found == [True, True]
+        if loading_s[0] > 0:
+            assert loading_s[1] == loading_s[0]

@@ -1,0 +1,43 @@
+"""The native extension: thin views of the C++ library. Its sources are in cpp/bindings."""
+
+from typing import TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+class Operations(TypedDict):
+    """Operations of one thread in their order, an array of shape (count,) per field.
+
+    Attributes:
+        kind: position among get, get_absent, put, insert, delete, scan, read_modify_write.
+        key: index; a get_absent's has the top bit set.
+        scan_length: entries, 0 for other kinds than scan.
+        value_bytes: 0 for kinds that write no value.
+        intended_start_ns: nanoseconds since the run began, -1 in a closed loop.
+    """
+
+    kind: NDArray[np.uint8]
+    key: NDArray[np.uint64]
+    scan_length: NDArray[np.uint64]
+    value_bytes: NDArray[np.uint64]
+    intended_start_ns: NDArray[np.int64]
+
+def rocksdb_version() -> str:
+    """Returns the version of the RocksDB library that is linked, such as "7.8.3"."""
+
+def assertions() -> bool:
+    """Tells whether that library was built with assertions, which slow it down."""
+
+def sample_operations(workload_json: str, seed: int, thread: int, count: int) -> Operations:
+    """Draws the first operations of one thread of a run that stays at age 0.
+
+    Args:
+        workload_json: a WorkloadSpec's JSON.
+        seed: of the run.
+        thread: below the workload's threads.
+        count: how many.
+
+    Raises:
+        ValueError: the workload or the thread is wrong; one line.
+        RuntimeError: `workload_json` is not JSON.
+    """

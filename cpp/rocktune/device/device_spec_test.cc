@@ -47,14 +47,12 @@ TEST(DeviceSpecTest, EachLimitOfSpeedThrottles) {
 }
 
 TEST(DeviceSpecTest, RefusesWhatItDoesNotUnderstand) {
-  EXPECT_EQ(Refusal(R"({"bandwidth": 1})"),
-            "device: unknown field \"bandwidth\"; there are name, bandwidth_bytes_s, iops, read_latency_us, "
-            "write_latency_us, sync_latency_us, capacity_bytes");
-  EXPECT_EQ(Refusal(R"({"iops": -1})"), "device: iops must be a whole number from 0, not -1");
-  EXPECT_EQ(Refusal(R"({"iops": 1.5})"), "device: iops must be a whole number from 0, not 1.5");
-  EXPECT_EQ(Refusal(R"({"iops": true})"), "device: iops must be a whole number from 0, not true");
-  EXPECT_EQ(Refusal(R"({"name": 7})"), "device: name must be a string, not 7");
-  EXPECT_EQ(Refusal("[]"), "device: must be an object, not []");
+  EXPECT_EQ(Refusal(R"({"bandwidth": 1})"), "device.bandwidth: unknown field");
+  EXPECT_EQ(Refusal(R"({"iops": -1})"), "device.iops: expected a whole number from 0, not -1");
+  EXPECT_EQ(Refusal(R"({"iops": 1.5})"), "device.iops: expected a whole number from 0, not 1.5");
+  EXPECT_EQ(Refusal(R"({"iops": true})"), "device.iops: expected a whole number from 0, not true");
+  EXPECT_EQ(Refusal(R"({"name": 7})"), "device.name: expected a string, not 7");
+  EXPECT_EQ(Refusal("[]"), "device: expected an object, not []");
 }
 
 }  // namespace

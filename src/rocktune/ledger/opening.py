@@ -129,9 +129,9 @@ def _set_up_sqlite(engine: Engine) -> None:
     def _configure(connection: sqlite3.Connection, _record: Any) -> None:
         # SQLAlchemy says BEGIN below; the driver would leave DDL and reads outside of transactions.
         connection.isolation_level = None
-        connection.execute("PRAGMA journal_mode=WAL")
-        # A commit then lies in the kernel's page cache, which outlives a killed process; only a power cut can
-        # take the last trials, and never the database's integrity. FULL would add an fsync to every trial.
+        # In WAL mode a commit then lies in the kernel's page cache, which outlives a killed process. Only a
+        # power cut can take the last trials, and never the database's integrity; FULL would add an fsync to
+        # every trial.
         connection.execute("PRAGMA synchronous=NORMAL")
         connection.execute("PRAGMA foreign_keys=ON")
 
@@ -154,6 +154,7 @@ def _bring_up_to_date(engine: Engine) -> None:
         return
     with locks_of(engine).hold(SCHEMA_LOCK, wait=True):
         if _version(engine) != SCHEMA_VERSION:
+            _use_write_ahead_log(engine)
             _upgrade(engine)
 
 
@@ -169,6 +170,14 @@ def _version(engine: Engine) -> str | None:
             f"'{sorted(tables)[0]}'); give rocktune one of its own"
         )
     return None
+
+
+def _use_write_ahead_log(engine: Engine) -> None:
+    """Lets others read a SQLite ledger while a study writes to it; the file remembers."""
+    if engine.dialect.name == "sqlite":
+        connection = engine.raw_connection()
+        connection.cursor().execute("PRAGMA journal_mode=WAL")
+        connection.close()
 
 
 def _upgrade(engine: Engine) -> None:

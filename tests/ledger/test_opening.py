@@ -1,0 +1,174 @@
+import multiprocessing
+import re
+import sqlite3
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import make_url
+
+from rocktune.errors import UserError
+from rocktune.ledger import default_ledger_url, open_ledger, schema
+from rocktune.ledger.opening import MIGRATIONS, masked_url, open_database
+from rocktune.testing.synthetic import synthetic_window
+from rocktune.trial import Configuration, Status, Trial
+
+
+def refusal(url: str) -> str:
+    """Returns the one line with which a URL is refused."""
+    with pytest.raises(UserError) as error:
+        open_ledger(url)
+    assert "\n" not in str(error.value)
+    return str(error.value)
+
+
+def open_once(path: str) -> int:
+    with open_ledger(path) as ledger:
+        return len(ledger.studies())
+
+
+class TestWhere:
+    def test_the_default_is_a_file_in_the_user_s_data_directory(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+        assert default_ledger_url() == f"sqlite:///{tmp_path}/data/rocktune/ledger.sqlite"
+        with open_ledger(None) as ledger:
+            assert ledger.url == default_ledger_url()
+        assert (tmp_path / "data" / "rocktune" / "ledger.sqlite").exists()
+
+    def test_a_path_and_a_url_mean_the_same_file(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        with open_ledger("here.sqlite") as ledger:
+            ledger.create_study("study", {})
+        for url in (
+            "sqlite:///here.sqlite",
+            f"sqlite:///{tmp_path}/here.sqlite",
+            str(tmp_path / "here.sqlite"),
+        ):
+            with open_ledger(url) as ledger:
+                assert [study.name for study in ledger.studies()] == ["study"]
+
+    def test_passwords_are_masked(self) -> None:
+        url = make_url("postgresql://me:secret@host/db?sslpassword=secret&connect_timeout=3")
+        assert "secret" not in masked_url(url)
+        assert "connect_timeout=3" in masked_url(url)
+
+    def test_the_ledger_s_text_names_its_file(self, tmp_path: Path) -> None:
+        with open_ledger(str(tmp_path / "x.sqlite")) as ledger:
+            assert repr(ledger) == f"Ledger('sqlite:///{tmp_path}/x.sqlite')"
+
+
+class TestRefusals:
+    def test_no_url(self) -> None:
+        assert "malformed URL" in refusal("postgresql://me:secret@host:port/db")
+        assert "secret" not in refusal("postgresql://me:secret@host:port/db")
+
+    def test_memory_is_no_ledger(self) -> None:
+        assert "needs a file" in refusal("sqlite://")
+        assert "needs a file" in refusal("sqlite:///:memory:")
+
+    def test_an_unknown_database(self) -> None:
+        assert "unknown kind of database 'mongodb'" in refusal("mongodb://me:secret@host/db")
+
+    def test_a_missing_driver(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setitem(sys.modules, "pymysql", None)
+        assert "mysql needs the Python package 'pymysql'" in refusal("mysql://me:secret@host/db")
+
+    def test_an_unreachable_server(self) -> None:
+        pytest.importorskip("psycopg", reason="psycopg is not installed")
+        line = refusal("postgresql://me:secret@127.0.0.1:1/db")
+        assert line.startswith("ledger postgresql+psycopg://me:***@127.0.0.1:1/db: ")
+        assert "secret" not in line
+
+    def test_a_missing_directory_is_not_made(self, tmp_path: Path) -> None:
+        assert "does not exist" in refusal(str(tmp_path / "missing" / "x.sqlite"))
+        assert list(tmp_path.iterdir()) == []
+
+    def test_a_file_that_is_no_database(self, tmp_path: Path) -> None:
+        file = tmp_path / "notes.txt"
+        file.write_text("not a database " * 100)
+        assert "file is not a database" in refusal(str(file))
+        assert file.read_text() == "not a database " * 100
+
+    def test_another_program_s_database(self, tmp_path: Path) -> None:
+        file = tmp_path / "other.sqlite"
+        with sqlite3.connect(file) as connection:
+            connection.execute("CREATE TABLE albums (id INTEGER)")
+        connection.close()
+        before = file.read_bytes()
+        assert "belongs to another program (it has a table 'albums')" in refusal(str(file))
+        assert file.read_bytes() == before
+        assert list(tmp_path.iterdir()) == [file]
+
+    def test_a_newer_schema(self, tmp_path: Path) -> None:
+        file = tmp_path / "x.sqlite"
+        open_ledger(str(file)).close()
+        with sqlite3.connect(file) as connection:
+            connection.execute(f"UPDATE {schema.VERSION_TABLE} SET version_num = '9999'")
+        connection.close()
+        assert "written by a newer rocktune" in refusal(str(file))
+
+    @pytest.mark.parametrize("name", ["", "  ", "x" * 201])
+    def test_what_is_no_study_s_name(self, tmp_path: Path, name: str) -> None:
+        with open_ledger(str(tmp_path / "x.sqlite")) as ledger:
+            with pytest.raises(UserError, match="a name has 1 to 200 characters"):
+                ledger.create_study(name, {})
+            assert ledger.studies() == []
+
+
+class TestSchema:
+    def test_migrations_make_what_the_code_expects(self, tmp_path: Path) -> None:
+        engine = open_database(str(tmp_path / "x.sqlite"))
+        with engine.connect() as connection:
+            context = MigrationContext.configure(
+                connection, opts={"compare_type": True, "version_table": schema.VERSION_TABLE}
+            )
+            assert compare_metadata(context, schema.metadata) == []
+            names = r"CONSTRAINT (\w+) UNIQUE"
+            made = connection.exec_driver_sql("SELECT group_concat(sql) FROM sqlite_master").scalar_one()
+        engine.dispose()
+        assert "uq_measurements_study_id_configuration_id_replicate_until_s" in re.findall(names, made)
+
+    def test_the_newest_migration_is_the_schema_s_version(self) -> None:
+        config = Config()
+        config.set_main_option("script_location", str(MIGRATIONS))
+        assert ScriptDirectory.from_config(config).get_current_head() == schema.SCHEMA_VERSION
+
+
+class TestConcurrency:
+    def test_several_processes_may_make_the_ledger_at_once(self, tmp_path: Path) -> None:
+        with multiprocessing.get_context("spawn").Pool(3) as pool:
+            assert pool.map(open_once, [str(tmp_path / "x.sqlite")] * 6) == [0] * 6
+
+    def test_studies_are_recorded_side_by_side(self, tmp_path: Path) -> None:
+        url, errors = str(tmp_path / "x.sqlite"), list[Exception]()
+        open_ledger(url).close()
+
+        def record(name: str) -> None:
+            try:
+                with open_ledger(url) as ledger:
+                    study = ledger.create_study(name, {})
+                    for batch in range(25):
+                        trial = Trial(Configuration({"n": batch}), 1.0)
+                        ledger.plan_batch(study, "search", batch, [trial])
+                        ledger.record(
+                            study, batch, 0, trial, synthetic_window(0.0, 1.0), Status.OK, seconds=1.0
+                        )
+                    assert ledger.spent_s(study, "search") == 25.0
+            except Exception as error:
+                errors.append(error)
+
+        threads = [threading.Thread(target=record, args=(name,)) for name in ("one", "two", "three")]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert errors == []

@@ -4,55 +4,75 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from rocktune.errors import UserError
+from rocktune.lsm import level0_size_bytes
 from rocktune.space.configuration import Value
-from rocktune.space.knob import Knob
+from rocktune.space.rules import SMALLEST_LEVEL0_TOLERANCE
 from rocktune.space.space import Space
 from rocktune.units import MIB
 
 _MEMTABLE_KNOBS = ("write_buffer_size", "max_write_buffer_number", "min_write_buffer_number_to_merge")
+_LEVEL1_KNOB = "max_bytes_for_level_base"
 
 
 def with_fitting_default(space: Space) -> Space:
     """Returns the space with defaults that keep its rules.
 
-    Where the defaults exceed the budget, memtables become smaller, then fewer, and fewer are merged.
+    Where the defaults exceed the budget, memtables become smaller, then fewer, and fewer are merged; level 1
+    becomes as large as level 0 then is, if that is no longer within a factor of 2.
 
     Raises:
         UserError: no configuration fits the budget, or the defaults break another rule.
     """
-    knobs = {knob.name: knob for knob in space.knobs}
-    default = space.default()
-    if all(name in knobs for name in _MEMTABLE_KNOBS):
-        changes = _smaller_memtables(space, knobs)
-        space = replace(
-            space,
-            knobs=tuple(replace(knob, default=changes.get(knob.name, knob.default)) for knob in space.knobs),
-        )
-        default = space.default()
-    values = space.columns([default])
-    if not space.budget.suffices(values).all():
+    smaller = _smaller_memtables(space)
+    if smaller:
+        space = _with_defaults(space, smaller)
+        space = _with_defaults(space, _matching_level1(space))
+    if not space.budget.suffices(space.columns([space.default()])).all():
         raise space.budget_too_small()
-    broken = space.broken_rules(default)
+    broken = space.broken_rules(space.default())
     if broken:
         raise UserError(f"space '{space.name}': its default values break a rule; {broken[0]}")
     return space
 
 
-def _smaller_memtables(space: Space, knobs: Mapping[str, Knob]) -> dict[str, Value]:
-    """Returns new defaults for the memtable knobs; empty where the present ones fit."""
-    size, number, merged = (knobs[name] for name in _MEMTABLE_KNOBS)
-    values = space.columns([space.default()])
-    assert isinstance(size.default, int)
-    assert isinstance(number.default, int)
-    assert isinstance(merged.default, int)
-    available = int(
-        space.memory_bytes
-        - space.budget.smallest_cache_bytes
-        - float(space.budget.filter_bytes(float(values["bloom_bits"][0])))
+def _with_defaults(space: Space, defaults: Mapping[str, Value]) -> Space:
+    return replace(
+        space,
+        knobs=tuple(replace(knob, default=defaults.get(knob.name, knob.default)) for knob in space.knobs),
     )
-    if number.default * size.default <= available:
+
+
+def _smaller_memtables(space: Space) -> dict[str, Value]:
+    """Returns new defaults for the memtable knobs; none where the present ones fit or some are not active."""
+    knobs = {knob.name: knob for knob in space.knobs}
+    if not all(name in knobs for name in _MEMTABLE_KNOBS):
         return {}
-    buffer_bytes = max(available // number.default // MIB * MIB, int(size.low))
-    buffers = max(min(number.default, available // buffer_bytes), int(number.low))
-    to_merge = max(min(merged.default, buffers - 1), int(merged.low))
+    values = {name: column.item() for name, column in space.columns([space.default()]).items()}
+    filter_bytes = float(space.budget.filter_bytes(values["bloom_bits"]))
+    available = int(space.memory_bytes - space.budget.smallest_cache_bytes - filter_bytes)
+    size, number, merged = (knobs[name] for name in _MEMTABLE_KNOBS)
+    if values[number.name] * values[size.name] <= available:
+        return {}
+    buffer_bytes = max(available // values[number.name] // MIB * MIB, size.low)
+    buffers = max(min(values[number.name], available // buffer_bytes), number.low)
+    to_merge = max(min(values[merged.name], buffers - 1), merged.low)
     return dict(zip(_MEMTABLE_KNOBS, (buffer_bytes, buffers, to_merge), strict=True))
+
+
+def _matching_level1(space: Space) -> dict[str, Value]:
+    """Returns a new default for level 1's size; none where it is near level 0's or is not active."""
+    knobs = {knob.name: knob for knob in space.knobs}
+    if _LEVEL1_KNOB not in knobs:
+        return {}
+    values = {name: column.item() for name, column in space.columns([space.default()]).items()}
+    level0_bytes = int(
+        level0_size_bytes(
+            values["level0_file_num_compaction_trigger"],
+            values["min_write_buffer_number_to_merge"],
+            values["write_buffer_size"],
+        )
+    )
+    ratio = values[_LEVEL1_KNOB] / level0_bytes
+    if 1 / SMALLEST_LEVEL0_TOLERANCE <= ratio <= SMALLEST_LEVEL0_TOLERANCE:
+        return {}
+    return {_LEVEL1_KNOB: knobs[_LEVEL1_KNOB].narrowed(default=level0_bytes).default}

@@ -56,8 +56,9 @@ class Space:
 
     @cached_property
     def _constants(self) -> dict[str, Value]:
-        """What a store with the fixed options alone has, for every option that is known by name."""
-        return knob_values(self.fixed_options, CATALOGUE.values())
+        """What a store with the fixed options alone has, for every knob and all that is in the catalogue."""
+        own = {knob.name: knob for knob in self.knobs}
+        return knob_values(self.fixed_options, (CATALOGUE | own).values())
 
     def sample(self, count: int, rng: np.random.Generator) -> list[Configuration]:
         """Draws valid configurations, uniformly among the valid ones and independent of each other.
@@ -99,7 +100,7 @@ class Space:
         that formulas find every option they need.
         """
         rows = [self._all_values(configuration) for configuration in configurations]
-        return {name: np.array([row[name] for row in rows]) for name in self._all_values({}) if rows}
+        return {name: np.array([row[name] for row in rows]) for name in self._constants if rows}
 
     def default(self) -> Configuration:
         """Returns the configuration to start from: every knob's default."""
@@ -159,7 +160,7 @@ class Space:
         return self._constants | dict(configuration)
 
     def _with_constants(self, columns: Columns) -> dict[str, Numbers]:
-        return {**_numbers(self._all_values({})), **columns}
+        return {**_numbers(self._constants), **columns}
 
     def _nothing_valid(self, columns: Columns) -> UserError:
         values = self._with_constants(columns)

@@ -111,18 +111,24 @@ def space_from_document(
         UserError: as `load_space`.
     """
     where = str(document["name"])
-    file = validated(SpaceFile, document.get("file", {"base": where}), where)
+    if "file" not in document:
+        memory_bytes = DREMEL_MEMORY_BYTES if memory_bytes is None else memory_bytes
+        return with_fitting_default(_PRESETS[where](memory_bytes, expected_entries))
+    file = validated(SpaceFile, document["file"], where)
+    try:
+        return with_fitting_default(
+            _changed(_base(file, memory_bytes, expected_entries), file, Path(where).stem)
+        )
+    except UserError as error:
+        raise UserError(f"{where}: {error}") from None
+
+
+def _base(file: SpaceFile, memory_bytes: int | None, expected_entries: float) -> Space:
     if file.base not in _PRESETS:
         raise unknown_name("base space", file.base, _PRESETS)
     if memory_bytes is None:
         memory_bytes = DREMEL_MEMORY_BYTES if file.memory is None else parse_bytes(file.memory, "memory")
-    if "file" not in document:
-        return with_fitting_default(_PRESETS[file.base](memory_bytes, expected_entries))
-    try:
-        base = _PRESETS[file.base](memory_bytes, expected_entries, file.level0_size_tolerance)
-        return with_fitting_default(_changed(base, file, Path(where).stem))
-    except UserError as error:
-        raise UserError(f"{where}: {error}") from None
+    return _PRESETS[file.base](memory_bytes, expected_entries, file.level0_size_tolerance)
 
 
 def _changed(base: Space, file: SpaceFile, name: str) -> Space:

@@ -1,0 +1,59 @@
+#include "rocktune/runner/live_keys.h"
+
+#include <cstddef>
+#include <memory>
+
+namespace rocktune {
+namespace {
+
+constexpr int kKeyBits = 40;
+
+uint64_t BitOf(uint64_t key) { return uint64_t{1} << (key % 64); }
+
+}  // namespace
+
+LiveKeys::LiveKeys() : chunks_(std::size_t{1} << (kKeyBits - kChunkBits)) {}
+
+LiveKeys::~LiveKeys() {
+  for (std::atomic<Word*>& chunk : chunks_) {
+    delete[] chunk.load(std::memory_order_relaxed);
+  }
+}
+
+LiveKeys::Word& LiveKeys::WordOf(uint64_t key) {
+  std::atomic<Word*>& slot = chunks_[key >> kChunkBits];
+  Word* chunk = slot.load(std::memory_order_acquire);
+  if (chunk == nullptr) {
+    auto fresh = std::make_unique<Word[]>(kWordsPerChunk);
+    if (slot.compare_exchange_strong(chunk, fresh.get(), std::memory_order_acq_rel)) {
+      chunk = fresh.release();
+    }
+  }
+  return chunk[(key / 64) % kWordsPerChunk];
+}
+
+int64_t LiveKeys::Add(uint64_t key) {
+  Word& word = WordOf(key);
+  // Most writes find their key marked; a plain load leaves the cache line shared.
+  if ((word.load(std::memory_order_relaxed) & BitOf(key)) != 0) {
+    return 0;
+  }
+  return (word.fetch_or(BitOf(key), std::memory_order_relaxed) & BitOf(key)) == 0 ? 1 : 0;
+}
+
+int64_t LiveKeys::Remove(uint64_t key) {
+  Word& word = WordOf(key);
+  if ((word.load(std::memory_order_relaxed) & BitOf(key)) == 0) {
+    return 0;
+  }
+  return (word.fetch_and(~BitOf(key), std::memory_order_relaxed) & BitOf(key)) == 0 ? 0 : -1;
+}
+
+void LiveKeys::AddFirst(uint64_t keys) {
+  for (uint64_t key = 0; key < keys; key += 64) {
+    const uint64_t bits = keys - key < 64 ? BitOf(keys) - 1 : ~uint64_t{0};
+    WordOf(key).store(bits, std::memory_order_relaxed);
+  }
+}
+
+}  // namespace rocktune

@@ -1,0 +1,108 @@
+#include "rocktune/runner/measurement.h"
+
+#include <cstddef>
+#include <nlohmann/json.hpp>
+
+namespace rocktune {
+namespace {
+
+double Seconds(RunClock::Nanos nanos) { return static_cast<double>(nanos) / 1e9; }
+
+nlohmann::json OperationsJson(const RunTotals& totals) {
+  nlohmann::json operations = nlohmann::json::object();
+  for (std::size_t kind = 0; kind < kOperationKindCount; ++kind) {
+    const OperationTotals& of_kind = totals.operations[kind];
+    if (of_kind.latency_ns.count() != 0) {
+      operations[kOperationKindNames[kind]] = {{"count", of_kind.latency_ns.count()},
+                                               {"found", of_kind.found},
+                                               {"latency_ns", of_kind.latency_ns.Buckets()},
+                                               {"latency_sum_ns", of_kind.latency_ns.sum()}};
+    }
+  }
+  return operations;
+}
+
+nlohmann::json ByCause(const std::array<uint64_t, kIoCauseCount>& counts) {
+  nlohmann::json json;
+  for (std::size_t cause = 0; cause < kIoCauseCount; ++cause) {
+    json[kIoCauseNames[cause]] = counts[cause];
+  }
+  return json;
+}
+
+nlohmann::json SeriesJson(const Series& series) {
+  return {{"interval_s", series.interval_s},
+          {"operations", series.operations},
+          {"device_bytes_read", series.device_bytes_read},
+          {"device_bytes_written", series.device_bytes_written},
+          {"stalled_s", series.stalled_s}};
+}
+
+nlohmann::json HistogramsJson(const StoreState& state) {
+  nlohmann::json histograms = nlohmann::json::object();
+  for (const auto& [name, figures] : state.histograms) {
+    histograms[name] = {{"count", figures.count}, {"sum", figures.sum}, {"average", figures.average},
+                        {"p50", figures.p50},     {"p95", figures.p95}, {"p99", figures.p99},
+                        {"max", figures.max}};
+  }
+  return histograms;
+}
+
+}  // namespace
+
+OperationTotals& OperationTotals::operator-=(const OperationTotals& earlier) {
+  found -= earlier.found;
+  latency_ns -= earlier.latency_ns;
+  return *this;
+}
+
+RunTotals& RunTotals::operator-=(const RunTotals& earlier) {
+  for (std::size_t kind = 0; kind < kOperationKindCount; ++kind) {
+    operations[kind] -= earlier.operations[kind];
+  }
+  user_bytes_read -= earlier.user_bytes_read;
+  user_bytes_written -= earlier.user_bytes_written;
+  stalls.stalled_ns -= earlier.stalls.stalled_ns;
+  stalls.stopped_ns -= earlier.stalls.stopped_ns;
+  for (std::size_t cause = 0; cause < kIoCauseCount; ++cause) {
+    device.bytes[cause] -= earlier.device.bytes[cause];
+    device.operations[cause] -= earlier.device.operations[cause];
+  }
+  cpu_s -= earlier.cpu_s;
+  for (const auto& [name, count] : earlier.tickers) {
+    const auto ticker = tickers.find(name);
+    if (ticker != tickers.end() && (ticker->second -= count) == 0) {
+      tickers.erase(ticker);
+    }
+  }
+  return *this;
+}
+
+nlohmann::json ToJson(const Measurement& measurement) {
+  const RunTotals& totals = measurement.totals;
+  nlohmann::json memory = measurement.state.memory_bytes;
+  memory["resident"] = measurement.resident_bytes;
+  return {{"event", "measurement"},
+          {"from_s", measurement.from_s},
+          {"until_s", measurement.until_s},
+          {"operations", OperationsJson(totals)},
+          {"user_bytes_read", totals.user_bytes_read},
+          {"user_bytes_written", totals.user_bytes_written},
+          {"series", SeriesJson(measurement.series)},
+          {"stalled_s", Seconds(totals.stalls.stalled_ns)},
+          {"write_stopped_s", Seconds(totals.stalls.stopped_ns)},
+          {"longest_write_stop_s", measurement.longest_write_stop_s},
+          {"device_bytes", ByCause(totals.device.bytes)},
+          {"device_operations", ByCause(totals.device.operations)},
+          {"level_bytes", measurement.state.level_bytes},
+          {"level_files", measurement.state.level_files},
+          {"db_bytes", measurement.state.db_bytes},
+          {"logical_bytes", measurement.logical_bytes},
+          {"live_keys", measurement.live_keys},
+          {"memory_bytes", memory},
+          {"cpu_s", totals.cpu_s},
+          {"tickers", totals.tickers},
+          {"histograms", HistogramsJson(measurement.state)}};
+}
+
+}  // namespace rocktune

@@ -1,0 +1,208 @@
+#include "rocktune/runner/rocksdb_options.h"
+
+#include <rocksdb/rate_limiter.h>
+#include <rocksdb/table.h>
+
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <type_traits>
+#include <unordered_map>
+#include <utility>
+
+#include "rocktune/runner/option_value.h"
+#include "rocktune/runner/run_error.h"
+#include "rocktune/util/rocksdb_compat.h"
+
+namespace rocktune {
+namespace {
+
+constexpr const char* kBlockCache = "block_cache";
+constexpr const char* kRateLimiter = "rate_limiter_bytes_per_sec";
+constexpr const char* kTableFactory = "table_factory";
+constexpr const char* kBlockBasedTable = "BlockBasedTable";
+
+// Options whose value names an object, and which RocksDB writes down under a name of the object's own
+// ("fixed:8" as "rocksdb.FixedPrefix.8"). It refuses names that it does not know.
+const std::set<std::string>& ObjectOptions() {
+  static const std::set<std::string> names = {"comparator",
+                                              "compaction_filter",
+                                              "compaction_filter_factory",
+                                              "env",
+                                              "file_checksum_gen_factory",
+                                              "flush_block_policy_factory",
+                                              "memtable_factory",
+                                              "memtable_insert_with_hint_prefix_extractor",
+                                              "merge_operator",
+                                              "prefix_extractor",
+                                              "sst_partitioner_factory",
+                                              "statistics",
+                                              kTableFactory,
+                                              "wal_filter"};
+  return names;
+}
+
+RunError InvalidOption(const std::string& section, const std::string& name, const std::string& problem) {
+  return RunError(RunFailure::kInvalid, "option '" + name + "' (" + section + "): " + problem);
+}
+
+OptionMaps::Map ParseSerialized(const std::string& serialized) {
+  std::unordered_map<std::string, std::string> options;
+  const rocksdb::Status status = rocksdb::StringToMap(serialized, &options);
+  if (!status.ok()) {
+    throw RunError(RunFailure::kCrashed, "RocksDB cannot read its own options: " + status.ToString());
+  }
+  return OptionMaps::Map(options.begin(), options.end());
+}
+
+// Sets options one by one through RocksDB's parser, so that an error can name the option.
+template <typename RocksDbOptions>
+using Parser = rocksdb::Status (*)(const rocksdb::ConfigOptions&, const RocksDbOptions&,
+                                   const std::unordered_map<std::string, std::string>&, RocksDbOptions*);
+
+template <typename RocksDbOptions>
+void SetEach(const std::string& section, const OptionMaps::Map& given,
+             std::type_identity_t<Parser<RocksDbOptions>> parse, RocksDbOptions* options) {
+  for (const auto& [name, value] : given) {
+    RocksDbOptions changed;
+    const rocksdb::Status status = parse(StrictConfigOptions(), *options, {{name, value}}, &changed);
+    if (!status.ok()) {
+      throw InvalidOption(section, name,
+                          "RocksDB " + RocksDbVersion() + " refuses '" + value + "': " + status.ToString());
+    }
+    *options = std::move(changed);
+  }
+}
+
+std::shared_ptr<rocksdb::TableFactory> MakeTableFactory(OptionMaps::Map table) {
+  rocksdb::BlockBasedTableOptions options;
+  if (const auto cache = table.extract(kBlockCache)) {
+    const std::optional<uint64_t> bytes = ParseOptionBytes(cache.mapped());
+    if (!bytes) {
+      throw InvalidOption("table", kBlockCache, "'" + cache.mapped() + "' is no number of bytes");
+    }
+    options.block_cache = rocksdb::NewLRUCache(*bytes);
+  }
+  SetEach("table", table, rocksdb::GetBlockBasedTableOptionsFromMap, &options);
+  return std::shared_ptr<rocksdb::TableFactory>(rocksdb::NewBlockBasedTableFactory(options));
+}
+
+OptionMaps::Map TableMap(const rocksdb::ColumnFamilyOptions& cf) {
+  const auto* options = cf.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>();
+  if (options == nullptr) {
+    return {};
+  }
+  std::string serialized;
+  if (!cf.table_factory->GetOptionString(StrictConfigOptions(), &serialized).ok()) {
+    throw RunError(RunFailure::kCrashed, "RocksDB cannot write its table options down");
+  }
+  OptionMaps::Map table = ParseSerialized(serialized);
+  table[kBlockCache] = std::to_string(options->block_cache ? options->block_cache->GetCapacity() : 0);
+  return table;
+}
+
+OptionMaps::Map MapFromJson(const nlohmann::json& json, const std::string& section) {
+  OptionMaps::Map map;
+  if (!json.is_object()) {
+    throw RunError(RunFailure::kInvalid, "options '" + section + "' are no object");
+  }
+  for (const auto& [name, value] : json.items()) {
+    if (!value.is_string()) {
+      throw InvalidOption(section, name, "its value must be a string, not " + value.dump());
+    }
+    map[name] = value.get<std::string>();
+  }
+  return map;
+}
+
+}  // namespace
+
+OptionMaps OptionMapsFromJson(const nlohmann::json& json) {
+  OptionMaps maps;
+  if (!json.is_object()) {
+    throw RunError(RunFailure::kInvalid, "options are no object");
+  }
+  for (const auto& [section, options] : json.items()) {
+    if (section == "db") {
+      maps.db = MapFromJson(options, section);
+    } else if (section == "cf") {
+      maps.cf = MapFromJson(options, section);
+    } else if (section == "table") {
+      maps.table = MapFromJson(options, section);
+    } else {
+      throw RunError(RunFailure::kInvalid, "options have no part '" + section + "', but db, cf and table");
+    }
+  }
+  return maps;
+}
+
+nlohmann::json ToJson(const OptionMaps& maps) {
+  return {{"db", maps.db}, {"cf", maps.cf}, {"table", maps.table}};
+}
+
+rocksdb::ConfigOptions StrictConfigOptions() {
+  rocksdb::ConfigOptions config;
+  config.ignore_unknown_options = false;
+  // By default RocksDB replaces a comparator that it does not know by the bytewise one.
+  config.ignore_unsupported_options = false;
+  config.input_strings_escaped = false;
+  return config;
+}
+
+void CheckReadBack(const std::string& section, const OptionMaps::Map& given, const OptionMaps::Map& read) {
+  for (const auto& [name, value] : given) {
+    const auto found = read.find(name == "memtable" ? "memtable_factory" : name);
+    if (found == read.end()) {
+      throw InvalidOption(section, name, "RocksDB " + RocksDbVersion() + " knows the name but ignores it");
+    }
+    const bool object = ObjectOptions().contains(found->first);
+    const bool same =
+        object ? value == found->second || found->second != "nullptr" : SameOptionValue(value, found->second);
+    if (!same) {
+      throw InvalidOption(
+          section, name,
+          "RocksDB reads '" + value + "' as '" + found->second + "'; give a value it can hold");
+    }
+  }
+}
+
+rocksdb::Options OptionsFromMaps(const OptionMaps& maps) {
+  rocksdb::DBOptions db;
+  rocksdb::ColumnFamilyOptions cf;
+  SetEach("db", maps.db, rocksdb::GetDBOptionsFromMap, &db);
+  OptionMaps::Map cf_map = maps.cf;
+  if (const auto table_factory = cf_map.extract(kTableFactory);
+      table_factory && table_factory.mapped() != kBlockBasedTable) {
+    throw InvalidOption("cf", kTableFactory, "only BlockBasedTable is supported");
+  }
+  SetEach("cf", cf_map, rocksdb::GetColumnFamilyOptionsFromMap, &cf);
+  cf.table_factory = MakeTableFactory(maps.table);
+  const OptionMaps read = MapsFromOptions(db, cf);
+  CheckReadBack("db", maps.db, read.db);
+  CheckReadBack("cf", maps.cf, read.cf);
+  CheckReadBack("table", maps.table, read.table);
+  return rocksdb::Options(db, cf);
+}
+
+OptionMaps MapsFromOptions(const rocksdb::DBOptions& db, const rocksdb::ColumnFamilyOptions& cf) {
+  OptionMaps maps;
+  std::string serialized;
+  if (!rocksdb::GetStringFromDBOptions(StrictConfigOptions(), db, &serialized).ok()) {
+    throw RunError(RunFailure::kCrashed, "RocksDB cannot write its db options down");
+  }
+  maps.db = ParseSerialized(serialized);
+  maps.db.erase("listeners");  // rocktune's own, and no option that could be given back
+  if (db.rate_limiter != nullptr) {
+    maps.db[kRateLimiter] = std::to_string(db.rate_limiter->GetBytesPerSecond());
+  }
+  if (!rocksdb::GetStringFromColumnFamilyOptions(StrictConfigOptions(), cf, &serialized).ok()) {
+    throw RunError(RunFailure::kCrashed, "RocksDB cannot write its column family options down");
+  }
+  maps.cf = ParseSerialized(serialized);
+  maps.table = TableMap(cf);
+  return maps;
+}
+
+}  // namespace rocktune

@@ -1,0 +1,216 @@
+#include "rocktune/runner/rocksdb_store.h"
+
+#include <rocksdb/listener.h>
+#include <rocksdb/metadata.h>
+#include <rocksdb/table.h>
+
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "rocktune/runner/run_env.h"
+#include "rocktune/util/io_cause.h"
+#include "rocktune/util/rocksdb_compat.h"
+
+namespace rocktune {
+namespace {
+
+WriteCondition ConditionOf(rocksdb::WriteStallCondition condition) {
+  switch (condition) {
+    case rocksdb::WriteStallCondition::kDelayed:
+      return WriteCondition::kDelayed;
+    case rocksdb::WriteStallCondition::kStopped:
+      return WriteCondition::kStopped;
+    default:
+      return WriteCondition::kNormal;
+  }
+}
+
+// Tells the run of what RocksDB says by itself.
+class RunListener : public rocksdb::EventListener {
+ public:
+  RunListener(StallTracker* stalls, std::function<void(const rocksdb::Status&)> on_background_error)
+      : stalls_(stalls), on_background_error_(std::move(on_background_error)) {}
+
+  void OnStallConditionsChanged(const rocksdb::WriteStallInfo& info) override {
+    stalls_->Change(ConditionOf(info.condition.prev), ConditionOf(info.condition.cur));
+  }
+
+  void OnBackgroundError(rocksdb::BackgroundErrorReason /*reason*/, rocksdb::Status* error) override {
+    if (on_background_error_) {
+      on_background_error_(*error);
+    }
+  }
+
+ private:
+  StallTracker* const stalls_;
+  const std::function<void(const rocksdb::Status&)> on_background_error_;
+};
+
+// Tables, blobs and write-ahead logs. RocksDB has no property that counts the logs without reading them.
+uint64_t DataFileBytes(const std::string& directory) {
+  uint64_t bytes = 0;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
+    const std::filesystem::path extension = entry.path().extension();
+    if (extension == ".sst" || extension == ".blob" || extension == ".log") {
+      const uint64_t size = entry.file_size(error);
+      bytes += error ? 0 : size;  // a file may vanish between listing and asking
+    }
+  }
+  return bytes;
+}
+
+std::map<std::string, uint64_t> Tickers(const rocksdb::Statistics& statistics) {
+  std::map<std::string, uint64_t> tickers;
+  for (const auto& [ticker, name] : rocksdb::TickersNameMap) {
+    if (const uint64_t count = statistics.getTickerCount(ticker); count != 0) {
+      tickers[name] = count;
+    }
+  }
+  return tickers;
+}
+
+std::map<std::string, StoreState::HistogramFigures> Histograms(const rocksdb::Statistics& statistics) {
+  std::map<std::string, StoreState::HistogramFigures> histograms;
+  for (const auto& [histogram, name] : rocksdb::HistogramsNameMap) {
+    rocksdb::HistogramData data;
+    statistics.histogramData(histogram, &data);
+    if (data.count != 0) {
+      histograms[name] = {data.count,        data.sum,          data.average, data.median,
+                          data.percentile95, data.percentile99, data.max};
+    }
+  }
+  return histograms;
+}
+
+}  // namespace
+
+RocksDbStore::RocksDbStore(const RocksDbStoreSetup& setup)
+    : directory_(setup.directory),
+      env_(NewRunEnv(setup.file_system, setup.clock)),
+      statistics_(rocksdb::CreateDBStatistics()) {
+  write_options_.disableWAL = !setup.wal;
+  write_options_.sync = setup.sync;
+}
+
+RocksDbStore::~RocksDbStore() { Close().PermitUncheckedError(); }
+
+rocksdb::Status RocksDbStore::Open(const RocksDbStoreSetup& setup, std::unique_ptr<RocksDbStore>* store) {
+  std::unique_ptr<RocksDbStore> opened(new RocksDbStore(setup));
+  rocksdb::Options options = setup.options;
+  options.create_if_missing = true;
+  options.error_if_exists = false;
+  options.env = opened->env_.get();
+  options.statistics = opened->statistics_;
+  options.listeners.push_back(NewThreadRoleListener());
+  options.listeners.push_back(std::make_shared<RunListener>(setup.stalls, setup.on_background_error));
+  // A user's options may name the directories of a live database.
+  options.wal_dir.clear();
+  options.db_log_dir.clear();
+  options.db_paths.clear();
+  options.cf_paths.clear();
+  const rocksdb::Status status = OpenDatabase(options, setup.directory, &opened->db_);
+  if (status.ok()) {
+    *store = std::move(opened);
+  }
+  return status;
+}
+
+rocksdb::Status RocksDbStore::Get(const rocksdb::Slice& key, rocksdb::PinnableSlice* value, bool* found) {
+  const rocksdb::Status status = db_->Get(read_options_, db_->DefaultColumnFamily(), key, value);
+  *found = status.ok();
+  return status.IsNotFound() ? rocksdb::Status::OK() : status;
+}
+
+rocksdb::Status RocksDbStore::Put(const rocksdb::Slice& key, const rocksdb::Slice& value) {
+  return db_->Put(write_options_, key, value);
+}
+
+rocksdb::Status RocksDbStore::Delete(const rocksdb::Slice& key) { return db_->Delete(write_options_, key); }
+
+rocksdb::Status RocksDbStore::Scan(const rocksdb::Slice& start, uint64_t entries, uint64_t* read,
+                                   uint64_t* bytes) {
+  const std::unique_ptr<rocksdb::Iterator> iterator(db_->NewIterator(read_options_));
+  uint64_t left = entries;
+  for (iterator->Seek(start); left > 0 && iterator->Valid(); iterator->Next(), --left) {
+    *bytes += iterator->key().size() + iterator->value().size();
+    ++*read;
+  }
+  return iterator->status();
+}
+
+rocksdb::Status RocksDbStore::Load(rocksdb::WriteBatch* batch) {
+  rocksdb::WriteOptions options;
+  options.disableWAL = true;
+  return db_->Write(options, batch);
+}
+
+rocksdb::Status RocksDbStore::Flush() { return db_->Flush(rocksdb::FlushOptions()); }
+
+uint64_t RocksDbStore::IntProperty(const std::string& name) const {
+  uint64_t value = 0;
+  return db_->GetIntProperty(name, &value) ? value : 0;
+}
+
+uint64_t RocksDbStore::PendingCompactionBytes() {
+  return IntProperty(rocksdb::DB::Properties::kEstimatePendingCompactionBytes);
+}
+
+bool RocksDbStore::CompactionRunning() {
+  return IntProperty(rocksdb::DB::Properties::kNumRunningFlushes) +
+             IntProperty(rocksdb::DB::Properties::kNumRunningCompactions) >
+         0;
+}
+
+bool RocksDbStore::CompactionDue() {
+  return IntProperty(rocksdb::DB::Properties::kMemTableFlushPending) != 0 ||
+         (IntProperty(rocksdb::DB::Properties::kCompactionPending) != 0 &&
+          !db_->GetOptions().disable_auto_compactions);
+}
+
+std::map<std::string, uint64_t> RocksDbStore::MemoryBytes() const {
+  std::map<std::string, uint64_t> memory;
+  memory["memtables"] = IntProperty(rocksdb::DB::Properties::kSizeAllMemTables);
+  memory["table_readers"] = IntProperty(rocksdb::DB::Properties::kEstimateTableReadersMem);
+  const rocksdb::Options options = db_->GetOptions();
+  const auto* table = options.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>();
+  const rocksdb::Cache* cache = table == nullptr ? nullptr : table->block_cache.get();
+  memory["block_cache"] = cache == nullptr ? 0 : cache->GetUsage();
+  memory["block_cache_pinned"] = cache == nullptr ? 0 : cache->GetPinnedUsage();
+  return memory;
+}
+
+StoreState RocksDbStore::State() {
+  StoreState state;
+  rocksdb::ColumnFamilyMetaData metadata;
+  db_->GetColumnFamilyMetaData(&metadata);
+  for (const rocksdb::LevelMetaData& level : metadata.levels) {
+    state.level_bytes.push_back(level.size);
+    state.level_files.push_back(level.files.size());
+  }
+  state.db_bytes = DataFileBytes(directory_);
+  state.memory_bytes = MemoryBytes();
+  state.tickers = Tickers(*statistics_);
+  state.histograms = Histograms(*statistics_);
+  return state;
+}
+
+void RocksDbStore::ResetStatistics() { statistics_->Reset().PermitUncheckedError(); }
+
+rocksdb::Status RocksDbStore::Close() {
+  if (db_ == nullptr) {
+    return rocksdb::Status::OK();
+  }
+  const rocksdb::Status status = db_->Close();
+  db_.reset();
+  return status;
+}
+
+OptionMaps RocksDbStore::ReadBackOptions() const {
+  const rocksdb::Options options = db_->GetOptions();
+  return MapsFromOptions(options, options);
+}
+
+}  // namespace rocktune

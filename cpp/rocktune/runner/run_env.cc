@@ -1,0 +1,57 @@
+#include "rocktune/runner/run_env.h"
+
+#include <rocksdb/system_clock.h>
+
+#include <cstdint>
+#include <utility>
+
+namespace rocktune {
+namespace {
+
+// Wall time at the run's beginning plus the run's time.
+class RunSystemClock : public rocksdb::SystemClockWrapper {
+ public:
+  explicit RunSystemClock(RunClock* clock)
+      : SystemClockWrapper(rocksdb::SystemClock::Default()),
+        clock_(clock),
+        start_nanos_(target_->NowMicros() * 1000 - static_cast<uint64_t>(clock->Now())) {}
+
+  const char* Name() const override { return "rocktune.RunSystemClock"; }
+
+  uint64_t NowNanos() override { return start_nanos_ + static_cast<uint64_t>(clock_->Now()); }
+  uint64_t NowMicros() override { return NowNanos() / 1000; }
+
+  void SleepForMicroseconds(int micros) override {
+    if (!clock_->SleepUntil(clock_->Now() + int64_t{micros} * 1000)) {
+      target_->SleepForMicroseconds(micros);
+    }
+  }
+
+ private:
+  RunClock* const clock_;
+  const uint64_t start_nanos_;
+};
+
+class RunEnv : public rocksdb::EnvWrapper {
+ public:
+  RunEnv(std::unique_ptr<rocksdb::Env> target, std::shared_ptr<rocksdb::SystemClock> clock)
+      : EnvWrapper(std::move(target)) {
+    system_clock_ = std::move(clock);
+  }
+
+  const char* Name() const override { return "rocktune.RunEnv"; }
+
+  uint64_t NowNanos() override { return system_clock_->NowNanos(); }
+  uint64_t NowMicros() override { return system_clock_->NowMicros(); }
+  void SleepForMicroseconds(int micros) override { system_clock_->SleepForMicroseconds(micros); }
+};
+
+}  // namespace
+
+std::unique_ptr<rocksdb::Env> NewRunEnv(const std::shared_ptr<rocksdb::FileSystem>& file_system,
+                                        RunClock* clock) {
+  return std::make_unique<RunEnv>(rocksdb::NewCompositeEnv(file_system),
+                                  std::make_shared<RunSystemClock>(clock));
+}
+
+}  // namespace rocktune

@@ -1,0 +1,250 @@
+#include "rocktune/runner/runner.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <future>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "rocktune/runner/preload.h"
+#include "rocktune/runner/process_usage.h"
+#include "rocktune/runner/run_error.h"
+#include "rocktune/util/io_cause.h"
+#include "rocktune/workload/random.h"
+#include "rocktune/workload/size_source.h"
+
+namespace rocktune {
+namespace {
+
+RunClock::Nanos NanosOf(double seconds) { return std::llround(seconds * 1e9); }
+
+double SecondsOf(RunClock::Nanos nanos) { return static_cast<double>(nanos) / 1e9; }
+
+uint64_t BytesOf(const DeviceCounters& counters, IoCause cause) {
+  return counters.bytes[static_cast<std::size_t>(cause)];
+}
+
+RunPlan Checked(const RunPlan& plan) {
+  // What LiveKeys can hold, with room for inserts.
+  if (std::max(plan.workload.keys, plan.workload.preload.keys) >= uint64_t{1} << 39) {
+    throw RunError(RunFailure::kInvalid, "workload: more than 2^39 keys");
+  }
+  if (!(plan.series_interval_s >= 1e-3)) {
+    throw RunError(RunFailure::kInvalid, "series_interval_s must be at least 0.001");
+  }
+  return plan;
+}
+
+double MeanValueBytes(const SizeSpec& spec) {
+  constexpr int kDraws = 4096;
+  const SizeSource sizes(spec);
+  Random random(0);
+  uint64_t sum = 0;
+  for (int i = 0; i < kDraws; ++i) {
+    sum += sizes.Next(&random);
+  }
+  return static_cast<double>(sum) / kDraws;
+}
+
+}  // namespace
+
+Runner::Runner(const RunParts& parts, const RunPlan& plan)
+    : parts_(parts),
+      plan_(Checked(plan)),
+      workload_(plan_.workload),
+      values_(plan_.seed, plan_.workload.value_compressed_fraction,
+              SizeSource(plan_.workload.value).largest()),
+      gate_(parts.clock) {
+  if (plan_.preloaded) {
+    preloaded_keys_ = plan_.workload.preload.keys;
+    live_keys_.AddFirst(preloaded_keys_);
+  }
+}
+
+Runner::~Runner() {
+  parts_.clock->Close();
+  gate_.Close();
+  threads_.clear();
+}
+
+void Runner::Fail(const rocksdb::Status& status) {
+  {
+    std::lock_guard<std::mutex> lock(failure_mutex_);
+    if (!failure_) {
+      failure_ = status;
+    }
+  }
+  parts_.clock->Close();
+  gate_.Close();
+}
+
+void Runner::ThrowIfFailed() {
+  std::lock_guard<std::mutex> lock(failure_mutex_);
+  if (failure_) {
+    throw StoreError("the store failed", *failure_);
+  }
+}
+
+uint64_t Runner::Load(const Progress& progress) {
+  // RocksDB's own waits follow the run's clock; age 0 is where it stands afterwards.
+  parts_.device->SetThrottled(false);
+  parts_.clock->Start();
+  Preload(plan_.workload, plan_.seed, values_, parts_.store, progress);
+  parts_.clock->Stop();
+  parts_.device->SetThrottled(true);
+  ThrowIfFailed();
+  parts_.store->ResetStatistics();
+  preloaded_keys_ = plan_.workload.preload.keys;
+  live_keys_.AddFirst(preloaded_keys_);
+  return preloaded_keys_;
+}
+
+void Runner::StartThreads() {
+  targets_ = {parts_.store,
+              parts_.clock,
+              &gate_,
+              &workload_,
+              &values_,
+              &live_keys_,
+              plan_.seed,
+              parts_.clock->Now(),
+              [this](const rocksdb::Status& status) { Fail(status); }};
+  totals_ = TakeTotals(StateWhileStopped());
+  parts_.stalls->TakeLongestStop();
+  for (uint64_t thread = 0; thread < plan_.workload.threads; ++thread) {
+    threads_.push_back(std::make_unique<LoadThread>(&targets_, thread));
+  }
+}
+
+Measurement Runner::Advance(double until_s, const Progress& progress) {
+  ThrowIfFailed();
+  if (!(until_s > age_s_)) {
+    throw RunError(RunFailure::kInvalid,
+                   "until_s must be above the run's age, " + std::to_string(age_s_) + " s");
+  }
+  if (threads_.empty()) {
+    StartThreads();
+  }
+  const RunClock::Nanos until = targets_.start + NanosOf(until_s);
+  gate_.OpenUntil(until);
+  parts_.clock->Start();
+  Series series = PassWindow(targets_.start + NanosOf(age_s_), until, progress);
+  ThrowIfFailed();
+  return Measure(until_s, std::move(series));
+}
+
+Series Runner::PassWindow(RunClock::Nanos from, RunClock::Nanos until, const Progress& progress) {
+  Series series;
+  series.interval_s = plan_.series_interval_s;
+  Sample earlier = TakeSample();
+  auto last_progress = std::chrono::steady_clock::now();
+  RunClock::Nanos end = from;
+  for (int64_t interval = 1; end < until; ++interval) {
+    end = std::min(until, from + NanosOf(static_cast<double>(interval) * plan_.series_interval_s));
+    const bool on = parts_.clock->SleepUntil(end);
+    if (end == until) {
+      parts_.clock->Stop();
+      WaitForThreads();
+    }
+    if (!on) {
+      break;
+    }
+    const Sample sample = TakeSample();
+    series.operations.push_back(sample.operations - earlier.operations);
+    series.device_bytes_read.push_back(sample.device_bytes_read - earlier.device_bytes_read);
+    series.device_bytes_written.push_back(sample.device_bytes_written - earlier.device_bytes_written);
+    series.stalled_s.push_back(SecondsOf(sample.stalled_ns - earlier.stalled_ns));
+    earlier = sample;
+    if (const auto now = std::chrono::steady_clock::now(); now - last_progress >= kProgressInterval) {
+      last_progress = now;
+      progress("advance", SecondsOf(end - from), SecondsOf(until - from));
+    }
+  }
+  return series;
+}
+
+void Runner::WaitForThreads() const {
+  // Those that wait for the device or for another thread that does will not come.
+  constexpr int kPatience = 25;
+  const auto waiting = [](const auto& thread) { return thread->waiting(); };
+  for (int i = 0; i < kPatience && !std::all_of(threads_.begin(), threads_.end(), waiting); ++i) {
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+  }
+}
+
+StoreState Runner::StateWhileStopped() {
+  std::future<StoreState> state = std::async(std::launch::async, [this] { return parts_.store->State(); });
+  if (state.wait_for(std::chrono::milliseconds(200)) != std::future_status::ready) {
+    // A thread waits for the device while it holds a lock of the store's, as RocksDB's do when they look into
+    // tables to divide a compaction. The device has to go on until it has let go; no operation begins
+    // meanwhile.
+    parts_.clock->Start();
+    state.wait();
+    parts_.clock->Stop();
+  }
+  return state.get();
+}
+
+Runner::Sample Runner::TakeSample() {
+  Sample sample;
+  for (const auto& thread : threads_) {
+    sample.operations += thread->completed();
+  }
+  const DeviceCounters device = parts_.device->Counters();
+  sample.device_bytes_read = BytesOf(device, IoCause::kCompactionRead) + BytesOf(device, IoCause::kUserRead);
+  sample.device_bytes_written = BytesOf(device, IoCause::kWal) + BytesOf(device, IoCause::kFlush) +
+                                BytesOf(device, IoCause::kCompactionWrite);
+  sample.stalled_ns = parts_.stalls->Totals().stalled_ns;
+  return sample;
+}
+
+RunTotals Runner::TakeTotals(const StoreState& state) {
+  RunTotals totals;
+  for (const auto& thread : threads_) {
+    thread->AddTo(&totals);
+  }
+  totals.stalls = parts_.stalls->Totals();
+  totals.device = parts_.device->Counters();
+  totals.cpu_s = ProcessCpuSeconds();
+  totals.tickers = state.tickers;
+  return totals;
+}
+
+Measurement Runner::Measure(double until_s, Series series) {
+  Measurement measurement;
+  measurement.from_s = std::exchange(age_s_, until_s);
+  measurement.until_s = until_s;
+  measurement.series = std::move(series);
+  measurement.state = StateWhileStopped();
+  const RunTotals earlier = std::exchange(totals_, TakeTotals(measurement.state));
+  measurement.totals = totals_;
+  measurement.totals -= earlier;
+  measurement.longest_write_stop_s = SecondsOf(parts_.stalls->TakeLongestStop());
+  CountLiveKeys(&measurement);
+  measurement.resident_bytes = ResidentBytes();
+  return measurement;
+}
+
+void Runner::CountLiveKeys(Measurement* measurement) const {
+  int64_t live_keys = static_cast<int64_t>(preloaded_keys_);
+  uint64_t entries = preloaded_keys_;
+  double value_bytes = static_cast<double>(preloaded_keys_) * MeanValueBytes(plan_.workload.value);
+  for (const auto& thread : threads_) {
+    live_keys += thread->live_keys_added();
+    entries += thread->entries_written();
+    value_bytes += static_cast<double>(thread->value_bytes_written());
+  }
+  if (live_keys <= 0) {
+    return;
+  }
+  const double mean_entry_bytes =
+      static_cast<double>(plan_.workload.key_bytes) + value_bytes / static_cast<double>(entries);
+  measurement->live_keys = static_cast<uint64_t>(live_keys);
+  measurement->logical_bytes =
+      static_cast<uint64_t>(std::llround(static_cast<double>(live_keys) * mean_entry_bytes));
+}
+
+}  // namespace rocktune

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <rocksdb/cache.h>
+#include <rocksdb/db.h>
+#include <rocksdb/version.h>
+
+#include <memory>
+#include <string>
+#if __has_include(<rocksdb/advanced_cache.h>)
+#include <rocksdb/advanced_cache.h>  // where Cache's methods are since 8.1
+#endif
+
+// Everything in which RocksDB 7.8 and RocksDB 11 differ for rocktune is in this file.
+
+namespace ROCKSDB_NAMESPACE {
+// The part of RocksDB's own sync_point.h that tells its builds apart; see RocksDbAssertionsOn.
+class SyncPoint {
+ public:
+  [[gnu::weak]] static SyncPoint* GetInstance();
+};
+}  // namespace ROCKSDB_NAMESPACE
+
+namespace rocktune {
+
+// Version of the RocksDB that is linked, which need not be that of the headers: "7.8.3".
+inline std::string RocksDbVersion() { return rocksdb::GetRocksVersionAsString(true); }
+
+// Whether the linked RocksDB was built with assertions. RocksDB compiles its sync points exactly where it
+// compiles assert(), that is without NDEBUG, so a library that defines SyncPoint::GetInstance has both. The
+// reference is weak: without such a definition its address is null, and it is never called.
+inline bool RocksDbAssertionsOn() {
+  rocksdb::SyncPoint* (*volatile get_instance)() = &rocksdb::SyncPoint::GetInstance;
+  return get_instance != nullptr;
+}
+
+// Opens a database with its default column family; DB::Open gives out a raw pointer in 7.8, a unique_ptr
+// in 11.
+template <typename Database = rocksdb::DB>
+rocksdb::Status OpenDatabase(const rocksdb::Options& options, const std::string& directory,
+                             std::unique_ptr<Database>* database) {
+  if constexpr (requires { Database::Open(options, directory, database); }) {
+    return Database::Open(options, directory, database);
+  } else {
+    Database* opened = nullptr;
+    const rocksdb::Status status = Database::Open(options, directory, &opened);
+    database->reset(opened);
+    return status;
+  }
+}
+
+}  // namespace rocktune

@@ -1,0 +1,84 @@
+#include "worker/run.h"
+
+#include <rocksdb/file_system.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "rocktune/runner/process_usage.h"
+#include "rocktune/runner/run_error.h"
+
+namespace rocktune {
+
+Run::Run(const RunRequest& request, std::function<void(const RunError&)> on_overrun)
+    : file_system_(
+          std::make_shared<ThrottledFileSystem>(rocksdb::FileSystem::Default(), request.device, &clock_)) {
+  const bool preloaded = std::filesystem::exists(std::filesystem::path(request.directory) / "CURRENT");
+  OpenStore(request);
+  runner_ =
+      std::make_unique<Runner>(RunParts{store_.get(), &clock_, file_system_.get(), &stalls_},
+                               RunPlan{request.workload, request.seed, request.series_interval_s, preloaded});
+  {
+    std::lock_guard<std::mutex> lock(failure_mutex_);
+    failing_ = runner_.get();
+    if (!early_failure_.ok()) {
+      failing_->Fail(early_failure_);
+    }
+  }
+  watch_ = std::make_unique<ResourceWatch>(
+      ResourceWatch::Limits{request.memory_limit_bytes, request.disk_limit_bytes, ResidentBytes,
+                            [this] { return file_system_->StoredBytes(); }},
+      std::move(on_overrun));
+}
+
+Run::~Run() { EndLoad(); }
+
+void Run::OpenStore(const RunRequest& request) {
+  RocksDbStoreSetup setup;
+  setup.directory = request.directory;
+  setup.options = OptionsFromMaps(request.options);
+  setup.wal = request.workload.wal;
+  setup.sync = request.workload.sync;
+  setup.file_system = file_system_;
+  setup.clock = &clock_;
+  setup.stalls = &stalls_;
+  setup.on_background_error = [this](const rocksdb::Status& status) { OnBackgroundError(status); };
+  // Opening is not load: it takes no time of the run, and the clock stands.
+  file_system_->SetThrottled(false);
+  const rocksdb::Status status = RocksDbStore::Open(setup, &store_);
+  if (!status.ok()) {
+    const bool refused = status.IsInvalidArgument() || status.IsNotSupported();
+    throw refused ? RunError(RunFailure::kInvalid, "RocksDB refuses to open the store: " + status.ToString())
+                  : StoreError("opening the store failed", status);
+  }
+  options_ = store_->ReadBackOptions();
+  file_system_->SetThrottled(true);
+}
+
+void Run::OnBackgroundError(const rocksdb::Status& status) {
+  std::lock_guard<std::mutex> lock(failure_mutex_);
+  if (failing_ != nullptr) {
+    failing_->Fail(status);
+  } else {
+    early_failure_ = status;
+  }
+}
+
+void Run::EndLoad() {
+  watch_.reset();
+  {
+    std::lock_guard<std::mutex> lock(failure_mutex_);
+    failing_ = nullptr;
+  }
+  runner_.reset();
+}
+
+void Run::Close() {
+  EndLoad();
+  const rocksdb::Status status = store_->Close();
+  if (!status.ok()) {
+    throw StoreError("closing the store failed", status);
+  }
+}
+
+}  // namespace rocktune

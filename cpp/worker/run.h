@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "rocktune/device/device_spec.h"
+#include "rocktune/device/throttled_file_system.h"
+#include "rocktune/runner/measurement.h"
+#include "rocktune/runner/progress.h"
+#include "rocktune/runner/rocksdb_options.h"
+#include "rocktune/runner/rocksdb_store.h"
+#include "rocktune/runner/runner.h"
+#include "rocktune/runner/stall_tracker.h"
+#include "rocktune/util/run_clock.h"
+#include "rocktune/workload/workload_spec.h"
+#include "worker/resource_watch.h"
+
+namespace rocktune {
+
+// The fields of the `open` command.
+struct RunRequest {
+  std::string directory;
+  OptionMaps options;
+  WorkloadSpec workload;
+  DeviceSpec device;
+  uint64_t seed = 0;
+  double series_interval_s = 0.1;
+  uint64_t memory_limit_bytes = 0;
+  uint64_t disk_limit_bytes = 0;
+};
+
+// A RocksDB store on its device under its workload, with its limits watched.
+//
+// Its calls come from one thread. They throw RunError.
+class Run {
+ public:
+  // A store that is in the directory already is taken to hold the workload's preload. `on_overrun` is called
+  // on a thread of the run's own when it oversteps a limit.
+  Run(const RunRequest& request, std::function<void(const RunError&)> on_overrun);
+  ~Run();
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+
+  // What the store really uses.
+  const OptionMaps& options() const { return options_; }
+  uint64_t Load(const Progress& progress) { return runner_->Load(progress); }
+  Measurement Advance(double until_s, const Progress& progress) {
+    return runner_->Advance(until_s, progress);
+  }
+  // Ends the load and closes the store properly; the run may then only be destroyed.
+  void Close();
+
+ private:
+  void OpenStore(const RunRequest& request);
+  void EndLoad();
+  // Background errors may come as soon as the store is open, hence before the runner is there.
+  void OnBackgroundError(const rocksdb::Status& status);
+
+  RunClock clock_;
+  StallTracker stalls_{&clock_};
+  std::shared_ptr<ThrottledFileSystem> file_system_;
+  OptionMaps options_;
+  std::mutex failure_mutex_;
+  rocksdb::Status early_failure_;
+  Runner* failing_ = nullptr;  // whom to tell of failures, once it is there
+  std::unique_ptr<RocksDbStore> store_;
+  std::unique_ptr<Runner> runner_;
+  std::unique_ptr<ResourceWatch> watch_;
+};
+
+}  // namespace rocktune

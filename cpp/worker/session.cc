@@ -1,0 +1,219 @@
+#include "worker/session.h"
+
+#include <rocksdb/convenience.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <initializer_list>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "rocktune/runner/options_file.h"
+#include "rocktune/runner/process_usage.h"
+#include "rocktune/util/rocksdb_compat.h"
+
+namespace rocktune {
+namespace {
+
+constexpr int kProtocol = 1;
+
+void CheckFields(const nlohmann::json& command, std::initializer_list<const char*> fields) {
+  for (const char* field : fields) {
+    if (!command.contains(field)) {
+      throw RunError(RunFailure::kInvalid, std::string("the command lacks the field '") + field + "'");
+    }
+  }
+  for (const auto& [name, value] : command.items()) {
+    const bool known = name == "command" || std::any_of(fields.begin(), fields.end(),
+                                                        [&](const char* field) { return name == field; });
+    if (!known) {
+      throw RunError(RunFailure::kInvalid, "the command has an unknown field '" + name + "'");
+    }
+  }
+}
+
+uint64_t WholeNumber(const nlohmann::json& command, const char* field) {
+  const nlohmann::json& value = command.at(field);
+  if (!value.is_number_unsigned()) {
+    throw RunError(RunFailure::kInvalid, std::string(field) + " must be a whole number, not " + value.dump());
+  }
+  return value.get<uint64_t>();
+}
+
+std::string OneLine(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+RunRequest ReadRequest(const nlohmann::json& command) {
+  CheckFields(command, {"directory", "options", "workload", "device", "seed", "series_interval_s",
+                        "memory_limit_bytes", "disk_limit_bytes"});
+  RunRequest request;
+  request.directory = command.at("directory").get<std::string>();
+  request.options = OptionMapsFromJson(command.at("options"));
+  request.workload = WorkloadSpecFromJson(command.at("workload"));
+  request.device = DeviceSpecFromJson(command.at("device"));
+  request.seed = WholeNumber(command, "seed");
+  request.series_interval_s = command.at("series_interval_s").get<double>();
+  request.memory_limit_bytes = WholeNumber(command, "memory_limit_bytes");
+  request.disk_limit_bytes = WholeNumber(command, "disk_limit_bytes");
+  return request;
+}
+
+}  // namespace
+
+Session::Session(std::function<void(const nlohmann::json&)> send,
+                 std::function<void(const RunError&)> on_overrun)
+    : send_(std::move(send)), on_overrun_(std::move(on_overrun)) {}
+
+Session::~Session() = default;
+
+nlohmann::json Session::Hello() {
+  std::vector<std::string> compressions;
+  for (const rocksdb::CompressionType type : rocksdb::GetSupportedCompressions()) {
+    std::string name;
+    if (rocksdb::GetStringFromCompressionType(&name, type).ok()) {
+      compressions.push_back(name);
+    }
+  }
+  return {{"event", "hello"},
+          {"protocol", kProtocol},
+          {"rocksdb_version", RocksDbVersion()},
+          {"assertions", RocksDbAssertionsOn()},
+          {"compressions", compressions}};
+}
+
+nlohmann::json Session::ErrorLine(const RunError& error) {
+  return {
+      {"event", "error"}, {"status", RunFailureName(error.failure())}, {"message", OneLine(error.what())}};
+}
+
+Session::Next Session::Handle(const std::string& line) {
+  Next next = Next::kGoOn;
+  try {
+    send_(Reply(nlohmann::json::parse(line), &next));
+  } catch (const RunError& error) {
+    send_(ErrorLine(error));
+    next = Next::kFailed;
+  } catch (const nlohmann::json::exception& error) {
+    send_(ErrorLine(RunError(RunFailure::kInvalid, std::string("malformed command: ") + error.what())));
+    next = Next::kFailed;
+  } catch (const std::invalid_argument& error) {  // of the workload or the device
+    send_(ErrorLine(RunError(RunFailure::kInvalid, error.what())));
+    next = Next::kFailed;
+  } catch (const std::bad_alloc&) {
+    send_(ErrorLine(RunError(RunFailure::kOutOfMemory, "the system has no more memory")));
+    next = Next::kFailed;
+  } catch (const std::exception& error) {
+    send_(ErrorLine(RunError(RunFailure::kCrashed, error.what())));
+    next = Next::kFailed;
+  }
+  return next;
+}
+
+nlohmann::json Session::Reply(const nlohmann::json& command, Next* next) {
+  const std::string name = command.at("command").get<std::string>();
+  if (name == "check_options" && run_ == nullptr) {
+    return CheckOptions(command);
+  }
+  if (name == "read_options_file" && run_ == nullptr) {
+    return ReadOptions(command);
+  }
+  if (name == "open" && run_ == nullptr) {
+    return Open(command);
+  }
+  if (name == "load") {
+    CheckFields(command, {});
+    return Load();
+  }
+  if (name == "advance") {
+    return Advance(command);
+  }
+  if (name == "park") {
+    CheckFields(command, {});
+    return Park();
+  }
+  if (name == "close") {
+    return Close(command, next);
+  }
+  throw RunError(RunFailure::kInvalid,
+                 "there is no command '" + name + "'" + (run_ ? " once a run is open" : ""));
+}
+
+nlohmann::json Session::CheckOptions(const nlohmann::json& command) const {
+  CheckFields(command, {"options"});
+  const rocksdb::Options options = OptionsFromMaps(OptionMapsFromJson(command.at("options")));
+  return {{"event", "options"}, {"options", ToJson(MapsFromOptions(options, options))}};
+}
+
+nlohmann::json Session::ReadOptions(const nlohmann::json& command) const {
+  CheckFields(command, {"path"});
+  const OptionsFile file = ReadOptionsFile(command.at("path").get<std::string>());
+  nlohmann::json families = nlohmann::json::array();
+  for (const auto& [name, options] : file.column_families) {
+    families.push_back({{"name", name}, {"options", ToJson(options)}});
+  }
+  return {{"event", "options_file"},
+          {"rocksdb_version", file.rocksdb_version},
+          {"ignored", file.ignored},
+          {"column_families", families}};
+}
+
+nlohmann::json Session::Open(const nlohmann::json& command) {
+  const auto begin = std::chrono::steady_clock::now();
+  run_ = std::make_unique<Run>(ReadRequest(command), on_overrun_);
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  return {{"event", "opened"}, {"seconds", seconds.count()}, {"options", ToJson(run_->options())}};
+}
+
+nlohmann::json Session::Load() {
+  Run& run = OpenRun();
+  if (advanced_) {
+    throw RunError(RunFailure::kInvalid, "load must come before the first advance");
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  const uint64_t keys = run.Load(ProgressSender());
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  return {{"event", "loaded"}, {"seconds", seconds.count()}, {"keys", keys}};
+}
+
+nlohmann::json Session::Advance(const nlohmann::json& command) {
+  CheckFields(command, {"until_s"});
+  Run& run = OpenRun();
+  advanced_ = true;
+  return ToJson(run.Advance(command.at("until_s").get<double>(), ProgressSender()));
+}
+
+nlohmann::json Session::Park() {
+  OpenRun();
+  return {{"event", "parked"}, {"resident_bytes", ResidentBytes()}};
+}
+
+nlohmann::json Session::Close(const nlohmann::json& command, Next* next) {
+  CheckFields(command, {"keep"});
+  OpenRun();
+  if (command.at("keep").get<bool>()) {
+    run_->Close();
+  }
+  *next = Next::kEnd;
+  return {{"event", "closed"}};
+}
+
+Run& Session::OpenRun() const {
+  if (run_ == nullptr) {
+    throw RunError(RunFailure::kInvalid, "no run is open");
+  }
+  return *run_;
+}
+
+Progress Session::ProgressSender() const {
+  return [this](const char* phase, double done, double total) {
+    send_({{"event", "progress"}, {"phase", phase}, {"done", done}, {"total", total}});
+  };
+}
+
+}  // namespace rocktune

@@ -76,7 +76,11 @@ def _first_error(failure: ValidationError) -> str:
         "."
     )
     message = error["msg"].removeprefix("Value error, ")
-    if error["type"] not in ("value_error", "missing"):
+    if error["type"] == "missing":
+        message = "missing"
+    elif error["type"] == "too_short":
+        message = f"needs at least {error['ctx']['min_length']}"
+    elif error["type"] != "value_error":
         message = f"{message[0].lower()}{message[1:]}, not {error['input']!r:.60}"
     return f"{path}: {message}" if path else message
 

@@ -10,7 +10,11 @@ from rocktune.trial import Result
 
 LARGER_IS_BETTER = frozenset({"throughput_ops_s"})
 SMALLER_IS_BETTER = frozenset(
-    {f"{kind}_latency_us_{tail}" for kind in ("read", "write", "scan") for tail in ("p50", "p95", "p99", "p999")}
+    {
+        f"{kind}_latency_us_{tail}"
+        for kind in ("read", "write", "scan")
+        for tail in ("p50", "p95", "p99", "p999")
+    }
     | {"write_amplification", "read_amplification", "space_amplification", "stalled_share", "db_bytes"}
     | {"resident_bytes", "cpu_s_per_million_ops", "longest_write_stop_s"}
 )
@@ -52,15 +56,27 @@ class Objective:
         Returns:
             The position of each result in the order from best to worst, a permutation of 0 .. len - 1.
         """
-        values = np.array([[self._sortable(result, field) for field in self.fields] for result in results])
+        return self.ranks_of([[result.figure(field) for field in self.fields] for result in results])
+
+    def ranks_of(self, figures: Sequence[Sequence[float]]) -> list[int]:
+        """Ranks rows of figures as `ranks` does results.
+
+        Args:
+            figures: one row for each thing ranked, one column for each of `fields`; NaN ranks last.
+        """
+        values = np.array(
+            [
+                [self._sortable(field, value) for field, value in zip(self.fields, row, strict=True)]
+                for row in figures
+            ]
+        )
         if values.size == 0:
             return []
         field_ranks = np.argsort(np.argsort(-values, axis=0, kind="stable"), axis=0, kind="stable")
-        order = np.lexsort((np.arange(len(results)), field_ranks[:, 0], field_ranks.max(axis=1)))
+        order = np.lexsort((np.arange(len(values)), field_ranks[:, 0], field_ranks.max(axis=1)))
         return [int(position) for position in np.argsort(order)]
 
-    def _sortable(self, result: Result, field: str) -> float:
-        value = result.figure(field)
+    def _sortable(self, field: str, value: float) -> float:
         return -np.inf if np.isnan(value) else self.is_better(field) * value
 
     def score(self, result: Result) -> float:

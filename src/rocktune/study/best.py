@@ -1,0 +1,71 @@
+"""The search's best configurations, while it goes on and in the end."""
+
+import math
+from collections.abc import Sequence
+
+from rocktune.objective import Objective
+from rocktune.study.observer import Observer
+from rocktune.trial import Configuration, Result, Status
+
+
+def finalists(results: Sequence[Result], objective: Objective, count: int) -> list[Configuration]:
+    """Returns a search's best configurations, best first.
+
+    Figures at unequal ages do not compare. So whoever got to the largest age comes first, by rank there, then
+    whoever got to the next smaller one, and so on, each configuration where it got furthest. Configurations
+    of which any trial failed are left out.
+
+    Args:
+        results: of the search, in any order.
+        objective: what ranks them.
+        count: how many to return at most.
+    """
+    failed = {result.trial.configuration for result in results if result.status is not Status.OK}
+    furthest: dict[Configuration, Result] = {}
+    for result in results:
+        configuration = result.trial.configuration
+        before = furthest.get(configuration)
+        if configuration not in failed and (before is None or before.trial.until_s <= result.trial.until_s):
+            furthest[configuration] = result
+    ordered: list[Configuration] = []
+    for age_s in sorted({result.trial.until_s for result in furthest.values()}, reverse=True):
+        of_age = [result for result in furthest.values() if result.trial.until_s == age_s]
+        ranked = sorted(zip(objective.ranks(of_age), of_age, strict=True), key=lambda pair: pair[0])
+        ordered += [result.trial.configuration for _, result in ranked]
+    return ordered[:count]
+
+
+class BestSoFar:
+    """Follows a search and tells the observer when its best configuration changes.
+
+    Attributes:
+        results: everything added so far.
+        configuration: the best one, None before the first good result.
+        ratio: how many times better it is than the baseline in the objective's first field, None if unknown.
+    """
+
+    def __init__(self, objective: Objective, observer: Observer) -> None:
+        self._objective = objective
+        self._observer = observer
+        self._baseline = math.nan
+        self.results: list[Result] = []
+        self.configuration: Configuration | None = None
+        self.ratio: float | None = None
+
+    def set_baseline(self, result: Result) -> None:
+        """Gives the baseline's result, to which the best is compared."""
+        self._baseline = result.figure(self._objective.primary)
+
+    def add(self, result: Result) -> None:
+        """Adds one of the search's results."""
+        self.results.append(result)
+        best = finalists(self.results, self._objective, 1)
+        if not best or result.trial.configuration not in (best[0], self.configuration):
+            return
+        changed = best[0] != self.configuration
+        self.configuration = best[0]
+        latest = [other for other in self.results if other.trial.configuration == best[0]][-1]
+        ratio = self._objective.improvement(latest.figure(self._objective.primary), self._baseline)
+        self.ratio = None if math.isnan(ratio) else ratio
+        if changed:
+            self._observer.best_changed(best[0], self.ratio)

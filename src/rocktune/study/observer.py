@@ -1,0 +1,30 @@
+"""Who watches a study: the command line's progress display, or nobody."""
+
+from rocktune.trial import Configuration, Result, Trial
+
+
+class Observer:
+    """Is told what a study does, as it does it. Every method may be left as it is, and then does nothing."""
+
+    def phase_started(self, name: str, total_s: float | None) -> None:
+        """A phase begins.
+
+        Args:
+            name: "baseline", "search", "pick", "ablate", "prune" or "prove".
+            total_s: seconds of measuring that it will take at most; None when not known.
+        """
+
+    def trial_started(self, trial: Trial, index: int, of: int) -> None:
+        """A trial is about to be measured, the `index`-th (from 0) of the `of` trials in its batch."""
+
+    def progress(self, phase: str, done: float, total: float) -> None:
+        """The present trial gets on; see `rocktune.engine.base.Progress`."""
+
+    def trial_finished(self, result: Result) -> None:
+        """A trial was measured and recorded. Not called for results that a resumed study finds recorded."""
+
+    def best_changed(self, configuration: Configuration, ratio: float | None) -> None:
+        """The search has a new best configuration; `ratio` is against the baseline, above 1 when better."""
+
+    def note(self, text: str) -> None:
+        """Something that the user should read: one or two sentences."""

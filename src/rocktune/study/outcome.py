@@ -1,0 +1,148 @@
+"""What came out of a study, as the JSON that the ledger keeps and that report and command line read."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from rocktune.engine.base import Engine
+from rocktune.ledger import Ledger, StudyRecord
+from rocktune.space import Configuration, OptionMaps, Space
+from rocktune.study.ablation import Effect
+from rocktune.study.loop import TIME
+from rocktune.study.spec import StudySpec
+from rocktune.study.verification import ROCKSDB_DEFAULTS, Proof
+from rocktune.trial import Status
+from rocktune.units import format_scale
+
+SHOWN_FIELDS = ("throughput_ops_s", "read_latency_us_p99", "write_amplification")
+
+Options = Callable[[Configuration], OptionMaps]
+"""Returns the full-size options that a configuration stands for."""
+
+
+def conditions(spec: StudySpec, engine: Engine, ledger: Ledger) -> dict[str, Any]:
+    """Returns what was measured under which conditions."""
+    return {
+        "study": spec.name,
+        "seed": spec.seed,
+        "objective": spec.objective,
+        "workload": spec.workload.name,
+        "device": spec.device.name,
+        "space": spec.space.get("name", ""),
+        "tuner": spec.tuner,
+        "ledger": ledger.url,
+        "engine": engine.version,
+        "assertions": engine.version.endswith("assertions on"),
+        "search_scale": format_scale(spec.scale),
+    }
+
+
+def proven(spec: StudySpec, proof: Proof, options: Options, scale: int) -> dict[str, Any]:
+    """Returns what a proof says.
+
+    Args:
+        spec: the study.
+        proof: the runs and their ratios.
+        options: see `Options`.
+        scale: S of the proof.
+    """
+
+    def side(configuration: Configuration) -> dict[str, Any]:
+        failed = [result for result in proof.runs[configuration] if result.status is not Status.OK]
+        figures = {field: proof.figure(configuration, field).to_json() for field in SHOWN_FIELDS}
+        return {
+            "configuration": dict(configuration),
+            "options": options(configuration),
+            **figures,
+            "failures": [f"{result.status}: {result.message}" for result in failed],
+        }
+
+    return {
+        "verified_at_scale": format_scale(scale),
+        "best": side(proof.winner),
+        "baseline": side(proof.baseline) | {"source": baseline_source(spec)},
+        "rocksdb_defaults": side(ROCKSDB_DEFAULTS),
+        "ratio_to_baseline": proof.ratio_to_baseline.to_json(),
+        "ratio_to_rocksdb_defaults": proof.ratio_to_rocksdb_defaults.to_json(),
+        "recommended": proof.recommended,
+    }
+
+
+def unproven(spec: StudySpec, baseline: Configuration, options: Options) -> dict[str, Any]:
+    """Returns what there is to say when every configuration of the search failed."""
+    return {
+        "verified_at_scale": None,
+        "best": None,
+        "baseline": {
+            "configuration": dict(baseline),
+            "options": options(baseline),
+            "source": baseline_source(spec),
+        },
+        "rocksdb_defaults": None,
+        "ratio_to_baseline": None,
+        "ratio_to_rocksdb_defaults": None,
+        "recommended": "baseline",
+    }
+
+
+def baseline_source(spec: StudySpec) -> str:
+    """Returns where the baseline comes from: "options_file" or "tuning_guide"."""
+    return "options_file" if spec.base_options else "tuning_guide"
+
+
+def options_that_matter(
+    effects: Sequence[Effect],
+    winner: Configuration,
+    exported: Configuration,
+    baseline: Configuration,
+    space: Space,
+) -> list[dict[str, Any]]:
+    """Returns what each option does in which winner and baseline differ, largest effect first.
+
+    Args:
+        effects: as the ablation found them.
+        winner: before pruning.
+        exported: after pruning.
+        baseline: the other end of each change.
+        space: knows what each option does.
+    """
+    sentences = {knob.name: knob.effect for knob in space.knobs}
+    return [
+        {
+            "option": name,
+            "from": baseline.get(name),
+            "to": winner.get(name),
+            "effect_ratio": effect.ratio.to_json(),
+            "matters": effect.matters,
+            "verdict": effect.verdict,
+            "together_with": [other for other in effect.options if other != name],
+            "kept": exported.get(name) == winner.get(name),
+            "effect": sentences.get(name, ""),
+        }
+        for effect in effects
+        for name in effect.options
+    ]
+
+
+def counted(ledger: Ledger, study: StudyRecord) -> dict[str, Any]:
+    """Returns where the time went, and how many trials ended how.
+
+    `seconds` has measuring by phase, and of the wall time `opening`, `loading`, `repeated` (load that was run
+    again because a run had been discarded), `other` and `total`. A killed process' last batch is not in
+    `total`.
+    """
+    records = ledger.trials(study)
+    measured: dict[str, float] = {}
+    for record in records:
+        measured[record.phase] = measured.get(record.phase, 0.0) + record.measured_s
+    wall = {
+        name: sum(event.payload[f"{name}_s"] for event in ledger.events(study, TIME))
+        for name in ("wall", "opening", "loading", "repeated")
+    }
+    total_s = wall.pop("wall")
+    other_s = max(0.0, total_s - sum(measured.values()) - sum(wall.values()))
+    statuses = Counter(str(record.status) for record in records)
+    return {
+        "seconds": {**measured, **wall, "other": other_s, "total": total_s},
+        "trials": dict(sorted(statuses.items())),
+    }

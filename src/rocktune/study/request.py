@@ -1,0 +1,159 @@
+"""What a user asks for, by the command line's names, and the study that it comes to."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from rocktune.device import load_device
+from rocktune.errors import UserError
+from rocktune.objective import objective_named
+from rocktune.space import OptionMaps, space_document, space_from_document
+from rocktune.spec_file import Spec, is_file_name, read_toml, validated
+from rocktune.study.problem import expected_entries, problem_of
+from rocktune.study.spec import StudySpec, VerificationSettings
+from rocktune.tuners import tuner_named
+from rocktune.units import format_scale, format_seconds, parse_bytes, parse_scale, parse_seconds
+from rocktune.workload import load_workload
+
+FULL_SIZE_BUDGET_S = 2325.0
+"""What the search of Dremel's paper measures: 31 configurations, halved at 60, 80 and 100 s."""
+DEFAULT_SCALE = 32
+LARGEST_SCALE = 512
+
+_FILES = ("workload", "device", "space", "options_file", "out")
+
+
+class StudyRequest(Spec):
+    """A study as people ask for it; what is None has a default. A study's TOML file has these names too.
+
+    Attributes:
+        workload: a preset's name, or a TOML file.
+        device: likewise; the machine's own storage by default.
+        space: likewise.
+        tuner: its name.
+        tuner_settings: by the tuner's own names.
+        objective: a measurement's field, or "balance".
+        scale: "1/S".
+        budget: the search's measuring time ("3m").
+        memory: the memory budget at full size ("1GiB").
+        options_file: the user's own OPTIONS file, which is then the baseline.
+        ledger: URL or SQLite file.
+        study: the study's name.
+        seed: a whole number from 0.
+        out: directory for the OPTIONS file and the report.
+        verification: see `VerificationSettings`.
+    """
+
+    workload: str | None = None
+    device: str = "none"
+    space: str = "dremel"
+    tuner: str = "dremel"
+    tuner_settings: dict[str, Any] = Field(default={})
+    objective: str = "throughput_ops_s"
+    scale: str | int | None = None
+    budget: str | float | None = None
+    memory: str | int | None = None
+    options_file: str | None = None
+    ledger: str | None = None
+    study: str | None = None
+    seed: Annotated[int, Field(strict=True, ge=0, lt=1 << 63)] = 1
+    out: str | None = None
+    verification: VerificationSettings = VerificationSettings()
+
+
+def make_request(given: dict[str, Any], file: Path | None = None) -> StudyRequest:
+    """Returns a request.
+
+    Args:
+        given: by the names of `StudyRequest`; what is None counts as not given.
+        file: a study's TOML file, which says what is not in `given`. File names
+            in it count from where it lies.
+
+    Raises:
+        UserError: the file cannot be read or is malformed, or a field is unknown or has no possible value.
+    """
+    said = {name: value for name, value in given.items() if value is not None}
+    document = _with_paths(read_toml(file), file.parent) if file else {}
+    if file:
+        validated(StudyRequest, document, str(file))
+    return validated(StudyRequest, document | said, "study")
+
+
+def _with_paths(document: dict[str, Any], folder: Path) -> dict[str, Any]:
+    def is_file(name: str, value: Any) -> bool:
+        return (
+            name in _FILES
+            and isinstance(value, str)
+            and (name in ("options_file", "out") or is_file_name(value))
+        )
+
+    return {name: str(folder / value) if is_file(name, value) else value for name, value in document.items()}
+
+
+def scale_and_budget(scale: str | int | None, budget: str | float | None) -> tuple[int, float]:
+    """Returns a study's scale S and its search's seconds of measuring.
+
+    Without a budget the search measures the paper's 2,325 s divided by S. Without a scale S is the smallest
+    power of two at which that fits the budget. Without either the scale is 1/32.
+
+    Raises:
+        UserError: one of them is malformed or out of range.
+    """
+    budget_s = None if budget is None else parse_seconds(budget, "budget")
+    if scale is not None:
+        divisor = parse_scale(scale)
+    elif budget_s is None:
+        divisor = DEFAULT_SCALE
+    else:
+        divisor = 1
+        while FULL_SIZE_BUDGET_S / divisor > budget_s and divisor < LARGEST_SCALE:
+            divisor *= 2
+    return divisor, FULL_SIZE_BUDGET_S / divisor if budget_s is None else budget_s
+
+
+def resolve(request: StudyRequest, name: str, base_options: OptionMaps | None) -> StudySpec:
+    """Returns the study that a request comes to, checked as far as that takes no measuring.
+
+    Args:
+        request: what was asked for.
+        name: the study's.
+        base_options: what the request's OPTIONS file says.
+
+    Raises:
+        UserError: the first thing that is wrong with it.
+    """
+    if request.workload is None:
+        raise UserError("workload: missing; name one with --workload ('rocktune list workloads' shows them)")
+    workload, device = load_workload(request.workload), load_device(request.device)
+    objective_named(request.objective)
+    scale, budget_s = scale_and_budget(request.scale, request.budget)
+    memory_bytes = None if request.memory is None else parse_bytes(request.memory, "memory")
+    document = space_document(request.space)
+    space = space_from_document(document, memory_bytes, expected_entries(workload, device))
+    spec = StudySpec(
+        name=name,
+        workload=workload,
+        device=device,
+        space=document,
+        memory_bytes=space.memory_bytes,
+        tuner=request.tuner,
+        tuner_settings=request.tuner_settings,
+        objective=request.objective,
+        scale=scale,
+        budget_s=budget_s,
+        seed=request.seed,
+        base_options=base_options,
+        verification=request.verification,
+    )
+    _check_budget(spec)
+    return spec
+
+
+def _check_budget(spec: StudySpec) -> None:
+    smallest_s = tuner_named(spec.tuner, spec.tuner_settings).smallest_budget_s(problem_of(spec))
+    if spec.budget_s < smallest_s * (1 - 1e-9):
+        raise UserError(
+            f"budget: {format_seconds(spec.budget_s)} is too small for tuner '{spec.tuner}' at scale "
+            f"{format_scale(spec.scale)}; it takes at least {smallest_s:.6g} s"
+        )

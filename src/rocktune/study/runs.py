@@ -1,0 +1,107 @@
+"""Open runs, kept parked between the trials that continue them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rocktune.engine.base import Progress, Run
+from rocktune.trial import Configuration, Measurement, OptionMaps
+
+RunKey = tuple[Configuration, int]
+"""What a run is known by: its configuration and replicate."""
+
+
+@dataclass(frozen=True)
+class Window:
+    """A new stretch of a run.
+
+    Attributes:
+        measurement: of the window alone.
+        options: what the store really uses.
+        repeated_s: seconds of load that were run again to get to the window's start, because the run that
+            had been there was discarded or lost.
+    """
+
+    measurement: Measurement
+    options: OptionMaps
+    repeated_s: float
+
+
+@dataclass
+class _Parked:
+    run: Run
+    age_s: float
+    resident_bytes: int
+    score: float
+
+
+class RunKeeper:
+    """Opens runs, and keeps them parked within a memory limit. Not thread-safe."""
+
+    def __init__(
+        self,
+        open_run: Callable[[Configuration, int, Progress], Run],
+        score: Callable[[Measurement], float],
+        limit_bytes: int,
+    ) -> None:
+        """Creates a keeper without runs.
+
+        Args:
+            open_run: opens a fresh run; raises RunFailed.
+            score: how promising a run is, by its latest window; larger is better.
+            limit_bytes: what parked runs may hold in memory together. Beyond it the least promising ones are
+                discarded, and begin again from age 0 if they are asked for after all.
+        """
+        self._open_run = open_run
+        self._score = score
+        self._limit_bytes = limit_bytes
+        self._parked: dict[RunKey, _Parked] = {}
+
+    def advance(self, key: RunKey, from_s: float, until_s: float, keep: bool, progress: Progress) -> Window:
+        """Runs a configuration until an age, whether or not its run is still here.
+
+        Args:
+            key: which run.
+            from_s: the age up to which it has been measured before; the window begins there.
+            until_s: above `from_s`.
+            keep: park the run afterwards, rather than end it.
+            progress: is told how opening and running get on.
+
+        Raises:
+            RunFailed: the run cannot be opened or fails; it has been closed.
+        """
+        parked = self._parked.pop(key, None)
+        run = parked.run if parked else self._open_run(*key, progress)
+        try:
+            repeated_s = from_s - (parked.age_s if parked else 0.0)
+            if repeated_s > 0:
+                run.advance(from_s, progress)
+            window = Window(run.advance(until_s, progress), run.options, repeated_s)
+            if keep:
+                self._parked[key] = _Parked(run, until_s, run.park(), self._score(window.measurement))
+        except BaseException:
+            run.close()
+            self._parked.pop(key, None)
+            raise
+        if keep:
+            self._keep_within_limit()
+        else:
+            run.close()
+        return window
+
+    def release(self, key: RunKey) -> None:
+        """Ends a run that is no longer needed, if it is here."""
+        parked = self._parked.pop(key, None)
+        if parked:
+            parked.run.close()
+
+    def close(self) -> None:
+        """Ends all runs."""
+        for key in list(self._parked):
+            self.release(key)
+
+    def _keep_within_limit(self) -> None:
+        by_promise = sorted(self._parked, key=lambda key: self._parked[key].score)
+        while (
+            by_promise and sum(parked.resident_bytes for parked in self._parked.values()) > self._limit_bytes
+        ):
+            self.release(by_promise.pop(0))

@@ -1,0 +1,29 @@
+"""Which random numbers a study uses where: replicates, and the seeds that follow from them.
+
+A replicate is a number that all configurations share: equal replicates meet the same workload. Every purpose
+has replicates of its own, so that verification meets workloads that the search never saw.
+"""
+
+import hashlib
+
+SEARCH = 0
+BASELINE = 1
+PICK = 10
+ABLATE = 100
+PRUNE = 200
+PROVE = 300
+
+
+def elsewhere(replicate: int, scale: int) -> int:
+    """Returns the replicate that takes another's place when a study is verified again at 1/`scale`."""
+    return 1000 * scale + replicate
+
+
+def seed_of(study_seed: int, purpose: int | str) -> int:
+    """Returns the seed for a replicate's workload, or for another purpose, the same on every machine.
+
+    Returns:
+        A whole number from 0 to 2**63 - 1.
+    """
+    digest = hashlib.sha256(f"{study_seed}/{purpose}".encode()).digest()
+    return int.from_bytes(digest[:8]) >> 1

@@ -1,0 +1,73 @@
+"""What a study is, completely: what the ledger stores when it begins, and what resuming reads."""
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from rocktune.device import DeviceSpec
+from rocktune.space import OptionMaps
+from rocktune.spec_file import Positive, Spec
+from rocktune.workload import WorkloadSpec
+
+Age = Annotated[float, Field(strict=True, gt=0)]
+"""Seconds of load since a run began, at full size."""
+
+
+class VerificationSettings(Spec):
+    """How a study's winner is picked, pruned and proven. Ages are at full size.
+
+    Attributes:
+        finalists: how many of the search's best get fresh runs.
+        pick_runs: fresh runs of each finalist.
+        ablation_pairs: runs with and without each option; fewer than 2 say nothing about spread.
+        prune_pairs: runs of the winner and of its pruned form.
+        proof_pairs: runs of winner, baseline and RocksDB's defaults.
+        ablation_age_s: at which a run of the ablation ends.
+        age_s: at which every other run of the verification ends; Dremel's 120 s.
+    """
+
+    finalists: Positive = 4
+    pick_runs: Positive = 2
+    ablation_pairs: Annotated[int, Field(strict=True, ge=2, le=90)] = 3
+    prune_pairs: Annotated[int, Field(strict=True, ge=3, le=90)] = 3
+    proof_pairs: Annotated[int, Field(strict=True, ge=6, le=500)] = 6
+    ablation_age_s: Age = 60.0
+    age_s: Age = 120.0
+
+
+class StudySpec(Spec):
+    """Everything that decides what a study measures. JSON-able.
+
+    Attributes:
+        name: unique in its ledger.
+        workload: at full size.
+        device: what the store's I/O may use.
+        space: as `rocktune.space.space_document` writes it.
+        memory_bytes: the memory budget at full size.
+        tuner: its name.
+        tuner_settings: by the tuner's own names; what is not there has the tuner's default.
+        objective: a measurement's field, or "balance".
+        scale: S.
+        budget_s: seconds of measuring that the search may spend, at the study's scale.
+        seed: decides the workload's random numbers and the tuner's.
+        base_options: the user's own OPTIONS file, which is then the baseline; None for the tuning guide's.
+        verification: how the winner is verified.
+    """
+
+    name: Annotated[str, Field(strict=True, min_length=1)]
+    workload: WorkloadSpec
+    device: DeviceSpec
+    space: dict[str, Any]
+    memory_bytes: Positive
+    tuner: str
+    tuner_settings: dict[str, Any] = Field(default={})
+    objective: str
+    scale: Annotated[int, Field(strict=True, ge=1, le=512)]
+    budget_s: Age
+    seed: Annotated[int, Field(strict=True, ge=0, lt=1 << 63)]
+    base_options: OptionMaps | None = None
+    verification: VerificationSettings = VerificationSettings()
+
+    def age_s(self, full_size_s: float) -> float:
+        """Returns the age of a run at this scale that models `full_size_s` seconds at full size."""
+        return full_size_s / self.scale

@@ -1,0 +1,270 @@
+"""A study from beginning to end: baseline, search, pick, ablate, prune, prove."""
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from rocktune.engine import Engine, run_options
+from rocktune.errors import UserError
+from rocktune.ledger import Ledger, StudyRecord
+from rocktune.objective import Objective
+from rocktune.space import Configuration, OptionMaps
+from rocktune.study import outcome, seeds
+from rocktune.study.ablation import ablate, prune, pruned
+from rocktune.study.best import BestSoFar, finalists
+from rocktune.study.estimate import parked_limit_bytes, verification_s
+from rocktune.study.interrupt import Interrupt, StudyInterrupted
+from rocktune.study.loop import Loop, StopRequested
+from rocktune.study.observer import Observer
+from rocktune.study.problem import problem_of
+from rocktune.study.spec import StudySpec
+from rocktune.study.verification import ROCKSDB_DEFAULTS, Proof, Stage, interleaved, pick, prove
+from rocktune.trial import Experiment, Measurement
+from rocktune.tuners import tuner_named
+from rocktune.units import format_scale
+
+Found = TypeVar("Found")
+
+BATCHES_PER_SCALE = 1_000_000
+"""A verification at scale 1/S counts its batches from S times this, apart from the study's own."""
+
+
+def run_study(
+    spec: StudySpec, engine: Engine, ledger: Ledger, observer: Observer | None = None
+) -> dict[str, Any]:
+    """Runs a study, or goes on with the one of this specification, and returns its outcome.
+
+    Ctrl-C ends it after the present trial; a second one ends it at once. Everything recorded stays.
+
+    Args:
+        spec: what to do.
+        engine: opens the runs; stays open.
+        ledger: records everything.
+        observer: is told what happens.
+
+    Returns:
+        The outcome, as the ledger keeps it (docs/design/verification.md lists its fields).
+
+    Raises:
+        StudyInterrupted: Ctrl-C.
+        UserError: the name belongs to a study with other settings, or another process runs it.
+    """
+    study = ledger.create_study(spec.name, spec.model_dump(mode="json"), engine.version)
+    with ledger.lock(study):
+        recorded = ledger.outcome(study)
+        return recorded if recorded is not None else _Study(spec, engine, ledger, study, observer).run()
+
+
+def verify_study(
+    spec: StudySpec, engine: Engine, ledger: Ledger, scale: int, observer: Observer | None = None
+) -> dict[str, Any]:
+    """Proves a finished study's winner again at another scale, and returns the outcome that takes it in.
+
+    What is said on top of the outcome is the proof at the largest model; `verifications` has all of them.
+
+    Args:
+        spec: the study's.
+        engine: as for `run_study`.
+        ledger: as for `run_study`.
+        scale: S.
+        observer: as for `run_study`.
+
+    Raises:
+        StudyInterrupted: Ctrl-C; verifying again goes on.
+        UserError: the study has no winner yet, or another process runs it.
+    """
+    study = ledger.study(spec.name)
+    with ledger.lock(study):
+        recorded = ledger.outcome(study)
+        if recorded is None or recorded["best"] is None:
+            raise UserError(
+                f"study '{spec.name}' has no winner to verify; 'rocktune resume {spec.name}' goes on"
+            )
+        return _Study(spec, engine, ledger, study, observer, scale).verify(recorded)
+
+
+class _Study:
+    """One session of a study, at its own scale or at one of a verification."""
+
+    def __init__(
+        self,
+        spec: StudySpec,
+        engine: Engine,
+        ledger: Ledger,
+        study: StudyRecord,
+        observer: Observer | None,
+        verified_scale: int | None = None,
+    ) -> None:
+        self._spec = spec
+        self._engine = engine
+        self._ledger = ledger
+        self._study = study
+        self._observer = observer or Observer()
+        self._problem = problem_of(spec)
+        self._objective: Objective = self._problem.objective
+        self._best = BestSoFar(self._objective, self._observer)
+        self._scale = verified_scale or spec.scale
+        self._experiment = Experiment(
+            spec.workload, spec.device, self._scale, self._problem.space, spec.base_options or {}
+        )
+        self._interrupt = Interrupt(
+            lambda: self._observer.note("Ending after this trial; Ctrl-C again ends at once.")
+        )
+        self._loop = Loop(
+            engine,
+            self._opening,
+            self._score,
+            ledger,
+            study,
+            self._observer,
+            self._interrupt,
+            parked_limit_bytes(),
+            first_batch=BATCHES_PER_SCALE * verified_scale if verified_scale else 0,
+        )
+        if study.engine_version and study.engine_version != engine.version:
+            self._observer.note(
+                f"This study began with {study.engine_version} and goes on with {engine.version}."
+            )
+
+    def run(self) -> dict[str, Any]:
+        """Runs all phases."""
+        with self._interruptible():
+            self._measure_baseline()
+            self._search()
+            result = self._verified()
+        self._ledger.set_outcome(self._study, result)
+        self._ledger.set_state(self._study, "finished")
+        return result
+
+    def verify(self, recorded: dict[str, Any]) -> dict[str, Any]:
+        """Runs the proof alone, of the recorded winner."""
+        winner, baseline = (Configuration(recorded[side]["configuration"]) for side in ("best", "baseline"))
+        with self._interruptible():
+            proof = self._prove(winner, baseline, f"verify {format_scale(self._scale)}")
+        proven = outcome.proven(self._spec, proof, self._options, self._scale)
+        verifications = recorded["verifications"] | {proven["verified_at_scale"]: proven}
+        largest: str = min(verifications, key=lambda scale: int(scale.rpartition("/")[2]))
+        counted = outcome.counted(self._ledger, self._study)
+        result: dict[str, Any] = (
+            recorded | verifications[largest] | counted | {"verifications": verifications}
+        )
+        self._ledger.set_outcome(self._study, result)
+        return result
+
+    @contextmanager
+    def _interruptible(self) -> Iterator[None]:
+        try:
+            with self._interrupt:
+                yield
+        except StopRequested:
+            self._ledger.set_state(self._study, "interrupted")
+            raise StudyInterrupted(self._spec.name, self._best.configuration, self._best.ratio) from None
+
+    def _measure_baseline(self) -> None:
+        """Measures the baseline once, so that the search's progress can be shown against it."""
+        self._enter("baseline")
+        age_s = self._age_s(self._spec.verification.age_s)
+        runs = interleaved([self._problem.baseline], [seeds.BASELINE], age_s)
+        self._loop.run("baseline", runs, False, self._best.set_baseline)
+
+    def _search(self) -> None:
+        tuner = tuner_named(self._spec.tuner, self._spec.tuner_settings)
+        rng = np.random.default_rng(seeds.seed_of(self._spec.seed, "tuner"))
+        self._enter("search", self._spec.budget_s)
+        self._loop.run("search", tuner.search(self._problem, rng), True, self._best.add)
+
+    def _verified(self) -> dict[str, Any]:
+        settings, objective, baseline = self._spec.verification, self._objective, self._problem.baseline
+        best = finalists(self._best.results, objective, settings.finalists)
+        age_s = self._age_s(settings.age_s)
+        winner = self._run("pick", pick(best, objective, _replicates(seeds.PICK, settings.pick_runs), age_s))
+        conditions = outcome.conditions(self._spec, self._engine, self._ledger)
+        if winner is None:
+            found: dict[str, Any] = {"options_that_matter": [], "verifications": {}}
+            found |= outcome.unproven(self._spec, baseline, self._options)
+        else:
+            found = self._pruned_and_proven(winner)
+        return conditions | found | outcome.counted(self._ledger, self._study)
+
+    def _pruned_and_proven(self, winner: Configuration) -> dict[str, Any]:
+        settings, objective, baseline = self._spec.verification, self._objective, self._problem.baseline
+        ablations = _replicates(seeds.ABLATE, settings.ablation_pairs)
+        ablation_age_s = self._age_s(settings.ablation_age_s)
+        effects = []
+        if winner != baseline:
+            stage = ablate(winner, baseline, objective, self._is_valid, ablations, ablation_age_s)
+            effects = self._run("ablate", stage)
+        candidate = pruned(winner, baseline, effects, self._is_valid)
+        prunings = _replicates(seeds.PRUNE, settings.prune_pairs)
+        stage_of_two = prune(winner, candidate, objective, prunings, self._age_s(settings.age_s))
+        exported = self._run("prune", stage_of_two)
+        proof = self._prove(exported, baseline, "prove")
+        proven = outcome.proven(self._spec, proof, self._options, self._scale)
+        matter = outcome.options_that_matter(effects, winner, exported, baseline, self._problem.space)
+        return proven | {
+            "options_that_matter": matter,
+            "verifications": {proven["verified_at_scale"]: proven},
+        }
+
+    def _prove(self, winner: Configuration, baseline: Configuration, phase: str) -> Proof:
+        settings = self._spec.verification
+        replicates = _replicates(seeds.PROVE, settings.proof_pairs)
+        if phase != "prove":
+            replicates = [seeds.elsewhere(replicate, self._scale) for replicate in replicates]
+        age_s = self._age_s(settings.age_s)
+        return self._run(phase, prove(winner, baseline, self._objective, replicates, age_s))
+
+    def _run(self, phase: str, stage: Stage[Found]) -> Found:
+        """Runs one of the verification's stages, whose runs are all fresh and none of them continued."""
+        self._enter(phase)
+        return self._loop.run(phase, stage, continues_runs=False)
+
+    def _enter(self, phase: str, total_s: float | None = None) -> None:
+        at_most = verification_s(self._spec, len(self._problem.baseline), self._scale)
+        self._observer.phase_started(
+            phase, at_most.get(phase.partition(" ")[0]) if total_s is None else total_s
+        )
+        self._ledger.set_state(self._study, phase)
+
+    def _age_s(self, full_size_s: float) -> float:
+        return full_size_s / self._scale
+
+    def _opening(self, configuration: Configuration, replicate: int) -> tuple[Experiment, Configuration, int]:
+        return *self._opened_as(configuration), seeds.seed_of(self._spec.seed, replicate)
+
+    def _opened_as(self, configuration: Configuration) -> tuple[Experiment, Configuration]:
+        """Returns the experiment and configuration to open for a configuration of the study.
+
+        The user's own configuration is their file as it stands, whatever the space knows of it. RocksDB's
+        bare defaults have nothing under them, not even that file.
+        """
+        if configuration == ROCKSDB_DEFAULTS:
+            return replace(self._experiment, base_options={}), configuration
+        if self._spec.base_options and configuration == self._problem.baseline:
+            return self._experiment, Configuration({})
+        return self._experiment, configuration
+
+    def _options(self, configuration: Configuration) -> OptionMaps:
+        return run_options(*self._opened_as(configuration))
+
+    def _is_valid(self, configuration: Configuration) -> bool:
+        if configuration == self._problem.baseline:
+            return True
+        try:
+            self._problem.space.validate(configuration)
+        except UserError:
+            return False
+        return True
+
+    def _score(self, window: Measurement) -> float:
+        field = self._objective.primary
+        value = self._objective.is_better(field) * window.figures[field]
+        return -math.inf if math.isnan(value) else value
+
+
+def _replicates(first: int, count: int) -> list[int]:
+    return list(range(first, first + count))

@@ -2,7 +2,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rocktune.lsm import (
@@ -67,6 +67,7 @@ def test_sum_is_the_number_of_levels_when_files_do_not_grow() -> None:
     assert float(result) == pytest.approx(0.2)
 
 
+@settings(derandomize=True, max_examples=60, deadline=None)
 @given(ratio=st.integers(1, 8), depth=st.integers(1, 10))
 def test_compaction_frequency_is_the_sum_it_stands_for(ratio: int, depth: int) -> None:
     result = compaction_frequency(

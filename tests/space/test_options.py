@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rocktune.errors import UserError
@@ -82,6 +82,7 @@ def test_text_that_is_no_size_is_left_alone() -> None:
     assert scaled_options({"table": {"block_cache": "nullptr"}}, 2)["table"]["block_cache"] == "nullptr"
 
 
+@settings(derandomize=True, max_examples=60, deadline=None)
 @given(
     small=st.integers(0, 1 << 40),
     more=st.integers(0, 1 << 40),

@@ -284,9 +284,15 @@ def test_options_files_are_read_by_the_linked_rocksdb(make_engine: MakeEngine, t
     file = checker.read_options_file(path)
     assert (file.rocksdb_version, file.column_families["default"]["cf"]["num_levels"]) == ("7.8.3", "4")
     path.write_text("\x00\x01")
-    with pytest.raises(UserError, match=f"{path}: not an OPTIONS file"):
+    with pytest.raises(UserError, match=f"^options file {path}: "):
         checker.read_options_file(path)
     assert checker.effective({})["cf"]["num_levels"] == "7"
+
+
+def test_an_options_file_on_which_the_worker_dies(make_engine: MakeEngine, tmp_path: Path) -> None:
+    checker = make_engine("read_options_file=segfault").checker
+    with pytest.raises(UserError, match=f"^options file {tmp_path}: killed by SIGSEGV$"):
+        checker.read_options_file(tmp_path)
 
 
 def test_bad_input_writes_nothing(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from rocktune.engine.base import RunFailed
 from rocktune.engine.worker import WorkerProcess, find_worker, start_worker
 from rocktune.errors import UserError
-from rocktune.trial import OptionMaps
+from rocktune.trial import OptionMaps, Status
 
 _TIMEOUT_S = 60.0
 
@@ -20,11 +20,14 @@ class OptionsFile:
 
     Attributes:
         rocksdb_version: of the RocksDB that wrote it.
-        column_families: by name; section "db" is the same in each.
+        column_families: by name; section "db" is the same in each. No block cache, of which such files
+            say nothing.
+        ignored: options of another version that the linked RocksDB does not know or no longer heeds.
     """
 
     rocksdb_version: str
     column_families: dict[str, OptionMaps]
+    ignored: tuple[str, ...]
 
 
 class OptionsChecker:
@@ -67,14 +70,15 @@ class OptionsChecker:
         """Reads an OPTIONS file of any RocksDB version.
 
         Raises:
-            UserError: it cannot be read, is none, is incomplete, or names what this RocksDB does not have.
+            UserError: it cannot be read, is none, is incomplete, or needs what this RocksDB does not have.
         """
         try:
             reply = self._ask("read_options_file", {"path": str(path.absolute())})
         except RunFailed as failure:
-            raise UserError(f"{path}: {failure.message}") from None
+            named = failure.status is Status.INVALID
+            raise UserError(failure.message if named else f"options file {path}: {failure.message}") from None
         families = {family["name"]: family["options"] for family in reply["column_families"]}
-        return OptionsFile(reply["rocksdb_version"], families)
+        return OptionsFile(reply["rocksdb_version"], families, tuple(reply["ignored"]))
 
     def close(self) -> None:
         """Ends the worker; the next question starts another. Idempotent; never raises."""

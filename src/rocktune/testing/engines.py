@@ -19,9 +19,9 @@ from rocktune.trial import Configuration, Experiment, Status
 from rocktune.units import MIB
 from rocktune.workload import WorkloadSpec
 
-# 100 operations in the first half second of a run, then nothing: enough time for them on any machine.
-_BURST = {"kind": "bursts", "operations_s": 200.0, "on_s": 0.5, "period_s": 1000.0}
-_BURST_SEEN_S = 2.0
+# 100 operations in the first tenth of a second of a run (at 1/16), then nothing: time enough for all of them.
+_BURST = {"kind": "bursts", "operations_s": 1000.0, "on_s": 1.6, "period_s": 16_000.0}
+_BURST_SEEN_S = 1.5
 
 
 def small_experiment(preloaded_keys: int = 0, arrival: dict[str, Any] | None = None) -> Experiment:

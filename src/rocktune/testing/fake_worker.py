@@ -238,9 +238,14 @@ def _options_file(path: Path) -> dict[str, Any]:
     try:
         options = json.loads(path.read_text())
     except (OSError, ValueError) as failure:
-        raise CommandError("invalid", f"not an OPTIONS file: {failure}") from None
+        raise CommandError("invalid", f"options file {path}: {failure}") from None
     family = {"name": "default", "options": _effective(options)}
-    return {"event": "options_file", "rocksdb_version": ROCKSDB_VERSION, "column_families": [family]}
+    return {
+        "event": "options_file",
+        "rocksdb_version": ROCKSDB_VERSION,
+        "column_families": [family],
+        "ignored": [],
+    }
 
 
 def _fail(kind: str) -> NoReturn:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from rocktune.engine.bases import BaseCache, base_key
-from rocktune.engine.data_directory import DataDirectory
+from rocktune.engine.bases import BaseCache, base_key, clean_data
+from rocktune.engine.data_directory import DataDirectory, directory_bytes
 from rocktune.workload import WorkloadSpec
 
 OPTIONS: dict[str, dict[str, str]] = {"db": {}, "cf": {"num_levels": "5"}, "table": {}}
@@ -146,6 +146,34 @@ def test_a_base_larger_than_the_quota_stays_while_it_is_used(data: DataDirectory
         bases.clone(key, make, clone)
         assert (clone / "CURRENT").is_file()
     assert sorted(path.name for path in data.bases.iterdir() if path.is_dir()) == ["b"]
+
+
+def test_bases_leave_as_much_free_as_they_take(data: DataDirectory, monkeypatch: pytest.MonkeyPatch) -> None:
+    def sized(directory: Path) -> None:
+        (directory / "000001.sst").write_text("x" * 100)
+
+    # 300 bytes of bases and 100 free: half of 400 may be kept.
+    bases = BaseCache(data, 1 << 30)
+    for time_s, key in enumerate(("a", "b", "c")):
+        monkeypatch.setattr(DataDirectory, "free_bytes", lambda self, left=300 - time_s * 100: left)
+        bases.clone(key, sized, data.new_directory())
+        os.utime(data.bases / key, (time_s, time_s))
+    assert sorted(path.name for path in data.bases.iterdir() if path.is_dir()) == ["b", "c"]
+
+
+def test_cleaning(tmp_path: Path) -> None:
+    path = tmp_path / "data"
+    assert clean_data(path) == 0
+    assert not path.exists()
+    data = DataDirectory(path)
+    BaseCache(data, 1 << 30).clone("k", make, data.new_directory())
+    size = directory_bytes(data.bases / "k")
+    assert clean_data(path) == size > 0
+    data._held.close()
+    # The driver is gone: its clone, without LOG and LOCK, is left over.
+    left = directory_bytes(path / "runs")
+    assert clean_data(path) == left > 0
+    assert list((path / "runs").iterdir()) == []
 
 
 def workload(**changes: Any) -> WorkloadSpec:

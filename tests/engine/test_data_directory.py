@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from rocktune.engine import data_directory
 from rocktune.engine.data_directory import DataDirectory, default_data_directory, directory_bytes
 from rocktune.engine.locks import is_locked_by_another, locked
 from rocktune.errors import UserError
@@ -151,12 +150,6 @@ def test_an_unwritable_directory_is_refused(unwritable: Path, without_rights: No
     for directory in (unwritable, unwritable / "new"):
         with pytest.raises(UserError, match="cannot be written: Permission denied; name an empty or new"):
             DataDirectory(directory)
-
-
-def test_a_full_file_system_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(data_directory, "RESERVED_FREE_BYTES", 1 << 62)
-    with pytest.raises(UserError, match=r"0B are needed beside a reserve of .* are free"):
-        DataDirectory(path)
 
 
 def test_room_is_made_sure_of(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -199,6 +199,13 @@ def test_without_room_a_run_is_out_of_disk(make_engine: MakeEngine, monkeypatch:
         engine.open(EXPERIMENT, DEFAULT, seed=1)
 
 
+def test_a_full_file_system_is_refused(make_engine: MakeEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(DataDirectory, "free_bytes", lambda self: -1)
+    with pytest.raises(UserError, match="0B are needed beside a reserve of 256MiB, and 256MiB are free"):
+        make_engine()
+    assert psutil.Process().children() == []
+
+
 def test_bare_defaults_are_scaled_too(make_engine: MakeEngine, opened: list[dict[str, Any]]) -> None:
     make_engine().open(EXPERIMENT, Configuration({}), seed=1)
     options = opened[-1]["options"]

@@ -1,6 +1,7 @@
 """Systems under test behind one protocol: open a run, advance it, park it, close it."""
 
 from rocktune.engine.base import Engine, Progress, Run, RunFailed
+from rocktune.engine.bases import clean_data
 from rocktune.engine.checker import OptionsChecker, OptionsFile
 from rocktune.engine.data_directory import DataDirectory, default_data_directory
 from rocktune.engine.embedded import EmbeddedEngine
@@ -16,6 +17,7 @@ __all__ = [
     "Progress",
     "Run",
     "RunFailed",
+    "clean_data",
     "default_data_directory",
     "find_worker",
     "run_options",

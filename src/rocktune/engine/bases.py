@@ -31,11 +31,29 @@ def base_key(workload: WorkloadSpec, options: OptionMaps, rocksdb_version: str) 
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
+def clean_data(path: Path) -> int:
+    """Removes what drivers that are gone have left in a data directory, and all bases that are not in use.
+
+    Returns:
+        Bytes removed.
+
+    Raises:
+        UserError: it is no directory that rocktune may write.
+    """
+    if not path.exists():
+        return 0
+    data = DataDirectory(path)
+    try:
+        return data.tidied_bytes + BaseCache(data, 0).evict()
+    finally:
+        data.close()
+
+
 class BaseCache:
     """The bases of a data directory, under a quota; the least recently used ones go. Safe among processes."""
 
     def __init__(self, data: DataDirectory, quota_bytes: int) -> None:
-        """Uses the bases of `data`, and keeps at most `quota_bytes` of them, or the one in use alone."""
+        """Uses the bases of `data`; they may take `quota_bytes`, but no more than they leave free."""
         self._data = data
         self._quota_bytes = quota_bytes
 
@@ -86,7 +104,8 @@ class BaseCache:
         except BaseException:
             shutil.rmtree(making, ignore_errors=True)
             raise
-        self.evict(self._quota_bytes)
+        possible_bytes = self._data.free_bytes() + directory_bytes(self._data.bases)
+        self.evict(min(self._quota_bytes, possible_bytes // 2))
 
     def _remove(self, base: Path) -> None:
         # Renamed first, so that a kill in between leaves no half base.

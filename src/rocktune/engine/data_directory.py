@@ -66,7 +66,7 @@ class DataDirectory:
 
         Raises:
             UserError: it is not rocktune's and not empty, a system's or home directory, a RocksDB database,
-                or cannot be written, or its file system is full.
+                or cannot be written.
         """
         try:
             self.path = path.expanduser().resolve()
@@ -85,7 +85,6 @@ class DataDirectory:
                     raise UserError(
                         f"data directory {self.path}: {directory.name} is a symbolic link; remove it"
                     )
-            self.require_free(0)
             with locked(self.path / "lock"):
                 self.tidied_bytes = _remove_abandoned(runs)
                 self._runs = Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=runs))

@@ -4,6 +4,7 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -158,14 +159,16 @@ class EmbeddedEngine:
             base_quota_bytes: what preloaded bases may take on the disk.
 
         Raises:
-            UserError: there is no worker or it does not start, or the data directory is refused.
+            UserError: there is no worker or it does not start, the data directory is refused, or its file
+                system is full.
         """
         self.checker = OptionsChecker(worker)
-        try:
+        with ExitStack() as undone:
+            undone.callback(self.checker.close)
             self.data = DataDirectory(data_directory)
-        except BaseException:
-            self.checker.close()
-            raise
+            undone.callback(self.data.close)
+            self.data.require_free(0)
+            undone.pop_all()
         self.bases = BaseCache(self.data, base_quota_bytes)
         self.version = (
             f"RocksDB {self.checker.rocksdb_version}, assertions {'on' if self.checker.assertions else 'off'}"

@@ -1,11 +1,12 @@
 import json
+import textwrap
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from rocktune.errors import UserError
-from rocktune.space import Space, load_space, space_document, space_from_document, space_names
+from rocktune.space import Space, load_space, space_document, space_file, space_from_document, space_names
 from rocktune.testing.spaces import SpaceConformance
 
 MIB = 1 << 20
@@ -105,6 +106,13 @@ def test_fixed_values_count_in_rules_and_formulas(tmp_path: Path) -> None:
     space.validate(default.replaced({"write_buffer_size": 77 * MIB}))
     with pytest.raises(UserError, match="8 write buffers of 78MiB"):
         space.validate(default.replaced({"write_buffer_size": 78 * MIB}))
+
+
+def test_the_documented_example_works(tmp_path: Path) -> None:
+    example = textwrap.dedent((space_file.__doc__ or "").split("\n", 1)[1])
+    space = load_space(written(tmp_path, example), None, 0)
+    assert {"max_subcompactions", "bottommost_compression"} <= set(space.default())
+    assert space.options(space.default())["cf"]["periodic_compaction_seconds"] == "0"
 
 
 def test_memory_given_wins_over_the_files(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 import math
 from collections import deque
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -61,6 +62,13 @@ class TestArms:
         ]
         configurations = [configuration for each in arms for configuration in each.untried]
         assert len(configurations) == len(set(configurations)) > 1900
+
+    def test_the_baseline_is_in_none(self) -> None:
+        problem = synthetic_problem()
+        drawn = problem.space.sample(1, rng())[0]
+        arms = make_arms(replace(problem, baseline=drawn), SMALL, rng())
+        assert not any(drawn in each.untried for each in arms)
+        assert any(drawn in each.untried for each in make_arms(problem, SMALL, rng()))
 
     def test_empty_arms_are_not_there(self) -> None:
         arms = make_arms(synthetic_problem(), DremelSettings(pool=2000, buckets=4), rng())
@@ -162,6 +170,7 @@ class TestTimePoints:
             Dremel(DremelSettings(pool=500, time_points_s="auto")).search(problem, rng()), respond
         )
         assert transcript.batches[0].trials == (Trial(problem.baseline, 120.0),)
+        assert transcript.batches[1].release == ((problem.baseline, 0),)
         ages = {round(trial.until_s, 6) for batch in transcript.batches[1:] for trial in batch.trials}
         assert ages == {30.0, 40.0, 50.0}
 

@@ -103,7 +103,12 @@ class Ledger(TrialStore):
         with self._engine.begin() as connection:
             row = _study_row(connection, name)
         if row is None:
-            raise unknown_name("study", name, [record.name for record in self.studies()])
+            names = [record.name for record in self.studies()]
+            raise (
+                unknown_name("study", name, names)
+                if names
+                else UserError(f"ledger {self.url}: has no study yet")
+            )
         return study_record(row)
 
     def studies(self) -> list[StudyRecord]:

@@ -90,6 +90,11 @@ class LedgerConformance:
         with pytest.raises(UserError, match="unknown study 'studdy': did you mean 'study'"):
             ledger.study("studdy")
 
+    def test_an_empty_ledger_says_so(self, ledger: Ledger) -> None:
+        """There is no name to suggest."""
+        with pytest.raises(UserError, match="has no study yet"):
+            ledger.study("study")
+
     def test_deleting_takes_everything_of_that_study_alone(self, ledger: Ledger, study: StudyRecord) -> None:
         """A new study of the same name starts empty; another one keeps its trials."""
         other = ledger.create_study("other", SPEC, "RocksDB 7.8.3")

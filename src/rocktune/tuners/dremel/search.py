@@ -13,7 +13,7 @@ from rocktune.tuners.dremel.arms import Arm, make_arms
 from rocktune.tuners.dremel.confidence import promising_arms, standard_deviation
 from rocktune.tuners.dremel.settings import DremelSettings
 from rocktune.tuners.dremel.time_points import steady_from_s, time_points_from_s
-from rocktune.tuners.halving import RunKey, halving_cost_s, successive_halving, sure_losers, survivors
+from rocktune.tuners.halving import RunKey, halving_cost_s, run_of, successive_halving, sure_losers, survivors
 from rocktune.units import format_seconds
 
 
@@ -28,31 +28,32 @@ class Dremel(Tuner):
     def search(self, problem: Problem, rng: np.random.Generator) -> Search:
         """See `Tuner.search`. The last batch holds the finalists at the last time point."""
         arms = make_arms(problem, self.settings, rng)
-        ages_s, budget_s = yield from self._time_points(problem)
+        ages_s, budget_s, probed = yield from self._time_points(problem)
         rounds = self._rounds(len(arms), ages_s, budget_s)
         planned = len(arms) + rounds * self.settings.top_arms
 
-        results, released = yield from self._sample(problem, arms, rounds, ages_s[0], survivors(planned))
+        results = yield from _pull(arms, ages_s[0], problem.objective, probed)
+        released = yield from self._sample_further(problem, arms, results, rounds, survivors(planned))
         yield from successive_halving(results, ages_s[1:], problem.objective, released)
 
-    def _sample(
-        self, problem: Problem, arms: Sequence[Arm], rounds: int, age_s: float, kept: int
-    ) -> Generator[Batch, Sequence[Result], tuple[list[Result], set[RunKey]]]:
-        """Algorithm 2: runs one configuration of each arm, then one more of the top k arms in each round.
+    def _sample_further(
+        self, problem: Problem, arms: Sequence[Arm], results: list[Result], rounds: int, kept: int
+    ) -> Generator[Batch, Sequence[Result], set[RunKey]]:
+        """Algorithm 2 from line 3 on: runs one more configuration of the top k arms in each round.
 
         All runs are measured at one age, for figures at different ages cannot be compared, and wait there.
 
         Args:
             problem: what is tuned.
-            arms: all of them.
+            arms: all of them, each with its first configuration's reward.
+            results: of these first configurations; those of the further ones are appended.
             rounds: R.
-            age_s: the first time point.
-            kept: how many runs at most go on from there; the others are released as soon as they are known.
+            kept: how many runs at most go on afterwards; the others are released as soon as they are known.
 
         Returns:
-            Every run's result, and the runs that are released.
+            The runs that are released.
         """
-        results = yield from _pull(arms, age_s, problem.objective)
+        age_s = results[0].trial.until_s
         global_deviation = standard_deviation([reward for arm in arms for reward in arm.rewards])
         released: set[RunKey] = set()
         for _ in range(rounds):
@@ -62,19 +63,20 @@ class Dremel(Tuner):
             lost = [run for run in sure_losers(results, kept, problem.objective) if run not in released]
             released.update(lost)
             results += yield from _pull(chosen, age_s, problem.objective, lost)
-        return results, released
+        return released
 
     def _time_points(
         self, problem: Problem
-    ) -> Generator[Batch, Sequence[Result], tuple[tuple[float, ...], float]]:
-        """Returns the ages to halve at and the budget that is left, both in seconds at the search's scale."""
+    ) -> Generator[Batch, Sequence[Result], tuple[tuple[float, ...], float, list[RunKey]]]:
+        """Returns the ages to halve at and the budget that is left, both scaled, and the probe's run."""
         points_s, budget_s = self.settings.time_points_s, problem.budget_s
         if points_s == "auto":
             probe_s = problem.age_s(problem.trial_age_s)
             (result,) = yield Batch((Trial(problem.baseline, probe_s),))
             budget_s -= probe_s
-            return time_points_from_s(self._steady_from_s(problem, result), probe_s), budget_s
-        return tuple(problem.age_s(point_s) for point_s in points_s), budget_s
+            points_s = time_points_from_s(self._steady_from_s(problem, result), probe_s)
+            return points_s, budget_s, [run_of(result)]
+        return tuple(problem.age_s(point_s) for point_s in points_s), budget_s, []
 
     def _steady_from_s(self, problem: Problem, probe: Result) -> float | None:
         if probe.measurement is None:

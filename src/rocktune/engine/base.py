@@ -36,7 +36,8 @@ class Run(Protocol):
             The window from the previous age.
 
         Raises:
-            RunFailed: the run is over and may only be closed.
+            RunFailed: the run is over and may only be closed; asking again raises the same.
+            ValueError: the run's age is not below `until_s`, or the run is closed.
         """
         ...
 
@@ -83,5 +84,5 @@ class Engine(Protocol):
         ...
 
     def close(self) -> None:
-        """Ends every run that is still open. Idempotent."""
+        """Ends every run that is still open. Idempotent; never raises."""
         ...

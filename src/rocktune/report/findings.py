@@ -12,6 +12,9 @@ from rocktune.units import format_bytes
 
 Interval = Mapping[str, Any]
 
+UNKNOWN = "–"
+"""Stands for a number that is not known."""
+
 _LATENCY_TAILS = {"p50": "p50", "p95": "p95", "p99": "p99", "p999": "p99.9"}
 _FIELDS = {
     "throughput_ops_s": ("throughput", "operations/s"),
@@ -50,7 +53,7 @@ def field_unit(field: str) -> str:
 def format_number(value: float | None, digits: int = 3) -> str:
     """Writes a number to some significant digits, thousands set apart; a dash for None and NaN."""
     if value is None or math.isnan(value):
-        return "–"
+        return UNKNOWN
     if value == 0 or math.isinf(value):
         return f"{value:g}".replace("inf", "∞").replace("-", "−")
     places = digits - 1 - math.floor(math.log10(abs(value)))
@@ -60,7 +63,7 @@ def format_number(value: float | None, digits: int = 3) -> str:
 def format_interval(interval: Interval | None, digits: int = 3) -> str:
     """Writes the 95% interval alone (`47,700 to 48,900`); a dash where it is not known."""
     if not interval or interval.get("low") is None or interval.get("high") is None:
-        return "–"
+        return UNKNOWN
     return f"{format_number(interval['low'], digits)} to {format_number(interval['high'], digits)}"
 
 
@@ -72,14 +75,14 @@ def format_ratio(interval: Interval | None) -> str:
 def format_ratio_interval(interval: Interval | None) -> str:
     """Writes a ratio's 95% interval (`1.53× to 1.61×`); a dash where it is not known."""
     if not interval or interval.get("low") is None or interval.get("high") is None:
-        return "–"
+        return UNKNOWN
     return f"{_times(interval['low'])} to {_times(interval['high'])}"
 
 
 def _times(ratio: float | None) -> str:
     """Writes a factor; so near 1 that only a third decimal says on which side, with three."""
     if ratio is None or math.isnan(ratio):
-        return "–"
+        return UNKNOWN
     return f"{ratio:.3f}×" if abs(ratio - 1) < 0.005 else f"{ratio:.2f}×"
 
 
@@ -96,7 +99,7 @@ def format_option(name: str, value: object) -> str:
 def format_field(field: str, value: float | None) -> str:
     """Writes a measurement field's value as people read it (sizes with a unit, shares in percent)."""
     if value is None or math.isnan(value):
-        return "–"
+        return UNKNOWN
     if field_unit(field) == "bytes":
         return format_bytes(value)
     return f"{100 * value:.1f}%" if field_unit(field) == "share" else format_number(value)

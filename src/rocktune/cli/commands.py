@@ -1,0 +1,250 @@
+"""The commands. Each parses its arguments, calls one function of `rocktune.api`, and prints the answer."""
+
+from collections.abc import Callable
+from importlib import metadata
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from rocktune import api
+from rocktune.cli import options, tables
+from rocktune.cli.output import print_json, print_line, print_text, stderr, stdout
+from rocktune.cli.progress import ProgressDisplay
+from rocktune.errors import UserError, unknown_name
+
+app = typer.Typer(
+    help="Finds, proves and keeps the best RocksDB configuration for your workload on your hardware.",
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print_line(f"rocktune {metadata.version('rocktune')}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def rocktune(
+    context: typer.Context,
+    version: Annotated[  # noqa: ARG001 - its callback does it
+        bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Print the version.")
+    ] = False,
+) -> None:
+    """Prints the help where no command is given."""
+    if context.invoked_subcommand is None:
+        print_line(context.get_help())
+
+
+@app.command()
+def tune(
+    study_file: Annotated[
+        Path | None, typer.Argument(metavar="STUDY.toml", help="A study's file; options override it.")
+    ] = None,
+    workload: options.Workload = None,
+    device: options.Device = None,
+    space: options.Space = None,
+    tuner: Annotated[str | None, typer.Option(metavar="NAME", help="What chooses configurations.")] = None,
+    objective: Annotated[
+        str | None,
+        typer.Option(metavar="FIELD", help="What to improve, such as throughput_ops_s; or balance."),
+    ] = None,
+    scale: options.Scale = None,
+    budget: Annotated[
+        str | None, typer.Option(metavar="TIME", help="The search's time of measuring, such as 3m.")
+    ] = None,
+    memory: options.Memory = None,
+    options_file: options.OptionsFile = None,
+    ledger: options.Ledger = None,
+    study: Annotated[str | None, typer.Option(metavar="NAME", help="What to call the study.")] = None,
+    seed: options.Seed = None,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Where OPTIONS and report go.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would take, and stop.")] = False,
+    json: options.Json = False,
+) -> None:
+    """Search a better configuration, prove it, and write OPTIONS file and report."""
+    given: dict[str, Any] = {
+        "workload": workload,
+        "device": device,
+        "space": space,
+        "tuner": tuner,
+        "objective": objective,
+        "scale": scale,
+        "budget": budget,
+        "memory": memory,
+        "options_file": options_file,
+        "ledger": ledger,
+        "study": study,
+        "seed": seed,
+        "out": out,
+    }
+    estimate = api.estimate(study_file, **given)
+    if dry_run:
+        _show(estimate, json, tables.print_estimate)
+        return
+    if not json:
+        tables.print_estimate(stdout(), estimate)
+    # A name that was made up must be the one that was shown.
+    given["study"] = estimate["study"]
+    with ProgressDisplay(stderr(), estimate["total_s"]) as display:
+        outcome = api.tune(study_file, observer=display, **given)
+    _show(outcome.to_json(), json, tables.print_outcome)
+
+
+@app.command()
+def run(
+    workload: options.Workload = None,
+    device: options.Device = None,
+    space: options.Space = None,
+    scale: options.Scale = None,
+    memory: options.Memory = None,
+    option: Annotated[
+        list[str] | None, typer.Option("--option", metavar="NAME=VALUE", help="One option; may be repeated.")
+    ] = None,
+    options_file: options.OptionsFile = None,
+    seconds: Annotated[str | None, typer.Option(metavar="TIME", help="How long each run lasts.")] = None,
+    repeat: Annotated[int, typer.Option(min=1, metavar="N", help="How many fresh runs.")] = 1,
+    seed: options.Seed = None,
+    json: options.Json = False,
+) -> None:
+    """Measure one configuration."""
+    with ProgressDisplay(stderr()) as display:
+        measured = api.run(
+            workload=workload,
+            device=device,
+            space=space,
+            scale=scale,
+            memory=memory,
+            options=_assignments(option or []),
+            options_file=options_file,
+            seconds=seconds,
+            repeat=repeat,
+            seed=seed,
+            observer=display,
+        )
+    _show(measured, json, tables.print_run)
+
+
+@app.command()
+def verify(
+    study: options.StudyName,
+    scale: Annotated[
+        str, typer.Option(metavar="1/S", help="Size of the model to prove it on; 1 is full size.")
+    ],
+    ledger: options.Ledger = None,
+    json: options.Json = False,
+) -> None:
+    """Prove a finished study's winner again at another scale."""
+    with ProgressDisplay(stderr()) as display:
+        outcome = api.verify(study, scale, ledger=ledger, observer=display)
+    _show(outcome.to_json(), json, tables.print_outcome)
+
+
+@app.command()
+def resume(study: options.StudyName, ledger: options.Ledger = None, json: options.Json = False) -> None:
+    """Go on with a study that was interrupted."""
+    with ProgressDisplay(stderr()) as display:
+        outcome = api.resume(study, ledger=ledger, observer=display)
+    _show(outcome.to_json(), json, tables.print_outcome)
+
+
+@app.command()
+def studies(ledger: options.Ledger = None, json: options.Json = False) -> None:
+    """List the studies of a ledger."""
+    _show(api.studies(ledger=ledger), json, tables.print_studies)
+
+
+@app.command()
+def show(study: options.StudyName, ledger: options.Ledger = None, json: options.Json = False) -> None:
+    """Show a study, finished or not."""
+    _show(api.show(study, ledger=ledger), json, tables.print_study)
+
+
+@app.command()
+def delete(study: options.StudyName, ledger: options.Ledger = None, json: options.Json = False) -> None:
+    """Delete a study with everything measured in it."""
+    api.delete(study, ledger=ledger)
+    _show({"deleted": study}, json, tables.print_facts)
+
+
+@app.command()
+def clean(json: options.Json = False) -> None:
+    """Remove cached bases and what crashed runs left in the data directory."""
+    _show(api.clean(), json, tables.print_facts)
+
+
+@app.command()
+def report(study: options.StudyName, ledger: options.Ledger = None, json: options.Json = False) -> None:
+    """Write a study's report."""
+    _show({"report": api.report(study, ledger=ledger)}, json, tables.print_facts)
+
+
+@app.command()
+def export(
+    study: options.StudyName,
+    to: Annotated[str, typer.Option(metavar="TARGET", help="options-file or db_bench.")],
+    ledger: options.Ledger = None,
+    json: options.Json = False,
+) -> None:
+    """Print the recommended configuration in another system's form, at full size."""
+    text = api.export(study, to, ledger=ledger)
+    if json:
+        print_json({"study": study, "to": to, "text": text})
+    else:
+        print_text(text)
+
+
+@app.command("list")
+def list_(
+    what: Annotated[str, typer.Argument(metavar="workloads|devices|spaces|tuners", show_default=False)],
+    json: options.Json = False,
+) -> None:
+    """List what can be named: workloads, devices, spaces or tuners."""
+    listed: dict[str, Callable[[], dict[str, str]]] = {
+        "workloads": api.list_workloads,
+        "devices": api.list_devices,
+        "spaces": api.list_spaces,
+        "tuners": api.list_tuners,
+    }
+    if what not in listed:
+        raise unknown_name("list", what, listed)
+    _show(listed[what](), json, tables.print_facts)
+
+
+@app.command()
+def doctor(json: options.Json = False) -> None:
+    """Check that this machine has what rocktune needs; exit code 1 if it has not."""
+    checks = api.doctor()
+    _show(checks, json, tables.print_checks)
+    if not all(check["ok"] for check in checks):
+        raise typer.Exit(1)
+
+
+def _show(document: Any, json: bool, printer: Callable[[Console, Any], None]) -> None:
+    """Prints what a command has to say, as the user wants it."""
+    if json:
+        print_json(document)
+    else:
+        printer(stdout(), document)
+
+
+def _assignments(texts: list[str]) -> dict[str, str]:
+    """Reads NAME=VALUE arguments.
+
+    Raises:
+        UserError: one has no name or no value, or a name comes twice.
+    """
+    found: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not name or not equals or not value:
+            raise UserError(f"--option {text}: write NAME=VALUE, such as write_buffer_size=64MiB")
+        if name in found:
+            raise UserError(f"--option {name}: given twice")
+        found[name] = value
+    return found

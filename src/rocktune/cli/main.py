@@ -1,0 +1,82 @@
+"""The entry point: runs a command and turns every way in which it can end into an exit code and one line."""
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+
+import typer
+import typer.main
+
+from rocktune.cli.commands import app
+from rocktune.cli.output import print_line
+from rocktune.errors import UserError
+from rocktune.study import StudyInterrupted
+
+EXIT_INTERNAL_ERROR = 1
+EXIT_USER_ERROR = 2
+EXIT_INTERRUPTED = 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs rocktune.
+
+    Args:
+        arguments: without the program's name; None for the process's own.
+
+    Returns:
+        The exit code: 0, 2 for what the user can mend, 130 after Ctrl-C, 1 for an error of rocktune's own.
+    """
+    try:
+        command = typer.main.get_command(app)
+        code = command.main(arguments, prog_name="rocktune", standalone_mode=False)
+        return code if isinstance(code, int) else 0
+    except UserError as error:
+        return _failed(str(error), EXIT_USER_ERROR)
+    except typer.TyperException as error:
+        return _failed(_usage_message(error), EXIT_USER_ERROR)
+    except StudyInterrupted as interrupted:
+        return _interrupted(interrupted)
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output has gone; what is still buffered must not fail at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_INTERNAL_ERROR
+    except Exception as error:
+        if os.environ.get("ROCKTUNE_DEBUG"):
+            traceback.print_exc()
+            return EXIT_INTERNAL_ERROR
+        described = f"{type(error).__name__}: {error}"
+        return _failed(f"internal error, {described} (ROCKTUNE_DEBUG=1 shows where)", EXIT_INTERNAL_ERROR)
+
+
+def _failed(message: str, code: int) -> int:
+    print_line(f"rocktune: error: {' '.join(message.split())}", error=True)
+    return code
+
+
+def _usage_message(error: typer.TyperException) -> str:
+    """Returns a usage error in the words of our own ones, with the nearest name where there is one."""
+    option = getattr(error, "option_name", None)
+    if option is None:
+        message = error.format_message()
+        return message[:1].lower() + message[1:]
+    nearest = getattr(error, "possibilities", None)
+    hint = f"did you mean '{nearest[0]}'?" if nearest else "--help lists the options"
+    return f"unknown option '{option}': {hint}"
+
+
+def _interrupted(interrupted: StudyInterrupted) -> int:
+    if interrupted.best is None:
+        print_line("Interrupted before the first result.", error=True)
+    else:
+        ratio = f" ({interrupted.ratio:.2f}× the baseline)" if interrupted.ratio is not None else ""
+        values = ", ".join(f"{name}={value}" for name, value in interrupted.best.items())
+        print_line(f"Interrupted. Best so far{ratio}: {values}", error=True)
+    print_line(f"To go on: {interrupted.resume}", error=True)
+    return EXIT_INTERRUPTED
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,28 @@
+"""The options that commands share, each declared once."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+Ledger = Annotated[
+    str | None, typer.Option(metavar="URL", help="Where results are kept: a URL, or an SQLite file.")
+]
+StudyName = Annotated[str, typer.Argument(metavar="STUDY", help="The study's name.", show_default=False)]
+Workload = Annotated[str | None, typer.Option(metavar="NAME|FILE", help="What the store is asked to do.")]
+Device = Annotated[str | None, typer.Option(metavar="NAME|FILE", help="What the store's I/O may use.")]
+Space = Annotated[
+    str | None, typer.Option(metavar="NAME|FILE", help="Which options may change, and how far.")
+]
+Scale = Annotated[
+    str | None, typer.Option(metavar="1/S", help="Size of the model: bytes, keys and times divided by S.")
+]
+Memory = Annotated[
+    str | None,
+    typer.Option(metavar="SIZE", help="Memtables, filters and block cache together, such as 1GiB."),
+]
+OptionsFile = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Your own RocksDB OPTIONS file; it becomes the baseline.")
+]
+Seed = Annotated[int | None, typer.Option(metavar="N", help="Decides all random numbers.")]

@@ -1,0 +1,68 @@
+"""Where the command line writes: one JSON document or readable text on stdout, everything else on stderr."""
+
+import json
+import math
+import sys
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+
+_WIDTH_WITHOUT_TERMINAL = 120
+
+
+def stdout() -> Console:
+    """Returns a console on standard output that changes nothing in what it is given."""
+    return _console(stderr=False)
+
+
+def stderr() -> Console:
+    """Returns a console on standard error."""
+    return _console(stderr=True)
+
+
+def _console(stderr: bool) -> Console:
+    stream = sys.stderr if stderr else sys.stdout
+    width = None if stream.isatty() else _WIDTH_WITHOUT_TERMINAL
+    return Console(file=stream, highlight=False, markup=False, emoji=False, width=width)
+
+
+def print_json(document: Any) -> None:
+    """Prints one JSON document; NaN and infinities become null, for JSON has neither."""
+    sys.stdout.write(json.dumps(plain(document), allow_nan=False, indent=2) + "\n")
+
+
+def plain(value: Any) -> Any:
+    """Returns data as JSON can hold it.
+
+    Raises:
+        TypeError: something in it has no JSON form.
+    """
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float | np.floating):
+        return float(value) if math.isfinite(value) else None
+    if isinstance(value, np.integer | np.bool_):
+        return value.item()
+    if isinstance(value, Mapping):
+        return {str(name): plain(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(inner) for inner in value]
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(value, datetime):
+        return value.isoformat()
+    raise TypeError(f"no JSON form for {type(value).__name__}")
+
+
+def print_text(text: str) -> None:
+    """Prints text exactly as it is."""
+    sys.stdout.write(text)
+
+
+def print_line(text: str, error: bool = False) -> None:
+    """Prints a line as it is, never wrapped, so that paths and commands can be copied."""
+    (stderr() if error else stdout()).print(text, soft_wrap=True)

@@ -1,0 +1,178 @@
+"""Results as compact, readable text for a terminal."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from rocktune.report import findings
+from rocktune.report.figures import SIDES
+from rocktune.units import format_bytes, format_seconds
+
+_COMPARED = ("throughput_ops_s", "read_latency_us_p99", "write_amplification")
+
+
+def table(*columns: str, numbers: Sequence[str] = ()) -> Table:
+    """Returns an empty table without lines but the one under its heads.
+
+    Args:
+        *columns: heads.
+        numbers: the heads of columns to be set to the right.
+    """
+    made = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="dim")
+    for column in columns:
+        made.add_column(column, justify="right" if column in numbers else "left", overflow="fold")
+    return made
+
+
+def print_facts(console: Console, facts: Mapping[str, Any]) -> None:
+    """Prints names with their values, one per line, the values below each other."""
+    width = max(map(len, facts), default=0) + 2
+    for name, value in facts.items():
+        console.print(f"{name.replace('_', ' '):<{width}}{_text(name, value)}", soft_wrap=True)
+
+
+def _text(name: str, value: Any) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, datetime):
+        return value.strftime("%Y-%m-%d %H:%M")
+    if name.endswith("_bytes"):
+        return format_bytes(value)
+    if name.endswith("_s") and isinstance(value, int | float):
+        return format_seconds(value)
+    return findings.format_number(value) if isinstance(value, float) else str(value)
+
+
+def print_rows(console: Console, rows: Sequence[Mapping[str, Any]], empty: str) -> None:
+    """Prints mappings with the same names as a table.
+
+    Args:
+        console: where.
+        rows: one per line; the first one's names are the heads.
+        empty: the line that stands for no rows.
+    """
+    if not rows:
+        console.print(empty)
+        return
+    made = table(*(name.replace("_", " ") for name in rows[0]))
+    for row in rows:
+        made.add_row(*(_text(name, row.get(name)) for name in rows[0]))
+    console.print(made)
+
+
+def print_studies(console: Console, studies: Sequence[Mapping[str, Any]]) -> None:
+    """Prints the studies of a ledger."""
+    print_rows(console, studies, "No studies yet; 'rocktune tune' begins one.")
+
+
+def print_estimate(console: Console, estimate: Mapping[str, Any]) -> None:
+    """Prints what a study will take, before it begins."""
+    console.print(
+        f"Study '{estimate['study']}' will take about {format_seconds(estimate['total_s'])}, up to "
+        f"{format_bytes(estimate['disk_bytes'])} of disk and {format_bytes(estimate['memory_bytes'])} of "
+        "memory.",
+        soft_wrap=True,
+    )
+
+
+def print_outcome(console: Console, outcome: Mapping[str, Any]) -> None:
+    """Prints what a study found: ratio, comparison, options, files, how to repeat it, what to know."""
+    console.print()
+    console.print(findings.headline(outcome), style="bold", soft_wrap=True)
+    console.print(findings.verdict(outcome))
+    console.print()
+    console.print(_comparison(outcome))
+    console.print()
+    if outcome.get("options_that_matter"):
+        console.print(_options(outcome["options_that_matter"]))
+        console.print()
+    named = (("OPTIONS file", "options_file"), ("Report", "report"), ("Again with", "command"))
+    for label, name in named:
+        if outcome.get(name):
+            console.print(f"{label + ':':<14}{outcome[name]}", soft_wrap=True)
+    for line in findings.advice(outcome):
+        console.print(f"\nNote: {line}".replace("`", ""), style="dim")
+
+
+def _comparison(outcome: Mapping[str, Any]) -> Table:
+    """The three configurations side by side, with 95% intervals, and the ratios to the best."""
+    sides = [side for side in SIDES if outcome.get(side)]
+    heads = [SIDES[side] for side in sides]
+    made = table("", *heads, numbers=heads)
+    for field in _COMPARED:
+        intervals = [outcome[side].get(field) for side in sides]
+        unit = findings.field_unit(field)
+        label = findings.field_label(field) + (f", {unit}" if unit in ("operations/s", "µs") else "")
+        made.add_row(label, *map(_with_interval, intervals))
+    ratios = {
+        "baseline": outcome.get("ratio_to_baseline"),
+        "rocksdb_defaults": outcome.get("ratio_to_rocksdb_defaults"),
+    }
+    made.add_row("tuned over it", *(_ratio(ratios[side]) if side in ratios else "" for side in sides))
+    return made
+
+
+def _with_interval(interval: findings.Interval | None) -> str:
+    return f"{findings.format_number((interval or {}).get('value'))}\n{findings.format_interval(interval)}"
+
+
+def _ratio(interval: findings.Interval | None) -> str:
+    return f"{findings.format_ratio(interval)}\n{findings.format_ratio_interval(interval)}"
+
+
+def _options(changes: Sequence[Mapping[str, Any]]) -> Table:
+    """The options that changed, with the effect of each and its 95% interval."""
+    made = table("option", "from → to", "effect", "verdict", numbers=("effect",))
+    made.columns[0].no_wrap = made.columns[2].no_wrap = True
+    for change in changes:
+        name = str(change["option"])
+        values = (findings.format_option(name, change[end]) for end in ("from", "to"))
+        effect = _ratio(change.get("effect_ratio"))
+        made.add_row(name, " → ".join(values), effect, findings.option_verdict(change))
+    return made
+
+
+def print_study(console: Console, study: Mapping[str, Any]) -> None:
+    """Prints what is known of a study, and what it found if it is finished."""
+    outcome = study.get("outcome")
+    facts = {name: value for name, value in study.items() if not isinstance(value, Mapping | list)}
+    facts.pop("outcome", None)
+    print_facts(console, facts)
+    if outcome:
+        print_outcome(console, outcome)
+    else:
+        console.print(f"\nNot finished. To go on: rocktune resume {study['study']}", soft_wrap=True)
+
+
+def print_run(console: Console, measured: Mapping[str, Any]) -> None:
+    """Prints the figures of the runs of one configuration, a column for each run."""
+    console.print(
+        f"{measured['workload']} on {measured['device']} for {format_seconds(measured['seconds'])} at scale "
+        f"{measured['scale']}, {measured['engine']}"
+    )
+    console.print()
+    runs = measured["runs"]
+    heads = [f"run {number}" for number in range(1, len(runs) + 1)]
+    made = table("", *heads, numbers=heads)
+    made.add_row("status", *(run["status"] for run in runs))
+    for field in dict.fromkeys(name for run in runs for name in run["figures"]):
+        cells = [findings.format_field(field, run["figures"].get(field)) for run in runs]
+        if set(cells) != {findings.UNKNOWN}:
+            unit = findings.field_unit(field)
+            named_unit = f", {unit}" if unit not in ("", "bytes", "share") else ""
+            made.add_row(findings.field_label(field) + named_unit, *cells)
+    console.print(made)
+    for number, run in enumerate(runs, 1):
+        if run.get("message"):
+            console.print(f"run {number}: {run['message']}", soft_wrap=True)
+
+
+def print_checks(console: Console, checks: Sequence[Mapping[str, Any]]) -> None:
+    """Prints what was checked on this machine."""
+    print_rows(console, checks, "Nothing to check.")

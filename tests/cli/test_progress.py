@@ -1,0 +1,48 @@
+import io
+
+from rich.console import Console
+
+from rocktune.cli.progress import ProgressDisplay
+from rocktune.trial import Configuration, Trial
+
+
+def watched(terminal: bool) -> str:
+    """Returns what a display shows of a short study."""
+    stream = io.StringIO()
+    console = Console(file=stream, force_terminal=terminal, width=160)
+    configuration = Configuration({"write_buffer_size": 1})
+    with ProgressDisplay(console, estimated_s=100.0) as display:
+        display.phase_started("search", 36.0)
+        display.trial_started(Trial(configuration, 1.25), 11, 31)
+        display.progress("load", 5.0, 10.0)
+        display.progress("advance", 0.9, 1.25)
+        display.best_changed(configuration, 1.4142)
+        display.note("a note for the user")
+    return stream.getvalue()
+
+
+def test_terminal_shows_phase_trial_age_best_and_time() -> None:
+    shown = watched(terminal=True)
+    for part in (
+        "Searching",
+        "trial 12 of 31",
+        "0.9 of 1.2 s",
+        "best so far 1.41× the baseline",
+        "left",
+        "a note",
+    ):
+        assert part in shown, part
+
+
+def test_nothing_is_shown_without_a_terminal() -> None:
+    assert watched(terminal=False) == ""
+
+
+def test_unknown_total_has_no_time_left() -> None:
+    stream = io.StringIO()
+    with ProgressDisplay(Console(file=stream, force_terminal=True, width=160)) as display:
+        display.phase_started("verify 1/4", None)
+        display.best_changed(Configuration({}), None)
+    assert "verify 1/4" in stream.getvalue()
+    assert "left" not in stream.getvalue()
+    assert "best so far" not in stream.getvalue()

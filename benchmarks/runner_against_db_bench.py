@@ -15,10 +15,11 @@ from benchmarks.claims import Claim, Settings, main, median_spread, write_csv
 from benchmarks.measuring import embedded_engine
 from rocktune.device import load_device
 from rocktune.engine.bases import clone_store
-from rocktune.engine.worker import WorkerProcess
+from rocktune.engine.worker import WorkerProcess, find_worker
 from rocktune.errors import UserError
 
 KEYS = 500_000
+TIMEOUT_S = 300.0
 CACHE_BYTES = 64 << 20
 OPTIONS = {
     "db": {"max_background_jobs": "2"},
@@ -47,26 +48,26 @@ def _workload(mix: dict[str, float], threads: int) -> dict[str, Any]:
 
 
 def _open(directory: Path, mix: dict[str, float], threads: int, seed: int) -> WorkerProcess:
-    worker = WorkerProcess()
-    worker.request(
-        "open",
-        directory=str(directory),
-        options=OPTIONS,
-        workload=_workload(mix, threads),
-        device=load_device("none").model_dump(mode="json"),
-        seed=seed,
-        series_interval_s=1.0,
-        memory_limit_bytes=0,
-        disk_limit_bytes=0,
-    )
+    worker = WorkerProcess(find_worker())
+    fields = {
+        "directory": str(directory),
+        "options": OPTIONS,
+        "workload": _workload(mix, threads),
+        "device": load_device("none").model_dump(mode="json"),
+        "seed": seed,
+        "series_interval_s": 1.0,
+        "memory_limit_bytes": 0,
+        "disk_limit_bytes": 0,
+    }
+    worker.request("open", TIMEOUT_S, fields)
     return worker
 
 
 def _runner_ops_s(store: Path, mix: dict[str, float], threads: int, seconds: float, seed: int) -> float:
     worker = _open(store, mix, threads, seed)
     try:
-        reply = worker.request("advance", until_s=seconds)
-        return sum(kind["count"] for kind in reply["operations"].values()) / seconds
+        reply = worker.request("advance", TIMEOUT_S, {"until_s": seconds})
+        return float(sum(kind["count"] for kind in reply["operations"].values())) / seconds
     finally:
         worker.kill()
 
@@ -95,9 +96,10 @@ def runner_against_db_bench(settings: Settings) -> list[Claim]:
     claims = []
     with tempfile.TemporaryDirectory(prefix="rocktune-benchmark-") as scratch, embedded_engine() as engine:
         base = Path(scratch) / "base"
+        base.mkdir()
         loader = _open(base, MIXES["readrandom"], 1, settings.seed)
-        loader.request("load")
-        loader.request("close", keep=True)
+        loader.request("load", TIMEOUT_S)
+        loader.close_store(TIMEOUT_S)
         for benchmark, mix in MIXES.items():
             for threads in (1, 4):
                 ratios = []
@@ -105,6 +107,7 @@ def runner_against_db_bench(settings: Settings) -> list[Claim]:
                     figures = {}
                     for who in sorted(("runner", "db_bench"), reverse=pair % 2 == 1):
                         store = Path(scratch) / "store"
+                        store.mkdir()
                         clone_store(base, store)
                         if who == "runner":
                             figures[who] = _runner_ops_s(store, mix, threads, seconds, settings.seed + pair)

@@ -72,7 +72,7 @@ class BaseCache:
             if not base.is_dir():
                 self._make(base, make)
             os.utime(base)
-            _clone(base, target)
+            clone_store(base, target)
 
     def evict(self, quota_bytes: int = 0) -> int:
         """Removes the least recently used bases until at most `quota_bytes` are left; returns what went.
@@ -119,7 +119,7 @@ class BaseCache:
         return base.with_suffix(".lock")
 
 
-def _clone(base: Path, target: Path) -> None:
+def clone_store(base: Path, target: Path) -> None:
     """Links what RocksDB never changes once it is written, and copies the rest."""
     for source in base.iterdir():
         copy = target / source.name

@@ -69,7 +69,7 @@ def _spec(
         }
         | {"budget": budget_s, "verification": verification}
     )
-    return resolve(request, "study", base_options)
+    return resolve(request, "study", lambda: base_options)
 
 
 def _response(configuration: Configuration) -> float:

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from rocktune.objective import objective_named
-from rocktune.study.ablation import Effect, ablate, differing, groups, prune, pruned, reverted
+from rocktune.study.ablation import Effect, ablate, differing, droppable, groups, prune, pruned, reverted
 from rocktune.study.best import BestSoFar, finalists
 from rocktune.study.observer import Observer
 from rocktune.study.statistics import Interval
@@ -153,11 +153,10 @@ def test_options_that_a_rule_ties_are_reverted_together() -> None:
         return float(configuration["b"]) <= float(configuration["a"])
 
     # Reverting a alone would leave b = 2 above a = 1.
-    assert groups(WINNER, BASELINE, b_not_above_a) == [("a", "b"), ("c",)]
-    assert groups(WINNER, BASELINE, _always_valid) == [("a",), ("b",), ("c",)]
-    assert groups(WINNER, BASELINE, lambda configuration: configuration in (WINNER, BASELINE)) == [
-        ("a", "b", "c")
-    ]
+    assert groups(WINNER, BASELINE, b_not_above_a) == {("a", "b"): ("a",), ("b",): ("b",), ("c",): ("c",)}
+    assert groups(WINNER, BASELINE, _always_valid) == {(name,): (name,) for name in ("a", "b", "c")}
+    all_or_nothing = groups(WINNER, BASELINE, lambda configuration: configuration in (WINNER, BASELINE))
+    assert all_or_nothing == {("a", "b", "c"): ("a", "b", "c")}
 
 
 def test_ablation_finds_the_one_option_that_matters() -> None:
@@ -169,11 +168,11 @@ def test_ablation_finds_the_one_option_that_matters() -> None:
     assert effects[0].ratio.value == pytest.approx(2, rel=0.05)
     # The winner runs once a round, beside three variants.
     assert [len(batch.trials) for batch in batches] == [4, 4, 4]
-    assert pruned(WINNER, BASELINE, effects, _always_valid) == BASELINE.replaced({"b": 2})
+    assert pruned(WINNER, BASELINE, effects, droppable(effects), _always_valid) == BASELINE.replaced({"b": 2})
 
 
 def _effect(option: str, low: float, value: float, high: float, repeats: int = 3) -> Effect:
-    return Effect((option,), Interval(value, low, high, repeats))
+    return Effect((option,), (option,), Interval(value, low, high, repeats))
 
 
 def test_what_an_effect_is_called() -> None:
@@ -194,31 +193,61 @@ def test_an_option_without_which_the_store_fails_stays() -> None:
     effects, _ = _run(ablate(WINNER, BASELINE, THROUGHPUT, _always_valid, [1, 2, 3], 1.0), answer)
     assert effects[0].options == ("a",)
     assert effects[0].verdict == "not measurable"
-    assert pruned(WINNER, BASELINE, effects, _always_valid) == BASELINE.replaced({"a": 2})
+    assert pruned(WINNER, BASELINE, effects, droppable(effects), _always_valid) == BASELINE.replaced({"a": 2})
 
 
-def test_pruning_brings_options_back_until_no_rule_is_broken() -> None:
+def test_pruning_goes_as_far_as_the_rules_let_it() -> None:
     effects = [_effect("a", 1.1, 1.2, 1.3), _effect("b", 0.9, 1.05, 1.2), _effect("c", 0.9, 0.95, 1.1)]
 
     def b_and_c_not_both_reverted(configuration: Configuration) -> bool:
         return configuration["b"] == 2 or configuration["c"] == 2
 
-    assert pruned(WINNER, BASELINE, effects, b_and_c_not_both_reverted) == WINNER.replaced({"c": 1})
-    assert pruned(WINNER, BASELINE, effects, lambda configuration: configuration == WINNER) == WINNER
+    dropped = droppable(effects)
+    assert [effect.options for effect in dropped] == [("c",), ("b",)]
+    assert pruned(WINNER, BASELINE, effects, dropped, b_and_c_not_both_reverted) == WINNER.replaced({"c": 1})
+    assert pruned(WINNER, BASELINE, effects, dropped, lambda configuration: configuration == WINNER) == WINNER
 
 
-@pytest.mark.parametrize(("factor", "keeps_pruned"), [(1.0, True), (1.1, True), (0.97, False), (0.5, False)])
-def test_the_pruned_form_is_kept_unless_it_is_worse(factor: float, keeps_pruned: bool) -> None:
-    candidate = WINNER.replaced({"c": 1})
-    kept, _ = _run(
-        prune(WINNER, candidate, THROUGHPUT, [200, 201, 202], 2.0),
-        _engine_answer(lambda configuration: 10_000 * (factor if configuration == candidate else 1), 0.001),
-    )
-    assert kept == (candidate if keeps_pruned else WINNER)
+def test_pruning_drops_what_has_to_go_with_something_else_but_keeps_what_helps() -> None:
+    def c_only_with_b(configuration: Configuration) -> bool:
+        return configuration["c"] == 2 or configuration["b"] == 1
+
+    helping = Effect(("b",), ("b",), Interval(1.2, 1.1, 1.3, 3))
+    useless = Effect(("b",), ("b",), Interval(1.0, 0.9, 1.1, 3))
+    tied = Effect(("c",), ("b", "c"), Interval(0.99, 0.9, 1.1, 3))
+    assert pruned(WINNER, BASELINE, [helping, tied], [tied], c_only_with_b) == WINNER
+    both = pruned(WINNER, BASELINE, [useless, tied], [tied, useless], c_only_with_b)
+    assert both == WINNER.replaced({"b": 1, "c": 1})
+
+
+NO_EFFECT = [_effect("a", 0.9, 1.01, 1.1), _effect("b", 1.1, 1.2, 1.3), _effect("c", 0.9, 0.98, 1.1)]
+
+
+def _kept(factor: Callable[[Configuration], float]) -> tuple[Configuration, list[Batch]]:
+    attempts = [[200, 201, 202], [203, 204, 205]]
+    answer = _engine_answer(lambda configuration: 10_000 * factor(configuration), 0.001)
+    return _run(prune(WINNER, BASELINE, NO_EFFECT, THROUGHPUT, _always_valid, attempts, 2.0), answer)
+
+
+@pytest.mark.parametrize("factor", [1.002, 1.1])
+def test_the_pruned_form_is_kept_unless_it_is_worse(factor: float) -> None:
+    kept, batches = _kept(lambda configuration: 1 if configuration == WINNER else factor)
+    assert kept == WINNER.replaced({"a": 1, "c": 1})
+    assert len(batches) == 3
+
+
+@pytest.mark.parametrize("factor", [0.97, 0.5])
+def test_where_pruning_makes_it_worse_half_is_tried_and_then_nothing(factor: float) -> None:
+    kept, batches = _kept(lambda configuration: factor if configuration["a"] == 1 else 1)
+    assert kept == WINNER.replaced({"c": 1})
+    assert len(batches) == 6
+    assert _kept(lambda configuration: 1 if configuration == WINNER else factor)[0] == WINNER
 
 
 def test_nothing_to_prune_measures_nothing() -> None:
-    assert _run(prune(WINNER, WINNER, THROUGHPUT, [200, 201, 202], 2.0), _speeds({})) == (WINNER, [])
+    only_helping = [_effect("b", 1.1, 1.2, 1.3)]
+    stage = prune(WINNER, BASELINE, only_helping, THROUGHPUT, _always_valid, [[200, 201, 202]], 2.0)
+    assert _run(stage, _speeds({})) == (WINNER, [])
 
 
 # Proof

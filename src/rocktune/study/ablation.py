@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 from rocktune.objective import Objective
 from rocktune.study.statistics import Interval
@@ -13,6 +14,9 @@ TOLERATED_LOSS = 0.02
 """A pruned configuration that measures worse than the winner by more than this share is not kept, even where
 a few pairs cannot tell the two apart."""
 
+MOST_TIED = 2
+"""With at most this many others an option is reverted; one that needs more goes with all that differ."""
+
 IsValid = Callable[[Configuration], bool]
 
 
@@ -21,11 +25,13 @@ class Effect:
     """What options contribute to the winner.
 
     Attributes:
-        options: those that were reverted together; more than one where a rule ties them.
-        ratio: how many times better the winner is than the winner with these options reverted.
+        options: whose effect it is; more than one where none of them can be reverted without the others.
+        reverted: what was reverted, `options` and whatever else a rule requires to come along.
+        ratio: how many times better the winner is than the winner with these reverted.
     """
 
     options: tuple[str, ...]
+    reverted: tuple[str, ...]
     ratio: Interval
 
     @property
@@ -59,38 +65,38 @@ def reverted(winner: Configuration, baseline: Configuration, options: Sequence[s
     return Configuration(kept | {name: baseline[name] for name in options if name in baseline})
 
 
-def groups(winner: Configuration, baseline: Configuration, is_valid: IsValid) -> list[tuple[str, ...]]:
-    """Splits the options that differ into the smallest groups that can be reverted alone.
-
-    An option whose reverting breaks a rule takes others with it, one at a time: such as makes the
-    configuration valid if there is one, else the next in order. Groups that share an option become one.
+def groups(
+    winner: Configuration, baseline: Configuration, is_valid: IsValid
+) -> dict[tuple[str, ...], tuple[str, ...]]:
+    """Returns what to revert together so that no rule is broken.
 
     Args:
         winner: valid.
         baseline: valid.
         is_valid: whether a configuration may be run.
+
+    Returns:
+        For each set of options to be reverted the options whose effect that shows. Every option that differs
+        is in the smallest set with which it can be reverted; sets may overlap.
     """
     names = differing(winner, baseline)
-    result: list[set[str]] = []
+    result: dict[tuple[str, ...], tuple[str, ...]] = {}
     for name in names:
         group = _smallest_valid(name, names, lambda tried: is_valid(reverted(winner, baseline, tried)))
-        for other in [other for other in result if other & group]:
-            result.remove(other)
-            group |= other
-        result.append(group)
-    # Two valid groups may make an invalid one together; then the rest has to come along.
-    valid = all(is_valid(reverted(winner, baseline, sorted(group))) for group in result)
-    return [tuple(sorted(group)) for group in result] if valid else [tuple(names)]
+        result[group] = (*result.get(group, ()), name)
+    return result
 
 
-def _smallest_valid(name: str, names: Sequence[str], is_valid: Callable[[Sequence[str]], bool]) -> set[str]:
-    group = [name]
-    while not is_valid(group):
-        others = [other for other in names if other not in group]
-        if not others:
-            break
-        group.append(next((other for other in others if is_valid([*group, other])), others[0]))
-    return set(group)
+def _smallest_valid(
+    name: str, names: Sequence[str], is_valid: Callable[[Sequence[str]], bool]
+) -> tuple[str, ...]:
+    others = [other for other in names if other != name]
+    for count in range(MOST_TIED + 1):
+        for company in combinations(others, count):
+            group = tuple(sorted((name, *company)))
+            if is_valid(group):
+                return group
+    return tuple(names)
 
 
 def ablate(
@@ -112,8 +118,8 @@ def ablate(
     without = [reverted(winner, baseline, group) for group in tied]
     runs = yield from interleaved((winner, *without), replicates, age_s)
     effects = [
-        Effect(group, paired_ratio(runs, objective, winner, variant))
-        for group, variant in zip(tied, without, strict=True)
+        Effect(options, group, paired_ratio(runs, objective, winner, variant))
+        for (group, options), variant in zip(tied.items(), without, strict=True)
     ]
     return sorted(effects, key=_size, reverse=True)
 
@@ -122,37 +128,75 @@ def _size(effect: Effect) -> float:
     return effect.ratio.value if effect.ratio.repeats else math.inf
 
 
-def pruned(
-    winner: Configuration, baseline: Configuration, effects: Sequence[Effect], is_valid: IsValid
-) -> Configuration:
-    """Returns the winner with every option reverted that was measured and not found to help.
+def droppable(effects: Sequence[Effect]) -> list[Effect]:
+    """Returns the effects that were measured and not found to help, smallest first."""
+    return sorted((effect for effect in effects if effect.verdict in ("harms", "undecided")), key=_size)
 
-    Where that breaks a rule, options come back, those with the largest ratios first, until none is broken.
+
+def pruned(
+    winner: Configuration,
+    baseline: Configuration,
+    effects: Sequence[Effect],
+    dropped: Sequence[Effect],
+    is_valid: IsValid,
+) -> Configuration:
+    """Returns the winner without the options of some effects, as far as no rule is broken.
+
+    Args:
+        winner: valid.
+        baseline: what dropped options go back to.
+        effects: all of them; an option whose own effect is not dropped stays.
+        dropped: those of the effects to drop.
+        is_valid: whether a configuration may be run.
     """
-    droppable = [effect for effect in effects if effect.verdict in ("harms", "undecided")]
-    dropped = sorted(droppable, key=_size)
-    while dropped:
-        candidate = reverted(winner, baseline, [name for effect in dropped for name in effect.options])
-        if is_valid(candidate):
-            return candidate
-        dropped.pop()
-    return winner
+    kept = {name for effect in effects if effect not in dropped for name in effect.options}
+    gone: set[str] = set()
+    left = [set(effect.reverted) - kept for effect in dropped]
+    while True:
+        fitting = next(
+            (
+                names
+                for names in left
+                if not names <= gone and is_valid(reverted(winner, baseline, sorted(gone | names)))
+            ),
+            None,
+        )
+        if fitting is None:
+            return reverted(winner, baseline, sorted(gone))
+        gone |= fitting
 
 
 def prune(
     winner: Configuration,
-    candidate: Configuration,
+    baseline: Configuration,
+    effects: Sequence[Effect],
     objective: Objective,
-    replicates: Sequence[int],
+    is_valid: IsValid,
+    attempts: Sequence[Sequence[int]],
     age_s: float,
 ) -> Stage[Configuration]:
-    """Runs the winner against its pruned form and returns which of the two to keep.
+    """Drops options without effect together, and keeps the result if it runs as well as the winner.
 
-    The pruned form is kept unless it is worse beyond noise, or by more than `TOLERATED_LOSS` as measured.
+    Where it does not, the half of them with the smallest effects is tried, and so on. It does not where it is
+    worse beyond noise, or by more than `TOLERATED_LOSS` as measured.
+
+    Args:
+        winner: the search's.
+        baseline: what dropped options go back to.
+        effects: as `ablate` found them.
+        objective: its first field is compared.
+        is_valid: whether a configuration may be run.
+        attempts: for each attempt the replicates of its pairs.
+        age_s: at which each run ends.
     """
-    if candidate == winner:
-        return winner
-    runs = yield from interleaved((winner, candidate), replicates, age_s)
-    ratio = paired_ratio(runs, objective, candidate, winner)
-    worse = ratio.high < 1 or not ratio.value >= 1 - TOLERATED_LOSS
-    return winner if worse else candidate
+    dropped = droppable(effects)
+    for replicates in attempts:
+        candidate = pruned(winner, baseline, effects, dropped, is_valid)
+        if candidate == winner:
+            return winner
+        runs = yield from interleaved((winner, candidate), replicates, age_s)
+        ratio = paired_ratio(runs, objective, candidate, winner)
+        if ratio.high >= 1 and ratio.value >= 1 - TOLERATED_LOSS:
+            return candidate
+        dropped = dropped[: len(dropped) // 2]
+    return winner

@@ -61,7 +61,7 @@ def verification_s(spec: StudySpec, changed_options: int, scale: int) -> dict[st
         "baseline": age_s,
         "pick": settings.finalists * settings.pick_runs * age_s,
         "ablate": (1 + changed_options) * settings.ablation_pairs * ablation_age_s,
-        "prune": 2 * settings.prune_pairs * age_s,
+        "prune": 2 * settings.prune_pairs * settings.prune_attempts * age_s,
         "prove": 3 * settings.proof_pairs * age_s,
         "verify": 3 * settings.proof_pairs * age_s,
     }

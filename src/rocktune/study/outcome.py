@@ -14,6 +14,7 @@ from rocktune.study.verification import ROCKSDB_DEFAULTS, Proof
 from rocktune.trial import Status
 from rocktune.units import format_scale
 
+PHASES = ("baseline", "search", "pick", "ablate", "prune", "prove")
 SHOWN_FIELDS = ("throughput_ops_s", "read_latency_us_p99", "write_amplification")
 
 Options = Callable[[Configuration], OptionMaps]
@@ -64,6 +65,7 @@ def proven(spec: StudySpec, proof: Proof, options: Options, scale: int) -> dict[
         "rocksdb_defaults": side(ROCKSDB_DEFAULTS),
         "ratio_to_baseline": proof.ratio_to_baseline.to_json(),
         "ratio_to_rocksdb_defaults": proof.ratio_to_rocksdb_defaults.to_json(),
+        "proof_pairs": proof.ratio_to_baseline.repeats,
         "recommended": proof.recommended,
     }
 
@@ -115,7 +117,7 @@ def options_that_matter(
             "effect_ratio": effect.ratio.to_json(),
             "matters": effect.matters,
             "verdict": effect.verdict,
-            "together_with": [other for other in effect.options if other != name],
+            "together_with": [other for other in effect.reverted if other != name],
             "kept": exported.get(name) == winner.get(name),
             "effect": sentences.get(name, ""),
         }
@@ -127,12 +129,12 @@ def options_that_matter(
 def counted(ledger: Ledger, study: StudyRecord) -> dict[str, Any]:
     """Returns where the time went, and how many trials ended how.
 
-    `seconds` has measuring by phase, and of the wall time `opening`, `loading`, `repeated` (load that was run
-    again because a run had been discarded), `other` and `total`. A killed process' last batch is not in
-    `total`.
+    `seconds` has measuring by phase and in sum, and of the wall time `opening`, `loading`, `repeated` (load
+    that was run again because a run had been discarded), `other` and `total`. A killed process' last batch is
+    not in `total`.
     """
     records = ledger.trials(study)
-    measured: dict[str, float] = {}
+    measured = dict.fromkeys(PHASES, 0.0)
     for record in records:
         measured[record.phase] = measured.get(record.phase, 0.0) + record.measured_s
     wall = {
@@ -143,6 +145,12 @@ def counted(ledger: Ledger, study: StudyRecord) -> dict[str, Any]:
     other_s = max(0.0, total_s - sum(measured.values()) - sum(wall.values()))
     statuses = Counter(str(record.status) for record in records)
     return {
-        "seconds": {**measured, **wall, "other": other_s, "total": total_s},
+        "seconds": {
+            **measured,
+            "measuring": sum(measured.values()),
+            **wall,
+            "other": other_s,
+            "total": total_s,
+        },
         "trials": dict(sorted(statuses.items())),
     }

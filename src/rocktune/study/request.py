@@ -1,5 +1,7 @@
 """What a user asks for, by the command line's names, and the study that it comes to."""
 
+import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,7 +13,7 @@ from rocktune.objective import objective_named
 from rocktune.space import OptionMaps, space_document, space_from_document
 from rocktune.spec_file import Spec, is_file_name, read_toml, validated
 from rocktune.study.problem import expected_entries, problem_of
-from rocktune.study.spec import StudySpec, VerificationSettings
+from rocktune.study.spec import NAME_PATTERN, StudySpec, VerificationSettings
 from rocktune.tuners import tuner_named
 from rocktune.units import format_scale, format_seconds, parse_bytes, parse_scale, parse_seconds
 from rocktune.workload import load_workload
@@ -112,20 +114,36 @@ def scale_and_budget(scale: str | int | None, budget: str | float | None) -> tup
     return divisor, FULL_SIZE_BUDGET_S / divisor if budget_s is None else budget_s
 
 
-def resolve(request: StudyRequest, name: str, base_options: OptionMaps | None) -> StudySpec:
+def require_workload(name: str | None) -> str:
+    """Returns the name of a workload, which has no default.
+
+    Raises:
+        UserError: there is none.
+    """
+    if name is None:
+        raise UserError("workload: missing; name one with --workload ('rocktune list workloads' shows them)")
+    return name
+
+
+def resolve(
+    request: StudyRequest, name: str, base_options: Callable[[], OptionMaps | None] = lambda: None
+) -> StudySpec:
     """Returns the study that a request comes to, checked as far as that takes no measuring.
 
     Args:
         request: what was asked for.
         name: the study's.
-        base_options: what the request's OPTIONS file says.
+        base_options: reads the request's OPTIONS file; called once all else has been found right.
 
     Raises:
         UserError: the first thing that is wrong with it.
     """
-    if request.workload is None:
-        raise UserError("workload: missing; name one with --workload ('rocktune list workloads' shows them)")
-    workload, device = load_workload(request.workload), load_device(request.device)
+    if re.match(NAME_PATTERN, name) is None:
+        raise UserError(
+            f"study: '{name}' is no name; write up to 100 letters, digits, '-', '_' and '.', "
+            "beginning with a letter or digit"
+        )
+    workload, device = load_workload(require_workload(request.workload)), load_device(request.device)
     objective_named(request.objective)
     scale, budget_s = scale_and_budget(request.scale, request.budget)
     memory_bytes = None if request.memory is None else parse_bytes(request.memory, "memory")
@@ -143,7 +161,7 @@ def resolve(request: StudyRequest, name: str, base_options: OptionMaps | None) -
         scale=scale,
         budget_s=budget_s,
         seed=request.seed,
-        base_options=base_options,
+        base_options=base_options(),
         verification=request.verification,
     )
     _check_budget(spec)

@@ -9,6 +9,10 @@ from rocktune.space import OptionMaps
 from rocktune.spec_file import Positive, Spec
 from rocktune.workload import WorkloadSpec
 
+NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
+Name = Annotated[str, Field(strict=True, pattern=NAME_PATTERN)]
+"""A study's name, which is also a directory's."""
+
 Age = Annotated[float, Field(strict=True, gt=0)]
 """Seconds of load since a run began, at full size."""
 
@@ -20,7 +24,8 @@ class VerificationSettings(Spec):
         finalists: how many of the search's best get fresh runs.
         pick_runs: fresh runs of each finalist.
         ablation_pairs: runs with and without each option; fewer than 2 say nothing about spread.
-        prune_pairs: runs of the winner and of its pruned form.
+        prune_pairs: runs of the winner and of its pruned form, in each attempt at pruning.
+        prune_attempts: how often less is pruned where more made it worse; 0 keeps the search's winner whole.
         proof_pairs: runs of winner, baseline and RocksDB's defaults.
         ablation_age_s: at which a run of the ablation ends.
         age_s: at which every other run of the verification ends; Dremel's 120 s.
@@ -29,7 +34,8 @@ class VerificationSettings(Spec):
     finalists: Positive = 4
     pick_runs: Positive = 2
     ablation_pairs: Annotated[int, Field(strict=True, ge=2, le=90)] = 3
-    prune_pairs: Annotated[int, Field(strict=True, ge=3, le=90)] = 3
+    prune_pairs: Annotated[int, Field(strict=True, ge=3, le=20)] = 3
+    prune_attempts: Annotated[int, Field(strict=True, ge=0, le=5)] = 2
     proof_pairs: Annotated[int, Field(strict=True, ge=6, le=500)] = 6
     ablation_age_s: Age = 60.0
     age_s: Age = 120.0
@@ -54,7 +60,7 @@ class StudySpec(Spec):
         verification: how the winner is verified.
     """
 
-    name: Annotated[str, Field(strict=True, min_length=1)]
+    name: Name
     workload: WorkloadSpec
     device: DeviceSpec
     space: dict[str, Any]

@@ -14,7 +14,7 @@ from rocktune.ledger import Ledger, StudyRecord
 from rocktune.objective import Objective
 from rocktune.space import Configuration, OptionMaps
 from rocktune.study import outcome, seeds
-from rocktune.study.ablation import ablate, prune, pruned
+from rocktune.study.ablation import ablate, prune
 from rocktune.study.best import BestSoFar, finalists
 from rocktune.study.estimate import parked_limit_bytes, verification_s
 from rocktune.study.interrupt import Interrupt, StudyInterrupted
@@ -198,10 +198,13 @@ class _Study:
         if winner != baseline:
             stage = ablate(winner, baseline, objective, self._is_valid, ablations, ablation_age_s)
             effects = self._run("ablate", stage)
-        candidate = pruned(winner, baseline, effects, self._is_valid)
-        prunings = _replicates(seeds.PRUNE, settings.prune_pairs)
-        stage_of_two = prune(winner, candidate, objective, prunings, self._age_s(settings.age_s))
-        exported = self._run("prune", stage_of_two)
+        attempts = [
+            _replicates(seeds.PRUNE + attempt * settings.prune_pairs, settings.prune_pairs)
+            for attempt in range(settings.prune_attempts)
+        ]
+        age_s = self._age_s(settings.age_s)
+        pruning = prune(winner, baseline, effects, objective, self._is_valid, attempts, age_s)
+        exported = self._run("prune", pruning)
         proof = self._prove(exported, baseline, "prove")
         proven = outcome.proven(self._spec, proof, self._options, self._scale)
         matter = outcome.options_that_matter(effects, winner, exported, baseline, self._problem.space)

@@ -1,0 +1,27 @@
+"""What rocktune can do, as functions that return plain data. The command line calls nothing else."""
+
+from rocktune.api.catalogue import list_devices, list_spaces, list_tuners, list_workloads
+from rocktune.api.machine import clean, doctor
+from rocktune.api.running import run
+from rocktune.api.studies import delete, export, report, show, studies
+from rocktune.api.tuning import Outcome, estimate, resume, tune, verify
+
+__all__ = [
+    "Outcome",
+    "clean",
+    "delete",
+    "doctor",
+    "estimate",
+    "export",
+    "list_devices",
+    "list_spaces",
+    "list_tuners",
+    "list_workloads",
+    "report",
+    "resume",
+    "run",
+    "show",
+    "studies",
+    "tune",
+    "verify",
+]

@@ -1,0 +1,97 @@
+"""What a finished study leaves in its output directory: an OPTIONS file and a report."""
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from rocktune.errors import UserError
+from rocktune.export import export_study
+from rocktune.ledger import Ledger, StudyRecord
+from rocktune.report import write_report
+
+OUT = "out"
+"""The kind of event that says where a study's files go."""
+OPTIONS_NAME = "OPTIONS"
+REPORT_NAME = "report.html"
+
+
+def claim_output(ledger: Ledger, study: StudyRecord, out: str | Path | None) -> Path:
+    """Makes a study's output directory and remembers it.
+
+    Args:
+        ledger: has the study.
+        study: whose files they are.
+        out: None for the one that the study had before, else `./NAME`.
+
+    Returns:
+        The directory, absolute; it can be written.
+
+    Raises:
+        UserError: it cannot.
+    """
+    before = ledger.events(study, OUT)
+    if out is None and before:
+        directory = Path(before[-1].payload["directory"])
+    else:
+        directory = Path(study.name if out is None else out).expanduser().absolute()
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=directory):
+            pass
+    except OSError as failure:
+        raise UserError(f"output directory {directory}: cannot be written: {failure.strerror}") from None
+    if not before or before[-1].payload["directory"] != str(directory):
+        ledger.add_event(study, OUT, {"directory": str(directory)})
+    return directory
+
+
+def write_files(
+    ledger: Ledger, study: StudyRecord, outcome: dict[str, Any], directory: Path
+) -> dict[str, Any]:
+    """Writes OPTIONS file and report, each whole or not at all.
+
+    Returns:
+        The outcome with the paths `options_file` (None if there is nothing to export) and `report`, which the
+        ledger now has too.
+
+    Raises:
+        UserError: a file cannot be written.
+    """
+    options_file = directory / OPTIONS_NAME
+    has_options = bool(outcome.get(str(outcome["recommended"])))
+    paths = {
+        "options_file": str(options_file) if has_options else None,
+        "report": str(directory / REPORT_NAME),
+    }
+    outcome = outcome | paths
+    if has_options:
+        text = export_study("options-file", study, outcome)
+        _written(options_file, lambda: _write_text(options_file, text))
+    write_report_file(ledger, study, outcome)
+    ledger.set_outcome(study, outcome)
+    return outcome
+
+
+def write_report_file(ledger: Ledger, study: StudyRecord, outcome: dict[str, Any]) -> Path:
+    """Writes the report where the outcome says and returns its path.
+
+    Raises:
+        UserError: it cannot be written.
+    """
+    path = Path(outcome["report"])
+    _written(path, lambda: write_report(path, study, outcome, ledger.trials(study)))
+    return path
+
+
+def _write_text(path: Path, text: str) -> None:
+    unfinished = path.with_name(path.name + ".part")
+    unfinished.write_text(text, encoding="utf-8")
+    unfinished.replace(path)
+
+
+def _written(path: Path, write: Callable[[], None]) -> None:
+    try:
+        write()
+    except OSError as failure:
+        raise UserError(f"{path}: cannot be written: {failure.strerror}") from None

@@ -1,0 +1,109 @@
+"""What the ledger knows: listing, showing, deleting, reporting and exporting studies."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from rocktune.api.files import REPORT_NAME, claim_output, write_report_file
+from rocktune.errors import UserError
+from rocktune.export import export_study
+from rocktune.ledger import Ledger, StudyRecord, open_ledger
+from rocktune.units import format_scale
+
+
+def studies(*, ledger: str | None = None) -> list[dict[str, Any]]:
+    """Returns the studies of a ledger, oldest first: what each is of, its state, and its ratio if it has one.
+
+    Args:
+        ledger: URL or SQLite file; None for the user's own.
+    """
+    with open_ledger(ledger) as opened:
+        return [_summary(opened, record) for record in opened.studies()]
+
+
+def show(name: str, *, ledger: str | None = None) -> dict[str, Any]:
+    """Returns what is known of a study: summary, settings, trials by status, and outcome if finished.
+
+    Raises:
+        UserError: there is no such study.
+    """
+    with open_ledger(ledger) as opened:
+        record = opened.study(name)
+        statuses = Counter(str(trial.status) for trial in opened.trials(record))
+        return _summary(opened, record) | {
+            "host": record.host,
+            "engine": record.engine_version,
+            "is_running": _is_running(opened, record),
+            "trials": dict(sorted(statuses.items())),
+            "spec": dict(record.spec),
+            "outcome": opened.outcome(record),
+        }
+
+
+def delete(name: str, *, ledger: str | None = None) -> None:
+    """Deletes a study with everything measured in it; its report and OPTIONS file stay.
+
+    Raises:
+        UserError: there is no such study, or it is being run.
+    """
+    with open_ledger(ledger) as opened:
+        opened.delete_study(name)
+
+
+def report(name: str, *, ledger: str | None = None) -> Path:
+    """Writes a finished study's report again and returns its path.
+
+    Raises:
+        UserError: there is no such study, it is not finished, or the file cannot be written.
+    """
+    with open_ledger(ledger) as opened:
+        record = opened.study(name)
+        outcome = _finished(opened, record)
+        directory = claim_output(opened, record, None)
+        return write_report_file(opened, record, outcome | {"report": str(directory / REPORT_NAME)})
+
+
+def export(name: str, to: str, *, ledger: str | None = None) -> str:
+    """Returns a finished study's recommended configuration in another system's form, at full size.
+
+    Args:
+        name: the study's.
+        to: one of `rocktune.export.export_targets`.
+        ledger: URL or SQLite file; None for the user's own.
+
+    Raises:
+        UserError: there is no such study or target, or the study is not finished.
+    """
+    with open_ledger(ledger) as opened:
+        record = opened.study(name)
+        return export_study(to, record, _finished(opened, record))
+
+
+def _finished(ledger: Ledger, record: StudyRecord) -> dict[str, Any]:
+    outcome = ledger.outcome(record)
+    if outcome is None:
+        raise UserError(f"study '{record.name}' is not finished; 'rocktune resume {record.name}' goes on")
+    return outcome
+
+
+def _summary(ledger: Ledger, record: StudyRecord) -> dict[str, Any]:
+    outcome = ledger.outcome(record) or {}
+    spec = record.spec
+    return {
+        "study": record.name,
+        "state": record.state,
+        "workload": spec["workload"]["name"],
+        "device": spec["device"]["name"],
+        "tuner": spec["tuner"],
+        "scale": format_scale(spec["scale"]),
+        "ratio_to_baseline": (outcome.get("ratio_to_baseline") or {}).get("value"),
+        "created_at": record.created_at,
+    }
+
+
+def _is_running(ledger: Ledger, record: StudyRecord) -> bool:
+    try:
+        with ledger.lock(record):
+            return False
+    except UserError:
+        return True

@@ -45,12 +45,15 @@ class FakeApi:
     def __init__(self) -> None:
         self.calls: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {}
         self.failure: BaseException | None = None
+        self.failing = ""
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         def call(*positional: Any, **named: Any) -> Any:
             self.calls[name] = (positional, {key: value for key, value in named.items() if value is not None})
-            if self.failure is not None:
+            if self.failure is not None and self.failing in ("", name):
                 raise self.failure
+            if "observer" in named:
+                named["observer"].phase_started("baseline", 1.0)
             return self._answer(name)
 
         return call
@@ -231,6 +234,16 @@ def test_options_of_tune_reach_the_api_by_their_names(api: FakeApi) -> None:
     positional, named = api.calls["tune"]
     named.pop("observer")
     assert (positional, named) == ((Path("mine.toml"),), expected | {"study": "s"})
+
+
+def test_estimate_comes_first_but_not_before_all_input_is_right(api: FakeApi, capsys: Outputs) -> None:
+    assert main(["tune", "--workload", "w"]) == 0
+    assert capsys.readouterr().out.startswith("Study 's' will take about 1 min 52 s")
+    api.failure, api.failing = UserError("study 's': the name is taken"), "tune"
+    assert main(["tune", "--workload", "w"]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err == "rocktune: error: study 's': the name is taken\n"
 
 
 def test_dry_run_measures_nothing(api: FakeApi, capsys: Outputs) -> None:

@@ -77,6 +77,10 @@ def test_advice_names_scale_debug_build_and_failures_only_where_they_apply() -> 
         ({"matters": False, "verdict": "undecided", "kept": False}, "no measurable effect; left out"),
         ({"matters": False, "verdict": "harms", "kept": True}, "does harm"),
         ({"matters": True, "verdict": "helps", "together_with": ["a", "b"]}, "helps, together with a, b"),
+        (
+            {"matters": True, "verdict": "helps", "together_with": list("abc")},
+            "helps, together with 3 others",
+        ),
     ],
 )
 def test_option_verdict(change: dict[str, object], said: str) -> None:

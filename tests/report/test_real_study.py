@@ -99,7 +99,7 @@ def test_every_target_takes_a_real_study(ledger: Ledger, target: str) -> None:
 
 
 def test_reproducing_command_makes_the_same_study(ledger: Ledger, tmp_path: Path) -> None:
-    run_study(spec(tuner="random", budget="20s", memory="2GiB", seed=9), Engine(rising), ledger)
+    run_study(spec(tuner="random", budget="20s", memory="1234567890", seed=9), Engine(rising), ledger)
     study = ledger.study("study")
     outcome = ledger.outcome(study)
     assert outcome is not None

@@ -87,11 +87,14 @@ def tune(
     if dry_run:
         _show(estimate, json, tables.print_estimate)
         return
-    if not json:
-        tables.print_estimate(stdout(), estimate)
     # A name that was made up must be the one that was shown.
     given["study"] = estimate["study"]
-    with ProgressDisplay(stderr(), estimate["total_s"]) as display:
+
+    def announce() -> None:
+        if not json:
+            tables.print_estimate(stdout(), estimate)
+
+    with ProgressDisplay(stderr(), estimate["total_s"], announce) as display:
         outcome = api.tune(study_file, observer=display, **given)
     _show(outcome.to_json(), json, tables.print_outcome)
 

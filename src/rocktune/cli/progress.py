@@ -1,5 +1,7 @@
 """The progress display of a running study, on standard error and only in a terminal."""
 
+import sys
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
@@ -49,13 +51,20 @@ class ProgressDisplay(Observer):
     The calls come from the thread that runs the study; the drawing thread only reads.
     """
 
-    def __init__(self, console: Console, estimated_s: float | None = None) -> None:
+    def __init__(
+        self,
+        console: Console,
+        estimated_s: float | None = None,
+        on_begin: Callable[[], None] = lambda: None,
+    ) -> None:
         """Creates a display.
 
         Args:
             console: on standard error; without a terminal nothing is shown at all.
             estimated_s: wall seconds that everything will take; None when not known.
+            on_begin: called once, when all input has been found right and measuring begins.
         """
+        self._on_begin: Callable[[], None] | None = on_begin
         self._console = console
         self._shown = console.is_terminal
         self._progress = Progress(
@@ -67,6 +76,7 @@ class ProgressDisplay(Observer):
             console=console,
             transient=True,
             disable=not self._shown,
+            redirect_stdout=sys.stdout.isatty(),
         )
         self._task = self._progress.add_task("Starting", total=estimated_s, trial="", best="")
         self._trial = ""
@@ -86,6 +96,9 @@ class ProgressDisplay(Observer):
 
     def phase_started(self, name: str, total_s: float | None) -> None:  # noqa: ARG002 - part of the whole estimate
         """Names the phase."""
+        if self._on_begin is not None:
+            self._on_begin()
+            self._on_begin = None
         self._trial = ""
         self._progress.update(self._task, description=_PHASES.get(name, name), trial="")
 

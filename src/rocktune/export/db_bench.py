@@ -62,6 +62,7 @@ _OTHER_NAME = {
     "block_cache": "cache_size",
     "max_subcompactions": "subcompactions",
     "max_open_files": "open_files",
+    "allow_mmap_reads": "mmap_read",
     "compression": "compression_type",
     "compaction_style": "compaction_style",
     "compaction_pri": "compaction_pri",

@@ -176,9 +176,11 @@ def _finalists(trials: Sequence[TrialRecord], shown: set[str]) -> list[list[Meas
 
 
 def _series(runs: Sequence[Measurement]) -> tuple[list[float], list[float]]:
-    """Returns (age, operations per second), the mean over runs; at most some 200 points."""
+    """Returns (age, operations per second), the mean over runs; whole intervals, at most some 200 points."""
     interval_s = float(runs[0].raw["series"]["interval_s"])
-    length = min(len(run.raw["series"]["operations"]) for run in runs)
+    length = min(int(run.until_s / interval_s + 1e-6) for run in runs)
+    if length == 0:
+        return [], []
     mean = np.mean([run.raw["series"]["operations"][:length] for run in runs], axis=0)
     step = max(1, length // 200)
     kept = length - length % step

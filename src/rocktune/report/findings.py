@@ -31,6 +31,7 @@ _FIELDS = {
     for kind in ("read", "write", "scan")
     for tail, label in _LATENCY_TAILS.items()
 }
+_NAMED_AT_MOST = 2
 _SIZE_HINTS = ("_size", "_bytes", "_base", "block_cache", "_limit")
 
 
@@ -110,7 +111,11 @@ def option_verdict(change: Mapping[str, Any]) -> str:
     known = {"helps": "helps", "harms": "does harm", "undecided": "no measurable effect"}
     said = known.get(str(change.get("verdict")), "helps" if change.get("matters") else "no measurable effect")
     together = change.get("together_with") or []
-    said += f", together with {', '.join(map(str, together))}" if together else ""
+    if together:
+        names = (
+            ", ".join(map(str, together)) if len(together) <= _NAMED_AT_MOST else f"{len(together)} others"
+        )
+        said += f", together with {names}"
     return said if change.get("kept", True) else f"{said}; left out"
 
 

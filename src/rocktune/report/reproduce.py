@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rocktune.ledger import StudyRecord
-from rocktune.units import format_bytes, format_scale, format_seconds
+from rocktune.units import format_bytes, format_scale, format_seconds, parse_bytes
 
 
 def named(part: Any) -> str:
@@ -24,13 +24,18 @@ def command_lines(study: StudyRecord, outcome: Mapping[str, Any]) -> list[str]:
         ("--objective", str(outcome.get("objective", ""))),
         ("--scale", _scale_text(spec, outcome)),
         ("--budget", f"{spec['budget_s']:g}s" if spec.get("budget_s") else ""),
-        ("--memory", format_bytes(spec["memory_bytes"]) if spec.get("memory_bytes") else ""),
+        ("--memory", _exact_size(spec["memory_bytes"]) if spec.get("memory_bytes") else ""),
         ("--seed", str(outcome.get("seed", ""))),
         ("--options-file", "OPTIONS" if spec.get("base_options") else ""),
         ("--study", f"{study.name}-again"),
     ]
     given = [f"{name} {shlex.quote(value)}" for name, value in arguments if value]
     return ["rocktune tune \\", *(f"    {argument} \\" for argument in given[:-1]), f"    {given[-1]}"]
+
+
+def _exact_size(count: int) -> str:
+    written = format_bytes(count)
+    return written if parse_bytes(written) == count else str(count)
 
 
 def command_line(study: StudyRecord, outcome: Mapping[str, Any]) -> str:

@@ -12,6 +12,7 @@ from rocktune.report.reproduce import command_lines, facts, named
 from rocktune.trial import Measurement
 from rocktune.units import format_seconds
 
+_BEYOND = 1.5
 _INTERVAL_FIELDS = ("throughput_ops_s", "read_latency_us_p99", "write_amplification")
 _MEDIAN_FIELDS = (
     "write_latency_us_p99",
@@ -55,15 +56,14 @@ def _strip(outcome: Mapping[str, Any]) -> str:
 
 
 def axis_ends(intervals: Sequence[findings.Interval]) -> tuple[float, float]:
-    """Returns the ends of an axis that holds 1 and all the intervals, with some air."""
-    ends = [1.0] + [
-        end
-        for interval in intervals
-        for end in (interval.get("value"), interval.get("low"), interval.get("high"))
-        if end is not None and math.isfinite(end)
-    ]
-    margin = 0.08 * max(max(ends) - min(ends), 0.1)
-    return min(ends) - margin, max(ends) + margin
+    """Returns the ends of an axis that holds 1, all values, and the intervals that do not go far beyond."""
+    values = [1.0] + [interval["value"] for interval in intervals if interval.get("value") is not None]
+    lows = [interval["low"] for interval in intervals if interval.get("low") is not None]
+    highs = [interval["high"] for interval in intervals if interval.get("high") is not None]
+    left = max(min(values + lows), min(values) / _BEYOND)
+    right = min(max(values + highs), max(values) * _BEYOND)
+    margin = 0.08 * max(right - left, 0.1)
+    return left - margin, right + margin
 
 
 def track(interval: findings.Interval, ends: tuple[float, float], idle: bool = False) -> str:

@@ -277,6 +277,7 @@ def test_outcome_is_shown_with_interval_scale_files_and_advice(api: FakeApi, cap
         "max_bytes_for_level_base",
         "/home/user/out/orders-write-heavy/OPTIONS",
         "/home/user/out/orders-write-heavy/report.html",
+        "rocktune tune --workload dremel-write-heavy --device ssd-100mb --seed 7",
         "debug build of RocksDB",
     ):
         assert shown in out, shown

@@ -199,6 +199,7 @@ def outcome(name: str = "orders-write-heavy") -> dict[str, Any]:
         "recommended": "best",
         "options_file": "/home/user/out/orders-write-heavy/OPTIONS",
         "report": "/home/user/out/orders-write-heavy/report.html",
+        "command": "rocktune tune --workload dremel-write-heavy --device ssd-100mb --seed 7",
     }
 
 

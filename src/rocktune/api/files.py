@@ -8,7 +8,7 @@ from typing import Any
 from rocktune.errors import UserError
 from rocktune.export import export_study
 from rocktune.ledger import Ledger, StudyRecord
-from rocktune.report import write_report
+from rocktune.report import command_line, write_report
 
 OUT = "out"
 """The kind of event that says where a study's files go."""
@@ -52,8 +52,8 @@ def write_files(
     """Writes OPTIONS file and report, each whole or not at all.
 
     Returns:
-        The outcome with the paths `options_file` (None if there is nothing to export) and `report`, which the
-        ledger now has too.
+        The outcome with the paths `options_file` (None if there is nothing to export) and `report`, and the
+        `command` that does the study again; the ledger now has them too.
 
     Raises:
         UserError: a file cannot be written.
@@ -64,7 +64,7 @@ def write_files(
         "options_file": str(options_file) if has_options else None,
         "report": str(directory / REPORT_NAME),
     }
-    outcome = outcome | paths
+    outcome = outcome | paths | {"command": command_line(study, outcome)}
     if has_options:
         text = export_study("options-file", study, outcome)
         _written(options_file, lambda: _write_text(options_file, text))

@@ -1,15 +1,15 @@
 #include "rocktune/runner/options_file.h"
 
 #include <rocksdb/options.h>
-#include <rocksdb/utilities/options_util.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <fstream>
 #include <iterator>
-#include <map>
+#include <optional>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "rocktune/runner/run_error.h"
 #include "rocktune/util/rocksdb_compat.h"
@@ -22,6 +22,28 @@ struct Section {
   std::string heading;
   OptionMaps::Map options;
 };
+
+// The quoted name in `CFOptions "default"`; nothing for other sections.
+std::optional<std::string> FamilyName(const Section& section) {
+  const std::string_view prefix = "CFOptions ";
+  if (!section.heading.starts_with(prefix)) {
+    return std::nullopt;
+  }
+  return section.heading.substr(prefix.size());
+}
+
+// A line without surrounding space and what stands behind '#'; a backslash keeps the character behind it.
+std::string WithoutComment(std::string_view line) {
+  std::string text;
+  for (std::size_t i = 0; i < line.size() && line[i] != '#'; ++i) {
+    if (line[i] == '\\' && i + 1 < line.size()) {
+      ++i;
+    }
+    text += line[i];
+  }
+  const std::size_t first = text.find_first_not_of(" \t\r");
+  return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
+}
 
 class Reader {
  public:
@@ -37,14 +59,15 @@ class Reader {
   std::string Text() const;
   void ReadSections();
   void AddLine(std::string_view line, std::size_t number);
+  // nullptr where the file has no such section.
+  const Section* Find(const std::string& heading) const;
   void CheckComplete() const;
-  // Empty maps where the file has no such section.
-  const OptionMaps::Map& Options(const std::string& heading) const;
   void CheckComparatorsAndMergeOperators() const;
-  void Load(std::vector<rocksdb::ColumnFamilyDescriptor>* families, rocksdb::DBOptions* db,
-            OptionsFile* file);
-  // Removes from the sections what RocksDB does not read back, and notes it.
-  void DropUnread(const std::string& heading, const OptionMaps::Map& read, std::set<std::string>* ignored);
+  // Takes the names that the linked RocksDB does not heed out of another version's options.
+  static OptionMaps::Map Heeded(OptionMaps::Map options, const OptionMaps::Map& known,
+                                std::set<std::string>* ignored);
+  // What the column family named in a [CFOptions "..."] section is opened with.
+  OptionMaps Family(const Section& section, bool same_version, std::set<std::string>* ignored) const;
 
   const std::string path_;
   std::vector<Section> sections_;
@@ -74,63 +97,62 @@ std::string Reader::Text() const {
 void Reader::ReadSections() {
   const std::string text = Text();
   std::size_t number = 0;
+  std::string_view line;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = text.find('\n', begin);
-    AddLine(std::string_view(text).substr(begin, end - begin), ++number);
+    line = std::string_view(text).substr(begin, end - begin);
+    AddLine(line, ++number);
     begin = end + 1;
+  }
+  // RocksDB ends each section with an empty line; people's own files need not.
+  if (text.starts_with("# This is a RocksDB option file") && !WithoutComment(line).empty()) {
+    throw Invalid("it is cut off behind line " + std::to_string(number) +
+                  "; RocksDB ends it with an empty line");
   }
 }
 
-void Reader::AddLine(std::string_view line, std::size_t number) {
-  const auto space = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
-  while (!line.empty() && space(line.front())) {
-    line.remove_prefix(1);
-  }
-  line = line.substr(0, line.find('#'));
-  while (!line.empty() && space(line.back())) {
-    line.remove_suffix(1);
-  }
+void Reader::AddLine(std::string_view raw, std::size_t number) {
+  const std::string line = WithoutComment(raw);
   if (line.empty()) {
     return;
   }
   if (line.front() == '[' && line.back() == ']') {
-    sections_.push_back({std::string(line.substr(1, line.size() - 2)), {}});
+    std::string heading = line.substr(1, line.size() - 2);
+    if (Find(heading) != nullptr) {
+      throw Invalid("it has section [" + heading + "] twice");
+    }
+    sections_.push_back({std::move(heading), {}});
     return;
   }
   const std::size_t equals = line.find('=');
-  if (equals == std::string_view::npos || sections_.empty()) {
+  if (equals == std::string::npos || sections_.empty()) {
     throw Invalid("line " + std::to_string(number) + " is neither a section nor an option");
   }
-  sections_.back().options[std::string(line.substr(0, equals))] = std::string(line.substr(equals + 1));
+  sections_.back().options[line.substr(0, equals)] = line.substr(equals + 1);
 }
 
-const OptionMaps::Map& Reader::Options(const std::string& heading) const {
-  static const OptionMaps::Map none;
+const Section* Reader::Find(const std::string& heading) const {
   const auto section = std::find_if(sections_.begin(), sections_.end(),
                                     [&](const Section& candidate) { return candidate.heading == heading; });
-  return section == sections_.end() ? none : section->options;
+  return section == sections_.end() ? nullptr : &*section;
 }
 
 void Reader::CheckComplete() const {
-  std::set<std::string> headings;
-  for (const Section& section : sections_) {
-    headings.insert(section.heading);
-  }
   for (const std::string required : {"Version", "DBOptions", "CFOptions \"default\""}) {
-    if (!headings.contains(required)) {
+    if (Find(required) == nullptr) {
       throw Invalid("it has no section [" + required + "]; it is cut off or no OPTIONS file");
     }
   }
   // RocksDB writes each column family's table options behind it, so one without them is where the file was
   // cut.
   for (const Section& section : sections_) {
-    const std::string prefix = "CFOptions ";
-    const auto factory = section.options.find("table_factory");
-    if (section.heading.starts_with(prefix) && factory != section.options.end()) {
-      const std::string table =
-          "TableOptions/" + factory->second + " " + section.heading.substr(prefix.size());
-      if (!headings.contains(table)) {
-        throw Invalid("it has no section [" + table + "]; it is cut off");
+    if (const std::optional<std::string> name = FamilyName(section)) {
+      const std::string end = " " + *name;
+      const auto table_of_it = [&](const Section& candidate) {
+        return candidate.heading.starts_with("TableOptions/") && candidate.heading.ends_with(end);
+      };
+      if (std::none_of(sections_.begin(), sections_.end(), table_of_it)) {
+        throw Invalid("it has no section [TableOptions/BlockBasedTable" + end + "]; it is cut off");
       }
     }
   }
@@ -156,31 +178,36 @@ void Reader::CheckComparatorsAndMergeOperators() const {
   }
 }
 
-void Reader::DropUnread(const std::string& heading, const OptionMaps::Map& read,
-                        std::set<std::string>* ignored) {
-  for (Section& section : sections_) {
-    if (section.heading != heading) {
-      continue;
+OptionMaps::Map Reader::Heeded(OptionMaps::Map options, const OptionMaps::Map& known,
+                               std::set<std::string>* ignored) {
+  std::erase_if(options, [&](const auto& option) {
+    const bool unknown = !known.contains(option.first);
+    if (unknown) {
+      ignored->insert(option.first);
     }
-    std::erase_if(section.options, [&](const auto& option) {
-      const bool unread = !read.contains(option.first);
-      if (unread) {
-        ignored->insert(option.first);
-      }
-      return unread;
-    });
-  }
+    return unknown;
+  });
+  return options;
 }
 
-void Reader::Load(std::vector<rocksdb::ColumnFamilyDescriptor>* families, rocksdb::DBOptions* db,
-                  OptionsFile* file) {
-  rocksdb::ConfigOptions config = StrictConfigOptions();
-  config.input_strings_escaped = true;  // as RocksDB writes its files
-  // A file of another version may have options that came or went; what is left out is reported.
-  config.ignore_unknown_options = file->rocksdb_version != RocksDbVersion();
-  const rocksdb::Status status = rocksdb::LoadOptionsFromFile(config, path_, db, families);
-  if (!status.ok()) {
-    throw Invalid("RocksDB " + RocksDbVersion() + " refuses it: " + status.ToString());
+OptionMaps Reader::Family(const Section& section, bool same_version, std::set<std::string>* ignored) const {
+  const Section* table = Find("TableOptions/BlockBasedTable " + *FamilyName(section));
+  OptionMaps given{Find("DBOptions")->options, section.options,
+                   table == nullptr ? OptionMaps::Map() : table->options};
+  if (!same_version) {
+    const rocksdb::Options defaults;
+    const OptionMaps known = MapsFromOptions(defaults, defaults);
+    given.db = Heeded(given.db, known.db, ignored);
+    given.cf = Heeded(given.cf, known.cf, ignored);
+    given.table = Heeded(given.table, known.table, ignored);
+  }
+  try {
+    const rocksdb::Options options = OptionsFromMaps(given);
+    OptionMaps read = MapsFromOptions(options, options);
+    read.table.erase("block_cache");
+    return read;
+  } catch (const RunError& error) {
+    throw Invalid("[" + section.heading + "]: " + error.what());
   }
 }
 
@@ -189,32 +216,16 @@ OptionsFile Reader::Read() {
   CheckComplete();
   CheckComparatorsAndMergeOperators();
   OptionsFile file;
-  const OptionMaps::Map& version = Options("Version");
+  const OptionMaps::Map& version = Find("Version")->options;
   if (const auto found = version.find("rocksdb_version"); found != version.end()) {
     file.rocksdb_version = found->second;
   }
-  std::vector<rocksdb::ColumnFamilyDescriptor> families;
-  rocksdb::DBOptions db;
-  Load(&families, &db, &file);
   std::set<std::string> ignored;
-  for (const rocksdb::ColumnFamilyDescriptor& family : families) {
-    OptionMaps maps = MapsFromOptions(db, family.options);
-    maps.table.erase("block_cache");
-    const std::string cf_heading = "CFOptions \"" + family.name + "\"";
-    const std::string table_heading = "TableOptions/BlockBasedTable \"" + family.name + "\"";
-    if (file.rocksdb_version != RocksDbVersion()) {
-      DropUnread("DBOptions", maps.db, &ignored);
-      DropUnread(cf_heading, maps.cf, &ignored);
-      DropUnread(table_heading, maps.table, &ignored);
+  for (const Section& section : sections_) {
+    if (const std::optional<std::string> name = FamilyName(section)) {
+      file.column_families.emplace_back(name->substr(1, name->size() - 2),
+                                        Family(section, file.rocksdb_version == RocksDbVersion(), &ignored));
     }
-    try {
-      CheckReadBack("db", Options("DBOptions"), maps.db);
-      CheckReadBack("cf", Options(cf_heading), maps.cf);
-      CheckReadBack("table", Options(table_heading), maps.table);
-    } catch (const RunError& error) {
-      throw Invalid(error.what());
-    }
-    file.column_families.emplace_back(family.name, std::move(maps));
   }
   file.ignored.assign(ignored.begin(), ignored.end());
   return file;

@@ -1,0 +1,61 @@
+#include "rocktune/runner/live_keys.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "rocktune/workload/random.h"
+
+namespace rocktune {
+namespace {
+
+TEST(LiveKeysTest, CountsAsASetDoes) {
+  LiveKeys live;
+  std::set<uint64_t> expected;
+  Random random(1);
+  for (int i = 0; i < 20000; ++i) {
+    // Around the boundary of a chunk, 2^22.
+    const uint64_t key = (uint64_t{1} << 22) - 500 + random.Below(1000);
+    if (random.Below(2) == 0) {
+      EXPECT_EQ(live.Add(key), expected.insert(key).second ? 1 : 0);
+    } else {
+      EXPECT_EQ(live.Remove(key), expected.erase(key) == 1 ? -1 : 0);
+    }
+  }
+}
+
+TEST(LiveKeysTest, AddsTheFirstKeys) {
+  for (const uint64_t keys : {0, 1, 63, 64, 65, 1000}) {
+    LiveKeys live;
+    live.AddFirst(keys);
+    for (uint64_t key = 0; key < 1100; ++key) {
+      EXPECT_EQ(live.Add(key), key < keys ? 0 : 1) << key << " of " << keys;
+    }
+  }
+}
+
+TEST(LiveKeysTest, EachKeyIsNewToOneOfManyThreads) {
+  constexpr uint64_t kKeys = 100000;
+  LiveKeys live;
+  std::vector<int64_t> added(4);
+  std::vector<std::thread> threads;
+  for (std::size_t thread = 0; thread < added.size(); ++thread) {
+    threads.emplace_back([&, thread] {
+      for (uint64_t key = 0; key < kKeys; ++key) {
+        added[thread] += live.Add(key);
+      }
+    });
+  }
+  int64_t sum = 0;
+  for (std::size_t thread = 0; thread < added.size(); ++thread) {
+    threads[thread].join();
+    sum += added[thread];
+  }
+  EXPECT_EQ(sum, static_cast<int64_t>(kKeys));
+}
+
+}  // namespace
+}  // namespace rocktune

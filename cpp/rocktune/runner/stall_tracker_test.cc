@@ -1,0 +1,78 @@
+#include "rocktune/runner/stall_tracker.h"
+
+#include <gtest/gtest.h>
+
+#include "rocktune/util/run_clock.h"
+
+namespace rocktune {
+namespace {
+
+// Lets some time of the run pass and returns when it stands.
+RunClock::Nanos Pass(RunClock* clock) {
+  clock->Start();
+  clock->SleepUntil(clock->Now() + 1'000'000);
+  clock->Stop();
+  return clock->Now();
+}
+
+constexpr WriteCondition kNormal = WriteCondition::kNormal;
+constexpr WriteCondition kDelayed = WriteCondition::kDelayed;
+constexpr WriteCondition kStopped = WriteCondition::kStopped;
+
+TEST(StallTrackerTest, AddsUpTheTimeInEachCondition) {
+  RunClock clock;
+  StallTracker stalls(&clock);
+  const RunClock::Nanos delayed = Pass(&clock);
+  stalls.Change(kNormal, kDelayed);
+  const RunClock::Nanos stopped = Pass(&clock);
+  stalls.Change(kDelayed, kStopped);
+  const RunClock::Nanos normal = Pass(&clock);
+  stalls.Change(kStopped, kNormal);
+  Pass(&clock);
+  EXPECT_EQ(stalls.Totals().stalled_ns, normal - delayed);
+  EXPECT_EQ(stalls.Totals().stopped_ns, normal - stopped);
+}
+
+TEST(StallTrackerTest, CountsAStallThatHasNotEnded) {
+  RunClock clock;
+  StallTracker stalls(&clock);
+  stalls.Change(kNormal, kStopped);
+  const RunClock::Nanos now = Pass(&clock);
+  EXPECT_EQ(stalls.Totals().stalled_ns, now);
+  EXPECT_EQ(stalls.Totals().stopped_ns, now);
+}
+
+TEST(StallTrackerTest, GetsOverChangesThatArriveInTheWrongOrder) {
+  RunClock clock;
+  StallTracker stalls(&clock);
+  stalls.Change(kDelayed, kNormal);  // the second change arrives first
+  stalls.Change(kNormal, kDelayed);
+  Pass(&clock);
+  EXPECT_EQ(stalls.Totals().stalled_ns, 0);
+  stalls.Change(kStopped, kDelayed);
+  stalls.Change(kNormal, kStopped);
+  const RunClock::Nanos begin = clock.Now();
+  const RunClock::Nanos end = Pass(&clock);
+  EXPECT_EQ(stalls.Totals().stalled_ns, end - begin);
+  EXPECT_EQ(stalls.Totals().stopped_ns, 0);
+}
+
+TEST(StallTrackerTest, MeasuresTheLongestStopFromItsBeginning) {
+  RunClock clock;
+  StallTracker stalls(&clock);
+  stalls.Change(kNormal, kStopped);
+  const RunClock::Nanos first = Pass(&clock);
+  EXPECT_EQ(stalls.TakeLongestStop(), first);
+  const RunClock::Nanos second = Pass(&clock);
+  stalls.Change(kStopped, kNormal);
+  EXPECT_EQ(stalls.TakeLongestStop(), second);  // both windows' part
+  Pass(&clock);
+  EXPECT_EQ(stalls.TakeLongestStop(), 0);
+  stalls.Change(kNormal, kStopped);
+  const RunClock::Nanos third = clock.Now();
+  const RunClock::Nanos fourth = Pass(&clock);
+  EXPECT_EQ(stalls.TakeLongestStop(), fourth - third);
+}
+
+}  // namespace
+}  // namespace rocktune

@@ -11,6 +11,7 @@
 #include <regex>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "rocktune/runner/run_error.h"
@@ -106,7 +107,13 @@ TEST_F(OptionsFileTest, RefusesEveryBeginningOfAFile) {
     lengths.push_back(line);                                // between two lines
     lengths.push_back((line + text.find('\n', line)) / 2);  // within one
   }
+  // Up to the second column family it is a whole file of one.
+  const std::string_view whole = std::string_view(text).substr(0, text.find("[CFOptions \"second\"]"));
+  const std::size_t end_of_last_option = whole.find_last_not_of(" \n") + 2;
   for (const std::size_t length : lengths) {
+    if (length > end_of_last_option && length <= whole.size()) {
+      continue;
+    }
     Write(text.substr(0, length));
     EXPECT_NE(Refusal(), "") << "the first " << length << " of " << text.size() << " bytes were accepted";
   }

@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -144,7 +145,7 @@ class Measurement:
         position = int(np.searchsorted(cumulative, percentile / 100 * cumulative[-1] * (1 - 1e-12)))
         return float(bounds[position]) / 1e3
 
-    @property
+    @cached_property
     def figures(self) -> dict[str, float]:
         """The measurement's fields that objectives, constraints and tables name; NaN where not defined.
 
@@ -198,7 +199,7 @@ def _merged(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
     """Adds two windows' raw figures, field by field as the field's name says."""
     result = dict(first)
     for name, later in second.items():
-        earlier = first.get(name)
+        earlier: Any = first.get(name)
         if name in _STATES or (earlier is None and name not in _KEPT):
             result[name] = later
         elif name in _KEPT:

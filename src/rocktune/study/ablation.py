@@ -14,7 +14,7 @@ TOLERATED_LOSS = 0.02
 """A pruned configuration that measures worse than the winner by more than this share is not kept, even where
 a few pairs cannot tell the two apart."""
 
-MOST_TIED = 2
+MOST_TIED = 4
 """With at most this many others an option is reverted; one that needs more goes with all that differ."""
 
 IsValid = Callable[[Configuration], bool]

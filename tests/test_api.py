@@ -1,0 +1,333 @@
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rocktune import api
+from rocktune.api import machine, running, tuning
+from rocktune.errors import UserError
+from rocktune.ledger import open_ledger
+from rocktune.study import Observer
+from rocktune.testing.synthetic_engine import Fault, SyntheticEngine, no_fault
+from rocktune.trial import Configuration, Result, Status
+
+OWN = {"db": {"max_background_jobs": "3"}, "cf": {"write_buffer_size": str(40 << 20)}, "table": {}}
+
+
+class Died(BaseException): ...
+
+
+class DiesAfter(Observer):
+    def __init__(self, trials: int) -> None:
+        self._left = trials
+
+    def trial_finished(self, result: Result) -> None:
+        self._left -= 1
+        if self._left == 0:
+            raise Died
+
+
+def _response(configuration: Configuration) -> float:
+    return 20_000 + float(configuration.get("write_buffer_size", 0)) / (1 << 14)
+
+
+class Engines:
+    """Makes the engines that the API opens."""
+
+    def __init__(self) -> None:
+        self.fault: Fault = no_fault
+        self.opened: list[SyntheticEngine] = []
+
+    @contextmanager
+    def __call__(self) -> Iterator[SyntheticEngine]:
+        engine = SyntheticEngine(_response, self.fault, own_noise=0.002)
+        engine.version = "RocksDB 7.8.3, assertions on"
+        self.opened.append(engine)
+        yield engine
+        assert not engine.open_runs
+
+
+@pytest.fixture
+def engines(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Engines:
+    engines = Engines()
+    for module in (tuning, running):
+        monkeypatch.setattr(module, "embedded_engine", engines)
+        monkeypatch.setattr(module, "own_options", lambda path: OWN if path else None)
+    monkeypatch.chdir(tmp_path)
+    return engines
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> str:
+    return str(tmp_path / "ledger.sqlite")
+
+
+SMALL = {"finalists": 2, "pick_runs": 1, "ablation_pairs": 2, "prune_attempts": 1}
+
+
+@pytest.fixture
+def tune(engines: Engines, ledger: str) -> Callable[..., dict[str, Any]]:
+    def tune(**given: Any) -> dict[str, Any]:
+        settings = {"workload": "dremel-write-heavy", "tuner": "random", "scale": "1/64", "budget": "4s"}
+        settings |= {"ledger": ledger, "study": "mine", "verification": SMALL} | given
+        return api.tune(**settings).to_json()  # type: ignore[arg-type]
+
+    return tune
+
+
+Tune = Callable[..., dict[str, Any]]
+
+# Tuning
+
+
+def test_tuning_leaves_an_options_file_and_a_report(tune: Tune, tmp_path: Path, ledger: str) -> None:
+    outcome = tune(out=tmp_path / "out")
+    options, report = Path(outcome["options_file"]), Path(outcome["report"])
+    assert {options, report} == set((tmp_path / "out").iterdir())
+    assert f"write_buffer_size={outcome['best']['configuration']['write_buffer_size']}" in options.read_text()
+    assert "<html" in report.read_text()
+    assert outcome["recommended"] == "best"
+    assert (outcome["engine"], outcome["assertions"]) == ("RocksDB 7.8.3, assertions on", True)
+    json.dumps(outcome, allow_nan=False)
+    assert api.show("mine", ledger=ledger)["outcome"] == outcome
+
+
+def test_without_a_directory_files_go_to_one_of_the_studys_name(tune: Tune, tmp_path: Path) -> None:
+    assert tune()["options_file"] == str(tmp_path / "mine" / "OPTIONS")
+
+
+def test_without_a_name_a_study_is_called_after_what_it_tunes(tune: Tune) -> None:
+    name = tune(study=None)["study"]
+    assert name.startswith("dremel-write-heavy-none-20")
+
+
+def test_the_same_name_with_the_same_settings_is_the_same_study(
+    tune: Tune, engines: Engines, tmp_path: Path
+) -> None:
+    first = tune()
+    Path(first["report"]).unlink()
+    assert tune() == first
+    assert engines.opened[1].opened == []
+    assert Path(first["report"]).is_file()
+    with pytest.raises(UserError, match="name is taken"):
+        tune(seed=9, out=tmp_path / "other")
+    assert not (tmp_path / "other").exists()
+
+
+def test_resuming_goes_on_and_remembers_the_directory(
+    tune: Tune, engines: Engines, ledger: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(Died):
+        tune(out="out", observer=DiesAfter(3))
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert api.show("mine", ledger=ledger)["outcome"] is None
+    for not_yet in (
+        lambda: api.export("mine", "options-file", ledger=ledger),
+        lambda: api.report("mine", ledger=ledger),
+    ):
+        with pytest.raises(UserError, match="'mine' is not finished; 'rocktune resume mine' goes on"):
+            not_yet()
+    outcome = api.resume("mine", ledger=ledger)
+    assert outcome["options_file"] == str(tmp_path / "out" / "OPTIONS")
+    with open_ledger(ledger) as opened:
+        trials = len(opened.trials(opened.study("mine")))
+    assert sum(len(engine.opened) for engine in engines.opened) == trials
+
+
+def test_resuming_what_is_not_there_suggests_the_nearest(tune: Tune, ledger: str) -> None:
+    tune()
+    with pytest.raises(UserError, match="did you mean 'mine'"):
+        api.resume("mien", ledger=ledger)
+
+
+def test_verifying_writes_the_files_again(tune: Tune, ledger: str) -> None:
+    first = tune()
+    second = api.verify("mine", "1/8", ledger=ledger)
+    assert (first["verified_at_scale"], second["verified_at_scale"]) == ("1/64", "1/8")
+    assert "1/8 model" in Path(second["report"]).read_text()
+    assert "proven on a 1/8 model" in Path(second["options_file"]).read_text()
+    with pytest.raises(UserError, match="scale: '2' is not one"):
+        api.verify("mine", "2", ledger=ledger)
+
+
+def test_an_options_file_becomes_the_baseline(tune: Tune) -> None:
+    outcome = tune(options_file="OPTIONS-1")
+    assert outcome["baseline"]["options"] == OWN
+    assert outcome["best"]["options"]["db"]["max_background_jobs"] == "3"
+
+
+def test_when_everything_fails_there_is_a_report_and_no_options_file(tune: Tune, engines: Engines) -> None:
+    engines.fault = lambda *_: Status.CRASHED
+    outcome = tune()
+    assert outcome["recommended"] == "baseline"
+    assert Path(outcome["report"]).is_file()
+
+
+def test_a_directory_that_cannot_be_written_is_found_before_measuring(
+    tune: Tune, engines: Engines, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UserError, match=r"output directory .*file/out: cannot be written"):
+        tune(out=tmp_path / "file" / "out")
+    assert engines.opened[0].opened == []
+
+
+def test_bad_input_writes_nothing(tune: Tune, tmp_path: Path) -> None:
+    for wrong in ({"device": "x"}, {"tuner": "x"}, {"budget": "1ms"}, {"study": "a/b"}):
+        with pytest.raises(UserError):
+            tune(**wrong)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_estimating_measures_and_writes_nothing(engines: Engines, tmp_path: Path, ledger: str) -> None:
+    expected = api.estimate(workload="ycsb-a", device="nvme", scale="1/128", ledger=ledger)
+    assert expected["study"].startswith("ycsb-a-nvme-")
+    assert expected["scale"] == "1/128"
+    assert expected["total_s"] > expected["search_s"] == 2325 / 128
+    assert (engines.opened, list(tmp_path.iterdir())) == ([], [])
+
+
+# Studies
+
+
+def test_studies_are_listed_shown_and_deleted(tune: Tune, ledger: str) -> None:
+    outcome = tune()
+    (listed,) = api.studies(ledger=ledger)
+    assert (listed["study"], listed["state"], listed["scale"]) == ("mine", "finished", "1/64")
+    assert listed["ratio_to_baseline"] == outcome["ratio_to_baseline"]["value"]
+    shown = api.show("mine", ledger=ledger)
+    assert shown["trials"] == outcome["trials"]
+    assert shown["is_running"] is False
+    with open_ledger(ledger) as opened, opened.lock(opened.study("mine")):
+        assert api.show("mine", ledger=ledger)["is_running"] is True
+    api.delete("mine", ledger=ledger)
+    assert api.studies(ledger=ledger) == []
+
+
+def test_exporting_and_reporting(tune: Tune, ledger: str) -> None:
+    outcome = tune()
+    assert api.export("mine", "options-file", ledger=ledger) == Path(outcome["options_file"]).read_text()
+    with pytest.raises(UserError, match="did you mean 'options-file'"):
+        api.export("mine", "option-file", ledger=ledger)
+    report = Path(outcome["report"])
+    report.unlink()
+    assert api.report("mine", ledger=ledger) == report
+    assert report.is_file()
+
+
+# Single runs
+
+
+def test_running_measures_the_default_afresh_each_time(engines: Engines, tmp_path: Path) -> None:
+    measured = api.run(workload="dremel-write-heavy", scale="1/64", repeat=3)
+    (engine,) = engines.opened
+    assert len(engine.opened) == len({seed for _, seed in engine.opened}) == 3
+    assert engine.advanced_s == pytest.approx(3 * 120 / 64)
+    assert [run["status"] for run in measured["runs"]] == ["ok"] * 3
+    assert measured["runs"][0]["figures"]["throughput_ops_s"] > 0
+    assert measured["configuration"]["write_buffer_size"] == 64 << 20
+    assert list(tmp_path.iterdir()) == []
+    again = api.run(workload="dremel-write-heavy", scale="1/64", repeat=3)
+    assert json.dumps(again) == json.dumps(measured)
+
+
+def test_single_options_are_knobs_or_catalogued(engines: Engines) -> None:
+    options = {"write_buffer_size": "48MiB", "max_subcompactions": "2"}
+    measured = api.run(workload="ycsb-a", seconds="2s", options=options)
+    assert measured["configuration"]["write_buffer_size"] == 48 << 20
+    assert measured["options"]["db"]["max_subcompactions"] == "2"
+    over_file = api.run(workload="ycsb-a", seconds=2, options=options, options_file="OPTIONS")
+    assert over_file["configuration"] == {}
+    assert over_file["options"]["db"] == {"max_background_jobs": "3", "max_subcompactions": "2"}
+    assert over_file["options"]["cf"] == {"write_buffer_size": str(48 << 20)}
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"workload": None}, "workload: missing"),
+        ({"scale": "64"}, "scale: '64' is not one"),
+        ({"seconds": "0"}, "seconds: '0' is not a duration"),
+        ({"repeat": 0}, "repeat: 0 is not above 0"),
+        ({"seed": -1}, "seed: -1 is negative"),
+        ({"options": {"write_buffer_size": "1TiB"}}, "write_buffer_size: 1TiB is outside 32MiB to 80MiB"),
+        ({"options": {"write_buffer_size": "0x10"}}, "write_buffer_size: '0x10' is not a size"),
+        ({"options": {"block_cache": "8MiB"}}, "block_cache: follows from the memory budget"),
+        ({"options": {"min_write_buffer_number_to_merge": "4", "max_write_buffer_number": "4"}}, "4"),
+    ],
+)
+def test_a_bad_run_is_one_line(engines: Engines, given: dict[str, Any], message: str) -> None:
+    with pytest.raises(UserError, match=message) as error:
+        api.run(**{"workload": "ycsb-a", **given})
+    assert "\n" not in str(error.value)
+    assert engines.opened == []
+
+
+def test_an_unknown_option_suggests_the_nearest(engines: Engines, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running, "_all_sections", lambda: {"ttl": "cf", "paranoid_checks": "db"})
+    with pytest.raises(
+        UserError, match="unknown option 'write_bufer_size': did you mean 'write_buffer_size'"
+    ):
+        api.run(workload="ycsb-a", options={"write_bufer_size": "1"})
+    measured = api.run(workload="ycsb-a", seconds=1, options={"ttl": "9"})
+    assert measured["options"]["cf"]["ttl"] == "9"
+
+
+def test_a_failed_run_is_a_status(engines: Engines) -> None:
+    engines.fault = lambda _configuration, _seed, until_s: Status.OUT_OF_DISK if until_s > 0 else None
+    (failed,) = api.run(workload="ycsb-a", seconds=1)["runs"]
+    assert failed == {"status": "out_of_disk", "message": "made to fail as out_of_disk", "figures": {}}
+
+
+# The machine
+
+
+def test_everything_that_can_be_named_is_listed() -> None:
+    assert "dremel-write-heavy" in api.list_workloads()
+    assert "ssd-100mb" in api.list_devices()
+    assert "dremel" in api.list_spaces()
+    assert "random" in api.list_tuners()
+
+
+def test_the_doctor_says_what_is_wrong_and_how_to_mend_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "foreign").mkdir()
+    (tmp_path / "foreign" / "file").write_text("mine")
+    monkeypatch.setenv("ROCKTUNE_WORKER", str(tmp_path / "nowhere"))
+    monkeypatch.setenv("ROCKTUNE_DATA", str(tmp_path / "foreign"))
+    monkeypatch.setattr(machine, "open_ledger", lambda: open_ledger(str(tmp_path / "ledger.sqlite")))
+    found = {check["check"]: check for check in api.doctor()}
+    assert found["rocksdb"]["ok"] is False
+    assert "ROCKTUNE_WORKER" in found["rocksdb"]["detail"]
+    assert found["data directory"]["ok"] is False
+    assert "name an empty or new directory" in found["data directory"]["detail"]
+    assert found["ledger"]["ok"] is True
+    assert "cores" in found["cores"]["detail"]
+
+
+def test_cleaning_touches_only_what_is_rocktunes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    monkeypatch.setenv("ROCKTUNE_DATA", str(data))
+    assert api.clean() == {"data_directory": str(data), "removed_bytes": 0}
+    assert not data.exists()
+    data.mkdir()
+    (data / "precious").write_text("mine")
+    with pytest.raises(UserError, match="files that are not rocktune's"):
+        api.clean()
+    assert (data / "precious").read_text() == "mine"
+    (data / "precious").rename(tmp_path / "precious")
+    api.clean()
+    base = data / "bases" / "0123"
+    base.mkdir(parents=True)
+    (base / "000001.sst").write_bytes(bytes(1000))
+    abandoned = data / "runs" / "1-x" / "0"
+    abandoned.mkdir(parents=True)
+    (abandoned / "000002.sst").write_bytes(bytes(500))
+    assert api.clean()["removed_bytes"] == 1500
+    assert not base.exists()
+    assert not abandoned.exists()

@@ -18,9 +18,12 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from rocktune.errors import UserError
 from rocktune.units import format_scale, parse_scale
 
 UNDECIDABLE = "not decidable here"
+REPORTED = "reported"
+ANYTHING = "whatever it gives"
 
 
 @dataclass(frozen=True)
@@ -73,13 +76,16 @@ class Settings:
 Body = Callable[[Settings], list[Claim]]
 
 
-def main(name: str, body: Body, *, scale: int = 64, extra: Mapping[str, Any] | None = None) -> None:
+def main(
+    name: str, body: Body, *, scale: int = 64, quick_scale: int = 512, extra: Mapping[str, Any] | None = None
+) -> None:
     """Runs a benchmark: reads the flags, measures, prints its claims and writes them with `--out`.
 
     Args:
         name: the module's name, for the command recorded with each claim.
         body: measures and returns the claims; may write data and figures into `Settings.out`.
         scale: the default of `--scale`.
+        quick_scale: its default with `--quick`.
         extra: further flags with their defaults; a flag's type is its default's.
     """
     parser = argparse.ArgumentParser(
@@ -88,21 +94,32 @@ def main(name: str, body: Body, *, scale: int = 64, extra: Mapping[str, Any] | N
     parser.add_argument("--quick", action="store_true", help="a smoke run, under a minute; decides nothing")
     parser.add_argument("--json", action="store_true", help="print the claims as one JSON document")
     parser.add_argument("--out", type=Path, help="write claims.json, data and figures into this directory")
-    parser.add_argument("--scale", type=parse_scale, default=scale, help="1/S")
+    parser.add_argument("--scale", type=_scale, help=f"default {format_scale(scale)}")
     parser.add_argument("--seed", type=int, default=1)
     for flag, default in (extra or {}).items():
         parser.add_argument(f"--{flag.replace('_', '-')}", type=type(default), default=default)
     flags = parser.parse_args()
     command = f"python -m benchmarks.{name} {' '.join(sys.argv[1:])}".strip()
     further = {flag: getattr(flags, flag) for flag in extra or {}}
-    settings = Settings(flags.quick, flags.json, flags.out, flags.scale, flags.seed, command, further)
+    divisor = flags.scale or (quick_scale if flags.quick else scale)
+    settings = Settings(flags.quick, flags.json, flags.out, divisor, flags.seed, command, further)
     if settings.out is not None:
         settings.out.mkdir(parents=True, exist_ok=True)
-    claims = [_completed(claim, settings) for claim in body(settings)]
+    try:
+        claims = [_completed(claim, settings) for claim in body(settings)]
+    except UserError as error:
+        parser.exit(2, f"{error}\n")
     document = json.dumps([asdict(claim) for claim in claims], indent=1, default=str, allow_nan=False)
     if settings.out is not None:
         (settings.out / "claims.json").write_text(document + "\n")
     print(document if settings.as_json else "\n".join(map(describe, claims)))
+
+
+def _scale(text: str) -> int:
+    try:
+        return parse_scale(text)
+    except UserError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def describe(claim: Claim) -> str:

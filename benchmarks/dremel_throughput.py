@@ -4,9 +4,10 @@ import json
 import tempfile
 from pathlib import Path
 
-from benchmarks.claims import Claim, Measured, Settings, main
+from benchmarks.claims import ANYTHING, REPORTED, Claim, Measured, Settings, main
+from benchmarks.dremel_shared import chosen_settings
 from rocktune import api
-from rocktune.workload.dremel_settings import dremel_settings
+from rocktune.units import format_scale
 
 # The setting whose ratio the project promises, with the least lower end of its interval.
 PROMISED = {"dremel-write-heavy": 1.4}
@@ -15,18 +16,14 @@ PAPER_BEST = "up to 2.61 over the tuning guide on 18 settings"
 
 def dremel_throughput(settings: Settings) -> list[Claim]:
     """Tunes each setting with the paper's budget of 2,325 s divided by S and proves the winner."""
-    conditions = {setting.name: (setting.workload, setting.device) for setting in dremel_settings()}
-    named = str(settings.extra["settings"])
-    chosen = list(conditions) if named == "all" else named.split(",")
-    scale = 512 if settings.quick else settings.scale
     claims = []
-    for name in chosen[: 1 if settings.quick else None]:
-        workload, device = conditions.get(name, (name, "ssd-100mb"))
+    for setting in chosen_settings(settings):
+        name = setting.name
         with tempfile.TemporaryDirectory(prefix="rocktune-benchmark-") as scratch:
             outcome = api.tune(
-                workload=workload,
-                device=device,
-                scale=f"1/{scale}",
+                workload=setting.workload,
+                device=setting.device,
+                scale=format_scale(settings.scale),
                 seed=settings.seed,
                 ledger=f"sqlite:///{scratch}/ledger.sqlite",
                 out=(settings.out or Path(scratch)) / name,
@@ -41,12 +38,12 @@ def dremel_throughput(settings: Settings) -> list[Claim]:
                 f"{name}_best_over_baseline",
                 "Dremel, figure 8",
                 "ratio of throughput",
-                f"lower end >= {least}" if least else "whatever it gives",
+                f"lower end >= {least}" if least else ANYTHING,
                 measured,
-                measured.low >= least if least else "reported",
+                measured.low >= least if least else REPORTED,
                 paper=PAPER_BEST,
                 engine=outcome["engine"],
-                device=device,
+                device=setting.device,
             )
         )
         settings.say(f"{name}: {ratio}")

@@ -44,14 +44,26 @@ def repeatability(settings: Settings) -> list[Claim]:
     parking = median_spread(ratios)
     return [
         Claim(
-            "throughput_coefficient_of_variation", "issue 2, must hold", "1", "<= 0.03",
-            exactly(variation, repeats), variation <= 0.03, engine=version, device=DEVICE,
+            "throughput_coefficient_of_variation",
+            "issue 2, must hold",
+            "1",
+            "<= 0.03",
+            exactly(variation, repeats),
+            variation <= 0.03,
+            engine=version,
+            device=DEVICE,
         ),
         Claim(
-            "four_parks_over_none", "issue 2, must hold", "ratio of throughput, median [min, max]", "0.98 to 1.02",
-            parking, 0.98 <= parking.value <= 1.02, engine=version, device=DEVICE,
+            "four_parks_over_none",
+            "issue 2, must hold",
+            "ratio of throughput, median [min, max]",
+            "0.98 to 1.02",
+            parking,
+            0.98 <= parking.value <= 1.02,
+            engine=version,
+            device=DEVICE,
         ),
-    ]  # fmt: skip
+    ]
 
 
 if __name__ == "__main__":

@@ -137,4 +137,4 @@ def runner_against_db_bench(settings: Settings) -> list[Claim]:
 
 
 if __name__ == "__main__":
-    main("runner_against_db_bench", runner_against_db_bench, scale=1)
+    main("runner_against_db_bench", runner_against_db_bench, scale=1, quick_scale=1)

@@ -5,13 +5,14 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from benchmarks.claims import Claim, Measured, Settings, exactly, main, write_csv
+from benchmarks.claims import ANYTHING, REPORTED, Claim, Measured, Settings, exactly, main, write_csv
 from benchmarks.measuring import PRELOADED, READ_HEAVY, WRITE_HEAVY, embedded_engine, experiment_of, measure
 from rocktune.engine import RunFailed
 from rocktune.trial import Configuration
 
 DEVICE = "ssd-100mb"
 FULL_SIZE_S = 60.0
+QUICK_FULL_SIZE_S = 12.0
 REFERENCE = 4
 SCALES = (32, 64, 128)
 FIGURES = {"throughput_ops_s": 1, "read_latency_us_p99": -1, "write_amplification": -1}
@@ -36,7 +37,7 @@ def _measured(
     for index, configuration in enumerate(configurations):
         for scale in (REFERENCE, *SCALES):
             experiment = experiment_of(workload, DEVICE, scale)
-            seconds = FULL_SIZE_S / scale
+            seconds = (QUICK_FULL_SIZE_S if settings.quick else FULL_SIZE_S) / scale
             try:
                 figures = measure(engine, experiment, configuration, settings.seed, (seconds,)).figures
             except RunFailed as failure:
@@ -74,18 +75,28 @@ def _claims(workload: str, rows: list[Any], version: str) -> list[Claim]:
             label = f"{workload}_{name}_1/{scale}_against_1/{REFERENCE}"
             claims.append(
                 Claim(
-                    f"{label}_spearman", "issue 2, must hold", "correlation",
-                    ">= 0.8 (lower bound)" if decided else "whatever it gives",
-                    correlation, correlation.low >= 0.8 if decided else "reported", engine=version, device=DEVICE,
+                    f"{label}_spearman",
+                    "issue 2, must hold",
+                    "correlation",
+                    ">= 0.8 (lower bound)" if decided else ANYTHING,
+                    correlation,
+                    correlation.low >= 0.8 if decided else REPORTED,
+                    engine=version,
+                    device=DEVICE,
                 )
-            )  # fmt: skip
+            )
             claims.append(
                 Claim(
-                    f"{label}_best_short_of_best", "issue 2, must hold", f"share, measured at 1/{REFERENCE}",
-                    "<= 0.05" if decided else "whatever it gives",
-                    exactly(shortfall), shortfall <= 0.05 if decided else "reported", engine=version, device=DEVICE,
+                    f"{label}_best_short_of_best",
+                    "issue 2, must hold",
+                    f"share, measured at 1/{REFERENCE}",
+                    "<= 0.05" if decided else ANYTHING,
+                    exactly(shortfall),
+                    shortfall <= 0.05 if decided else REPORTED,
+                    engine=version,
+                    device=DEVICE,
                 )
-            )  # fmt: skip
+            )
     return claims
 
 
@@ -112,5 +123,6 @@ if __name__ == "__main__":
         "scale_model",
         scale_model,
         scale=REFERENCE,
+        quick_scale=REFERENCE,
         extra={"workloads": ",".join((WRITE_HEAVY, READ_HEAVY, PRELOADED)), "configurations": 40},
     )

@@ -201,16 +201,22 @@ class WritableFile : public rocksdb::FSWritableFileOwnerWrapper {
   // Returns the device operations that are complete with these bytes; what is left over waits for more
   // bytes or for a sync.
   uint64_t AddUnsynced(uint64_t bytes) {
-    uint64_t before = unsynced_bytes_.load(std::memory_order_relaxed);
-    while (!unsynced_bytes_.compare_exchange_weak(before, (before + bytes) % Throttle::kOperationBytes,
-                                                  std::memory_order_relaxed)) {
+    const uint64_t written = written_bytes_.load(std::memory_order_relaxed) + bytes;
+    written_bytes_.store(written, std::memory_order_relaxed);
+    uint64_t charged = charged_bytes_.load(std::memory_order_relaxed);
+    const uint64_t operations = (written - charged) / Throttle::kOperationBytes;
+    if (operations == 0) {
+      return 0;
     }
-    return (before + bytes) / Throttle::kOperationBytes;
+    // When this fails a sync came in between, which is the operation.
+    const uint64_t now_charged = charged + operations * Throttle::kOperationBytes;
+    return charged_bytes_.compare_exchange_strong(charged, now_charged) ? operations : 0;
   }
 
   IOStatus PassUnsynced(IOStatus status, uint64_t sync_latency_us) {
     if (status.ok()) {
-      const bool writes = unsynced_bytes_.exchange(0, std::memory_order_relaxed) != 0;
+      const uint64_t written = written_bytes_.load(std::memory_order_relaxed);
+      const bool writes = charged_bytes_.exchange(written) != written;
       throttle_->Pass(CauseOfWrite(kind_), 0, writes ? 1 : 0,
                       sync_latency_us + (writes ? throttle_->spec().write_latency_us : 0));
     }
@@ -222,7 +228,10 @@ class WritableFile : public rocksdb::FSWritableFileOwnerWrapper {
   StoredFiles* const stored_files_;
   const std::shared_ptr<StoredFiles::File> stored_;
   uint64_t position_;
-  std::atomic<uint64_t> unsynced_bytes_{0};  // RocksDB may sync a log while it appends to it
+  // RocksDB may sync a log while another thread appends to it; only appending changes the first, and both
+  // the second, which is how much of the first is in device operations.
+  std::atomic<uint64_t> written_bytes_{0};
+  std::atomic<uint64_t> charged_bytes_{0};
 };
 
 class RandomRWFile : public rocksdb::FSRandomRWFileOwnerWrapper {

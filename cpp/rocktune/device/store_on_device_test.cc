@@ -111,7 +111,10 @@ TEST_F(StoreOnDeviceTest, CountersByCauseAgreeWithRocksDbsOwn) {
   near(DeviceBytes(IoCause::kCompactionRead), Ticker(rocksdb::COMPACT_READ_BYTES));
   // Each Get that finds its key reads one block of 4 KB, and the tables' indexes are read when first used.
   EXPECT_GT(DeviceBytes(IoCause::kUserRead), 600 * 4000.0);
-  EXPECT_LT(DeviceBytes(IoCause::kOther), 0.03 * DeviceBytes(IoCause::kCompactionWrite) + 2e5);
+  // What is left over are the ends of new tables, which RocksDB reads to check them, after the job as such:
+  // 16 KB for a table of 256 KB.
+  EXPECT_LT(DeviceBytes(IoCause::kOther),
+            0.1 * (DeviceBytes(IoCause::kFlush) + DeviceBytes(IoCause::kCompactionWrite)));
 }
 
 TEST_F(StoreOnDeviceTest, StandsStillWithTheClockAndGoesOn) {

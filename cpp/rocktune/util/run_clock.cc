@@ -98,11 +98,9 @@ bool RunClock::SleepUntil(Nanos time) {
   return false;
 }
 
-bool RunClock::WaitWhileStopped() {
-  if (!running()) {
-    std::unique_lock<std::mutex> lock(mutex_);
-    started_.wait(lock, [this] { return running() || closed(); });
-  }
+bool RunClock::WaitForStart() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  started_.wait(lock, [this] { return running() || closed(); });
   return !closed();
 }
 

@@ -42,9 +42,11 @@ class RunClock {
   bool SleepUntil(Nanos time);
 
   // Returns at once while the clock runs; otherwise waits for Start. Returns false when closed.
-  bool WaitWhileStopped();
+  bool WaitWhileStopped() { return running() ? !closed() : WaitForStart(); }
 
  private:
+  bool WaitForStart();
+
   // A phase and a time in one word, so that readers see both change together. The time is the steady time at
   // which the clock would have shown 0 while it runs, and what the clock shows while it is stopped.
   enum Phase : int64_t { kStopped = 0, kRunning = 1, kStopping = 2 };

@@ -208,7 +208,9 @@ def test_study_interrupted_before_its_first_result_says_so(api: FakeApi, capsys:
 def test_second_interrupt_ends_at_once(api: FakeApi, capsys: Outputs) -> None:
     api.failure = KeyboardInterrupt()
     assert main(["resume", "s"]) == 130
-    assert capsys.readouterr().out == ""
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err == "Interrupted at once. What was recorded before stays.\n"
 
 
 def test_options_of_tune_reach_the_api_by_their_names(api: FakeApi) -> None:

@@ -27,7 +27,7 @@ def test_terminal_shows_phase_trial_age_best_and_time() -> None:
         "Searching",
         "trial 12 of 31",
         "0.9 of 1.2 s",
-        "best so far 1.41× the baseline",
+        "best 1.41× baseline",
         "left",
         "a note",
     ):
@@ -45,4 +45,4 @@ def test_unknown_total_has_no_time_left() -> None:
         display.best_changed(Configuration({}), None)
     assert "verify 1/4" in stream.getvalue()
     assert "left" not in stream.getvalue()
-    assert "best so far" not in stream.getvalue()
+    assert "best" not in stream.getvalue()

@@ -38,6 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except StudyInterrupted as interrupted:
         return _interrupted(interrupted)
     except KeyboardInterrupt:
+        print_line("Interrupted at once. What was recorded before stays.", error=True)
         return EXIT_INTERRUPTED
     except BrokenPipeError:
         # The reader of our output has gone; what is still buffered must not fail at exit.

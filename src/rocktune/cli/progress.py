@@ -14,12 +14,12 @@ from rocktune.trial import Configuration, Trial
 from rocktune.units import format_seconds
 
 _PHASES = {
-    "baseline": "Measuring the baseline",
+    "baseline": "Baseline",
     "search": "Searching",
-    "pick": "Picking the winner",
-    "ablate": "Asking which options matter",
-    "prune": "Leaving out what has no effect",
-    "prove": "Proving against the baseline",
+    "pick": "Picking",
+    "ablate": "Asking what matters",
+    "prune": "Pruning",
+    "prove": "Proving",
 }
 _STEPS = {"load": "loading data", "settle": "settling data"}
 
@@ -32,7 +32,7 @@ class _ClockColumn(ProgressColumn):
         text = format_seconds(max(1.0, elapsed))
         if task.total is not None:
             left = task.total - elapsed
-            text += f", about {format_seconds(left)} left" if left >= 1 else ", almost done"
+            text += f", {format_seconds(left)} left" if left >= 1 else ", almost done"
         return Text(text, style="dim")
 
 
@@ -70,7 +70,7 @@ class ProgressDisplay(Observer):
         self._progress = Progress(
             TextColumn("{task.description}"),
             TextColumn("{task.fields[trial]}", style="dim"),
-            _BarColumn(bar_width=24),
+            _BarColumn(bar_width=12),
             TextColumn("{task.fields[best]}"),
             _ClockColumn(),
             console=console,
@@ -115,7 +115,7 @@ class ProgressDisplay(Observer):
     def best_changed(self, configuration: Configuration, ratio: float | None) -> None:  # noqa: ARG002
         """Shows the best ratio to the baseline so far."""
         if ratio is not None:
-            self._progress.update(self._task, best=f"best so far {ratio:.2f}× the baseline")
+            self._progress.update(self._task, best=f"best {ratio:.2f}× baseline")
 
     def note(self, text: str) -> None:
         """Prints a line above the display."""

@@ -30,6 +30,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         command = typer.main.get_command(app)
         code = command.main(arguments, prog_name="rocktune", standalone_mode=False)
+        if code == EXIT_INTERRUPTED:  # what Typer makes of a KeyboardInterrupt
+            print_line("Interrupted at once. What was recorded before stays.", error=True)
         return code if isinstance(code, int) else 0
     except UserError as error:
         return _failed(str(error), EXIT_USER_ERROR)
@@ -37,9 +39,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _failed(_usage_message(error), EXIT_USER_ERROR)
     except StudyInterrupted as interrupted:
         return _interrupted(interrupted)
-    except KeyboardInterrupt:
-        print_line("Interrupted at once. What was recorded before stays.", error=True)
-        return EXIT_INTERRUPTED
     except BrokenPipeError:
         # The reader of our output has gone; what is still buffered must not fail at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -33,7 +33,8 @@ TEST(ArrivalTest, SineIsInvertedExactlyAlsoWhereItsRateIsZero) {
   for (double amplitude : {0.0, 50.0, 99.0, 100.0}) {
     const Arrival arrival(Sine(100, amplitude, 8));
     double previous = -1;
-    for (double operation = 0; operation < 2000; operation += 7.3) {
+    for (int i = 0; i < 275; ++i) {
+      const double operation = 7.3 * i;
       const double seconds = arrival.SecondsOf(operation);
       EXPECT_GT(seconds, previous);
       EXPECT_NEAR(arrival.OperationsUntil(seconds), operation, 1e-6) << amplitude;

@@ -17,6 +17,7 @@ constexpr uint64_t kAbsentBit = uint64_t{1} << 63;
 
 std::vector<Arrival> Arrivals(const std::vector<SessionSpec>& sessions) {
   std::vector<Arrival> arrivals;
+  arrivals.reserve(sessions.size());
   for (const SessionSpec& session : sessions) {
     arrivals.emplace_back(session.arrival);
   }

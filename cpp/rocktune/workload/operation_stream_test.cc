@@ -38,6 +38,7 @@ std::vector<Operation> Operations(const WorkloadSpec& spec, uint64_t seed, uint6
   WorkloadState state(spec);
   OperationStream stream(&state, seed, thread);
   std::vector<Operation> operations;
+  operations.reserve(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i) {
     operations.push_back(stream.Next(0));
   }

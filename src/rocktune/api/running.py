@@ -78,6 +78,7 @@ def run(
     first_seed, watching = 1 if seed is None else seed, observer or Observer()
     if first_seed < 0:
         raise UserError(f"seed: {first_seed} is negative")
+    watching.estimated(repeat * seconds_s)
     watching.phase_started("run", repeat * seconds_s)
     with embedded_engine() as engine:
         runs = []

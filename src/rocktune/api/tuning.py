@@ -103,6 +103,8 @@ def resume(name: str, *, ledger: str | None = None, observer: Observer | None = 
     """
     with open_ledger(ledger) as opened:
         record, spec = opened.study(name), _recorded_spec(opened, name)
+        observer = observer or Observer()
+        observer.estimated(max(0.0, study.estimate(spec).total_s - study.spent_s(opened, record)))
         with embedded_engine() as engine:
             directory = claim_output(opened, record, None)
             outcome = study.run_study(spec, engine, opened, observer)
@@ -125,6 +127,8 @@ def verify(name: str, scale: str, *, ledger: str | None = None, observer: Observ
     divisor = parse_scale(scale)
     with open_ledger(ledger) as opened:
         record, spec = opened.study(name), _recorded_spec(opened, name)
+        observer = observer or Observer()
+        observer.estimated(study.verifying_s(spec, divisor))
         with embedded_engine() as engine:
             directory = claim_output(opened, record, None)
             outcome = study.verify_study(spec, engine, opened, divisor, observer)

@@ -95,6 +95,11 @@ def estimate(spec: StudySpec) -> Estimate:
     )
 
 
+def verifying_s(spec: StudySpec, scale: int) -> float:
+    """Returns the seconds that verifying a study at 1/`scale` takes, without loading."""
+    return verification_s(spec, 0, scale)["verify"] * (1 + _OTHER_SHARE)
+
+
 def parked_limit_bytes() -> int:
     """Returns what parked runs may hold in memory on this machine: half of what it has."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2

@@ -6,6 +6,9 @@ from rocktune.trial import Configuration, Result, Trial
 class Observer:
     """Is told what a study does, as it does it. Every method may be left as it is, and then does nothing."""
 
+    def estimated(self, total_s: float) -> None:
+        """It will take about this many seconds from now."""
+
     def phase_started(self, name: str, total_s: float | None) -> None:
         """A phase begins.
 

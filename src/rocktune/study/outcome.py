@@ -1,5 +1,6 @@
 """What came out of a study, as the JSON that the ledger keeps and that report and command line read."""
 
+import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -137,11 +138,8 @@ def counted(ledger: Ledger, study: StudyRecord) -> dict[str, Any]:
     measured = dict.fromkeys(PHASES, 0.0)
     for record in records:
         measured[record.phase] = measured.get(record.phase, 0.0) + record.measured_s
-    wall = {
-        name: sum(event.payload[f"{name}_s"] for event in ledger.events(study, TIME))
-        for name in ("wall", "opening", "loading", "repeated")
-    }
-    total_s = wall.pop("wall")
+    wall = {name: _wall_s(ledger, study, name) for name in ("opening", "loading", "repeated")}
+    total_s = spent_s(ledger, study)
     other_s = max(0.0, total_s - sum(measured.values()) - sum(wall.values()))
     statuses = Counter(str(record.status) for record in records)
     return {
@@ -154,3 +152,12 @@ def counted(ledger: Ledger, study: StudyRecord) -> dict[str, Any]:
         },
         "trials": dict(sorted(statuses.items())),
     }
+
+
+def spent_s(ledger: Ledger, study: StudyRecord) -> float:
+    """Returns the wall seconds that a study has taken so far."""
+    return _wall_s(ledger, study, "wall")
+
+
+def _wall_s(ledger: Ledger, study: StudyRecord, kind: str) -> float:
+    return math.fsum(event.payload[f"{kind}_s"] for event in ledger.events(study, TIME))

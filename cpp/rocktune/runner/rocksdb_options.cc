@@ -57,23 +57,29 @@ OptionMaps::Map ParseSerialized(const std::string& serialized) {
   return OptionMaps::Map(options.begin(), options.end());
 }
 
-// Sets options one by one through RocksDB's parser, so that an error can name the option.
 template <typename RocksDbOptions>
 using Parser = rocksdb::Status (*)(const rocksdb::ConfigOptions&, const RocksDbOptions&,
                                    const std::unordered_map<std::string, std::string>&, RocksDbOptions*);
 
 template <typename RocksDbOptions>
-void SetEach(const std::string& section, const OptionMaps::Map& given,
-             std::type_identity_t<Parser<RocksDbOptions>> parse, RocksDbOptions* options) {
+void SetAll(const std::string& section, const OptionMaps::Map& given,
+            std::type_identity_t<Parser<RocksDbOptions>> parse, RocksDbOptions* options) {
+  const rocksdb::ConfigOptions config = StrictConfigOptions();
+  RocksDbOptions changed;
+  if (parse(config, *options, {given.begin(), given.end()}, &changed).ok()) {
+    *options = std::move(changed);
+    return;
+  }
+  // Not every message of RocksDB's names the option, so the culprit is looked for.
   for (const auto& [name, value] : given) {
-    RocksDbOptions changed;
-    const rocksdb::Status status = parse(StrictConfigOptions(), *options, {{name, value}}, &changed);
+    const rocksdb::Status status = parse(config, *options, {{name, value}}, &changed);
     if (!status.ok()) {
       throw InvalidOption(section, name,
                           "RocksDB " + RocksDbVersion() + " refuses '" + value + "': " + status.ToString());
     }
-    *options = std::move(changed);
   }
+  throw RunError(RunFailure::kInvalid, "RocksDB " + RocksDbVersion() + " refuses the options (" + section +
+                                           ") together, though not one by one");
 }
 
 std::shared_ptr<rocksdb::TableFactory> MakeTableFactory(OptionMaps::Map table) {
@@ -85,7 +91,7 @@ std::shared_ptr<rocksdb::TableFactory> MakeTableFactory(OptionMaps::Map table) {
     }
     options.block_cache = rocksdb::NewLRUCache(*bytes);
   }
-  SetEach("table", table, rocksdb::GetBlockBasedTableOptionsFromMap, &options);
+  SetAll("table", table, rocksdb::GetBlockBasedTableOptionsFromMap, &options);
   return std::shared_ptr<rocksdb::TableFactory>(rocksdb::NewBlockBasedTableFactory(options));
 }
 
@@ -171,13 +177,13 @@ void CheckReadBack(const std::string& section, const OptionMaps::Map& given, con
 rocksdb::Options OptionsFromMaps(const OptionMaps& maps) {
   rocksdb::DBOptions db;
   rocksdb::ColumnFamilyOptions cf;
-  SetEach("db", maps.db, rocksdb::GetDBOptionsFromMap, &db);
+  SetAll("db", maps.db, rocksdb::GetDBOptionsFromMap, &db);
   OptionMaps::Map cf_map = maps.cf;
   if (const auto table_factory = cf_map.extract(kTableFactory);
       table_factory && table_factory.mapped() != kBlockBasedTable) {
     throw InvalidOption("cf", kTableFactory, "only BlockBasedTable is supported");
   }
-  SetEach("cf", cf_map, rocksdb::GetColumnFamilyOptionsFromMap, &cf);
+  SetAll("cf", cf_map, rocksdb::GetColumnFamilyOptionsFromMap, &cf);
   cf.table_factory = MakeTableFactory(maps.table);
   const OptionMaps read = MapsFromOptions(db, cf);
   CheckReadBack("db", maps.db, read.db);

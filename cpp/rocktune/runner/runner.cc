@@ -113,6 +113,7 @@ void Runner::StartThreads() {
               parts_.clock->Now(),
               [this](const rocksdb::Status& status) { Fail(status); }};
   totals_ = TakeTotals(StateWhileStopped());
+  last_sample_ = TakeSample();
   parts_.stalls->TakeLongestStop();
   for (uint64_t thread = 0; thread < plan_.workload.threads; ++thread) {
     threads_.push_back(std::make_unique<LoadThread>(&targets_, thread));
@@ -139,7 +140,6 @@ Measurement Runner::Advance(double until_s, const Progress& progress) {
 Series Runner::PassWindow(RunClock::Nanos from, RunClock::Nanos until, const Progress& progress) {
   Series series;
   series.interval_s = plan_.series_interval_s;
-  Sample earlier = TakeSample();
   auto last_progress = std::chrono::steady_clock::now();
   RunClock::Nanos end = from;
   for (int64_t interval = 1; end < until; ++interval) {
@@ -153,11 +153,11 @@ Series Runner::PassWindow(RunClock::Nanos from, RunClock::Nanos until, const Pro
       break;
     }
     const Sample sample = TakeSample();
+    const Sample earlier = std::exchange(last_sample_, sample);
     series.operations.push_back(sample.operations - earlier.operations);
     series.device_bytes_read.push_back(sample.device_bytes_read - earlier.device_bytes_read);
     series.device_bytes_written.push_back(sample.device_bytes_written - earlier.device_bytes_written);
     series.stalled_s.push_back(SecondsOf(sample.stalled_ns - earlier.stalled_ns));
-    earlier = sample;
     if (const auto now = std::chrono::steady_clock::now(); now - last_progress >= kProgressInterval) {
       last_progress = now;
       progress("advance", SecondsOf(end - from), SecondsOf(until - from));

@@ -92,6 +92,7 @@ class Runner {
 
   double age_s_ = 0;
   RunTotals totals_;  // at age_s_
+  Sample last_sample_;
   uint64_t preloaded_keys_ = 0;
 
   std::mutex failure_mutex_;

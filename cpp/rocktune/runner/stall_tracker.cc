@@ -18,6 +18,9 @@ WriteCondition StallTracker::Current() const {
 void StallTracker::BookUntilNow() {
   const RunClock::Nanos now = clock_->Now();
   const RunClock::Nanos elapsed = now - std::exchange(booked_until_, now);
+  if (elapsed == 0) {
+    return;  // a stop that ended as the last window did is not in force in this one
+  }
   const WriteCondition condition = Current();
   if (condition != WriteCondition::kNormal) {
     totals_.stalled_ns += elapsed;

@@ -1,0 +1,115 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "rocktune/runner/store.h"
+
+namespace rocktune {
+
+// A store in memory for the runner's tests, which remembers what was done to it.
+class FakeStore : public Store {
+ public:
+  struct Call {
+    char operation;  // g, p, d or s
+    std::string key;
+    bool operator==(const Call&) const = default;
+  };
+
+  // Called before each operation, without a lock; a status that is not OK is the operation's.
+  std::function<rocksdb::Status()> before_operation = [] { return rocksdb::Status::OK(); };
+
+  rocksdb::Status Get(const rocksdb::Slice& key, rocksdb::PinnableSlice* value, bool* found) override {
+    return Do('g', key, [&] {
+      const auto entry = entries_.find(key.ToString());
+      *found = entry != entries_.end();
+      if (*found) {
+        value->PinSelf(entry->second);
+      }
+    });
+  }
+  rocksdb::Status Put(const rocksdb::Slice& key, const rocksdb::Slice& value) override {
+    return Do('p', key, [&] { entries_[key.ToString()] = value.ToString(); });
+  }
+  rocksdb::Status Delete(const rocksdb::Slice& key) override {
+    return Do('d', key, [&] { entries_.erase(key.ToString()); });
+  }
+  rocksdb::Status Scan(const rocksdb::Slice& start, uint64_t entries, uint64_t* read,
+                       uint64_t* bytes) override {
+    return Do('s', start, [&] {
+      for (auto entry = entries_.lower_bound(start.ToString()); entry != entries_.end() && entries > 0;
+           ++entry, --entries) {
+        ++*read;
+        *bytes += entry->first.size() + entry->second.size();
+      }
+    });
+  }
+  rocksdb::Status Load(rocksdb::WriteBatch* batch) override {
+    struct Inserter : rocksdb::WriteBatch::Handler {
+      explicit Inserter(FakeStore* target) : store(target) {}
+      void Put(const rocksdb::Slice& key, const rocksdb::Slice& value) override {
+        store->entries_[key.ToString()] = value.ToString();
+        store->loaded_.push_back(key.ToString());
+      }
+      FakeStore* store;
+    };
+    const rocksdb::Status status = before_operation();
+    std::lock_guard<std::mutex> lock(mutex_);
+    Inserter inserter(this);
+    return status.ok() ? batch->Iterate(&inserter) : status;
+  }
+  rocksdb::Status Flush() override {
+    flushed_ = true;
+    return rocksdb::Status::OK();
+  }
+  uint64_t PendingCompactionBytes() override { return 0; }
+  bool CompactionRunning() override { return false; }
+  bool CompactionDue() override { return false; }
+  StoreState State() override {
+    StoreState state;
+    std::lock_guard<std::mutex> lock(mutex_);
+    state.tickers["fake.calls"] = calls_.size();
+    return state;
+  }
+  void ResetStatistics() override {}
+  rocksdb::Status Close() override { return rocksdb::Status::OK(); }
+
+  std::vector<Call> calls() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return calls_;
+  }
+  std::map<std::string, std::string> entries() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return entries_;
+  }
+  // In the order of loading.
+  std::vector<std::string> loaded() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return loaded_;
+  }
+  bool flushed() const { return flushed_; }
+
+ private:
+  template <typename Effect>
+  rocksdb::Status Do(char operation, const rocksdb::Slice& key, Effect effect) {
+    rocksdb::Status status = before_operation();
+    if (status.ok()) {
+      std::lock_guard<std::mutex> lock(mutex_);
+      calls_.push_back({operation, key.ToString()});
+      effect();
+    }
+    return status;
+  }
+
+  std::mutex mutex_;
+  std::vector<Call> calls_;
+  std::vector<std::string> loaded_;
+  std::map<std::string, std::string> entries_;
+  bool flushed_ = false;
+};
+
+}  // namespace rocktune

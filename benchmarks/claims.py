@@ -56,6 +56,20 @@ class Claim:
     date: str = ""
 
 
+def reported(
+    name: str,
+    source: str,
+    unit: str,
+    measured: Measured,
+    paper: float | str | None = None,
+    *,
+    engine: str,
+    device: str,
+) -> Claim:
+    """Returns a claim without a target: the figure is what it is."""
+    return Claim(name, source, unit, ANYTHING, measured, REPORTED, paper, engine=engine, device=device)
+
+
 @dataclass(frozen=True)
 class Settings:
     """What the flags say."""

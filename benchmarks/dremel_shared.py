@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.claims import ANYTHING, REPORTED, Claim, Measured, Settings, ratio_interval
+from benchmarks.claims import Claim, Measured, Settings, ratio_interval, reported
 from rocktune.engine import Engine
 from rocktune.errors import UserError
 from rocktune.ledger import Ledger, TrialRecord, open_ledger
@@ -30,6 +30,8 @@ from rocktune.workload.dremel_settings import DremelSetting, dremel_settings
 
 FINAL_AGE_S = 120.0
 """How long the paper runs what a tuner recommends, at full size."""
+COMMON_SETTINGS = "dremel-n-skew0.3-30get,dremel-n-skew0.3-90get,dremel-y-skew0.9-30get"
+"""Write-heavy, read-heavy and preloaded: the default of `--settings` where the paper has all 18."""
 THROUGHPUT = "throughput_ops_s"
 READ_LATENCY = "read_latency_us_p99"
 
@@ -113,7 +115,14 @@ def leaders(trials: Sequence[TrialRecord], objective: Objective) -> list[tuple[f
 
 
 class Bench:
-    """One of Dremel's settings on one engine. Equal runs that are asked for twice are measured once."""
+    """One of Dremel's settings on one engine. Equal runs that are asked for twice are measured once.
+
+    Attributes:
+        setting: which one.
+        workload: its workload.
+        problem: what a tuner is told of it.
+        guide: the tuning guide's configuration, which all others are compared with.
+    """
 
     def __init__(
         self,
@@ -131,6 +140,7 @@ class Bench:
         self._threads = threads
         self._searches = 0
         spec = self._spec("fresh", {})
+        self.workload = spec.workload
         self.problem = problem_of(spec)
         self.guide = self.problem.baseline
         self._fresh = self._loop(spec, self.problem)
@@ -185,10 +195,9 @@ class Bench:
         self, name: str, source: str, unit: str, measured: Measured, paper: float | str | None = None
     ) -> Claim:
         """Returns a claim that has no target, named after the setting."""
-        return Claim(
-            f"{self.setting.name}_{name}", source, unit, ANYTHING, measured, REPORTED, paper,
-            engine=self._engine.version, device=self.setting.device,
-        )  # fmt: skip
+        engine, device = self._engine.version, self.setting.device
+        name = f"{self.setting.name}_{name}"
+        return reported(name, source, unit, measured, paper, engine=engine, device=device)
 
     def _spec(self, name: str, given: Mapping[str, Any]) -> StudySpec:
         conditions = {"workload": self.setting.workload, "device": self.setting.device}

@@ -180,7 +180,7 @@ def test_dying_during_a_trial_repeats_that_trial_alone(ledger: Ledger) -> None:
     assert len(_keys(ledger)) == recorded + len(observer.finished)
 
 
-def test_ctrl_c_says_what_is_known_and_how_to_go_on(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_says_what_is_known_and_how_to_go_on(ledger: Ledger) -> None:
     class Pressed(Recorder):
         def trial_finished(self, result: Result) -> None:
             super().trial_finished(result)
@@ -192,12 +192,24 @@ def test_ctrl_c_says_what_is_known_and_how_to_go_on(ledger: Ledger, monkeypatch:
     study = _Study(_spec(), _engine(), ledger, record, observer)
     with pytest.raises(StudyInterrupted) as interrupted:
         study.run()
-    assert interrupted.value.resume == "rocktune resume study"
+    assert interrupted.value.resume == f"rocktune resume study --ledger {ledger.url}"
     assert interrupted.value.best is not None
     assert interrupted.value.ratio is not None
     assert len(_keys(ledger)) == 4
     assert ledger.study("study").state == "interrupted"
     run_study(_spec(), _engine(), ledger, Recorder())
+    assert ledger.study("study").state == "finished"
+
+
+def test_ctrl_c_while_verifying_says_how_to_go_on_verifying(ledger: Ledger) -> None:
+    spec = _spec()
+    outcome = run_study(spec, _engine(), ledger)
+    study = _Study(spec, _engine(), ledger, ledger.study("study"), None, 4)
+    study._interrupt.requested = True
+    with pytest.raises(StudyInterrupted) as interrupted:
+        study.verify(outcome)
+    assert interrupted.value.resume.startswith("rocktune verify study --scale 1/4")
+    assert dict(interrupted.value.best or {}) == outcome["best"]["configuration"]
     assert ledger.study("study").state == "finished"
 
 

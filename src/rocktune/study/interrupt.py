@@ -19,12 +19,15 @@ class StudyInterrupted(Exception):  # noqa: N818 -- asked for, not an error
         resume: the command line that goes on.
     """
 
-    def __init__(self, study: str, best: Configuration | None, ratio: float | None) -> None:
-        super().__init__(f"study '{study}' was interrupted; to go on: rocktune resume {study}")
+    def __init__(
+        self, study: str, best: Configuration | None, ratio: float | None, resume: str | None = None
+    ) -> None:
+        """Creates it; without `resume` that is `rocktune resume STUDY`."""
         self.study = study
         self.best = best
         self.ratio = ratio
-        self.resume = f"rocktune resume {study}"
+        self.resume = resume or f"rocktune resume {study}"
+        super().__init__(f"study '{study}' was interrupted; to go on: {self.resume}")
 
 
 class Interrupt:

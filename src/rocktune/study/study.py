@@ -1,8 +1,6 @@
 """A study from beginning to end: baseline, search, pick, ablate, prune, prove."""
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -10,7 +8,7 @@ import numpy as np
 
 from rocktune.engine import Engine, run_options
 from rocktune.errors import UserError
-from rocktune.ledger import Ledger, StudyRecord
+from rocktune.ledger import Ledger, StudyRecord, default_ledger_url
 from rocktune.objective import Objective
 from rocktune.space import Configuration, OptionMaps
 from rocktune.study import outcome, seeds
@@ -132,10 +130,14 @@ class _Study:
 
     def run(self) -> dict[str, Any]:
         """Runs all phases."""
-        with self._interruptible():
-            self._measure_baseline()
-            self._search()
-            result = self._verified()
+        try:
+            with self._interrupt:
+                self._measure_baseline()
+                self._search()
+                result = self._verified()
+        except StopRequested:
+            self._ledger.set_state(self._study, "interrupted")
+            raise self._interrupted("resume", self._best.configuration, self._best.ratio) from None
         self._ledger.set_outcome(self._study, result)
         self._ledger.set_state(self._study, "finished")
         return result
@@ -143,8 +145,15 @@ class _Study:
     def verify(self, recorded: dict[str, Any]) -> dict[str, Any]:
         """Runs the proof alone, of the recorded winner."""
         winner, baseline = (Configuration(recorded[side]["configuration"]) for side in ("best", "baseline"))
-        with self._interruptible():
-            proof = self._prove(winner, baseline, f"verify {format_scale(self._scale)}")
+        scale = format_scale(self._scale)
+        try:
+            with self._interrupt:
+                proof = self._prove(winner, baseline, f"verify {scale}")
+        except StopRequested:
+            ratio = recorded["ratio_to_baseline"]["value"]
+            raise self._interrupted("verify", winner, ratio, f" --scale {scale}") from None
+        finally:
+            self._ledger.set_state(self._study, "finished")
         proven = outcome.proven(self._spec, proof, self._options, self._scale)
         verifications = recorded["verifications"] | {proven["verified_at_scale"]: proven}
         largest: str = min(verifications, key=lambda scale: int(scale.rpartition("/")[2]))
@@ -155,14 +164,13 @@ class _Study:
         self._ledger.set_outcome(self._study, result)
         return result
 
-    @contextmanager
-    def _interruptible(self) -> Iterator[None]:
-        try:
-            with self._interrupt:
-                yield
-        except StopRequested:
-            self._ledger.set_state(self._study, "interrupted")
-            raise StudyInterrupted(self._spec.name, self._best.configuration, self._best.ratio) from None
+    def _interrupted(
+        self, command: str, best: Configuration | None, ratio: float | None, arguments: str = ""
+    ) -> StudyInterrupted:
+        if self._ledger.url != default_ledger_url():
+            arguments += f" --ledger {self._ledger.url}"
+        resume = f"rocktune {command} {self._spec.name}{arguments}"
+        return StudyInterrupted(self._spec.name, best, ratio, resume)
 
     def _measure_baseline(self) -> None:
         """Measures the baseline once, so that the search's progress can be shown against it."""

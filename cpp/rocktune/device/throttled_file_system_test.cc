@@ -43,6 +43,7 @@ class FaultyFile : public rocksdb::FSWritableFile {
   IOStatus Sync(const IOOptions&, rocksdb::IODebugContext*) override { return Result(); }
   IOStatus Fsync(const IOOptions&, rocksdb::IODebugContext*) override { return Result(); }
   IOStatus Close(const IOOptions&, rocksdb::IODebugContext*) override { return Result(); }
+  uint64_t GetFileSize(const IOOptions&, rocksdb::IODebugContext*) override { return 0; }
 
  private:
   IOStatus Result() const { return *failing_ ? IOStatus::IOError("broken") : IOStatus::OK(); }

@@ -31,13 +31,14 @@ RunClock::Nanos RunClock::Now() const {
       case kStopping:
         std::this_thread::yield();
         break;
-      case kRunning:
+      case kRunning: {
         const Nanos steady = SteadyNow();
         // A reader that was held up between the two reads would otherwise see time beyond the stop.
         if (state_.load(std::memory_order_acquire) == state) {
           return steady - TimeOf(state);
         }
         break;
+      }
     }
   }
 }

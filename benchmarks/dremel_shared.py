@@ -32,6 +32,7 @@ FINAL_AGE_S = 120.0
 """How long the paper runs what a tuner recommends, at full size."""
 COMMON_SETTINGS = "dremel-n-skew0.3-30get,dremel-n-skew0.3-90get,dremel-y-skew0.9-30get"
 """Write-heavy, read-heavy and preloaded: the default of `--settings` where the paper has all 18."""
+QUICK_BUDGET_S = 1200.0
 THROUGHPUT = "throughput_ops_s"
 READ_LATENCY = "read_latency_us_p99"
 
@@ -55,12 +56,12 @@ class Search:
     """A search that was run.
 
     Attributes:
-        spec: the study that it would belong to.
+        rng_seed: of the tuner's random numbers.
         problem: what the tuner was told.
         trials: its record, in the order of measuring.
     """
 
-    spec: StudySpec
+    rng_seed: int
     problem: Problem
     trials: Sequence[TrialRecord]
 
@@ -75,12 +76,12 @@ class Search:
         return leaders(self.trials, self.problem.objective)[-1][1]
 
     @property
-    def first_results(self) -> dict[Configuration, TrialRecord]:
-        """Each configuration's record at its smallest age, in the order of measuring."""
+    def first_trials(self) -> list[TrialRecord]:
+        """Each configuration's first trial, in the order of measuring; all of one age."""
         found: dict[Configuration, TrialRecord] = {}
         for trial in self.trials:
             found.setdefault(trial.trial.configuration, trial)
-        return found
+        return list(found.values())
 
 
 def leaders(trials: Sequence[TrialRecord], objective: Objective) -> list[tuple[float, Configuration]]:
@@ -149,7 +150,7 @@ class Bench:
         self,
         tuner: str = "dremel",
         objective: str = THROUGHPUT,
-        budget_s: float = FULL_SIZE_BUDGET_S,
+        budget_s: float | None = None,
         tuner_settings: Mapping[str, Any] | None = None,
     ) -> Search:
         """Runs a tuner's search and nothing after it.
@@ -157,10 +158,13 @@ class Bench:
         Args:
             tuner: its name.
             objective: its name.
-            budget_s: seconds of measuring at full size.
+            budget_s: seconds of measuring at full size; the paper's 2,325, in a smoke run as many as Dremel's
+                arms take without further rounds.
             tuner_settings: by the tuner's own names.
         """
         self._searches += 1
+        if budget_s is None:
+            budget_s = QUICK_BUDGET_S if self._settings.quick else FULL_SIZE_BUDGET_S
         given = {
             "tuner": tuner,
             "objective": objective,
@@ -169,11 +173,12 @@ class Bench:
         }
         spec = self._spec(f"search-{self._searches}", given)
         problem = problem_of(spec)
-        rng = np.random.default_rng(seed_of(spec.seed, "tuner"))
+        rng_seed = seed_of(spec.seed, "tuner")
+        rng = np.random.default_rng(rng_seed)
         search = tuner_named(spec.tuner, spec.tuner_settings).search(problem, rng)
         self._loop(spec, problem).run("search", search, continues_runs=True)
         self._settings.say(f"{self.setting.name}: searched with {tuner} for {objective}")
-        return Search(spec, problem, self._ledger.trials(self._ledger.study(spec.name)))
+        return Search(rng_seed, problem, self._ledger.trials(self._ledger.study(spec.name)))
 
     def fresh(
         self, configurations: Iterable[Configuration], repeats: int, full_size_s: float = FINAL_AGE_S

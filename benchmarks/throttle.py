@@ -1,0 +1,130 @@
+"""The throttled file system by itself, without a store: what it lets through, holds up and costs."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from benchmarks.claims import (
+    REPORTED,
+    Claim,
+    Measured,
+    Settings,
+    main,
+    mean_interval,
+    median_spread,
+    ratio_interval,
+    write_csv,
+)
+from rocktune.errors import UserError
+
+PROGRAM = "device_bench"
+BUILDS = ("tests", "dev")
+SOURCE = "issue 2, must hold"
+ENGINE = "the file system alone, no RocksDB store"
+MODES = ("read", "write", "mixed")
+TOLERANCE = 0.03
+SLICE_BYTES, READ_BYTES = 64 << 10, 4 << 10
+WAKING_US = 100.0
+"""What a sleeping thread may take to wake; the run clock's header says some tens of microseconds."""
+
+
+def find_device_bench(root: Path) -> Path:
+    """Returns the program, built with the C++ tests.
+
+    Raises:
+        UserError: it is not there.
+    """
+    for build in BUILDS:
+        program = root / "build" / build / PROGRAM
+        if program.is_file():
+            return program
+    raise UserError(f"{PROGRAM} is not built: 'make test' builds it in build/{BUILDS[0]}")
+
+
+def device_bench(program: Path, mode: str, **flags: int) -> dict[str, Any]:
+    """Runs the program once and returns the JSON document that it prints.
+
+    Raises:
+        UserError: it failed.
+    """
+    command = [str(program), "--mode", mode]
+    for name, value in flags.items():
+        command += [f"--{name.replace('_', '-')}", str(value)]
+    finished = subprocess.run(command, capture_output=True, text=True, check=False)
+    if finished.returncode != 0:
+        raise UserError(finished.stderr.strip() or f"{PROGRAM} ended with {finished.returncode}")
+    document: dict[str, Any] = json.loads(finished.stdout)
+    return document
+
+
+def bandwidth_claim(mode: str, documents: list[dict[str, Any]]) -> Claim:
+    """States how near to the device's bandwidth each run came; every run has to."""
+    ratios = [found["bytes_per_steady_s"] / found["bandwidth_bytes_s"] for found in documents]
+    return Claim(
+        f"{mode}_bytes_per_second_over_bandwidth",
+        SOURCE,
+        "ratio",
+        f"{1 - TOLERANCE} to {1 + TOLERANCE}, every run",
+        mean_interval(ratios),
+        all(abs(ratio - 1) <= TOLERANCE for ratio in ratios),
+    )
+
+
+def wait_claims(documents: list[dict[str, Any]]) -> list[Claim]:
+    """States how long a 4 KiB read takes beside a writer of 2 MiB requests."""
+    bound_us = 1e6 * (SLICE_BYTES + READ_BYTES) / documents[0]["bandwidth_bytes_s"] + WAKING_US
+    waits = {tail: [float(found[f"wait_us_{tail}"]) for found in documents] for tail in ("p50", "p99", "max")}
+    target = f"<= {bound_us:.0f}: a slice of 64 KiB, its own 4 KiB, and {WAKING_US:.0f} to wake up"
+    decided = all(wait <= bound_us for wait in waits["p99"])
+    return [
+        Claim("wait_beside_a_writer_p99", SOURCE, "us", target, mean_interval(waits["p99"]), decided),
+        Claim("wait_beside_a_writer_p50", SOURCE, "us", "reported", mean_interval(waits["p50"]), REPORTED),
+        Claim(
+            "wait_beside_a_writer_longest", SOURCE, "us, median [min, max]", "reported",
+            median_spread(waits["max"]), REPORTED,
+        ),
+    ]  # fmt: skip
+
+
+def cost_claim(operation: str, ratios: list[float]) -> Claim:
+    """States what the wrapper costs on device `none`, by the interval's bound: pairs are interleaved."""
+    cost: Measured = ratio_interval(ratios)
+    return Claim(
+        f"wrapper_cost_of_{operation}",
+        SOURCE,
+        "ratio of time per operation of 4 KiB",
+        f"<= {1 + TOLERANCE} (upper bound)",
+        cost,
+        cost.high <= 1 + TOLERANCE,
+        device="none",
+    )
+
+
+def throttle(settings: Settings) -> list[Claim]:
+    """Runs device_bench in each of its modes; the bandwidth is 100 MiB/s."""
+    program = find_device_bench(Path(__file__).parent.parent)
+    repeats, seconds = (1, 1) if settings.quick else (3, 10)
+    claims: list[Claim] = []
+    documents: list[dict[str, Any]] = []
+    for mode in (*MODES, "reader-beside-writer"):
+        found = [device_bench(program, mode, seconds=seconds) for _ in range(repeats)]
+        claims += [bandwidth_claim(mode, found)] if mode in MODES else wait_claims(found)
+        documents += found
+        settings.say(f"{mode}: {claims[-1].measured}")
+    pairs, operations = (4, 500) if settings.quick else (100, 2000)
+    cost = device_bench(program, "wrapper-cost", pairs=pairs, operations=operations)
+    claims += [cost_claim(operation, cost[operation]["ratios"]) for operation in ("reads", "appends")]
+    for claim in claims:
+        claim.engine, claim.device = ENGINE, claim.device or "100 MiB/s"
+    if settings.out is not None:
+        fields = ("mode", "bytes", "steady_s", "bytes_per_steady_s")
+        write_csv(settings.out / "runs.csv", [{name: found[name] for name in fields} for found in documents])
+        ratios = zip(cost["reads"]["ratios"], cost["appends"]["ratios"], strict=True)
+        pairs_rows = [{"reads": reads, "appends": appends} for reads, appends in ratios]
+        write_csv(settings.out / "wrapper.csv", pairs_rows)
+    return claims
+
+
+if __name__ == "__main__":
+    main("throttle", throttle, scale=1, quick_scale=1)

@@ -16,7 +16,7 @@ Run::Run(const RunRequest& request, std::function<void(const RunError&)> on_over
   const bool preloaded = std::filesystem::exists(std::filesystem::path(request.directory) / "CURRENT");
   OpenStore(request);
   runner_ =
-      std::make_unique<Runner>(RunParts{store_.get(), &clock_, file_system_.get(), &stalls_},
+      std::make_unique<Runner>(RunParts{store_.get(), &clock_, file_system_.get()},
                                RunPlan{request.workload, request.seed, request.series_interval_s, preloaded});
   {
     std::lock_guard<std::mutex> lock(failure_mutex_);
@@ -41,7 +41,6 @@ void Run::OpenStore(const RunRequest& request) {
   setup.sync = request.workload.sync;
   setup.file_system = file_system_;
   setup.clock = &clock_;
-  setup.stalls = &stalls_;
   setup.on_background_error = [this](const rocksdb::Status& status) { OnBackgroundError(status); };
   // Opening is not load: it takes no time of the run, and the clock stands.
   file_system_->SetThrottled(false);

@@ -13,7 +13,6 @@
 #include "rocktune/runner/rocksdb_options.h"
 #include "rocktune/runner/rocksdb_store.h"
 #include "rocktune/runner/runner.h"
-#include "rocktune/runner/stall_tracker.h"
 #include "rocktune/util/run_clock.h"
 #include "rocktune/workload/workload_spec.h"
 #include "worker/resource_watch.h"
@@ -60,7 +59,6 @@ class Run {
   void OnBackgroundError(const rocksdb::Status& status);
 
   RunClock clock_;
-  StallTracker stalls_{&clock_};
   std::shared_ptr<ThrottledFileSystem> file_system_;
   OptionMaps options_;
   std::mutex failure_mutex_;

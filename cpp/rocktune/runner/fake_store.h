@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -22,6 +23,8 @@ class FakeStore : public Store {
 
   // Called before each operation, without a lock; a status that is not OK is the operation's.
   std::function<rocksdb::Status()> before_operation = [] { return rocksdb::Status::OK(); };
+
+  std::atomic<WriteCondition> condition{WriteCondition::kNormal};
 
   rocksdb::Status Get(const rocksdb::Slice& key, rocksdb::PinnableSlice* value, bool* found) override {
     return Do('g', key, [&] {
@@ -69,6 +72,7 @@ class FakeStore : public Store {
   uint64_t PendingCompactionBytes() override { return 0; }
   bool CompactionRunning() override { return false; }
   bool CompactionDue() override { return false; }
+  WriteCondition CurrentWriteCondition() override { return condition; }
   StoreState State() override {
     StoreState state;
     std::lock_guard<std::mutex> lock(mutex_);

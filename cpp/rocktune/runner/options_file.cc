@@ -194,6 +194,10 @@ OptionMaps Reader::Family(const Section& section, bool same_version, std::set<st
   const Section* table = Find("TableOptions/BlockBasedTable " + *FamilyName(section));
   OptionMaps given{Find("DBOptions")->options, section.options,
                    table == nullptr ? OptionMaps::Map() : table->options};
+  // Listeners watch a store and change nothing of it.
+  if (given.db.erase("listeners") != 0) {
+    ignored->insert("listeners");
+  }
   if (!same_version) {
     const rocksdb::Options defaults;
     const OptionMaps known = MapsFromOptions(defaults, defaults);

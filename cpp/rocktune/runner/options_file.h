@@ -12,7 +12,8 @@ struct OptionsFile {
   std::string rocksdb_version;  // that wrote the file
   // By name; `db` is the same in each. The file says nothing of block_cache, so `table` does not either.
   std::vector<std::pair<std::string, OptionMaps>> column_families;
-  // Names in a file of another version that the linked RocksDB does not know or no longer heeds.
+  // Names in a file of another version that the linked RocksDB does not know or no longer heeds, and
+  // listeners.
   std::vector<std::string> ignored;
 };
 

@@ -16,35 +16,17 @@
 namespace rocktune {
 namespace {
 
-WriteCondition ConditionOf(rocksdb::WriteStallCondition condition) {
-  switch (condition) {
-    case rocksdb::WriteStallCondition::kDelayed:
-      return WriteCondition::kDelayed;
-    case rocksdb::WriteStallCondition::kStopped:
-      return WriteCondition::kStopped;
-    default:
-      return WriteCondition::kNormal;
-  }
-}
-
-// Tells the run of what RocksDB says by itself.
-class RunListener : public rocksdb::EventListener {
+// Tells the run of failures that no operation returns.
+class BackgroundErrorListener : public rocksdb::EventListener {
  public:
-  RunListener(StallTracker* stalls, std::function<void(const rocksdb::Status&)> on_background_error)
-      : stalls_(stalls), on_background_error_(std::move(on_background_error)) {}
-
-  void OnStallConditionsChanged(const rocksdb::WriteStallInfo& info) override {
-    stalls_->Change(ConditionOf(info.condition.prev), ConditionOf(info.condition.cur));
-  }
+  explicit BackgroundErrorListener(std::function<void(const rocksdb::Status&)> on_background_error)
+      : on_background_error_(std::move(on_background_error)) {}
 
   void OnBackgroundError(rocksdb::BackgroundErrorReason /*reason*/, rocksdb::Status* error) override {
-    if (on_background_error_) {
-      on_background_error_(*error);
-    }
+    on_background_error_(*error);
   }
 
  private:
-  StallTracker* const stalls_;
   const std::function<void(const rocksdb::Status&)> on_background_error_;
 };
 
@@ -105,7 +87,7 @@ rocksdb::Status RocksDbStore::Open(const RocksDbStoreSetup& setup, std::unique_p
   options.env = opened->env_.get();
   options.statistics = opened->statistics_;
   options.listeners.push_back(NewThreadRoleListener());
-  options.listeners.push_back(std::make_shared<RunListener>(setup.stalls, setup.on_background_error));
+  options.listeners.push_back(std::make_shared<BackgroundErrorListener>(setup.on_background_error));
   // A user's options may name the directories of a live database.
   options.wal_dir.clear();
   options.db_log_dir.clear();
@@ -168,6 +150,16 @@ bool RocksDbStore::CompactionDue() {
   return IntProperty(rocksdb::DB::Properties::kMemTableFlushPending) != 0 ||
          (IntProperty(rocksdb::DB::Properties::kCompactionPending) != 0 &&
           !db_->GetOptions().disable_auto_compactions);
+}
+
+WriteCondition RocksDbStore::CurrentWriteCondition() {
+  // RocksDB's listener of stall conditions is no help: a writer that fills the last memtable is told of the
+  // stop only after it has waited for the stop's end.
+  if (IntProperty(rocksdb::DB::Properties::kIsWriteStopped) != 0) {
+    return WriteCondition::kStopped;
+  }
+  return IntProperty(rocksdb::DB::Properties::kActualDelayedWriteRate) != 0 ? WriteCondition::kDelayed
+                                                                            : WriteCondition::kNormal;
 }
 
 std::map<std::string, uint64_t> RocksDbStore::MemoryBytes() const {

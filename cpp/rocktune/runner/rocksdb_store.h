@@ -10,7 +10,6 @@
 #include <string>
 
 #include "rocktune/runner/rocksdb_options.h"
-#include "rocktune/runner/stall_tracker.h"
 #include "rocktune/runner/store.h"
 #include "rocktune/util/run_clock.h"
 
@@ -25,7 +24,6 @@ struct RocksDbStoreSetup {
   bool sync = false;
   std::shared_ptr<rocksdb::FileSystem> file_system;
   RunClock* clock = nullptr;
-  StallTracker* stalls = nullptr;
   // Called on RocksDB's threads with each background error. Must not block.
   std::function<void(const rocksdb::Status&)> on_background_error;
 };
@@ -48,6 +46,7 @@ class RocksDbStore : public Store {
   uint64_t PendingCompactionBytes() override;
   bool CompactionRunning() override;
   bool CompactionDue() override;
+  WriteCondition CurrentWriteCondition() override;
   StoreState State() override;
   void ResetStatistics() override;
   rocksdb::Status Close() override;

@@ -34,8 +34,10 @@ class RunSystemClock : public rocksdb::SystemClockWrapper {
 
 class RunEnv : public rocksdb::EnvWrapper {
  public:
-  RunEnv(std::unique_ptr<rocksdb::Env> target, std::shared_ptr<rocksdb::SystemClock> clock)
-      : EnvWrapper(std::move(target)) {
+  RunEnv(const std::shared_ptr<rocksdb::FileSystem>& file_system, std::shared_ptr<rocksdb::SystemClock> clock)
+      : EnvWrapper(rocksdb::NewCompositeEnv(file_system)) {
+    // EnvWrapper would come to them through the old interface of files, without their options.
+    file_system_ = file_system;
     system_clock_ = std::move(clock);
   }
 
@@ -50,8 +52,7 @@ class RunEnv : public rocksdb::EnvWrapper {
 
 std::unique_ptr<rocksdb::Env> NewRunEnv(const std::shared_ptr<rocksdb::FileSystem>& file_system,
                                         RunClock* clock) {
-  return std::make_unique<RunEnv>(rocksdb::NewCompositeEnv(file_system),
-                                  std::make_shared<RunSystemClock>(clock));
+  return std::make_unique<RunEnv>(file_system, std::make_shared<RunSystemClock>(clock));
 }
 
 }  // namespace rocktune

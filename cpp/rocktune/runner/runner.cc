@@ -57,7 +57,8 @@ Runner::Runner(const RunParts& parts, const RunPlan& plan)
       workload_(plan_.workload),
       values_(plan_.seed, plan_.workload.value_compressed_fraction,
               SizeSource(plan_.workload.value).largest()),
-      gate_(parts.clock) {
+      gate_(parts.clock),
+      stalls_(parts.clock) {
   if (plan_.preloaded) {
     preloaded_keys_ = plan_.workload.preload.keys;
     live_keys_.AddFirst(preloaded_keys_);
@@ -68,6 +69,9 @@ Runner::~Runner() {
   parts_.clock->Close();
   gate_.Close();
   threads_.clear();
+  if (stall_sampler_.joinable()) {
+    stall_sampler_.join();
+  }
 }
 
 void Runner::Fail(const rocksdb::Status& status) {
@@ -114,9 +118,16 @@ void Runner::StartThreads() {
               [this](const rocksdb::Status& status) { Fail(status); }};
   totals_ = TakeTotals(StateWhileStopped());
   last_sample_ = TakeSample();
-  parts_.stalls->TakeLongestStop();
+  stall_sampler_ = std::thread([this] { SampleStalls(); });
   for (uint64_t thread = 0; thread < plan_.workload.threads; ++thread) {
     threads_.push_back(std::make_unique<LoadThread>(&targets_, thread));
+  }
+}
+
+void Runner::SampleStalls() {
+  constexpr RunClock::Nanos kInterval = 1'000'000;
+  while (parts_.clock->SleepUntil(parts_.clock->Now() + kInterval)) {
+    stalls_.Observe(parts_.store->CurrentWriteCondition());
   }
 }
 
@@ -197,7 +208,7 @@ Runner::Sample Runner::TakeSample() {
   sample.device_bytes_read = BytesOf(device, IoCause::kCompactionRead) + BytesOf(device, IoCause::kUserRead);
   sample.device_bytes_written = BytesOf(device, IoCause::kWal) + BytesOf(device, IoCause::kFlush) +
                                 BytesOf(device, IoCause::kCompactionWrite);
-  sample.stalled_ns = parts_.stalls->Totals().stalled_ns;
+  sample.stalled_ns = stalls_.Totals().stalled_ns;
   return sample;
 }
 
@@ -206,7 +217,7 @@ RunTotals Runner::TakeTotals(const StoreState& state) {
   for (const auto& thread : threads_) {
     thread->AddTo(&totals);
   }
-  totals.stalls = parts_.stalls->Totals();
+  totals.stalls = stalls_.Totals();
   totals.device = parts_.device->Counters();
   totals.cpu_s = ProcessCpuSeconds();
   totals.tickers = state.tickers;
@@ -222,7 +233,7 @@ Measurement Runner::Measure(double until_s, Series series) {
   const RunTotals earlier = std::exchange(totals_, TakeTotals(measurement.state));
   measurement.totals = totals_;
   measurement.totals -= earlier;
-  measurement.longest_write_stop_s = SecondsOf(parts_.stalls->TakeLongestStop());
+  measurement.longest_write_stop_s = SecondsOf(stalls_.TakeLongestStop());
   CountLiveKeys(&measurement);
   measurement.resident_bytes = ResidentBytes();
   return measurement;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <thread>
 #include <vector>
 
 #include "rocktune/device/throttled_file_system.h"
@@ -27,7 +28,6 @@ struct RunParts {
   Store* store = nullptr;
   RunClock* clock = nullptr;  // the runner's alone to start and stop
   ThrottledFileSystem* device = nullptr;
-  StallTracker* stalls = nullptr;
 };
 
 struct RunPlan {
@@ -70,6 +70,7 @@ class Runner {
   };
 
   void StartThreads();
+  void SampleStalls();
   void ThrowIfFailed();
   // Samples the window as it passes; returns when its time is up or the run has failed.
   Series PassWindow(RunClock::Nanos from, RunClock::Nanos until, const Progress& progress);
@@ -89,6 +90,8 @@ class Runner {
   LoadGate gate_;
   LoadTargets targets_;
   std::vector<std::unique_ptr<LoadThread>> threads_;
+  StallTracker stalls_;
+  std::thread stall_sampler_;
 
   double age_s_ = 0;
   RunTotals totals_;  // at age_s_

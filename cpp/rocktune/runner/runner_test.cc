@@ -54,7 +54,7 @@ class RunnerTest : public testing::Test {
   }
   static constexpr uint64_t kBurst = 200;
 
-  void Start() { runner_ = std::make_unique<Runner>(RunParts{&store_, &clock_, &device_, &stalls_}, plan_); }
+  void Start() { runner_ = std::make_unique<Runner>(RunParts{&store_, &clock_, &device_}, plan_); }
 
   // Advances by `step_s` until the whole burst is through, however slow this machine is.
   static std::vector<Measurement> PassBurst(Runner* runner, double step_s) {
@@ -93,7 +93,6 @@ class RunnerTest : public testing::Test {
   RunClock clock_;
   FakeStore store_;
   ThrottledFileSystem device_{rocksdb::FileSystem::Default(), DeviceSpec(), &clock_};
-  StallTracker stalls_{&clock_};
   std::unique_ptr<Runner> runner_;
 };
 
@@ -195,12 +194,11 @@ TEST_F(RunnerTest, CountsWhatReadsFound) {
 // A run of its own under the fixture's plan.
 class Rerun {
  public:
-  explicit Rerun(const RunPlan& plan) : runner(RunParts{&store, &clock, &device, &stalls}, plan) {}
+  explicit Rerun(const RunPlan& plan) : runner(RunParts{&store, &clock, &device}, plan) {}
 
   RunClock clock;
   FakeStore store;
   ThrottledFileSystem device{rocksdb::FileSystem::Default(), DeviceSpec(), &clock};
-  StallTracker stalls{&clock};
   Runner runner;
 };
 
@@ -312,16 +310,21 @@ TEST_F(RunnerTest, RefusesToGoBack) {
   EXPECT_EQ(runner_->Advance(0.03, NoProgress).from_s, 0.02);
 }
 
-TEST_F(RunnerTest, AddsStalls) {
+TEST_F(RunnerTest, SamplesStalls) {
   Start();
-  stalls_.Change(WriteCondition::kNormal, WriteCondition::kStopped);
-  runner_->Advance(0.02, NoProgress);
-  const RunClock::Nanos first = clock_.Now();
-  stalls_.Change(WriteCondition::kStopped, WriteCondition::kDelayed);
-  const Measurement window = runner_->Advance(0.04, NoProgress);
-  EXPECT_EQ(window.totals.stalls.stalled_ns, clock_.Now() - first);
-  EXPECT_EQ(window.totals.stalls.stopped_ns, 0);
-  EXPECT_EQ(window.longest_write_stop_s, 0);
+  store_.condition = WriteCondition::kStopped;
+  const Measurement first = runner_->Advance(0.05, NoProgress);
+  EXPECT_GT(first.totals.stalls.stopped_ns, 0);
+  EXPECT_EQ(first.totals.stalls.stalled_ns, first.totals.stalls.stopped_ns);
+  EXPECT_GT(first.longest_write_stop_s, 0);
+  store_.condition = WriteCondition::kDelayed;
+  const Measurement second = runner_->Advance(0.1, NoProgress);
+  EXPECT_GT(second.totals.stalls.stalled_ns, second.totals.stalls.stopped_ns);
+  store_.condition = WriteCondition::kNormal;
+  runner_->Advance(0.15, NoProgress);
+  const Measurement last = runner_->Advance(0.2, NoProgress);
+  EXPECT_EQ(last.totals.stalls.stalled_ns, 0);
+  EXPECT_EQ(last.longest_write_stop_s, 0);
 }
 
 TEST_F(RunnerTest, LoadsKeysInOrder) {

@@ -23,11 +23,11 @@ TEST(StallTrackerTest, AddsUpTheTimeInEachCondition) {
   RunClock clock;
   StallTracker stalls(&clock);
   const RunClock::Nanos delayed = Pass(&clock);
-  stalls.Change(kNormal, kDelayed);
+  stalls.Observe(kDelayed);
   const RunClock::Nanos stopped = Pass(&clock);
-  stalls.Change(kDelayed, kStopped);
+  stalls.Observe(kStopped);
   const RunClock::Nanos normal = Pass(&clock);
-  stalls.Change(kStopped, kNormal);
+  stalls.Observe(kNormal);
   Pass(&clock);
   EXPECT_EQ(stalls.Totals().stalled_ns, normal - delayed);
   EXPECT_EQ(stalls.Totals().stopped_ns, normal - stopped);
@@ -36,39 +36,24 @@ TEST(StallTrackerTest, AddsUpTheTimeInEachCondition) {
 TEST(StallTrackerTest, CountsAStallThatHasNotEnded) {
   RunClock clock;
   StallTracker stalls(&clock);
-  stalls.Change(kNormal, kStopped);
+  stalls.Observe(kStopped);
   const RunClock::Nanos now = Pass(&clock);
   EXPECT_EQ(stalls.Totals().stalled_ns, now);
   EXPECT_EQ(stalls.Totals().stopped_ns, now);
 }
 
-TEST(StallTrackerTest, GetsOverChangesThatArriveInTheWrongOrder) {
-  RunClock clock;
-  StallTracker stalls(&clock);
-  stalls.Change(kDelayed, kNormal);  // the second change arrives first
-  stalls.Change(kNormal, kDelayed);
-  Pass(&clock);
-  EXPECT_EQ(stalls.Totals().stalled_ns, 0);
-  stalls.Change(kStopped, kDelayed);
-  stalls.Change(kNormal, kStopped);
-  const RunClock::Nanos begin = clock.Now();
-  const RunClock::Nanos end = Pass(&clock);
-  EXPECT_EQ(stalls.Totals().stalled_ns, end - begin);
-  EXPECT_EQ(stalls.Totals().stopped_ns, 0);
-}
-
 TEST(StallTrackerTest, MeasuresTheLongestStopFromItsBeginning) {
   RunClock clock;
   StallTracker stalls(&clock);
-  stalls.Change(kNormal, kStopped);
+  stalls.Observe(kStopped);
   const RunClock::Nanos first = Pass(&clock);
   EXPECT_EQ(stalls.TakeLongestStop(), first);
   const RunClock::Nanos second = Pass(&clock);
-  stalls.Change(kStopped, kNormal);
+  stalls.Observe(kNormal);
   EXPECT_EQ(stalls.TakeLongestStop(), second);  // both windows' part
   Pass(&clock);
   EXPECT_EQ(stalls.TakeLongestStop(), 0);
-  stalls.Change(kNormal, kStopped);
+  stalls.Observe(kStopped);
   const RunClock::Nanos third = clock.Now();
   const RunClock::Nanos fourth = Pass(&clock);
   EXPECT_EQ(stalls.TakeLongestStop(), fourth - third);

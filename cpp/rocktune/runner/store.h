@@ -25,6 +25,9 @@ struct StoreState {
   std::map<std::string, HistogramFigures> histograms;  // cumulative, by RocksDB's names, those not empty
 };
 
+// Whether a store lets writes through.
+enum class WriteCondition { kNormal, kDelayed, kStopped };
+
 // A key-value store that the runner drives. All operations are thread-safe and block until done; failures
 // come back as a Status, never as an exception.
 class Store {
@@ -49,6 +52,8 @@ class Store {
   virtual bool CompactionRunning() = 0;
   // Whether one is due and will run by itself.
   virtual bool CompactionDue() = 0;
+  // Asked a thousand times a second.
+  virtual WriteCondition CurrentWriteCondition() = 0;
   virtual StoreState State() = 0;
   // Sets all tickers and histograms of State() to 0.
   virtual void ResetStatistics() = 0;

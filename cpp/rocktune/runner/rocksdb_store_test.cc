@@ -1,0 +1,209 @@
+#include "rocktune/runner/rocksdb_store.h"
+
+#include <gtest/gtest.h>
+#include <rocksdb/convenience.h>
+#include <rocksdb/env.h>
+#include <rocksdb/file_system.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "rocktune/device/throttled_file_system.h"
+#include "rocktune/runner/run_env.h"
+
+namespace rocktune {
+namespace {
+
+class RocksDbStoreTest : public testing::Test {
+ protected:
+  RocksDbStoreTest() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "rocktune-store-XXXXXX").string();
+    directory_ = mkdtemp(pattern.data());
+    setup_.directory = (directory_ / "db").string();
+    setup_.clock = &clock_;
+    setup_.on_background_error = [this](const rocksdb::Status&) { ++background_errors_; };
+    clock_.Start();
+  }
+  ~RocksDbStoreTest() override {
+    clock_.Close();
+    store_.reset();
+    std::filesystem::remove_all(directory_);
+  }
+
+  void Open(const OptionMaps& options, const DeviceSpec& device = {}) {
+    setup_.options = OptionsFromMaps(options);
+    setup_.file_system =
+        std::make_shared<ThrottledFileSystem>(rocksdb::FileSystem::Default(), device, &clock_);
+    const rocksdb::Status status = RocksDbStore::Open(setup_, &store_);
+    ASSERT_TRUE(status.ok()) << status.ToString();
+  }
+
+  // Waits, without a limit but the test runner's, for what is bound to happen.
+  template <typename Condition>
+  static void Await(Condition condition) {
+    while (!condition()) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
+
+  RunClock clock_;
+  std::atomic<int> background_errors_{0};
+  std::filesystem::path directory_;
+  RocksDbStoreSetup setup_;
+  std::unique_ptr<RocksDbStore> store_;
+};
+
+TEST_F(RocksDbStoreTest, DoesWhatAStoreDoes) {
+  Open({});
+  ASSERT_TRUE(store_->Put("b", "two").ok());
+  ASSERT_TRUE(store_->Put("c", "three").ok());
+  ASSERT_TRUE(store_->Put("d", "four").ok());
+  rocksdb::PinnableSlice value;
+  bool found = false;
+  ASSERT_TRUE(store_->Get("c", &value, &found).ok());
+  EXPECT_TRUE(found);
+  EXPECT_EQ(value.ToString(), "three");
+  value.Reset();
+  ASSERT_TRUE(store_->Get("a", &value, &found).ok());
+  EXPECT_FALSE(found);
+  uint64_t read = 0;
+  uint64_t bytes = 0;
+  ASSERT_TRUE(store_->Scan("a", 2, &read, &bytes).ok());
+  EXPECT_EQ(read, 2u);
+  EXPECT_EQ(bytes, 10u);  // b, two, c, three
+  ASSERT_TRUE(store_->Delete("c").ok());
+  ASSERT_TRUE(store_->Scan("c", 9, &read, &bytes).ok());
+  EXPECT_EQ(read, 3u);
+  EXPECT_EQ(bytes, 15u);  // and d, four
+  EXPECT_EQ(background_errors_, 0);
+}
+
+TEST_F(RocksDbStoreTest, TellsItsState) {
+  Open({{}, {}, {{"block_cache", "1M"}}});
+  rocksdb::WriteBatch batch;
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_TRUE(batch.Put("key" + std::to_string(i), std::string(1000, 'x')).ok());
+  }
+  ASSERT_TRUE(store_->Load(&batch).ok());
+  EXPECT_GT(store_->State().memory_bytes.at("memtables"), 100'000u);
+  ASSERT_TRUE(store_->Flush().ok());
+  rocksdb::PinnableSlice value;
+  bool found = false;
+  ASSERT_TRUE(store_->Get("key7", &value, &found).ok());
+  const StoreState state = store_->State();
+  EXPECT_EQ(state.level_files.at(0), 1u);
+  EXPECT_GT(state.level_bytes.at(0), 0u);
+  EXPECT_GE(state.db_bytes, state.level_bytes.at(0));
+  EXPECT_GT(state.memory_bytes.at("block_cache"), 0u);
+  EXPECT_GT(state.memory_bytes.at("block_cache_pinned"), 0u);  // by `value`
+  EXPECT_GT(state.memory_bytes.at("table_readers"), 0u);
+  EXPECT_EQ(state.tickers.at("rocksdb.number.keys.read"), 1u);
+  EXPECT_EQ(state.histograms.at("rocksdb.db.get.micros").count, 1u);
+  EXPECT_FALSE(store_->CompactionRunning());
+  EXPECT_FALSE(store_->CompactionDue());
+  store_->ResetStatistics();
+  EXPECT_TRUE(store_->State().tickers.empty());
+}
+
+TEST_F(RocksDbStoreTest, KeepsWhatWasLoadedAndFlushed) {
+  setup_.wal = false;
+  Open({});
+  rocksdb::WriteBatch batch;
+  ASSERT_TRUE(batch.Put("a", "one").ok());
+  ASSERT_TRUE(store_->Load(&batch).ok());
+  ASSERT_TRUE(store_->Flush().ok());
+  ASSERT_TRUE(store_->Close().ok());
+  ASSERT_TRUE(store_->Close().ok());
+  store_.reset();
+  Open({});
+  rocksdb::PinnableSlice value;
+  bool found = false;
+  ASSERT_TRUE(store_->Get("a", &value, &found).ok());
+  EXPECT_TRUE(found);
+}
+
+TEST_F(RocksDbStoreTest, ReadsBackWhatTheDatabaseUses) {
+  // RocksDB raises a write buffer below 64 KiB.
+  Open({{}, {{"write_buffer_size", "1024"}, {"num_levels", "4"}}, {{"block_cache", "2M"}}});
+  const OptionMaps read = store_->ReadBackOptions();
+  EXPECT_EQ(read.cf.at("write_buffer_size"), "65536");
+  EXPECT_EQ(read.cf.at("num_levels"), "4");
+  EXPECT_EQ(read.table.at("block_cache"), "2097152");
+  const rocksdb::Options again = OptionsFromMaps(read);
+  EXPECT_EQ(again.num_levels, 4);
+}
+
+TEST_F(RocksDbStoreTest, WritesOnlyIntoItsDirectory) {
+  const std::filesystem::path elsewhere = directory_ / "elsewhere";
+  Open({{{"wal_dir", (elsewhere / "wal").string()}, {"db_log_dir", (elsewhere / "log").string()}}, {}, {}});
+  ASSERT_TRUE(store_->Put("a", "one").ok());
+  EXPECT_FALSE(std::filesystem::exists(elsewhere));
+}
+
+TEST_F(RocksDbStoreTest, TellsOfStalls) {
+  // The device takes a day for a flush, so two full memtables stop the writes.
+  setup_.wal = false;
+  Open({{{"max_background_jobs", "2"}},
+        {{"write_buffer_size", "65536"}, {"max_write_buffer_number", "2"}},
+        {}},
+       {.name = "slow", .bandwidth_bytes_s = 1});
+  std::thread writer([this] {
+    for (int i = 0; i < 1000; ++i) {
+      store_->Put("key" + std::to_string(i), std::string(1000, 'x')).PermitUncheckedError();
+    }
+  });
+  Await([this] { return store_->CurrentWriteCondition() == WriteCondition::kStopped; });
+  clock_.Close();  // now the device lets everything through
+  writer.join();
+  ASSERT_TRUE(store_->Flush().ok());
+  EXPECT_EQ(store_->CurrentWriteCondition(), WriteCondition::kNormal);
+}
+
+TEST_F(RocksDbStoreTest, TellsOfBackgroundErrors) {
+  setup_.wal = false;
+  Open({{}, {{"write_buffer_size", "65536"}}, {}}, {.name = "small", .capacity_bytes = 1000});
+  for (int i = 0; i < 1000 && background_errors_ == 0; ++i) {
+    store_->Put("key" + std::to_string(i), std::string(1000, 'x')).PermitUncheckedError();
+  }
+  Await([this] { return background_errors_ > 0; });
+}
+
+TEST(RunEnvTest, StandsStillWithTheRun) {
+  RunClock clock;
+  const std::unique_ptr<rocksdb::Env> env = NewRunEnv(rocksdb::FileSystem::Default(), &clock);
+  const uint64_t nanos = env->NowNanos();
+  EXPECT_EQ(env->GetSystemClock()->NowNanos(), nanos);
+  EXPECT_EQ(env->NowMicros(), nanos / 1000);
+  EXPECT_EQ(env->GetFileSystem().get(), rocksdb::FileSystem::Default().get());
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  EXPECT_EQ(env->NowNanos(), nanos);
+  clock.Start();
+  clock.SleepUntil(1'000'000);
+  clock.Stop();
+  EXPECT_EQ(env->NowNanos(), nanos + static_cast<uint64_t>(clock.Now()));
+}
+
+TEST(RunEnvTest, SleepsInTheRunsTime) {
+  RunClock clock;
+  const std::unique_ptr<rocksdb::Env> env = NewRunEnv(rocksdb::FileSystem::Default(), &clock);
+  std::atomic<bool> awake{false};
+  std::thread sleeper([&] {
+    env->GetSystemClock()->SleepForMicroseconds(1000);
+    awake = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  EXPECT_FALSE(awake);
+  clock.Start();
+  sleeper.join();
+  EXPECT_GE(clock.Now(), 1'000'000);
+  clock.Close();
+  env->SleepForMicroseconds(1);  // returns
+}
+
+}  // namespace
+}  // namespace rocktune

@@ -1,0 +1,220 @@
+#include "worker/session.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "rocktune/util/rocksdb_compat.h"
+
+namespace rocktune {
+namespace {
+
+class SessionTest : public testing::Test {
+ protected:
+  SessionTest() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "rocktune-session-XXXXXX").string();
+    directory_ = mkdtemp(pattern.data());
+    StartSession();
+    open_ = {{"command", "open"},
+             {"directory", (directory_ / "db").string()},
+             {"options", {{"cf", {{"write_buffer_size", "64K"}}}, {"table", {{"block_cache", "1M"}}}}},
+             {"workload",
+              {{"name", "test"},
+               {"keys", 1000},
+               {"threads", 2},
+               {"preload", {{"keys", 500}, {"random_order", true}}},
+               {"sessions", {{{"mix", {{"get", 0.5}, {"put", 0.5}}}}}}}},
+             {"device", {{"name", "fast"}, {"bandwidth_bytes_s", 50'000'000}}},
+             {"seed", 1},
+             {"series_interval_s", 0.01},
+             {"memory_limit_bytes", 0},
+             {"disk_limit_bytes", 0}};
+  }
+  ~SessionTest() override {
+    session_.reset();
+    std::filesystem::remove_all(directory_);
+  }
+
+  void StartSession() {
+    session_ = std::make_unique<Session>([this](const nlohmann::json& line) { Take(line); },
+                                         [this](const RunError& error) { overrun_ = error.failure(); });
+  }
+
+  void Take(const nlohmann::json& line) {
+    if (line.at("event") != "progress") {
+      replies_.push_back(line);
+    }
+  }
+
+  nlohmann::json Send(const nlohmann::json& command) { return SendLine(command.dump()); }
+  nlohmann::json SendLine(const std::string& line) {
+    replies_.clear();
+    next_ = session_->Handle(line);
+    EXPECT_EQ(replies_.size(), 1u);
+    return replies_.back();
+  }
+
+  void ExpectError(const nlohmann::json& reply, const std::string& status, const std::string& part) {
+    EXPECT_EQ(reply.at("event"), "error") << reply;
+    EXPECT_EQ(reply.value("status", ""), status) << reply;
+    EXPECT_NE(reply.value("message", "").find(part), std::string::npos) << reply;
+    EXPECT_EQ(next_, Session::Next::kFailed);
+  }
+
+  std::filesystem::path directory_;
+  std::vector<nlohmann::json> replies_;
+  std::atomic<RunFailure> overrun_{RunFailure::kInvalid};
+  Session::Next next_ = Session::Next::kGoOn;
+  nlohmann::json open_;
+  std::unique_ptr<Session> session_;
+};
+
+TEST_F(SessionTest, SaysHello) {
+  const nlohmann::json hello = Session::Hello();
+  EXPECT_EQ(hello.at("event"), "hello");
+  EXPECT_EQ(hello.at("protocol"), 1);
+  EXPECT_EQ(hello.at("rocksdb_version"), RocksDbVersion());
+  EXPECT_TRUE(hello.at("assertions").is_boolean());
+  EXPECT_EQ(hello.at("compressions").at(0), "kNoCompression");
+}
+
+TEST_F(SessionTest, ChecksOptionsAgainAndAgain) {
+  const nlohmann::json reply =
+      Send({{"command", "check_options"}, {"options", {{"cf", {{"num_levels", "5"}}}}}});
+  EXPECT_EQ(reply.at("event"), "options");
+  EXPECT_EQ(reply.at("options").at("cf").at("num_levels"), "5");
+  EXPECT_EQ(Send({{"command", "check_options"}, {"options", reply.at("options")}}), reply);
+  EXPECT_EQ(next_, Session::Next::kGoOn);
+  ExpectError(Send({{"command", "check_options"}, {"options", {{"cf", {{"num_levels", "0x5"}}}}}}), "invalid",
+              "num_levels");
+}
+
+TEST_F(SessionTest, ReadsTheOptionsFileOfAStoreOfItsOwn) {
+  Send(open_);
+  Send({{"command", "close"}, {"keep", true}});
+  std::string newest;
+  for (const auto& entry : std::filesystem::directory_iterator(directory_ / "db")) {
+    if (entry.path().filename().string().starts_with("OPTIONS-")) {
+      newest = std::max(newest, entry.path().string());
+    }
+  }
+  StartSession();
+  const nlohmann::json reply = Send({{"command", "read_options_file"}, {"path", newest}});
+  ASSERT_EQ(reply.at("event"), "options_file") << reply;
+  EXPECT_EQ(reply.at("rocksdb_version"), RocksDbVersion());
+  EXPECT_EQ(reply.at("column_families").at(0).at("name"), "default");
+  EXPECT_EQ(reply.at("column_families").at(0).at("options").at("cf").at("write_buffer_size"), "65536");
+  ExpectError(Send({{"command", "read_options_file"}, {"path", "/nowhere"}}), "invalid", "/nowhere");
+}
+
+TEST_F(SessionTest, RunsAStore) {
+  const nlohmann::json opened = Send(open_);
+  ASSERT_EQ(opened.at("event"), "opened") << opened;
+  EXPECT_EQ(opened.at("options").at("table").at("block_cache"), "1048576");
+  EXPECT_EQ(Send({{"command", "load"}}).at("keys"), 500);
+  const nlohmann::json first = Send({{"command", "advance"}, {"until_s", 0.1}});
+  ASSERT_EQ(first.at("event"), "measurement") << first;
+  EXPECT_EQ(first.at("from_s"), 0.0);
+  EXPECT_GT(first.at("operations").at("put").at("count"), 0);
+  EXPECT_GE(first.at("live_keys"), 500);
+  EXPECT_GT(first.at("device_bytes").at("wal"), 0);
+  EXPECT_GT(Send({{"command", "park"}}).at("resident_bytes"), 0);
+  const nlohmann::json second = Send({{"command", "advance"}, {"until_s", 0.2}});
+  EXPECT_EQ(second.at("from_s"), 0.1);
+  EXPECT_GE(second.at("live_keys"), first.at("live_keys"));
+  EXPECT_EQ(Send({{"command", "close"}, {"keep", true}}).at("event"), "closed");
+  EXPECT_EQ(next_, Session::Next::kEnd);
+}
+
+TEST_F(SessionTest, GoesOnFromAKeptStore) {
+  Send(open_);
+  Send({{"command", "load"}});
+  Send({{"command", "close"}, {"keep", true}});
+  StartSession();
+  Send(open_);
+  const nlohmann::json window = Send({{"command", "advance"}, {"until_s", 0.05}});
+  ASSERT_EQ(window.at("event"), "measurement") << window;
+  EXPECT_GE(window.at("live_keys"), 500);  // the preload was recognised
+  EXPECT_GT(window.at("operations").at("get").at("found"), 0);
+}
+
+TEST_F(SessionTest, RefusesCommandsOutOfPlace) {
+  ExpectError(Send({{"command", "load"}}), "invalid", "no run is open");
+  ExpectError(Send({{"command", "advance"}, {"until_s", 1}}), "invalid", "no run is open");
+  Send(open_);
+  ExpectError(Send(open_), "invalid", "'open'");
+  Send({{"command", "advance"}, {"until_s", 0.01}});
+  ExpectError(Send({{"command", "load"}}), "invalid", "before the first advance");
+  ExpectError(Send({{"command", "advance"}, {"until_s", 0.01}}), "invalid", "until_s");
+}
+
+TEST_F(SessionTest, RefusesMalformedCommands) {
+  ExpectError(SendLine("{"), "invalid", "malformed");
+  ExpectError(SendLine("[]"), "invalid", "malformed");
+  ExpectError(SendLine("\xff\xfe"), "invalid", "malformed");
+  ExpectError(Send({{"command", "fly"}}), "invalid", "'fly'");
+  ExpectError(Send({{"command", "check_options"}}), "invalid", "'options'");
+  ExpectError(Send({{"command", "check_options"}, {"options", nlohmann::json::object()}, {"extra", 1}}),
+              "invalid", "'extra'");
+  nlohmann::json open = open_;
+  open["seed"] = -1;
+  ExpectError(Send(open), "invalid", "seed");
+  open = open_;
+  open["workload"]["threads"] = 0;
+  ExpectError(Send(open), "invalid", "threads");
+  open = open_;
+  open["device"]["speed"] = 1;
+  ExpectError(Send(open), "invalid", "speed");
+  open = open_;
+  open["options"]["cf"]["comparator"] = "my.Comparator";
+  ExpectError(Send(open), "invalid", "my.Comparator");
+}
+
+TEST_F(SessionTest, SaysWhatRocksDbRefusesToOpen) {
+  open_["options"]["cf"]["num_levels"] = "0";
+  open_["options"]["cf"]["compaction_style"] = "kCompactionStyleUniversal";
+  open_["options"]["db"]["unordered_write"] = "true";
+  open_["options"]["db"]["allow_concurrent_memtable_write"] = "false";
+  ExpectError(Send(open_), "invalid", "unordered_write");
+}
+
+TEST_F(SessionTest, SaysWhenTheDiskIsFull) {
+  open_["device"]["capacity_bytes"] = 300'000;
+  Send(open_);
+  ExpectError(Send({{"command", "advance"}, {"until_s", 3600}}), "out_of_disk", "");
+}
+
+TEST_F(SessionTest, SaysWhenTheDirectoryCannotBeWritten) {
+  std::ofstream(directory_ / "file") << "in the way";
+  open_["directory"] = (directory_ / "file" / "db").string();
+  ExpectError(Send(open_), "crashed", "opening the store failed");
+}
+
+TEST_F(SessionTest, WatchesItsLimits) {
+  open_["memory_limit_bytes"] = 1000;
+  Send(open_);
+  while (overrun_ == RunFailure::kInvalid) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_EQ(overrun_, RunFailure::kOutOfMemory);
+}
+
+TEST_F(SessionTest, WatchesTheDiskLimit) {
+  open_["disk_limit_bytes"] = 1000;
+  Send(open_);
+  Send({{"command", "advance"}, {"until_s", 0.1}});
+  while (overrun_ == RunFailure::kInvalid) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_EQ(overrun_, RunFailure::kOutOfDisk);
+}
+
+}  // namespace
+}  // namespace rocktune

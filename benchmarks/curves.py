@@ -84,10 +84,14 @@ def pareto_front(points: Reals) -> NDArray[np.bool_]:
     return np.asarray(~(at_least & better).any(axis=0))
 
 
+def largest_first(values: Sequence[float]) -> list[int]:
+    """Returns the positions of values from the largest to the smallest; equal ones keep their order."""
+    return [int(position) for position in np.argsort(np.negative(values), kind="stable")]
+
+
 def kept_at_top(earlier: Sequence[float], later: Sequence[float], count: int) -> int:
     """Returns how many of the `count` largest of `later` were among the `count` largest of `earlier`."""
-    first, second = (set(np.argsort(np.negative(values))[:count].tolist()) for values in (earlier, later))
-    return len(first & second)
+    return len(set(largest_first(earlier)[:count]) & set(largest_first(later)[:count]))
 
 
 def price_of_one_for_all(table: Reals) -> float:

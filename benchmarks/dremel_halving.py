@@ -58,7 +58,7 @@ def achieved(bench: Bench, repeats: int) -> tuple[list[Claim], Rows]:
     return [claim], [row]
 
 
-def trace(search: Search, settings: DremelSettings) -> Rows:
+def trace(search: Search) -> Rows:
     """Returns what each configuration gave at the first age, in the order of measuring.
 
     Each row has `order`, `round` (0 for the arms' first configurations), `arm` (in the order of buckets) and
@@ -67,7 +67,7 @@ def trace(search: Search, settings: DremelSettings) -> Rows:
     trials = search.first_trials
     found = places(
         search.problem,
-        settings,
+        DremelSettings.model_validate(search.tuner_settings),
         np.random.default_rng(search.rng_seed),
         [trial.trial.configuration for trial in trials],
     )
@@ -104,7 +104,7 @@ def traced(engine: Engine, settings: Settings, name: str) -> tuple[list[Claim], 
     budget_s = halving_cost_s(arms + dremel.rounds * dremel.top_arms, dremel.time_points_s)
     with bench_of(engine, DremelSetting(name, name, "ssd-100mb"), settings, threads=1) as bench:
         search = bench.search(budget_s=budget_s, tuner_settings={"rounds": dremel.rounds})
-    rows = [{"setting": name, **row} for row in trace(search, dremel)]
+    rows = [{"setting": name, **row} for row in trace(search)]
     share, ratio = sampled_well(rows)
     count = sum(row["round"] > 0 for row in rows)
     return [

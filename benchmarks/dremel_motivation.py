@@ -6,7 +6,14 @@ import numpy as np
 from scipy import stats
 
 from benchmarks.claims import Claim, Settings, exactly, main, median_spread, reported, write_csv
-from benchmarks.curves import Curve, extrapolated, kept_at_top, pareto_front, price_of_one_for_all
+from benchmarks.curves import (
+    Curve,
+    extrapolated,
+    kept_at_top,
+    largest_first,
+    pareto_front,
+    price_of_one_for_all,
+)
 from benchmarks.dremel_shared import THROUGHPUT, Bench, Rows, bench_of, mean_figure
 from benchmarks.figures import Panel, bars, lines, write_figure
 from benchmarks.measuring import embedded_engine
@@ -125,7 +132,7 @@ def figure_1a(bench: Bench, rows: Rows) -> tuple[list[Claim], list[Panel]]:
 
 def four_configurations(rows: Rows, configurations: list[Configuration]) -> list[Configuration]:
     """Returns the tuning guide's configuration and the cloud's best for reads, for writes and for both."""
-    ranked = [np.argsort(np.negative(column(rows, name))) for name in ("reads_s", "writes_s", THROUGHPUT)]
+    ranked = [largest_first(column(rows, name)) for name in ("reads_s", "writes_s", THROUGHPUT)]
     chosen = [configurations[0], *(configurations[order[0]] for order in ranked)]
     return list(dict.fromkeys([*chosen, *(configurations[index] for index in ranked[2])]))[:4]
 

@@ -33,6 +33,7 @@ FINAL_AGE_S = 120.0
 COMMON_SETTINGS = "dremel-n-skew0.3-30get,dremel-n-skew0.3-90get,dremel-y-skew0.9-30get"
 """Write-heavy, read-heavy and preloaded: the default of `--settings` where the paper has all 18."""
 QUICK_BUDGET_S = 1200.0
+QUICK_POOL = 2000
 THROUGHPUT = "throughput_ops_s"
 READ_LATENCY = "read_latency_us_p99"
 
@@ -57,11 +58,13 @@ class Search:
 
     Attributes:
         rng_seed: of the tuner's random numbers.
+        tuner_settings: the tuner's, as far as they differ from its defaults.
         problem: what the tuner was told.
         trials: its record, in the order of measuring.
     """
 
     rng_seed: int
+    tuner_settings: Mapping[str, Any]
     problem: Problem
     trials: Sequence[TrialRecord]
 
@@ -169,7 +172,7 @@ class Bench:
             "tuner": tuner,
             "objective": objective,
             "budget": budget_s / self._settings.scale,
-            "tuner_settings": dict(tuner_settings or {}),
+            "tuner_settings": {**self._quick_settings(tuner), **(tuner_settings or {})},
         }
         spec = self._spec(f"search-{self._searches}", given)
         problem = problem_of(spec)
@@ -178,7 +181,8 @@ class Bench:
         search = tuner_named(spec.tuner, spec.tuner_settings).search(problem, rng)
         self._loop(spec, problem).run("search", search, continues_runs=True)
         self._settings.say(f"{self.setting.name}: searched with {tuner} for {objective}")
-        return Search(rng_seed, problem, self._ledger.trials(self._ledger.study(spec.name)))
+        trials = self._ledger.trials(self._ledger.study(spec.name))
+        return Search(rng_seed, spec.tuner_settings, problem, trials)
 
     def fresh(
         self, configurations: Iterable[Configuration], repeats: int, full_size_s: float = FINAL_AGE_S
@@ -203,6 +207,9 @@ class Bench:
         engine, device = self._engine.version, self.setting.device
         name = f"{self.setting.name}_{name}"
         return reported(name, source, unit, measured, paper, engine=engine, device=device)
+
+    def _quick_settings(self, tuner: str) -> dict[str, Any]:
+        return {"pool": QUICK_POOL} if self._settings.quick and tuner == "dremel" else {}
 
     def _spec(self, name: str, given: Mapping[str, Any]) -> StudySpec:
         conditions = {"workload": self.setting.workload, "device": self.setting.device}

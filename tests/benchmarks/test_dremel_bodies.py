@@ -1,0 +1,102 @@
+"""The measuring parts of Dremel's benchmarks, on an engine without stores."""
+
+import csv
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from benchmarks.claims import Claim, Settings
+from tests.benchmarks.made_up import synthetic_engine
+
+from benchmarks import (
+    dremel_buckets,
+    dremel_fusion,
+    dremel_halving,
+    dremel_latency,
+    dremel_motivation,
+    dremel_tuning_time,
+)
+
+WRITE_HEAVY = "dremel-n-skew0.3-30get"
+FAST = "dremel-n-skew0.9-30get-200mb"
+
+
+def claims_of(
+    module: ModuleType, monkeypatch: pytest.MonkeyPatch, out: Path, quick: bool = False, **extra: Any
+) -> dict[str, Claim]:
+    monkeypatch.setattr(module, "embedded_engine", synthetic_engine)
+    body = getattr(module, module.__name__.rpartition(".")[2])
+    settings = Settings(quick, False, out, 64, 1, "", {"pairs": 2, "repeats": 2} | extra)
+    claims = body(settings)
+    assert (out / "figure.html").stat().st_size > 1000
+    found = {claim.name: claim for claim in claims}
+    assert len(found) == len(claims)
+    assert all(claim.engine and claim.device and claim.source.startswith("Dremel, ") for claim in claims)
+    return found
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open() as file:
+        return list(csv.DictReader(file))
+
+
+def test_motivation(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    claims = claims_of(dremel_motivation, monkeypatch, tmp_path, configurations=11, per_feature=3)
+    # Throughput is constant over the age, so ranks are kept and the start predicts the end.
+    assert claims[f"{WRITE_HEAVY}_figure_4b_best_10_kept"].measured.value == 10
+    assert claims[f"{WRITE_HEAVY}_figure_4c_error_of_power_law"].measured.high < 0.01
+    assert claims[f"{WRITE_HEAVY}_figure_4a_time_below_half_of_the_mean"].measured.value == 0
+    # Write buffers alone matter, and the best of the four is so everywhere.
+    assert claims["figure_1b_distinct_best_configurations"].measured.value == 1
+    poor_over = f"{WRITE_HEAVY}_figure_4d_good_over_poor_"
+    assert claims[f"{poor_over}read_sstable_cost"].measured.value < 1.1
+    assert claims[f"{poor_over}block_cache_hit_rate"].measured.value > 1.1
+    assert len(rows_of(tmp_path / "configurations.csv")) == 12
+
+
+def test_tuning_time(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    claims = claims_of(dremel_tuning_time, monkeypatch, tmp_path, settings=WRITE_HEAVY)
+    assert claims[f"{WRITE_HEAVY}_dremel_over_tuning_guide"].measured.value > 1.1
+    assert claims[f"{WRITE_HEAVY}_random_over_tuning_guide"].measured.value > 1.1
+    rows = rows_of(tmp_path / "recommended.csv")
+    assert {row["tuner"] for row in rows} == {"dremel", "random"}
+    # Nothing is recommended before each arm had its turn, 16 runs to 60 s.
+    assert float(rows[0]["full_size_s"]) == pytest.approx(16 * 60)
+    assert max(float(row["full_size_s"]) for row in rows) <= 2325 * (1 + 1e-9)
+
+
+def test_latency(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    claims = claims_of(dremel_latency, monkeypatch, tmp_path, settings=WRITE_HEAVY)
+    latency = claims[f"{WRITE_HEAVY}_min_latency_latency_over_tuning_guide"].measured
+    assert latency.value < 0.95
+    assert claims[f"{WRITE_HEAVY}_balance_worse_of_both_improvements"].measured.value > 1.05
+
+
+def test_fusion(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    claims = claims_of(dremel_fusion, monkeypatch, tmp_path, quick=True)
+    ratio = claims[f"{WRITE_HEAVY}_table_3_within_over_across"]
+    assert ratio.paper == 0.179
+    assert ratio.measured.repeats == 4
+    assert len(rows_of(tmp_path / "arms.csv")) == 8
+    assert f"{FAST}_figure_12_all_features_over_all_but_compaction_frequency" in claims
+
+
+def test_buckets(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    claims = claims_of(dremel_buckets, monkeypatch, tmp_path, settings=FAST, buckets="3,2")
+    # (81 + 15) configurations against 16 + 15.
+    assert claims[f"{FAST}_3_buckets_over_2_time"].measured.value == pytest.approx(96 / 31, rel=0.02)
+    assert claims[f"{FAST}_2_buckets_over_tuning_guide"].measured.value > 1.1
+
+
+def test_halving(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    claims = claims_of(dremel_halving, monkeypatch, tmp_path, settings=WRITE_HEAVY)
+    achieved = claims[f"{WRITE_HEAVY}_achieved_over_best_seen"]
+    assert achieved.paper == 0.908
+    assert 0.9 < achieved.measured.value <= 1.0
+    trace = [row for row in rows_of(tmp_path / "ucb_trace.csv") if row["setting"] == dremel_halving.TRACED[0]]
+    assert [int(row["round"]) for row in trace] == [0] * 16 + [1] * 5 + [2] * 5 + [3] * 5 + [4] * 5
+    # Each arm's first configuration comes once; then the arms of the highest rewards have their turn.
+    assert len({row["arm"] for row in trace[:16]}) == 16
+    first = sorted(trace[:16], key=lambda row: -float(row["throughput_ops_s"]))
+    assert {row["arm"] for row in trace[16:21]} == {row["arm"] for row in first[:5]}

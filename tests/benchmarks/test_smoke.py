@@ -1,0 +1,93 @@
+"""Benchmarks as people start them, with --quick. All of them: pytest tests/benchmarks -m every_benchmark."""
+
+import dataclasses
+import json
+import math
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from benchmarks.claims import UNDECIDABLE, Claim, Measured
+from benchmarks.throttle import find_device_bench
+
+from rocktune.errors import UserError
+
+ROOT = Path(__file__).parent.parent.parent
+IN_EVERY_RUN = ("dremel_buckets", "repeatability")
+
+
+def _is_benchmark(path: Path) -> bool:
+    return f"def {path.stem}(settings: Settings) -> list[Claim]:" in path.read_text()
+
+
+BENCHMARKS = sorted(path.stem for path in (ROOT / "benchmarks").glob("*.py") if _is_benchmark(path))
+
+
+def run(name: str, scratch: Path, *flags: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", f"benchmarks.{name}", *flags],
+        cwd=ROOT,
+        env=os.environ | {"ROCKTUNE_DATA": str(scratch / "data")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def skip_without_its_program(name: str) -> None:
+    if name == "runner_against_db_bench" and shutil.which("db_bench") is None:
+        pytest.skip("db_bench is not here")
+    if name == "throttle":
+        try:
+            find_device_bench(ROOT)
+        except UserError as error:
+            pytest.skip(str(error))
+
+
+def check_claims(name: str, scratch: Path) -> None:
+    finished = run(name, scratch, "--quick", "--json", "--out", str(scratch / "out"))
+    assert finished.returncode == 0, finished.stderr
+    claims = json.loads(finished.stdout)
+    assert claims == json.loads((scratch / "out" / "claims.json").read_text())
+    assert claims
+    for claim in claims:
+        assert set(claim) == {field.name for field in dataclasses.fields(Claim)}
+        assert set(claim["measured"]) == {field.name for field in dataclasses.fields(Measured)}
+        assert all(math.isfinite(figure) for figure in claim["measured"].values())
+        texts = ("name", "source", "unit", "target", "command", "engine", "device", "scale", "commit", "date")
+        assert all(claim[field] and isinstance(claim[field], str) for field in texts)
+        assert claim["command"].startswith(f"python -m benchmarks.{name} --quick")
+        assert claim["holds"] == UNDECIDABLE
+        assert claim["why"]
+
+
+def test_all_benchmarks_are_found() -> None:
+    assert len(BENCHMARKS) == 12
+    assert set(IN_EVERY_RUN) < set(BENCHMARKS)
+
+
+@pytest.mark.parametrize("name", IN_EVERY_RUN)
+def test_smoke_run(name: str, tmp_path: Path) -> None:
+    check_claims(name, tmp_path)
+
+
+@pytest.mark.every_benchmark
+@pytest.mark.parametrize("name", [name for name in BENCHMARKS if name not in IN_EVERY_RUN])
+def test_smoke_run_of_the_others(name: str, tmp_path: Path) -> None:
+    skip_without_its_program(name)
+    check_claims(name, tmp_path)
+
+
+def test_bad_flags_get_one_line(tmp_path: Path) -> None:
+    wrong_scale = run("dremel_halving", tmp_path, "--scale", "7")
+    assert wrong_scale.returncode == 2
+    assert "scale: '7' is not one" in wrong_scale.stderr
+    wrong_setting = run("dremel_halving", tmp_path, "--quick", "--settings", "dremel-nutanics")
+    assert wrong_setting.returncode == 2
+    assert wrong_setting.stdout == ""
+    assert wrong_setting.stderr.splitlines() == [
+        "unknown workload 'dremel-nutanics': did you mean 'dremel-nutanix'?"
+    ]

@@ -240,7 +240,7 @@ def variations(
     while len(found) < count:
         for drawn in problem.space.sample(100 * count, rng):
             varied = problem.baseline.replaced({name: drawn[name] for name in names})
-            if not problem.space.broken_rules(varied):
+            if varied != problem.baseline and not problem.space.broken_rules(varied):
                 found[varied] = None
     return list(found)[:count]
 

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from benchmarks.claims import Settings
@@ -58,4 +57,4 @@ def write_figure(settings: Settings, title: str, panels: Sequence[Panel]) -> Non
         figure.update_xaxes(title_text=panel.x, **place)
         figure.update_yaxes(title_text=panel.y, **place)
     figure.update_layout(title=title, height=_PANEL_HEIGHT * rows, template="plotly_white", barmode="group")
-    go.Figure(figure).write_html(settings.out / "figure.html", include_plotlyjs="cdn")
+    figure.write_html(settings.out / "figure.html", include_plotlyjs="cdn")

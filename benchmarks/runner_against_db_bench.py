@@ -1,7 +1,8 @@
 """The runner beside db_bench: same library, same options, same data, in interleaved pairs.
 
 Both work on clones of one store that was loaded in random order; db_bench reads the same keys because the
-runner encodes them as db_bench does. Statistics are on in both.
+runner encodes them as db_bench does. Fillrandom begins with an empty store, for db_bench skips it on any
+other. Statistics are on in both.
 """
 
 import re
@@ -31,9 +32,10 @@ MIXES: dict[str, dict[str, float]] = {
     "readrandom": {"get": 1.0},
     "readrandomwriterandom": {"get": 0.5, "put": 0.5},
 }
+ON_EMPTY_STORE = "fillrandom"
 
 
-def _workload(mix: dict[str, float], threads: int) -> dict[str, Any]:
+def _workload(mix: dict[str, float], threads: int, preloaded: bool) -> dict[str, Any]:
     return {
         "name": "beside-db-bench",
         "keys": KEYS,
@@ -43,16 +45,18 @@ def _workload(mix: dict[str, float], threads: int) -> dict[str, Any]:
         "threads": threads,
         "key_chooser": {"kind": "uniform"},
         "sessions": [{"seconds": 0.0, "mix": mix, "arrival": {"kind": "closed"}}],
-        "preload": {"keys": KEYS, "random_order": True},
+        "preload": {"keys": KEYS if preloaded else 0, "random_order": True},
     }
 
 
-def _open(directory: Path, mix: dict[str, float], threads: int, seed: int) -> WorkerProcess:
+def _open(
+    directory: Path, mix: dict[str, float], threads: int, seed: int, preloaded: bool = True
+) -> WorkerProcess:
     worker = WorkerProcess(find_worker())
     fields = {
         "directory": str(directory),
         "options": OPTIONS,
-        "workload": _workload(mix, threads),
+        "workload": _workload(mix, threads, preloaded),
         "device": load_device("none").model_dump(mode="json"),
         "seed": seed,
         "series_interval_s": 1.0,
@@ -63,8 +67,8 @@ def _open(directory: Path, mix: dict[str, float], threads: int, seed: int) -> Wo
     return worker
 
 
-def _runner_ops_s(store: Path, mix: dict[str, float], threads: int, seconds: float, seed: int) -> float:
-    worker = _open(store, mix, threads, seed)
+def _runner_ops_s(store: Path, benchmark: str, threads: int, seconds: float, seed: int) -> float:
+    worker = _open(store, MIXES[benchmark], threads, seed, benchmark != ON_EMPTY_STORE)
     try:
         reply = worker.request("advance", TIMEOUT_S, {"until_s": seconds})
         return float(sum(kind["count"] for kind in reply["operations"].values())) / seconds
@@ -72,18 +76,22 @@ def _runner_ops_s(store: Path, mix: dict[str, float], threads: int, seconds: flo
         worker.kill()
 
 
-def _db_bench_ops_s(store: Path, benchmark: str, threads: int, seconds: float, seed: int) -> float:
-    options_file = max(store.glob("OPTIONS-*"))
+def _db_bench_ops_s(
+    store: Path, options_file: Path, benchmark: str, threads: int, seconds: float, seed: int
+) -> float:
+    existing = benchmark != ON_EMPTY_STORE
     command = [
-        "db_bench", f"--db={store}", "--use_existing_db=1", f"--benchmarks={benchmark}", f"--num={KEYS}",
+        "db_bench", f"--db={store}", f"--use_existing_db={existing}".lower(),
+        f"--benchmarks={benchmark}", f"--num={KEYS}",
         f"--threads={threads}", "--value_size=1024", "--key_size=16", f"--duration={seconds:.0f}",
         f"--options_file={options_file}", f"--cache_size={CACHE_BYTES}", "--statistics=1", f"--seed={seed}",
         "--readwritepercent=50", "--compression_ratio=0.5",
     ]  # fmt: skip
-    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    line = re.search(rf"^{benchmark}\s*:.*?(\d+) ops/sec", output, re.MULTILINE)
+    finished = subprocess.run(command, capture_output=True, text=True, check=False)
+    line = re.search(rf"^{benchmark}\s*:.*?(\d+) ops/sec", finished.stdout, re.MULTILINE)
     if line is None:
-        raise UserError(f"db_bench printed no line for {benchmark}: {output[-300:]}")
+        last = (finished.stderr.strip() or finished.stdout.strip()).rpartition("\n")[2]
+        raise UserError(f"db_bench printed no figure for {benchmark}: {last}")
     return float(line[1])
 
 
@@ -100,7 +108,8 @@ def runner_against_db_bench(settings: Settings) -> list[Claim]:
         loader = _open(base, MIXES["readrandom"], 1, settings.seed)
         loader.request("load", TIMEOUT_S)
         loader.close_store(TIMEOUT_S)
-        for benchmark, mix in MIXES.items():
+        options_file = max(base.glob("OPTIONS-*"))
+        for benchmark in MIXES:
             for threads in (1, 4):
                 ratios = []
                 for pair in range(pairs):
@@ -108,12 +117,15 @@ def runner_against_db_bench(settings: Settings) -> list[Claim]:
                     for who in sorted(("runner", "db_bench"), reverse=pair % 2 == 1):
                         store = Path(scratch) / "store"
                         store.mkdir()
-                        clone_store(base, store)
+                        if benchmark != ON_EMPTY_STORE:
+                            clone_store(base, store)
+                        seed = settings.seed + pair
                         if who == "runner":
-                            figures[who] = _runner_ops_s(store, mix, threads, seconds, settings.seed + pair)
+                            figures[who] = _runner_ops_s(store, benchmark, threads, seconds, seed)
                         else:
-                            seed = settings.seed + pair
-                            figures[who] = _db_bench_ops_s(store, benchmark, threads, seconds, seed)
+                            figures[who] = _db_bench_ops_s(
+                                store, options_file, benchmark, threads, seconds, seed
+                            )
                         shutil.rmtree(store)
                     ratios.append(figures["runner"] / figures["db_bench"])
                     rows.append({"benchmark": benchmark, "threads": threads, "pair": pair, **figures})

@@ -64,7 +64,7 @@ def test_a_study_killed_ten_times_ends_with_nothing_recorded_twice(tmp_path: Pat
     assert outcome["ratio_to_baseline"]["value"] > 0
     assert Path(outcome["options_file"]).exists()
     assert _query(tmp_path, "PRAGMA integrity_check") == [("ok",)]
-    twice = "SELECT COUNT(*) FROM trials WHERE status = 'ok' GROUP BY study_id, configuration_id, replicate, until_s"
+    twice = "SELECT COUNT(*) FROM measurements GROUP BY configuration_id, replicate, until_s"
     assert {count for (count,) in _query(tmp_path, twice)} == {1}
 
 

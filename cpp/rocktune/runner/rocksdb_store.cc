@@ -26,6 +26,12 @@ class BackgroundErrorListener : public rocksdb::EventListener {
     on_background_error_(*error);
   }
 
+  // The run is over with its first error. A store that is still to recover may wait in Close for ever.
+  void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason /*reason*/, rocksdb::Status /*error*/,
+                            bool* auto_recovery) override {
+    *auto_recovery = false;
+  }
+
  private:
   const std::function<void(const rocksdb::Status&)> on_background_error_;
 };

@@ -20,4 +20,6 @@ def unknown_name(kind: str, name: str, valid: Iterable[str]) -> UserError:
     nearest = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
     if nearest:
         return UserError(f"unknown {kind} '{name}': did you mean '{nearest[0]}'?")
-    return UserError(f"unknown {kind} '{name}': one of {', '.join(names[:12])}{', ...' if len(names) > 12 else ''}")
+    return UserError(
+        f"unknown {kind} '{name}': one of {', '.join(names[:12])}{', ...' if len(names) > 12 else ''}"
+    )

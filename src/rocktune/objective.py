@@ -84,7 +84,7 @@ class Objective:
         return self.is_better(self.primary) * result.figure(self.primary)
 
     def improvement(self, value: float, reference: float) -> float:
-        """Returns how many times better `value` is than `reference` in the primary field (1.4: 40% better)."""
+        """Returns how many times better `value` is than `reference` in the primary field."""
         return value / reference if self.is_better(self.primary) > 0 else reference / value
 
 

@@ -207,7 +207,7 @@ def _merged(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
         elif name in _MAXIMA:
             result[name] = max(earlier, later)
         elif name == "latency_ns":
-            counts = {bound: count for bound, count in earlier}
+            counts = dict(earlier)
             for bound, count in later:
                 counts[bound] = counts.get(bound, 0) + count
             result[name] = [[bound, counts[bound]] for bound in sorted(counts)]

@@ -31,7 +31,9 @@ def parse_bytes(text: str | int, what: str = "size") -> int:
         return text
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?", text.strip().lower())
     if match is None:
-        raise UserError(f"{what}: '{text}' is not a size; write a number with an optional unit, such as 64MiB")
+        raise UserError(
+            f"{what}: '{text}' is not a size; write a number with an optional unit, such as 64MiB"
+        )
     return round(float(match[1]) * _SIZE_FACTORS[match[2]])
 
 

@@ -1,4 +1,4 @@
-"""kill -9 of everything, ten times, at moments drawn at random: the study ends all the same, nothing is lost."""
+"""kill -9 of everything, ten times, at moments drawn at random: the study ends all the same."""
 
 import json
 import os
@@ -18,8 +18,9 @@ KILLS = 10
 
 def _start(arguments: list[str], scratch: Path) -> subprocess.Popen[str]:
     environment = os.environ | {"ROCKTUNE_DATA": str(scratch / "data")}
+    arguments = [*arguments, "--ledger", str(scratch / "ledger.sqlite"), "--json"]
     return subprocess.Popen(
-        [sys.executable, "-m", "rocktune.cli.main", *arguments, "--ledger", str(scratch / "ledger.sqlite"), "--json"],
+        [sys.executable, "-m", "rocktune.cli.main", *arguments],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True,
     )  # fmt: skip
 

@@ -239,7 +239,15 @@ def study(name: str = "orders-write-heavy") -> StudyRecord:
 
 def trials() -> list[TrialRecord]:
     """A search with halving, one crash, a pick among three finalists and a proof in six rounds."""
-    return _search() + _pick() + _proof()
+    return _baseline() + _search() + _pick() + _proof()
+
+
+def _baseline() -> list[TrialRecord]:
+    ages = ((0.94, 50_000), (1.25, 49_500), (1.56, 49_000), (1.88, 48_300))
+    return [
+        _record("baseline", batch, 0, BASELINE, age_s, speed, batch, 0.47)
+        for batch, (age_s, speed) in enumerate(ages)
+    ]
 
 
 def _search() -> list[TrialRecord]:

@@ -184,7 +184,7 @@ def test_ctrl_c_says_what_is_known_and_how_to_go_on(ledger: Ledger) -> None:
     class Pressed(Recorder):
         def trial_finished(self, result: Result) -> None:
             super().trial_finished(result)
-            if len(self.finished) == 4:
+            if len(self.finished) == 7:  # four ages of the baseline, three of the search
                 study._interrupt._handle(2, None)
 
     observer = Pressed()
@@ -195,7 +195,7 @@ def test_ctrl_c_says_what_is_known_and_how_to_go_on(ledger: Ledger) -> None:
     assert interrupted.value.resume == f"rocktune resume study --ledger {ledger.url}"
     assert interrupted.value.best is not None
     assert interrupted.value.ratio is not None
-    assert len(_keys(ledger)) == 4
+    assert len(_keys(ledger)) == 7
     assert ledger.study("study").state == "interrupted"
     run_study(_spec(), _engine(), ledger, Recorder())
     assert ledger.study("study").state == "finished"

@@ -76,7 +76,8 @@ def test_the_best_so_far_is_told_once_with_its_ratio() -> None:
             told.append((configuration, ratio))
 
     best = BestSoFar(THROUGHPUT, Recorder())
-    best.set_baseline(_ok(Trial(BASELINE, 100.0), 2000))
+    best.add_baseline(_ok(Trial(BASELINE, 100.0), 1000))
+    best.add_baseline(_ok(Trial(BASELINE, 50.0), 2000))  # the nearest in age to 60
     for speed in (1000, 3000, 2500):
         best.add(_ok(Trial(Configuration({"speed": speed}), 60.0), speed))
     assert [(dict(configuration), ratio) for configuration, ratio in told] == [

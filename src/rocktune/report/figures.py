@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from rocktune.ledger import TrialRecord
+from rocktune.objective import objective_named
 from rocktune.report.findings import field_label, field_unit, primary_field
 from rocktune.trial import Configuration, Measurement
 
@@ -68,78 +69,73 @@ def median_figure(runs: Sequence[Measurement], field: str) -> float:
 
 
 def search_progress(outcome: Mapping[str, Any], trials: Sequence[TrialRecord]) -> Figure | None:
-    """Every search trial and the best so far, over seconds of measuring, against the baseline.
+    """Every search trial and the best so far, over seconds of measuring, as multiples of the baseline.
+
+    Young stores are faster than old ones, so each trial is divided by the baseline at the nearest age.
 
     Returns:
-        None when the search measured nothing.
+        None when the search or the baseline measured nothing.
     """
     field = primary_field(outcome)
-    at_s, values, ages = _search_points(field, trials)
-    if not values:
+    at_s, ratios, hovers = _search_points(field, trials)
+    if not ratios:
         return None
-    running = np.maximum if field == "throughput_ops_s" else np.minimum
-    unit = field_unit(field)
     traces = [
         {
             "type": "scatter",
             "mode": "markers",
             "name": "Trial",
             "x": at_s,
-            "y": values,
-            "customdata": ages,
+            "y": ratios,
+            "text": hovers,
             "marker": {"color": "role:muted", "size": 7, "opacity": 0.75},
-            "hovertemplate": f"%{{y:,.4s}} {unit}<br>age %{{customdata:.3g}} s<extra>Trial</extra>",
+            "hovertemplate": "%{y:.2f} × baseline<br>%{text}<extra>Trial</extra>",
         },
         {
             "type": "scatter",
             "mode": "lines",
             "name": "Best so far",
             "x": at_s,
-            "y": [float(value) for value in running.accumulate(values)],
+            "y": [float(ratio) for ratio in np.maximum.accumulate(ratios)],
             "line": {"color": "role:best", "width": 2.5, "shape": "hv"},
-            "hovertemplate": f"%{{y:,.4s}} {unit}<extra>Best so far</extra>",
+            "hovertemplate": "%{y:.2f} × baseline<extra>Best so far</extra>",
+        },
+        {
+            "type": "scatter",
+            "mode": "lines",
+            "name": "Baseline",
+            "x": [0, at_s[-1]],
+            "y": [1, 1],
+            "line": {"color": "role:baseline", "width": 2, "dash": "dash"},
+            "hoverinfo": "skip",
         },
     ]
-    baseline = _search_baseline(outcome, trials, field)
-    if not math.isnan(baseline):
-        traces.append(
-            {
-                "type": "scatter",
-                "mode": "lines",
-                "name": "Baseline",
-                "x": [0, at_s[-1]],
-                "y": [baseline, baseline],
-                "line": {"color": "role:baseline", "width": 2, "dash": "dash"},
-                "hovertemplate": f"%{{y:,.4s}} {unit}<extra>Baseline</extra>",
-            }
-        )
-    return {
-        "data": traces,
-        "layout": _axes("Time spent measuring (s)", _field_title(field)) | {"hovermode": "closest"},
+    title = f"{field_label(field)}, times better than the baseline"
+    return {"data": traces, "layout": _axes("Time spent measuring (s)", title) | {"hovermode": "closest"}}
+
+
+def _search_points(field: str, trials: Sequence[TrialRecord]) -> tuple[list[float], list[float], list[str]]:
+    """Returns (seconds of measuring until then, times better than the baseline, hover text) of the trials."""
+    baselines = {
+        record.trial.until_s: record.measurement.figures[field]
+        for record in trials
+        if record.phase == "baseline" and record.measurement
     }
-
-
-def _search_baseline(outcome: Mapping[str, Any], trials: Sequence[TrialRecord], field: str) -> float:
-    """Returns the baseline's median at the search's scale, whatever scale the outcome was verified at."""
-    if outcome.get("baseline") is None:
-        return math.nan
-    key = Configuration(outcome["baseline"]["configuration"]).key
-    return median_figure(_measured(trials, ("baseline", "prove"), key), field)
-
-
-def _search_points(field: str, trials: Sequence[TrialRecord]) -> tuple[list[float], list[float], list[float]]:
-    """Returns (seconds of measuring until then, value, age) of the search's trials that have a value."""
-    spent, at_s, values, ages = 0.0, [], [], []
+    objective = objective_named(field)
+    spent, at_s, ratios, hovers = 0.0, [], [], []
     for record in trials:
         if record.phase != "search":
             continue
         spent += record.measured_s
-        value = record.measurement.figures[field] if record.measurement else math.nan
-        if not math.isnan(value):
+        if not record.measurement or not baselines:
+            continue
+        age_s, value = record.trial.until_s, record.measurement.figures[field]
+        ratio = objective.improvement(value, baselines[min(baselines, key=lambda age: abs(age - age_s))])
+        if not math.isnan(ratio):
             at_s.append(round(spent, 3))
-            values.append(value)
-            ages.append(record.trial.until_s)
-    return at_s, values, ages
+            ratios.append(ratio)
+            hovers.append(f"{value:,.4g} {field_unit(field)} at age {age_s:.3g} s")
+    return at_s, ratios, hovers
 
 
 def throughput_series(outcome: Mapping[str, Any], trials: Sequence[TrialRecord]) -> Figure | None:

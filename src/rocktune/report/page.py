@@ -70,9 +70,9 @@ def _figures(
     return (
         sections.figure_section(
             "The search",
-            "Best result so far over the time spent measuring. A trial's age is how long its store had been "
-            "under load; young stores are faster than old ones, so only results of equal age compare "
-            "exactly. The baseline's line is the median of its own full-length runs.",
+            "Every trial and the best so far over the time spent measuring. Young stores are faster than old "
+            "ones, so each trial is compared with the baseline at the same age, of which there is one run. "
+            "Lucky runs are why the proof measures afresh.",
             [figures.search_progress(outcome, trials)],
         )
         + sections.figure_section(

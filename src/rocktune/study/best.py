@@ -41,20 +41,21 @@ class BestSoFar:
     Attributes:
         results: everything added so far.
         configuration: the best one, None before the first good result.
-        ratio: how many times better it is than the baseline in the objective's first field, None if unknown.
+        ratio: how many times better it is than the baseline at that age in the objective's first field,
+            None if unknown.
     """
 
     def __init__(self, objective: Objective, observer: Observer) -> None:
         self._objective = objective
         self._observer = observer
-        self._baseline = math.nan
+        self._baseline: list[Result] = []
         self.results: list[Result] = []
         self.configuration: Configuration | None = None
         self.ratio: float | None = None
 
-    def set_baseline(self, result: Result) -> None:
-        """Gives the baseline's result, to which the best is compared."""
-        self._baseline = result.figure(self._objective.primary)
+    def add_baseline(self, result: Result) -> None:
+        """Adds a result of the baseline; the best is compared to the one that is nearest in age."""
+        self._baseline.append(result)
 
     def add(self, result: Result) -> None:
         """Adds one of the search's results."""
@@ -65,7 +66,14 @@ class BestSoFar:
         changed = best[0] != self.configuration
         self.configuration = best[0]
         latest = [other for other in self.results if other.trial.configuration == best[0]][-1]
-        ratio = self._objective.improvement(latest.figure(self._objective.primary), self._baseline)
-        self.ratio = None if math.isnan(ratio) else ratio
+        self.ratio = self._ratio(latest)
         if changed:
             self._observer.best_changed(best[0], self.ratio)
+
+    def _ratio(self, result: Result) -> float | None:
+        if not self._baseline:
+            return None
+        nearest = min(self._baseline, key=lambda other: abs(other.trial.until_s - result.trial.until_s))
+        field = self._objective.primary
+        ratio = self._objective.improvement(result.figure(field), nearest.figure(field))
+        return None if math.isnan(ratio) else ratio

@@ -20,12 +20,16 @@ from rocktune.study.loop import Loop, StopRequested
 from rocktune.study.observer import Observer
 from rocktune.study.problem import problem_of
 from rocktune.study.spec import StudySpec
-from rocktune.study.verification import ROCKSDB_DEFAULTS, Proof, Stage, interleaved, pick, prove
+from rocktune.study.verification import ROCKSDB_DEFAULTS, Proof, Stage, aged, pick, prove
 from rocktune.trial import Experiment, Measurement
 from rocktune.tuners import tuner_named
 from rocktune.units import format_scale
 
 Found = TypeVar("Found")
+
+BASELINE_AGE_SHARES = (1 / 2, 2 / 3, 5 / 6, 1)
+"""Ages at which the baseline is measured before the search, as shares of a full-length run (Dremel's 60, 80,
+100 and 120 s), for young stores are faster than old ones and compare only with one of their age."""
 
 BATCHES_PER_SCALE = 1_000_000
 """A verification at scale 1/S counts its batches from S times this, apart from the study's own."""
@@ -175,9 +179,9 @@ class _Study:
     def _measure_baseline(self) -> None:
         """Measures the baseline once, so that the search's progress can be shown against it."""
         self._enter("baseline")
-        age_s = self._age_s(self._spec.verification.age_s)
-        runs = interleaved([self._problem.baseline], [seeds.BASELINE], age_s)
-        self._loop.run("baseline", runs, False, self._best.set_baseline)
+        ages_s = [self._age_s(self._spec.verification.age_s * share) for share in BASELINE_AGE_SHARES]
+        run = aged(self._problem.baseline, seeds.BASELINE, ages_s)
+        self._loop.run("baseline", run, True, self._best.add_baseline)
 
     def _search(self) -> None:
         tuner = tuner_named(self._spec.tuner, self._spec.tuner_settings)

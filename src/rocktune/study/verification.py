@@ -44,6 +44,20 @@ def interleaved(
     return runs
 
 
+def aged(configuration: Configuration, replicate: int, ages_s: Sequence[float]) -> Stage[list[Result]]:
+    """Runs one configuration from age to age and returns its result at each.
+
+    Args:
+        configuration: what to run.
+        replicate: never used before with it.
+        ages_s: growing.
+    """
+    results: list[Result] = []
+    for age_s in ages_s:
+        results += yield Batch((Trial(configuration, age_s, replicate),))
+    return results
+
+
 def paired_ratio(runs: Runs, objective: Objective, better: Configuration, than: Configuration) -> Interval:
     """Returns how many times better one configuration is than another, in the objective's first field.
 

@@ -126,7 +126,7 @@ class TestRefusals:
 
 class TestSchema:
     def test_migrations_make_what_the_code_expects(self, tmp_path: Path) -> None:
-        engine = open_database(str(tmp_path / "x.sqlite"))
+        engine = open_database(str(tmp_path / "x.sqlite"), create=True)
         with engine.connect() as connection:
             context = MigrationContext.configure(
                 connection, opts={"compare_type": True, "version_table": schema.VERSION_TABLE}
@@ -172,3 +172,9 @@ class TestConcurrency:
         for thread in threads:
             thread.join()
         assert errors == []
+
+
+def test_a_ledger_that_is_only_read_is_not_made(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="there is none"):
+        open_ledger(str(tmp_path / "typo.sqlite"), create=False)
+    assert list(tmp_path.iterdir()) == []

@@ -78,9 +78,10 @@ def run(
     first_seed, watching = 1 if seed is None else seed, observer or Observer()
     if first_seed < 0:
         raise UserError(f"seed: {first_seed} is negative")
-    watching.estimated(repeat * seconds_s)
-    watching.phase_started("run", repeat * seconds_s)
     with embedded_engine() as engine:
+        _refuse_invalid(engine, subject)
+        watching.estimated(repeat * seconds_s)
+        watching.phase_started("run", repeat * seconds_s)
         runs = []
         for replicate in range(repeat):
             trial = Trial(subject.configuration, seconds_s, replicate)
@@ -100,6 +101,14 @@ def run(
             "options": run_options(subject.experiment, subject.configuration),
             "runs": runs,
         }
+
+
+def _refuse_invalid(engine: Engine, subject: _Subject) -> None:
+    """Refuses options that RocksDB does: in a study that ends a trial, but here the user has named them."""
+    try:
+        engine.check(subject.experiment, subject.configuration)
+    except RunFailed as failed:
+        raise UserError(failed.message) from None
 
 
 def _measured(engine: Engine, experiment: Experiment, trial: Trial, seed: int, observer: Observer) -> Result:

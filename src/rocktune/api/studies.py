@@ -17,7 +17,7 @@ def studies(*, ledger: str | None = None) -> list[dict[str, Any]]:
     Args:
         ledger: URL or SQLite file; None for the user's own.
     """
-    with open_ledger(ledger) as opened:
+    with open_ledger(ledger, create=ledger is None) as opened:
         return [_summary(opened, record) for record in opened.studies()]
 
 
@@ -27,7 +27,7 @@ def show(name: str, *, ledger: str | None = None) -> dict[str, Any]:
     Raises:
         UserError: there is no such study.
     """
-    with open_ledger(ledger) as opened:
+    with open_ledger(ledger, create=ledger is None) as opened:
         record = opened.study(name)
         statuses = Counter(str(trial.status) for trial in opened.trials(record))
         return _summary(opened, record) | {
@@ -46,7 +46,7 @@ def delete(name: str, *, ledger: str | None = None) -> None:
     Raises:
         UserError: there is no such study, or it is being run.
     """
-    with open_ledger(ledger) as opened:
+    with open_ledger(ledger, create=ledger is None) as opened:
         opened.delete_study(name)
 
 
@@ -56,7 +56,7 @@ def report(name: str, *, ledger: str | None = None) -> Path:
     Raises:
         UserError: there is no such study, it is not finished, or the file cannot be written.
     """
-    with open_ledger(ledger) as opened:
+    with open_ledger(ledger, create=ledger is None) as opened:
         record = opened.study(name)
         outcome = _finished(opened, record)
         directory = claim_output(opened, record, None)
@@ -74,7 +74,7 @@ def export(name: str, to: str, *, ledger: str | None = None) -> str:
     Raises:
         UserError: there is no such study or target, or the study is not finished.
     """
-    with open_ledger(ledger) as opened:
+    with open_ledger(ledger, create=ledger is None) as opened:
         record = opened.study(name)
         return export_study(to, record, _finished(opened, record))
 

@@ -101,7 +101,7 @@ def resume(name: str, *, ledger: str | None = None, observer: Observer | None = 
         UserError: there is no such study, or another process runs it.
         StudyInterrupted: Ctrl-C.
     """
-    with open_ledger(ledger) as opened:
+    with open_ledger(ledger, create=ledger is None) as opened:
         record, spec = opened.study(name), _recorded_spec(opened, name)
         observer = observer or Observer()
         observer.estimated(max(0.0, study.estimate(spec).total_s - study.spent_s(opened, record)))
@@ -125,7 +125,7 @@ def verify(name: str, scale: str, *, ledger: str | None = None, observer: Observ
         StudyInterrupted: Ctrl-C; verifying again goes on.
     """
     divisor = parse_scale(scale)
-    with open_ledger(ledger) as opened:
+    with open_ledger(ledger, create=ledger is None) as opened:
         record, spec = opened.study(name), _recorded_spec(opened, name)
         observer = observer or Observer()
         observer.estimated(study.verifying_s(spec, divisor))

@@ -20,16 +20,17 @@ from rocktune.ledger.trial_store import TrialStore
 _LONGEST_NAME = 200
 
 
-def open_ledger(url: str | None = None) -> "Ledger":
+def open_ledger(url: str | None = None, create: bool = True) -> "Ledger":
     """Opens a ledger, which is made where there is none and upgraded where it is old.
 
     Args:
         url: a SQLAlchemy URL, a path of a SQLite file, or None for the user's own ledger.
+        create: whether to make a SQLite file that is not there; otherwise that is an error.
 
     Raises:
         UserError: it cannot be reached, read or written, or is none; one line without passwords.
     """
-    return Ledger(open_database(url))
+    return Ledger(open_database(url, create))
 
 
 class Ledger(TrialStore):

@@ -37,12 +37,13 @@ def masked_url(url: URL) -> str:
     return url.update_query_dict(secrets).render_as_string(hide_password=True)
 
 
-def open_database(url: str | None) -> Engine:
+def open_database(url: str | None, create: bool) -> Engine:
     """Connects to the ledger's database, with its schema made or brought up to date.
 
     Args:
         url: a SQLAlchemy URL (`sqlite:///FILE`, `postgresql://...`, `mysql://...`), a plain path of a SQLite
             file, or None for the user's own.
+        create: whether to make a SQLite file that is not there.
 
     Raises:
         UserError: the URL is malformed, the database cannot be reached or written, its driver is missing, or
@@ -51,6 +52,8 @@ def open_database(url: str | None) -> Engine:
     parsed = _parsed(url or default_ledger_url())
     if parsed.get_backend_name() == "sqlite" and url is None:
         Path(str(parsed.database)).parent.mkdir(parents=True, exist_ok=True)
+    if parsed.get_backend_name() == "sqlite" and not create and not Path(str(parsed.database)).exists():
+        raise UserError(f"ledger {parsed.database}: there is none; 'rocktune tune --ledger ...' makes one")
     engine = _connected(parsed)
     try:
         _bring_up_to_date(engine)

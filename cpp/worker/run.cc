@@ -37,6 +37,11 @@ void Run::OpenStore(const RunRequest& request) {
   RocksDbStoreSetup setup;
   setup.directory = request.directory;
   setup.options = OptionsFromMaps(request.options);
+  if (setup.options.allow_mmap_reads) {
+    throw RunError(
+        RunFailure::kInvalid,
+        "option 'allow_mmap_reads' (db): no device can be kept to with memory maps; set it to false");
+  }
   setup.wal = request.workload.wal;
   setup.sync = request.workload.sync;
   setup.file_system = file_system_;

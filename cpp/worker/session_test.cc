@@ -185,6 +185,11 @@ TEST_F(SessionTest, SaysWhatRocksDbRefusesToOpen) {
   ExpectError(Send(open_), "invalid", "unordered_write");
 }
 
+TEST_F(SessionTest, RefusesMemoryMaps) {
+  open_["options"]["db"]["allow_mmap_reads"] = "true";
+  ExpectError(Send(open_), "invalid", "allow_mmap_reads");
+}
+
 TEST_F(SessionTest, SaysWhenTheDiskIsFull) {
   open_["device"]["capacity_bytes"] = 300'000;
   Send(open_);

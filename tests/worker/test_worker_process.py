@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-WORKER = os.environ.get("ROCKTUNE_WORKER", "")
-pytestmark = pytest.mark.skipif(not WORKER, reason="ROCKTUNE_WORKER does not name a built rocktune-worker")
+from rocktune.engine.worker import find_worker
+from rocktune.errors import UserError
 
 Reply = dict[str, Any]
 PATIENCE_S = 60.0
@@ -21,16 +21,19 @@ PATIENCE_S = 60.0
 
 
 class Worker:
-    def __init__(self) -> None:
+    def __init__(self, command: tuple[str, ...]) -> None:
         self.process = subprocess.Popen(
-            [WORKER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
         self.hello = self.read()
 
-    def send(self, command: str, **fields: object) -> None:
+    def send_line(self, line: str) -> None:
         assert self.process.stdin is not None
-        self.process.stdin.write(json.dumps({"command": command, **fields}) + "\n")
+        self.process.stdin.write(line + "\n")
         self.process.stdin.flush()
+
+    def send(self, command: str, **fields: object) -> None:
+        self.send_line(json.dumps({"command": command, **fields}))
 
     def read(self) -> Reply:
         assert self.process.stdout is not None
@@ -49,13 +52,21 @@ class Worker:
         return self.process.wait(PATIENCE_S)
 
     def end(self) -> None:
-        self.process.kill()
-        self.process.communicate()
+        with self.process:
+            self.process.kill()
+
+
+@pytest.fixture(scope="module")
+def worker_command() -> tuple[str, ...]:
+    try:
+        return find_worker()
+    except UserError as failure:
+        pytest.skip(str(failure))
 
 
 @pytest.fixture
-def worker() -> Iterator[Worker]:
-    started = Worker()
+def worker(worker_command: tuple[str, ...]) -> Iterator[Worker]:
+    started = Worker(worker_command)
     yield started
     started.end()
 
@@ -90,7 +101,9 @@ def test_a_run_from_open_to_close(worker: Worker, tmp_path: Path) -> None:
     assert worker.wait() == 0
 
 
-def test_a_kept_store_can_be_opened_again(worker: Worker, tmp_path: Path) -> None:
+def test_a_kept_store_can_be_opened_again(
+    worker: Worker, worker_command: tuple[str, ...], tmp_path: Path
+) -> None:
     fields = open_fields(tmp_path)
     fields["workload"] = {
         "name": "test",
@@ -102,7 +115,7 @@ def test_a_kept_store_can_be_opened_again(worker: Worker, tmp_path: Path) -> Non
     assert worker.ask("load")["keys"] == 500
     worker.ask("close", keep=True)
     assert worker.wait() == 0
-    again = Worker()
+    again = Worker(worker_command)
     again.ask("open", **fields)
     reads = again.ask("advance", until_s=0.1)["operations"]["get"]
     again.end()
@@ -120,7 +133,7 @@ def test_ends_with_its_input(worker: Worker, tmp_path: Path, moment: str) -> Non
     assert worker.wait() == 0
 
 
-def test_ends_with_its_parent(tmp_path: Path) -> None:
+def test_ends_with_its_parent(worker_command: tuple[str, ...]) -> None:
     # The parent's death leaves the input open, for this test holds its other end too.
     read_end, write_end = os.pipe()
     parent = subprocess.Popen(
@@ -128,11 +141,11 @@ def test_ends_with_its_parent(tmp_path: Path) -> None:
             sys.executable,
             "-c",
             "import subprocess, sys, time\n"
-            "child = subprocess.Popen([sys.argv[1]], stdout=subprocess.PIPE)\n"
+            "child = subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE)\n"
             "child.stdout.readline()\n"
             "print(child.pid, flush=True)\n"
             "time.sleep(3600)\n",
-            WORKER,
+            *worker_command,
         ],
         stdin=read_end,
         stdout=subprocess.PIPE,
@@ -187,21 +200,22 @@ def test_an_assertion_of_rocksdb_kills_the_worker_alone(worker: Worker, tmp_path
         "open",
         **open_fields(tmp_path, options={"db": {"table_cache_numshardbits": "25"}, "cf": {}, "table": {}}),
     )
-    stdout, stderr = worker.process.communicate(timeout=PATIENCE_S)
-    assert worker.process.returncode == -signal.SIGABRT
-    assert stdout == ""
-    assert "Assertion" in stderr
+    assert worker.wait() == -signal.SIGABRT
+    assert worker.process.stdout is not None
+    assert worker.process.stderr is not None
+    assert worker.process.stdout.read() == ""
+    assert "Assertion" in worker.process.stderr.read()
 
 
 @pytest.mark.parametrize(
     "line", ["", "{", "[]", '"close"', '{"command":"fly"}', '{"command":"open"}', "\x00"]
 )
 def test_refuses_a_malformed_command_in_one_line(worker: Worker, line: str) -> None:
-    stdout, _ = worker.process.communicate(line + "\n", timeout=PATIENCE_S)
-    (reply,) = [json.loads(text) for text in stdout.splitlines()]
+    worker.send_line(line)
+    reply = worker.read()
     assert (reply["event"], reply["status"]) == ("error", "invalid")
     assert "\n" not in reply["message"]
-    assert worker.process.returncode == 1
+    assert worker.wait() == 1
 
 
 def test_standard_output_carries_the_protocol_alone(worker: Worker, tmp_path: Path) -> None:
@@ -212,11 +226,9 @@ def test_standard_output_carries_the_protocol_alone(worker: Worker, tmp_path: Pa
         {"command": "advance", "until_s": 1.2},
         {"command": "close", "keep": True},
     ]
-    assert worker.process.stdin is not None
     for command in commands:
-        worker.process.stdin.write(json.dumps(command) + "\n")
-    worker.process.stdin.flush()
-    events = []
+        worker.send_line(json.dumps(command))
+    events: list[str] = []
     while not events or events[-1] != "closed":
         events.append(worker.read()["event"])
     assert [event for event in events if event != "progress"] == ["opened", "measurement", "closed"]

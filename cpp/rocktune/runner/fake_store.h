@@ -24,6 +24,8 @@ class FakeStore : public Store {
   // Called before each operation, without a lock; a status that is not OK is the operation's.
   std::function<rocksdb::Status()> before_operation = [] { return rocksdb::Status::OK(); };
 
+  // Called before the state is taken, without a lock.
+  std::function<void()> before_state = [] {};
   std::atomic<WriteCondition> condition{WriteCondition::kNormal};
 
   rocksdb::Status Get(const rocksdb::Slice& key, rocksdb::PinnableSlice* value, bool* found) override {
@@ -74,6 +76,7 @@ class FakeStore : public Store {
   bool CompactionDue() override { return false; }
   WriteCondition CurrentWriteCondition() override { return condition; }
   StoreState State() override {
+    before_state();
     StoreState state;
     std::lock_guard<std::mutex> lock(mutex_);
     state.tickers["fake.calls"] = calls_.size();

@@ -1,8 +1,8 @@
 #include "rocktune/runner/load_thread.h"
 
-#include <cstddef>
-
 #include <rocksdb/perf_level.h>
+
+#include <cstddef>
 
 #include "rocktune/util/io_cause.h"
 

@@ -86,6 +86,10 @@ TEST(RocksDbOptionsTest, RefusesValuesThatRocksDbMisreads) {
   ExpectRefused({{}, {}, {{"block_size", "0x10"}}}, "block_size", "'0x10'");
 }
 
+TEST(RocksDbOptionsTest, TakesEmptyLists) {
+  EXPECT_EQ(Refusal({{}, {{"compression_per_level", ""}}, {}}), "");
+}
+
 TEST(RocksDbOptionsTest, RefusesUnknownNames) {
   ExpectRefused({{{"nosuch", "1"}}, {}, {}}, "nosuch", RocksDbVersion());
   ExpectRefused({{}, {{"nosuch", "1"}}, {}}, "nosuch", RocksDbVersion());

@@ -327,6 +327,15 @@ TEST_F(RunnerTest, SamplesStalls) {
   EXPECT_EQ(last.longest_write_stop_s, 0);
 }
 
+TEST_F(RunnerTest, LetsAStoreGoOnThatCannotTellItsStateOtherwise) {
+  // As when a thread holds RocksDB's mutex and waits for the device, which grants nothing.
+  store_.before_state = [this] { clock_.WaitWhileStopped(); };
+  Start();
+  const Measurement window = runner_->Advance(0.01, NoProgress);
+  EXPECT_EQ(window.until_s, 0.01);
+  EXPECT_FALSE(clock_.running());
+}
+
 TEST_F(RunnerTest, LoadsKeysInOrder) {
   plan_.workload.preload = {.keys = 40, .random_order = false};
   Start();

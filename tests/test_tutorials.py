@@ -1,0 +1,32 @@
+"""The tutorials' files are written and their commands run, in order, as a reader would."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TUTORIALS = sorted((Path(__file__).parent.parent / "docs" / "tutorials").glob("*.md"))
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("tutorial", TUTORIALS, ids=lambda path: path.stem)
+def test_every_command_of_the_tutorial_works(tutorial: Path, tmp_path: Path) -> None:
+    text = tutorial.read_text()
+    for name, content in re.findall(r"```\w+ file=(\S+)\n(.*?)```", text, re.DOTALL):
+        (tmp_path / name).write_text(content)
+    environment = os.environ | {
+        "ROCKTUNE_DATA": str(tmp_path / "data"),
+        "XDG_DATA_HOME": str(tmp_path / "ledger"),
+    }
+    commands = re.findall(r"^    rocktune (.+)$", text, re.MULTILINE)
+    assert commands
+    for command in commands:
+        finished = subprocess.run(
+            [sys.executable, "-m", "rocktune.cli.main", *shlex.split(command)],
+            capture_output=True, text=True, cwd=tmp_path, env=environment, check=False,
+        )  # fmt: skip
+        assert finished.returncode == 0, f"rocktune {command}: {finished.stderr}"

@@ -7,7 +7,7 @@ namespace {
 
 // The most that a small request waits for each large one before it.
 constexpr uint64_t kSliceBytes = 64 << 10;
-constexpr RunClock::Nanos kIdleCredit = 10 * 1000 * 1000;
+constexpr RunClock::Nanos kIdleCredit = RunClock::Nanos{10} * 1000 * 1000;
 
 uint64_t DivideRoundingUp(uint64_t value, uint64_t divisor) { return (value + divisor - 1) / divisor; }
 

@@ -12,9 +12,9 @@ using rocksdb::IODebugContext;
 using rocksdb::IOOptions;
 using rocksdb::IOStatus;
 
-ThrottledFileSystem::ThrottledFileSystem(std::shared_ptr<rocksdb::FileSystem> base, const DeviceSpec& spec,
-                                         RunClock* clock)
-    : FileSystemWrapper(std::move(base)), throttle_(spec, clock), stored_files_(spec.capacity_bytes) {}
+ThrottledFileSystem::ThrottledFileSystem(const std::shared_ptr<rocksdb::FileSystem>& base,
+                                         const DeviceSpec& spec, RunClock* clock)
+    : FileSystemWrapper(base), throttle_(spec, clock), stored_files_(spec.capacity_bytes) {}
 
 IOStatus ThrottledFileSystem::NewSequentialFile(const std::string& path, const FileOptions& options,
                                                 std::unique_ptr<rocksdb::FSSequentialFile>* result,

@@ -27,7 +27,8 @@ namespace rocktune {
 // Thread-safe. `clock` must outlive the file system; the file system must outlive every store opened on it.
 class ThrottledFileSystem : public rocksdb::FileSystemWrapper {
  public:
-  ThrottledFileSystem(std::shared_ptr<rocksdb::FileSystem> base, const DeviceSpec& spec, RunClock* clock);
+  ThrottledFileSystem(const std::shared_ptr<rocksdb::FileSystem>& base, const DeviceSpec& spec,
+                      RunClock* clock);
 
   const char* Name() const override { return "rocktune.ThrottledFileSystem"; }
 

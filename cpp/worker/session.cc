@@ -27,10 +27,9 @@ void CheckFields(const nlohmann::json& command, std::initializer_list<const char
       throw RunError(RunFailure::kInvalid, std::string("the command lacks the field '") + field + "'");
     }
   }
-  for (const auto& [name, value] : command.items()) {
-    const bool known = name == "command" || std::any_of(fields.begin(), fields.end(),
-                                                        [&](const char* field) { return name == field; });
-    if (!known) {
+  for (const auto& item : command.items()) {
+    const std::string& name = item.key();
+    if (name != "command" && std::find(fields.begin(), fields.end(), name) == fields.end()) {
       throw RunError(RunFailure::kInvalid, "the command has an unknown field '" + name + "'");
     }
   }

@@ -76,13 +76,13 @@ rocksdb::Status LoadThread::Perform(const Operation& operation) {
     case OperationKind::kReadModifyWrite:
       break;
   }
-  const rocksdb::Status status = Get(&counters);
+  rocksdb::Status status = Get(&counters);
   return status.ok() ? Put(operation) : status;
 }
 
 rocksdb::Status LoadThread::Get(KindCounters* counters) {
   bool found = false;
-  const rocksdb::Status status = targets_.store->Get(key_, &value_, &found);
+  rocksdb::Status status = targets_.store->Get(key_, &value_, &found);
   if (found) {
     counters->found.Add(1);
     user_bytes_read_.Add(key_bytes_ + value_.size());
@@ -94,7 +94,7 @@ rocksdb::Status LoadThread::Get(KindCounters* counters) {
 rocksdb::Status LoadThread::Put(const Operation& operation) {
   const rocksdb::Slice value(targets_.values->Slice(++value_position_, operation.value_bytes),
                              operation.value_bytes);
-  const rocksdb::Status status = targets_.store->Put(key_, value);
+  rocksdb::Status status = targets_.store->Put(key_, value);
   if (status.ok()) {
     user_bytes_written_.Add(key_bytes_ + operation.value_bytes);
     value_bytes_written_.Add(operation.value_bytes);
@@ -105,7 +105,7 @@ rocksdb::Status LoadThread::Put(const Operation& operation) {
 }
 
 rocksdb::Status LoadThread::Delete(const Operation& operation) {
-  const rocksdb::Status status = targets_.store->Delete(key_);
+  rocksdb::Status status = targets_.store->Delete(key_);
   if (status.ok()) {
     user_bytes_written_.Add(key_bytes_);
     AddLiveKeys(targets_.live_keys->Remove(operation.key));
@@ -116,7 +116,7 @@ rocksdb::Status LoadThread::Delete(const Operation& operation) {
 rocksdb::Status LoadThread::Scan(const Operation& operation, KindCounters* counters) {
   uint64_t read = 0;
   uint64_t bytes = 0;
-  const rocksdb::Status status = targets_.store->Scan(key_, operation.scan_length, &read, &bytes);
+  rocksdb::Status status = targets_.store->Scan(key_, operation.scan_length, &read, &bytes);
   counters->found.Add(read);
   user_bytes_read_.Add(bytes);
   return status;

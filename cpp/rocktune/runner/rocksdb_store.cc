@@ -83,7 +83,7 @@ RocksDbStore::RocksDbStore(const RocksDbStoreSetup& setup)
   write_options_.sync = setup.sync;
 }
 
-RocksDbStore::~RocksDbStore() { Close().PermitUncheckedError(); }
+RocksDbStore::~RocksDbStore() { RocksDbStore::Close().PermitUncheckedError(); }
 
 rocksdb::Status RocksDbStore::Open(const RocksDbStoreSetup& setup, std::unique_ptr<RocksDbStore>* store) {
   std::unique_ptr<RocksDbStore> opened(new RocksDbStore(setup));
@@ -99,7 +99,7 @@ rocksdb::Status RocksDbStore::Open(const RocksDbStoreSetup& setup, std::unique_p
   options.db_log_dir.clear();
   options.db_paths.clear();
   options.cf_paths.clear();
-  const rocksdb::Status status = OpenDatabase(options, setup.directory, &opened->db_);
+  rocksdb::Status status = OpenDatabase(options, setup.directory, &opened->db_);
   if (status.ok()) {
     *store = std::move(opened);
   }
@@ -107,7 +107,7 @@ rocksdb::Status RocksDbStore::Open(const RocksDbStoreSetup& setup, std::unique_p
 }
 
 rocksdb::Status RocksDbStore::Get(const rocksdb::Slice& key, rocksdb::PinnableSlice* value, bool* found) {
-  const rocksdb::Status status = db_->Get(read_options_, db_->DefaultColumnFamily(), key, value);
+  rocksdb::Status status = db_->Get(read_options_, db_->DefaultColumnFamily(), key, value);
   *found = status.ok();
   return status.IsNotFound() ? rocksdb::Status::OK() : status;
 }
@@ -201,7 +201,7 @@ rocksdb::Status RocksDbStore::Close() {
   if (db_ == nullptr) {
     return rocksdb::Status::OK();
   }
-  const rocksdb::Status status = db_->Close();
+  rocksdb::Status status = db_->Close();
   db_.reset();
   return status;
 }

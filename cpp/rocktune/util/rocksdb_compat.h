@@ -42,7 +42,7 @@ rocksdb::Status OpenDatabase(const rocksdb::Options& options, const std::string&
     return Database::Open(options, directory, database);
   } else {
     Database* opened = nullptr;
-    const rocksdb::Status status = Database::Open(options, directory, &opened);
+    rocksdb::Status status = Database::Open(options, directory, &opened);
     database->reset(opened);
     return status;
   }

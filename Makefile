@@ -111,7 +111,7 @@ sanitize: $(VENV)/.developed
 	  echo "== -fsanitize=$$kind"; \
 	  cmake -S . -B build/sanitize-$${kind%%,*} -G Ninja -DROCKTUNE_TESTS=ON -DROCKTUNE_BINDINGS=OFF -DROCKTUNE_SANITIZE=$$kind >/dev/null; \
 	  ninja -C build/sanitize-$${kind%%,*} -j $(JOBS) --quiet; \
-	  ctest --test-dir build/sanitize-$${kind%%,*} -j $(JOBS) --output-on-failure --progress | tail -n 4; \
+	  TSAN_OPTIONS="suppressions=$(CURDIR)/cpp/tsan.supp" ctest --test-dir build/sanitize-$${kind%%,*} -j $(JOBS) --output-on-failure --progress | tail -n 4; \
 	done
 
 # A release build (no assertions) of the newest supported RocksDB, with db_bench; about 12 minutes on 2 cores.

@@ -257,6 +257,7 @@ def _trial_row(record: TrialRecord, baseline: Mapping[str, Any], fields: Sequenc
     cells = "".join(f'<td class="number">{findings.format_number(known.get(field))}</td>' for field in fields)
     status = escape(str(record.status).replace("_", " "))
     message = f": {escape(record.message)}" if record.message else ""
+    unchanged = "the baseline" if record.trial.configuration else "RocksDB's defaults"
     changes = ", ".join(
         f"{name}={findings.format_option(name, value)}"
         for name, value in record.trial.configuration.items()
@@ -268,7 +269,7 @@ def _trial_row(record: TrialRecord, baseline: Mapping[str, Any], fields: Sequenc
         f'class="number">{record.trial.replicate}</td><td '
         f'class="number">{findings.format_number(record.trial.until_s)}</td>{cells}<td><span '
         f'class="status">{status}</span>{message}</td><td '
-        f'class="configuration">{escape(changes) or "the baseline"}</td></tr>'
+        f'class="configuration">{escape(changes) or unchanged}</td></tr>'
     )
 
 

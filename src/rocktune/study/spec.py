@@ -36,7 +36,7 @@ class VerificationSettings(Spec):
     ablation_pairs: Annotated[int, Field(strict=True, ge=2, le=90)] = 3
     prune_pairs: Annotated[int, Field(strict=True, ge=3, le=20)] = 3
     prune_attempts: Annotated[int, Field(strict=True, ge=0, le=5)] = 2
-    proof_pairs: Annotated[int, Field(strict=True, ge=6, le=500)] = 6
+    proof_pairs: Annotated[int, Field(strict=True, ge=6, le=500)] = 8
     ablation_age_s: Age = 60.0
     age_s: Age = 120.0
 

@@ -101,7 +101,7 @@ def test_a_study_from_beginning_to_end(ledger: Ledger) -> None:
     assert outcome["recommended"] == "best"
     assert outcome["ratio_to_baseline"]["low"] > 1
     assert outcome["ratio_to_rocksdb_defaults"]["value"] > outcome["ratio_to_baseline"]["value"]
-    assert outcome["ratio_to_baseline"]["repeats"] == 6
+    assert outcome["ratio_to_baseline"]["repeats"] == 8
     assert (outcome["search_scale"], outcome["verified_at_scale"]) == ("1/64", "1/64")
     largest = outcome["options_that_matter"][0]
     assert largest["matters"]
@@ -111,9 +111,9 @@ def test_a_study_from_beginning_to_end(ledger: Ledger) -> None:
         outcome["best"]["configuration"]["write_buffer_size"]
     )
     assert outcome["rocksdb_defaults"]["configuration"] == {}
-    # Within the budget, less what halving rounds down; the proof has its 18 runs of 120 s / 64.
+    # Within the budget, less what halving rounds down; the proof has its 24 runs of 120 s / 64.
     assert 0.95 * 2325 / 64 < outcome["seconds"]["search"] <= 2325 / 64
-    assert outcome["seconds"]["prove"] == pytest.approx(18 * 120 / 64)
+    assert outcome["seconds"]["prove"] == pytest.approx(24 * 120 / 64)
     assert ledger.outcome(ledger.study("study")) == outcome
     assert ledger.study("study").state == "finished"
     assert not engine.open_runs
@@ -267,18 +267,18 @@ def test_verifying_at_another_scale_is_kept_beside_and_resumes(ledger: Ledger) -
         verify_study(spec, _engine(), ledger, 4, Recorder(dies_after=7))
     engine, observer = _engine(), Recorder()
     second = verify_study(spec, engine, ledger, 4, observer)
-    assert len(observer.finished) == 11
+    assert len(observer.finished) == 17
     assert {experiment.scale for experiment in engine.experiments} == {4}
     assert {result.trial.until_s for result in observer.finished} == {30.0}
     assert second["verified_at_scale"] == "1/4"
     assert set(second["verifications"]) == {"1/64", "1/4"}
     assert second["verifications"]["1/64"]["ratio_to_baseline"] == first["ratio_to_baseline"]
-    assert second["seconds"]["verify 1/4"] == pytest.approx(18 * 30)
+    assert second["seconds"]["verify 1/4"] == pytest.approx(24 * 30)
     assert second["seconds"]["search"] == first["seconds"]["search"]
     smaller = verify_study(spec, _engine(), ledger, 128)
     assert smaller["verified_at_scale"] == "1/4"
     replicates = [record.trial.replicate for record in ledger.trials(ledger.study("study"))]
-    assert len({replicate for replicate in replicates if replicate >= 300}) == 3 * 6
+    assert len({replicate for replicate in replicates if replicate >= 300}) == 3 * 8
 
 
 def test_settings_of_verification_are_checked() -> None:

@@ -12,10 +12,9 @@ CPP_FILES = $(shell git ls-files 'cpp/**/*.h' 'cpp/**/*.cc')
 CMAKE_ARGS := $(if $(RocksDB_ROOT),-C cmake.define.RocksDB_ROOT=$(abspath $(RocksDB_ROOT)))
 
 APT_RUN := g++ cmake ninja-build python3-venv librocksdb-dev nlohmann-json3-dev
-APT_TEST := $(APT_RUN) libgtest-dev
+APT_TEST := $(APT_RUN) libgtest-dev rocksdb-tools
 APT_CHECK := $(APT_TEST) clang-format clang-tidy
 APT_ROCKSDB := libgflags-dev libsnappy-dev liblz4-dev libzstd-dev zlib1g-dev
-APT_EVIDENCE := $(APT_RUN) rocksdb-tools
 
 # Installs what is missing of the packages $(1) where we may; prints the one line to run where we may not.
 define apt_install

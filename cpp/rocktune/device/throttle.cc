@@ -20,17 +20,6 @@ Throttle::Throttle(const DeviceSpec& spec, RunClock* clock)
       bandwidth_(spec.bandwidth_bytes_s, kIdleCredit),
       operations_(spec.iops, kIdleCredit) {}
 
-void Throttle::Pass(IoCause cause, uint64_t bytes, uint64_t operations, uint64_t latency_us) {
-  if (enabled_.load(std::memory_order_relaxed)) {
-    if (limited_) {
-      PassSliceBySlice(cause, bytes, operations, latency_us);
-      return;
-    }
-    clock_->WaitWhileStopped();
-  }
-  counters_.Add(cause, bytes, operations);
-}
-
 void Throttle::PassSliceBySlice(IoCause cause, uint64_t bytes, uint64_t operations, uint64_t latency_us) {
   // The operations are shared out among the slices, so that they do not hold others up all at once either.
   for (uint64_t slices = std::max<uint64_t>(1, DivideRoundingUp(bytes, kSliceBytes)); slices > 0; --slices) {

@@ -30,7 +30,16 @@ class Throttle {
   // Returns when the device has served the request, and `latency_us` later; counts it slice by slice as it
   // passes. While the clock stands this does not return, without limits as little as with them. A closed
   // clock lets everything pass at once.
-  void Pass(IoCause cause, uint64_t bytes, uint64_t operations, uint64_t latency_us);
+  void Pass(IoCause cause, uint64_t bytes, uint64_t operations, uint64_t latency_us) {
+    if (enabled_.load(std::memory_order_relaxed)) {
+      if (limited_) {
+        PassSliceBySlice(cause, bytes, operations, latency_us);
+        return;
+      }
+      clock_->WaitWhileStopped();
+    }
+    counters_.Add(cause, bytes, operations);
+  }
 
   // While disabled all passes at once, also while the clock stands; it is counted all the same.
   void SetEnabled(bool enabled) { enabled_.store(enabled, std::memory_order_relaxed); }

@@ -125,7 +125,8 @@ void Runner::StartThreads() {
 }
 
 void Runner::SampleStalls() {
-  constexpr RunClock::Nanos kInterval = 1'000'000;
+  // Long enough to cost a busy machine no time, and right in the sum for stalls of any length.
+  constexpr RunClock::Nanos kInterval = 5'000'000;
   while (parts_.clock->SleepUntil(parts_.clock->Now() + kInterval)) {
     stalls_.Observe(parts_.store->CurrentWriteCondition());
   }

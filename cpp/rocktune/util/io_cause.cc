@@ -3,10 +3,8 @@
 namespace rocktune {
 namespace {
 
-// Two variables, because a thread with a role of its own may run a job too (CompactFiles compacts on the
-// thread that calls it), and is what it was when the job is done.
-thread_local ThreadRole own_role = ThreadRole::kOther;
-thread_local ThreadRole job_role = ThreadRole::kOther;
+using internal::job_role;
+using internal::own_role;
 
 // Uses only pairs of events that come both on the thread that does the I/O, so that no role outlives its job.
 // OnFlushBegin and OnFlushCompleted are not such a pair: the second does not come after a failed flush, and
@@ -38,8 +36,6 @@ class ThreadRoleListener : public rocksdb::EventListener {
 };
 
 }  // namespace
-
-ThreadRole CurrentThreadRole() { return job_role != ThreadRole::kOther ? job_role : own_role; }
 
 ScopedThreadRole::ScopedThreadRole(ThreadRole role) : previous_(own_role) {
   own_role = role;

@@ -20,7 +20,18 @@ inline constexpr std::array<const char*, kIoCauseCount> kIoCauseNames = {
 // compaction both arrive as "user"), so threads say themselves what they do.
 enum class ThreadRole { kOther, kUser, kFlush, kCompaction };
 
-ThreadRole CurrentThreadRole();
+namespace internal {
+
+// Two variables, because a thread with a role of its own may run a job too (CompactFiles compacts on the
+// thread that calls it), and is what it was when the job is done.
+inline constinit thread_local ThreadRole own_role = ThreadRole::kOther;
+inline constinit thread_local ThreadRole job_role = ThreadRole::kOther;
+
+}  // namespace internal
+
+inline ThreadRole CurrentThreadRole() {
+  return internal::job_role != ThreadRole::kOther ? internal::job_role : internal::own_role;
+}
 
 // Sets the calling thread's role for a scope; the runner's load threads are kUser. While the thread runs a
 // flush or a compaction that the listener below sees, that comes first.

@@ -45,8 +45,9 @@ struct Lease {
 
 }  // namespace
 
-std::size_t ThreadSlot() {
+std::size_t internal::TakeThreadSlot() {
   static thread_local const Lease lease;
+  thread_slot = lease.slot;
   return lease.slot;
 }
 

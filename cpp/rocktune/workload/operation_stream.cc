@@ -116,7 +116,7 @@ void EncodeKey(uint64_t index, uint64_t key_bytes, std::string* key) {
   key->assign(key_bytes, absent_between ? '1' : '0');
   const uint64_t number = absent_between ? index & ~kAbsentBit : index;
   for (std::size_t i = 0; i < kIndexBytes; ++i) {
-    (*key)[i] = static_cast<char>(number >> (8 * (kIndexBytes - 1 - i)) & 0xff);
+    (*key)[i] = static_cast<char>(number >> (8 * (kIndexBytes - 1 - i)));
   }
 }
 

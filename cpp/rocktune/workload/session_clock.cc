@@ -27,8 +27,7 @@ SessionClock::Start SessionClock::Next(int64_t now_ns) {
     const Arrival& arrival = arrivals_[session_];
     if (arrival.closed()) {
       if (seconds == 0 || now_ns < Nanos(begin_s_ + seconds)) {
-        const int64_t begin_ns = Nanos(begin_s_);
-        return {session_, now_ns < begin_ns ? begin_ns : -1};
+        return {session_, now_ns < begin_ns_ ? begin_ns_ : -1};
       }
     } else {
       const double at_s = arrival.SecondsOf(next_operation_);
@@ -44,6 +43,7 @@ SessionClock::Start SessionClock::Next(int64_t now_ns) {
 
 void SessionClock::EnterNextSession() {
   begin_s_ += sessions_[session_].seconds;
+  begin_ns_ = Nanos(begin_s_);
   session_ = (session_ + 1) % sessions_.size();
 }
 

@@ -36,6 +36,7 @@ class SessionClock {
   const double threads_;
   std::size_t session_ = 0;
   double begin_s_ = 0;
+  int64_t begin_ns_ = 0;
   double next_operation_;  // of this thread, counted from the session's beginning
 };
 

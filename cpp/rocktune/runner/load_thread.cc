@@ -92,8 +92,10 @@ rocksdb::Status LoadThread::Get(KindCounters* counters) {
 }
 
 rocksdb::Status LoadThread::Put(const Operation& operation) {
-  const rocksdb::Slice value(targets_.values->Slice(++value_position_, operation.value_bytes),
+  targets_.live_keys->Prefetch(operation.key);
+  const rocksdb::Slice value(targets_.values->Slice(value_position_, operation.value_bytes),
                              operation.value_bytes);
+  value_position_ += operation.value_bytes;
   rocksdb::Status status = targets_.store->Put(key_, value);
   if (status.ok()) {
     user_bytes_written_.Add(key_bytes_ + operation.value_bytes);

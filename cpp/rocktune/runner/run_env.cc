@@ -9,7 +9,7 @@ namespace rocktune {
 namespace {
 
 // Wall time at the run's beginning plus the run's time.
-class RunSystemClock : public rocksdb::SystemClockWrapper {
+class RunSystemClock final : public rocksdb::SystemClockWrapper {
  public:
   explicit RunSystemClock(RunClock* clock)
       : SystemClockWrapper(rocksdb::SystemClock::Default()),

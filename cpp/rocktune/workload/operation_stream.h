@@ -74,8 +74,9 @@ uint64_t DecodeKey(const char* key);
 class ValueSource {
  public:
   ValueSource(uint64_t seed, double compressed_fraction, uint64_t max_value_bytes);
-  // `position` picks the slice (any number; equal positions give equal bytes). The bytes live as long as the
-  // source. REQUIRES: bytes <= max_value_bytes.
+  // The slice that begins at `position` (any number; equal positions give equal bytes). Who goes on by the
+  // bytes taken gets values that do not resemble each other, out of memory that the processor has fetched
+  // ahead. The bytes live as long as the source. REQUIRES: bytes <= max_value_bytes.
   const char* Slice(uint64_t position, uint64_t bytes) const;
 
  private:

@@ -27,8 +27,7 @@ ValueSource::ValueSource(uint64_t seed, double compressed_fraction, uint64_t max
 }
 
 const char* ValueSource::Slice(uint64_t position, uint64_t bytes) const {
-  // Mixed, so that neighbouring positions do not give values that share all but a byte.
-  return buffer_.data() + Mix64(position) % (buffer_.size() - bytes + 1);
+  return buffer_.data() + position % (buffer_.size() - bytes + 1);
 }
 
 }  // namespace rocktune

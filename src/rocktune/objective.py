@@ -6,18 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from rocktune.errors import unknown_name
-from rocktune.trial import Result
+from rocktune.trial import FIGURES, Result
 
 LARGER_IS_BETTER = frozenset({"throughput_ops_s"})
-SMALLER_IS_BETTER = frozenset(
-    {
-        f"{kind}_latency_us_{tail}"
-        for kind in ("read", "write", "scan")
-        for tail in ("p50", "p95", "p99", "p999")
-    }
-    | {"write_amplification", "read_amplification", "space_amplification", "stalled_share", "db_bytes"}
-    | {"resident_bytes", "cpu_s_per_million_ops", "longest_write_stop_s"}
-)
+SMALLER_IS_BETTER = frozenset(FIGURES) - LARGER_IS_BETTER
 BALANCE = "balance"
 
 

@@ -21,6 +21,7 @@ from rocktune.space.configuration import Configuration, OptionMaps, Value
 from rocktune.workload import WorkloadSpec
 
 __all__ = [
+    "FIGURES",
     "READ_KINDS",
     "WRITE_KINDS",
     "Batch",
@@ -78,6 +79,22 @@ class Batch:
 
 READ_KINDS = ("get", "get_absent")
 WRITE_KINDS = ("put", "insert", "delete")
+LATENCY_KINDS = {"read": READ_KINDS, "write": WRITE_KINDS, "scan": ("scan",)}
+LATENCY_TAILS = {"p50": 50.0, "p95": 95.0, "p99": 99.0, "p999": 99.9}
+
+FIGURES = (
+    "throughput_ops_s",
+    *(f"{name}_latency_us_{tail}" for name in LATENCY_KINDS for tail in LATENCY_TAILS),
+    "write_amplification",
+    "read_amplification",
+    "space_amplification",
+    "stalled_share",
+    "longest_write_stop_s",
+    "db_bytes",
+    "resident_bytes",
+    "cpu_s_per_million_ops",
+)
+"""The names of `Measurement.figures`."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +102,8 @@ class Measurement:
     """What a run did in the window (from_s, until_s], as the worker reports it, and what follows from it.
 
     The raw figures are in `raw`, whose form docs/design/worker-protocol.md states. `raw` counts of a window
-    add up; its states are those at the window's end.
+    add up; its states are those at the window's end. What another program than the worker measured may lack
+    any of them; what it says of `figures` itself is in `raw["figures"]`.
     """
 
     raw: dict[str, Any] = field(repr=False)
@@ -119,7 +137,7 @@ class Measurement:
 
     def operations(self, kinds: Iterable[str] | None = None) -> int:
         """Returns the number of operations completed, of some kinds or of all."""
-        counted = self.raw["operations"]
+        counted = self.raw.get("operations", {})
         return sum(
             int(counted[kind]["count"]) for kind in (counted if kinds is None else kinds) if kind in counted
         )
@@ -136,7 +154,7 @@ class Measurement:
         """
         counts: dict[float, int] = {}
         for kind in kinds:
-            for bound, count in self.raw["operations"].get(kind, {}).get("latency_ns", []):
+            for bound, count in self.raw.get("operations", {}).get(kind, {}).get("latency_ns", []):
                 counts[bound] = counts.get(bound, 0) + count
         if not counts:
             return math.nan
@@ -155,15 +173,22 @@ class Measurement:
         per live byte), `stalled_share`, `db_bytes`, `resident_bytes`, `cpu_s_per_million_ops`,
         `longest_write_stop_s` (smaller is better).
         """
-        operations = self.operations()
-        figures = {"throughput_ops_s": operations / self.seconds if self.seconds > 0 else math.nan}
-        for name, kinds in (("read", READ_KINDS), ("write", WRITE_KINDS), ("scan", ("scan",))):
-            for label, percentile in (("p50", 50.0), ("p95", 95.0), ("p99", 99.0), ("p999", 99.9)):
-                figures[f"{name}_latency_us_{label}"] = self.latency_us(kinds, percentile)
-        device, raw = self.raw["device_bytes"], self.raw
+        counted = self._counted_figures() if "operations" in self.raw else {}
+        reported: dict[str, float] = self.raw.get("figures", {})
+        return dict.fromkeys(FIGURES, math.nan) | counted | reported
+
+    def _counted_figures(self) -> dict[str, float]:
+        raw, operations = self.raw, self.operations()
+        device = raw["device_bytes"]
         written = device["wal"] + device["flush"] + device["compaction_write"]
         reads = self.operations((*READ_KINDS, "read_modify_write"))
-        return figures | {
+        latencies = {
+            f"{name}_latency_us_{label}": self.latency_us(kinds, percentile)
+            for name, kinds in LATENCY_KINDS.items()
+            for label, percentile in LATENCY_TAILS.items()
+        }
+        return latencies | {
+            "throughput_ops_s": _ratio(operations, self.seconds),
             "write_amplification": _ratio(written, raw["user_bytes_written"]),
             "read_amplification": _ratio(raw["device_operations"]["user_read"], reads),
             "space_amplification": _ratio(raw["db_bytes"], raw["logical_bytes"]),

@@ -155,9 +155,17 @@ def test_discarded_parked_runs_change_no_result(ledger: Ledger, limit_bytes: int
 
 
 def test_an_engine_that_cannot_park_starts_over(ledger: Ledger) -> None:
-    loop, study = _loop(ledger, _engine(can_park=False))
-    loop.run("search", _batches(*HALVING), True)
-    assert sum(record.repeated_s for record in ledger.trials(study)) == 4
+    engine = _engine(can_park=False)
+    loop, study = _loop(ledger, engine)
+    results = loop.run("search", _batches(*HALVING), True)
+    # A, B and C take 2 s each and two of them 3 s more, all from 0.
+    assert (
+        engine.advanced_s
+        == ledger.spent_s(study, "search")
+        == sum(trial.until_s for batch in HALVING for trial in batch.trials)
+    )
+    assert all(result.measurement.from_s == 0 for batch in results for result in batch)
+    assert sum(record.repeated_s for record in ledger.trials(study)) == 0
 
 
 def test_a_failure_is_a_result_and_is_charged(ledger: Ledger) -> None:

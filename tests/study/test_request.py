@@ -3,6 +3,7 @@ from typing import Any
 
 import pytest
 
+from rocktune.engine import CommandSpec, DbBenchSpec, EmbeddedSpec
 from rocktune.errors import UserError
 from rocktune.study import StudySpec, estimate, make_request, resolve
 from rocktune.study.request import scale_and_budget
@@ -29,7 +30,39 @@ def _resolved(**given: Any) -> StudySpec:
 def test_scale_and_budget_follow_from_each_other(
     scale: str | None, budget: str | float | None, expected: tuple[int, float]
 ) -> None:
-    assert scale_and_budget(scale, budget) == expected
+    assert scale_and_budget(EmbeddedSpec(), scale, budget) == expected
+
+
+def test_an_engine_that_starts_over_is_given_the_time_for_it() -> None:
+    # 31 * 60 + 15 * 80 + 7 * 100 = 3,760, and the paper's 25 s beyond its own halving's 2,300.
+    assert scale_and_budget(DbBenchSpec(), "1/32", None) == (32, 3785 / 32)
+
+
+def test_a_program_of_the_users_own_has_one_size() -> None:
+    command = CommandSpec(run=("./benchmark",), run_seconds=12.0)
+    assert scale_and_budget(command, None, None) == (1, pytest.approx(378.5))
+    assert scale_and_budget(command, None, "5m") == (1, 300.0)
+    with pytest.raises(UserError, match="leave the scale out"):
+        scale_and_budget(command, "1/2", None)
+    spec = _resolved(engine="command", command={"run": ["./benchmark"], "run_seconds": 12.0})
+    assert spec.age_s(120.0) == pytest.approx(12.0)
+    assert StudySpec.model_validate(spec.model_dump(mode="json")) == spec
+    assert estimate(spec).verification_s > 0
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"engine": "dbbench"}, "unknown engine 'dbbench': did you mean 'db_bench'?"),
+        ({"engine": "command"}, r"table \[command\]"),
+        ({"db_bench": "/opt/db_bench"}, "ask for engine 'db_bench'"),
+        ({"command": {"run": ["./benchmark"]}}, "ask for engine 'command'"),
+        ({"engine": "command", "command": {"run": []}}, "command.run: needs at least 1"),
+    ],
+)
+def test_engines_are_asked_for_by_name(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        _resolved(**given)
 
 
 def test_defaults() -> None:

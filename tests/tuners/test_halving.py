@@ -35,6 +35,8 @@ def test_the_paper_s_costs() -> None:
     assert halving_cost_s(16, (60.0, 80.0, 100.0)) == 1200.0
     # A single run is kept to the end.
     assert halving_cost_s(1, (60.0, 80.0, 100.0)) == 100.0
+    # Where every age begins at 0: 31 * 60 + 15 * 80 + 7 * 100.
+    assert halving_cost_s(31, (60.0, 80.0, 100.0), runs_continue=False) == 3760.0
 
 
 @pytest.mark.parametrize(("runs", "expected"), [(0, 0), (1, 1), (2, 1), (3, 1), (5, 2), (31, 15)])

@@ -6,12 +6,17 @@ from rocktune.engine.checker import OptionsChecker, OptionsFile
 from rocktune.engine.data_directory import DataDirectory, default_data_directory
 from rocktune.engine.embedded import EmbeddedEngine
 from rocktune.engine.options import run_options
+from rocktune.engine.spec import CommandSpec, DbBenchSpec, EmbeddedSpec, EngineSpec
 from rocktune.engine.worker import find_worker
 
 __all__ = [
+    "CommandSpec",
     "DataDirectory",
+    "DbBenchSpec",
     "EmbeddedEngine",
+    "EmbeddedSpec",
     "Engine",
+    "EngineSpec",
     "OptionsChecker",
     "OptionsFile",
     "Progress",

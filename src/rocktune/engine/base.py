@@ -37,7 +37,8 @@ class Run(Protocol):
 
         Raises:
             RunFailed: the run is over and may only be closed; asking again raises the same.
-            ValueError: the run's age is not below `until_s`, or the run is closed.
+            ValueError: the run's age is not below `until_s`, or the run is closed, or the engine cannot park
+                and the run has advanced once.
         """
         ...
 
@@ -54,6 +55,7 @@ class Engine(Protocol):
     """Opens runs. Implementations pass `rocktune.testing.engines`."""
 
     can_park: bool
+    """Whether a run can stand still and go on later. Where not, a run advances once, from 0 to its age."""
     version: str
     """What is measured, for the record: "RocksDB 7.8.3, assertions on"."""
     opening_s: float

@@ -196,7 +196,7 @@ class TrialStore:
         for row in windows:
             run = (row.configuration_id, row.replicate)
             window = join_window(row.scalars, row.distributions)
-            so_far[run] = so_far[run].merged(window) if run in so_far else window
+            so_far[run] = cumulative([so_far[run], window]) if run in so_far else window
             figures[(*run, row.until_s)] = so_far[run]
         return [
             trial_record(row, figures.get((row.configuration_id, row.replicate, row.until_s))) for row in rows

@@ -14,30 +14,37 @@ def split_window(window: Measurement) -> tuple[dict[str, Any], dict[str, Any]]:
 
     Distributions are the latency histograms by operation kind, the series, tickers and RocksDB's histograms.
     """
-    operations = window.raw["operations"]
+    operations = window.raw.get("operations", {})
     distributions: dict[str, Any] = {name: window.raw[name] for name in _BULKY if name in window.raw}
     distributions["latency_ns"] = {
         kind: counted["latency_ns"] for kind, counted in operations.items() if "latency_ns" in counted
     }
     scalars = {name: value for name, value in window.raw.items() if name not in _BULKY}
-    scalars["operations"] = {
-        kind: {name: value for name, value in counted.items() if name != "latency_ns"}
-        for kind, counted in operations.items()
-    }
+    if "operations" in window.raw:
+        scalars["operations"] = {
+            kind: {name: value for name, value in counted.items() if name != "latency_ns"}
+            for kind, counted in operations.items()
+        }
     return scalars, distributions
 
 
 def join_window(scalars: dict[str, Any], distributions: dict[str, Any]) -> Measurement:
     """Returns the window that `split_window` split."""
     latency_ns = distributions["latency_ns"]
-    operations = {
-        kind: counted | ({"latency_ns": latency_ns[kind]} if kind in latency_ns else {})
-        for kind, counted in scalars["operations"].items()
-    }
-    bulky = {name: value for name, value in distributions.items() if name != "latency_ns"}
-    return Measurement(scalars | bulky | {"operations": operations})
+    raw = scalars | {name: value for name, value in distributions.items() if name != "latency_ns"}
+    if "operations" in scalars:
+        raw["operations"] = {
+            kind: counted | ({"latency_ns": latency_ns[kind]} if kind in latency_ns else {})
+            for kind, counted in scalars["operations"].items()
+        }
+    return Measurement(raw)
 
 
 def cumulative(windows: Iterable[Measurement]) -> Measurement:
-    """Merges one run's windows, given in order of age, of which there is at least one."""
-    return reduce(Measurement.merged, windows)
+    """Returns a run's figures from age 0.
+
+    Args:
+        windows: the run's, in order of age; at least one. One that begins at 0 stands for all before it: the
+            engine cannot go on with a run and has measured the larger age afresh.
+    """
+    return reduce(lambda earlier, later: later if later.from_s == 0 else earlier.merged(later), windows)

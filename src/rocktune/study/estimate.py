@@ -5,7 +5,7 @@ import os
 from dataclasses import dataclass
 
 from rocktune.study.problem import baseline_of, expected_entries, space_of
-from rocktune.study.spec import StudySpec
+from rocktune.study.spec import BASELINE_AGE_SHARES, StudySpec
 from rocktune.units import MIB
 
 _SECONDS_PER_CONFIGURATION = 75.0
@@ -56,9 +56,9 @@ def verification_s(spec: StudySpec, changed_options: int, scale: int) -> dict[st
         scale: S of the phase.
     """
     settings = spec.verification
-    age_s, ablation_age_s = settings.age_s / scale, settings.ablation_age_s / scale
+    age_s, ablation_age_s = spec.age_s(settings.age_s, scale), spec.age_s(settings.ablation_age_s, scale)
     return {
-        "baseline": age_s,
+        "baseline": age_s * (1 if spec.engine.runs_continue else sum(BASELINE_AGE_SHARES)),
         "pick": settings.finalists * settings.pick_runs * age_s,
         "ablate": (1 + changed_options) * settings.ablation_pairs * ablation_age_s,
         "prune": 2 * settings.prune_pairs * settings.prune_attempts * age_s,

@@ -165,7 +165,8 @@ class Loop:
         """Measures a trial as far as its run's recorded windows do not answer it already, and records it.
 
         A trial costs the seconds from its run's recorded age to its own, whether it fails or not: a search
-        that meets nothing but failures ends all the same.
+        that meets nothing but failures ends all the same. With an engine that cannot go on with a run it
+        costs all seconds from 0.
         """
         key = (trial.configuration, trial.replicate)
         if key in self._failures:
@@ -174,14 +175,14 @@ class Loop:
             self._ledger.record(self._study, number, index, trial, None, failure.status, message)
             return
         age_s = self._ledger.run_age(self._study, *key)
-        cost_s = trial.until_s - age_s
-        if cost_s <= 0:
+        if trial.until_s <= age_s:
             self._answer_from_record(number, index, trial)
             return
+        from_s = age_s if self._engine.can_park else 0.0
+        cost_s = trial.until_s - from_s
+        keep = continues_runs and self._engine.can_park
         try:
-            window = self._keeper.advance(
-                key, age_s, trial.until_s, continues_runs and self._engine.can_park, self._observer.progress
-            )
+            window = self._keeper.advance(key, from_s, trial.until_s, keep, self._observer.progress)
         except RunFailed as failed:
             self._ledger.record(
                 self._study, number, index, trial, None, failed.status, failed.message, seconds=cost_s

@@ -65,7 +65,8 @@ def problem_of(spec: StudySpec) -> Problem:
     return Problem(
         space=space,
         objective=objective_named(spec.objective),
-        scale=spec.scale,
+        scale=spec.engine.time_scale(spec.scale),
+        runs_continue=spec.engine.runs_continue,
         budget_s=spec.budget_s,
         baseline=baseline_of(spec, space),
         expected_entries=expected_entries(spec.workload, spec.device),

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from rocktune.device import load_device
-from rocktune.errors import UserError
+from rocktune.engine import CommandSpec, DbBenchSpec, EmbeddedSpec, EngineSpec
+from rocktune.errors import UserError, unknown_name
 from rocktune.objective import objective_named
 from rocktune.space import OptionMaps, space_document, space_from_document
 from rocktune.spec_file import Spec, is_file_name, read_toml, validated
@@ -20,8 +21,16 @@ from rocktune.workload import load_workload
 
 FULL_SIZE_BUDGET_S = 2325.0
 """What the search of Dremel's paper measures: 31 configurations, halved at 60, 80 and 100 s."""
+FULL_SIZE_RESTARTED_BUDGET_S = 3785.0
+"""What the same search measures where every age is measured from 0."""
 DEFAULT_SCALE = 32
 LARGEST_SCALE = 512
+ENGINES = {
+    "embedded": "the linked RocksDB, in worker processes: fast, throttled, repeatable",
+    "db_bench": "a db_bench program of any version or fork",
+    "command": "your own program, which opens RocksDB with an OPTIONS file",
+}
+"""The engines' names, each with what it is in one line."""
 
 _FILES = ("workload", "device", "space", "options_file", "out")
 
@@ -32,6 +41,9 @@ class StudyRequest(Spec):
     Attributes:
         workload: a preset's name, or a TOML file.
         device: likewise; the machine's own storage by default.
+        engine: what measures: "embedded", "db_bench" or "command".
+        db_bench: path of the program, for engine "db_bench".
+        command: the user's program, for engine "command".
         space: likewise.
         tuner: its name.
         tuner_settings: by the tuner's own names.
@@ -49,6 +61,9 @@ class StudyRequest(Spec):
 
     workload: str | None = None
     device: str = "none"
+    engine: str = "embedded"
+    db_bench: str | None = None
+    command: CommandSpec | None = None
     space: str = "dremel"
     tuner: str = "dremel"
     tuner_settings: dict[str, Any] = Field(default={})
@@ -93,25 +108,57 @@ def _with_paths(document: dict[str, Any], folder: Path) -> dict[str, Any]:
     return {name: str(folder / value) if is_file(name, value) else value for name, value in document.items()}
 
 
-def scale_and_budget(scale: str | int | None, budget: str | float | None) -> tuple[int, float]:
+def engine_spec(request: StudyRequest) -> EngineSpec:
+    """Returns the engine that a request names.
+
+    Raises:
+        UserError: there is no such engine, or it lacks what it takes, or is given what another takes.
+    """
+    if request.engine not in ENGINES:
+        raise unknown_name("engine", request.engine, ENGINES)
+    for name, engine in (("db_bench", "db_bench"), ("command", "command")):
+        if getattr(request, name) is not None and request.engine != engine:
+            raise UserError(
+                f"{name}: has no meaning for engine '{request.engine}'; ask for engine '{engine}'"
+            )
+    if request.engine == "embedded":
+        return EmbeddedSpec()
+    if request.engine == "db_bench":
+        return DbBenchSpec() if request.db_bench is None else DbBenchSpec(program=request.db_bench)
+    if request.command is None:
+        raise UserError(
+            "command: missing; engine 'command' needs a study file with a table [command] that says what to run"
+        )
+    return request.command
+
+
+def scale_and_budget(
+    engine: EngineSpec, scale: str | int | None, budget: str | float | None
+) -> tuple[int, float]:
     """Returns a study's scale S and its search's seconds of measuring.
 
-    Without a budget the search measures the paper's 2,325 s divided by S. Without a scale S is the smallest
-    power of two at which that fits the budget. Without either the scale is 1/32.
+    Without a budget the search measures what the paper's does, in runs as long as the engine's are at this
+    scale. Without a scale S is the smallest power of two at which that fits the budget. Without either the
+    scale is 1/32. The user's own program has the size that it has: S is 1.
 
     Raises:
         UserError: one of them is malformed or out of range.
     """
+    full_size_s = FULL_SIZE_BUDGET_S if engine.runs_continue else FULL_SIZE_RESTARTED_BUDGET_S
     budget_s = None if budget is None else parse_seconds(budget, "budget")
     if scale is not None:
         divisor = parse_scale(scale)
+    elif isinstance(engine, CommandSpec):
+        divisor = 1
     elif budget_s is None:
         divisor = DEFAULT_SCALE
     else:
         divisor = 1
-        while FULL_SIZE_BUDGET_S / divisor > budget_s and divisor < LARGEST_SCALE:
+        while full_size_s / divisor > budget_s and divisor < LARGEST_SCALE:
             divisor *= 2
-    return divisor, FULL_SIZE_BUDGET_S / divisor if budget_s is None else budget_s
+    if isinstance(engine, CommandSpec) and divisor != 1:
+        raise UserError("scale: a program of your own has the size that it has; leave the scale out")
+    return divisor, full_size_s / engine.time_scale(divisor) if budget_s is None else budget_s
 
 
 def require_workload(name: str | None) -> str:
@@ -145,7 +192,8 @@ def resolve(
         )
     workload, device = load_workload(require_workload(request.workload)), load_device(request.device)
     objective_named(request.objective)
-    scale, budget_s = scale_and_budget(request.scale, request.budget)
+    engine = engine_spec(request)
+    scale, budget_s = scale_and_budget(engine, request.scale, request.budget)
     memory_bytes = None if request.memory is None else parse_bytes(request.memory, "memory")
     document = space_document(request.space)
     space = space_from_document(document, memory_bytes, expected_entries(workload, device))
@@ -153,6 +201,7 @@ def resolve(
         name=name,
         workload=workload,
         device=device,
+        engine=engine,
         space=document,
         memory_bytes=space.memory_bytes,
         tuner=request.tuner,

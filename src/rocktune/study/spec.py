@@ -5,6 +5,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from rocktune.device import DeviceSpec
+from rocktune.engine import EmbeddedSpec, EngineSpec
 from rocktune.space import OptionMaps
 from rocktune.spec_file import Positive, Spec
 from rocktune.workload import WorkloadSpec
@@ -12,6 +13,10 @@ from rocktune.workload import WorkloadSpec
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
 Name = Annotated[str, Field(strict=True, pattern=NAME_PATTERN)]
 """A study's name, which is also a directory's."""
+
+BASELINE_AGE_SHARES = (1 / 2, 2 / 3, 5 / 6, 1)
+"""Ages at which the baseline is measured before the search, as shares of a full-length run (Dremel's 60, 80,
+100 and 120 s), for young stores are faster than old ones and compare only with one of their age."""
 
 Age = Annotated[float, Field(strict=True, gt=0)]
 """Seconds of load since a run began, at full size."""
@@ -48,6 +53,7 @@ class StudySpec(Spec):
         name: unique in its ledger.
         workload: at full size.
         device: what the store's I/O may use.
+        engine: what measures.
         space: as `rocktune.space.space_document` writes it.
         memory_bytes: the memory budget at full size.
         tuner: its name.
@@ -63,6 +69,7 @@ class StudySpec(Spec):
     name: Name
     workload: WorkloadSpec
     device: DeviceSpec
+    engine: EngineSpec = EmbeddedSpec()
     space: dict[str, Any]
     memory_bytes: Positive
     tuner: str
@@ -74,6 +81,11 @@ class StudySpec(Spec):
     base_options: OptionMaps | None = None
     verification: VerificationSettings = VerificationSettings()
 
-    def age_s(self, full_size_s: float) -> float:
-        """Returns the age of a run at this scale that models `full_size_s` seconds at full size."""
-        return full_size_s / self.scale
+    def age_s(self, full_size_s: float, scale: int | None = None) -> float:
+        """Returns the age of a run that models `full_size_s` seconds at full size.
+
+        Args:
+            full_size_s: seconds.
+            scale: S; the study's own by default.
+        """
+        return full_size_s / self.engine.time_scale(scale or self.scale)

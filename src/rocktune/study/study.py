@@ -19,17 +19,13 @@ from rocktune.study.interrupt import Interrupt, StudyInterrupted
 from rocktune.study.loop import Loop, StopRequested
 from rocktune.study.observer import Observer
 from rocktune.study.problem import problem_of
-from rocktune.study.spec import StudySpec
+from rocktune.study.spec import BASELINE_AGE_SHARES, StudySpec
 from rocktune.study.verification import ROCKSDB_DEFAULTS, Proof, Stage, aged, pick, prove
 from rocktune.trial import Experiment, Measurement
 from rocktune.tuners import tuner_named
 from rocktune.units import format_scale
 
 Found = TypeVar("Found")
-
-BASELINE_AGE_SHARES = (1 / 2, 2 / 3, 5 / 6, 1)
-"""Ages at which the baseline is measured before the search, as shares of a full-length run (Dremel's 60, 80,
-100 and 120 s), for young stores are faster than old ones and compare only with one of their age."""
 
 BATCHES_PER_SCALE = 1_000_000
 """A verification at scale 1/S counts its batches from S times this, apart from the study's own."""
@@ -246,7 +242,7 @@ class _Study:
         self._ledger.set_state(self._study, phase)
 
     def _age_s(self, full_size_s: float) -> float:
-        return full_size_s / self._scale
+        return self._spec.age_s(full_size_s, self._scale)
 
     def _opening(self, configuration: Configuration, replicate: int) -> tuple[Experiment, Configuration, int]:
         return *self._opened_as(configuration), seeds.seed_of(self._spec.seed, replicate)

@@ -24,21 +24,24 @@ class Problem:
         space: the knobs, their rules and the memory budget.
         objective: what to improve.
         scale: S; ages that a paper or a user states at full size are divided by it (`age_s`).
-        budget_s: seconds of measuring that the search may spend, above 0.
+        budget_s: seconds of measuring that the search may spend, above 0. A trial costs the seconds by which
+            it takes its run further, and where runs do not continue all seconds from age 0.
         baseline: the configuration to beat.
         expected_entries: distinct keys expected in the store by the end of a full-length run, at full size.
         entry_bytes: key and value, mean.
         trial_age_s: age at which one ordinary trial ends, at full size.
+        runs_continue: whether a run can go on from where it stands.
     """
 
     space: Space
     objective: Objective
-    scale: int
+    scale: float
     budget_s: float
     baseline: Configuration
     expected_entries: float
     entry_bytes: float
     trial_age_s: float = 120.0
+    runs_continue: bool = True
 
     def age_s(self, full_size_s: float) -> float:
         """Returns the age of a run at this scale that models `full_size_s` seconds at full size."""

@@ -50,17 +50,18 @@ def survivors(runs: int) -> int:
     return max(runs // 2, min(runs, 1))
 
 
-def halving_cost_s(runs: int, ages_s: Sequence[float]) -> float:
+def halving_cost_s(runs: int, ages_s: Sequence[float], runs_continue: bool = True) -> float:
     """Returns the seconds of measuring that a whole halving of fresh runs costs.
 
     Args:
         runs: at the first age.
         ages_s: the first age and the following ones, ascending.
+        runs_continue: whether a run goes on from the age before, rather than begin again.
     """
     cost_s, previous_s = 0.0, 0.0
     for age_s in ages_s:
         cost_s += runs * (age_s - previous_s)
-        runs, previous_s = survivors(runs), age_s
+        runs, previous_s = survivors(runs), age_s if runs_continue else 0.0
     return cost_s
 
 

@@ -29,7 +29,7 @@ class Dremel(Tuner):
         """See `Tuner.search`. The last batch holds the finalists at the last time point."""
         arms = make_arms(problem, self.settings, rng)
         ages_s, budget_s, probed = yield from self._time_points(problem)
-        rounds = self._rounds(len(arms), ages_s, budget_s)
+        rounds = self._rounds(problem, len(arms), ages_s, budget_s)
         planned = len(arms) + rounds * self.settings.top_arms
 
         results = yield from _pull(arms, ages_s[0], problem.objective, probed)
@@ -81,15 +81,17 @@ class Dremel(Tuner):
     def _steady_from_s(self, problem: Problem, probe: Result) -> float | None:
         if probe.measurement is None:
             return None
-        series = probe.measurement.raw["series"]
+        series = probe.measurement.raw.get("series")
+        if series is None:
+            return None
         window_s = problem.age_s(self.settings.steady_window_s)
         return steady_from_s(
             series["operations"], series["interval_s"], window_s, self.settings.steady_deviation
         )
 
-    def _rounds(self, arms: int, ages_s: Sequence[float], budget_s: float) -> int:
+    def _rounds(self, problem: Problem, arms: int, ages_s: Sequence[float], budget_s: float) -> int:
         """Returns R: as many rounds as were set, or as the budget allows."""
-        needed_s = halving_cost_s(arms, ages_s)
+        needed_s = halving_cost_s(arms, ages_s, problem.runs_continue)
         if not fits(needed_s, budget_s):
             raise UserError(
                 f"budget: one halving of {arms} arms takes {format_seconds(needed_s)} of measuring,"
@@ -98,7 +100,7 @@ class Dremel(Tuner):
         rounds = 0
         while rounds != self.settings.rounds:
             following = arms + (rounds + 1) * self.settings.top_arms
-            if not fits(halving_cost_s(following, ages_s), budget_s):
+            if not fits(halving_cost_s(following, ages_s, problem.runs_continue), budget_s):
                 break
             rounds += 1
         return rounds
@@ -110,7 +112,7 @@ class Dremel(Tuner):
         if points_s == "auto":
             probe_s = problem.trial_age_s
             points_s = time_points_from_s(None, probe_s)
-        return problem.age_s(halving_cost_s(arms, points_s) + probe_s)
+        return problem.age_s(halving_cost_s(arms, points_s, problem.runs_continue) + probe_s)
 
 
 def _pull(

@@ -164,7 +164,7 @@ def test_an_engine_that_cannot_park_starts_over(ledger: Ledger) -> None:
         == ledger.spent_s(study, "search")
         == sum(trial.until_s for batch in HALVING for trial in batch.trials)
     )
-    assert all(result.measurement.from_s == 0 for batch in results for result in batch)
+    assert all(each.measurement and each.measurement.from_s == 0 for batch in results for each in batch)
     assert sum(record.repeated_s for record in ledger.trials(study)) == 0
 
 

@@ -116,18 +116,16 @@ def engine_spec(request: StudyRequest) -> EngineSpec:
     """
     if request.engine not in ENGINES:
         raise unknown_name("engine", request.engine, ENGINES)
-    for name, engine in (("db_bench", "db_bench"), ("command", "command")):
-        if getattr(request, name) is not None and request.engine != engine:
-            raise UserError(
-                f"{name}: has no meaning for engine '{request.engine}'; ask for engine '{engine}'"
-            )
+    for name in ("db_bench", "command"):
+        if getattr(request, name) is not None and request.engine != name:
+            raise UserError(f"{name}: has no meaning for engine '{request.engine}'; ask for engine '{name}'")
     if request.engine == "embedded":
         return EmbeddedSpec()
     if request.engine == "db_bench":
         return DbBenchSpec() if request.db_bench is None else DbBenchSpec(program=request.db_bench)
     if request.command is None:
         raise UserError(
-            "command: missing; engine 'command' needs a study file with a table [command] that says what to run"
+            "command: missing; a study file says in its table [command] what engine 'command' is to run"
         )
     return request.command
 

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from rocktune.engine import postmortem
-from rocktune.engine.postmortem import StderrTail, death, telling_line
+from rocktune.engine.postmortem import OutputTail, death, telling_line
 from rocktune.trial import Status
 
 
@@ -19,6 +19,11 @@ from rocktune.trial import Status
             "SUMMARY: AddressSanitizer: 8 bytes",
         ),
         ("==1==ERROR: AddressSanitizer: SEGV\n==1==ABORTING\n", "==1==ERROR: AddressSanitizer: SEGV"),
+        ('Exception in thread "main" x.E: no\n\tat A.main(A.java:7)\n', 'Exception in thread "main" x.E: no'),
+        (
+            "IO error: No space left on device: While x\ngoodbye\n",
+            "IO error: No space left on device: While x",
+        ),
         ("\x1b[31mred\x00\n", "[31mred"),
         ("x" * 1000, "x" * 500),
     ],
@@ -55,19 +60,33 @@ def test_the_line_that_says_why(stderr: str, line: str) -> None:
             "killed by SIGABRT: what():  std::bad_alloc",
         ),
         (-40, "", False, Status.CRASHED, "killed by signal 40"),
-        (3, "Corruption: x", False, Status.CRASHED, "ended without an answer (exit status 3): Corruption: x"),
-        (0, "", False, Status.CRASHED, "ended without an answer (exit status 0)"),
+        (3, "Corruption: x", False, Status.CRASHED, "ended (3): Corruption: x"),
+        (0, "", False, Status.CRASHED, "ended (0)"),
+        (
+            1,
+            "Caused by: java.lang.OutOfMemoryError: Java heap space",
+            False,
+            Status.OUT_OF_MEMORY,
+            "ended (1): Caused by: java.lang.OutOfMemoryError: Java heap space",
+        ),
+        (
+            1,
+            "IO error: No space left on device",
+            False,
+            Status.OUT_OF_DISK,
+            "ended (1): IO error: No space left on device",
+        ),
     ],
 )
 def test_what_an_end_means(
     returncode: int, stderr: str, oom_killed: bool, status: Status, message: str
 ) -> None:
-    failure = death(returncode, stderr, oom_killed)
+    failure = death(returncode, stderr, oom_killed, exited=f"ended ({returncode})")
     assert (failure.status, failure.message) == (status, message)
 
 
 def test_only_the_end_of_a_long_stderr_is_kept() -> None:
-    tail = StderrTail()
+    tail = OutputTail()
     for _ in range(100):
         tail.add(b"a" * 4096)
     tail.add(b"\nthe end \xff\n")

@@ -15,12 +15,14 @@ class RunFailed(Exception):  # noqa: N818 -- a result, not an error
     Attributes:
         status: never `ok`.
         message: what the process last said, one line.
+        output: the last that it printed, where it is a program of the user's; "" elsewhere.
     """
 
-    def __init__(self, status: Status, message: str) -> None:
+    def __init__(self, status: Status, message: str, output: str = "") -> None:
         super().__init__(f"{status}: {message}")
         self.status = status
         self.message = message
+        self.output = output
 
 
 class Run(Protocol):

@@ -1,4 +1,4 @@
-"""What a worker's end means: its exit status and the last that it said."""
+"""What a process's end means: its exit status and the last that it said."""
 
 import re
 import signal
@@ -15,11 +15,18 @@ _TELLING_LINES = (
     re.compile(r"Assertion .* failed"),
     re.compile(r"SUMMARY: \w+Sanitizer"),
     re.compile(r"ERROR: \w+Sanitizer"),
+    re.compile(r"std::bad_alloc|\bOutOfMemoryError\b"),
+    re.compile(r"No space left on device"),
+    re.compile(r"^Exception in thread "),
+)
+_CAUSES = (
+    (re.compile(r"std::bad_alloc|\bOutOfMemoryError\b"), Status.OUT_OF_MEMORY),
+    (re.compile(r"No space left on device"), Status.OUT_OF_DISK),
 )
 
 
-class StderrTail:
-    """The last 64 KiB that a process wrote to its standard error."""
+class OutputTail:
+    """The last 64 KiB that a process wrote."""
 
     def __init__(self) -> None:
         self._bytes = bytearray()
@@ -45,24 +52,26 @@ def telling_line(stderr: str) -> str:
     return lines[-1][:_LONGEST_MESSAGE] if lines else ""
 
 
-def death(returncode: int, stderr: str, oom_killed: bool) -> RunFailed:
-    """Returns the failure that a process which ended without an answer stands for.
+def death(returncode: int, stderr: str, oom_killed: bool, exited: str) -> RunFailed:
+    """Returns the failure that the end of a process stands for.
 
     Args:
         returncode: as `subprocess` has it: below 0 for a signal.
         stderr: the last that it wrote to standard error.
         oom_killed: the kernel killed some process for memory while this one lived.
+        exited: says that it ended of its own, with its exit status.
     """
     if returncode < 0:
         known = {number.value: number.name for number in signal.Signals}
         end = f"killed by {known.get(-returncode, f'signal {-returncode}')}"
     else:
-        end = f"ended without an answer (exit status {returncode})"
+        end = exited
     last = telling_line(stderr)
     message = f"{end}: {last}" if last else end
     if returncode == -signal.SIGKILL and oom_killed:
         return RunFailed(Status.OUT_OF_MEMORY, f"{end}, by the kernel for want of memory")
-    return RunFailed(Status.OUT_OF_MEMORY if "std::bad_alloc" in last else Status.CRASHED, message)
+    causes = (status for pattern, status in _CAUSES if pattern.search(last))
+    return RunFailed(next(causes, Status.CRASHED), message)
 
 
 def oom_kills() -> int:

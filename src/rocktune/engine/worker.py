@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from rocktune.engine.base import Progress, RunFailed
-from rocktune.engine.postmortem import StderrTail, death, oom_kills
+from rocktune.engine.postmortem import OutputTail, death, oom_kills
 from rocktune.errors import UserError
 from rocktune.trial import Status
 
@@ -107,7 +107,7 @@ class WorkerProcess:
         self._stdin, self._stdout, self._stderr = _pipes(self._process)
         self._outgoing = b""
         self._incoming = bytearray()
-        self._stderr_tail = StderrTail()
+        self._stderr_tail = OutputTail()
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._stdout, selectors.EVENT_READ)
         self._selector.register(self._stderr, selectors.EVENT_READ)
@@ -272,7 +272,8 @@ class WorkerProcess:
             returncode = self._process.wait(max(0.0, deadline - time.monotonic()))
         except subprocess.TimeoutExpired:
             return RunFailed(Status.CRASHED, "closed its output without ending")
-        return death(returncode, self._stderr_tail.text(), oom_kills() > self._oom_kills_before)
+        exited = f"ended without an answer (exit status {returncode})"
+        return death(returncode, self._stderr_tail.text(), oom_kills() > self._oom_kills_before, exited)
 
 
 def _spawn(command: Sequence[str], inherited_descriptors: Sequence[int]) -> subprocess.Popen[bytes]:

@@ -1,0 +1,114 @@
+"""Runs one command and, once that has ended, ends whatever it has left behind.
+
+A program of its own, with Python's standard library alone: it outlives a driver that is killed, and orphans
+of the command become its children (PR_SET_CHILD_SUBREAPER), whatever session they have moved to.
+
+    python supervisor.py LINK[,DESCRIPTOR...] PROGRAM [ARGUMENT...]
+
+LINK is a connected stream socket. The supervisor writes one line to it, "exit STATUS RESIDENT_KIB" (a status
+below 0 is a signal) or "error ERRNO" when the program cannot be executed. When the other end is closed, it
+ends the command at once. It ends itself when nothing is left of the command; the other DESCRIPTORs stay open
+until then and are not passed on.
+"""
+
+import ctypes
+import os
+import select
+import signal
+import socket
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+_PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
+
+
+def main() -> None:
+    """Runs the command that the program's arguments name."""
+    descriptors, *command = sys.argv[1:]
+    own_descriptors = [int(each) for each in descriptors.split(",")]
+    for descriptor in own_descriptors:
+        os.set_inheritable(descriptor, False)
+    link = socket.socket(fileno=own_descriptors[0])
+    child_ended, wake_up = os.pipe()
+    os.set_blocking(wake_up, False)
+    signal.set_wakeup_fd(wake_up)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    libc = ctypes.CDLL(None)
+    libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    own, child = os.getpid(), os.fork()
+    if child == 0:
+        _execute(command, link, libc, own)
+    sources: list[int | socket.socket] = [child_ended, link]
+    while True:
+        ready, _, _ = select.select(sources, [], [])
+        if child_ended in ready:
+            os.read(child_ended, 4096)
+            report = _reap(child)
+            if report is not None:
+                with suppress(BrokenPipeError):
+                    link.sendall(report)
+                break
+        if link in ready:
+            break
+    _end_children(child)
+
+
+def _execute(command: list[str], link: socket.socket, libc: ctypes.CDLL, supervisor: int) -> None:
+    """Becomes the command, as the leader of a session of its own; never returns."""
+    os.setsid()
+    libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != supervisor:
+        os._exit(127)
+    # Python ignores these, and what is ignored stays so in the program.
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(number, signal.SIG_DFL)
+    try:
+        os.execvp(command[0], command)
+    except OSError as failure:
+        link.sendall(f"error {failure.errno}\n".encode())
+    finally:
+        os._exit(127)
+
+
+def _reap(child: int) -> bytes | None:
+    """Reaps the children that have ended; returns the report if the command was among them."""
+    report = None
+    with suppress(ChildProcessError):
+        while True:
+            pid, status, usage = os.wait4(-1, os.WNOHANG)
+            if pid == 0:
+                break
+            if pid == child:
+                report = f"exit {os.waitstatus_to_exitcode(status)} {usage.ru_maxrss}\n".encode()
+    return report
+
+
+def _end_children(session: int) -> None:
+    """Kills and reaps until no child is left; the children of what is killed become our own."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(session, signal.SIGKILL)
+    with suppress(ChildProcessError):
+        while True:
+            for pid in _children():
+                with suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, signal.SIGKILL)
+            os.waitpid(-1, 0)
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+
+
+def _children() -> list[int]:
+    own, found = os.getpid(), []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with suppress(OSError):
+                fields = (entry / "stat").read_bytes().rpartition(b")")[2].split()
+                if int(fields[1]) == own:
+                    found.append(int(entry.name))
+    return found
+
+
+if __name__ == "__main__":
+    main()

@@ -1,6 +1,8 @@
 """The embedded engine over the real worker and the linked RocksDB."""
 
 import os
+import re
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -100,14 +102,24 @@ def test_options_that_rocksdb_rejects(make_engine: MakeEngine, refused: dict[str
     assert name in failure.message
 
 
-def test_a_worker_killed_in_the_middle_of_a_window(make_engine: MakeEngine) -> None:
+def test_an_assertion_of_rocksdbs(make_engine: MakeEngine) -> None:
+    """RocksDB makes no cache of 2^30 shards, and asserts that it has got one (without assertions: uses it)."""
+    failure = failure_of(make_engine(), writing(base_options={"db": {"table_cache_numshardbits": "30"}}))
+    assert failure.status is Status.CRASHED
+    assert re.search("killed by SIGABRT: .*BlobFileCache|killed by SIGSEGV", failure.message)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV])
+def test_a_worker_that_dies_in_the_middle_of_a_window(
+    make_engine: MakeEngine, number: signal.Signals
+) -> None:
     engine = make_engine()
     run = engine.open(small_experiment(), Configuration({}), seed=1)
 
     def kill(phase: str, done: float, total: float) -> None:
-        os.kill(run._worker._process.pid, 9)
+        os.kill(run._worker._process.pid, number)
 
-    with pytest.raises(RunFailed, match="crashed: killed by SIGKILL"):
+    with pytest.raises(RunFailed, match=f"crashed: killed by {number.name}"):
         run.advance(60.0, kill)
     run.close()
     assert list((engine.data.path / "runs").glob("*/[0-9]*")) == []

@@ -103,7 +103,7 @@ def test_options_that_rocksdb_rejects(make_engine: MakeEngine, refused: dict[str
 
 
 def test_an_assertion_of_rocksdbs(make_engine: MakeEngine) -> None:
-    """RocksDB makes no cache of 2^30 shards, and asserts that it has got one (without assertions: uses it)."""
+    """RocksDB makes no cache of 2^30 shards, and asserts that it has one; without assertions it uses it."""
     failure = failure_of(make_engine(), writing(base_options={"db": {"table_cache_numshardbits": "30"}}))
     assert failure.status is Status.CRASHED
     assert re.search("killed by SIGABRT: .*BlobFileCache|killed by SIGSEGV", failure.message)

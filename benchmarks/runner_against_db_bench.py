@@ -5,10 +5,12 @@ runner encodes them as db_bench does. Fillrandom begins with an empty store, for
 other. Statistics are on in both, and db_bench's block cache is made as RocksDB makes one by itself.
 """
 
+import itertools
 import re
 import shutil
 import subprocess
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +97,49 @@ def _db_bench_ops_s(
     return float(line[1])
 
 
+@dataclass(frozen=True)
+class _Stores:
+    """Where the stores are that are compared.
+
+    Attributes:
+        scratch: holds all of them.
+        base: loaded; what both work on a clone of.
+        options_file: the one that the base was written with.
+        seconds: how long each run lasts.
+    """
+
+    scratch: Path
+    base: Path
+    options_file: Path
+    seconds: float
+
+    def pair(self, benchmark: str, threads: int, seed: int, runner_first: bool) -> dict[str, float]:
+        """Returns operations per second of both, each on a store of its own."""
+        figures = {}
+        for who in sorted(("runner", "db_bench"), reverse=runner_first):
+            store = self.scratch / "store"
+            store.mkdir()
+            if benchmark != ON_EMPTY_STORE:
+                clone_store(self.base, store)
+            if who == "runner":
+                figures[who] = _runner_ops_s(store, benchmark, threads, self.seconds, seed)
+            else:
+                figures[who] = _db_bench_ops_s(
+                    store, self.options_file, benchmark, threads, self.seconds, seed
+                )
+            shutil.rmtree(store)
+        return figures
+
+
+def _loaded(scratch: Path, seconds: float, seed: int) -> _Stores:
+    base = scratch / "base"
+    base.mkdir()
+    loader = _open(base, MIXES["readrandom"], 1, seed)
+    loader.request("load", TIMEOUT_S)
+    loader.close_store(TIMEOUT_S)
+    return _Stores(scratch, base, max(base.glob("OPTIONS-*")), seconds)
+
+
 def runner_against_db_bench(settings: Settings) -> list[Claim]:
     """Compares operations per second in interleaved pairs for three benchmarks with 1 and 4 threads."""
     if shutil.which("db_bench") is None:
@@ -104,48 +149,29 @@ def runner_against_db_bench(settings: Settings) -> list[Claim]:
     rows: list[dict[str, Any]] = []
     claims = []
     with tempfile.TemporaryDirectory(prefix="rocktune-benchmark-") as scratch, embedded_engine() as engine:
-        base = Path(scratch) / "base"
-        base.mkdir()
-        loader = _open(base, MIXES["readrandom"], 1, settings.seed)
-        loader.request("load", TIMEOUT_S)
-        loader.close_store(TIMEOUT_S)
-        options_file = max(base.glob("OPTIONS-*"))
-        for benchmark in MIXES:
-            for threads in (1, 4):
-                ratios = []
-                for pair in range(pairs):
-                    figures = {}
-                    for who in sorted(("runner", "db_bench"), reverse=pair % 2 == 1):
-                        store = Path(scratch) / "store"
-                        store.mkdir()
-                        if benchmark != ON_EMPTY_STORE:
-                            clone_store(base, store)
-                        seed = settings.seed + pair
-                        if who == "runner":
-                            figures[who] = _runner_ops_s(store, benchmark, threads, seconds, seed)
-                        else:
-                            figures[who] = _db_bench_ops_s(
-                                store, options_file, benchmark, threads, seconds, seed
-                            )
-                        shutil.rmtree(store)
-                    ratios.append(figures["runner"] / figures["db_bench"])
-                    rows.append({"benchmark": benchmark, "threads": threads, "pair": pair, **figures})
-                settings.say(f"{benchmark}, {threads} threads: {[round(ratio, 3) for ratio in ratios]}")
-                ratio = median_spread(ratios)
-                claims.append(
-                    Claim(
-                        f"runner_over_db_bench_{benchmark}_{threads}_threads",
-                        "issue 2, must hold",
-                        "ratio of operations per second, median [min, max]",
-                        ">= 0.97",
-                        ratio,
-                        ratio.value >= 0.97,
-                        engine=engine.version,
-                        device="none",
-                    )
+        stores = _loaded(Path(scratch), seconds, settings.seed)
+        for benchmark, threads in itertools.product(MIXES, (1, 4)):
+            ratios = []
+            for pair in range(pairs):
+                figures = stores.pair(benchmark, threads, settings.seed + pair, pair % 2 == 1)
+                ratios.append(figures["runner"] / figures["db_bench"])
+                rows.append({"benchmark": benchmark, "threads": threads, "pair": pair, **figures})
+            settings.say(f"{benchmark}, {threads} threads: {[round(ratio, 3) for ratio in ratios]}")
+            ratio = median_spread(ratios)
+            claims.append(
+                Claim(
+                    f"runner_over_db_bench_{benchmark}_{threads}_threads",
+                    "issue 2, must hold",
+                    "ratio of operations per second, median [min, max]",
+                    ">= 0.97",
+                    ratio,
+                    ratio.value >= 0.97,
+                    engine=engine.version,
+                    device="none",
                 )
-    if settings.out is not None:
-        write_csv(settings.out / "pairs.csv", rows)
+            )
+            if settings.out is not None:
+                write_csv(settings.out / "pairs.csv", rows)
     return claims
 
 

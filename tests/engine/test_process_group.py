@@ -38,6 +38,11 @@ def test_a_command_that_ends_well() -> None:
     assert 0 < finished.seconds < LONG_S
 
 
+def test_cpu_time_is_counted() -> None:
+    finished = run_command(python("import time\nwhile time.process_time() < 0.2: pass"), LONG_S)
+    assert finished.cpu_s >= 0.2
+
+
 def test_arguments_reach_the_program_as_they_are() -> None:
     arguments = ["a b", "$HOME", "*", "'\"", ";", ""]
     finished = run_command((*python("import sys; print(sys.argv[1:])"), *arguments), LONG_S)

@@ -30,12 +30,14 @@ class Finished:
         output: the last 64 KiB of its standard output.
         errors: the last 64 KiB of its standard error.
         peak_resident_bytes: the most that it and all it started held at once, looked at ten times a second.
+        cpu_s: CPU time of it and of the children that it waited for.
         seconds: wall time from its start to its end.
     """
 
     output: str
     errors: str
     peak_resident_bytes: int
+    cpu_s: float
     seconds: float
 
 
@@ -147,10 +149,10 @@ class _Group:
             case ["error", number, *_]:
                 problem = os.strerror(int(number))
                 raise RunFailed(Status.CRASHED, f"{self._program} cannot be executed: {problem}")
-            case ["exit", "0", resident_kib]:
+            case ["exit", "0", resident_kib, cpu_s]:
                 peak_bytes = max(self._peak_bytes, int(resident_kib) << 10)
-                return Finished(output, errors, peak_bytes, self._seconds or 0.0)
-            case ["exit", status, _]:
+                return Finished(output, errors, peak_bytes, float(cpu_s), self._seconds or 0.0)
+            case ["exit", status, *_]:
                 said = errors if errors.strip() else output
                 ended = f"{self._program} ended with exit status {status}"
                 failure = death(int(status), said, oom_kills() > self._oom_kills_before, ended)

@@ -5,10 +5,10 @@ of the command become its children (PR_SET_CHILD_SUBREAPER), whatever session th
 
     python supervisor.py LINK[,DESCRIPTOR...] PROGRAM [ARGUMENT...]
 
-LINK is a connected stream socket. The supervisor writes one line to it, "exit STATUS RESIDENT_KIB" (a status
-below 0 is a signal) or "error ERRNO" when the program cannot be executed. When the other end is closed, it
-ends the command at once. It ends itself when nothing is left of the command; the other DESCRIPTORs stay open
-until then and are not passed on.
+LINK is a connected stream socket. The supervisor writes one line to it, "exit STATUS RESIDENT_KIB CPU_S" (a
+status below 0 is a signal) or "error ERRNO" when the program cannot be executed. When the other end is
+closed, it ends the command at once. It ends itself when nothing is left of the command; the other DESCRIPTORs
+stay open until then and are not passed on.
 """
 
 import ctypes
@@ -81,7 +81,8 @@ def _reap(child: int) -> bytes | None:
             if pid == 0:
                 break
             if pid == child:
-                report = f"exit {os.waitstatus_to_exitcode(status)} {usage.ru_maxrss}\n".encode()
+                cpu_s = usage.ru_utime + usage.ru_stime
+                report = f"exit {os.waitstatus_to_exitcode(status)} {usage.ru_maxrss} {cpu_s:.6f}\n".encode()
     return report
 
 

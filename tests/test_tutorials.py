@@ -22,11 +22,13 @@ def test_every_command_of_the_tutorial_works(tutorial: Path, tmp_path: Path) -> 
         "ROCKTUNE_DATA": str(tmp_path / "data"),
         "XDG_DATA_HOME": str(tmp_path / "ledger"),
     }
-    commands = re.findall(r"^    rocktune (.+)$", text, re.MULTILINE)
+    commands = re.findall(r"^    ((?:rocktune|python) .+)$", text, re.MULTILINE)
     assert commands
     for command in commands:
+        program, *arguments = shlex.split(command)
+        module = ["-m", "rocktune.cli.main"] if program == "rocktune" else []
         finished = subprocess.run(
-            [sys.executable, "-m", "rocktune.cli.main", *shlex.split(command)],
+            [sys.executable, *module, *arguments],
             capture_output=True, text=True, cwd=tmp_path, env=environment, check=False,
         )  # fmt: skip
-        assert finished.returncode == 0, f"rocktune {command}: {finished.stderr}"
+        assert finished.returncode == 0, f"{command}: {finished.stdout[-2000:]}{finished.stderr}"

@@ -27,7 +27,10 @@ FAILURES = tuple(status for status in Status if status is not Status.OK)
 
 
 def synthetic_problem(
-    scale: int = 64, budget_s: float | None = None, objective: str = "throughput_ops_s"
+    scale: int = 64,
+    budget_s: float | None = None,
+    objective: str = "throughput_ops_s",
+    runs_continue: bool = True,
 ) -> Problem:
     """Returns a problem in Dremel's space with the paper's memory and workload.
 
@@ -35,6 +38,7 @@ def synthetic_problem(
         scale: S.
         budget_s: seconds of measuring; None for the paper's 2,325 s divided by S.
         objective: its name.
+        runs_continue: see `Problem`.
     """
     entries = 10_000_000.0
     space = load_space("dremel", None, entries)
@@ -46,6 +50,7 @@ def synthetic_problem(
         baseline=space.default(),
         expected_entries=entries,
         entry_bytes=1040.0,
+        runs_continue=runs_continue,
     )
 
 
@@ -96,8 +101,13 @@ class Transcript:
         return list(dict.fromkeys(trial.configuration for trial in trials))
 
 
-def drive(search: Search, respond: Response = synthetic_response) -> Transcript:
+def drive(search: Search, respond: Response = synthetic_response, runs_continue: bool = True) -> Transcript:
     """Plays the study to a search and checks that it keeps to the protocol.
+
+    Args:
+        search: not yet begun.
+        respond: the store.
+        runs_continue: whether a trial costs what it adds to its run's age, or all of its age.
 
     Raises:
         AssertionError: a run is asked for without growing older, after it was released, or after it failed.
@@ -117,7 +127,7 @@ def drive(search: Search, respond: Response = synthetic_response) -> Transcript:
                 run = (trial.configuration, trial.replicate)
                 assert run not in ended, f"{trial} goes on with a run that was released or has failed"
                 assert trial.until_s > ages_s.get(run, 0.0), f"{trial} does not grow older"
-                transcript.spent_s += trial.until_s - ages_s.get(run, 0.0)
+                transcript.spent_s += trial.until_s - (ages_s.get(run, 0.0) if runs_continue else 0.0)
                 ages_s[run] = trial.until_s
                 results.append(respond(trial))
                 if results[-1].status is not Status.OK:
@@ -137,11 +147,14 @@ class TunerConformance:
 
     @pytest.mark.parametrize("scale", [1, 64])
     @pytest.mark.parametrize("times", [1.0, 1.7, 4.0])
-    def test_stays_within_the_budget(self, tuner: Tuner, scale: int, times: float) -> None:
+    @pytest.mark.parametrize("runs_continue", [True, False], ids=["continues", "starts over"])
+    def test_stays_within_the_budget(
+        self, tuner: Tuner, scale: int, times: float, runs_continue: bool
+    ) -> None:
         """From the smallest budget on, something is measured and never more than was allowed."""
-        smallest_s = tuner.smallest_budget_s(synthetic_problem(scale))
-        problem = synthetic_problem(scale, smallest_s * times)
-        transcript = drive(tuner.search(problem, _seeded()))
+        smallest_s = tuner.smallest_budget_s(synthetic_problem(scale, runs_continue=runs_continue))
+        problem = synthetic_problem(scale, smallest_s * times, runs_continue=runs_continue)
+        transcript = drive(tuner.search(problem, _seeded()), runs_continue=runs_continue)
         assert 0 < transcript.spent_s <= problem.budget_s * (1 + 1e-9)
 
     def test_ages_shrink_with_the_scale(self, tuner: Tuner) -> None:

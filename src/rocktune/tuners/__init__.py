@@ -1,12 +1,17 @@
-"""Tuners: what to try next and for how long. A new one is one file here and one line below."""
+"""Tuners: what to try next and for how long. A new one is one file here and one line below.
+
+Or a file anywhere, which is named instead (docs/tutorials/add-a-tuner.md).
+"""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from rocktune.errors import unknown_name
 from rocktune.spec_file import validated
 from rocktune.tuners.base import Problem, Search, Tuner
 from rocktune.tuners.dremel import Dremel
+from rocktune.tuners.from_file import tuner_in
 from rocktune.tuners.random import RandomSearch
 from rocktune.tuners.tuning_guide import TuningGuide
 
@@ -17,15 +22,19 @@ def tuner_named(name: str, settings: Mapping[str, Any] | None = None) -> Tuner:
     """Returns a tuner.
 
     Args:
-        name: one of `tuner_names`.
+        name: one of `tuner_names`, or a Python file, which is executed.
         settings: by name, those that differ from the tuner's defaults.
 
     Raises:
-        UserError: there is no such tuner or setting (the nearest is suggested), or a value is out of bounds.
+        UserError: there is no such tuner or setting (the nearest is suggested), a value is out of bounds, or
+            the file is no tuner's.
     """
-    if name not in _TUNERS:
+    if name.endswith(".py"):
+        tuner = tuner_in(Path(name))
+    elif name in _TUNERS:
+        tuner = _TUNERS[name]
+    else:
         raise unknown_name("tuner", name, _TUNERS)
-    tuner = _TUNERS[name]
     return tuner(validated(tuner.settings_type, dict(settings or {}), f"tuner {name}"))
 
 

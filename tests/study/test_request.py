@@ -39,12 +39,13 @@ def test_an_engine_that_starts_over_is_given_the_time_for_it() -> None:
 
 
 def test_a_program_of_the_users_own_has_one_size() -> None:
-    command = CommandSpec(run=("./benchmark",), run_seconds=12.0)
+    command = CommandSpec(run=("./benchmark", "{options_file}"), run_seconds=12.0)
     assert scale_and_budget(command, None, None) == (1, 378.5)
     assert scale_and_budget(command, None, "5m") == (1, 300.0)
     with pytest.raises(UserError, match="leave the scale out"):
         scale_and_budget(command, "1/2", None)
-    spec = _resolved(engine="command", command={"run": ["./benchmark"], "run_seconds": 12.0})
+    document = {"run": ["./benchmark", "{options_file}"], "run_seconds": 12.0}
+    spec = _resolved(engine="command", command=document, device="none")
     assert spec.age_s(120.0) == pytest.approx(12.0)
     assert StudySpec.model_validate(spec.model_dump(mode="json")) == spec
     assert estimate(spec).verification_s > 0
@@ -56,7 +57,7 @@ def test_a_program_of_the_users_own_has_one_size() -> None:
         ({"engine": "dbbench"}, "unknown engine 'dbbench': did you mean 'db_bench'?"),
         ({"engine": "command"}, r"table \[command\]"),
         ({"db_bench": "/opt/db_bench"}, "ask for engine 'db_bench'"),
-        ({"command": {"run": ["./benchmark"]}}, "ask for engine 'command'"),
+        ({"command": {"run": ["./benchmark", "{options_file}"]}}, "ask for engine 'command'"),
         ({"engine": "command", "command": {"run": []}}, "command.run: needs at least 1"),
     ],
 )

@@ -3,6 +3,7 @@
 from rocktune.engine.base import Engine, Progress, Run, RunFailed
 from rocktune.engine.bases import clean_data
 from rocktune.engine.checker import OptionsChecker, OptionsFile
+from rocktune.engine.command import CommandEngine, command_lines
 from rocktune.engine.data_directory import DataDirectory, default_data_directory
 from rocktune.engine.embedded import EmbeddedEngine
 from rocktune.engine.options import run_options
@@ -10,6 +11,7 @@ from rocktune.engine.spec import CommandSpec, DbBenchSpec, EmbeddedSpec, EngineS
 from rocktune.engine.worker import find_worker
 
 __all__ = [
+    "CommandEngine",
     "CommandSpec",
     "DataDirectory",
     "DbBenchSpec",
@@ -23,6 +25,7 @@ __all__ = [
     "Run",
     "RunFailed",
     "clean_data",
+    "command_lines",
     "default_data_directory",
     "find_worker",
     "run_options",

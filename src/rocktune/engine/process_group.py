@@ -40,6 +40,11 @@ class Finished:
     cpu_s: float
     seconds: float
 
+    @property
+    def said(self) -> str:
+        """All that it printed, standard error last."""
+        return _joined(self.output, self.errors)
+
 
 def run_command(
     command: Sequence[str],
@@ -161,7 +166,7 @@ class _Group:
 
     def said(self) -> str:
         """Returns what the command has printed so far, standard error last."""
-        return "\n".join(filter(None, (self._tails[name].text().rstrip() for name in ("output", "errors"))))
+        return _joined(self._tails["output"].text(), self._tails["errors"].text())
 
     def _elapsed_s(self) -> float:
         return time.monotonic() - self._started
@@ -185,6 +190,10 @@ class _Group:
                 f"{self._program} and what it started hold {format_bytes(held_bytes)} of memory; "
                 f"{format_bytes(limit_bytes)} are allowed",
             )
+
+
+def _joined(output: str, errors: str) -> str:
+    return "\n".join(text.rstrip() for text in (output, errors) if text.strip())
 
 
 def resident_bytes_below(ancestor: int) -> int:

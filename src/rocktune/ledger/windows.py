@@ -6,13 +6,14 @@ from typing import Any
 
 from rocktune.trial import Measurement
 
-_BULKY = ("series", "tickers", "histograms")
+_BULKY = ("series", "tickers", "histograms", "output")
 
 
 def split_window(window: Measurement) -> tuple[dict[str, Any], dict[str, Any]]:
     """Splits a window into (scalars, distributions); `join_window` undoes it.
 
-    Distributions are the latency histograms by operation kind, the series, tickers and RocksDB's histograms.
+    Distributions are the latency histograms by operation kind, the series, tickers and RocksDB's histograms,
+    and what a program of the user's has printed.
     """
     operations = window.raw.get("operations", {})
     distributions: dict[str, Any] = {name: window.raw[name] for name in _BULKY if name in window.raw}

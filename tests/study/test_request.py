@@ -59,6 +59,14 @@ def test_a_program_of_the_users_own_has_one_size() -> None:
         ({"db_bench": "/opt/db_bench"}, "ask for engine 'db_bench'"),
         ({"command": {"run": ["./benchmark", "{options_file}"]}}, "ask for engine 'command'"),
         ({"engine": "command", "command": {"run": []}}, "command.run: needs at least 1"),
+        (
+            {"engine": "command", "command": {"run": ["./benchmark", "{option_file}"]}},
+            r"command: run: unknown placeholder '\{option_file\}': did you mean '\{options_file\}'",
+        ),
+        (
+            {"engine": "command", "command": {"run": ["./benchmark", "{options_file}"]}},
+            "machine's own storage, not on 'ssd-100mb'; leave the device out",
+        ),
     ],
 )
 def test_engines_are_asked_for_by_name(given: dict[str, Any], message: str) -> None:
@@ -154,6 +162,38 @@ def test_file_names_in_a_study_file_count_from_where_it_lies(tmp_path: Path) -> 
     request = make_request({}, file)
     assert (request.workload, request.device) == (str(tmp_path / "mine.toml"), "nvme")
     assert (request.options_file, request.out) == (str(tmp_path / "OPTIONS"), str(tmp_path / "out"))
+
+
+def test_programs_in_a_study_file_count_from_where_it_lies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Absolutely, for the study may be resumed from elsewhere."""
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    command = '[command]\nrun = ["bin/bench", "./a.jar", "../b", "c/d", "--dir=./e", "{options_file}"]\n'
+    _file(folder, f'{command}set_up = ["fill", "all"]\n')
+    monkeypatch.chdir(tmp_path)
+    request = make_request({}, Path("mine/study.toml"))
+    assert request.command is not None
+    assert request.command.run == (
+        str(folder / "bin/bench"),
+        str(folder / "a.jar"),
+        str(tmp_path / "b"),
+        "c/d",
+        "--dir=./e",
+        "{options_file}",
+    )
+    assert request.command.set_up == ("fill", "all")
+    file = _file(folder, '[command]\nshell = true\nrun = ["./bench {options_file}"]\n')
+    shell = make_request({}, file).command
+    assert shell is not None
+    assert shell.run == ("./bench {options_file}",)
+
+
+@pytest.mark.parametrize("command", ["7", "[1]", '{ run = "x" }', "{ run = [1] }"])
+def test_a_command_of_the_wrong_form_is_one_line(tmp_path: Path, command: str) -> None:
+    with pytest.raises(UserError, match=r"study.toml: command"):
+        make_request({}, _file(tmp_path, f"command = {command}\n"))
 
 
 @pytest.mark.parametrize(

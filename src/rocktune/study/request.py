@@ -1,5 +1,6 @@
 """What a user asks for, by the command line's names, and the study that it comes to."""
 
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -7,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from rocktune.device import load_device
+from rocktune.device import DeviceSpec, load_device
 from rocktune.engine import CommandSpec, DbBenchSpec, EmbeddedSpec, EngineSpec
 from rocktune.errors import UserError, unknown_name
 from rocktune.objective import objective_named
@@ -105,7 +106,31 @@ def _with_paths(document: dict[str, Any], folder: Path) -> dict[str, Any]:
             and (name in ("options_file", "out") or is_file_name(value))
         )
 
-    return {name: str(folder / value) if is_file(name, value) else value for name, value in document.items()}
+    found = {name: str(folder / value) if is_file(name, value) else value for name, value in document.items()}
+    command = document.get("command")
+    return found | {"command": _with_programs(command, folder)} if isinstance(command, dict) else found
+
+
+def _with_programs(command: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Lets a program with a directory in its name, and arguments like ./this, count from a folder.
+
+    Absolute, so that the study can be resumed from anywhere. What a shell is to read stays as it is.
+    """
+
+    def located(index: int, argument: Any) -> Any:
+        if not isinstance(argument, str) or argument.startswith("{"):
+            return argument
+        is_path = argument.startswith(("./", "../")) or (index == 0 and "/" in argument)
+        return os.path.normpath(folder.absolute() / argument) if is_path else argument
+
+    if command.get("shell"):
+        return command
+    return {
+        name: [located(index, argument) for index, argument in enumerate(value)]
+        if isinstance(value, list)
+        else value
+        for name, value in command.items()
+    }
 
 
 def engine_spec(request: StudyRequest) -> EngineSpec:
@@ -191,6 +216,7 @@ def resolve(
     workload, device = load_workload(require_workload(request.workload)), load_device(request.device)
     objective_named(request.objective)
     engine = engine_spec(request)
+    _check_device(engine, device)
     scale, budget_s = scale_and_budget(engine, request.scale, request.budget)
     memory_bytes = None if request.memory is None else parse_bytes(request.memory, "memory")
     document = space_document(request.space)
@@ -213,6 +239,14 @@ def resolve(
     )
     _check_budget(spec)
     return spec
+
+
+def _check_device(engine: EngineSpec, device: DeviceSpec) -> None:
+    if isinstance(engine, CommandSpec) and device != DeviceSpec(name="none"):
+        raise UserError(
+            f"device: a program of your own runs on the machine's own storage, not on '{device.name}'; "
+            "leave the device out"
+        )
 
 
 def _check_budget(spec: StudySpec) -> None:

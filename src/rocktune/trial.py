@@ -178,9 +178,8 @@ class Measurement:
         return dict.fromkeys(FIGURES, math.nan) | counted | reported
 
     def _counted_figures(self) -> dict[str, float]:
-        raw, operations = self.raw, self.operations()
-        device = raw["device_bytes"]
-        written = device["wal"] + device["flush"] + device["compaction_write"]
+        operations = self.operations()
+        written = sum(self._amount("device_bytes", cause) for cause in ("wal", "flush", "compaction_write"))
         reads = self.operations((*READ_KINDS, "read_modify_write"))
         latencies = {
             f"{name}_latency_us_{label}": self.latency_us(kinds, percentile)
@@ -189,15 +188,22 @@ class Measurement:
         }
         return latencies | {
             "throughput_ops_s": _ratio(operations, self.seconds),
-            "write_amplification": _ratio(written, raw["user_bytes_written"]),
-            "read_amplification": _ratio(raw["device_operations"]["user_read"], reads),
-            "space_amplification": _ratio(raw["db_bytes"], raw["logical_bytes"]),
-            "stalled_share": _ratio(raw["stalled_s"], self.seconds),
-            "longest_write_stop_s": float(raw["longest_write_stop_s"]),
-            "db_bytes": float(raw["db_bytes"]),
-            "resident_bytes": float(raw["memory_bytes"]["resident"]),
-            "cpu_s_per_million_ops": _ratio(raw["cpu_s"] * 1e6, operations),
+            "write_amplification": _ratio(written, self._amount("user_bytes_written")),
+            "read_amplification": _ratio(self._amount("device_operations", "user_read"), reads),
+            "space_amplification": _ratio(self._amount("db_bytes"), self._amount("logical_bytes")),
+            "stalled_share": _ratio(self._amount("stalled_s"), self.seconds),
+            "longest_write_stop_s": self._amount("longest_write_stop_s"),
+            "db_bytes": self._amount("db_bytes"),
+            "resident_bytes": self._amount("memory_bytes", "resident"),
+            "cpu_s_per_million_ops": _ratio(self._amount("cpu_s") * 1e6, operations),
         }
+
+    def _amount(self, *path: str) -> float:
+        """Returns a raw figure, NaN where it was not measured."""
+        found: Any = self.raw
+        for name in path:
+            found = found.get(name, {})
+        return math.nan if found == {} else float(found)
 
 
 def _ratio(above: float, below: float) -> float:

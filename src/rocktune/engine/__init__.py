@@ -5,6 +5,8 @@ from rocktune.engine.bases import clean_data
 from rocktune.engine.checker import OptionsChecker, OptionsFile
 from rocktune.engine.command import CommandEngine, command_lines
 from rocktune.engine.data_directory import DataDirectory, default_data_directory
+from rocktune.engine.db_bench import DbBenchEngine, refuse_inexpressible
+from rocktune.engine.db_bench import DbBenchEngine, refuse_inexpressible
 from rocktune.engine.embedded import EmbeddedEngine
 from rocktune.engine.options import run_options
 from rocktune.engine.spec import CommandSpec, DbBenchSpec, EmbeddedSpec, EngineSpec
@@ -14,6 +16,8 @@ __all__ = [
     "CommandEngine",
     "CommandSpec",
     "DataDirectory",
+    "DbBenchEngine",
+    "DbBenchEngine",
     "DbBenchSpec",
     "EmbeddedEngine",
     "EmbeddedSpec",
@@ -28,5 +32,7 @@ __all__ = [
     "command_lines",
     "default_data_directory",
     "find_worker",
+    "refuse_inexpressible",
+    "refuse_inexpressible",
     "run_options",
 ]

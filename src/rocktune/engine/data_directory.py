@@ -16,8 +16,10 @@ from pathlib import Path
 
 import platformdirs
 
+from rocktune.engine.base import RunFailed
 from rocktune.engine.locks import is_locked_by_another, locked
 from rocktune.errors import UserError
+from rocktune.trial import Status
 from rocktune.units import MIB, format_bytes
 
 DATA_VARIABLE = "ROCKTUNE_DATA"
@@ -117,6 +119,25 @@ class DataDirectory:
                 f"of {format_bytes(RESERVED_FREE_BYTES)}, and {format_bytes(free + RESERVED_FREE_BYTES)} "
                 f"are free; free some, or set {DATA_VARIABLE} to a directory elsewhere"
             )
+
+    def allowed_bytes(self, directory: Path, limit_bytes: int) -> int:
+        """Returns the bytes that a store may come to, what its directory holds already included.
+
+        Args:
+            directory: of the store.
+            limit_bytes: of the store; 0 for what the file system has.
+
+        Raises:
+            RunFailed: nothing may be written (status `out_of_disk`).
+        """
+        free_bytes = self.free_bytes()
+        if free_bytes <= 0:
+            raise RunFailed(
+                Status.OUT_OF_DISK,
+                f"less than {format_bytes(RESERVED_FREE_BYTES)} are free under {self.path}",
+            )
+        possible_bytes = free_bytes + directory_bytes(directory)
+        return min(possible_bytes, limit_bytes or possible_bytes)
 
     def close(self) -> None:
         """Removes this driver's runs. Idempotent; never raises."""

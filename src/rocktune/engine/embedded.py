@@ -13,11 +13,11 @@ from rocktune.device import DeviceSpec
 from rocktune.engine.base import Progress, RunFailed
 from rocktune.engine.bases import BaseCache, base_key
 from rocktune.engine.checker import OptionsChecker
-from rocktune.engine.data_directory import RESERVED_FREE_BYTES, DataDirectory, directory_bytes
+from rocktune.engine.data_directory import DataDirectory
 from rocktune.engine.options import model_options, preload_options, run_options
 from rocktune.engine.worker import WorkerProcess
 from rocktune.trial import Configuration, Experiment, Measurement, OptionMaps, Status
-from rocktune.units import MIB, format_bytes
+from rocktune.units import MIB
 from rocktune.workload import WorkloadSpec
 
 DEFAULT_BASE_QUOTA_BYTES = 16 << 30
@@ -235,20 +235,9 @@ class EmbeddedEngine:
         )
 
     def _open_store(self, opening: _Opening, directory: Path) -> tuple[WorkerProcess, OptionMaps]:
-        fields = opening.fields(directory, self._disk_limit(directory))
+        fields = opening.fields(directory, self.data.allowed_bytes(directory, self._disk_limit_bytes))
         worker = WorkerProcess(self.checker.command, (self.data.lock_descriptor,))
         return worker, worker.request("open", _OPEN_TIMEOUT_S, fields)["options"]
-
-    def _disk_limit(self, directory: Path) -> int:
-        """Returns the bytes that a store may come to, what its directory holds already included."""
-        free_bytes = self.data.free_bytes()
-        if free_bytes <= 0:
-            raise RunFailed(
-                Status.OUT_OF_DISK,
-                f"less than {format_bytes(RESERVED_FREE_BYTES)} are free under {self.data.path}",
-            )
-        possible_bytes = free_bytes + directory_bytes(directory)
-        return min(possible_bytes, self._disk_limit_bytes or possible_bytes)
 
     def _clone_base(
         self, experiment: Experiment, configuration: Configuration, target: Path, progress: Progress | None

@@ -1,0 +1,205 @@
+"""A workload as db_bench's flags, and what of it db_bench cannot express."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from rocktune.device import DeviceSpec
+from rocktune.errors import UserError
+from rocktune.workload import WorkloadSpec
+
+Flags = dict[str, str]
+"""By the flag's name, without its dashes."""
+
+_SMALLEST_MIXGRAPH_VALUE_BYTES = 10
+_TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True)
+class Gap:
+    """What a workload asks for and db_bench does not have.
+
+    Attributes:
+        feature: the workload's.
+        instead: what db_bench does with the flags that come nearest.
+    """
+
+    feature: str
+    instead: str
+
+
+@dataclass(frozen=True)
+class BenchmarkPlan:
+    """The benchmark that comes nearest to a workload.
+
+    Attributes:
+        benchmark: its name in db_bench.
+        kinds: operation kinds by what db_bench calls them in its latency tables ("read").
+        flags: for this benchmark, those of the data included; neither duration nor seed.
+        gaps: in what it is not the workload; empty where it is.
+    """
+
+    benchmark: str
+    kinds: Mapping[str, str]
+    flags: Flags
+    gaps: tuple[Gap, ...]
+
+
+def plan_of(workload: WorkloadSpec) -> BenchmarkPlan:
+    """Returns the benchmark that comes nearest to a workload, at the workload's own size."""
+    mix = _mean_mix(workload)
+    reads = mix["get"] + mix["get_absent"] + mix["read_modify_write"] / 2
+    scans = mix["scan"]
+    benchmark, kinds, own = "readrandom", {"read": "get"}, Flags()
+    if _is_mixgraph(workload):
+        benchmark, kinds = "mixgraph", {"read": "get", "write": "put", "seek": "scan"}
+        own = _mixgraph_flags(workload, reads, scans)
+    elif scans == 1:
+        benchmark, kinds = "seekrandom", {"seek": "scan"}
+        own = {"seek_nexts": str(workload.scan_length.low)}
+    elif mix["read_modify_write"] == 1:
+        benchmark, kinds = "updaterandom", {"update": "read_modify_write"}
+    elif mix["get_absent"] == 1:
+        benchmark, kinds = "readmissing", {"read": "get_absent"}
+    elif reads == 0:
+        benchmark, kinds = "overwrite" if workload.preload.keys else "fillrandom", {"write": "put"}
+    elif reads < 1:
+        benchmark, kinds = "readrandomwriterandom", {"read": "get", "write": "put"}
+        own = {"readwritepercent": f"{100 * reads:.0f}"}
+    flags = {"num": str(workload.keys), "threads": str(workload.threads)} | own | _data_flags(workload)
+    return BenchmarkPlan(benchmark, kinds, flags, tuple(_gaps(workload, benchmark, reads)))
+
+
+def preload_flags(workload: WorkloadSpec) -> Flags:
+    """Returns the flags that fill an empty store with a workload's preload and wait for its compaction.
+
+    They hold everything but the options and the seed.
+    """
+    benchmark = "filluniquerandom" if workload.preload.random_order else "fillseq"
+    return {
+        "benchmarks": f"{benchmark},flush,waitforcompaction",
+        "num": str(workload.preload.keys),
+        "threads": "1",
+    } | _data_flags(workload)
+
+
+def refuse_inexpressible(workload: WorkloadSpec, device: DeviceSpec) -> None:
+    """Makes sure that db_bench can do what a study asks for, before anything runs.
+
+    Raises:
+        UserError: it cannot; every feature that it lacks is named.
+    """
+    gaps = plan_of(workload).gaps
+    if gaps:
+        named = "; ".join(f"{gap.feature} (instead: {gap.instead})" for gap in gaps)
+        raise UserError(
+            f"workload '{workload.name}': engine 'db_bench' cannot express {named}; engine 'embedded' can"
+        )
+    latencies = [name for name in ("read_latency_us", "write_latency_us", "sync_latency_us")
+                 if getattr(device, name)]  # fmt: skip
+    if latencies:
+        raise UserError(
+            f"device '{device.name}': engine 'db_bench' can limit bandwidth and operations a second, "
+            f"but cannot add latency ({', '.join(latencies)}); engine 'embedded' can"
+        )
+
+
+def _data_flags(workload: WorkloadSpec) -> Flags:
+    flags = {
+        "key_size": str(workload.key_bytes),
+        "compression_ratio": f"{workload.value_compressed_fraction:g}",
+        "disable_wal": "false" if workload.wal else "true",
+        "sync": "true" if workload.sync else "false",
+    }
+    value = workload.value
+    if value.kind == "uniform" and not _is_mixgraph(workload):
+        sizes = {"value_size_min": str(value.low), "value_size_max": str(value.high)}
+        return flags | {"value_size_distribution_type": "uniform"} | sizes
+    return flags | {"value_size": str(round(value.mean))}
+
+
+def _mean_mix(workload: WorkloadSpec) -> dict[str, float]:
+    """Returns each operation's share, averaged over the sessions by their seconds."""
+    sessions = workload.sessions if workload.sessions[-1].seconds else workload.sessions[-1:]
+    total = sum(session.seconds for session in sessions) or 1.0
+    mix: dict[str, float] = {}
+    for session in sessions:
+        for kind, share in session.mix.model_dump().items():
+            mix[kind] = mix.get(kind, 0.0) + share * ((session.seconds or 1.0) / total)
+    return mix
+
+
+def _is_mixgraph(workload: WorkloadSpec) -> bool:
+    """Says whether only the benchmark "mixgraph" has what the workload does: scans in a mix, or its laws."""
+    scans = _mean_mix(workload)["scan"]
+    only_plain_scans = scans == 1 and workload.scan_length.kind == "fixed"
+    return workload.key_chooser.kind == "two_term_exponential" or (scans > 0 and not only_plain_scans)
+
+
+def _mixgraph_flags(workload: WorkloadSpec, reads: float, scans: float) -> Flags:
+    chooser, value, scan = workload.key_chooser, workload.value, workload.scan_length
+    flags = {
+        "mix_get_ratio": f"{reads:.4g}",
+        "mix_put_ratio": f"{1 - reads - scans:.4g}",
+        "mix_seek_ratio": f"{scans:.4g}",
+    }
+    if chooser.kind == "two_term_exponential":
+        names = {f"keyrange_dist_{letter}": f"range_{letter}" for letter in "abcd"}
+        names |= {"keyrange_num": "ranges", "key_dist_a": "key_a", "key_dist_b": "key_b"}
+        flags |= {flag: f"{getattr(chooser, field):.17g}" for flag, field in names.items()}
+    for prefix, law in (("value", value), ("iter", scan)):
+        # A Pareto law without a scale is its location: a fixed size.
+        k, sigma, theta = (law.k, law.sigma, law.theta) if law.kind == "pareto" else (1.0, 0.0, law.mean)
+        flags |= {f"{prefix}_k": f"{k:g}", f"{prefix}_sigma": f"{sigma:g}", f"{prefix}_theta": f"{theta:g}"}
+    return flags | {"mix_max_value_size": str(value.largest), "mix_max_scan_len": str(scan.largest + 1)}
+
+
+def _gaps(workload: WorkloadSpec, benchmark: str, reads: float) -> Iterator[Gap]:
+    yield from _operation_gaps(workload, benchmark, reads)
+    yield from _key_gaps(workload, benchmark)
+    yield from _size_gaps(workload, benchmark)
+    if len(workload.sessions) > 1:
+        yield Gap(f"{len(workload.sessions)} sessions", "their mean mix throughout")
+    if any(session.arrival.kind != "closed" for session in workload.sessions):
+        yield Gap("arrival at given times", "each thread's next operation starts when its last has ended")
+
+
+def _operation_gaps(workload: WorkloadSpec, benchmark: str, reads: float) -> Iterator[Gap]:
+    mix = _mean_mix(workload)
+    for kind, instead in (
+        ("get_absent", "gets are of any key"),
+        ("insert", "puts are of any key"),
+        ("delete", "they are puts"),
+        ("read_modify_write", "they are half gets, half puts"),
+    ):
+        alone = kind in ("get_absent", "read_modify_write") and mix[kind] == 1
+        if mix[kind] and (not alone or benchmark == "mixgraph"):
+            yield Gap(f"{100 * mix[kind]:.3g}% {kind.replace('_', ' ')}", instead)
+    if benchmark == "readrandomwriterandom" and abs(100 * reads - round(100 * reads)) > _TOLERANCE:
+        yield Gap(f"{100 * reads:.4g}% reads", "whole per cents")
+    if benchmark == "mixgraph" and any(
+        abs(1000 * share - round(1000 * share)) > _TOLERANCE for share in (reads, mix["scan"])
+    ):
+        yield Gap("shares finer than a thousandth", "whole thousandths")
+
+
+def _key_gaps(workload: WorkloadSpec, benchmark: str) -> Iterator[Gap]:
+    chooser = workload.key_chooser
+    if chooser.kind not in ("uniform", "two_term_exponential"):
+        skew = f" with skew {chooser.skew:g}" if chooser.skew else ""
+        yield Gap(f"{chooser.kind} keys{skew}", "keys are drawn uniformly, so caches work less well")
+    if chooser.kind == "two_term_exponential" and chooser.key_a == 0:
+        yield Gap("uniform keys within ranges of different weight", "keys are drawn uniformly from all")
+    if chooser.kind != "two_term_exponential" and benchmark == "mixgraph" and _mean_mix(workload)["scan"] < 1:
+        # mixgraph takes key and operation from one random number.
+        yield Gap("scans among other operations on uniform keys", "a key always meets the same operation")
+
+
+def _size_gaps(workload: WorkloadSpec, benchmark: str) -> Iterator[Gap]:
+    value, mixgraph = workload.value, benchmark == "mixgraph"
+    if value.kind == ("uniform" if mixgraph else "pareto"):
+        law = "uniform" if mixgraph else "Pareto"
+        yield Gap(f"{law} value sizes", f"all values have their mean, {value.mean:.0f} bytes")
+    if mixgraph and value.kind == "fixed" and value.low < _SMALLEST_MIXGRAPH_VALUE_BYTES:
+        yield Gap(f"values of {value.low} bytes", f"values of {_SMALLEST_MIXGRAPH_VALUE_BYTES} bytes")
+    if mixgraph and _mean_mix(workload)["scan"] and workload.scan_length.kind == "uniform":
+        yield Gap("uniform scan lengths", f"all {workload.scan_length.mean:g} entries")

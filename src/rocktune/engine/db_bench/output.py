@@ -1,0 +1,180 @@
+"""What db_bench prints, from RocksDB 7.8 to the newest, as a window's figures in the worker's form."""
+
+import csv
+import io
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rocktune.trial import LATENCY_KINDS, LATENCY_TAILS
+
+_NUMBER = r"(\d+(?:\.\d+)?(?:e[+-]?\d+)?)"
+_VERSION = re.compile(r"^RocksDB:\s+version (\d+\.\d+(?:\.\d+)?)", re.MULTILINE)
+_ASSERTIONS = "WARNING: Assertions are enabled"
+_LATENCIES = re.compile(
+    rf"^Microseconds per (\w+):\nCount: (\d+)\s+Average: {_NUMBER}.*\n"
+    rf"Min: {_NUMBER}\s+Median: .*?Max: {_NUMBER}\n"
+    rf"Percentiles: (.*)\n-*\n((?:[\[(].*\n?)*)",
+    re.MULTILINE,
+)
+_BUCKET = re.compile(r"^[\[(]\s*(\d+),\s*(\d+)\s*[\])]\s+(\d+)", re.MULTILINE)
+_TICKER = re.compile(r"^(\S+) COUNT : (\d+)$", re.MULTILINE)
+_HISTOGRAM = re.compile(
+    rf"^(\S+) P50 : {_NUMBER} P95 : {_NUMBER} P99 : {_NUMBER} P100 : {_NUMBER} COUNT : (\d+) SUM : (\d+)$",
+    re.MULTILINE,
+)
+_HISTOGRAM_FIELDS = ("p50", "p95", "p99", "max", "count", "sum")
+
+
+@dataclass(frozen=True)
+class LatencyTable:
+    """One of the tables that --histogram prints.
+
+    Attributes:
+        count: operations.
+        average_us: their mean latency.
+        smallest_us: the smallest latency.
+        largest_us: the largest.
+        buckets: (lower, upper, count) with bounds in whole microseconds, ascending.
+    """
+
+    count: int
+    average_us: float
+    smallest_us: float
+    largest_us: float
+    buckets: tuple[tuple[int, int, int], ...]
+
+    def percentile_us(self, percentile: float) -> float:
+        """Returns a percentile, interpolated within its bucket as RocksDB does; microseconds.
+
+        Args:
+            percentile: in (0, 100].
+        """
+        threshold, below = self.count * percentile / 100, 0
+        for lower, upper, count in self.buckets:
+            if below + count >= threshold:
+                found = lower + (upper - lower) * (threshold - below) / count
+                return min(max(found, self.smallest_us), self.largest_us)
+            below += count
+        return self.largest_us
+
+
+@dataclass(frozen=True)
+class BenchmarkOutput:
+    """What db_bench said of one benchmark.
+
+    Attributes:
+        operations: how many were done.
+        seconds: how long they took, from the first thread's start to the last one's end.
+        latencies: tables by the kind that db_bench gives them ("read", "write", "seek", "update").
+        tickers: RocksDB's, by name; those that are not 0.
+        histograms: RocksDB's, by name, in the worker's form; those that are not empty.
+    """
+
+    operations: int
+    seconds: float
+    latencies: Mapping[str, LatencyTable]
+    tickers: Mapping[str, int]
+    histograms: Mapping[str, Mapping[str, float]]
+
+
+def rocksdb_version(text: str) -> str | None:
+    """Returns the version that db_bench's header states ("7.8.3"), None where there is no such header."""
+    found = _VERSION.search(text)
+    return found[1] if found else None
+
+
+def has_assertions(text: str) -> bool:
+    """Says whether db_bench warned that it was built with assertions."""
+    return _ASSERTIONS in text
+
+
+def parse_output(text: str, benchmark: str) -> BenchmarkOutput | None:
+    """Reads what db_bench printed.
+
+    Args:
+        text: its standard output.
+        benchmark: whose result to look for.
+
+    Returns:
+        The result, None where there is none.
+    """
+    result = re.search(
+        rf"^{benchmark}\s*:\s*{_NUMBER} micros/op (\d+) ops/sec(?: {_NUMBER} seconds (\d+) operations)?",
+        text,
+        re.MULTILINE,
+    )
+    if result is None:
+        return None
+    latencies = {kind: _latency_table(*fields) for kind, *fields in _LATENCIES.findall(text)}
+    if result[4] is None:
+        # Before RocksDB 7.3 the line says no more than the rate.
+        operations = sum(table.count for table in latencies.values())
+        seconds = operations / float(result[2]) if result[2] != "0" else 0.0
+    else:
+        operations, seconds = int(result[4]), float(result[3])
+    return BenchmarkOutput(
+        operations=operations,
+        seconds=seconds,
+        latencies=latencies,
+        tickers={name: int(count) for name, count in _TICKER.findall(text) if count != "0"},
+        histograms={
+            name: _histogram(fields) for name, *fields in _HISTOGRAM.findall(text) if fields[4] != "0"
+        },
+    )
+
+
+def parse_report(text: str) -> list[int]:
+    """Returns the operations of each whole second, as --report_file has them."""
+    return [int(row["interval_qps"]) for row in csv.DictReader(io.StringIO(text)) if row.get("interval_qps")]
+
+
+def operations_of(output: BenchmarkOutput, kinds: Mapping[str, str]) -> dict[str, Any]:
+    """Returns the worker's `operations`: counts and latencies by operation kind.
+
+    Args:
+        output: of the benchmark.
+        kinds: operation kinds by what db_bench calls them.
+    """
+    if not output.latencies and len(kinds) == 1:
+        return {kind: {"count": output.operations} for kind in kinds.values()}
+    return {
+        kind: {
+            "count": table.count,
+            "latency_ns": [[upper * 1000, count] for _, upper, count in table.buckets],
+            "latency_sum_ns": round(table.average_us * table.count * 1000),
+        }
+        for name, kind in kinds.items()
+        if (table := output.latencies.get(name)) is not None
+    }
+
+
+def latency_figures(output: BenchmarkOutput, kinds: Mapping[str, str]) -> dict[str, float]:
+    """Returns the latency fields of `Measurement.figures`.
+
+    They are not taken from `operations`: db_bench's buckets are wide, and RocksDB interpolates in them.
+
+    Args:
+        output: of the benchmark.
+        kinds: operation kinds by what db_bench calls them; no two of one field.
+    """
+    return {
+        f"{field}_latency_us_{label}": table.percentile_us(percentile)
+        for name, kind in kinds.items()
+        for field, members in LATENCY_KINDS.items()
+        if kind in members and (table := output.latencies.get(name)) is not None
+        for label, percentile in LATENCY_TAILS.items()
+    }
+
+
+def _latency_table(
+    count: str, average_us: str, smallest_us: str, largest_us: str, _percentiles: str, buckets: str
+) -> LatencyTable:
+    bounds = tuple((int(lower), int(upper), int(found)) for lower, upper, found in _BUCKET.findall(buckets))
+    return LatencyTable(int(count), float(average_us), float(smallest_us), float(largest_us), bounds)
+
+
+def _histogram(fields: list[str]) -> dict[str, float]:
+    found = dict(zip(_HISTOGRAM_FIELDS, map(float, fields), strict=True))
+    return found | {"average": found["sum"] / found["count"]}

@@ -8,6 +8,7 @@ import pytest
 
 from rocktune import api
 from rocktune.api import machine, running, tuning
+from rocktune.engine import EngineSpec
 from rocktune.errors import UserError
 from rocktune.ledger import open_ledger
 from rocktune.study import Observer
@@ -42,7 +43,7 @@ class Engines:
         self.opened: list[SyntheticEngine] = []
 
     @contextmanager
-    def __call__(self) -> Iterator[SyntheticEngine]:
+    def __call__(self, spec: EngineSpec) -> Iterator[SyntheticEngine]:
         engine = SyntheticEngine(_response, self.fault, own_noise=0.002)
         engine.version = "RocksDB 7.8.3, assertions on"
         self.opened.append(engine)
@@ -54,7 +55,7 @@ class Engines:
 def engines(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Engines:
     engines = Engines()
     for module in (tuning, running):
-        monkeypatch.setattr(module, "embedded_engine", engines)
+        monkeypatch.setattr(module, "opened_engine", engines)
         monkeypatch.setattr(module, "own_options", lambda path: OWN if path else None)
     monkeypatch.chdir(tmp_path)
     return engines

@@ -20,7 +20,7 @@ from rocktune.trial import Configuration
 Outputs = pytest.CaptureFixture[str]
 
 
-ESTIMATE = {"study": "s", "total_s": 112.0, "disk_bytes": 3 << 30, "memory_bytes": 1 << 30}
+ESTIMATE = {"study": "s", "total_s": 112.0, "commands": [], "disk_bytes": 3 << 30, "memory_bytes": 1 << 30}
 
 RUN = {
     "workload": "w",

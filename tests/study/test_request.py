@@ -35,7 +35,7 @@ def test_scale_and_budget_follow_from_each_other(
 
 def test_an_engine_that_starts_over_is_given_the_time_for_it() -> None:
     # 31 * 60 + 15 * 80 + 7 * 100 = 3,760, and the paper's 25 s beyond its own halving's 2,300.
-    assert scale_and_budget(DbBenchSpec(), "1/32", None) == (32, 3785 / 32)
+    assert scale_and_budget(DbBenchSpec(), "1/32", None) == (32, 3785 / 20)
 
 
 def test_a_program_of_the_users_own_has_one_size() -> None:

@@ -1,6 +1,6 @@
 """What rocktune can do, as functions that return plain data. The command line calls nothing else."""
 
-from rocktune.api.catalogue import list_devices, list_spaces, list_tuners, list_workloads
+from rocktune.api.catalogue import list_devices, list_engines, list_spaces, list_tuners, list_workloads
 from rocktune.api.machine import clean, doctor
 from rocktune.api.running import run
 from rocktune.api.studies import delete, export, report, show, studies
@@ -14,6 +14,7 @@ __all__ = [
     "estimate",
     "export",
     "list_devices",
+    "list_engines",
     "list_spaces",
     "list_tuners",
     "list_workloads",

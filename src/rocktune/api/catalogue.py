@@ -2,6 +2,7 @@
 
 from rocktune.device import device_names
 from rocktune.space import space_names
+from rocktune.study import engine_names
 from rocktune.tuners import tuner_names
 from rocktune.workload import workload_names
 
@@ -14,6 +15,11 @@ def list_workloads() -> dict[str, str]:
 def list_devices() -> dict[str, str]:
     """Returns the devices that have names."""
     return device_names()
+
+
+def list_engines() -> dict[str, str]:
+    """Returns what can measure."""
+    return engine_names()
 
 
 def list_spaces() -> dict[str, str]:

@@ -1,25 +1,41 @@
-"""Opens what every command needs: RocksDB in workers, and the user's own OPTIONS file."""
+"""Opens what every command needs: the engine that measures, and the user's own OPTIONS file."""
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from rocktune.engine import EmbeddedEngine, OptionsChecker, default_data_directory
+from rocktune.engine import (
+    CommandEngine,
+    CommandSpec,
+    DbBenchEngine,
+    DbBenchSpec,
+    EmbeddedEngine,
+    Engine,
+    EngineSpec,
+    OptionsChecker,
+    default_data_directory,
+)
 from rocktune.errors import UserError
 from rocktune.space import OptionMaps
 
 
 @contextmanager
-def embedded_engine() -> Iterator[EmbeddedEngine]:
-    """Opens the engine in the user's data directory, and closes it.
+def opened_engine(spec: EngineSpec) -> Iterator[Engine]:
+    """Opens an engine in the user's data directory, and closes it.
 
     Raises:
-        UserError: no worker or RocksDB is found, or the data directory is refused.
+        UserError: what it takes is not found, or the data directory is refused.
     """
-    with closing(
-        EmbeddedEngine(default_data_directory(), memory_limit_bytes=0, disk_limit_bytes=0)
-    ) as engine:
+    with closing(_engine(spec, default_data_directory())) as engine:
         yield engine
+
+
+def _engine(spec: EngineSpec, data_directory: Path) -> Engine:
+    if isinstance(spec, DbBenchSpec):
+        return DbBenchEngine(spec.program, data_directory, memory_limit_bytes=0, disk_limit_bytes=0)
+    if isinstance(spec, CommandSpec):
+        return CommandEngine(spec, data_directory, memory_limit_bytes=0, disk_limit_bytes=0)
+    return EmbeddedEngine(data_directory, memory_limit_bytes=0, disk_limit_bytes=0)
 
 
 def own_options(path: str | Path | None) -> OptionMaps | None:

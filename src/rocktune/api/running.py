@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rocktune.api.engines import embedded_engine, own_options
+from rocktune.api.engines import opened_engine, own_options
 from rocktune.device import load_device
-from rocktune.engine import Engine, OptionsChecker, RunFailed, run_options
+from rocktune.engine import EmbeddedSpec, Engine, OptionsChecker, RunFailed, run_options
 from rocktune.errors import UserError, unknown_name
 from rocktune.space import CATALOGUE, Configuration, OptionMaps, load_space, merged_options
 from rocktune.study import Observer
@@ -78,7 +78,7 @@ def run(
     first_seed, watching = 1 if seed is None else seed, observer or Observer()
     if first_seed < 0:
         raise UserError(f"seed: {first_seed} is negative")
-    with embedded_engine() as engine:
+    with opened_engine(EmbeddedSpec()) as engine:
         _refuse_invalid(engine, subject)
         watching.estimated(repeat * seconds_s)
         watching.phase_started("run", repeat * seconds_s)

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 from rocktune import study
-from rocktune.api.engines import embedded_engine, own_options
+from rocktune.api.engines import opened_engine, own_options
 from rocktune.api.files import claim_output, write_files
+from rocktune.engine import CommandSpec, command_lines
 from rocktune.ledger import Ledger, open_ledger
 from rocktune.study import Observer, StudySpec
 from rocktune.units import format_scale, parse_scale
@@ -19,6 +20,9 @@ class Given(TypedDict, total=False):
 
     workload: str | None
     device: str | None
+    engine: str | None
+    db_bench: str | Path | None
+    command: dict[str, Any] | None
     space: str | None
     tuner: str | None
     tuner_settings: dict[str, Any] | None
@@ -56,13 +60,19 @@ def estimate(study_file: str | Path | None = None, **given: Unpack[Given]) -> di
         **given: see `tune`.
 
     Returns:
-        `study` (its name), `scale`, and seconds and bytes as `rocktune.study.Estimate` has them.
+        `study` (its name), `scale`, `commands` (what will be executed, where that is the user's own program),
+        and seconds and bytes as `rocktune.study.Estimate` has them.
 
     Raises:
         UserError: the request is wrong somewhere.
     """
     spec, _ = _resolved(study_file, given)
-    return {"study": spec.name, "scale": format_scale(spec.scale), **study.estimate(spec).to_json()}
+    return {
+        "study": spec.name,
+        "scale": format_scale(spec.scale),
+        "commands": command_lines(spec.engine) if isinstance(spec.engine, CommandSpec) else [],
+        **study.estimate(spec).to_json(),
+    }
 
 
 def tune(
@@ -82,7 +92,7 @@ def tune(
         StudyInterrupted: Ctrl-C; `resume` goes on.
     """
     spec, request = _resolved(study_file, given)
-    with embedded_engine() as engine, open_ledger(request.ledger) as ledger:
+    with opened_engine(spec.engine) as engine, open_ledger(request.ledger) as ledger:
         record = ledger.create_study(spec.name, spec.model_dump(mode="json"), engine.version)
         directory = claim_output(ledger, record, request.out)
         outcome = study.run_study(spec, engine, ledger, observer)
@@ -105,7 +115,7 @@ def resume(name: str, *, ledger: str | None = None, observer: Observer | None = 
         record, spec = opened.study(name), _recorded_spec(opened, name)
         observer = observer or Observer()
         observer.estimated(max(0.0, study.estimate(spec).total_s - study.spent_s(opened, record)))
-        with embedded_engine() as engine:
+        with opened_engine(spec.engine) as engine:
             directory = claim_output(opened, record, None)
             outcome = study.run_study(spec, engine, opened, observer)
             return Outcome(write_files(opened, record, outcome, directory))
@@ -129,7 +139,7 @@ def verify(name: str, scale: str, *, ledger: str | None = None, observer: Observ
         record, spec = opened.study(name), _recorded_spec(opened, name)
         observer = observer or Observer()
         observer.estimated(study.verifying_s(spec, divisor))
-        with embedded_engine() as engine:
+        with opened_engine(spec.engine) as engine:
             directory = claim_output(opened, record, None)
             outcome = study.verify_study(spec, engine, opened, divisor, observer)
             return Outcome(write_files(opened, record, outcome, directory))

@@ -48,8 +48,12 @@ def tune(
     ] = None,
     workload: options.Workload = None,
     device: options.Device = None,
+    engine: options.Engine = None,
+    db_bench: options.DbBench = None,
     space: options.Space = None,
-    tuner: Annotated[str | None, typer.Option(metavar="NAME", help="What chooses configurations.")] = None,
+    tuner: Annotated[
+        str | None, typer.Option(metavar="NAME|FILE.py", help="What chooses configurations.")
+    ] = None,
     objective: Annotated[
         str | None,
         typer.Option(metavar="FIELD", help="What to improve, such as throughput_ops_s; or balance."),
@@ -71,6 +75,8 @@ def tune(
     given: dict[str, Any] = {
         "workload": workload,
         "device": device,
+        "engine": engine,
+        "db_bench": db_bench,
         "space": space,
         "tuner": tuner,
         "objective": objective,
@@ -204,13 +210,16 @@ def export(
 
 @app.command("list")
 def list_(
-    what: Annotated[str, typer.Argument(metavar="workloads|devices|spaces|tuners", show_default=False)],
+    what: Annotated[
+        str, typer.Argument(metavar="workloads|devices|engines|spaces|tuners", show_default=False)
+    ],
     json: options.Json = False,
 ) -> None:
-    """List what can be named: workloads, devices, spaces or tuners."""
+    """List what can be named: workloads, devices, engines, spaces or tuners."""
     listed: dict[str, Callable[[], dict[str, str]]] = {
         "workloads": api.list_workloads,
         "devices": api.list_devices,
+        "engines": api.list_engines,
         "spaces": api.list_spaces,
         "tuners": api.list_tuners,
     }

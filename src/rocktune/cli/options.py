@@ -12,6 +12,12 @@ Ledger = Annotated[
 StudyName = Annotated[str, typer.Argument(metavar="STUDY", help="The study's name.", show_default=False)]
 Workload = Annotated[str | None, typer.Option(metavar="NAME|FILE", help="What the store is asked to do.")]
 Device = Annotated[str | None, typer.Option(metavar="NAME|FILE", help="What the store's I/O may use.")]
+Engine = Annotated[
+    str | None, typer.Option(metavar="NAME", help="What measures: embedded, db_bench or command.")
+]
+DbBench = Annotated[
+    str | None, typer.Option("--db-bench", metavar="PATH", help="The program, for engine db_bench.")
+]
 Space = Annotated[
     str | None, typer.Option(metavar="NAME|FILE", help="Which options may change, and how far.")
 ]

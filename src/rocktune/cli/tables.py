@@ -79,6 +79,8 @@ def print_estimate(console: Console, estimate: Mapping[str, Any]) -> None:
         "memory.",
         soft_wrap=True,
     )
+    for line in estimate["commands"]:
+        console.print(f"It executes {line}", soft_wrap=True, markup=False, highlight=False)
 
 
 def print_outcome(console: Console, outcome: Mapping[str, Any]) -> None:

@@ -20,6 +20,9 @@ def command_lines(study: StudyRecord, outcome: Mapping[str, Any]) -> list[str]:
         (f"--{part}", named(spec.get(part, outcome.get(part, ""))))
         for part in ("workload", "device", "space", "tuner")
     ]
+    engine = spec.get("engine") or {}
+    if engine.get("kind", "embedded") != "embedded":
+        arguments += [("--engine", engine["kind"]), ("--db-bench", str(engine.get("program", "")))]
     arguments += [
         ("--objective", str(outcome.get("objective", ""))),
         ("--scale", _scale_text(spec, outcome)),
@@ -30,7 +33,8 @@ def command_lines(study: StudyRecord, outcome: Mapping[str, Any]) -> list[str]:
         ("--study", f"{study.name}-again"),
     ]
     given = [f"{name} {shlex.quote(value)}" for name, value in arguments if value]
-    return ["rocktune tune \\", *(f"    {argument} \\" for argument in given[:-1]), f"    {given[-1]}"]
+    tune = "rocktune tune STUDY.toml" if engine.get("kind") == "command" else "rocktune tune"
+    return [f"{tune} \\", *(f"    {argument} \\" for argument in given[:-1]), f"    {given[-1]}"]
 
 
 def _exact_size(count: int) -> str:

@@ -4,7 +4,7 @@ from rocktune.study.estimate import Estimate, estimate, verifying_s
 from rocktune.study.interrupt import StudyInterrupted
 from rocktune.study.observer import Observer
 from rocktune.study.outcome import spent_s
-from rocktune.study.request import StudyRequest, make_request, resolve
+from rocktune.study.request import StudyRequest, engine_names, make_request, resolve
 from rocktune.study.spec import StudySpec, VerificationSettings
 from rocktune.study.study import run_study, verify_study
 
@@ -15,6 +15,7 @@ __all__ = [
     "StudyRequest",
     "StudySpec",
     "VerificationSettings",
+    "engine_names",
     "estimate",
     "make_request",
     "resolve",

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from rocktune.device import DeviceSpec, load_device
-from rocktune.engine import CommandSpec, DbBenchSpec, EmbeddedSpec, EngineSpec
+from rocktune.engine import CommandSpec, DbBenchSpec, EmbeddedSpec, EngineSpec, refuse_inexpressible
 from rocktune.errors import UserError, unknown_name
 from rocktune.objective import objective_named
 from rocktune.space import OptionMaps, space_document, space_from_document
@@ -18,7 +18,7 @@ from rocktune.study.problem import expected_entries, problem_of
 from rocktune.study.spec import NAME_PATTERN, StudySpec, VerificationSettings
 from rocktune.tuners import tuner_named
 from rocktune.units import format_scale, format_seconds, parse_bytes, parse_scale, parse_seconds
-from rocktune.workload import load_workload
+from rocktune.workload import WorkloadSpec, load_workload
 
 FULL_SIZE_BUDGET_S = 2325.0
 """What the search of Dremel's paper measures: 31 configurations, halved at 60, 80 and 100 s."""
@@ -26,14 +26,13 @@ FULL_SIZE_RESTARTED_BUDGET_S = 3785.0
 """What the same search measures where every age is measured from 0."""
 DEFAULT_SCALE = 32
 LARGEST_SCALE = 512
-ENGINES = {
+_ENGINES = {
     "embedded": "the linked RocksDB, in worker processes: fast, throttled, repeatable",
     "db_bench": "a db_bench program of any version or fork",
     "command": "your own program, which opens RocksDB with an OPTIONS file",
 }
-"""The engines' names, each with what it is in one line."""
 
-_FILES = ("workload", "device", "space", "options_file", "out")
+_FILES = ("workload", "device", "space", "tuner", "options_file", "out")
 
 
 class StudyRequest(Spec):
@@ -46,7 +45,7 @@ class StudyRequest(Spec):
         db_bench: path of the program, for engine "db_bench".
         command: the user's program, for engine "command".
         space: likewise.
-        tuner: its name.
+        tuner: its name, or a Python file with a tuner in it.
         tuner_settings: by the tuner's own names.
         objective: a measurement's field, or "balance".
         scale: "1/S".
@@ -103,7 +102,7 @@ def _with_paths(document: dict[str, Any], folder: Path) -> dict[str, Any]:
         return (
             name in _FILES
             and isinstance(value, str)
-            and (name in ("options_file", "out") or is_file_name(value))
+            and (name in ("options_file", "out") or is_file_name(value) or value.endswith(".py"))
         )
 
     found = {name: str(folder / value) if is_file(name, value) else value for name, value in document.items()}
@@ -133,14 +132,19 @@ def _with_programs(command: dict[str, Any], folder: Path) -> dict[str, Any]:
     }
 
 
+def engine_names() -> dict[str, str]:
+    """Returns the engines' names, each with what it is in one line."""
+    return dict(_ENGINES)
+
+
 def engine_spec(request: StudyRequest) -> EngineSpec:
     """Returns the engine that a request names.
 
     Raises:
         UserError: there is no such engine, or it lacks what it takes, or is given what another takes.
     """
-    if request.engine not in ENGINES:
-        raise unknown_name("engine", request.engine, ENGINES)
+    if request.engine not in _ENGINES:
+        raise unknown_name("engine", request.engine, _ENGINES)
     for name in ("db_bench", "command"):
         if getattr(request, name) is not None and request.engine != name:
             raise UserError(f"{name}: has no meaning for engine '{request.engine}'; ask for engine '{name}'")
@@ -216,7 +220,7 @@ def resolve(
     workload, device = load_workload(require_workload(request.workload)), load_device(request.device)
     objective_named(request.objective)
     engine = engine_spec(request)
-    _check_device(engine, device)
+    _check_engine(engine, workload, device)
     scale, budget_s = scale_and_budget(engine, request.scale, request.budget)
     memory_bytes = None if request.memory is None else parse_bytes(request.memory, "memory")
     document = space_document(request.space)
@@ -241,7 +245,10 @@ def resolve(
     return spec
 
 
-def _check_device(engine: EngineSpec, device: DeviceSpec) -> None:
+def _check_engine(engine: EngineSpec, workload: WorkloadSpec, device: DeviceSpec) -> None:
+    """Refuses what the engine cannot do, before anything runs."""
+    if isinstance(engine, DbBenchSpec):
+        refuse_inexpressible(workload, device)
     if isinstance(engine, CommandSpec) and device != DeviceSpec(name="none"):
         raise UserError(
             f"device: a program of your own runs on the machine's own storage, not on '{device.name}'; "

@@ -1,0 +1,161 @@
+"""Writes the reference from the code: `python docs/reference/make.py [DIRECTORY]`. A test compares."""
+
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from inspect import cleandoc
+from pathlib import Path
+
+import typer.main
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+from typer.cli import get_docs_for_click
+
+from rocktune import api
+from rocktune.cli.commands import app
+from rocktune.device import DeviceSpec
+from rocktune.engine import CommandSpec
+from rocktune.engine.spec import MetricSpec
+from rocktune.objective import LARGER_IS_BETTER
+from rocktune.report.findings import field_label, field_unit
+from rocktune.space import CATALOGUE
+from rocktune.spec_file import Spec
+from rocktune.study import StudyRequest, VerificationSettings
+from rocktune.trial import FIGURES
+from rocktune.tuners import tuner_named, tuner_names
+from rocktune.workload import WorkloadSpec
+from rocktune.workload.arrival import ArrivalSpec
+from rocktune.workload.distributions import KeyChooserSpec, SizeSpec
+from rocktune.workload.spec import MixSpec, PreloadSpec, SessionSpec
+
+HEAD = "<!-- Written by docs/reference/make.py; do not edit. -->\n\n"
+
+
+def table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """Returns a table."""
+    heads = list(heads)
+    lines = [" | ".join(heads), " | ".join("---" for _ in heads)]
+    lines += [" | ".join(cell.replace("|", "\\|") for cell in row) for row in rows]
+    return "".join(f"| {line} |\n" for line in lines)
+
+
+def meanings(model: type[Spec]) -> dict[str, str]:
+    """Returns what a spec's docstring says of each of its fields."""
+    text = cleandoc(model.__doc__ or "")
+    _, _, attributes = text.partition("Attributes:\n")
+    found: dict[str, str] = {}
+    name = ""
+    for line in attributes.splitlines():
+        if match := re.match(r"    (\w+): (.*)", line):
+            name = match[1]
+            found[name] = match[2]
+        elif name and line.startswith("     "):
+            found[name] += " " + line.strip()
+        else:
+            break
+    return found
+
+
+def default_of(field: FieldInfo) -> str:
+    """Returns how a field's default is written in TOML."""
+    value = field.default
+    if value is PydanticUndefined:
+        return "must be given"
+    if value is None:
+        return "none"
+    if isinstance(value, Spec):
+        return "its own defaults"
+    return f"`{str(value).lower() if isinstance(value, bool) else repr(value)}`"
+
+
+def fields(title: str, model: type[Spec]) -> str:
+    """Returns a section on a spec: its summary and its fields."""
+    said = meanings(model)
+    summary = cleandoc(model.__doc__ or "").partition("\n\nAttributes:")[0]
+    rows = [
+        (f"`{name}`", default_of(field), said.get(name, ""))
+        for name, field in model.model_fields.items()
+        if name != "kind" or "kind" in said
+    ]
+    return f"## {title}\n\n{summary}\n\n{table(('field', 'default', 'meaning'), rows)}\n"
+
+
+def names(title: str, listed: Mapping[str, str]) -> str:
+    """Returns a section on what can be named."""
+    rows = [(f"`{name}`", summary) for name, summary in listed.items()]
+    return f"## {title}\n\n{table(('name', 'what it is'), rows)}\n"
+
+
+def study_file() -> str:
+    """Returns the page on a study's TOML file."""
+    page = "# A study's file\n\nWhat `rocktune tune STUDY.toml` reads; the command line comes first.\n\n"
+    page += fields("The study", StudyRequest) + fields("`[verification]`", VerificationSettings)
+    page += fields("`[command]`, for engine `command`", CommandSpec)
+    page += fields("`[command.metrics.FIGURE]`", MetricSpec)
+    for name in tuner_names():
+        settings = tuner_named(name).settings_type
+        if settings.model_fields:
+            page += fields(f"`[tuner_settings]` of tuner `{name}`", settings)
+    return page + names("Engines", api.list_engines()) + names("Tuners", api.list_tuners())
+
+
+def workload_file() -> str:
+    """Returns the page on workloads and devices."""
+    page = "# Workload and device files\n\n"
+    page += fields("A workload", WorkloadSpec)
+    for title, model in (
+        ("`[[sessions]]`", SessionSpec),
+        ("`mix`", MixSpec),
+        ("`arrival`", ArrivalSpec),
+        ("`[key_chooser]`", KeyChooserSpec),
+        ("`[value]` and `[scan_length]`", SizeSpec),
+        ("`[preload]`", PreloadSpec),
+    ):
+        page += fields(title, model)
+    page += names("Workloads that have names", api.list_workloads())
+    return page + fields("A device", DeviceSpec) + names("Devices that have names", api.list_devices())
+
+
+def options() -> str:
+    """Returns the page on RocksDB's options that rocktune knows."""
+    rows = [
+        (f"`{knob.name}`", knob.unit or "switch", f"`{knob.shown(knob.default)}`", knob.acts_on, knob.effect)
+        for knob in CATALOGUE.values()
+    ]
+    heads = ("option", "unit", "RocksDB 7.8's default", "acts on", "effect")
+    return f"# Options\n\n{table(heads, rows)}\n" + names("Spaces that have names", api.list_spaces())
+
+
+def figures() -> str:
+    """Returns the page on a measurement's figures."""
+    rows = [
+        (f"`{name}`", field_label(name), field_unit(name), ("smaller", "larger")[name in LARGER_IS_BETTER])
+        for name in FIGURES
+    ]
+    heads = ("name", "what", "unit", "better")
+    return f"# Figures\n\nWhat objectives and metrics name.\n\n{table(heads, rows)}"
+
+
+def command_line() -> str:
+    """Returns the page on the command line."""
+    command = typer.main.get_command(app)
+    context = typer.Context(command, info_name="rocktune")
+    return get_docs_for_click(obj=command, ctx=context, name="rocktune")
+
+
+def main() -> None:
+    """Writes every page."""
+    directory = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent
+    pages = {
+        "command-line": command_line,
+        "study-file": study_file,
+        "workload-file": workload_file,
+        "options": options,
+        "figures": figures,
+    }
+    for name, page in pages.items():
+        (directory / f"{name}.md").write_text(HEAD + page().rstrip() + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,5 +1,5 @@
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -43,7 +43,7 @@ class Engines:
         self.opened: list[SyntheticEngine] = []
 
     @contextmanager
-    def __call__(self, spec: EngineSpec) -> Iterator[SyntheticEngine]:
+    def __call__(self, spec: EngineSpec, figures: Sequence[str] = ()) -> Iterator[SyntheticEngine]:
         engine = SyntheticEngine(_response, self.fault, own_noise=0.002)
         engine.version = "RocksDB 7.8.3, assertions on"
         self.opened.append(engine)

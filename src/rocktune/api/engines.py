@@ -1,6 +1,6 @@
 """Opens what every command needs: the engine that measures, and the user's own OPTIONS file."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -20,21 +20,25 @@ from rocktune.space import OptionMaps
 
 
 @contextmanager
-def opened_engine(spec: EngineSpec) -> Iterator[Engine]:
+def opened_engine(spec: EngineSpec, figures: Sequence[str] = ()) -> Iterator[Engine]:
     """Opens an engine in the user's data directory, and closes it.
+
+    Args:
+        spec: which engine.
+        figures: what every measurement must have, if the user's own program is what measures.
 
     Raises:
         UserError: what it takes is not found, or the data directory is refused.
     """
-    with closing(_engine(spec, default_data_directory())) as engine:
+    with closing(_engine(spec, default_data_directory(), figures)) as engine:
         yield engine
 
 
-def _engine(spec: EngineSpec, data_directory: Path) -> Engine:
+def _engine(spec: EngineSpec, data_directory: Path, figures: Sequence[str]) -> Engine:
     if isinstance(spec, DbBenchSpec):
         return DbBenchEngine(spec.program, data_directory, memory_limit_bytes=0, disk_limit_bytes=0)
     if isinstance(spec, CommandSpec):
-        return CommandEngine(spec, data_directory, memory_limit_bytes=0, disk_limit_bytes=0)
+        return CommandEngine(spec, data_directory, 0, 0, required_figures=figures)
     return EmbeddedEngine(data_directory, memory_limit_bytes=0, disk_limit_bytes=0)
 
 

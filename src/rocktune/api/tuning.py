@@ -1,6 +1,7 @@
 """Tuning, resuming and verifying."""
 
 import re
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -9,8 +10,9 @@ from typing import Any, TypedDict, Unpack
 from rocktune import study
 from rocktune.api.engines import opened_engine, own_options
 from rocktune.api.files import claim_output, write_files
-from rocktune.engine import CommandSpec, command_lines
+from rocktune.engine import CommandSpec, Engine, command_lines
 from rocktune.ledger import Ledger, open_ledger
+from rocktune.objective import objective_named
 from rocktune.study import Observer, StudySpec
 from rocktune.units import format_scale, parse_scale
 
@@ -92,7 +94,7 @@ def tune(
         StudyInterrupted: Ctrl-C; `resume` goes on.
     """
     spec, request = _resolved(study_file, given)
-    with opened_engine(spec.engine) as engine, open_ledger(request.ledger) as ledger:
+    with _engine_of(spec) as engine, open_ledger(request.ledger) as ledger:
         record = ledger.create_study(spec.name, spec.model_dump(mode="json"), engine.version)
         directory = claim_output(ledger, record, request.out)
         outcome = study.run_study(spec, engine, ledger, observer)
@@ -115,7 +117,7 @@ def resume(name: str, *, ledger: str | None = None, observer: Observer | None = 
         record, spec = opened.study(name), _recorded_spec(opened, name)
         observer = observer or Observer()
         observer.estimated(max(0.0, study.estimate(spec).total_s - study.spent_s(opened, record)))
-        with opened_engine(spec.engine) as engine:
+        with _engine_of(spec) as engine:
             directory = claim_output(opened, record, None)
             outcome = study.run_study(spec, engine, opened, observer)
             return Outcome(write_files(opened, record, outcome, directory))
@@ -139,10 +141,14 @@ def verify(name: str, scale: str, *, ledger: str | None = None, observer: Observ
         record, spec = opened.study(name), _recorded_spec(opened, name)
         observer = observer or Observer()
         observer.estimated(study.verifying_s(spec, divisor))
-        with opened_engine(spec.engine) as engine:
+        with _engine_of(spec) as engine:
             directory = claim_output(opened, record, None)
             outcome = study.verify_study(spec, engine, opened, divisor, observer)
             return Outcome(write_files(opened, record, outcome, directory))
+
+
+def _engine_of(spec: StudySpec) -> AbstractContextManager[Engine]:
+    return opened_engine(spec.engine, objective_named(spec.objective).fields)
 
 
 def _recorded_spec(ledger: Ledger, name: str) -> StudySpec:

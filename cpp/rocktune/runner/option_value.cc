@@ -15,6 +15,8 @@
 namespace rocktune {
 namespace {
 
+constexpr const char* kObjectName = "id";
+
 std::string_view Trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) {
@@ -156,7 +158,8 @@ bool SameOptionValue(const std::string& given_text, const std::string& read_text
   if (SameScalar(given, read)) {
     return true;
   }
-  if (const auto given_options = Nested(given), read_options = Nested(read); given_options && read_options) {
+  const auto read_options = Nested(read);
+  if (const auto given_options = Nested(given); given_options && read_options) {
     for (const auto& [name, value] : *given_options) {
       const auto found = read_options->find(name);
       if (found == read_options->end() || !SameOptionValue(value, found->second)) {
@@ -164,6 +167,11 @@ bool SameOptionValue(const std::string& given_text, const std::string& read_text
       }
     }
     return true;
+  }
+  if (read_options && read_options->contains(kObjectName)) {
+    // RocksDB takes an object's name alone and writes down, in some versions, what else it has too:
+    // "ribbonfilter:9" as "{id=ribbonfilter:9:0;bloom_before_level=0;}".
+    return SameOptionValue(given_text, read_options->at(kObjectName));
   }
   return given.find(':') != std::string_view::npos && SameList(given, read);
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <optional>
+#include <string>
 
 namespace rocktune {
 namespace {
@@ -51,6 +52,15 @@ TEST(SameOptionValueTest, ComparesTheGivenPartOfLists) {
   EXPECT_TRUE(SameOptionValue("kNoCompression:kZSTD", "kNoCompression:kZSTD"));
   EXPECT_FALSE(SameOptionValue("bloomfilter:9", "bloomfilter:10:false"));
   EXPECT_FALSE(SameOptionValue("1:2:3", "1:2"));
+}
+
+TEST(SameOptionValueTest, TakesAnObjectByItsNameAlone) {
+  const std::string read = "{id=ribbonfilter:9:0;bloom_before_level=0;}";
+  EXPECT_TRUE(SameOptionValue("ribbonfilter:9", read));
+  EXPECT_TRUE(SameOptionValue("ribbonfilter:9:0", read));
+  EXPECT_TRUE(SameOptionValue(read, read));
+  EXPECT_FALSE(SameOptionValue("ribbonfilter:8", read));
+  EXPECT_FALSE(SameOptionValue("bloomfilter:9", read));
 }
 
 TEST(ParseOptionBytesTest, TakesDecimalWithUnits) {

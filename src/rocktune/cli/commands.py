@@ -225,7 +225,7 @@ def list_(
     }
     if what not in listed:
         raise unknown_name("list", what, listed)
-    _show(listed[what](), json, tables.print_facts)
+    _show(listed[what](), json, tables.print_names)
 
 
 @app.command()

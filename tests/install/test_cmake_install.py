@@ -1,0 +1,71 @@
+"""librocktune as a C++ developer gets it: installed, found by their CMake project, linked and run."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+BUILD = ROOT / os.environ.get("ROCKTUNE_BUILD", "build/tests")
+CONSUMER = Path(__file__).parent / "consumer"
+VALUE_BYTES = 1000
+KEYS = 1000
+
+
+def _run(*command: str | Path) -> str:
+    finished = subprocess.run(command, input="", capture_output=True, text=True, check=False)
+    assert finished.returncode == 0, f"{command}: {finished.stdout[-3000:]}{finished.stderr[-3000:]}"
+    return finished.stdout
+
+
+@pytest.fixture(scope="module")
+def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where librocktune is installed."""
+    if not (BUILD / "librocktune.a").exists():
+        pytest.skip(
+            f"{BUILD} holds no librocktune.a: run 'make test', or set ROCKTUNE_BUILD to a build of yours"
+        )
+    prefix = tmp_path_factory.mktemp("prefix")
+    _run("cmake", "--install", BUILD, "--prefix", prefix)
+    return prefix
+
+
+def test_what_is_installed(prefix: Path) -> None:
+    files = {path.relative_to(prefix).as_posix() for path in prefix.rglob("*") if path.is_file()}
+    headers = {path.removeprefix("include/") for path in files if path.startswith("include/")}
+    shipped = {path.relative_to(ROOT / "cpp").as_posix() for path in (ROOT / "cpp/rocktune").rglob("*.h")}
+    assert headers == shipped - {"rocktune/runner/fake_store.h"}
+    others = {path.rpartition("/")[2] for path in files if not path.startswith("include/")}
+    targets = {name for name in others if name.startswith("rocktuneTargets")}
+    package = {"rocktuneConfig.cmake", "rocktuneConfigVersion.cmake"}
+    assert targets
+    assert others - targets == {"librocktune.a", "rocktune-worker"} | package
+    assert '"event":"hello"' in _run(prefix / "bin/rocktune-worker")
+
+
+def test_a_project_finds_links_and_runs_it(prefix: Path, tmp_path: Path) -> None:
+    _run("cmake", "-S", CONSUMER, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={prefix}")
+    _run("cmake", "--build", tmp_path / "build")
+    printed = _run(tmp_path / "build/consumer", tmp_path / "store")
+    device_bytes = {cause: int(count) for cause, count in map(str.split, printed.splitlines())}
+    # Every key is put twice, each time followed by a flush; the compaction reads both and writes one.
+    user_bytes = KEYS * VALUE_BYTES
+    assert 2 * user_bytes < device_bytes["wal"] < 2.2 * user_bytes
+    assert 2 * user_bytes < device_bytes["flush"] < 2.2 * user_bytes
+    assert user_bytes < device_bytes["compaction_write"] < 1.1 * user_bytes
+    assert device_bytes["compaction_read"] > 2 * user_bytes
+
+
+def test_another_rocksdb_than_it_was_built_with_is_refused(prefix: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "RocksDBConfig.cmake").touch()
+    (other / "RocksDBConfigVersion.cmake").write_text('set(PACKAGE_VERSION "6.0.0")\n')
+    configure: list[str | Path] = ["cmake", "-S", CONSUMER, "-B", tmp_path / "build"]
+    configure += [f"-DCMAKE_PREFIX_PATH={prefix}", f"-DRocksDB_DIR={other}"]
+    finished = subprocess.run(configure, capture_output=True, text=True, check=False)
+    assert finished.returncode != 0
+    message = " ".join(finished.stderr.split())
+    assert "this librocktune was built with RocksDB" in message
+    assert f"{other} is 6.0.0" in message

@@ -51,7 +51,9 @@ def test_options_file_holds_exactly_the_full_size_options() -> None:
 @pytest.mark.parametrize("target", sorted(export_targets()))
 def test_header_states_study_ratio_interval_scale_and_version(target: str) -> None:
     comments = [
-        line for line in export_study(target, STUDY, sample.outcome()).splitlines() if line.startswith("#")
+        line
+        for line in export_study(target, STUDY, sample.outcome()).splitlines()
+        if line.startswith(("#", "//"))
     ]
     head = "\n".join(comments)
     for fact in ("orders-write-heavy", "1.571", "1.532 to 1.611", "1/64 model", "RocksDB 7.8.3", "full size"):

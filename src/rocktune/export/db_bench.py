@@ -3,6 +3,8 @@
 import shlex
 from collections.abc import Iterator, Mapping
 
+from rocktune.export.target import Found, Target, commented
+from rocktune.export.values import NotExpressibleError, filter_in
 from rocktune.space import OptionMaps
 from rocktune.workload import WorkloadSpec
 
@@ -112,7 +114,7 @@ def db_bench_script(options: OptionMaps, workload: WorkloadSpec, seed: int, head
     if missing:
         lines += [
             "# What db_bench cannot express, and what it does instead:",
-            *(f"# - {line}" for line in missing),
+            *commented((f"- {line}" for line in missing), "#"),
         ]
     lines += ["set -e", 'db="${DB:-/tmp/db_bench-rocktune}"   # is overwritten', ""]
     if workload.preload.keys:
@@ -150,17 +152,15 @@ def _option_flags(options: OptionMaps, missing: list[str]) -> Flags:
 
 def _filter_flags(policy: str, missing: list[str]) -> Flags:
     """Returns the flags for a filter policy as RocksDB writes it, such as `bloomfilter:10:false`."""
-    kind, _, rest = policy.partition(":")
-    bits = rest.split(":")[0]
-    if kind in ("nullptr", ""):
+    try:
+        kind, bits = filter_in(policy)
+    except NotExpressibleError:
+        missing.append(f"option filter_policy={policy}: no filter")
         return {"bloom_bits": "0"}
-    if kind in ("bloomfilter", "rocksdb.BloomFilter", "ribbonfilter") and bits.replace(".", "", 1).isdigit():
-        if float(bits) != round(float(bits)):
-            missing.append(f"a filter of {bits} bits per key: rounded to whole bits")
-        flags = {"bloom_bits": str(round(float(bits)))}
-        return flags | {"use_ribbon_filter": "true"} if kind == "ribbonfilter" else flags
-    missing.append(f"option filter_policy={policy}: no filter")
-    return {"bloom_bits": "0"}
+    if bits != round(bits):
+        missing.append(f"a filter of {bits} bits per key: rounded to whole bits")
+    flags = {"bloom_bits": str(round(bits))}
+    return flags | {"use_ribbon_filter": "true"} if kind == "ribbon" else flags
 
 
 def _data_flags(workload: WorkloadSpec, missing: list[str]) -> Flags:
@@ -251,3 +251,13 @@ def _unsupported(workload: WorkloadSpec) -> Iterator[str]:
     if _is_mixgraph(workload) and mix["scan"] and workload.scan_length.kind == "uniform":
         yield f"scan lengths: all {workload.scan_length.mean:g} entries"
     yield "the simulated device: it runs on the real one, without limits"
+
+
+def _write(found: Found) -> str:
+    header = "\n".join(commented(found.comment, "#"))
+    return db_bench_script(found.options, found.workload, int(found.study.spec["seed"]), header)
+
+
+TARGET = Target(
+    "db_bench", "a shell script that runs db_bench 7.8 with the configuration and workload", _write
+)

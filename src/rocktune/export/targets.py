@@ -1,53 +1,46 @@
-"""Every target that a study can be exported to: one function each, and one line below."""
+"""Every target that a study can be exported to: one file each, and one line below."""
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 from rocktune.errors import UserError, unknown_name
-from rocktune.export.db_bench import db_bench_script
+from rocktune.export import (
+    cassandra,
+    cpp,
+    db_bench,
+    flink,
+    java,
+    kafka_streams,
+    kvrocks,
+    myrocks,
+    options_file,
+    tikv,
+)
+from rocktune.export.target import Found
+from rocktune.export.values import NotExpressibleError
 from rocktune.ledger import StudyRecord
-from rocktune.space import OptionMaps, options_file_text
-from rocktune.workload import WorkloadSpec
 
-
-@dataclass(frozen=True)
-class _Found:
-    """What a target is given.
-
-    Attributes:
-        options: of the recommended configuration, at full size.
-        comment: who found it, and how well it is proven; lines without a comment sign.
-        rocksdb_version: of the RocksDB that was measured.
-        study: the study's record.
-    """
-
-    options: OptionMaps
-    comment: list[str]
-    rocksdb_version: str
-    study: StudyRecord
-
-
-def _options_file(found: _Found) -> str:
-    return options_file_text(found.options, found.rocksdb_version, found.comment)
-
-
-def _db_bench(found: _Found) -> str:
-    header = "\n".join(f"# {line}" for line in found.comment)
-    workload = WorkloadSpec.model_validate(found.study.spec["workload"])
-    return db_bench_script(found.options, workload, int(found.study.spec["seed"]), header)
-
-
-_TARGETS: dict[str, tuple[str, Callable[[_Found], str]]] = {
-    "options-file": ("RocksDB's own OPTIONS file, with what differs from its defaults", _options_file),
-    "db_bench": ("a shell script that runs db_bench 7.8 with the configuration and workload", _db_bench),
+_TARGETS = {
+    target.name: target
+    for target in (
+        options_file.TARGET,
+        db_bench.TARGET,
+        cpp.TARGET,
+        java.TARGET,
+        kafka_streams.TARGET,
+        flink.TARGET,
+        myrocks.TARGET,
+        tikv.TARGET,
+        kvrocks.TARGET,
+        cassandra.TARGET,
+    )
 }
 
 
 def export_targets() -> dict[str, str]:
     """Returns every target's name with one line about it."""
-    return {name: summary for name, (summary, _) in _TARGETS.items()}
+    return {name: target.summary for name, target in _TARGETS.items()}
 
 
 def export_study(target: str, study: StudyRecord, outcome: Mapping[str, Any]) -> str:
@@ -59,7 +52,8 @@ def export_study(target: str, study: StudyRecord, outcome: Mapping[str, Any]) ->
         outcome: what it found.
 
     Raises:
-        UserError: there is no such target (the nearest is suggested), or the study has nothing to export.
+        UserError: there is no such target (the nearest is suggested), the study has nothing to export, or the
+            target cannot express it.
     """
     if target not in _TARGETS:
         raise unknown_name("export target", target, _TARGETS)
@@ -70,19 +64,22 @@ def export_study(target: str, study: StudyRecord, outcome: Mapping[str, Any]) ->
     version = re.search(r"\d+\.\d+\.\d+", study.engine_version)
     if version is None:
         raise UserError(f"study '{study.name}' does not say which RocksDB it measured")
-    found = _Found(side["options"], _comment(study, outcome, recommended), version[0], study)
-    return _TARGETS[target][1](found)
+    found = Found(side["options"], _comment(study, outcome, recommended), version[0], study)
+    try:
+        return _TARGETS[target].write(found)
+    except NotExpressibleError as error:
+        raise UserError(f"study '{study.name}' cannot be exported to {target}: {error}") from None
 
 
-def _comment(study: StudyRecord, outcome: Mapping[str, Any], recommended: str) -> list[str]:
+def _comment(study: StudyRecord, outcome: Mapping[str, Any], recommended: str) -> tuple[str, ...]:
     what = (
         "the tuned configuration" if recommended == "best" else "the baseline, for no gain over it was proven"
     )
-    return [
-        " ".join(f"rocktune study '{study.name}': {what}".split()),
+    return (
+        f"rocktune study '{study.name}': {what}",
         f"Tuned over baseline, {outcome.get('objective')}: {_proof(outcome)}",
         f"Measured with {study.engine_version}; the values here are those for full size",
-    ]
+    )
 
 
 def _proof(outcome: Mapping[str, Any]) -> str:

@@ -1,0 +1,123 @@
+"""A C++ header with a function that sets the options."""
+
+import json
+
+from rocktune.errors import UserError
+from rocktune.export.rules import Rule, Settings, named, translated
+from rocktune.export.target import Found, Target, head
+from rocktune.export.typed_options import ENUMERATIONS, TYPES
+from rocktune.export.values import (
+    INT_MAX,
+    LONG_MAX,
+    UNSIGNED_LONG_MAX,
+    NotExpressibleError,
+    Writer,
+    choice,
+    decimal,
+    filter_in,
+    switch,
+    whole,
+)
+from rocktune.space.options import SECTIONS
+
+_PARSERS = {
+    "db": ("DBOptions", "*options", "options"),
+    "cf": ("ColumnFamilyOptions", "*options", "options"),
+    "table": ("BlockBasedTableOptions", "table", "&table"),
+}
+"""By section: RocksDB's type, what its parser starts from, and where it puts the result."""
+
+
+def _long(text: str) -> str:
+    written = whole(-LONG_MAX, UNSIGNED_LONG_MAX)(text)
+    return written if int(written) <= LONG_MAX else f"{written}ull"
+
+
+def _writer(kind: str) -> Writer:
+    if kind in ENUMERATIONS:
+        return choice({name: f"rocksdb::{name}" for name in ENUMERATIONS[kind]})
+    return {"int": whole(-INT_MAX, INT_MAX), "long": _long, "double": decimal, "boolean": switch()}[kind]
+
+
+def _block_cache(text: str) -> Settings:
+    return {"block_cache": f"rocksdb::NewLRUCache({whole(0, LONG_MAX)(text)})"}
+
+
+def _filter_policy(text: str) -> Settings:
+    kind, bits = filter_in(text)
+    if kind == "none":
+        return {"filter_policy": "nullptr"}
+    if kind == "ribbon":
+        raise NotExpressibleError("RocksDB's parser knows its other parameter")
+    policy = f"rocksdb::NewBloomFilterPolicy({decimal(str(bits))})"
+    return {"filter_policy": f"std::shared_ptr<const rocksdb::FilterPolicy>({policy})"}
+
+
+_RULES: dict[str, Rule] = {name: named(name, _writer(kind)) for name, kind in TYPES.items()} | {
+    "block_cache": _block_cache,
+    "filter_policy": _filter_policy,
+}
+
+
+def _literal(text: str) -> str:
+    """Writes text as a C++ string."""
+    if not text.isprintable():
+        raise UserError(f"cpp: the option text {text!r} cannot be written to a C++ file")
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _rest(section: str, texts: Settings) -> list[str]:
+    """Returns the statements that let RocksDB's own parser set options without a field of a known type."""
+    kind, base, result = _PARSERS[section]
+    pairs = [f"{{{_literal(name)}, {_literal(text)}}}" for name, text in texts.items()]
+    return [
+        "  {",
+        f"    const rocksdb::Status status = rocksdb::Get{kind}FromMap(",
+        f"        rocksdb::ConfigOptions(), {base},",
+        "        {" + ",\n         ".join(pairs) + "},",
+        f"        {result});",
+        "    if (!status.ok()) return status;",
+        "  }",
+    ]
+
+
+def _statements(found: Found, section: str) -> list[str]:
+    texts = found.options.get(section, {})
+    settings = translated(texts, _RULES).settings
+    rest = {name: text for name, text in texts.items() if name not in settings}
+    prefix = "table." if section == "table" else "options->"
+    statements = [f"  {prefix}{name} = {value};" for name, value in settings.items()]
+    return statements + (_rest(section, rest) if rest else [])
+
+
+def _write(found: Found) -> str:
+    statements = {section: _statements(found, section) for section in SECTIONS}
+    notes = ["Each call makes a block cache of its own; where several stores should share one, pass it on"]
+    lines = [
+        *head(found, "//", "RocksDB's C++ interface, 7.8 to 11", notes, []),
+        "#pragma once",
+        "",
+        *(
+            f"#include <rocksdb/{name}.h>"
+            for name in ("cache", "convenience", "filter_policy", "options", "status", "table")
+        ),
+        "",
+        "#include <memory>",
+        "",
+        "// Sets what was tuned; whatever else `options` holds stays as it is.",
+        "// The status is not OK where RocksDB refuses an option.",
+        "inline rocksdb::Status ApplyRocktuneOptions(rocksdb::Options* options) {",
+        *statements["db"],
+        *statements["cf"],
+        "  rocksdb::BlockBasedTableOptions table;",
+        "  const auto* present = options->table_factory->GetOptions<rocksdb::BlockBasedTableOptions>();",
+        "  if (present != nullptr) table = *present;",
+        *statements["table"],
+        "  options->table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));",
+        "  return rocksdb::Status::OK();",
+        "}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+TARGET = Target("cpp", "a C++ header with a function that sets the options", _write)

@@ -1,0 +1,158 @@
+"""A Java class that sets the options through rocksdbjni."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rocktune.export.rules import Rule, Settings, flat, named, translated
+from rocktune.export.target import Found, Target, head
+from rocktune.export.typed_options import ENUMERATIONS, TYPES
+from rocktune.export.values import (
+    INT_MAX,
+    LONG_MAX,
+    NotExpressibleError,
+    Writer,
+    choice,
+    decimal,
+    filter_in,
+    switch,
+    whole,
+)
+from rocktune.space import OptionMaps
+
+_OTHER_SETTERS = {
+    "blob_compression_type": "setBlobCompressionType",
+    "bottommost_compression": "setBottommostCompressionType",
+    "compaction_pri": "setCompactionPriority",
+    "compression": "setCompressionType",
+    "filter_policy": "setFilterPolicy",
+}
+
+
+@dataclass(frozen=True)
+class JavaSource:
+    """The parts of a class that sets options.
+
+    Attributes:
+        imports: classes of org.rocksdb beyond Options and BlockBasedTableConfig, in order.
+        fields: "Type name = expression" of the objects that the options refer to, and that have to be closed.
+        statements: on `options` and `table`.
+        unmapped: options that rocksdbjni has no setter for, one line each.
+    """
+
+    imports: Sequence[str]
+    fields: Sequence[str]
+    statements: Sequence[str]
+    unmapped: Sequence[str]
+
+
+def setter(name: str) -> str:
+    """Returns the name of an option's setter."""
+    words = "".join(word[:1].upper() + word[1:] for word in name.split("_"))
+    return _OTHER_SETTERS.get(name, f"set{words}")
+
+
+def _decimal(text: str) -> str:
+    return repr(float(decimal(text)))
+
+
+def _long(text: str) -> str:
+    return whole(-LONG_MAX, LONG_MAX)(text) + "L"
+
+
+def _writer(kind: str) -> Writer:
+    if kind in ENUMERATIONS:
+        return choice({name: f"{kind}.{java}" for name, java in ENUMERATIONS[kind].items()})
+    return {"int": whole(-INT_MAX, INT_MAX), "long": _long, "double": _decimal, "boolean": switch()}[kind]
+
+
+def _block_cache(text: str) -> Settings:
+    return {"Cache cache": f"new LRUCache({_long(text)})"}
+
+
+def _filter_policy(text: str) -> Settings:
+    kind, bits = filter_in(text)
+    if kind == "ribbon":
+        raise NotExpressibleError("rocksdbjni has Bloom filters alone")
+    return {"Filter filter": "null" if kind == "none" else f"new BloomFilter({_decimal(str(bits))})"}
+
+
+_SETTERS: dict[str, Rule] = {name: named(setter(name), _writer(kind)) for name, kind in TYPES.items()}
+_OBJECTS: dict[str, Rule] = {"block_cache": _block_cache, "filter_policy": _filter_policy}
+_USES = {
+    "Cache cache": ("setBlockCache(cache)", ("Cache", "LRUCache")),
+    "Filter filter": ("setFilterPolicy(filter)", ("BloomFilter", "Filter")),
+}
+
+
+def java_source(options: OptionMaps) -> JavaSource:
+    """Translates options into Java."""
+    objects = translated(flat(options), _OBJECTS).settings
+    fields = [f"{field} = {made}" for field, made in objects.items() if made != "null"]
+    imports = {name for field in objects for name in _USES[field][1] if objects[field] != "null"}
+    statements = []
+    for section in ("db", "cf", "table"):
+        variable = "table" if section == "table" else "options"
+        calls = translated(options.get(section, {}), _SETTERS).settings
+        statements += [f"{variable}.{name}({value});" for name, value in calls.items()]
+        imports |= {value.split(".")[0] for value in calls.values() if value.split(".")[0] in ENUMERATIONS}
+    for field, made in objects.items():
+        call = _USES[field][0]
+        statements.append(f"table.{call};" if made != "null" else "table.setFilterPolicy(null);")
+    unmapped = translated(flat(options), _SETTERS | _OBJECTS).unmapped
+    return JavaSource(sorted(imports), fields, statements, unmapped)
+
+
+def java_head(found: Found, system: str, notes: Sequence[str], unmapped: Sequence[str]) -> list[str]:
+    """Returns the comments that a Java file begins with, in ASCII, whatever encoding the compiler expects."""
+    lines = head(found, "//", system, notes, unmapped)
+    return ["".join(letter if letter.isascii() else _escaped(letter) for letter in line) for line in lines]
+
+
+def _escaped(letter: str) -> str:
+    units = letter.encode("utf-16-be").hex()
+    return "".join(f"\\u{units[start : start + 4]}" for start in range(0, len(units), 4))
+
+
+def _write(found: Found) -> str:
+    source = java_source(found.options)
+    notes = [
+        "RocktuneOptions owns the objects that the options refer to: close it after the store, not before",
+    ]
+    if source.unmapped:
+        notes.append(
+            "rocksdbjni has setters for most options; OptionsUtil.loadOptionsFromFile takes all of them"
+            " from an OPTIONS file (rocktune export --to options-file)"
+        )
+    names = sorted({"BlockBasedTableConfig", "Options", "RocksDB", *source.imports})
+    closes = [f"    {field.split()[1]}.close();" for field in source.fields]
+    lines = [
+        *java_head(found, "rocksdbjni (org.rocksdb), 7.8 to 11", notes, source.unmapped),
+        *(f"import org.rocksdb.{name};" for name in names),
+        "",
+        "public final class RocktuneOptions implements AutoCloseable {",
+        "  static {",
+        "    RocksDB.loadLibrary();",
+        "  }",
+        "",
+        *(f"  private final {field};" for field in source.fields),
+        *([""] if source.fields else []),
+        "  /** Sets what was tuned and returns the options; whatever else they hold stays as it is. */",
+        "  public Options apply(final Options options) {",
+        "    final BlockBasedTableConfig table =",
+        "        options.tableFormatConfig() instanceof BlockBasedTableConfig",
+        "            ? (BlockBasedTableConfig) options.tableFormatConfig()",
+        "            : new BlockBasedTableConfig();",
+        *(f"    {statement}" for statement in source.statements),
+        "    return options.setTableFormatConfig(table);",
+        "  }",
+        "",
+        "  @Override",
+        "  public void close() {",
+        *closes,
+        "  }",
+        "}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+TARGET = Target("java", "a Java class that sets the options through rocksdbjni", _write)

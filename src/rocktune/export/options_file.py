@@ -1,0 +1,12 @@
+"""RocksDB's own OPTIONS file."""
+
+from rocktune.export.target import Found, Target, one_line
+from rocktune.space import options_file_text
+
+
+def _write(found: Found) -> str:
+    comment = [one_line(line) for line in found.comment]
+    return options_file_text(found.options, found.rocksdb_version, comment)
+
+
+TARGET = Target("options-file", "RocksDB's own OPTIONS file, with what differs from its defaults", _write)

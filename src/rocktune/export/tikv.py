@@ -1,0 +1,197 @@
+"""TiKV's tikv.toml."""
+
+from rocktune.export.rules import (
+    UNCHANGED,
+    Rule,
+    Settings,
+    background_threads,
+    named,
+    translated,
+    with_background_jobs,
+)
+from rocktune.export.target import Found, Target, head
+from rocktune.export.values import (
+    INT_MAX,
+    NotExpressibleError,
+    Writer,
+    choice,
+    decimal,
+    filter_in,
+    quoted,
+    size,
+    switch,
+    whole,
+)
+
+_SIZE = quoted(size((("GB", 1 << 30), ("MB", 1 << 20), ("KB", 1 << 10), ("B", 1))))
+_COUNT = whole(0, INT_MAX)
+_MOST_LEVELS = 7
+_COMPRESSIONS = {
+    "kNoCompression": "no",
+    "kSnappyCompression": "snappy",
+    "kZlibCompression": "zlib",
+    "kBZip2Compression": "bzip2",
+    "kLZ4Compression": "lz4",
+    "kLZ4HCCompression": "lz4hc",
+    "kZSTD": "zstd",
+    "kDisableCompressionOption": "disable",
+}
+
+
+def _kebab(*names: str, writer: Writer) -> dict[str, Rule]:
+    """Returns rules for options that TiKV calls by RocksDB's name, with hyphens."""
+    return {name: named(name.replace("_", "-"), writer) for name in names}
+
+
+def _filter_policy(text: str) -> Settings:
+    kind, bits = filter_in(text)
+    if kind == "ribbon":
+        raise NotExpressibleError("it needs format-version 5 and ribbon-filter-above-level there")
+    if kind == "none":
+        return {"use-bloom-filter": "false"}
+    return {"use-bloom-filter": "true", "bloom-filter-bits-per-key": _COUNT(decimal(str(bits)))}
+
+
+def _compression(text: str) -> Settings:
+    """Writes a compression for all levels, and for the last one too, which TiKV sets apart."""
+    name = quoted(choice(_COMPRESSIONS))(text)
+    levels = ", ".join([name] * _MOST_LEVELS)
+    return {"compression-per-level": f"[{levels}]", "bottommost-level-compression": name}
+
+
+_CACHE: dict[str, Rule] = {"block_cache": named("capacity", _SIZE)}
+_DATABASE: dict[str, Rule] = {
+    **_kebab("max_background_jobs", "max_background_flushes", writer=whole(1, INT_MAX)),
+    "max_subcompactions": named("max-sub-compactions", whole(1, INT_MAX)),
+    **_kebab("max_open_files", writer=whole(-1, INT_MAX)),
+    **_kebab(
+        "max_total_wal_size",
+        "compaction_readahead_size",
+        "bytes_per_sync",
+        "wal_bytes_per_sync",
+        "writable_file_max_buffer_size",
+        "max_manifest_file_size",
+        writer=_SIZE,
+    ),
+    "db_write_buffer_size": named("write-buffer-limit", _SIZE),
+    **_kebab(
+        "use_direct_io_for_flush_and_compaction",
+        "enable_pipelined_write",
+        "allow_concurrent_memtable_write",
+        writer=switch(),
+    ),
+    "unordered_write": named("enable-unordered-write", switch()),
+}
+_FAMILY: dict[str, Rule] = {
+    **_kebab(
+        "write_buffer_size",
+        "max_bytes_for_level_base",
+        "target_file_size_base",
+        "max_compaction_bytes",
+        "soft_pending_compaction_bytes_limit",
+        "hard_pending_compaction_bytes_limit",
+        "block_size",
+        writer=_SIZE,
+    ),
+    **_kebab(
+        "max_write_buffer_number",
+        "min_write_buffer_number_to_merge",
+        "level0_file_num_compaction_trigger",
+        "level0_slowdown_writes_trigger",
+        "level0_stop_writes_trigger",
+        "max_bytes_for_level_multiplier",
+        writer=_COUNT,
+    ),
+    **_kebab("num_levels", writer=whole(1, _MOST_LEVELS)),
+    "level_compaction_dynamic_level_bytes": named("dynamic-level-bytes", switch()),
+    **_kebab(
+        "disable_auto_compactions",
+        "optimize_filters_for_hits",
+        "cache_index_and_filter_blocks",
+        "whole_key_filtering",
+        writer=switch(),
+    ),
+    "pin_l0_filter_and_index_blocks_in_cache": named("pin-l0-filter-and-index-blocks", switch()),
+    "compaction_style": named(
+        "compaction-style",
+        choice(
+            {
+                "kCompactionStyleLevel": "0",
+                "kCompactionStyleUniversal": "1",
+                "kCompactionStyleFIFO": "2",
+                "kCompactionStyleNone": "3",
+            }
+        ),
+    ),
+    "compaction_pri": named(
+        "compaction-pri",
+        choice(
+            {
+                "kByCompensatedSize": "0",
+                "kOldestLargestSeqFirst": "1",
+                "kOldestSmallestSeqFirst": "2",
+                "kMinOverlappingRatio": "3",
+            }
+        ),
+    ),
+    "compression": _compression,
+    "filter_policy": _filter_policy,
+}
+_FIXED = UNCHANGED | {"memtable_prefix_bloom_size_ratio": "0.1", "use_direct_reads": "false"}
+"""What TiKV's stores have, whatever the file says."""
+
+_FLOW_CONTROL = {
+    "level0_slowdown_writes_trigger": ("l0-files-threshold", "20"),
+    "soft_pending_compaction_bytes_limit": ("soft-pending-compaction-bytes-limit", '"192GB"'),
+    "hard_pending_compaction_bytes_limit": ("hard-pending-compaction-bytes-limit", '"1TB"'),
+    "max_write_buffer_number": ("memtables-threshold", "5"),
+}
+"""By RocksDB's option: what TiKV's flow control has in its place, and its default."""
+
+
+def _flow_control_notes(family: Settings) -> list[str]:
+    pairs = [
+        f"{key} = {family[name.replace('_', '-')]} (by default {default})"
+        for name, (key, default) in _FLOW_CONTROL.items()
+        if name.replace("_", "-") in family
+    ]
+    note = (
+        "Flow control (storage.flow-control.enable, on by default) takes the place of RocksDB's write stalls,"
+        " and cuts level0 triggers and pending limits down to its own"
+    )
+    return [f"{note}; the nearest to what was measured: {', '.join(pairs)}" if pairs else note]
+
+
+def _notes(found: Found, family: Settings) -> list[str]:
+    return [
+        *_flow_control_notes(family),
+        "storage.block-cache.capacity is for all column families; index and filter blocks count in it, unless"
+        " cache-index-and-filter-blocks is false: then they stay in memory beside it",
+        "The compaction guard, on by default, puts compaction-guard-max-output-file-size in the place of"
+        " target-file-size-base",
+        "Values of up to 255 bytes lie in writecf, others in defaultcf; yours have"
+        f" {found.workload.value.mean:.0f} on average. The same settings work under [rocksdb.writecf], whose"
+        " memtables come on top",
+        "RocksDB is one of TiKV's layers: Raft's log and scheduler have limits of their own",
+    ]
+
+
+def _write(found: Found) -> str:
+    options, _ = with_background_jobs(found.options)
+    threads = background_threads(found.options)
+    if threads is not None:
+        options["max_background_flushes"] = str(threads[1])
+    done = translated(options, {**_CACHE, **_DATABASE, **_FAMILY}, _FIXED)
+    tables = {
+        "storage.block-cache": translated(options, _CACHE).settings,
+        "rocksdb": translated(options, _DATABASE).settings,
+        "rocksdb.defaultcf": translated(options, _FAMILY).settings,
+    }
+    lines = head(found, "#", "TiKV 8.5, tikv.toml", _notes(found, tables["rocksdb.defaultcf"]), done.unmapped)
+    for table, settings in tables.items():
+        if settings:
+            lines += ["", f"[{table}]", *(f"{name} = {value}" for name, value in settings.items())]
+    return "\n".join(lines) + "\n"
+
+
+TARGET = Target("tikv", "TiKV's tikv.toml", _write)

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-TUTORIALS = sorted((Path(__file__).parent.parent / "docs" / "tutorials").glob("*.md"))
+ROOT = Path(__file__).parent.parent
+TUTORIALS = [ROOT / "README.md", *sorted((ROOT / "docs" / "tutorials").glob("*.md"))]
 
 
 @pytest.mark.timeout(600)
@@ -25,7 +26,7 @@ def test_every_command_of_the_tutorial_works(tutorial: Path, tmp_path: Path) -> 
     commands = re.findall(r"^    ((?:rocktune|python) .+)$", text, re.MULTILINE)
     assert commands
     for command in commands:
-        program, *arguments = shlex.split(command)
+        program, *arguments = shlex.split(command, comments=True)
         module = ["-m", "rocktune.cli.main"] if program == "rocktune" else []
         finished = subprocess.run(
             [sys.executable, *module, *arguments],

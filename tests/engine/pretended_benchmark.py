@@ -1,6 +1,6 @@
 """A benchmark without RocksDB: figures are a function of the OPTIONS file and the seed; fails when asked to.
 
-pretended_benchmark.py OPTIONS_FILE DATA_DIRECTORY SECONDS SEED [FAULT[@OPTION=VALUE]]
+pretended_benchmark.py OPTIONS_FILE DATA_DIRECTORY SECONDS SEED [FAULT[@OPTION=VALUE]]...
 """
 
 import json
@@ -49,10 +49,6 @@ def leave_background() -> None:
 def main() -> None:
     options_file, data_directory, seconds, seed = sys.argv[1:5]
     options = options_in(Path(options_file).read_text())
-    fault, _, condition = (sys.argv[5] if len(sys.argv) > 5 else "").partition("@")
-    name, _, value = condition.partition("=")
-    if condition and options.get(name) != value:
-        fault = ""
     (Path(data_directory) / "CURRENT").write_text("made up\n")
     faults: dict[str, Callable[[], object]] = {
         "abort": os.abort,
@@ -65,8 +61,11 @@ def main() -> None:
         "background": leave_background,
         "killed": lambda: os.kill(os.getpid(), 9),
     }
-    if fault:
-        faults[fault]()
+    for argument in sys.argv[5:]:
+        fault, _, condition = argument.partition("@")
+        name, _, value = condition.partition("=")
+        if not condition or options.get(name) == value:
+            faults[fault]()
     time.sleep(float(seconds) / 10)
     print("loading done")
     print(json.dumps(figures(options, int(seed))))

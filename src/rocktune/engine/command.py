@@ -308,14 +308,16 @@ def _require_programs(spec: CommandSpec) -> None:
 
 
 def _identity(spec: CommandSpec) -> str:
-    """Returns a name that differs where the commands do, or a file that they name (a program, a script)."""
-    words = [word for each in spec.commands.values() for text in each for word in text.split()]
+    """Returns what differs where the commands do, or a file that they name: a program, a script."""
+    named: list[str] = []
     digest = hashlib.sha256(spec.model_dump_json().encode())
-    for path in (Path(shutil.which(word) or word) for word in words):
+    for word in (word for each in spec.commands.values() for text in each for word in text.split()):
+        path = Path(shutil.which(word) or word)
         with suppress(OSError, ValueError):
             if path.is_file():
                 digest.update(_content(path))
-    return f"{Path(spec.run[0].split()[0]).name[:100]} (sha256 {digest.hexdigest()[:12]})"
+                named.append(path.name)
+    return f"{' '.join(dict.fromkeys(named))[:100]} (sha256 {digest.hexdigest()[:12]})"
 
 
 def _content(path: Path) -> bytes:

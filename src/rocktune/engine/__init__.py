@@ -6,7 +6,6 @@ from rocktune.engine.checker import OptionsChecker, OptionsFile
 from rocktune.engine.command import CommandEngine, command_lines
 from rocktune.engine.data_directory import DataDirectory, default_data_directory
 from rocktune.engine.db_bench import DbBenchEngine, refuse_inexpressible
-from rocktune.engine.db_bench import DbBenchEngine, refuse_inexpressible
 from rocktune.engine.embedded import EmbeddedEngine
 from rocktune.engine.options import run_options
 from rocktune.engine.spec import CommandSpec, DbBenchSpec, EmbeddedSpec, EngineSpec
@@ -16,7 +15,6 @@ __all__ = [
     "CommandEngine",
     "CommandSpec",
     "DataDirectory",
-    "DbBenchEngine",
     "DbBenchEngine",
     "DbBenchSpec",
     "EmbeddedEngine",
@@ -32,7 +30,6 @@ __all__ = [
     "command_lines",
     "default_data_directory",
     "find_worker",
-    "refuse_inexpressible",
     "refuse_inexpressible",
     "run_options",
 ]

@@ -98,7 +98,7 @@ def device_cgroup(device: DeviceSpec, directory: Path, kernel: Kernel | None = N
             raise UserError(f"not permitted to make a cgroup in {parent}; run as root")
     except UserError as missing:
         raise UserError(
-            f"device '{device.name}': cannot be limited : {missing}, or use device 'none'"
+            f"device '{device.name}': cannot be limited: {missing}, or use device 'none'"
         ) from None
     _remove_abandoned(parent)
     return DeviceCgroup(parent, limits)

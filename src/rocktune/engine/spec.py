@@ -1,5 +1,6 @@
 """Which engine a study measures with, as plain, validated data."""
 
+import math
 import re
 from typing import Annotated, ClassVar, Literal, Self
 
@@ -13,6 +14,8 @@ from rocktune.units import parse_bytes
 
 FULL_LENGTH_S = 120.0
 """How long a run is loaded at full size: Dremel's 120 s."""
+
+_COMMON_AGE_S = 20.0
 
 Seconds = Annotated[float, Field(strict=True, gt=0)]
 Text = Annotated[str, Field(strict=True, min_length=1)]
@@ -44,8 +47,12 @@ class DbBenchSpec(Spec):
     program: Text = "db_bench"
 
     def time_scale(self, scale: int) -> float:
-        """See `EmbeddedSpec.time_scale`."""
-        return float(scale)
+        """See `EmbeddedSpec.time_scale`.
+
+        db_bench counts whole seconds. At most 20, and a whole part of 20 s at full size is a whole second:
+        then all ages that tuners and the proof begin with, multiples of 20 s, are whole seconds too.
+        """
+        return _COMMON_AGE_S / math.ceil(_COMMON_AGE_S / scale)
 
 
 class MetricSpec(Spec):

@@ -4,7 +4,8 @@ import json
 import shutil
 import threading
 import time
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -59,7 +60,8 @@ class DbBenchEngine:
             self.data = DataDirectory(data_directory)
             undone.callback(self.data.close)
             self.data.require_free(0)
-            self.program = DbBenchProgram(program, self.data.new_directory())
+            with self._scratch() as scratch:
+                self.program = DbBenchProgram(program, scratch)
             self._checker = OptionsChecker()
             undone.pop_all()
         self.bases = BaseCache(self.data, DEFAULT_BASE_QUOTA_BYTES)
@@ -156,11 +158,8 @@ class DbBenchEngine:
         }
 
     def _opened_options(self, options: OptionMaps) -> OptionMaps:
-        scratch = self.data.new_directory()
-        try:
+        with self._scratch() as scratch:
             return self.program.opened_options(options, scratch, RunLimits())
-        finally:
-            shutil.rmtree(scratch, ignore_errors=True)
 
     def _clone_base(
         self, experiment: Experiment, configuration: Configuration, target: Path, progress: Progress | None
@@ -183,24 +182,30 @@ class DbBenchEngine:
 
     def _fill(self, opening: Opening, directory: Path, progress: Progress | None) -> None:
         """Makes a base in an empty directory."""
-        scratch = self.data.new_directory()
-        store, workload = scratch / "store", opening.workload
-        limit_bytes = self.data.allowed_bytes(store, self._disk_limit_bytes)
+        with self._scratch() as scratch:
+            store, workload = scratch / "store", opening.workload
+            limit_bytes = self.data.allowed_bytes(store, self._disk_limit_bytes)
 
-        def watch(_elapsed_s: float) -> None:
-            held_bytes = check_disk(store, limit_bytes)
-            if progress is not None:
-                keys = workload.preload.keys
-                progress("load", min(held_bytes / workload.entry_bytes, keys), keys)
+            def watch(_elapsed_s: float) -> None:
+                held_bytes = check_disk(store, limit_bytes)
+                if progress is not None:
+                    keys = workload.preload.keys
+                    progress("load", min(held_bytes / workload.entry_bytes, keys), keys)
 
-        limits = RunLimits(_LOAD_TIMEOUT_S, opening.memory_limit_bytes, watch, (opening.lock_descriptor,))
-        try:
             flags = preload_flags(workload) | {"seed": db_bench_seed(opening.seed)}
+            limits = RunLimits(_LOAD_TIMEOUT_S, opening.memory_limit_bytes, watch, (opening.lock_descriptor,))
             self.program.run(store, opening.options, flags, limits)
             for file in store.iterdir():
                 file.rename(directory / file.name)
+
+    @contextmanager
+    def _scratch(self) -> Iterator[Path]:
+        """An empty directory, removed afterwards."""
+        directory = self.data.new_directory()
+        try:
+            yield directory
         finally:
-            shutil.rmtree(scratch, ignore_errors=True)
+            shutil.rmtree(directory, ignore_errors=True)
 
 
 def _is_limited(device: DeviceSpec) -> bool:

@@ -19,7 +19,11 @@ from rocktune.trial import Measurement, OptionMaps, Status
 from rocktune.units import format_bytes
 from rocktune.workload import WorkloadSpec
 
+SPARE_S = 60.0
+"""Wall seconds that a run may take beyond three times its load."""
+
 _OPERATIONS_BETWEEN_LOOKS_AT_THE_CLOCK = 10
+_ROUNDING_S = 1e-6
 _SEEDS = 1 << 31
 
 
@@ -113,7 +117,7 @@ class DbBenchRun:
     def _measured(self, until_s: float, progress: Progress | None) -> Measurement:
         opening, plan = self._opening, self._opening.plan
         store, report = self._directory / "store", self._directory / "report.csv"
-        seconds = math.ceil(until_s)
+        seconds = math.ceil(until_s - _ROUNDING_S)
 
         def watch(elapsed_s: float) -> None:
             check_disk(store, self._disk_limit_bytes)
@@ -122,7 +126,7 @@ class DbBenchRun:
 
         with opening.cgroup.entered() if opening.cgroup else nullcontext(()) as prefix:
             limits = RunLimits(
-                timeout_s=3 * seconds + 60,
+                timeout_s=3 * seconds + SPARE_S,
                 memory_bytes=opening.memory_limit_bytes,
                 watch=watch,
                 inherited_descriptors=(opening.lock_descriptor,),

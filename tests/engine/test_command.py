@@ -349,3 +349,15 @@ def test_bad_specs_are_refused(changed: dict[str, Any], message: str) -> None:
 def test_braces_that_are_no_placeholders() -> None:
     spec = CommandSpec(run=("awk", "{{print}} ${HOME} {a b} {}", "{options_file}"))
     assert spec.commands == {"run": spec.run}
+
+
+def test_options_that_name_places_are_left_out(make_engine: MakeEngine) -> None:
+    """They may be those of a live database."""
+    text = "import sys; sys.exit(open(sys.argv[1]).read().replace(chr(10), '|'))"
+    engine = make_engine(python(text, "{options_file}"))
+    own = {"db": {"wal_dir": "/var/lib/live", "max_open_files": "77"}, "cf": {}, "table": {}}
+    run = engine.open(replace(EXPERIMENT, base_options=own), Configuration({}), seed=1)
+    with pytest.raises(RunFailed) as failure:
+        run.advance(0.1)
+    assert "max_open_files=77" in failure.value.message
+    assert "wal_dir" not in failure.value.message

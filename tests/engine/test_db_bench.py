@@ -196,6 +196,20 @@ def test_the_block_cache_and_filters_are_the_configurations(make_engine: MakeEng
     assert scaled.items() <= run.options["table"].items()
 
 
+def test_nothing_is_written_elsewhere(sound_engine: DbBenchEngine, tmp_path: Path) -> None:
+    """The user's options may name the places of a live database, in which it would make room."""
+    live = tmp_path / "live"
+    live.mkdir()
+    (live / "000001.log").write_text("precious")
+    paths = {"wal_dir": str(live), "db_log_dir": str(live)}
+    experiment = replace(experiment_of({"put": 1.0}), base_options={"db": paths})
+    run = sound_engine.open(experiment, BARE, seed=1)
+    run.advance(1.0)
+    run.close()
+    assert [path.name for path in live.iterdir()] == ["000001.log"]
+    assert (live / "000001.log").read_text() == "precious"
+
+
 def script(folder: Path, text: str) -> Path:
     """Returns a program that does something and is db_bench otherwise."""
     program = folder / "script"

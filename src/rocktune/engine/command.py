@@ -13,7 +13,7 @@ from rocktune.engine.base import Progress, RunFailed
 from rocktune.engine.checker import OptionsChecker
 from rocktune.engine.data_directory import RESERVED_FREE_BYTES, DataDirectory, directory_bytes
 from rocktune.engine.metrics import read_figures
-from rocktune.engine.options import run_options
+from rocktune.engine.options import run_options, without_paths
 from rocktune.engine.placeholders import as_line, filled, placeholders_in
 from rocktune.engine.process_group import Finished, run_command
 from rocktune.engine.spec import CommandSpec
@@ -272,7 +272,8 @@ class CommandEngine:
         effective = self.checker.effective(options)
         directory = self.data.new_directory()
         (directory / "data").mkdir()
-        (directory / "OPTIONS").write_text(options_file_text(options, self.checker.rocksdb_version))
+        text = options_file_text(without_paths(options), self.checker.rocksdb_version)
+        (directory / "OPTIONS").write_text(text)
         run = CommandRun(self._executor, self._required_figures, directory, effective, seed, self._forget)
         with self._lock:
             self._runs.add(run)

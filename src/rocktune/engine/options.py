@@ -3,6 +3,16 @@
 from rocktune.space import merged_options, scaled_options
 from rocktune.trial import Configuration, Experiment, OptionMaps
 
+_PATHS = ("wal_dir", "db_log_dir", "db_paths", "cf_paths")
+
+
+def without_paths(options: OptionMaps) -> OptionMaps:
+    """Returns the options without those that name places to write, which may be those of a live database."""
+    return {
+        section: {name: text for name, text in texts.items() if name not in _PATHS}
+        for section, texts in options.items()
+    }
+
 
 def run_options(experiment: Experiment, configuration: Configuration) -> OptionMaps:
     """Returns the full-size options that a configuration stands for.

@@ -10,6 +10,7 @@ from pathlib import Path
 from rocktune.engine.base import RunFailed
 from rocktune.engine.db_bench.flags import Flags
 from rocktune.engine.db_bench.output import has_assertions, rocksdb_version
+from rocktune.engine.options import without_paths
 from rocktune.engine.process_group import Finished, run_command
 from rocktune.errors import UserError
 from rocktune.space import options_file_text
@@ -97,7 +98,7 @@ class DbBenchProgram:
 
         Args:
             store: directory of the store; the OPTIONS file is written beside it.
-            options: at the size of the run.
+            options: at the size of the run; paths to write to are left out.
             flags: all others; `benchmarks` among them.
             limits: what it may take.
 
@@ -105,7 +106,7 @@ class DbBenchProgram:
             RunFailed: it failed; `invalid` where RocksDB refuses the options.
         """
         options_file = store.with_name("OPTIONS")
-        options_file.write_text(options_file_text(options, self.rocksdb_version))
+        options_file.write_text(options_file_text(without_paths(options), self.rocksdb_version))
         own = {
             "db": str(store),
             "options_file": str(options_file),

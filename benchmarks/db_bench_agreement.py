@@ -1,0 +1,119 @@
+"""Whether engine `db_bench` ranks configurations as engine `embedded` does: same library, same conditions.
+
+Both run the write-heavy setting with uniform keys, which both express, without a device's limits, for the
+same whole seconds, one after the other. The ratio is db_bench's operations per second over the embedded
+engine's.
+"""
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.claims import Claim, Settings, main, ratio_interval, reported, write_csv
+from benchmarks.measuring import WRITE_HEAVY, embedded_engine, experiment_of
+from benchmarks.scale_model import spearman_interval
+from rocktune.engine import DbBenchEngine, Engine, RunFailed
+from rocktune.errors import UserError
+from rocktune.trial import Configuration, Experiment
+from rocktune.workload.distributions import KeyChooserSpec
+
+SOURCE = "issue 3, must hold"
+DEVICE = "none"
+LOWER_BOUND = 0.75
+SECONDS, QUICK_SECONDS = 6.0, 1.0
+QUICK_CONFIGURATIONS = 3
+
+
+@contextmanager
+def _db_bench_engine(program: str) -> Iterator[DbBenchEngine]:
+    with tempfile.TemporaryDirectory(prefix="rocktune-benchmark-") as directory:
+        engine = DbBenchEngine(
+            program, Path(directory) / "data", memory_limit_bytes=8 << 30, disk_limit_bytes=0
+        )
+        with closing(engine):
+            yield engine
+
+
+def _experiment(scale: int) -> Experiment:
+    experiment = experiment_of(WRITE_HEAVY, DEVICE, scale)
+    uniform = {"name": f"{WRITE_HEAVY}-uniform", "key_chooser": KeyChooserSpec()}
+    return replace(experiment, workload=experiment.workload.model_copy(update=uniform))
+
+
+def _throughput(
+    settings: Settings, engine: Engine, experiment: Experiment, configuration: Configuration
+) -> float:
+    """Returns operations per second, NaN where the run fails."""
+    try:
+        run = engine.open(experiment, configuration, settings.seed)
+        try:
+            return run.advance(QUICK_SECONDS if settings.quick else SECONDS).figures["throughput_ops_s"]
+        finally:
+            run.close()
+    except RunFailed as failure:
+        settings.say(f"{engine.version}: {failure}")
+        return float("nan")
+
+
+def _measured(settings: Settings, engines: dict[str, Engine]) -> list[dict[str, Any]]:
+    experiment, rows = _experiment(settings.scale), []
+    count = QUICK_CONFIGURATIONS if settings.quick else int(settings.extra["configurations"])
+    sample = experiment.space.sample(count, np.random.default_rng(settings.seed))
+    for index, configuration in enumerate(sample):
+        row: dict[str, Any] = {"configuration": index}
+        for who in sorted(engines, reverse=index % 2 == 1):
+            row[who] = _throughput(settings, engines[who], experiment, configuration)
+        rows.append({name: row[name] for name in ("configuration", *engines)} | dict(configuration))
+        settings.say(f"{index + 1} of {count}: {[round(row[who]) for who in engines]} operations/s")
+    return rows
+
+
+def db_bench_agreement(settings: Settings) -> list[Claim]:
+    """Measures random configurations of Dremel's space with both engines."""
+    with embedded_engine() as embedded, _db_bench_engine(str(settings.extra["db_bench"])) as db_bench:
+        if db_bench.program.rocksdb_version != embedded.checker.rocksdb_version:
+            raise UserError(
+                f"{db_bench.program.path} has RocksDB {db_bench.program.rocksdb_version}, the worker "
+                f"{embedded.checker.rocksdb_version}; name one of the same version with --db-bench"
+            )
+        rows = _measured(settings, {"embedded": embedded, "db_bench": db_bench})
+        version = f"{db_bench.version} beside {embedded.version}"
+    if settings.out is not None:
+        write_csv(settings.out / "runs.csv", rows)
+    pairs = np.array([[row["embedded"], row["db_bench"]] for row in rows])
+    first, second = pairs[~np.isnan(pairs).any(axis=1)].T
+    correlation = spearman_interval(list(first), list(second))
+    return [
+        Claim(
+            "db_bench_against_embedded_throughput_spearman",
+            SOURCE,
+            "correlation",
+            f">= {LOWER_BOUND} (lower bound)",
+            correlation,
+            correlation.low >= LOWER_BOUND,
+            engine=version,
+            device=DEVICE,
+        ),
+        reported(
+            "db_bench_over_embedded_throughput",
+            SOURCE,
+            "ratio of operations per second",
+            ratio_interval(list(second / first)),
+            engine=version,
+            device=DEVICE,
+        ),
+    ]
+
+
+if __name__ == "__main__":
+    main(
+        "db_bench_agreement",
+        db_bench_agreement,
+        scale=64,
+        extra={"configurations": 30, "db_bench": "db_bench"},
+    )

@@ -56,7 +56,9 @@ def engines(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Engines:
     engines = Engines()
     for module in (tuning, running):
         monkeypatch.setattr(module, "opened_engine", engines)
-        monkeypatch.setattr(module, "own_options", lambda path: OWN if path else None)
+        monkeypatch.setattr(
+            module, "own_options", lambda path, leave_out_foreign=False: OWN if path else None
+        )
     monkeypatch.chdir(tmp_path)
     return engines
 

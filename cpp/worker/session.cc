@@ -150,8 +150,12 @@ nlohmann::json Session::CheckOptions(const nlohmann::json& command) const {
 }
 
 nlohmann::json Session::ReadOptions(const nlohmann::json& command) const {
-  CheckFields(command, {"path"});
-  const OptionsFile file = ReadOptionsFile(command.at("path").get<std::string>());
+  nlohmann::json given = {{"leave_out_foreign", false}};
+  given.update(command);
+  CheckFields(given, {"path", "leave_out_foreign"});
+  const OptionsFile file = ReadOptionsFile(
+      given.at("path").get<std::string>(),
+      given.at("leave_out_foreign").get<bool>() ? ForeignObjects::kLeaveOut : ForeignObjects::kRefuse);
   nlohmann::json families = nlohmann::json::array();
   for (const auto& [name, options] : file.column_families) {
     families.push_back({{"name", name}, {"options", ToJson(options)}});

@@ -111,6 +111,7 @@ TEST_F(SessionTest, ReadsTheOptionsFileOfAStoreOfItsOwn) {
   EXPECT_EQ(reply.at("rocksdb_version"), RocksDbVersion());
   EXPECT_EQ(reply.at("column_families").at(0).at("name"), "default");
   EXPECT_EQ(reply.at("column_families").at(0).at("options").at("cf").at("write_buffer_size"), "65536");
+  EXPECT_EQ(Send({{"command", "read_options_file"}, {"path", newest}, {"leave_out_foreign", true}}), reply);
   ExpectError(Send({{"command", "read_options_file"}, {"path", "/nowhere"}}), "invalid", "/nowhere");
 }
 

@@ -16,6 +16,8 @@ import pytest
 from rocktune.device import DeviceSpec
 from rocktune.engine import EmbeddedEngine, Engine, RunFailed
 from rocktune.engine.data_directory import DataDirectory
+from rocktune.errors import UserError
+from rocktune.space import options_file_text
 from rocktune.testing.engines import EngineConformance, small_experiment
 from rocktune.trial import Configuration, Experiment, Status
 from rocktune.units import MIB
@@ -170,6 +172,26 @@ def test_a_run_does_no_harm_to_its_base(make_engine: MakeEngine) -> None:
     run.advance(1.0)
     run.close()
     assert {path.name: path.read_bytes() for path in base.iterdir()} == before
+
+
+@pytest.mark.parametrize("name", ["comparator", "merge_operator"])
+def test_what_only_an_application_has_points_to_engine_command(
+    make_engine: MakeEngine, tmp_path: Path, name: str
+) -> None:
+    """As an option, and in an OPTIONS file, where it is left out if that application is what measures."""
+    engine = make_engine()
+    failure = failure_of(engine, writing(base_options={"cf": {name: "my.Own"}}))
+    assert failure.status is Status.INVALID
+    assert "engine 'command'" in failure.message
+    path = tmp_path / "OPTIONS"
+    options = {"cf": {name: "my.Own", "write_buffer_size": "1048576"}}
+    path.write_text(options_file_text(options, engine.checker.rocksdb_version) + "\n")
+    with pytest.raises(UserError, match=r"my\.Own.*engine 'command'"):
+        engine.checker.read_options_file(path)
+    file = engine.checker.read_options_file(path, leave_out_foreign=True)
+    assert file.ignored == (name,)
+    assert file.column_families["default"]["cf"]["write_buffer_size"] == "1048576"
+    assert file.column_families["default"]["cf"][name] in ("leveldb.BytewiseComparator", "nullptr")
 
 
 def test_an_options_file_that_rocksdb_wrote(make_engine: MakeEngine, tmp_path: Path) -> None:

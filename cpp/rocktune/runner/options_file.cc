@@ -47,7 +47,7 @@ std::string WithoutComment(std::string_view line) {
 
 class Reader {
  public:
-  explicit Reader(const std::string& path) : path_(path) {}
+  Reader(const std::string& path, ForeignObjects foreign) : path_(path), foreign_(foreign) {}
 
   OptionsFile Read();
 
@@ -62,7 +62,8 @@ class Reader {
   // nullptr where the file has no such section.
   const Section* Find(const std::string& heading) const;
   void CheckComplete() const;
-  void CheckComparatorsAndMergeOperators() const;
+  // Refuses those that the linked RocksDB does not have, or takes them out.
+  void CheckComparatorsAndMergeOperators(std::set<std::string>* ignored);
   // Takes the names that the linked RocksDB does not heed out of another version's options.
   static OptionMaps::Map Heeded(OptionMaps::Map options, const OptionMaps::Map& known,
                                 std::set<std::string>* ignored);
@@ -70,6 +71,7 @@ class Reader {
   OptionMaps Family(const Section& section, bool same_version, std::set<std::string>* ignored) const;
 
   const std::string path_;
+  const ForeignObjects foreign_;
   std::vector<Section> sections_;
 };
 
@@ -158,8 +160,8 @@ void Reader::CheckComplete() const {
   }
 }
 
-void Reader::CheckComparatorsAndMergeOperators() const {
-  for (const Section& section : sections_) {
+void Reader::CheckComparatorsAndMergeOperators(std::set<std::string>* ignored) {
+  for (Section& section : sections_) {
     for (const std::string name : {"comparator", "merge_operator"}) {
       const auto option = section.options.find(name);
       if (option == section.options.end()) {
@@ -168,12 +170,17 @@ void Reader::CheckComparatorsAndMergeOperators() const {
       rocksdb::ColumnFamilyOptions family;
       const rocksdb::Status status = rocksdb::GetColumnFamilyOptionsFromMap(
           StrictConfigOptions(), rocksdb::ColumnFamilyOptions(), {{name, option->second}}, &family);
-      if (!status.ok()) {
+      if (status.ok()) {
+        continue;
+      }
+      if (foreign_ == ForeignObjects::kRefuse) {
         throw Invalid(
             "[" + section.heading + "] has the " +
             (name == "comparator" ? "comparator '" : "merge operator '") + option->second +
-            "', which only its own application has; measure such a store with the 'command' engine");
+            "', which only its own application has; measure that application with engine 'command'");
       }
+      section.options.erase(option);
+      ignored->insert(name);
     }
   }
 }
@@ -218,13 +225,13 @@ OptionMaps Reader::Family(const Section& section, bool same_version, std::set<st
 OptionsFile Reader::Read() {
   ReadSections();
   CheckComplete();
-  CheckComparatorsAndMergeOperators();
+  std::set<std::string> ignored;
+  CheckComparatorsAndMergeOperators(&ignored);
   OptionsFile file;
   const OptionMaps::Map& version = Find("Version")->options;
   if (const auto found = version.find("rocksdb_version"); found != version.end()) {
     file.rocksdb_version = found->second;
   }
-  std::set<std::string> ignored;
   for (const Section& section : sections_) {
     if (const std::optional<std::string> name = FamilyName(section)) {
       file.column_families.emplace_back(name->substr(1, name->size() - 2),
@@ -237,6 +244,8 @@ OptionsFile Reader::Read() {
 
 }  // namespace
 
-OptionsFile ReadOptionsFile(const std::string& path) { return Reader(path).Read(); }
+OptionsFile ReadOptionsFile(const std::string& path, ForeignObjects foreign) {
+  return Reader(path, foreign).Read();
+}
 
 }  // namespace rocktune

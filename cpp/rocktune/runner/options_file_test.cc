@@ -137,10 +137,23 @@ TEST_F(OptionsFileTest, RefusesForeignObjectsAndNamesTheWayOut) {
   const std::string comparator =
       Replaced(text, "comparator=leveldb.BytewiseComparator", "comparator=my.Comparator");
   ExpectRefused(comparator, "my.Comparator");
-  ExpectRefused(comparator, "'command' engine");
+  ExpectRefused(comparator, "engine 'command'");
   const std::string merger = Replaced(text, "merge_operator=nullptr", "merge_operator=my.Merger");
   ExpectRefused(merger, "my.Merger");
-  ExpectRefused(merger, "'command' engine");
+  ExpectRefused(merger, "engine 'command'");
+}
+
+TEST_F(OptionsFileTest, LeavesForeignObjectsOutWhereAsked) {
+  const std::string text = RealFile();
+  const std::string comparator =
+      Replaced(text, "comparator=leveldb.BytewiseComparator", "comparator=my.Comparator");
+  Write(Replaced(comparator, "merge_operator=nullptr", "merge_operator=my.Merger"));
+  const OptionsFile file = ReadOptionsFile(path_.string(), ForeignObjects::kLeaveOut);
+  EXPECT_EQ(file.ignored, (std::vector<std::string>{"comparator", "merge_operator"}));
+  EXPECT_EQ(file.column_families[0].second.cf.at("comparator"), "leveldb.BytewiseComparator");
+  EXPECT_EQ(file.column_families[0].second.cf.at("write_buffer_size"), "3145728");
+  Write(text);
+  EXPECT_TRUE(ReadOptionsFile(path_.string(), ForeignObjects::kLeaveOut).ignored.empty());
 }
 
 TEST_F(OptionsFileTest, RefusesMisreadAndUnknownOptions) {

@@ -23,6 +23,7 @@ constexpr const char* kBlockCache = "block_cache";
 constexpr const char* kRateLimiter = "rate_limiter_bytes_per_sec";
 constexpr const char* kTableFactory = "table_factory";
 constexpr const char* kBlockBasedTable = "BlockBasedTable";
+constexpr const char* kWayOut = "; if only your application has it, measure that with engine 'command'";
 
 // Options whose value names an object, and which RocksDB writes down under a name of the object's own
 // ("fixed:8" as "rocksdb.FixedPrefix.8"). It refuses names that it does not know.
@@ -42,6 +43,11 @@ const std::set<std::string>& ObjectOptions() {
                                               kTableFactory,
                                               "wal_filter"};
   return names;
+}
+
+// What an application may have brought with it, and what its stores cannot be read without.
+bool IsOfTheApplication(const std::string& option) {
+  return option == "comparator" || option == "merge_operator";
 }
 
 RunError InvalidOption(const std::string& section, const std::string& name, const std::string& problem) {
@@ -75,7 +81,8 @@ void SetAll(const std::string& section, const OptionMaps::Map& given,
     const rocksdb::Status status = parse(config, *options, {{name, value}}, &changed);
     if (!status.ok()) {
       throw InvalidOption(section, name,
-                          "RocksDB " + RocksDbVersion() + " refuses '" + value + "': " + status.ToString());
+                          "RocksDB " + RocksDbVersion() + " refuses '" + value + "': " + status.ToString() +
+                              (IsOfTheApplication(name) ? kWayOut : ""));
     }
   }
   throw RunError(RunFailure::kInvalid, "RocksDB " + RocksDbVersion() + " refuses the options (" + section +

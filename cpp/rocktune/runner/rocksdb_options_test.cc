@@ -99,8 +99,10 @@ TEST(RocksDbOptionsTest, RefusesUnknownNames) {
 }
 
 TEST(RocksDbOptionsTest, RefusesForeignObjects) {
-  ExpectRefused({{}, {{"comparator", "my.Comparator"}}, {}}, "comparator", "my.Comparator");
-  ExpectRefused({{}, {{"merge_operator", "my.Merger"}}, {}}, "merge_operator", "my.Merger");
+  for (const std::string expected : {"my.Object", "engine 'command'"}) {
+    ExpectRefused({{}, {{"comparator", "my.Object"}}, {}}, "comparator", expected);
+    ExpectRefused({{}, {{"merge_operator", "my.Object"}}, {}}, "merge_operator", expected);
+  }
   ExpectRefused({{}, {{"table_factory", "PlainTable"}}, {}}, "table_factory", "BlockBasedTable");
   ExpectRefused({{}, {}, {{"filter_policy", "my.Filter"}}}, "filter_policy", "my.Filter");
 }

@@ -42,8 +42,13 @@ def _engine(spec: EngineSpec, data_directory: Path, figures: Sequence[str]) -> E
     return EmbeddedEngine(data_directory, memory_limit_bytes=0, disk_limit_bytes=0)
 
 
-def own_options(path: str | Path | None) -> OptionMaps | None:
+def own_options(path: str | Path | None, leave_out_foreign: bool = False) -> OptionMaps | None:
     """Returns what an OPTIONS file says of its column family "default"; None without a file.
+
+    Args:
+        path: the file.
+        leave_out_foreign: leave out a comparator or merge operator that only its own application has, for
+            that application is what measures.
 
     Raises:
         UserError: it cannot be read, is none, is cut short, or has no such column family.
@@ -51,7 +56,7 @@ def own_options(path: str | Path | None) -> OptionMaps | None:
     if path is None:
         return None
     with closing(OptionsChecker()) as checker:
-        families = checker.read_options_file(Path(path)).column_families
+        families = checker.read_options_file(Path(path), leave_out_foreign).column_families
     if "default" not in families:
         raise UserError(
             f"{path}: has no column family 'default', only {', '.join(sorted(families)) or 'none'}"

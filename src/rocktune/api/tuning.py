@@ -158,9 +158,12 @@ def _recorded_spec(ledger: Ledger, name: str) -> StudySpec:
 def _resolved(study_file: str | Path | None, given: Given) -> tuple[StudySpec, study.StudyRequest]:
     texts = {name: str(value) if isinstance(value, Path) else value for name, value in given.items()}
     request = study.make_request(texts, None if study_file is None else Path(study_file))
-    return study.resolve(
-        request, request.study or _new_name(request), lambda: own_options(request.options_file)
-    ), request
+    spec = study.resolve(
+        request,
+        request.study or _new_name(request),
+        lambda: own_options(request.options_file, leave_out_foreign=request.engine == "command"),
+    )
+    return spec, request
 
 
 def _new_name(request: study.StudyRequest) -> str:

@@ -22,7 +22,8 @@ class OptionsFile:
         rocksdb_version: of the RocksDB that wrote it.
         column_families: by name; section "db" is the same in each. No block cache, of which such files
             say nothing.
-        ignored: options of another version that the linked RocksDB does not know or no longer heeds.
+        ignored: options of another version that the linked RocksDB does not know or no longer heeds, and
+            what was left out of it.
     """
 
     rocksdb_version: str
@@ -66,14 +67,22 @@ class OptionsChecker:
         effective: OptionMaps = self._ask("check_options", {"options": options})["options"]
         return effective
 
-    def read_options_file(self, path: Path) -> OptionsFile:
+    def read_options_file(self, path: Path, leave_out_foreign: bool = False) -> OptionsFile:
         """Reads an OPTIONS file of any RocksDB version.
+
+        Args:
+            path: the file.
+            leave_out_foreign: leave out a comparator or merge operator that only its own application has,
+                rather than refuse it: that application is what will be measured.
 
         Raises:
             UserError: it cannot be read, is none, is incomplete, or needs what this RocksDB does not have.
         """
         try:
-            reply = self._ask("read_options_file", {"path": str(path.absolute())})
+            fields: dict[str, Any] = {"path": str(path.absolute())}
+            if leave_out_foreign:
+                fields["leave_out_foreign"] = True
+            reply = self._ask("read_options_file", fields)
         except RunFailed as failure:
             named = failure.status is Status.INVALID
             raise UserError(failure.message if named else f"options file {path}: {failure.message}") from None

@@ -68,6 +68,7 @@ def print_rows(console: Console, rows: Sequence[Mapping[str, Any]], empty: str) 
         console.print(empty)
         return
     made = table(*(name.replace("_", " ") for name in rows[0]))
+    made.columns[0].no_wrap = True  # a name that is to be copied
     for row in rows:
         made.add_row(*(_text(name, row.get(name)) for name in rows[0]))
     console.print(made)

@@ -157,7 +157,8 @@ wheel: $(VENV)/.created $(RELEASE_ROCKSDB)
 	@CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) $(BIN)/python -m pip wheel -q --no-deps --no-build-isolation \
 	  -w $(WHEEL_BUILD)/unrepaired -C build-dir=$(WHEEL_BUILD) -C install.strip=true \
 	  -C cmake.define.ROCKTUNE_SELF_CONTAINED=ON -C cmake.define.RocksDB_ROOT=$(abspath build/rocksdb) .
-	@PATH="$(abspath $(BIN)):$$PATH" $(BIN)/auditwheel -q repair -w dist $(WHEEL_BUILD)/unrepaired/rocktune-*.whl
+	@PATH="$(abspath $(BIN)):$$PATH" $(BIN)/auditwheel repair -w dist $(WHEEL_BUILD)/unrepaired/rocktune-*.whl \
+	  2>$(WHEEL_BUILD)/auditwheel.log || { cat $(WHEEL_BUILD)/auditwheel.log; exit 1; }
 	@for wheel in dist/rocktune-*-$(PYTHON_TAG)-*.whl; do \
 	  glibc=$$(sed -E 's/.*manylinux_([0-9]+)_([0-9]+)_.*/\1.\2/' <<< $$wheel); \
 	  echo "$$wheel ($$(du -h $$wheel | cut -f 1)): for Linux with glibc $$glibc or newer, and nothing else"; \

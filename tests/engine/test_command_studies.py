@@ -14,6 +14,7 @@ from rocktune.engine import CommandEngine, CommandSpec, Engine
 from rocktune.ledger import open_ledger
 from rocktune.objective import objective_named
 from rocktune.study import Observer, StudyRequest, make_request, resolve, run_study
+from rocktune.study.loop import OUTPUT
 from rocktune.testing.engines import EngineConformance, small_experiment
 from rocktune.testing.fake_worker import fake_worker_command
 from rocktune.trial import Experiment, Result, Status
@@ -40,6 +41,10 @@ class Recorder(Observer):
         self.results.append(result)
 
 
+def ledger_of(folder: Path) -> str:
+    return str(folder / "ledger.sqlite")
+
+
 def tuned(
     request: StudyRequest, folder: Path, worker: tuple[str, ...]
 ) -> tuple[dict[str, Any], list[Result]]:
@@ -49,7 +54,7 @@ def tuned(
     engine = CommandEngine(spec.engine, folder / "data", 0, 0, worker, required)
     recorder = Recorder()
     try:
-        with open_ledger(str(folder / "ledger.sqlite")) as ledger:
+        with open_ledger(ledger_of(folder)) as ledger:
             return run_study(spec, engine, ledger, recorder), recorder.results
     finally:
         engine.close()
@@ -106,6 +111,9 @@ def test_what_fails_gets_its_status_and_the_study_goes_on(tmp_path: Path, two_kn
             seen[levels] = status
     assert set(seen) == set(expected)
     expect_proof(outcome)
+    with open_ledger(ledger_of(tmp_path)) as ledger:
+        outputs = [event.payload["output"] for event in ledger.events(ledger.study("study"), OUTPUT)]
+    assert "all went well: 12,345 ops/s" in outputs
 
 
 @pytest.fixture(scope="session")

@@ -24,6 +24,11 @@ TIME = "time"
 DIFFERED = "replay_differed"
 """The kind of event that says that from batch `batch` on, the study continues with batch `continues_at`."""
 
+OUTPUT = "output"
+"""The kind of event that holds what a program of the user's had printed when its run failed: batch, index,
+output."""
+_KEPT_OUTPUT = 16 << 10
+
 
 class StopRequested(Exception):  # noqa: N818 -- asked for, not an error
     """The user asked for the end of the study; the present trial has been recorded."""
@@ -184,6 +189,9 @@ class Loop:
         try:
             window = self._keeper.advance(key, from_s, trial.until_s, keep, self._observer.progress)
         except RunFailed as failed:
+            if failed.output:
+                said = {"batch": number, "index": index, "output": failed.output[-_KEPT_OUTPUT:]}
+                self._ledger.add_event(self._study, OUTPUT, said)
             self._ledger.record(
                 self._study, number, index, trial, None, failed.status, failed.message, seconds=cost_s
             )

@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,9 @@ def test_what_is_installed(prefix: Path) -> None:
     package = {"rocktuneConfig.cmake", "rocktuneConfigVersion.cmake"}
     assert targets
     assert others - targets == {"librocktune.a", "rocktune-worker"} | package
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    (stated,) = prefix.rglob("rocktuneConfigVersion.cmake")
+    assert f'set(PACKAGE_VERSION "{version}")' in stated.read_text()
     assert '"event":"hello"' in _run(prefix / "bin/rocktune-worker")
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.export.samples import STUDY, TUNED, changed, exported, sections
 from tests.report import sample
 
 from rocktune.errors import UserError
@@ -12,30 +13,12 @@ from rocktune.export import export_study, export_targets
 from rocktune.export.db_bench import db_bench_script
 from rocktune.workload import WorkloadSpec, load_workload, workload_names
 
-STUDY = replace(
-    sample.study(),
-    spec={"seed": 7, "workload": load_workload("dremel-write-heavy").model_dump(mode="json")},
-)
-
 
 def flags(script: str, command: int = -1) -> dict[str, str]:
     """Returns the flags of one of a script's db_bench commands."""
     commands = [line for line in script.replace("\\\n", " ").splitlines() if line.startswith("db_bench")]
     given = shlex.split(commands[command])[1:]
     return dict(flag.removeprefix("--").split("=", 1) for flag in given)
-
-
-def sections(text: str) -> dict[str, dict[str, str]]:
-    """Reads an OPTIONS file as RocksDB does: sections of name=value, comments after #."""
-    found: dict[str, dict[str, str]] = {}
-    current: dict[str, str] = {}
-    for line in (line.split("#")[0].strip() for line in text.splitlines()):
-        if line.startswith("["):
-            current = found.setdefault(line, {})
-        elif line:
-            name, value = line.split("=", 1)
-            current[name] = value
-    return found
 
 
 def test_options_file_holds_exactly_the_full_size_options() -> None:
@@ -66,12 +49,45 @@ def test_unproven_gain_exports_the_baseline_and_says_so() -> None:
     assert sections(text)['[CFOptions "default"]']["write_buffer_size"] == str(64 << 20)
 
 
-def test_study_name_cannot_leave_its_comment() -> None:
-    hostile = replace(STUDY, name="x\n[DBOptions]\n  max_open_files=1\nrm -rf /")
-    for target in export_targets():
-        text = export_study(target, hostile, sample.outcome())
-        assert "\nrm -rf" not in text
-        assert "\n  max_open_files=1" not in text
+@pytest.mark.parametrize("target", sorted(export_targets()))
+@pytest.mark.parametrize("end", ["\n", "\r", "\u2028", "\x0b", "\x85"])
+def test_study_name_cannot_leave_its_comment(target: str, end: str) -> None:
+    hostile = replace(STUDY, name=f"x{end}evil=1 */ evil(); \\u000aevil \\")
+    text = export_study(target, hostile, sample.outcome())
+    assert "evil" in text
+    for line in text.splitlines():
+        if "evil" in line:
+            assert line.startswith(("#", "//"))
+            assert "\\" not in line
+
+
+@pytest.mark.parametrize("target", sorted(set(export_targets()) - {"cpp", "options-file"}))
+def test_option_text_cannot_leave_its_comment(target: str) -> None:
+    text = exported(target, changed("cf", merge_operator='x\nevil=1 "; */ evil() \\'))
+    assert all(line.startswith(("#", "//")) for line in text.splitlines() if "evil" in line)
+
+
+@pytest.mark.parametrize("target", ["cpp", "options-file"])
+def test_option_text_that_a_format_cannot_hold_is_refused(target: str) -> None:
+    with pytest.raises(UserError, match="cannot be written"):
+        exported(target, changed("cf", merge_operator="x\nevil"))
+
+
+@pytest.mark.parametrize("target", sorted(set(export_targets()) - {"cpp", "db_bench", "options-file"}))
+@pytest.mark.parametrize("name", ["write_buffer_size", "block_size", "max_open_files"])
+def test_value_that_is_no_number_never_becomes_a_setting(target: str, name: str) -> None:
+    section = next(section for section in TUNED if name in TUNED[section])
+    try:
+        text = exported(target, changed(section, **{name: "1; evil"}))
+    except UserError:
+        return
+    assert all(line.startswith(("#", "//")) for line in text.splitlines() if "evil" in line)
+
+
+@pytest.mark.parametrize("target", sorted(set(export_targets()) - {"cpp", "db_bench", "options-file"}))
+def test_every_option_is_set_or_listed(target: str) -> None:
+    named = changed("cf", a_new_option="17")
+    assert "a_new_option=17: no such setting" in exported(target, named)
 
 
 def test_unknown_target_names_the_nearest() -> None:

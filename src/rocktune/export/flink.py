@@ -98,7 +98,8 @@ def _memory_notes(options: Settings) -> list[str]:
 
 
 def _write(found: Found) -> str:
-    options, thread_notes = with_background_jobs(found.options)
+    jobs, thread_notes = with_background_jobs(found.options)
+    options = flat(jobs)
     if not options.get("compression_per_level"):
         options.pop("compression_per_level", None)
     done = translated(options, _RULES, _FIXED)

@@ -1,6 +1,7 @@
 """A RocksDBConfigSetter for Kafka Streams."""
 
 from rocktune.export.java import java_head, java_source
+from rocktune.export.rules import flat, translated, with_background_jobs
 from rocktune.export.target import Found, Target
 from rocktune.space import OptionMaps, merged_options
 
@@ -27,8 +28,25 @@ _NOTES = (
 )
 
 
+_IGNORED = {
+    "manual_wal_flush": "Kafka Streams writes no log",
+    "max_total_wal_size": "Kafka Streams writes no log",
+    "min_write_buffer_number_to_merge": "1 there, for Kafka Streams flushes all column families at once",
+    "wal_bytes_per_sync": "Kafka Streams writes no log",
+}
+"""What its Options have setters for that change nothing, and why."""
+
+
 def _write(found: Found) -> str:
-    source = java_source(merged_options(_ROCKSDB_DEFAULTS, found.options))
+    options, thread_notes = with_background_jobs(merged_options(_ROCKSDB_DEFAULTS, found.options))
+    taken = {
+        section: {name: text for name, text in texts.items() if name not in _IGNORED}
+        for section, texts in options.items()
+    }
+    source = java_source(taken)
+    ignored = {name: text for name, text in flat(options).items() if name in _IGNORED}
+    fixed = {"min_write_buffer_number_to_merge": "1"}
+    unmapped = [*translated(ignored, {}, fixed, _IGNORED).unmapped, *source.unmapped]
     names = sorted({"BlockBasedTableConfig", "Options", *source.imports})
     body = [
         "    final BlockBasedTableConfig table = (BlockBasedTableConfig) options.tableFormatConfig();",
@@ -36,7 +54,7 @@ def _write(found: Found) -> str:
         "    options.setTableFormatConfig(table);",
     ]
     lines = [
-        *java_head(found, "Kafka Streams 4.3 (rocksdbjni 10.1)", _NOTES, source.unmapped),
+        *java_head(found, "Kafka Streams 4.3 (rocksdbjni 10.1)", [*_NOTES, *thread_notes], unmapped),
         "import java.util.Map;",
         "import org.apache.kafka.streams.state.RocksDBConfigSetter;",
         *(f"import org.rocksdb.{name};" for name in names),

@@ -5,6 +5,7 @@ from rocktune.export.rules import (
     Rule,
     Settings,
     background_threads,
+    flat,
     named,
     translated,
     with_background_jobs,
@@ -121,7 +122,8 @@ def _threads(found: Found) -> Settings:
 
 
 def _write(found: Found) -> str:
-    options, thread_notes = with_background_jobs(found.options)
+    jobs, thread_notes = with_background_jobs(found.options)
+    options = flat(jobs)
     done = translated(options, {**_VARIABLES, **_FAMILY, **_TABLE})
     variables = translated(options, _VARIABLES).settings
     variables |= {f"loose_rocksdb_{name}": count for name, count in _threads(found).items()}

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from rocktune.export.values import NotExpressibleError, Writer, number_in
-from rocktune.space import CATALOGUE, OptionMaps
+from rocktune.space import CATALOGUE, OptionMaps, merged_options
 from rocktune.space.options import SECTIONS, knob_values
 
 Settings = dict[str, str]
@@ -92,19 +92,19 @@ def background_threads(options: OptionMaps) -> tuple[int, int] | None:
     return compactions, flushes
 
 
-def with_background_jobs(options: OptionMaps) -> tuple[Settings, list[str]]:
-    """Returns flat options with one number of background jobs in the place of two.
+def with_background_jobs(options: OptionMaps) -> tuple[OptionMaps, list[str]]:
+    """Returns the options with one number of background jobs in the place of two.
 
     Returns:
         The options, and a note where the two numbers were given.
     """
-    result, threads = flat(options), background_threads(options)
+    result, threads = merged_options(options), background_threads(options)
     for name in THREADS:
-        result.pop(name, None)
+        result["db"].pop(name, None)
     if threads is None:
         return result, []
     compactions, flushes = threads
-    result["max_background_jobs"] = str(compactions + flushes)
+    result["db"]["max_background_jobs"] = str(compactions + flushes)
     return result, [
         f"Measured with {THREADS[0]}={compactions} and {THREADS[1]}={flushes}; here they are"
         f" {compactions + flushes} jobs, of which RocksDB gives a quarter, but at least one, to flushes"

@@ -5,6 +5,7 @@ from rocktune.export.rules import (
     Rule,
     Settings,
     background_threads,
+    flat,
     named,
     translated,
     with_background_jobs,
@@ -177,7 +178,7 @@ def _notes(found: Found, family: Settings) -> list[str]:
 
 
 def _write(found: Found) -> str:
-    options, _ = with_background_jobs(found.options)
+    options = flat(with_background_jobs(found.options)[0])
     threads = background_threads(found.options)
     if threads is not None:
         options["max_background_flushes"] = str(threads[1])

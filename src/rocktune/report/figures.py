@@ -172,9 +172,16 @@ def _finalists(trials: Sequence[TrialRecord], shown: set[str]) -> list[list[Meas
 
 
 def _series(runs: Sequence[Measurement]) -> tuple[list[float], list[float]]:
-    """Returns (age, operations per second), the mean over runs; whole intervals, at most some 200 points."""
+    """Returns (age, operations per second), the mean over runs; whole intervals, at most some 200 points.
+
+    There are none where a program other than the worker does not say what it did when.
+    """
+    if any("series" not in run.raw for run in runs):
+        return [], []
     interval_s = float(runs[0].raw["series"]["interval_s"])
-    length = min(int(run.until_s / interval_s + 1e-6) for run in runs)
+    whole = min(int(run.until_s / interval_s + 1e-6) for run in runs)
+    # Another program than the worker may not have got to report its last interval.
+    length = min(whole, *(len(run.raw["series"]["operations"]) for run in runs))
     if length == 0:
         return [], []
     mean = np.mean([run.raw["series"]["operations"][:length] for run in runs], axis=0)

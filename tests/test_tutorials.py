@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
+PROGRAMS = {"rocktune": (sys.executable, "-m", "rocktune.cli.main"), "python": (sys.executable,)}
 TUTORIALS = [ROOT / "README.md", *sorted((ROOT / "docs" / "tutorials").glob("*.md"))]
 
 
@@ -23,13 +24,12 @@ def test_every_command_of_the_tutorial_works(tutorial: Path, tmp_path: Path) -> 
         "ROCKTUNE_DATA": str(tmp_path / "data"),
         "XDG_DATA_HOME": str(tmp_path / "ledger"),
     }
-    commands = re.findall(r"^    ((?:rocktune|python) .+)$", text, re.MULTILINE)
+    commands = re.findall(r"^    ((?:rocktune|python|g\+\+) .+)$", text, re.MULTILINE)
     assert commands
     for command in commands:
         program, *arguments = shlex.split(command, comments=True)
-        module = ["-m", "rocktune.cli.main"] if program == "rocktune" else []
         finished = subprocess.run(
-            [sys.executable, *module, *arguments],
+            [*PROGRAMS.get(program, (program,)), *arguments],
             capture_output=True, text=True, cwd=tmp_path, env=environment, check=False,
         )  # fmt: skip
         assert finished.returncode == 0, f"{command}: {finished.stdout[-2000:]}{finished.stderr}"

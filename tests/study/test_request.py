@@ -49,6 +49,8 @@ def test_a_program_of_the_users_own_has_one_size() -> None:
     assert spec.age_s(120.0) == pytest.approx(12.0)
     assert StudySpec.model_validate(spec.model_dump(mode="json")) == spec
     assert estimate(spec).verification_s > 0
+    # None of its runs waits for others: 1000 MiB, and 64 MiB for the program itself.
+    assert estimate(spec).memory_bytes == 1064 << 20
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,7 @@ def estimate(spec: StudySpec) -> Estimate:
     entry_bytes = spec.workload.entry_bytes
     preloaded_bytes = spec.workload.preload.keys * entry_bytes / spec.scale
     store_bytes = expected_entries(spec.workload, spec.device) * entry_bytes / spec.scale
-    parked = min(_PARKED_AT_MOST, searched)
+    parked = min(_PARKED_AT_MOST, searched) if spec.engine.runs_continue else 0
     run_bytes = spec.memory_bytes // spec.scale + _WORKER_BYTES
     return Estimate(
         search_s=spec.budget_s,

@@ -4,200 +4,29 @@ import hashlib
 import shutil
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
-from rocktune.engine.base import Progress, RunFailed
+from rocktune.engine.base import Progress
 from rocktune.engine.checker import OptionsChecker
-from rocktune.engine.data_directory import RESERVED_FREE_BYTES, DataDirectory, directory_bytes
-from rocktune.engine.metrics import read_figures
+from rocktune.engine.command_run import CommandExecutor, CommandRun
+from rocktune.engine.data_directory import DataDirectory
 from rocktune.engine.options import run_options, without_paths
-from rocktune.engine.placeholders import as_line, filled, placeholders_in
-from rocktune.engine.process_group import Finished, run_command
+from rocktune.engine.placeholders import as_line, placeholders_in
 from rocktune.engine.spec import CommandSpec
 from rocktune.errors import UserError
 from rocktune.space import options_file_text
-from rocktune.trial import Configuration, Experiment, Measurement, OptionMaps, Status
-from rocktune.units import MIB, format_bytes
+from rocktune.trial import Configuration, Experiment, OptionMaps
+from rocktune.units import MIB
 
-_KEPT_OUTPUT = 16 << 10
-_LARGEST_RESULT_BYTES = 16 * MIB
 _LARGEST_HASHED_BYTES = 256 * MIB
-_DISK_LOOK_EVERY_S = 1.0
 
 
 def command_lines(spec: CommandSpec) -> list[str]:
     """Returns what is executed for each run, a line for each command, with the placeholders in it."""
     shell = " (/bin/sh)" if spec.shell else ""
     return [f"{name}{shell}: {as_line(each, spec.shell)}" for name, each in spec.commands.items()]
-
-
-@dataclass(frozen=True)
-class _Executor:
-    """Runs the commands of a spec within their limits."""
-
-    spec: CommandSpec
-    data: DataDirectory
-    memory_limit_bytes: int
-    disk_limit_bytes: int
-
-    def execute(
-        self, name: str, values: dict[str, str], seconds: float = 0.0, progress: Progress | None = None
-    ) -> Finished | None:
-        """Runs a command, if there is one of this name; `seconds` is what it shall load for.
-
-        Raises:
-            RunFailed: it failed, or is over a limit.
-        """
-        arguments = self.spec.commands.get(name)
-        if arguments is None:
-            return None
-        next_look_s = 0.0
-
-        def watch(elapsed_s: float) -> None:
-            nonlocal next_look_s
-            if elapsed_s >= next_look_s:
-                self._check_disk(Path(values["data_directory"]))
-                next_look_s = elapsed_s + _DISK_LOOK_EVERY_S
-            if progress is not None and seconds:
-                progress("advance", min(elapsed_s, seconds), seconds)
-
-        try:
-            return run_command(
-                filled(arguments, values, self.spec.shell),
-                seconds + self.spec.timeout_seconds,
-                self.memory_limit_bytes,
-                watch,
-                (self.data.lock_descriptor,),
-            )
-        except RunFailed as failure:
-            raise RunFailed(failure.status, f"{name}: {failure.message}", failure.output) from None
-
-    def _check_disk(self, directory: Path) -> None:
-        if self.data.free_bytes() <= 0:
-            free = format_bytes(RESERVED_FREE_BYTES)
-            raise RunFailed(Status.OUT_OF_DISK, f"less than {free} are free under {self.data.path}")
-        limit_bytes = self.disk_limit_bytes
-        if limit_bytes and directory_bytes(directory) > limit_bytes:
-            raise RunFailed(
-                Status.OUT_OF_DISK, f"the data directory is over its limit of {format_bytes(limit_bytes)}"
-            )
-
-
-class CommandRun:
-    """The user's program with a directory of its own; advances once. See `rocktune.engine.base.Run`."""
-
-    def __init__(
-        self,
-        executor: _Executor,
-        required_figures: Sequence[str],
-        directory: Path,
-        options: OptionMaps,
-        seed: int,
-        on_close: Callable[["CommandRun", float], None],
-    ) -> None:
-        """Takes over a directory with the OPTIONS file; `on_close` gets the seconds that tidying up took."""
-        self.options = options
-        self._executor = executor
-        self._required_figures = required_figures
-        self._directory = directory
-        self._on_close = on_close
-        self._values = {
-            "options_file": str(directory / "OPTIONS"),
-            "data_directory": str(directory / "data"),
-            "result_file": str(directory / "result"),
-            "seed": str(seed),
-        }
-        self._tidying_s = 0.0
-        self._age_s = 0.0
-        self._failure: RunFailed | None = None
-        self._cleaned_up = False
-        self._closed = False
-
-    def prepare(self) -> None:
-        """Runs `set_up` and `warm_up`.
-
-        Raises:
-            RunFailed: one of them failed.
-        """
-        for name in ("set_up", "warm_up"):
-            self._executor.execute(name, self._values)
-
-    def advance(self, until_s: float, progress: Progress | None = None) -> Measurement:
-        """See `Run.advance`. The output is in `raw["output"]`. A clean-up that fails fails the run."""
-        if self._closed:
-            raise ValueError("the run is closed")
-        if self._failure is not None:
-            raise RunFailed(self._failure.status, self._failure.message, self._failure.output)
-        if self._age_s or until_s <= 0:
-            raise ValueError(f"a run of age {self._age_s} s cannot advance to {until_s} s")
-        try:
-            try:
-                measurement = self._measured(until_s, progress)
-            except BaseException:
-                with suppress(RunFailed):
-                    self._clean_up()
-                raise
-            self._clean_up()
-        except RunFailed as failure:
-            self._failure = failure
-            raise
-        except BaseException:
-            self._failure = RunFailed(Status.CRASHED, "'run' was interrupted")
-            raise
-        self._age_s = until_s
-        return measurement
-
-    def park(self) -> int:
-        """See `Run.park`. Nothing runs between two commands."""
-        return 0
-
-    def close(self) -> None:
-        """See `Run.close`."""
-        if self._closed:
-            return
-        self._closed = True
-        with suppress(RunFailed):
-            self._clean_up()
-        started = time.monotonic()
-        shutil.rmtree(self._directory, ignore_errors=True)
-        self._on_close(self, self._tidying_s + time.monotonic() - started)
-
-    def _measured(self, until_s: float, progress: Progress | None) -> Measurement:
-        values = self._values | {"seconds": f"{until_s:.6g}"}
-        finished = self._executor.execute("run", values, until_s, progress)
-        assert finished is not None
-        if progress is not None:
-            progress("advance", until_s, until_s)
-        try:
-            said = self._result(finished)
-            figures = read_figures(self._executor.spec.metrics, said, self._required_figures)
-        except RunFailed as failure:
-            raise RunFailed(failure.status, f"run: {failure.message}", finished.said) from None
-        return Measurement(
-            {"from_s": 0.0, "until_s": until_s, "figures": figures, "output": finished.said[-_KEPT_OUTPUT:]}
-        )
-
-    def _result(self, finished: Finished) -> str:
-        if "result_file" not in placeholders_in(self._executor.spec.run):
-            return finished.output
-        try:
-            with Path(self._values["result_file"]).open("rb") as file:
-                return file.read(_LARGEST_RESULT_BYTES).decode(errors="replace")
-        except OSError as problem:
-            raise RunFailed(Status.CRASHED, f"it left no result file: {problem.strerror}") from None
-
-    def _clean_up(self) -> None:
-        if self._cleaned_up:
-            return
-        self._cleaned_up = True
-        started = time.monotonic()
-        try:
-            self._executor.execute("clean_up", self._values)
-        finally:
-            self._tidying_s += time.monotonic() - started
 
 
 class CommandEngine:
@@ -250,7 +79,7 @@ class CommandEngine:
         self.opening_s = 0.0
         self.loading_s = 0.0
         limits = [limit for limit in (spec.memory_limit_bytes, memory_limit_bytes) if limit]
-        self._executor = _Executor(spec, self.data, min(limits, default=0), disk_limit_bytes)
+        self._executor = CommandExecutor(spec, self.data, min(limits, default=0), disk_limit_bytes)
         self._required_figures = tuple(required_figures)
         self._lock = threading.Lock()
         self._runs: set[CommandRun] = set()

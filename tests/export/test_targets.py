@@ -8,6 +8,7 @@ import pytest
 from tests.export.samples import STUDY, TUNED, changed, exported, sections
 from tests.report import sample
 
+from rocktune.cli.main import main
 from rocktune.errors import UserError
 from rocktune.export import export_study, export_targets
 from rocktune.export.db_bench import db_bench_script
@@ -128,7 +129,7 @@ def test_db_bench_names_what_it_cannot_express() -> None:
 
 def test_db_bench_loads_before_it_measures_a_preloaded_workload() -> None:
     script = db_bench_script({}, load_workload("ycsb-e"), 1, "# head")
-    assert flags(script, 0)["benchmarks"] == "filluniquerandom,waitforcompaction"
+    assert flags(script, 0)["benchmarks"] == "filluniquerandom,flush,waitforcompaction"
     assert flags(script, 1)["use_existing_db"] == "true"
     assert flags(script, 1)["benchmarks"] == "mixgraph"
     assert flags(script, 1)["mix_seek_ratio"] == "0.95"
@@ -198,3 +199,9 @@ def test_db_bench_accepts_every_flag(preset: str, tmp_path: Path) -> None:
 def test_every_preset_can_be_written() -> None:
     for name in workload_names():
         assert "--benchmarks=" in db_bench_script({}, load_workload(name), 1, "# head")
+
+
+def test_command_line_names_every_target(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["export", "--help"])
+    shown = capsys.readouterr().out
+    assert all(target in shown for target in export_targets())

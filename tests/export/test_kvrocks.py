@@ -11,6 +11,7 @@ def test_names_and_units() -> None:
         "max_open_files": "-1",
         "write_buffer_size": "48",  # MB
         "max_write_buffer_number": "4",
+        "min_write_buffer_number_to_merge": "2",
         "target_file_size_base": "32",  # MB
         "max_background_compactions": "3",
         "max_background_flushes": "2",
@@ -24,6 +25,7 @@ def test_names_and_units() -> None:
         "max_bytes_for_level_base": "402653184",  # bytes: 384 * 1048576
         "max_bytes_for_level_multiplier": "8",
         "compression": "lz4",
+        "compression_start_level": "0",
     }
 
 
@@ -31,7 +33,6 @@ def test_what_kvrocks_sets_itself_is_listed_where_it_differs() -> None:
     told = comments(exported("kvrocks"))
     assert "- num_levels=6: 7 there" in told
     assert "- target_file_size_multiplier=2: 1 there" in told
-    assert "min_write_buffer_number_to_merge" not in told
     assert "filter_policy" not in told
     assert "- soft_pending_compaction_bytes_limit=103079215104: no such setting" in told
 
@@ -39,7 +40,6 @@ def test_what_kvrocks_sets_itself_is_listed_where_it_differs() -> None:
 @pytest.mark.parametrize(
     ("name", "text", "reason"),
     [
-        ("max_bytes_for_level_base", str(2 << 30), "1 to 2147483647 there"),
         ("target_file_size_base", str(1025 << 20), "1 to 1024 there"),
         ("max_bytes_for_level_multiplier", "8.5", "only whole numbers there"),
         ("compression", "kLZ4HCCompression", "there is no such choice there"),

@@ -196,7 +196,14 @@ def report(study: options.StudyName, ledger: options.Ledger = None, json: option
 @app.command()
 def export(
     study: options.StudyName,
-    to: Annotated[str, typer.Option(metavar="TARGET", help="options-file or db_bench.")],
+    to: Annotated[
+        str,
+        typer.Option(
+            metavar="TARGET",
+            help="options-file, db_bench, cpp, java, kafka-streams, flink, myrocks, tikv, kvrocks,"
+            " cassandra.",
+        ),
+    ],
     ledger: options.Ledger = None,
     json: options.Json = False,
 ) -> None:

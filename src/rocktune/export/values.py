@@ -27,7 +27,7 @@ def number_in(text: str) -> float:
     Raises:
         NotExpressibleError: it is none.
     """
-    if re.fullmatch(r"-?\d+(\.\d+)?([eE][-+]?\d+)?", text) is None:
+    if re.fullmatch(r"-?\d+(\.\d+)?([eE][-+]?\d+)?", text, re.ASCII) is None:
         raise NotExpressibleError("it is no number")
     return float(text)
 
@@ -38,7 +38,7 @@ def whole_in(text: str) -> int:
     Raises:
         NotExpressibleError: it is none.
     """
-    if re.fullmatch(r"-?\d+", text):
+    if re.fullmatch(r"-?\d+", text, re.ASCII):
         return int(text)
     if not number_in(text).is_integer():
         raise NotExpressibleError("only whole numbers there")
@@ -118,7 +118,7 @@ def filter_in(text: str) -> Filter:
     """
     if text in ("nullptr", ""):
         return Filter("none", 0.0)
-    match = re.fullmatch(r"(bloom|ribbon)filter:(\d+(?:\.\d+)?)(?::(?:true|false|-?\d+))?", text)
+    match = re.fullmatch(r"(bloom|ribbon)filter:(\d+(?:\.\d+)?)(?::(?:true|false|-?\d+))?", text, re.ASCII)
     if match is None:
         raise NotExpressibleError("only Bloom and Ribbon filters are known")
     return Filter(match[1], float(match[2]))

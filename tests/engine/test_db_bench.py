@@ -1,5 +1,6 @@
 """The engine over a real db_bench; one that misbehaves is the real one behind a script."""
 
+import math
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -128,6 +129,9 @@ def test_every_benchmark(
     assert window.raw["elapsed_s"] >= 1
     assert window.figures["throughput_ops_s"] == pytest.approx(window.operations() / window.raw["elapsed_s"])
     assert sum(window.raw["series"]["operations"]) <= window.operations()
+    # db_bench does not tell.
+    assert math.isnan(window.figures["read_amplification"])
+    assert math.isnan(window.figures["longest_write_stop_s"])
     for figure in ("db_bytes", "resident_bytes", "cpu_s_per_million_ops"):
         assert window.figures[figure] > 0
     if "put" in kinds:
@@ -263,6 +267,16 @@ def test_a_program_that_fails(
     failure = failure_of(engine, experiment_of({"put": 1.0}))
     assert failure.status is status
     assert message in failure.message
+
+
+@pytest.mark.parametrize(
+    ("until_s", "duration"), [(1.0, 1), (1.2, 2), (60 / (20 / 3), 9), (60 / (20 / 6), 18), (0.01, 1)]
+)
+def test_whole_seconds(make_engine: MakeEngine, tmp_path: Path, until_s: float, duration: int) -> None:
+    """Rounded up, but not for the last bit of a division."""
+    engine = make_engine(script(tmp_path, 'case "$*" in *--duration=*) echo "$*" >&2; exit 1;; esac'))
+    failure = failure_of(engine, experiment_of({"put": 1.0}), until_s)
+    assert f" --duration={duration} " in failure.output
 
 
 def test_a_program_that_hangs(

@@ -107,23 +107,28 @@ class DbBenchProgram:
         """
         options_file = store.with_name("OPTIONS")
         options_file.write_text(options_file_text(without_paths(options), self.rocksdb_version))
-        own = {
+        given = {
             "db": str(store),
             "options_file": str(options_file),
             "cache_size": "0",
             "stats_interval": str(_NEVER),
         }
-        command = [*limits.prefix, self.path, *(f"--{name}={value}" for name, value in (own | flags).items())]
+        command = [
+            *limits.prefix,
+            self.path,
+            *(f"--{name}={value}" for name, value in (given | flags).items()),
+        ]
         try:
             return run_command(
                 command, limits.timeout_s, limits.memory_bytes, limits.watch, limits.inherited_descriptors
             )
         except RunFailed as failure:
-            # Its own last line, without what says that the program ended with exit status 1.
-            message = failure.message.removeprefix(f"{command[0]} ended with exit status 1: ")
-            if failure.status is Status.CRASHED and _REFUSALS.search(message):
-                raise RunFailed(Status.INVALID, message) from None
-            raise
+            # A prefix becomes the program, whose name the message should have.
+            message = failure.message.replace(command[0], self.path, 1)
+            own = message.removeprefix(f"{self.path} ended with exit status 1: ")
+            if failure.status is Status.CRASHED and _REFUSALS.search(own):
+                raise RunFailed(Status.INVALID, own, failure.output) from None
+            raise RunFailed(failure.status, message, failure.output) from None
 
     def opened_options(self, options: OptionMaps, scratch: Path, limits: RunLimits) -> OptionMaps:
         """Returns what an empty store that is opened with these options really uses, every option.

@@ -87,13 +87,13 @@ class DbBenchRun:
         if self._closed:
             raise ValueError("the run is closed")
         if self._failure is not None:
-            raise self._failure
+            raise RunFailed(self._failure.status, self._failure.message, self._failure.output)
         if self._advanced or until_s <= 0:
             raise ValueError(f"the run cannot advance to {until_s} s: db_bench runs once, from 0")
         try:
             measurement = self._measured(until_s, progress)
         except RunFailed as failure:
-            self._failure = RunFailed(failure.status, failure.message)
+            self._failure = failure
             raise
         except BaseException:
             self._failure = RunFailed(Status.CRASHED, "db_bench was interrupted")
@@ -135,7 +135,8 @@ class DbBenchRun:
             finished = self._program.run(store, opening.options, self._flags(seconds, report), limits)
         output = parse_output(finished.output, plan.benchmark)
         if output is None or not output.operations:
-            raise RunFailed(Status.CRASHED, f"db_bench printed no result for {plan.benchmark}")
+            message = f"db_bench printed no result for {plan.benchmark}"
+            raise RunFailed(Status.CRASHED, message, finished.said)
         self.options = used_options(store)
         intervals = parse_report(report.read_text()) if report.exists() else []
         return window_of(until_s, opening.workload, plan, output, finished, intervals, directory_bytes(store))

@@ -4,6 +4,7 @@ import pytest
 import tomli_w
 
 from rocktune.device import device_names
+from rocktune.engine.db_bench.flags import plan_of
 from rocktune.errors import UserError
 from rocktune.workload import load_workload, workload_names
 from rocktune.workload.dremel_settings import dremel_settings
@@ -175,3 +176,9 @@ def test_unknown_names_and_missing_files(tmp_path: Path) -> None:
 def test_loaded_workloads_are_immutable() -> None:
     with pytest.raises(ValueError, match="frozen"):
         setattr(load_workload("ycsb-a"), "keys", 5)  # noqa: B010
+
+
+@pytest.mark.parametrize("name", ["fillrandom", "overwrite", "readrandom", "readrandomwriterandom"])
+def test_db_bench_has_the_workloads_that_bear_its_names(name: str) -> None:
+    plan = plan_of(load_workload(name))
+    assert (plan.benchmark, plan.gaps) == (name, ())

@@ -181,7 +181,7 @@ def scale_and_budget(
         divisor = DEFAULT_SCALE
     else:
         divisor = 1
-        while full_size_s / divisor > budget_s and divisor < LARGEST_SCALE:
+        while full_size_s / engine.time_scale(divisor) > budget_s and divisor < LARGEST_SCALE:
             divisor *= 2
     if isinstance(engine, CommandSpec) and divisor != 1:
         raise UserError("scale: a program of your own has the size that it has; leave the scale out")

@@ -1,0 +1,30 @@
+"""Workloads that db_bench has too, under its names; so that any engine can measure them.
+
+Ours are the number of keys, 10 million, of threads, 16, and the values' 1,024 bytes.
+"""
+
+from collections.abc import Iterator
+
+from rocktune.workload.spec import MixSpec, PreloadSpec, SessionSpec, WorkloadSpec
+
+KEYS = 10_000_000
+
+
+def db_bench_workloads() -> Iterator[tuple[str, WorkloadSpec]]:
+    """Yields (summary, workload) of four of db_bench's benchmarks; their keys are uniform."""
+    yield _workload("fillrandom", "100% put, into an empty store", MixSpec(put=1.0), 0)
+    yield _workload("overwrite", "100% put, of preloaded keys", MixSpec(put=1.0), KEYS)
+    yield _workload("readrandom", "100% get, of preloaded keys", MixSpec(get=1.0), KEYS)
+    yield _workload(
+        "readrandomwriterandom", "30% get, 70% put, into an empty store", MixSpec(get=0.3, put=0.7), 0
+    )
+
+
+def _workload(name: str, summary: str, mix: MixSpec, preloaded_keys: int) -> tuple[str, WorkloadSpec]:
+    spec = WorkloadSpec(
+        name=name,
+        keys=KEYS,
+        sessions=(SessionSpec(mix=mix),),
+        preload=PreloadSpec(keys=preloaded_keys, random_order=preloaded_keys > 0),
+    )
+    return f"db_bench's, {summary}, uniform keys", spec

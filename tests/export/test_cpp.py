@@ -17,6 +17,7 @@ from tests.export.samples import (
 )
 
 SOURCE = Path(__file__).parent / "cpp" / "open_store.cc"
+HEADERS = Path(__file__).parents[2] / "cpp"
 STRICT = ("g++", "-std=c++17", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror")
 needs_rocksdb = pytest.mark.skipif(
     shutil.which("g++") is None or not Path("/usr/include/rocksdb/db.h").exists(),
@@ -65,7 +66,18 @@ def test_both_open_a_store_with_exactly_these_options(tmp_path: Path) -> None:
     file.write_text(exported("options-file", PARSED))
     (tmp_path / "tuned.h").write_text(exported("cpp", PARSED))
     subprocess.run(
-        [*STRICT, f"-I{tmp_path}", str(SOURCE), "-o", str(program), "-lrocksdb"], check=True, text=True
+        [
+            *STRICT,
+            "-std=c++20",
+            f"-I{HEADERS}",
+            f"-I{tmp_path}",
+            str(SOURCE),
+            "-o",
+            str(program),
+            "-lrocksdb",
+        ],
+        check=True,
+        text=True,
     )
     stores = [tmp_path / "from_file", tmp_path / "from_function"]
     done = subprocess.run([program, file, *stores], capture_output=True, text=True)

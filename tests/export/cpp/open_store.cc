@@ -5,24 +5,25 @@
 #include <rocksdb/utilities/options_util.h>
 
 #include <iostream>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "rocktune/util/rocksdb_compat.h"
 #include "tuned.h"
 
 namespace {
 
 rocksdb::Status Open(rocksdb::Options options, const std::string& directory) {
   options.create_if_missing = true;
-  rocksdb::DB* store = nullptr;
-  rocksdb::Status status = rocksdb::DB::Open(options, directory, &store);
+  std::unique_ptr<rocksdb::DB> store;
+  rocksdb::Status status = rocktune::OpenDatabase(options, directory, &store);
   if (status.ok()) {
     status = store->Put(rocksdb::WriteOptions(), "key", "value");
     std::string capacity;
     store->GetProperty("rocksdb.block-cache-capacity", &capacity);
     std::cout << capacity << "\n";
   }
-  delete store;
   return status;
 }
 

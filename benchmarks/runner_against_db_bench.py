@@ -37,8 +37,8 @@ MIXES: dict[str, dict[str, float]] = {
 ON_EMPTY_STORE = "fillrandom"
 TARGET = 0.97
 WHY = (
-    "By profile the runner itself takes 1 to 2% more of the processor than db_bench: it reads the clock for each "
-    "operation's latency and counts it, and follows which keys live. Runs on a shared machine differ by a tenth."
+    "By profile the runner takes 1 to 2% more of the processor than db_bench: it reads the clock for each "
+    "operation's latency, counts it, and follows which keys live. Runs on a shared machine differ by a tenth."
 )
 """Why the figure may miss its target."""
 

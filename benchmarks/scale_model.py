@@ -16,10 +16,10 @@ QUICK_FULL_SIZE_S = 12.0
 REFERENCE = 4
 SCALES = (32, 64, 128)
 WHY = {
-    READ_HEAVY: "Reads are answered from memory, so the processor sets the pace and not the device: configurations "
-    "differ by a fifth, and runs of one configuration on a shared machine by a tenth.",
-    PRELOADED: "Two runs, one at each scale, stand for each configuration; their own spread on a shared machine "
-    "is in the correlation.",
+    READ_HEAVY: "Reads are answered from memory, so the processor sets the pace and not the device: "
+    "configurations differ by a fifth, and runs of one configuration on a shared machine by a tenth.",
+    PRELOADED: "Two runs, one at each scale, stand for each configuration; their own spread on a shared "
+    "machine is in the correlation.",
 }
 """Why the figure may miss its target."""
 FIGURES = {"throughput_ops_s": 1, "read_latency_us_p99": -1, "write_amplification": -1}

@@ -91,6 +91,24 @@ def test_every_option_is_set_or_listed(target: str) -> None:
     assert "a_new_option=17: no such setting" in exported(target, named)
 
 
+@pytest.mark.parametrize(
+    ("engine", "version"),
+    [
+        ("RocksDB 11.8.1", "11.8.1"),
+        ("db_bench, RocksDB 9.7, assertions off", "9.7.0"),
+        ("service-1.2.3.jar (sha256 0123456789ab), options read by RocksDB 7.8.3", "7.8.3"),
+    ],
+)
+def test_version_is_rocksdbs_whatever_the_engine(engine: str, version: str) -> None:
+    text = export_study("options-file", replace(STUDY, engine_version=engine), sample.outcome())
+    assert sections(text)["[Version]"]["rocksdb_version"] == version
+
+
+def test_study_without_a_version_is_refused() -> None:
+    with pytest.raises(UserError, match="does not say which RocksDB"):
+        export_study("tikv", replace(STUDY, engine_version="mine 1.2.3"), sample.outcome())
+
+
 def test_unknown_target_names_the_nearest() -> None:
     with pytest.raises(UserError, match="did you mean 'options-file'"):
         export_study("option-file", STUDY, sample.outcome())

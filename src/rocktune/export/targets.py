@@ -61,14 +61,19 @@ def export_study(target: str, study: StudyRecord, outcome: Mapping[str, Any]) ->
     side = outcome.get(recommended)
     if not side:
         raise UserError(f"study '{study.name}' has no configuration to export")
-    version = re.search(r"\d+\.\d+\.\d+", study.engine_version)
-    if version is None:
-        raise UserError(f"study '{study.name}' does not say which RocksDB it measured")
-    found = Found(side["options"], _comment(study, outcome, recommended), version[0], study)
+    found = Found(side["options"], _comment(study, outcome, recommended), _rocksdb_version(study), study)
     try:
         return _TARGETS[target].write(found)
     except NotExpressibleError as error:
         raise UserError(f"study '{study.name}' cannot be exported to {target}: {error}") from None
+
+
+def _rocksdb_version(study: StudyRecord) -> str:
+    """Returns the version that the engine names, in three numbers; db_bench may say two."""
+    version = re.search(r"RocksDB (\d+\.\d+)(\.\d+)?", study.engine_version)
+    if version is None:
+        raise UserError(f"study '{study.name}' does not say which RocksDB it measured")
+    return version[1] + (version[2] or ".0")
 
 
 def _comment(study: StudyRecord, outcome: Mapping[str, Any], recommended: str) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ CMAKE_ARGS := -C build-dir=$(BUILD) $(if $(RocksDB_ROOT),-C cmake.define.RocksDB
 
 APT_RUN := g++ cmake ninja-build python3-venv librocksdb-dev nlohmann-json3-dev
 APT_TEST := $(APT_RUN) libgtest-dev rocksdb-tools
+APT_ALL := openjdk-17-jdk-headless maven mariadb-server mariadb-plugin-rocksdb
 APT_CHECK := $(APT_TEST) clang-format clang-tidy
 APT_ROCKSDB := libgflags-dev libsnappy-dev liblz4-dev libzstd-dev zlib1g-dev
 
@@ -92,6 +93,8 @@ test: $(TESTS)/build.ninja
 	@ROCKTUNE_BUILD=$(TESTS) $(BIN)/python -m pytest
 
 test-all: test
+	@$(call apt_install,$(APT_ALL))
+	@$(BIN)/python -m pytest -m maven tests/export
 	@if [ -e $(RELEASE_ROCKSDB) ] || command -v cargo >/dev/null; then $(MAKE) --no-print-directory wheel; fi
 	@$(BIN)/python -m pytest -m wheel tests/install
 

@@ -97,8 +97,9 @@ def test_every_target_takes_a_real_study(ledger: Ledger, target: str) -> None:
     outcome = run_study(spec(tuner="random", budget="20s"), Engine(rising, own_noise=0.002), ledger)
     size = outcome[outcome["recommended"]]["configuration"]["write_buffer_size"]
     text = export_study(target, ledger.study("study"), outcome)
-    # In bytes or MiB, as the target has it.
-    assert str(size) in text or re.search(rf"\b{size >> 20} ?([Mm]i?[Bb])?\b", text)
+    assert "rocktune study 'study'" in text
+    # In bytes or MiB, as the target has it; Cassandra has one space for all memtables.
+    assert target == "cassandra" or str(size) in text or re.search(rf"\b{size >> 20} ?([Mm]i?[Bb])?\b", text)
 
 
 def test_reproducing_command_makes_the_same_study(ledger: Ledger, tmp_path: Path) -> None:

@@ -1,4 +1,5 @@
 import json
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -336,3 +337,19 @@ def test_cleaning_touches_only_what_is_rocktunes(monkeypatch: pytest.MonkeyPatch
     assert api.clean()["removed_bytes"] == 1500
     assert not base.exists()
     assert not abandoned.exists()
+
+
+class RemovesOutput(Observer):
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    def trial_finished(self, result: Result) -> None:
+        shutil.rmtree(self._directory, ignore_errors=True)
+
+
+def test_an_output_directory_that_goes_meanwhile_is_made_again(
+    tune: Callable[..., dict[str, Any]], tmp_path: Path
+) -> None:
+    outcome = tune(out=str(tmp_path / "out"), observer=RemovesOutput(tmp_path / "out"))
+    assert Path(outcome["options_file"]).exists()
+    assert Path(outcome["report"]).exists()

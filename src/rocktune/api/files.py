@@ -92,6 +92,8 @@ def _write_text(path: Path, text: str) -> None:
 
 def _written(path: Path, write: Callable[[], None]) -> None:
     try:
+        # Hours may lie between the claim and the end of the study.
+        path.parent.mkdir(parents=True, exist_ok=True)
         write()
     except OSError as failure:
         raise UserError(f"{path}: cannot be written: {failure.strerror}") from None

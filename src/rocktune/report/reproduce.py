@@ -4,8 +4,18 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
+from rocktune.device import device_names
 from rocktune.ledger import StudyRecord
+from rocktune.space import space_names
 from rocktune.units import format_bytes, format_scale, format_seconds, parse_bytes
+from rocktune.workload import workload_names
+
+_PRESETS = {"workload": workload_names, "device": device_names, "space": space_names}
+
+
+def _as_given(name: str, presets: Mapping[str, str]) -> str:
+    """Returns a preset's name, and for anything else the file that it must have come from."""
+    return name if name in presets or not name else f"{name}.toml"
 
 
 def named(part: Any) -> str:
@@ -17,9 +27,10 @@ def command_lines(study: StudyRecord, outcome: Mapping[str, Any]) -> list[str]:
     """Returns the command that repeats the study under a new name."""
     spec = study.spec
     arguments = [
-        (f"--{part}", named(spec.get(part, outcome.get(part, ""))))
-        for part in ("workload", "device", "space", "tuner")
+        (f"--{part}", _as_given(named(spec.get(part, outcome.get(part, ""))), presets()))
+        for part, presets in _PRESETS.items()
     ]
+    arguments.append(("--tuner", named(spec.get("tuner", outcome.get("tuner", "")))))
     engine = spec.get("engine") or {}
     if engine.get("kind", "embedded") != "embedded":
         arguments += [("--engine", engine["kind"]), ("--db-bench", str(engine.get("program", "")))]

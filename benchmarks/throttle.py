@@ -112,7 +112,8 @@ def throttle(settings: Settings) -> list[Claim]:
         claims += [bandwidth_claim(mode, found)] if mode in MODES else wait_claims(found)
         documents += found
         settings.say(f"{mode}: {claims[-1].measured}")
-    pairs, operations = (4, 500) if settings.quick else (100, 2000)
+    # A pair takes five milliseconds, and one differs from the next by a twentieth.
+    pairs, operations = (4, 500) if settings.quick else (1000, 2000)
     cost = device_bench(program, "wrapper-cost", pairs=pairs, operations=operations)
     claims += [cost_claim(operation, cost[operation]["ratios"]) for operation in ("reads", "appends")]
     for claim in claims:

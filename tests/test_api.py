@@ -9,7 +9,7 @@ import pytest
 
 from rocktune import api
 from rocktune.api import machine, running, tuning
-from rocktune.engine import EngineSpec
+from rocktune.engine import CommandSpec, DbBenchSpec, EngineSpec
 from rocktune.errors import UserError
 from rocktune.ledger import open_ledger
 from rocktune.study import Observer
@@ -42,12 +42,14 @@ class Engines:
     def __init__(self) -> None:
         self.fault: Fault = no_fault
         self.opened: list[SyntheticEngine] = []
+        self.specs: list[EngineSpec] = []
 
     @contextmanager
     def __call__(self, spec: EngineSpec, figures: Sequence[str] = ()) -> Iterator[SyntheticEngine]:
         engine = SyntheticEngine(_response, self.fault, own_noise=0.002)
         engine.version = "RocksDB 7.8.3, assertions on"
         self.opened.append(engine)
+        self.specs.append(spec)
         yield engine
         assert not engine.open_runs
 
@@ -259,7 +261,10 @@ def test_single_options_are_knobs_or_catalogued(engines: Engines) -> None:
         ({"scale": "64"}, "scale: '64' is not one"),
         ({"seconds": "0"}, "seconds: '0' is not a duration"),
         ({"repeat": 0}, "repeat: 0 is not above 0"),
-        ({"seed": -1}, "seed: -1 is negative"),
+        ({"seed": -1}, "seed"),
+        ({"engine": "dbbench"}, "unknown engine 'dbbench': did you mean 'db_bench'"),
+        ({"engine": "command"}, "command: missing"),
+        ({"engine": "db_bench", "workload": "ycsb-e"}, "db_bench"),
         ({"options": {"write_buffer_size": "1TiB"}}, "write_buffer_size: 1TiB is outside 32MiB to 80MiB"),
         ({"options": {"write_buffer_size": "0x10"}}, "write_buffer_size: '0x10' is not a size"),
         ({"options": {"block_cache": "8MiB"}}, "block_cache: follows from the memory budget"),
@@ -286,7 +291,25 @@ def test_an_unknown_option_suggests_the_nearest(engines: Engines, monkeypatch: p
 def test_a_failed_run_is_a_status(engines: Engines) -> None:
     engines.fault = lambda _configuration, _seed, until_s: Status.OUT_OF_DISK if until_s > 0 else None
     (failed,) = api.run(workload="ycsb-a", seconds=1)["runs"]
-    assert failed == {"status": "out_of_disk", "message": "made to fail as out_of_disk", "figures": {}}
+    message = "made to fail as out_of_disk"
+    assert failed == {"status": "out_of_disk", "message": message, "figures": {}, "output": ""}
+
+
+def test_a_run_takes_engine_and_file_as_a_study_does(engines: Engines, tmp_path: Path) -> None:
+    program = Path("/opt/db_bench")
+    measured = api.run(workload="fillrandom", engine="db_bench", db_bench=program, scale="1/32")
+    assert engines.specs.pop() == DbBenchSpec(program="/opt/db_bench")
+    assert measured["seconds"] == 6.0  # 120 s over 32, such that 20 s over it is a whole second
+    study = tmp_path / "study.toml"
+    study.write_text(
+        'workload = "ycsb-a"\nengine = "command"\n[command]\nrun = ["./bench", "{options_file}"]\n'
+        "run_seconds = 7.5\n"
+    )
+    measured = api.run(study, seed=5)
+    assert engines.specs.pop() == CommandSpec(
+        run=(str(tmp_path / "bench"), "{options_file}"), run_seconds=7.5
+    )
+    assert (measured["scale"], measured["seconds"], measured["seed"]) == ("1", 7.5, 5)
 
 
 # The machine

@@ -135,6 +135,12 @@ class Measurement:
             )
         return Measurement(_merged(self.raw, later.raw))
 
+    @property
+    def device_bytes(self) -> float:
+        """Bytes read from and written to the device, whatever the cause; NaN where they were not counted."""
+        counted = self.raw.get("device_bytes")
+        return math.nan if counted is None else float(sum(counted.values()))
+
     def operations(self, kinds: Iterable[str] | None = None) -> int:
         """Returns the number of operations completed, of some kinds or of all."""
         counted = self.raw.get("operations", {})

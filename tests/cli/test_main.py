@@ -33,8 +33,9 @@ RUN = {
             "status": "ok",
             "message": "",
             "figures": {"throughput_ops_s": 51_234.5, "scan_latency_us_p99": math.nan},
+            "output": "",
         },
-        {"status": "crashed", "message": "signal 6", "figures": {}},
+        {"status": "crashed", "message": "signal 6", "figures": {}, "output": "last words"},
     ],
 }
 
@@ -321,7 +322,7 @@ def test_run_shows_each_runs_figures_and_how_one_failed(api: FakeApi, capsys: Ou
     assert main(["run", "--workload", "w"]) == 0
     out = capsys.readouterr().out
     assert "51,200" in out
-    assert "run 2: signal 6" in out
+    assert "run 2: signal 6\nrun 2 printed last:\nlast words" in out
     assert "scan" not in out
 
 

@@ -123,7 +123,7 @@ def test_options_and_seed_reach_the_program(make_engine: MakeEngine) -> None:
         ("silent", Status.CRASHED, "printed nothing"),
         ("nonsense", Status.CRASHED, "no line of its output is a JSON object; the last one: all went well"),
         ("memory", Status.OUT_OF_MEMORY, "100MiB are allowed"),
-        ("disk", Status.OUT_OF_DISK, "over its limit of 30MiB"),
+        ("disk", Status.OUT_OF_DISK, "30MiB are allowed"),
     ],
 )
 def test_a_failed_run_is_over_and_the_engine_goes_on(
@@ -166,7 +166,7 @@ def test_an_interrupted_run_cannot_go_on(make_engine: MakeEngine) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         run.advance(0.1, interrupt)
-    with pytest.raises(RunFailed, match="crashed: 'run' was interrupted"):
+    with pytest.raises(RunFailed, match="crashed: the run was interrupted"):
         run.advance(0.1)
     run.close()
 

@@ -10,7 +10,10 @@ from typing import Any
 
 import pytest
 
+from rocktune import api
 from rocktune.engine import CommandEngine, CommandSpec, Engine
+from rocktune.engine.data_directory import DATA_VARIABLE
+from rocktune.engine.worker import WORKER_VARIABLE
 from rocktune.ledger import open_ledger
 from rocktune.objective import objective_named
 from rocktune.study import Observer, StudyRequest, make_request, resolve, run_study
@@ -114,6 +117,29 @@ def test_what_fails_gets_its_status_and_the_study_goes_on(tmp_path: Path, two_kn
     with open_ledger(ledger_of(tmp_path)) as ledger:
         outputs = [event.payload["output"] for event in ledger.events(ledger.study("study"), OUTPUT)]
     assert "all went well: 12,345 ops/s" in outputs
+
+
+def test_one_run_shows_what_the_program_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, real_worker: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv(WORKER_VARIABLE, real_worker[0])
+    monkeypatch.setenv(DATA_VARIABLE, str(tmp_path / "data"))
+    study = tmp_path / "study.toml"
+    study.write_text(f"""
+workload = "ycsb-a"
+engine = "command"
+[command]
+run = ["{sys.executable}", "{PRETENDED}", "{{options_file}}", "{{data_directory}}", "{{seconds}}", "{{seed}}",
+       "nonsense@write_buffer_size={48 << 20}"]
+run_seconds = 0.2
+""")
+    (ran,) = api.run(study)["runs"]
+    assert ran["status"] == "ok"
+    assert ran["figures"]["throughput_ops_s"] > 0
+    assert "loading done" in ran["output"]
+    (failed,) = api.run(study, options={"write_buffer_size": "48MiB"})["runs"]
+    assert (failed["status"], failed["figures"]) == ("crashed", {})
+    assert "all went well" in failed["output"]
 
 
 @pytest.fixture(scope="session")

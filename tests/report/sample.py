@@ -167,6 +167,7 @@ def outcome(name: str = "orders-write-heavy") -> dict[str, Any]:
         "assertions": True,
         "search_scale": "1/64",
         "verified_at_scale": "1/64",
+        "device_busy_share": 0.97,
         "seconds": {
             "search": 36.3,
             "pick": 15.0,

@@ -70,6 +70,18 @@ def test_advice_names_scale_debug_build_and_failures_only_where_they_apply() -> 
     assert len(findings.advice(sample.undecided_outcome())) == 1
 
 
+def test_an_idle_device_asks_for_a_larger_model() -> None:
+    def told(share: float | None, scale: str) -> bool:
+        outcome = sample.outcome() | {"device_busy_share": share, "verified_at_scale": scale}
+        return any("The device was busy for 31% of the time" in line for line in findings.advice(outcome))
+
+    assert told(0.31, "1/64")
+    assert not told(0.31, "1/4")
+    assert not told(0.31, "1")
+    assert not told(0.95, "1/64")
+    assert not told(None, "1/64")
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [

@@ -1,6 +1,7 @@
 #include "rocktune/device/stored_files.h"
 
 #include <filesystem>
+#include <unordered_set>
 #include <utility>
 
 namespace rocktune {
@@ -12,6 +13,21 @@ std::string NormalPath(const std::string& path) {
 }
 
 }  // namespace
+
+uint64_t StoredFiles::bytes() const {
+  if (capacity_bytes_ != 0) {
+    return bytes_.load(std::memory_order_relaxed);
+  }
+  std::lock_guard<std::mutex> lock(mutex_);
+  uint64_t total = 0;
+  std::unordered_set<const File*> counted;  // links share a file
+  for (const auto& [path, file] : files_) {
+    if (counted.insert(file.get()).second) {
+      total += file->bytes();
+    }
+  }
+  return total;
+}
 
 std::shared_ptr<StoredFiles::File> StoredFiles::Create(const std::string& path) {
   const std::string normal_path = NormalPath(path);
@@ -26,12 +42,14 @@ std::shared_ptr<StoredFiles::File> StoredFiles::Open(const std::string& path, ui
   if (file == nullptr) {
     file = std::make_shared<File>();
     file->bytes_.store(bytes, std::memory_order_relaxed);
-    bytes_.fetch_add(bytes, std::memory_order_relaxed);
+    if (capacity_bytes_ != 0) {
+      bytes_.fetch_add(bytes, std::memory_order_relaxed);
+    }
   }
   return file;
 }
 
-bool StoredFiles::Grow(File* file, uint64_t bytes) {
+bool StoredFiles::GrowWithin(File* file, uint64_t bytes) {
   const uint64_t before = file->bytes();
   if (bytes <= before) {
     return true;
@@ -39,7 +57,7 @@ bool StoredFiles::Grow(File* file, uint64_t bytes) {
   const uint64_t growth = bytes - before;
   // Taken first and given back if it was too much, so that writers at once cannot both take the last room.
   const uint64_t stored = bytes_.fetch_add(growth, std::memory_order_relaxed) + growth;
-  if (capacity_bytes_ != 0 && stored > capacity_bytes_) {
+  if (stored > capacity_bytes_) {
     bytes_.fetch_sub(growth, std::memory_order_relaxed);
     return false;
   }
@@ -51,7 +69,9 @@ void StoredFiles::Shrink(File* file, uint64_t bytes) {
   const uint64_t before = file->bytes();
   if (bytes < before) {
     file->bytes_.store(bytes, std::memory_order_relaxed);
-    bytes_.fetch_sub(before - bytes, std::memory_order_relaxed);
+    if (capacity_bytes_ != 0) {
+      bytes_.fetch_sub(before - bytes, std::memory_order_relaxed);
+    }
   }
 }
 

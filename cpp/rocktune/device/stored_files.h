@@ -12,6 +12,9 @@ namespace rocktune {
 // How many bytes the files written so far hold, and whether a device of limited capacity has room for more.
 // A file counts once however many hard links it has, and no longer when the last one is gone.
 //
+// Only a device of limited capacity keeps a total: a number that all writers share would be the dearest part
+// of an append.
+//
 // Thread-safe; a File belongs to one writer at a time.
 class StoredFiles {
  public:
@@ -29,7 +32,8 @@ class StoredFiles {
   // 0 stands for a device without end.
   explicit StoredFiles(uint64_t capacity_bytes) : capacity_bytes_(capacity_bytes) {}
 
-  uint64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
+  // Without a limit this looks at every file.
+  uint64_t bytes() const;
   uint64_t capacity_bytes() const { return capacity_bytes_; }
 
   // A new file of no bytes at `path`, in place of any that was there.
@@ -38,7 +42,15 @@ class StoredFiles {
   std::shared_ptr<File> Open(const std::string& path, uint64_t bytes);
 
   // Makes room for the file to reach `bytes`; false, with nothing changed, when the device is full.
-  bool Grow(File* file, uint64_t bytes);
+  bool Grow(File* file, uint64_t bytes) {
+    if (capacity_bytes_ != 0) {
+      return GrowWithin(file, bytes);
+    }
+    if (bytes > file->bytes()) {
+      file->bytes_.store(bytes, std::memory_order_relaxed);
+    }
+    return true;
+  }
   void Shrink(File* file, uint64_t bytes);
 
   // These follow what has been done to the files themselves; paths not known are ignored.
@@ -48,12 +60,13 @@ class StoredFiles {
   void Link(const std::string& from, const std::string& to);
 
  private:
+  bool GrowWithin(File* file, uint64_t bytes);
   // REQUIRES: mutex_ held.
   void RemoveLocked(const std::string& path);
 
   const uint64_t capacity_bytes_;
-  std::atomic<uint64_t> bytes_{0};
-  std::mutex mutex_;
+  std::atomic<uint64_t> bytes_{0};  // 0 without a limit
+  mutable std::mutex mutex_;
   std::unordered_map<std::string, std::shared_ptr<File>> files_;  // by normal path; guarded by mutex_
 };
 

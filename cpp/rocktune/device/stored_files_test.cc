@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -9,8 +10,12 @@
 namespace rocktune {
 namespace {
 
-TEST(StoredFilesTest, CountsWhatFilesHold) {
-  StoredFiles files(0);
+// What is counted is the same with a limit, which keeps a total, and without.
+class CountedFilesTest : public testing::TestWithParam<uint64_t> {};
+INSTANTIATE_TEST_SUITE_P(Capacity, CountedFilesTest, testing::Values(0, 1 << 20));
+
+TEST_P(CountedFilesTest, CountsWhatFilesHold) {
+  StoredFiles files(GetParam());
   const auto one = files.Create("/db/1.sst");
   const auto two = files.Create("/db/2.sst");
   EXPECT_TRUE(files.Grow(one.get(), 100));
@@ -40,8 +45,8 @@ TEST(StoredFilesTest, RefusesWhatTheDeviceHasNoRoomFor) {
   EXPECT_TRUE(files.Grow(two.get(), 100));
 }
 
-TEST(StoredFilesTest, CreatingAndRenamingReplaceWhatWasThere) {
-  StoredFiles files(0);
+TEST_P(CountedFilesTest, CreatingAndRenamingReplaceWhatWasThere) {
+  StoredFiles files(GetParam());
   EXPECT_TRUE(files.Grow(files.Create("1.log").get(), 10));
   EXPECT_TRUE(files.Grow(files.Create("1.log").get(), 5));
   EXPECT_EQ(files.bytes(), 5u);
@@ -55,8 +60,8 @@ TEST(StoredFilesTest, CreatingAndRenamingReplaceWhatWasThere) {
   EXPECT_EQ(files.bytes(), 0u);
 }
 
-TEST(StoredFilesTest, LinksShareTheirBytes) {
-  StoredFiles files(0);
+TEST_P(CountedFilesTest, LinksShareTheirBytes) {
+  StoredFiles files(GetParam());
   EXPECT_TRUE(files.Grow(files.Create("1.sst").get(), 10));
   files.Link("1.sst", "clone/1.sst");
   files.Link("unknown", "clone/2.sst");
@@ -67,8 +72,8 @@ TEST(StoredFilesTest, LinksShareTheirBytes) {
   EXPECT_EQ(files.bytes(), 0u);
 }
 
-TEST(StoredFilesTest, OpeningAFileFromElsewhereCountsItOnce) {
-  StoredFiles files(0);
+TEST_P(CountedFilesTest, OpeningAFileFromElsewhereCountsItOnce) {
+  StoredFiles files(GetParam());
   const auto file = files.Open("1.log", 30);
   EXPECT_EQ(files.Open("1.log", 30), file);
   EXPECT_EQ(files.bytes(), 30u);

@@ -8,19 +8,24 @@ from typing import Any
 
 from rocktune.api.engines import opened_engine, own_options
 from rocktune.device import load_device
-from rocktune.engine import EmbeddedSpec, Engine, OptionsChecker, RunFailed, run_options
+from rocktune.engine import Engine, EngineSpec, OptionsChecker, RunFailed, run_options
+from rocktune.engine.spec import FULL_LENGTH_S
 from rocktune.errors import UserError, unknown_name
 from rocktune.space import CATALOGUE, Configuration, OptionMaps, load_space, merged_options
 from rocktune.study import Observer
 from rocktune.study.problem import expected_entries
-from rocktune.study.request import DEFAULT_SCALE, require_workload
+from rocktune.study.request import (
+    StudyRequest,
+    check_engine,
+    engine_spec,
+    make_request,
+    require_workload,
+    scale_and_budget,
+)
 from rocktune.study.seeds import seed_of
 from rocktune.trial import Experiment, Result, Status, Trial
-from rocktune.units import format_scale, parse_bytes, parse_scale, parse_seconds
+from rocktune.units import format_scale, parse_bytes, parse_seconds
 from rocktune.workload import load_workload
-
-FULL_SIZE_S = 120.0
-"""How long a run lasts at full size, unless the user says otherwise."""
 
 
 @dataclass(frozen=True)
@@ -32,9 +37,12 @@ class _Subject:
 
 
 def run(
+    study_file: str | Path | None = None,
     *,
     workload: str | None = None,
     device: str | None = None,
+    engine: str | None = None,
+    db_bench: str | Path | None = None,
     space: str | None = None,
     scale: str | None = None,
     memory: str | int | None = None,
@@ -51,52 +59,79 @@ def run(
     options changed. Nothing is recorded.
 
     Args:
+        study_file: a study's TOML file, which says what is not given here; what it says of the search is of
+            no effect. The user's own program, for engine "command", can be said only there.
         workload: a name or file.
         device: a name or file; the machine's own storage by default.
+        engine: "embedded" by default.
+        db_bench: path of the program, for engine "db_bench".
         space: a name or file; "dremel" by default.
-        scale: "1/S"; 1/32 by default.
+        scale: "1/S"; 1/32 by default, and 1 for the user's own program.
         memory: the memory budget at full size; of no effect on an OPTIONS file, which has a cache of its own.
         options: RocksDB's options or the space's knobs, by name, as text, at full size.
         options_file: an OPTIONS file.
-        seconds: how long each run lasts; by default 120 s divided by S.
+        seconds: how long each run lasts; by default what 120 s at full size come to.
         repeat: how many runs, each with random numbers of its own.
         seed: decides them; 1 by default.
         observer: is told what happens.
 
     Returns:
         `configuration`, `options` (full size), `scale`, `seconds`, `seed`, `engine`, `workload`, `device`,
-        and `runs`: for each its `status`, `message` and `figures` (empty for a failed one).
+        and `runs`: for each its `status`, `message`, `figures` (empty for a failed one) and `output` (the end
+        of what the user's own program printed).
 
     Raises:
         UserError: something given is wrong, or this machine lacks what it takes.
     """
-    divisor = DEFAULT_SCALE if scale is None else parse_scale(scale)
-    seconds_s = FULL_SIZE_S / divisor if seconds is None else parse_seconds(seconds, "seconds")
+    given = {
+        "workload": workload,
+        "device": device,
+        "engine": engine,
+        "db_bench": None if db_bench is None else str(db_bench),
+        "space": space,
+        "scale": scale,
+        "memory": memory,
+        "options_file": None if options_file is None else str(options_file),
+        "seed": seed,
+    }
+    request = make_request(given, None if study_file is None else Path(study_file))
+    spec = engine_spec(request)
+    divisor, _ = scale_and_budget(spec, request.scale, None)
+    seconds_s = (
+        FULL_LENGTH_S / spec.time_scale(divisor) if seconds is None else parse_seconds(seconds, "seconds")
+    )
     if repeat < 1:
         raise UserError(f"repeat: {repeat} is not above 0")
-    subject = _subject(workload, device, space, divisor, memory, options or {}, options_file)
-    first_seed, watching = 1 if seed is None else seed, observer or Observer()
-    if first_seed < 0:
-        raise UserError(f"seed: {first_seed} is negative")
-    with opened_engine(EmbeddedSpec()) as engine:
-        _refuse_invalid(engine, subject)
+    subject = _subject(request, spec, divisor, options or {})
+    watching = observer or Observer()
+    with opened_engine(spec) as opened:
+        _refuse_invalid(opened, subject)
         watching.estimated(repeat * seconds_s)
         watching.phase_started("run", repeat * seconds_s)
         runs = []
         for replicate in range(repeat):
             trial = Trial(subject.configuration, seconds_s, replicate)
             watching.trial_started(trial, replicate, repeat)
-            result = _measured(engine, subject.experiment, trial, seed_of(first_seed, replicate), watching)
+            result, output = _measured(
+                opened, subject.experiment, trial, seed_of(request.seed, replicate), watching
+            )
             watching.trial_finished(result)
             figures = result.measurement.figures if result.measurement else {}
-            runs.append({"status": str(result.status), "message": result.message, "figures": figures})
+            runs.append(
+                {
+                    "status": str(result.status),
+                    "message": result.message,
+                    "figures": figures,
+                    "output": output,
+                }
+            )
         return {
             "workload": subject.experiment.workload.name,
             "device": subject.experiment.device.name,
             "scale": format_scale(divisor),
             "seconds": seconds_s,
-            "seed": first_seed,
-            "engine": engine.version,
+            "seed": request.seed,
+            "engine": opened.version,
             "configuration": dict(subject.configuration),
             "options": run_options(subject.experiment, subject.configuration),
             "runs": runs,
@@ -111,28 +146,25 @@ def _refuse_invalid(engine: Engine, subject: _Subject) -> None:
         raise UserError(failed.message) from None
 
 
-def _measured(engine: Engine, experiment: Experiment, trial: Trial, seed: int, observer: Observer) -> Result:
+def _measured(
+    engine: Engine, experiment: Experiment, trial: Trial, seed: int, observer: Observer
+) -> tuple[Result, str]:
+    """Returns what came of a trial, and what the user's own program printed."""
     try:
         opened = engine.open(experiment, trial.configuration, seed, observer.progress)
         with closing(opened):
-            return Result(trial, Status.OK, opened.advance(trial.until_s, observer.progress))
+            measurement = opened.advance(trial.until_s, observer.progress)
+        return Result(trial, Status.OK, measurement), str(measurement.raw.get("output", ""))
     except RunFailed as failed:
-        return Result(trial, failed.status, None, failed.message)
+        return Result(trial, failed.status, None, failed.message), failed.output
 
 
-def _subject(
-    workload: str | None,
-    device: str | None,
-    space: str | None,
-    scale: int,
-    memory: str | int | None,
-    options: Mapping[str, str],
-    options_file: str | Path | None,
-) -> _Subject:
-    load, place = load_workload(require_workload(workload)), load_device(device or "none")
-    memory_bytes = None if memory is None else parse_bytes(memory, "memory")
-    chosen = load_space(space or "dremel", memory_bytes, expected_entries(load, place))
-    base = own_options(options_file)
+def _subject(request: StudyRequest, spec: EngineSpec, scale: int, options: Mapping[str, str]) -> _Subject:
+    load, place = load_workload(require_workload(request.workload)), load_device(request.device)
+    check_engine(spec, load, place)
+    memory_bytes = None if request.memory is None else parse_bytes(request.memory, "memory")
+    chosen = load_space(request.space, memory_bytes, expected_entries(load, place))
+    base = own_options(request.options_file, leave_out_foreign=request.engine == "command")
     knobs = {knob.name: knob for knob in chosen.knobs}
     tuned = {name: text for name, text in options.items() if name in knobs}
     other = {name: text for name, text in options.items() if name not in knobs}

@@ -43,9 +43,7 @@ def rocktune(
 
 @app.command()
 def tune(
-    study_file: Annotated[
-        Path | None, typer.Argument(metavar="STUDY.toml", help="A study's file; options override it.")
-    ] = None,
+    study_file: options.StudyFile = None,
     workload: options.Workload = None,
     device: options.Device = None,
     engine: options.Engine = None,
@@ -107,8 +105,11 @@ def tune(
 
 @app.command()
 def run(
+    study_file: options.StudyFile = None,
     workload: options.Workload = None,
     device: options.Device = None,
+    engine: options.Engine = None,
+    db_bench: options.DbBench = None,
     space: options.Space = None,
     scale: options.Scale = None,
     memory: options.Memory = None,
@@ -124,8 +125,11 @@ def run(
     """Measure one configuration."""
     with ProgressDisplay(stderr()) as display:
         measured = api.run(
+            study_file,
             workload=workload,
             device=device,
+            engine=engine,
+            db_bench=db_bench,
             space=space,
             scale=scale,
             memory=memory,

@@ -10,6 +10,9 @@ Ledger = Annotated[
     str | None, typer.Option(metavar="URL", help="Where results are kept: a URL, or an SQLite file.")
 ]
 StudyName = Annotated[str, typer.Argument(metavar="STUDY", help="The study's name.", show_default=False)]
+StudyFile = Annotated[
+    Path | None, typer.Argument(metavar="STUDY.toml", help="A study's file; options override it.")
+]
 Workload = Annotated[str | None, typer.Option(metavar="NAME|FILE", help="What the store is asked to do.")]
 Device = Annotated[str | None, typer.Option(metavar="NAME|FILE", help="What the store's I/O may use.")]
 Engine = Annotated[

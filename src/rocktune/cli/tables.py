@@ -13,6 +13,7 @@ from rocktune.report.figures import SIDES
 from rocktune.units import format_bytes, format_seconds
 
 _COMPARED = ("throughput_ops_s", "read_latency_us_p99", "write_amplification")
+_SHOWN_LINES = 20
 
 
 def table(*columns: str, numbers: Sequence[str] = ()) -> Table:
@@ -181,6 +182,9 @@ def print_run(console: Console, measured: Mapping[str, Any]) -> None:
     for number, run in enumerate(runs, 1):
         if run.get("message"):
             console.print(f"run {number}: {run['message']}", soft_wrap=True)
+        if run["status"] != "ok" and run["output"]:
+            console.print(f"run {number} printed last:")
+            console.print("\n".join(run["output"].splitlines()[-_SHOWN_LINES:]), soft_wrap=True)
 
 
 def print_checks(console: Console, checks: Sequence[Mapping[str, Any]]) -> None:

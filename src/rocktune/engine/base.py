@@ -5,6 +5,9 @@ from typing import Protocol
 
 from rocktune.trial import Configuration, Experiment, Measurement, OptionMaps, Status
 
+KEPT_OUTPUT = 16 << 10
+"""Characters kept of what a program of the user's printed: the last ones."""
+
 Progress = Callable[[str, float, float], None]
 """Called with (phase, done, total) while something takes long: phases "load", "settle", "advance"."""
 
@@ -22,7 +25,7 @@ class RunFailed(Exception):  # noqa: N818 -- a result, not an error
         super().__init__(f"{status}: {message}")
         self.status = status
         self.message = message
-        self.output = output
+        self.output = output[-KEPT_OUTPUT:]
 
 
 class Run(Protocol):

@@ -2,16 +2,14 @@
 
 import hashlib
 import shutil
-import threading
-import time
 from collections.abc import Sequence
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from pathlib import Path
 
 from rocktune.engine.base import Progress
 from rocktune.engine.checker import OptionsChecker
 from rocktune.engine.command_run import CommandExecutor, CommandRun
-from rocktune.engine.data_directory import DataDirectory
+from rocktune.engine.local_engine import LocalEngine
 from rocktune.engine.options import run_options, without_paths
 from rocktune.engine.placeholders import as_line, placeholders_in
 from rocktune.engine.spec import CommandSpec
@@ -29,15 +27,11 @@ def command_lines(spec: CommandSpec) -> list[str]:
     return [f"{name}{shell}: {as_line(each, spec.shell)}" for name, each in spec.commands.items()]
 
 
-class CommandEngine:
+class CommandEngine(LocalEngine):
     """Runs the user's own program. See `rocktune.engine.base.Engine`. Thread-safe.
 
     It hands the program full-size options whatever the experiment's scale, and leaves workload and device to
     the program.
-
-    Attributes:
-        checker: answers questions about options; knows the linked RocksDB's version.
-        data: where the runs' directories are.
     """
 
     can_park = False
@@ -68,21 +62,11 @@ class CommandEngine:
                 refused, or its file system is full.
         """
         _require_programs(spec)
-        self.checker = OptionsChecker(worker)
-        with ExitStack() as undone:
-            undone.callback(self.checker.close)
-            self.data = DataDirectory(data_directory)
-            undone.callback(self.data.close)
-            self.data.require_free(0)
-            undone.pop_all()
+        super().__init__(OptionsChecker(worker), data_directory)
         self.version = f"{_identity(spec)}, options read by RocksDB {self.checker.rocksdb_version}"
-        self.opening_s = 0.0
-        self.loading_s = 0.0
         limits = [limit for limit in (spec.memory_limit_bytes, memory_limit_bytes) if limit]
         self._executor = CommandExecutor(spec, self.data, min(limits, default=0), disk_limit_bytes)
         self._required_figures = tuple(required_figures)
-        self._lock = threading.Lock()
-        self._runs: set[CommandRun] = set()
 
     def check(self, experiment: Experiment, configuration: Configuration) -> OptionMaps:
         """See `Engine.check`: every option of the linked RocksDB, full-size."""
@@ -96,37 +80,20 @@ class CommandEngine:
         progress: Progress | None = None,  # noqa: ARG002 -- nothing is known of how set-up gets on
     ) -> CommandRun:
         """See `Engine.open`. Preloading is the business of the command `set_up`."""
-        started = time.monotonic()
-        options = run_options(experiment, configuration)
-        effective = self.checker.effective(options)
-        directory = self.data.new_directory()
-        (directory / "data").mkdir()
-        text = options_file_text(without_paths(options), self.checker.rocksdb_version)
-        (directory / "OPTIONS").write_text(text)
-        run = CommandRun(self._executor, self._required_figures, directory, effective, seed, self._forget)
-        with self._lock:
-            self._runs.add(run)
-        try:
-            run.prepare()
-        except BaseException:
-            run.close()
-            raise
-        finally:
-            with self._lock:
-                self.opening_s += time.monotonic() - started
+        with self._opening() as opening:
+            directory, options = opening.directory, run_options(experiment, configuration)
+            effective = self.checker.effective(options)
+            (directory / "data").mkdir()
+            text = options_file_text(without_paths(options), self.checker.rocksdb_version)
+            (directory / "OPTIONS").write_text(text)
+            run = CommandRun(self._executor, self._required_figures, directory, effective, seed, self._forget)
+            self._remember(run)
+            try:
+                run.prepare()
+            except BaseException:
+                run.close()
+                raise
         return run
-
-    def close(self) -> None:
-        """See `Engine.close`."""
-        for run in list(self._runs):
-            run.close()
-        self.checker.close()
-        self.data.close()
-
-    def _forget(self, run: CommandRun, seconds: float) -> None:
-        with self._lock:
-            self._runs.discard(run)
-            self.opening_s += seconds
 
 
 def _require_programs(spec: CommandSpec) -> None:

@@ -1,22 +1,20 @@
 """One run of the user's own program, with a directory of its own."""
 
-import shutil
-import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from rocktune.engine.base import Progress, RunFailed
-from rocktune.engine.data_directory import RESERVED_FREE_BYTES, DataDirectory, directory_bytes
+from rocktune.engine.base import KEPT_OUTPUT, Progress, RunFailed
+from rocktune.engine.data_directory import DataDirectory
+from rocktune.engine.local_run import LocalRun
 from rocktune.engine.metrics import read_figures
 from rocktune.engine.placeholders import filled, placeholders_in
 from rocktune.engine.process_group import Finished, run_command
 from rocktune.engine.spec import CommandSpec
 from rocktune.trial import Measurement, OptionMaps, Status
-from rocktune.units import MIB, format_bytes
+from rocktune.units import MIB
 
-_KEPT_OUTPUT = 16 << 10
 _LARGEST_RESULT_BYTES = 16 * MIB
 _DISK_LOOK_EVERY_S = 1.0
 
@@ -46,7 +44,7 @@ class CommandExecutor:
         def watch(elapsed_s: float) -> None:
             nonlocal next_look_s
             if elapsed_s >= next_look_s:
-                self._check_disk(Path(values["data_directory"]))
+                self.data.require_within(Path(values["data_directory"]), self.disk_limit_bytes)
                 next_look_s = elapsed_s + _DISK_LOOK_EVERY_S
             if progress is not None and seconds:
                 progress("advance", min(elapsed_s, seconds), seconds)
@@ -62,19 +60,12 @@ class CommandExecutor:
         except RunFailed as failure:
             raise RunFailed(failure.status, f"{name}: {failure.message}", failure.output) from None
 
-    def _check_disk(self, directory: Path) -> None:
-        if self.data.free_bytes() <= 0:
-            free = format_bytes(RESERVED_FREE_BYTES)
-            raise RunFailed(Status.OUT_OF_DISK, f"less than {free} are free under {self.data.path}")
-        limit_bytes = self.disk_limit_bytes
-        if limit_bytes and directory_bytes(directory) > limit_bytes:
-            raise RunFailed(
-                Status.OUT_OF_DISK, f"the data directory is over its limit of {format_bytes(limit_bytes)}"
-            )
 
+class CommandRun(LocalRun):
+    """The user's program in a directory of its own. See `rocktune.engine.base.Run`.
 
-class CommandRun:
-    """The user's program with a directory of its own; advances once. See `rocktune.engine.base.Run`."""
+    A measurement's `raw["output"]` is what the program printed. A clean-up that fails fails the run.
+    """
 
     def __init__(
         self,
@@ -83,25 +74,19 @@ class CommandRun:
         directory: Path,
         options: OptionMaps,
         seed: int,
-        on_close: Callable[["CommandRun", float], None],
+        on_close: Callable[[LocalRun, float], None],
     ) -> None:
-        """Takes over a directory with the OPTIONS file; `on_close` gets the seconds that tidying up took."""
-        self.options = options
+        """Takes over a directory with the OPTIONS file; see `LocalRun`."""
+        super().__init__(directory, options, on_close)
         self._executor = executor
         self._required_figures = required_figures
-        self._directory = directory
-        self._on_close = on_close
         self._values = {
             "options_file": str(directory / "OPTIONS"),
             "data_directory": str(directory / "data"),
             "result_file": str(directory / "result"),
             "seed": str(seed),
         }
-        self._tidying_s = 0.0
-        self._age_s = 0.0
-        self._failure: RunFailed | None = None
         self._cleaned_up = False
-        self._closed = False
 
     def prepare(self) -> None:
         """Runs `set_up` and `warm_up`.
@@ -112,47 +97,21 @@ class CommandRun:
         for name in ("set_up", "warm_up"):
             self._executor.execute(name, self._values)
 
-    def advance(self, until_s: float, progress: Progress | None = None) -> Measurement:
-        """See `Run.advance`. The output is in `raw["output"]`. A clean-up that fails fails the run."""
-        if self._closed:
-            raise ValueError("the run is closed")
-        if self._failure is not None:
-            raise RunFailed(self._failure.status, self._failure.message, self._failure.output)
-        if self._age_s or until_s <= 0:
-            raise ValueError(f"a run of age {self._age_s} s cannot advance to {until_s} s")
+    def _measured(self, until_s: float, progress: Progress | None) -> Measurement:
         try:
-            try:
-                measurement = self._measured(until_s, progress)
-            except BaseException:
-                with suppress(RunFailed):
-                    self._clean_up()
-                raise
-            self._clean_up()
-        except RunFailed as failure:
-            self._failure = failure
-            raise
+            measurement = self._loaded(until_s, progress)
         except BaseException:
-            self._failure = RunFailed(Status.CRASHED, "'run' was interrupted")
+            with suppress(RunFailed):
+                self._clean_up()
             raise
-        self._age_s = until_s
+        self._clean_up()
         return measurement
 
-    def park(self) -> int:
-        """See `Run.park`. Nothing runs between two commands."""
-        return 0
-
-    def close(self) -> None:
-        """See `Run.close`."""
-        if self._closed:
-            return
-        self._closed = True
+    def _end(self) -> None:
         with suppress(RunFailed):
             self._clean_up()
-        started = time.monotonic()
-        shutil.rmtree(self._directory, ignore_errors=True)
-        self._on_close(self, self._tidying_s + time.monotonic() - started)
 
-    def _measured(self, until_s: float, progress: Progress | None) -> Measurement:
+    def _loaded(self, until_s: float, progress: Progress | None) -> Measurement:
         values = self._values | {"seconds": f"{until_s:.6g}"}
         finished = self._executor.execute("run", values, until_s, progress)
         assert finished is not None
@@ -164,7 +123,7 @@ class CommandRun:
         except RunFailed as failure:
             raise RunFailed(failure.status, f"run: {failure.message}", finished.said) from None
         return Measurement(
-            {"from_s": 0.0, "until_s": until_s, "figures": figures, "output": finished.said[-_KEPT_OUTPUT:]}
+            {"from_s": 0.0, "until_s": until_s, "figures": figures, "output": finished.said[-KEPT_OUTPUT:]}
         )
 
     def _result(self, finished: Finished) -> str:
@@ -180,8 +139,5 @@ class CommandRun:
         if self._cleaned_up:
             return
         self._cleaned_up = True
-        started = time.monotonic()
-        try:
+        with self._tidying():
             self._executor.execute("clean_up", self._values)
-        finally:
-            self._tidying_s += time.monotonic() - started

@@ -139,6 +139,24 @@ class DataDirectory:
         possible_bytes = free_bytes + directory_bytes(directory)
         return min(possible_bytes, limit_bytes or possible_bytes)
 
+    def require_within(self, directory: Path, limit_bytes: int) -> int:
+        """Returns what a store takes, while the file system and its limit have room for more.
+
+        Args:
+            directory: of the store.
+            limit_bytes: of the store; 0 for what the file system has.
+
+        Raises:
+            RunFailed: they have not (status `out_of_disk`).
+        """
+        held_bytes = directory_bytes(directory)
+        if held_bytes > self.allowed_bytes(directory, limit_bytes):
+            raise RunFailed(
+                Status.OUT_OF_DISK,
+                f"the store takes {format_bytes(held_bytes)}; {format_bytes(limit_bytes)} are allowed",
+            )
+        return held_bytes
+
     def close(self) -> None:
         """Removes this driver's runs. Idempotent; never raises."""
         shutil.rmtree(self._runs, ignore_errors=True)

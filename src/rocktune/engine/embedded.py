@@ -1,22 +1,20 @@
 """RocksDB in worker processes of this machine."""
 
-import shutil
-import threading
 import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from rocktune.device import DeviceSpec
-from rocktune.engine.base import Progress, RunFailed
+from rocktune.engine.base import Progress
 from rocktune.engine.bases import BaseCache, base_key
 from rocktune.engine.checker import OptionsChecker
-from rocktune.engine.data_directory import DataDirectory
+from rocktune.engine.local_engine import LocalEngine
+from rocktune.engine.local_run import LocalRun
 from rocktune.engine.options import model_options, preload_options, run_options
 from rocktune.engine.worker import WorkerProcess
-from rocktune.trial import Configuration, Experiment, Measurement, OptionMaps, Status
+from rocktune.trial import Configuration, Experiment, Measurement, OptionMaps
 from rocktune.units import MIB
 from rocktune.workload import WorkloadSpec
 
@@ -43,7 +41,7 @@ def memory_limit(experiment: Experiment) -> int:
 
 
 @dataclass(frozen=True)
-class _Opening:
+class _Store:
     """What a store is opened with, all of it scaled."""
 
     workload: WorkloadSpec
@@ -67,76 +65,40 @@ class _Opening:
         }
 
 
-class EmbeddedRun:
+class EmbeddedRun(LocalRun):
     """A store in a worker of its own. See `rocktune.engine.base.Run`."""
+
+    advances_once = False
 
     def __init__(
         self,
         worker: WorkerProcess,
         directory: Path,
         options: OptionMaps,
-        on_close: Callable[["EmbeddedRun", float], None],
+        on_close: Callable[[LocalRun, float], None],
     ) -> None:
-        """Takes over an opened worker and its directory; `on_close` gets the seconds that closing took."""
-        self.options = options
+        """Takes over an opened worker and its directory; see `LocalRun`."""
+        super().__init__(directory, options, on_close)
         self._worker = worker
-        self._directory = directory
-        self._on_close = on_close
-        self._age_s = 0.0
-        self._failure: RunFailed | None = None
-        self._closed = False
 
-    def advance(self, until_s: float, progress: Progress | None = None) -> Measurement:
-        """See `Run.advance`. The worker gets three times the window and a minute."""
-        if until_s <= self._age_s:
-            raise ValueError(f"the run's age is {self._age_s} s already; it cannot advance to {until_s} s")
+    def _measured(self, until_s: float, progress: Progress | None) -> Measurement:
+        """The worker gets three times the window and a minute."""
         timeout_s = 3 * (until_s - self._age_s) + 60
-        raw = self._request("advance", timeout_s, {"until_s": until_s}, progress)
-        self._age_s = until_s
-        return Measurement(raw)
+        return Measurement(self._worker.request("advance", timeout_s, {"until_s": until_s}, progress))
 
-    def park(self) -> int:
-        """See `Run.park`. The process stays and stands still."""
-        return int(self._request("park", _PARK_TIMEOUT_S)["resident_bytes"])
+    def _resident_bytes(self) -> int:
+        """The process stays and stands still."""
+        return int(self._worker.request("park", _PARK_TIMEOUT_S)["resident_bytes"])
 
-    def close(self) -> None:
-        """See `Run.close`."""
-        if self._closed:
-            return
-        self._closed = True
-        started = time.monotonic()
+    def _end(self) -> None:
         self._worker.close()
-        shutil.rmtree(self._directory, ignore_errors=True)
-        self._on_close(self, time.monotonic() - started)
-
-    def _request(
-        self,
-        command: str,
-        timeout_s: float,
-        fields: dict[str, Any] | None = None,
-        progress: Progress | None = None,
-    ) -> dict[str, Any]:
-        if self._closed:
-            raise ValueError("the run is closed")
-        if self._failure is not None:
-            raise RunFailed(self._failure.status, self._failure.message)
-        try:
-            return self._worker.request(command, timeout_s, fields, progress)
-        except RunFailed as failure:
-            self._failure = failure
-            raise
-        except BaseException:
-            self._failure = RunFailed(Status.CRASHED, f"'{command}' was interrupted")
-            raise
 
 
-class EmbeddedEngine:
+class EmbeddedEngine(LocalEngine):
     """Runs the linked RocksDB in worker processes. See `rocktune.engine.base.Engine`. Thread-safe.
 
     Attributes:
-        checker: answers questions about options; knows the linked RocksDB's version.
-        data: where the stores are.
-        bases: the preloaded ones.
+        bases: the preloaded stores.
     """
 
     can_park = True
@@ -162,23 +124,13 @@ class EmbeddedEngine:
             UserError: there is no worker or it does not start, the data directory is refused, or its file
                 system is full.
         """
-        self.checker = OptionsChecker(worker)
-        with ExitStack() as undone:
-            undone.callback(self.checker.close)
-            self.data = DataDirectory(data_directory)
-            undone.callback(self.data.close)
-            self.data.require_free(0)
-            undone.pop_all()
+        super().__init__(OptionsChecker(worker), data_directory)
         self.bases = BaseCache(self.data, base_quota_bytes)
         self.version = (
             f"RocksDB {self.checker.rocksdb_version}, assertions {'on' if self.checker.assertions else 'off'}"
         )
-        self.opening_s = 0.0
-        self.loading_s = 0.0
         self._memory_limit_bytes = memory_limit_bytes
         self._disk_limit_bytes = disk_limit_bytes
-        self._lock = threading.Lock()
-        self._runs: set[EmbeddedRun] = set()
 
     def check(self, experiment: Experiment, configuration: Configuration) -> OptionMaps:
         """See `Engine.check`: every option of the linked RocksDB, full-size."""
@@ -192,40 +144,18 @@ class EmbeddedEngine:
         progress: Progress | None = None,
     ) -> EmbeddedRun:
         """See `Engine.open`."""
-        started, loaded_s = time.monotonic(), 0.0
-        directory = self.data.new_directory()
-        try:
-            opening = self._opening(experiment, run_options(experiment, configuration), seed)
-            if opening.workload.preload.keys:
-                loaded_s = self._clone_base(experiment, configuration, directory, progress)
-            worker, options = self._open_store(opening, directory)
-        except BaseException:
-            shutil.rmtree(directory, ignore_errors=True)
-            raise
-        finally:
-            with self._lock:
-                self.opening_s += time.monotonic() - started - loaded_s
-                self.loading_s += loaded_s
-        run = EmbeddedRun(worker, directory, options, self._forget)
-        with self._lock:
-            self._runs.add(run)
+        with self._opening() as opening:
+            store = self._store(experiment, run_options(experiment, configuration), seed)
+            if store.workload.preload.keys:
+                opening.loading_s = self._clone_base(experiment, configuration, opening.directory, progress)
+            worker, options = self._open_store(store, opening.directory)
+            run = EmbeddedRun(worker, opening.directory, options, self._forget)
+            self._remember(run)
         return run
 
-    def close(self) -> None:
-        """See `Engine.close`. The data directory keeps its bases."""
-        for run in list(self._runs):
-            run.close()
-        self.checker.close()
-        self.data.close()
-
-    def _forget(self, run: EmbeddedRun, seconds: float) -> None:
-        with self._lock:
-            self._runs.discard(run)
-            self.opening_s += seconds
-
-    def _opening(self, experiment: Experiment, options: OptionMaps, seed: int) -> _Opening:
+    def _store(self, experiment: Experiment, options: OptionMaps, seed: int) -> _Store:
         limit_bytes = memory_limit(experiment)
-        return _Opening(
+        return _Store(
             workload=experiment.workload.scaled(experiment.scale),
             device=experiment.device,
             options=model_options(options, self.checker.effective(options), experiment.scale),
@@ -234,8 +164,8 @@ class EmbeddedEngine:
             memory_limit_bytes=min(limit_bytes, self._memory_limit_bytes or limit_bytes),
         )
 
-    def _open_store(self, opening: _Opening, directory: Path) -> tuple[WorkerProcess, OptionMaps]:
-        fields = opening.fields(directory, self.data.allowed_bytes(directory, self._disk_limit_bytes))
+    def _open_store(self, store: _Store, directory: Path) -> tuple[WorkerProcess, OptionMaps]:
+        fields = store.fields(directory, self.data.allowed_bytes(directory, self._disk_limit_bytes))
         worker = WorkerProcess(self.checker.command, (self.data.lock_descriptor,))
         return worker, worker.request("open", _OPEN_TIMEOUT_S, fields)["options"]
 
@@ -243,7 +173,7 @@ class EmbeddedEngine:
         self, experiment: Experiment, configuration: Configuration, target: Path, progress: Progress | None
     ) -> float:
         """Clones the run's base into `target`; returns the seconds spent on making it, 0 if it was there."""
-        opening = self._opening(
+        store = self._store(
             replace(experiment, device=DeviceSpec(name="none")),
             preload_options(experiment, configuration),
             _BASE_SEED,
@@ -253,11 +183,11 @@ class EmbeddedEngine:
         def make(directory: Path) -> None:
             nonlocal made_s
             started = time.monotonic()
-            worker, _ = self._open_store(opening, directory)
+            worker, _ = self._open_store(store, directory)
             worker.request("load", _LOAD_SILENCE_TIMEOUT_S, progress=progress, renewed=True)
             worker.close_store(_CLOSE_STORE_TIMEOUT_S)
             made_s = time.monotonic() - started
 
-        key = base_key(opening.workload, opening.options, self.checker.rocksdb_version)
+        key = base_key(store.workload, store.options, self.checker.rocksdb_version)
         self.bases.clone(key, make, target)
         return made_s

@@ -32,6 +32,10 @@ _FIELDS = {
     for tail, label in _LATENCY_TAILS.items()
 }
 _NAMED_AT_MOST = 2
+_IDLE_BELOW = 0.7
+"""Share of the device's bandwidth below which it is not what limits a closed loop."""
+_TRUSTED_DIVISOR = 4
+"""The scale 1/S at which, and above, a workload that the processor limits is still ranked as in full size."""
 _SIZE_HINTS = ("_size", "_bytes", "_base", "block_cache", "_limit")
 
 
@@ -180,6 +184,10 @@ def verdict(outcome: Mapping[str, Any]) -> str:
     return f"Keep the baseline. The best configuration found reached only {measured}."
 
 
+def _divisor(scale: str) -> int:
+    return int(scale.rpartition("/")[2] or 1)
+
+
 def advice(outcome: Mapping[str, Any]) -> list[str]:
     """Returns what a careful reader should know before acting, one or two sentences each."""
     lines = []
@@ -189,6 +197,13 @@ def advice(outcome: Mapping[str, Any]) -> list[str]:
             f"The ratio was proven {scale_phrase(outcome)} of the workload: sizes and keys were divided, the "
             f"device was not. Prove it at full size with `rocktune verify {outcome.get('study')} --scale 1`. "
             f"The exported files always hold the full-size values."
+        )
+    busy_share = outcome.get("device_busy_share")
+    if busy_share is not None and busy_share < _IDLE_BELOW and _divisor(scale) > _TRUSTED_DIVISOR:
+        lines.append(
+            f"The device was busy for {busy_share:.0%} of the time: the processor set the pace, and small "
+            f"models flatter what lies in its caches. Prove the result on a larger one: `rocktune verify "
+            f"{outcome.get('study')} --scale 1/{_TRUSTED_DIVISOR}`."
         )
     if outcome.get("assertions"):
         lines.append(

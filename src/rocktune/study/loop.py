@@ -27,7 +27,6 @@ DIFFERED = "replay_differed"
 OUTPUT = "output"
 """The kind of event that holds what a program of the user's had printed when its run failed: batch, index,
 output."""
-_KEPT_OUTPUT = 16 << 10
 
 
 class StopRequested(Exception):  # noqa: N818 -- asked for, not an error
@@ -190,7 +189,7 @@ class Loop:
             window = self._keeper.advance(key, from_s, trial.until_s, keep, self._observer.progress)
         except RunFailed as failed:
             if failed.output:
-                said = {"batch": number, "index": index, "output": failed.output[-_KEPT_OUTPUT:]}
+                said = {"batch": number, "index": index, "output": failed.output}
                 self._ledger.add_event(self._study, OUTPUT, said)
             self._ledger.record(
                 self._study, number, index, trial, None, failed.status, failed.message, seconds=cost_s

@@ -61,6 +61,7 @@ def proven(spec: StudySpec, proof: Proof, options: Options, scale: int) -> dict[
 
     return {
         "verified_at_scale": format_scale(scale),
+        "device_busy_share": _device_busy_share(spec, proof),
         "best": side(proof.winner),
         "baseline": side(proof.baseline) | {"source": baseline_source(spec)},
         "rocksdb_defaults": side(ROCKSDB_DEFAULTS),
@@ -71,10 +72,21 @@ def proven(spec: StudySpec, proof: Proof, options: Options, scale: int) -> dict[
     }
 
 
+def _device_busy_share(spec: StudySpec, proof: Proof) -> float | None:
+    """Returns how much of the device's bandwidth the winner used; None without a limit or a count."""
+    windows = [result.measurement for result in proof.runs[proof.winner] if result.measurement is not None]
+    seconds = sum(window.seconds for window in windows)
+    if not spec.device.bandwidth_bytes_s or not seconds:
+        return None
+    share = sum(window.device_bytes for window in windows) / seconds / spec.device.bandwidth_bytes_s
+    return None if math.isnan(share) else share
+
+
 def unproven(spec: StudySpec, baseline: Configuration, options: Options) -> dict[str, Any]:
     """Returns what there is to say when every configuration of the search failed."""
     return {
         "verified_at_scale": None,
+        "device_busy_share": None,
         "best": None,
         "baseline": {
             "configuration": dict(baseline),

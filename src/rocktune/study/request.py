@@ -220,7 +220,7 @@ def resolve(
     workload, device = load_workload(require_workload(request.workload)), load_device(request.device)
     objective_named(request.objective)
     engine = engine_spec(request)
-    _check_engine(engine, workload, device)
+    check_engine(engine, workload, device)
     scale, budget_s = scale_and_budget(engine, request.scale, request.budget)
     memory_bytes = None if request.memory is None else parse_bytes(request.memory, "memory")
     document = space_document(request.space)
@@ -245,8 +245,12 @@ def resolve(
     return spec
 
 
-def _check_engine(engine: EngineSpec, workload: WorkloadSpec, device: DeviceSpec) -> None:
-    """Refuses what the engine cannot do, before anything runs."""
+def check_engine(engine: EngineSpec, workload: WorkloadSpec, device: DeviceSpec) -> None:
+    """Refuses what the engine cannot do, before anything runs.
+
+    Raises:
+        UserError: it is about the first such thing.
+    """
     if isinstance(engine, DbBenchSpec):
         refuse_inexpressible(workload, device)
     if isinstance(engine, CommandSpec) and device != DeviceSpec(name="none"):

@@ -1,6 +1,7 @@
 """The throttled file system by itself, without a store: what it lets through, holds up and costs."""
 
 import json
+import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,6 @@ from benchmarks.claims import (
 from rocktune.errors import UserError
 
 PROGRAM = "device_bench"
-BUILDS = ("tests", "dev")
 SOURCE = "issue 2, must hold"
 ENGINE = "the file system alone, no RocksDB store"
 MODES = ("read", "write", "mixed")
@@ -30,16 +30,15 @@ WAKING_US = 100.0
 
 
 def find_device_bench(root: Path) -> Path:
-    """Returns the program, built with the C++ tests.
+    """Returns the program, built with the C++ tests (in $ROCKTUNE_BUILD, build/tests by default).
 
     Raises:
         UserError: it is not there.
     """
-    for build in BUILDS:
-        program = root / "build" / build / PROGRAM
-        if program.is_file():
-            return program
-    raise UserError(f"{PROGRAM} is not built: 'make test' builds it in build/{BUILDS[0]}")
+    build = root / os.environ.get("ROCKTUNE_BUILD", "build/tests")
+    if not (build / PROGRAM).is_file():
+        raise UserError(f"{PROGRAM} is not in {build}: 'make test' builds it, or set ROCKTUNE_BUILD")
+    return build / PROGRAM
 
 
 def device_bench(program: Path, mode: str, **flags: int) -> dict[str, Any]:

@@ -8,7 +8,7 @@ sees is cumulative: the windows from age 0, added up.
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
@@ -296,3 +296,8 @@ class Experiment:
     scale: int
     space: Space
     base_options: OptionMaps = field(default_factory=dict)
+
+    def loaded_by(self, configuration: Configuration) -> "Experiment":
+        """Returns the experiment with the workload that a configuration asks for."""
+        changes = self.space.workload_changes(configuration)
+        return replace(self, workload=self.workload.model_copy(update=changes)) if changes else self

@@ -36,9 +36,11 @@ def test_cost_is_decided_by_the_upper_bound() -> None:
     assert wide.holds is False
 
 
-def test_missing_program_says_how_to_build_it(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="'make test' builds it in build/tests"):
+def test_missing_program_says_how_to_build_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ROCKTUNE_BUILD", raising=False)
+    with pytest.raises(UserError, match="build/tests: 'make test' builds it, or set ROCKTUNE_BUILD"):
         find_device_bench(tmp_path)
+    monkeypatch.setenv("ROCKTUNE_BUILD", "build/dev")
     program = tmp_path / "build" / "dev" / "device_bench"
     program.parent.mkdir(parents=True)
     program.touch()

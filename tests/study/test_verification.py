@@ -1,3 +1,4 @@
+import math
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
@@ -9,7 +10,7 @@ from rocktune.study.ablation import Effect, ablate, differing, droppable, groups
 from rocktune.study.best import BestSoFar, finalists
 from rocktune.study.observer import Observer
 from rocktune.study.statistics import Interval
-from rocktune.study.verification import ROCKSDB_DEFAULTS, Proof, Stage, interleaved, pick, prove
+from rocktune.study.verification import ROCKSDB_DEFAULTS, Picked, Proof, Stage, interleaved, pick, prove
 from rocktune.testing.synthetic import synthetic_window
 from rocktune.testing.synthetic_engine import SyntheticEngine
 from rocktune.trial import Batch, Configuration, Result, Status, Trial
@@ -102,15 +103,16 @@ def test_every_round_has_all_configurations_and_begins_with_another() -> None:
     ]
 
 
-def test_the_winner_has_the_largest_mean_logarithm() -> None:
+def test_the_winner_has_the_largest_geometric_mean() -> None:
     steady, wild = Configuration({"x": 1}), Configuration({"x": 2})
     # Arithmetic means 1000 and 1050, geometric ones 1000 and sqrt(400 * 1700) = 825.
     speeds = {(steady, 10): 1000, (steady, 11): 1000, (wild, 10): 400, (wild, 11): 1700}
-    winner, batches = _run(
+    picked, batches = _run(
         pick([wild, steady], THROUGHPUT, [10, 11], 2.0),
         lambda trial: _ok(trial, speeds[trial.configuration, trial.replicate]),
     )
-    assert winner == steady
+    assert picked.winner == steady
+    assert picked.rows[wild]["throughput_ops_s"] == pytest.approx(math.sqrt(400 * 1700), rel=0.01)
     assert len(batches) == 2
 
 
@@ -122,7 +124,7 @@ def test_smaller_latency_wins_and_balance_takes_the_worse_rank() -> None:
         return _ok(trial, *figures[trial.configuration])
 
     for objective, expected in ((THROUGHPUT, fast), (LATENCY, quick), (BALANCE, good)):
-        assert _run(pick([fast, quick, good], objective, [10, 11], 2.0), answer)[0] == expected
+        assert _run(pick([fast, quick, good], objective, [10, 11], 2.0), answer)[0].winner == expected
 
 
 def test_a_finalist_that_fails_is_out() -> None:
@@ -134,9 +136,26 @@ def test_a_finalist_that_fails_is_out() -> None:
             Result(trial, Status.CRASHED) if failing else _ok(trial, 100 if trial.configuration == b else 900)
         )
 
-    assert _run(pick([a, b], THROUGHPUT, [10, 11], 2.0), answer)[0] == b
-    assert _run(pick([a], THROUGHPUT, [10, 11], 2.0), answer)[0] is None
-    assert _run(pick([], THROUGHPUT, [10, 11], 2.0), answer) == (None, [])
+    assert _run(pick([a, b], THROUGHPUT, [10, 11], 2.0), answer)[0].winner == b
+    assert _run(pick([a], THROUGHPUT, [10, 11], 2.0), answer)[0] == Picked(None, {})
+    assert _run(pick([], THROUGHPUT, [10, 11], 2.0), answer)[1] == []
+
+
+def test_what_breaks_a_constraint_wins_only_where_all_do() -> None:
+    fast, slow = (Configuration({"x": x}) for x in range(2))
+    figures = {fast: (3000, 300), slow: (1000, 100)}
+
+    def picked(bound: int) -> tuple[Configuration | None, bool]:
+        objective = objective_named("throughput_ops_s", [f"read_latency_us_p99<={bound}"])
+        found, _ = _run(
+            pick([fast, slow], objective, [10, 11], 2.0),
+            lambda trial: _ok(trial, *figures[trial.configuration]),
+        )
+        return found.winner, found.keeps_constraints(objective)
+
+    assert picked(1000) == (fast, True)
+    assert picked(200) == (slow, True)
+    assert picked(50) == (slow, False)
 
 
 # Ablation
@@ -292,6 +311,37 @@ def test_a_winner_that_fails_once_is_not_recommended() -> None:
     assert proof.ratio_to_baseline.low > 1
     assert proof.ratio_to_baseline.repeats == 5
     assert proof.recommended == "baseline"
+
+
+@pytest.mark.parametrize(
+    ("bound", "recommended"),
+    [
+        (1000, "baseline"),  # both keep it, and the winner is slower
+        (200, "best"),  # the winner alone keeps it
+        (50, "baseline"),  # none does
+    ],
+)
+def test_constraints_come_before_the_ratio(bound: int, recommended: str) -> None:
+    objective = objective_named("throughput_ops_s", [f"read_latency_us_p99<={bound}"])
+    figures = {WINNER: (900, 100), BASELINE: (1000, 300), ROCKSDB_DEFAULTS: (500, 500)}
+    proof, _ = _run(
+        prove(WINNER, BASELINE, objective, range(10, 16), 2.0),
+        lambda trial: _ok(trial, *figures[trial.configuration]),
+    )
+    assert proof.recommended == recommended
+
+
+def test_a_front_is_thinned_out_and_keeps_its_ends() -> None:
+    objective = objective_named(["throughput_ops_s", "read_latency_us_p99"])
+    points = {Configuration({"x": x}): (100.0 + x, 100.0 + x * x) for x in range(1, 12)}
+    beaten = Configuration({"x": 99})
+    results = [
+        _ok(Trial(configuration, 2.0), *figures)
+        for configuration, figures in (points | {beaten: (101, 900)}).items()
+    ]
+    found = finalists(results, objective, 3)
+    assert {configuration["x"] for configuration in found} == {1, 6, 11}
+    assert finalists(results, objective, 12)[-1] == beaten
 
 
 def test_equal_configurations_are_seldom_taken_for_better() -> None:

@@ -151,7 +151,8 @@ def _measured(
 ) -> tuple[Result, str]:
     """Returns what came of a trial, and what the user's own program printed."""
     try:
-        opened = engine.open(experiment, trial.configuration, seed, observer.progress)
+        loaded = experiment.loaded_by(trial.configuration)
+        opened = engine.open(loaded, trial.configuration, seed, observer.progress)
         with closing(opened):
             measurement = opened.advance(trial.until_s, observer.progress)
         return Result(trial, Status.OK, measurement), str(measurement.raw.get("output", ""))

@@ -63,20 +63,21 @@ def report(name: str, *, ledger: str | None = None) -> Path:
         return write_report_file(opened, record, outcome | {"report": str(directory / REPORT_NAME)})
 
 
-def export(name: str, to: str, *, ledger: str | None = None) -> str:
+def export(name: str, to: str, *, point: int | None = None, ledger: str | None = None) -> str:
     """Returns a finished study's recommended configuration in another system's form, at full size.
 
     Args:
         name: the study's.
         to: one of `rocktune.export.export_targets`.
+        point: a point of the Pareto front instead, counted from 1 as `front` in the outcome has them.
         ledger: URL or SQLite file; None for the user's own.
 
     Raises:
-        UserError: there is no such study or target, or the study is not finished.
+        UserError: there is no such study, target or point, or the study is not finished.
     """
     with open_ledger(ledger, create=ledger is None) as opened:
         record = opened.study(name)
-        return export_study(to, record, _finished(opened, record))
+        return export_study(to, record, _finished(opened, record), point)
 
 
 def _finished(ledger: Ledger, record: StudyRecord) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Tuning, resuming and verifying."""
 
 import re
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -28,7 +29,8 @@ class Given(TypedDict, total=False):
     space: str | None
     tuner: str | None
     tuner_settings: dict[str, Any] | None
-    objective: str | None
+    objective: str | Sequence[str] | None
+    constraints: Sequence[str] | None
     scale: str | None
     budget: str | float | None
     memory: str | int | None
@@ -148,7 +150,7 @@ def verify(name: str, scale: str, *, ledger: str | None = None, observer: Observ
 
 
 def _engine_of(spec: StudySpec) -> AbstractContextManager[Engine]:
-    return opened_engine(spec.engine, objective_named(spec.objective).fields)
+    return opened_engine(spec.engine, objective_named(spec.objective, spec.constraints).all_fields)
 
 
 def _recorded_spec(ledger: Ledger, name: str) -> StudySpec:

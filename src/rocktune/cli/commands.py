@@ -53,8 +53,15 @@ def tune(
         str | None, typer.Option(metavar="NAME|FILE.py", help="What chooses configurations.")
     ] = None,
     objective: Annotated[
-        str | None,
-        typer.Option(metavar="FIELD", help="What to improve, such as throughput_ops_s; or balance."),
+        list[str] | None,
+        typer.Option(
+            metavar="FIELD",
+            help="What to improve, such as throughput_ops_s; or balance. Given again: a Pareto front.",
+        ),
+    ] = None,
+    constraint: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FIELD<=NUMBER", help="What must hold, or FIELD>=NUMBER; may be repeated."),
     ] = None,
     scale: options.Scale = None,
     budget: Annotated[
@@ -77,7 +84,8 @@ def tune(
         "db_bench": db_bench,
         "space": space,
         "tuner": tuner,
-        "objective": objective,
+        "objective": _one_or_several(objective or []),
+        "constraints": constraint or None,
         "scale": scale,
         "budget": budget,
         "memory": memory,
@@ -208,11 +216,14 @@ def export(
             " cassandra.",
         ),
     ],
+    point: Annotated[
+        int | None, typer.Option(metavar="N", help="A point of the Pareto front, instead of what was proven.")
+    ] = None,
     ledger: options.Ledger = None,
     json: options.Json = False,
 ) -> None:
     """Print the recommended configuration in another system's form, at full size."""
-    text = api.export(study, to, ledger=ledger)
+    text = api.export(study, to, point=point, ledger=ledger)
     if json:
         print_json({"study": study, "to": to, "text": text})
     else:
@@ -254,6 +265,10 @@ def _show(document: Any, json: bool, printer: Callable[[Console, Any], None]) ->
         print_json(document)
     else:
         printer(stdout(), document)
+
+
+def _one_or_several(names: list[str]) -> str | list[str] | None:
+    return names[0] if len(names) == 1 else names or None
 
 
 def _assignments(texts: list[str]) -> dict[str, str]:

@@ -100,6 +100,9 @@ def print_outcome(console: Console, outcome: Mapping[str, Any]) -> None:
     console.print()
     console.print(_comparison(outcome))
     console.print()
+    if outcome.get("front"):
+        console.print(_front(outcome["front"]))
+        console.print()
     if outcome.get("options_that_matter"):
         console.print(_options(outcome["options_that_matter"]))
         console.print()
@@ -126,6 +129,16 @@ def _comparison(outcome: Mapping[str, Any]) -> Table:
         "rocksdb_defaults": outcome.get("ratio_to_rocksdb_defaults"),
     }
     made.add_row("tuned over it", *(_ratio(ratios[side]) if side in ratios else "" for side in sides))
+    return made
+
+
+def _front(points: Sequence[Mapping[str, Any]]) -> Table:
+    """The Pareto front's points, with the figures that the objectives and constraints are about."""
+    fields = [name for name, value in points[0].items() if isinstance(value, float)]
+    heads = ["point of the front", *map(findings.field_label, fields)]
+    made = table(*heads, numbers=heads)
+    for number, point in enumerate(points, 1):
+        made.add_row(str(number), *(findings.format_field(field, point[field]) for field in fields))
     return made
 
 

@@ -20,6 +20,7 @@ from rocktune.export import (
 from rocktune.export.target import Found
 from rocktune.export.values import NotExpressibleError
 from rocktune.ledger import StudyRecord
+from rocktune.space import OptionMaps
 
 _TARGETS = {
     target.name: target
@@ -43,25 +44,25 @@ def export_targets() -> dict[str, str]:
     return {name: target.summary for name, target in _TARGETS.items()}
 
 
-def export_study(target: str, study: StudyRecord, outcome: Mapping[str, Any]) -> str:
-    """Returns the recommended configuration of a finished study in a target's form, at full size.
+def export_study(
+    target: str, study: StudyRecord, outcome: Mapping[str, Any], point: int | None = None
+) -> str:
+    """Returns a configuration of a finished study in a target's form, at full size: the recommended one.
 
     Args:
         target: one of `export_targets`.
         study: the study's record.
         outcome: what it found.
+        point: another configuration: a point of the front, counted from 1.
 
     Raises:
-        UserError: there is no such target (the nearest is suggested), the study has nothing to export, or the
-            target cannot express it.
+        UserError: there is no such target (the nearest is suggested) or point, the study has nothing to
+            export, or the target cannot express it.
     """
     if target not in _TARGETS:
         raise unknown_name("export target", target, _TARGETS)
-    recommended = str(outcome.get("recommended", "baseline"))
-    side = outcome.get(recommended)
-    if not side:
-        raise UserError(f"study '{study.name}' has no configuration to export")
-    found = Found(side["options"], _comment(study, outcome, recommended), _rocksdb_version(study), study)
+    options, comment = _chosen(study, outcome) if point is None else _point(study, outcome, point)
+    found = Found(options, comment, _rocksdb_version(study), study)
     try:
         return _TARGETS[target].write(found)
     except NotExpressibleError as error:
@@ -76,15 +77,44 @@ def _rocksdb_version(study: StudyRecord) -> str:
     return version[1] + (version[2] or ".0")
 
 
-def _comment(study: StudyRecord, outcome: Mapping[str, Any], recommended: str) -> tuple[str, ...]:
+def _chosen(study: StudyRecord, outcome: Mapping[str, Any]) -> tuple[OptionMaps, tuple[str, ...]]:
+    """Returns the recommended configuration's options and what to say of them."""
+    recommended = str(outcome.get("recommended", "baseline"))
+    side = outcome.get(recommended)
+    if not side:
+        raise UserError(f"study '{study.name}' has no configuration to export")
     what = (
         "the tuned configuration" if recommended == "best" else "the baseline, for no gain over it was proven"
     )
-    return (
+    return side["options"], (
         f"rocktune study '{study.name}': {what}",
         f"Tuned over baseline, {outcome.get('objective')}: {_proof(outcome)}",
-        f"Measured with {study.engine_version}; the values here are those for full size",
+        _measured_with(study),
     )
+
+
+def _point(study: StudyRecord, outcome: Mapping[str, Any], point: int) -> tuple[OptionMaps, tuple[str, ...]]:
+    """Returns a front's point's options and what to say of them."""
+    front = outcome.get("front") or []
+    if not front:
+        raise UserError(f"study '{study.name}' has no front; it sought one objective")
+    if not 1 <= point <= len(front):
+        raise UserError(f"point: {point} is none of the front's, 1 to {len(front)}")
+    chosen = front[point - 1]
+    figures = (f"{name} {value:.4g}" for name, value in chosen.items() if isinstance(value, float))
+    return chosen["options"], (
+        f"rocktune study '{study.name}': point {point} of {len(front)} of the Pareto front",
+        f"It measured {', '.join(figures)}, {_where(outcome.get('search_scale'))}",
+        _measured_with(study),
+    )
+
+
+def _measured_with(study: StudyRecord) -> str:
+    return f"Measured with {study.engine_version}; the values here are those for full size"
+
+
+def _where(scale: Any) -> str:
+    return "at full size" if scale == "1" else f"on a {scale} model"
 
 
 def _proof(outcome: Mapping[str, Any]) -> str:
@@ -92,9 +122,7 @@ def _proof(outcome: Mapping[str, Any]) -> str:
     value, low, high = (ratio.get(name) for name in ("value", "low", "high"))
     if value is None:
         return "not measured"
-    scale = outcome.get("verified_at_scale")
-    where = "at full size" if scale == "1" else f"on a {scale} model"
     interval = (
         f"95% interval {low:.3f} to {high:.3f}" if low is not None and high is not None else "no interval"
     )
-    return f"{value:.3f} times better ({interval}), proven {where}"
+    return f"{value:.3f} times better ({interval}), proven {_where(outcome.get('verified_at_scale'))}"

@@ -38,7 +38,7 @@ def arm_results(study: StudyRecord, trials: Sequence[TrialRecord]) -> list[Mappi
     arms: dict[tuple[int, ...], list[Result]] = {}
     for place, result in zip(found, first.values(), strict=True):
         arms.setdefault(place.buckets, []).append(result)
-    objective = objective_named(spec.objective)
+    objective = objective_named(spec.objective, spec.constraints)
     return [
         {
             "buckets": dict(zip(settings.features, buckets, strict=True)),

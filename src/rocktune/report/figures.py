@@ -111,7 +111,7 @@ def search_progress(outcome: Mapping[str, Any], trials: Sequence[TrialRecord]) -
         },
     ]
     title = f"{field_label(field)}, times better than the baseline"
-    return {"data": traces, "layout": _axes("Time spent measuring (s)", title) | {"hovermode": "closest"}}
+    return {"data": traces, "layout": axes("Time spent measuring (s)", title) | {"hovermode": "closest"}}
 
 
 def _search_points(field: str, trials: Sequence[TrialRecord]) -> tuple[list[float], list[float], list[str]]:
@@ -157,7 +157,7 @@ def throughput_series(outcome: Mapping[str, Any], trials: Sequence[TrialRecord])
     ]
     if not any(trace["x"] for trace in traces):
         return None
-    layout = _axes("Age of the run (s of load)", "Throughput (operations/s)") | {"hovermode": "x unified"}
+    layout = axes("Age of the run (s of load)", "Throughput (operations/s)") | {"hovermode": "x unified"}
     return {"data": traces, "layout": layout}
 
 
@@ -226,7 +226,7 @@ def latency_percentiles(kind: str, runs: Mapping[str, Sequence[Measurement]]) ->
                     "hovertemplate": "%{y:,.4s} µs",
                 }
             )
-    layout = _axes("Percentile", f"{kind.capitalize()} latency (µs, logarithmic)")
+    layout = axes("Percentile", f"{kind.capitalize()} latency (µs, logarithmic)")
     layout["yaxis"] |= {"type": "log", "dtick": "D2"}
     layout["xaxis"] |= {"type": "category", "showgrid": False}
     return {"data": traces, "layout": layout | {"hovermode": "x unified", "bargap": 0.3}} if traces else None
@@ -254,7 +254,7 @@ def bytes_by_cause(runs: Mapping[str, Sequence[Measurement]]) -> Figure | None:
                     "hovertemplate": "%{x:,.4s}B per operation<extra>" + label + "</extra>",
                 }
             )
-    layout = _axes("Device bytes per operation", "")
+    layout = axes("Device bytes per operation", "")
     layout["yaxis"] |= {"showgrid": False, "ticksuffix": "  "}
     layout["xaxis"] |= {"ticksuffix": "B", "tickformat": "~s"}
     return {"data": traces, "layout": layout | {"barmode": "stack", "bargap": 0.45}} if traces else None
@@ -305,7 +305,7 @@ def arms_map(arms: Sequence[Mapping[str, Any]], outcome: Mapping[str, Any]) -> F
         "hoverongaps": False,
         "hovertemplate": f"%{{z:,.4s}} {field_unit(field)}<br>%{{customdata}} trials<extra></extra>",
     }
-    layout = _axes(_arm_title(across), _arm_title(down))
+    layout = axes(_arm_title(across), _arm_title(down))
     for axis in ("xaxis", "yaxis"):
         layout[axis] |= {"type": "category", "showgrid": False}
     return {"data": [trace], "layout": layout | {"hovermode": "closest"}}
@@ -319,10 +319,12 @@ def _arm_title(features: Sequence[str]) -> str:
     return "<br>× ".join(html.escape(f"bucket of {name.replace('_', ' ')}") for name in features)
 
 
-def _field_title(field: str) -> str:
+def field_title(field: str) -> str:
+    """Returns an axis' title for a measurement field."""
     label, unit = html.escape(field_label(field)), field_unit(field)
     return f"{label[:1].upper()}{label[1:]}" + (f" ({unit})" if unit else "")
 
 
-def _axes(x_title: str, y_title: str) -> Figure:
+def axes(x_title: str, y_title: str) -> Figure:
+    """Returns a layout of two axes with titles."""
     return {"xaxis": {"title": {"text": x_title}}, "yaxis": {"title": {"text": y_title}}}

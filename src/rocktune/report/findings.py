@@ -41,7 +41,7 @@ _SIZE_HINTS = ("_size", "_bytes", "_base", "block_cache", "_limit")
 
 def primary_field(outcome: Mapping[str, Any]) -> str:
     """Returns the measurement field in which the outcome's ratios are stated."""
-    objective = str(outcome.get("objective", ""))
+    objective = str(outcome.get("objective", "")).partition(",")[0]
     return objective if objective in _FIELDS else "throughput_ops_s"
 
 
@@ -135,8 +135,25 @@ def is_proven(outcome: Mapping[str, Any]) -> bool:
     return low is not None and low > 1 and outcome.get("recommended") == "best"
 
 
+def constraints_phrase(outcome: Mapping[str, Any]) -> str:
+    """Returns the constraints as people write them, with "and" between them."""
+    return " and ".join(outcome.get("constraints") or ())
+
+
+def alone_keeps_constraints(outcome: Mapping[str, Any]) -> bool:
+    """Returns whether the tuned configuration keeps the constraints and the baseline does not."""
+    best, baseline = (outcome.get(side) or {} for side in ("best", "baseline"))
+    kept = bool(best.get("keeps_constraints", True))
+    return kept and outcome.get("recommended") == "best" and not baseline.get("keeps_constraints", True)
+
+
 def headline(outcome: Mapping[str, Any]) -> str:
     """Returns the result as one sentence that needs no knowledge of RocksDB or statistics."""
+    if outcome.get("nearest_miss"):
+        return f"No feasible configuration found: none keeps {constraints_phrase(outcome)}"
+    if alone_keeps_constraints(outcome):
+        kept = constraints_phrase(outcome)
+        return f"Keeps {kept}, which {baseline_name(outcome)} does not, {scale_phrase(outcome)}"
     ratio, field, where = (
         outcome.get("ratio_to_baseline") or {},
         primary_field(outcome),
@@ -170,10 +187,22 @@ def baseline_name(outcome: Mapping[str, Any]) -> str:
 
 def verdict(outcome: Mapping[str, Any]) -> str:
     """Returns what to do and why, with the interval, in two or three sentences."""
+    if outcome.get("nearest_miss"):
+        return _missed(outcome)
     ratio = outcome.get("ratio_to_baseline") or {}
     measured = f"{format_ratio(ratio)} {ratio_phrase(outcome)} (95% interval {format_ratio_interval(ratio)})"
+    if alone_keeps_constraints(outcome):
+        return (
+            f"Use the tuned configuration. With workload seeds unseen by the search it kept "
+            f"{constraints_phrase(outcome)}, which {baseline_name(outcome)} did not, and reached {measured}."
+        )
     if is_proven(outcome):
         return f"Use the tuned configuration. With workload seeds unseen by the search it reached {measured}."
+    if not (outcome.get("best") or {}).get("keeps_constraints", True):
+        return (
+            f"Keep the baseline. The best configuration found kept {constraints_phrase(outcome)} in the "
+            f"search, but not in the fresh runs of the proof. A larger budget may find one that does."
+        )
     if ratio.get("value") is None:
         return "Keep the baseline. No configuration could be compared with it."
     if (ratio.get("low") or 0) <= 1 <= (ratio.get("high") or math.inf):
@@ -182,6 +211,19 @@ def verdict(outcome: Mapping[str, Any]) -> str:
             f"so the difference may be chance. A larger budget may find and prove more."
         )
     return f"Keep the baseline. The best configuration found reached only {measured}."
+
+
+def _missed(outcome: Mapping[str, Any]) -> str:
+    """Says which configuration came nearest to keeping the constraints."""
+    fields = {text.replace(">=", "<=").partition("<=")[0] for text in outcome.get("constraints") or ()}
+    figures = ", ".join(
+        f"{field_label(field)} {format_field(field, outcome['nearest_miss'].get(field))} {field_unit(field)}"
+        for field in sorted(fields)
+    )
+    return (
+        f"Keep the baseline, loosen the constraint, or let the search go on for longer. The nearest miss had "
+        f"{figures}."
+    )
 
 
 def _divisor(scale: str) -> int:

@@ -16,7 +16,7 @@ from typing import Any
 from plotly.offline import get_plotlyjs
 
 from rocktune.ledger import StudyRecord, TrialRecord
-from rocktune.report import figures, sections
+from rocktune.report import figures, fronts, sections
 from rocktune.report.arms import arm_results
 from rocktune.report.findings import headline
 
@@ -75,6 +75,7 @@ def _figures(
             "Lucky runs are why the proof measures afresh.",
             [figures.search_progress(outcome, trials)],
         )
+        + fronts.section(outcome, trials)
         + sections.figure_section(
             "Dremel's arms",
             "Configurations with equal buckets of all features form one arm (bucket 1 is the lowest). Colour "

@@ -35,7 +35,8 @@ def command_lines(study: StudyRecord, outcome: Mapping[str, Any]) -> list[str]:
     if engine.get("kind", "embedded") != "embedded":
         arguments += [("--engine", engine["kind"]), ("--db-bench", str(engine.get("program", "")))]
     arguments += [
-        ("--objective", str(outcome.get("objective", ""))),
+        *(("--objective", field) for field in str(outcome.get("objective", "")).split(", ")),
+        *(("--constraint", text) for text in outcome.get("constraints") or ()),
         ("--scale", _scale_text(spec, outcome)),
         ("--budget", f"{spec['budget_s']:g}s" if spec.get("budget_s") else ""),
         ("--memory", _exact_size(spec["memory_bytes"]) if spec.get("memory_bytes") else ""),

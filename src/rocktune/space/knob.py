@@ -11,7 +11,7 @@ from rocktune.errors import UserError
 from rocktune.space.configuration import Value
 from rocktune.units import format_bytes, parse_bytes
 
-Section = Literal["db", "cf", "table"]
+Section = Literal["db", "cf", "table", "workload"]
 ActsOn = Literal["live", "new_files", "all_files"]
 LiveChange = Literal["set_options", "set_db_options", "object", "reopen", "migration"]
 
@@ -22,7 +22,7 @@ class Knob:
 
     Attributes:
         name: how configurations and rules call it; RocksDB's name unless `option` says otherwise.
-        section: which of RocksDB's option maps holds it.
+        section: which of RocksDB's option maps holds it; "workload" for a field of the workload.
         unit: "bytes", "files", "levels", "buffers", "threads", "ratio", "bits", "bytes/s" or "" (a switch).
         default: in a catalogue entry RocksDB's own, in a space the one to start from.
         effect: one sentence for the report: what the option does and what turning it up costs.

@@ -132,6 +132,8 @@ class Space:
     def options(self, configuration: Mapping[str, Value]) -> OptionMaps:
         """Returns the full-size options of a configuration: the fixed ones, its knobs and the block cache.
 
+        The block cache is what the memory budget leaves, unless it is a knob.
+
         Raises:
             UserError: a value is for no knob, or memtables and filters alone exceed the memory budget.
         """
@@ -140,13 +142,24 @@ class Space:
         for name, value in configuration.items():
             if name not in knobs:
                 raise unknown_name(f"option of space '{self.name}':", name, knobs)
-            result[knobs[name].section][knobs[name].option_name] = knobs[name].text(value)
+            if knobs[name].section != "workload":
+                result[knobs[name].section][knobs[name].option_name] = knobs[name].text(value)
+        if "block_cache" in knobs:
+            return result
         values = _numbers(self._all_values(configuration))
         cache_bytes = int(self.budget.block_cache_bytes(values))
         if cache_bytes <= 0:
             raise UserError(MemoryBudgetKept(self.budget).explanation(values))
         result["table"]["block_cache"] = str(cache_bytes)
         return result
+
+    def workload_changes(self, configuration: Mapping[str, Value]) -> dict[str, Value]:
+        """Returns the fields of the workload that a configuration sets."""
+        return {
+            knob.option_name: configuration[knob.name]
+            for knob in self.knobs
+            if knob.section == "workload" and knob.name in configuration
+        }
 
     def configuration_from_options(self, options: OptionMaps) -> Configuration:
         """Returns what a store with these options has for the active knobs; values out of bounds are kept."""

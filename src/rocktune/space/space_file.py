@@ -20,8 +20,8 @@ num_levels = 7
 cf.periodic_compaction_seconds = 0  # any RocksDB option, by section
 """
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,13 +32,24 @@ from rocktune.space.catalogue import CATALOGUE, DERIVED
 from rocktune.space.configuration import OptionMaps, Value
 from rocktune.space.dremel import DREMEL_MEMORY_BYTES, dremel_space
 from rocktune.space.fitting import with_fitting_default
+from rocktune.space.jia_chen import JIA_CHEN_MEMORY_BYTES, jia_chen_space
 from rocktune.space.knob import ActsOn, Knob, Section
 from rocktune.space.options import SECTIONS, merged_options
 from rocktune.space.space import Space
 from rocktune.spec_file import Spec, Switch, is_file_name, read_toml, validated
 from rocktune.units import parse_bytes
 
-_PRESETS = {"dremel": dremel_space}
+
+@dataclass(frozen=True)
+class _Preset:
+    make: Callable[..., Space]
+    memory_bytes: int
+
+
+_PRESETS = {
+    "dremel": _Preset(dremel_space, DREMEL_MEMORY_BYTES),
+    "jia-chen": _Preset(jia_chen_space, JIA_CHEN_MEMORY_BYTES),
+}
 
 
 class KnobTable(Spec):
@@ -61,14 +72,14 @@ class SpaceFile(Spec):
     base: str = "dremel"
     summary: str = ""
     memory: int | str | None = None
-    level0_size_tolerance: float = 2.0
+    level0_size_tolerance: float | None = None
     knobs: dict[str, KnobTable] = Field(default_factory=dict)
     fixed: dict[str, Value | dict[str, Value]] = Field(default_factory=dict)
 
 
 def space_names() -> dict[str, str]:
     """Returns the presets' names, each with what it is in one line."""
-    return {name: make(DREMEL_MEMORY_BYTES, 0).summary for name, make in _PRESETS.items()}
+    return {name: preset.make(preset.memory_bytes, 0).summary for name, preset in _PRESETS.items()}
 
 
 def load_space(name_or_path: str, memory_bytes: int | None, expected_entries: float) -> Space:
@@ -76,7 +87,7 @@ def load_space(name_or_path: str, memory_bytes: int | None, expected_entries: fl
 
     Args:
         name_or_path: a preset's name, or a file (it ends in .toml or has a directory in it).
-        memory_bytes: the memory budget at full size; None takes the file's, or the paper's 1000 MiB.
+        memory_bytes: the memory budget at full size; None takes the file's, or that of the preset's paper.
         expected_entries: distinct keys in the store by the end of a full-length run, at full size.
 
     Returns:
@@ -112,8 +123,9 @@ def space_from_document(
     """
     where = str(document["name"])
     if "file" not in document:
-        memory_bytes = DREMEL_MEMORY_BYTES if memory_bytes is None else memory_bytes
-        return with_fitting_default(_PRESETS[where](memory_bytes, expected_entries))
+        preset = _PRESETS[where]
+        memory_bytes = preset.memory_bytes if memory_bytes is None else memory_bytes
+        return with_fitting_default(preset.make(memory_bytes, expected_entries))
     file = validated(SpaceFile, document["file"], where)
     try:
         return with_fitting_default(
@@ -126,9 +138,16 @@ def space_from_document(
 def _base(file: SpaceFile, memory_bytes: int | None, expected_entries: float) -> Space:
     if file.base not in _PRESETS:
         raise unknown_name("base space", file.base, _PRESETS)
+    preset = _PRESETS[file.base]
     if memory_bytes is None:
-        memory_bytes = DREMEL_MEMORY_BYTES if file.memory is None else parse_bytes(file.memory, "memory")
-    return _PRESETS[file.base](memory_bytes, expected_entries, file.level0_size_tolerance)
+        memory_bytes = preset.memory_bytes if file.memory is None else parse_bytes(file.memory, "memory")
+    if file.level0_size_tolerance is None:
+        return preset.make(memory_bytes, expected_entries)
+    if file.base != "dremel":
+        raise UserError(
+            f"level0_size_tolerance: is a rule of space 'dremel', not of '{file.base}'; leave it out"
+        )
+    return dremel_space(memory_bytes, expected_entries, file.level0_size_tolerance)
 
 
 def _changed(base: Space, file: SpaceFile, name: str) -> Space:
@@ -136,7 +155,7 @@ def _changed(base: Space, file: SpaceFile, name: str) -> Space:
     for knob_name, table in file.knobs.items():
         knobs[knob_name] = _knob(knob_name, table, knobs.get(knob_name))
     fixed = _fixed_options(file.fixed)
-    active = tuple(knob for knob in knobs.values() if knob.option_name not in fixed[knob.section])
+    active = tuple(knob for knob in knobs.values() if knob.option_name not in fixed.get(knob.section, {}))
     if not active:
         raise UserError("every knob is fixed: nothing is left to tune")
     return replace(

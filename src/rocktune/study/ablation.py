@@ -7,7 +7,7 @@ from itertools import combinations
 
 from rocktune.objective import Objective
 from rocktune.study.statistics import Interval
-from rocktune.study.verification import Stage, interleaved, paired_ratio
+from rocktune.study.verification import Runs, Stage, interleaved, keeps_constraints, paired_ratio
 from rocktune.trial import Configuration
 
 TOLERATED_LOSS = 0.02
@@ -177,14 +177,15 @@ def prune(
 ) -> Stage[Configuration]:
     """Drops options without effect together, and keeps the result if it runs as well as the winner.
 
-    Where it does not, the half of them with the smallest effects is tried, and so on. It does not where it is
-    worse beyond noise, or by more than `TOLERATED_LOSS` as measured.
+    Where it does not, the half of them with the smallest effects is tried, and so on. It does not where it
+    breaks a constraint, or is worse in any field of the objective: beyond noise, or by more than
+    `TOLERATED_LOSS` as measured.
 
     Args:
         winner: the search's.
         baseline: what dropped options go back to.
         effects: as `ablate` found them.
-        objective: its first field is compared.
+        objective: its fields are compared.
         is_valid: whether a configuration may be run.
         attempts: for each attempt the replicates of its pairs.
         age_s: at which each run ends.
@@ -195,8 +196,14 @@ def prune(
         if candidate == winner:
             return winner
         runs = yield from interleaved((winner, candidate), replicates, age_s)
-        ratio = paired_ratio(runs, objective, candidate, winner)
-        if ratio.high >= 1 and ratio.value >= 1 - TOLERATED_LOSS:
+        if _as_good(runs, objective, candidate, winner):
             return candidate
         dropped = dropped[: len(dropped) // 2]
     return winner
+
+
+def _as_good(runs: Runs, objective: Objective, candidate: Configuration, winner: Configuration) -> bool:
+    ratios = [paired_ratio(runs, objective, candidate, winner, field) for field in objective.fields]
+    return keeps_constraints(runs, objective, candidate) and all(
+        ratio.high >= 1 and ratio.value >= 1 - TOLERATED_LOSS for ratio in ratios
+    )

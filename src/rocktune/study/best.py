@@ -3,6 +3,8 @@
 import math
 from collections.abc import Sequence
 
+import numpy as np
+
 from rocktune.objective import Objective
 from rocktune.study.observer import Observer
 from rocktune.trial import Configuration, Result, Status
@@ -13,7 +15,7 @@ def finalists(results: Sequence[Result], objective: Objective, count: int) -> li
 
     Figures at unequal ages do not compare. So whoever got to the largest age comes first, by rank there, then
     whoever got to the next smaller one, and so on, each configuration where it got furthest. Configurations
-    of which any trial failed are left out.
+    of which any trial failed are left out. Where a front is sought, it is thinned out so that its ends stay.
 
     Args:
         results: of the search, in any order.
@@ -30,9 +32,22 @@ def finalists(results: Sequence[Result], objective: Objective, count: int) -> li
     ordered: list[Configuration] = []
     for age_s in sorted({result.trial.until_s for result in furthest.values()}, reverse=True):
         of_age = [result for result in furthest.values() if result.trial.until_s == age_s]
+        if objective.seeks_front and not ordered:
+            ordered += [result.trial.configuration for result in _spread(of_age, objective, count)]
         ranked = sorted(zip(objective.ranks(of_age), of_age, strict=True), key=lambda pair: pair[0])
         ordered += [result.trial.configuration for _, result in ranked]
-    return ordered[:count]
+    return list(dict.fromkeys(ordered))[:count]
+
+
+def _spread(results: Sequence[Result], objective: Objective, count: int) -> list[Result]:
+    """Returns up to `count` results of the front, its ends among them, the best by rank first."""
+    front = [results[index] for index in objective.front([objective.row(result) for result in results])]
+    steps = np.unique(np.linspace(0, len(front) - 1, min(count, len(front))).round().astype(int))
+    spread = [front[step] for step in steps]
+    return [
+        result
+        for _, result in sorted(zip(objective.ranks(spread), spread, strict=True), key=lambda pair: pair[0])
+    ]
 
 
 class BestSoFar:

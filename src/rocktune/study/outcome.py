@@ -7,11 +7,12 @@ from typing import Any
 
 from rocktune.engine.base import Engine
 from rocktune.ledger import Ledger, StudyRecord
+from rocktune.objective import Objective, objective_named
 from rocktune.space import Configuration, OptionMaps, Space
 from rocktune.study.ablation import Effect
 from rocktune.study.loop import TIME
 from rocktune.study.spec import StudySpec
-from rocktune.study.verification import ROCKSDB_DEFAULTS, Proof
+from rocktune.study.verification import ROCKSDB_DEFAULTS, Picked, Proof
 from rocktune.trial import Status
 from rocktune.units import format_scale
 
@@ -27,7 +28,8 @@ def conditions(spec: StudySpec, engine: Engine, ledger: Ledger) -> dict[str, Any
     return {
         "study": spec.name,
         "seed": spec.seed,
-        "objective": spec.objective,
+        "objective": objective_named(spec.objective).name,
+        "constraints": list(spec.constraints),
         "workload": spec.workload.name,
         "device": spec.device.name,
         "space": spec.space.get("name", ""),
@@ -51,11 +53,13 @@ def proven(spec: StudySpec, proof: Proof, options: Options, scale: int) -> dict[
 
     def side(configuration: Configuration) -> dict[str, Any]:
         failed = [result for result in proof.runs[configuration] if result.status is not Status.OK]
-        figures = {field: proof.figure(configuration, field).to_json() for field in SHOWN_FIELDS}
+        fields = dict.fromkeys((*SHOWN_FIELDS, *proof.objective.all_fields))
+        figures = {field: proof.figure(configuration, field).to_json() for field in fields}
         return {
             "configuration": dict(configuration),
             "options": options(configuration),
             **figures,
+            "keeps_constraints": proof.keeps_constraints(configuration),
             "failures": [f"{result.status}: {result.message}" for result in failed],
         }
 
@@ -69,6 +73,34 @@ def proven(spec: StudySpec, proof: Proof, options: Options, scale: int) -> dict[
         "ratio_to_rocksdb_defaults": proof.ratio_to_rocksdb_defaults.to_json(),
         "proof_pairs": proof.ratio_to_baseline.repeats,
         "recommended": proof.recommended,
+    }
+
+
+def picked(picked: Picked, objective: Objective, options: Options) -> dict[str, Any]:
+    """Returns what the finalists' fresh runs say beyond who won.
+
+    Args:
+        picked: the finalists' figures.
+        objective: what was sought.
+        options: see `Options`.
+
+    Returns:
+        `front`: where one was sought, its points, the best in the first field first. `nearest_miss`: where no
+        finalist keeps the constraints, the one that breaks them least, with the bounds.
+    """
+    configurations, rows = list(picked.rows), list(picked.rows.values())
+
+    def point(index: int) -> dict[str, Any]:
+        configuration = configurations[index]
+        figures = {field: rows[index][field] for field in objective.all_fields}
+        return {"configuration": dict(configuration), "options": options(configuration)} | figures
+
+    front = objective.front(rows) if objective.seeks_front else []
+    missed = picked.winner is not None and not picked.keeps_constraints(objective)
+    nearest = configurations.index(picked.winner) if missed and picked.winner is not None else None
+    return {
+        "front": [point(index) for index in front],
+        "nearest_miss": None if nearest is None else point(nearest),
     }
 
 

@@ -64,7 +64,7 @@ def problem_of(spec: StudySpec) -> Problem:
     space = space_of(spec)
     return Problem(
         space=space,
-        objective=objective_named(spec.objective),
+        objective=objective_named(spec.objective, spec.constraints),
         scale=spec.engine.time_scale(spec.scale),
         runs_continue=spec.engine.runs_continue,
         budget_s=spec.budget_s,

@@ -47,7 +47,8 @@ class StudyRequest(Spec):
         space: likewise.
         tuner: its name, or a Python file with a tuner in it.
         tuner_settings: by the tuner's own names.
-        objective: a measurement's field, or "balance".
+        objective: a measurement's field, "balance", or several fields, whose Pareto front is sought.
+        constraints: what must hold, such as "read_latency_us_p99<=250".
         scale: "1/S".
         budget: the search's measuring time ("3m").
         memory: the memory budget at full size ("1GiB").
@@ -67,7 +68,8 @@ class StudyRequest(Spec):
     space: str = "dremel"
     tuner: str = "dremel"
     tuner_settings: dict[str, Any] = Field(default={})
-    objective: str = "throughput_ops_s"
+    objective: str | tuple[str, ...] = "throughput_ops_s"
+    constraints: tuple[str, ...] = ()
     scale: str | int | None = None
     budget: str | float | None = None
     memory: str | int | None = None
@@ -218,7 +220,7 @@ def resolve(
             "beginning with a letter or digit"
         )
     workload, device = load_workload(require_workload(request.workload)), load_device(request.device)
-    objective_named(request.objective)
+    objective_named(request.objective, request.constraints)
     engine = engine_spec(request)
     check_engine(engine, workload, device)
     scale, budget_s = scale_and_budget(engine, request.scale, request.budget)
@@ -235,6 +237,7 @@ def resolve(
         tuner=request.tuner,
         tuner_settings=request.tuner_settings,
         objective=request.objective,
+        constraints=request.constraints,
         scale=scale,
         budget_s=budget_s,
         seed=request.seed,

@@ -27,6 +27,7 @@ class VerificationSettings(Spec):
 
     Attributes:
         finalists: how many of the search's best get fresh runs.
+        front_points: where a Pareto front is sought, how many of its points are finalists.
         pick_runs: fresh runs of each finalist.
         ablation_pairs: runs with and without each option; fewer than 2 say nothing about spread.
         prune_pairs: runs of the winner and of its pruned form, in each attempt at pruning.
@@ -37,6 +38,7 @@ class VerificationSettings(Spec):
     """
 
     finalists: Positive = 4
+    front_points: Positive = 8
     pick_runs: Positive = 2
     ablation_pairs: Annotated[int, Field(strict=True, ge=2, le=90)] = 3
     prune_pairs: Annotated[int, Field(strict=True, ge=3, le=20)] = 3
@@ -58,7 +60,8 @@ class StudySpec(Spec):
         memory_bytes: the memory budget at full size.
         tuner: its name.
         tuner_settings: by the tuner's own names; what is not there has the tuner's default.
-        objective: a measurement's field, or "balance".
+        objective: a measurement's field, "balance", or several fields, whose Pareto front is sought.
+        constraints: what must hold, such as "read_latency_us_p99<=250".
         scale: S.
         budget_s: seconds of measuring that the search may spend, at the study's scale.
         seed: decides the workload's random numbers and the tuner's.
@@ -74,7 +77,8 @@ class StudySpec(Spec):
     memory_bytes: Positive
     tuner: str
     tuner_settings: dict[str, Any] = Field(default={})
-    objective: str
+    objective: str | tuple[str, ...]
+    constraints: tuple[str, ...] = ()
     scale: Annotated[int, Field(strict=True, ge=1, le=512)]
     budget_s: Age
     seed: Annotated[int, Field(strict=True, ge=0, lt=1 << 63)]

@@ -187,15 +187,17 @@ class _Study:
 
     def _verified(self) -> dict[str, Any]:
         settings, objective, baseline = self._spec.verification, self._objective, self._problem.baseline
-        best = finalists(self._best.results, objective, settings.finalists)
-        age_s = self._age_s(settings.age_s)
-        winner = self._run("pick", pick(best, objective, _replicates(seeds.PICK, settings.pick_runs), age_s))
+        count = settings.front_points if objective.seeks_front else settings.finalists
+        best = finalists(self._best.results, objective, count)
+        replicates, age_s = _replicates(seeds.PICK, settings.pick_runs), self._age_s(settings.age_s)
+        picked = self._run("pick", pick(best, objective, replicates, age_s))
         conditions = outcome.conditions(self._spec, self._engine, self._ledger)
-        if winner is None:
+        if picked.winner is None or not picked.keeps_constraints(objective):
             found: dict[str, Any] = {"options_that_matter": [], "verifications": {}}
             found |= outcome.unproven(self._spec, baseline, self._options)
         else:
-            found = self._pruned_and_proven(winner)
+            found = self._pruned_and_proven(picked.winner)
+        found |= outcome.picked(picked, objective, self._options)
         return conditions | found | outcome.counted(self._ledger, self._study)
 
     def _pruned_and_proven(self, winner: Configuration) -> dict[str, Any]:
@@ -251,13 +253,15 @@ class _Study:
         """Returns the experiment and configuration to open for a configuration of the study.
 
         The user's own configuration is their file as it stands, whatever the space knows of it. RocksDB's
-        bare defaults have nothing under them, not even that file.
+        bare defaults have nothing under them, not even that file; their workload is the baseline's.
         """
         if configuration == ROCKSDB_DEFAULTS:
-            return replace(self._experiment, base_options={}), configuration
+            loaded = self._experiment.loaded_by(self._problem.baseline)
+            return replace(loaded, base_options={}), configuration
+        loaded = self._experiment.loaded_by(configuration)
         if self._spec.base_options and configuration == self._problem.baseline:
-            return self._experiment, Configuration({})
-        return self._experiment, configuration
+            return loaded, Configuration({})
+        return loaded, configuration
 
     def _options(self, configuration: Configuration) -> OptionMaps:
         return run_options(*self._opened_as(configuration))

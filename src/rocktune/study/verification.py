@@ -4,11 +4,11 @@ Each stage is a generator of batches, run by the study's loop as a search is, an
 """
 
 import math
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from rocktune.objective import Objective
+from rocktune.objective import Objective, Row
 from rocktune.study.statistics import Interval, mean_interval, ratio_interval
 from rocktune.trial import Batch, Configuration, Result, Status, Trial
 
@@ -58,22 +58,58 @@ def aged(configuration: Configuration, replicate: int, ages_s: Sequence[float]) 
     return results
 
 
-def paired_ratio(runs: Runs, objective: Objective, better: Configuration, than: Configuration) -> Interval:
+def paired_ratio(
+    runs: Runs, objective: Objective, better: Configuration, than: Configuration, field: str | None = None
+) -> Interval:
     """Returns how many times better one configuration is than another, in the objective's first field.
 
     Pairs are runs of equal replicates; pairs of which either run failed are left out.
+
+    Args:
+        runs: of both.
+        objective: says what "better" means.
+        better: the one to be above 1 if it is better.
+        than: the other one.
+        field: another field of the objective.
     """
-    figures = [[result.figure(objective.primary) for result in runs[side]] for side in (better, than)]
-    above, below = figures if objective.is_better(objective.primary) > 0 else reversed(figures)
+    field = field or objective.primary
+    figures = [[result.figure(field) for result in runs[side]] for side in (better, than)]
+    above, below = figures if objective.is_better(field) > 0 else reversed(figures)
     return ratio_interval(above, below)
+
+
+def keeps_constraints(runs: Runs, objective: Objective, configuration: Configuration) -> bool:
+    """Returns whether a configuration keeps the objective's constraints, by the means of its runs."""
+    means = {
+        field: mean_interval([result.figure(field) for result in runs[configuration]]).value
+        for field in objective.all_fields
+    }
+    return objective.violation(means) == 0
+
+
+@dataclass(frozen=True)
+class Picked:
+    """What the finalists' fresh runs say.
+
+    Attributes:
+        winner: the best finalist; None if all are out. Where it breaks constraints, all do.
+        rows: figures of each finalist that is not out, geometric means over its runs.
+    """
+
+    winner: Configuration | None
+    rows: Mapping[Configuration, Row]
+
+    def keeps_constraints(self, objective: Objective) -> bool:
+        """Returns whether the winner does; where it does not, no finalist does."""
+        return self.winner is not None and objective.violation(self.rows[self.winner]) == 0
 
 
 def pick(
     finalists: Sequence[Configuration], objective: Objective, replicates: Sequence[int], age_s: float
-) -> Stage[Configuration | None]:
-    """Runs the finalists afresh and returns the best by the mean logarithm of the objective.
+) -> Stage[Picked]:
+    """Runs the finalists afresh and returns the best by the geometric mean of the objective.
 
-    Of several fields the worse rank counts, as in the search. A finalist of which a run fails is out.
+    Constraints and several fields count as in the search. A finalist of which a run fails is out.
 
     Args:
         finalists: best first, which decides between equals.
@@ -81,27 +117,24 @@ def pick(
         replicates: of the fresh runs.
         age_s: at which each run ends.
 
-    Returns:
-        The winner, None if all are out.
     """
     if not finalists:
-        return None
+        return Picked(None, {})
     runs = yield from interleaved(finalists, replicates, age_s)
     sound = [finalist for finalist in runs if all(result.status is Status.OK for result in runs[finalist])]
-    ranks = objective.ranks_of(
-        [
-            [
-                _mean_logarithm([result.figure(field) for result in runs[finalist]])
-                for field in objective.fields
-            ]
-            for finalist in sound
-        ]
-    )
-    return sound[ranks.index(0)] if sound else None
+    rows = {
+        finalist: {
+            field: _geometric_mean([result.figure(field) for result in runs[finalist]])
+            for field in objective.all_fields
+        }
+        for finalist in sound
+    }
+    ranks = objective.ranks_of(list(rows.values()))
+    return Picked(sound[ranks.index(0)] if sound else None, rows)
 
 
-def _mean_logarithm(values: Sequence[float]) -> float:
-    return math.fsum(math.log(value) if value > 0 else math.nan for value in values) / len(values)
+def _geometric_mean(values: Sequence[float]) -> float:
+    return math.exp(math.fsum(math.log(value) if value > 0 else math.nan for value in values) / len(values))
 
 
 @dataclass(frozen=True)
@@ -111,6 +144,7 @@ class Proof:
     Attributes:
         winner: the configuration that was to be proven.
         baseline: the configuration to beat.
+        objective: what was to be improved, and what must hold.
         runs: all results.
         ratio_to_baseline: how many times better the winner is than the baseline.
         ratio_to_rocksdb_defaults: and than RocksDB with nothing set.
@@ -118,15 +152,26 @@ class Proof:
 
     winner: Configuration
     baseline: Configuration
+    objective: Objective
     runs: Runs
     ratio_to_baseline: Interval
     ratio_to_rocksdb_defaults: Interval
 
     @property
     def recommended(self) -> str:
-        """Returns "best" if the winner is proven better and none of its runs failed, else "baseline"."""
+        """Returns "best" if the winner is proven better and none of its runs failed, else "baseline".
+
+        Better is also what keeps the constraints where the baseline does not; what breaks them never is.
+        """
         failed = any(result.status is not Status.OK for result in self.runs[self.winner])
-        return "best" if self.ratio_to_baseline.low > 1 and not failed else "baseline"
+        if failed or not self.keeps_constraints(self.winner):
+            return "baseline"
+        better = self.ratio_to_baseline.low > 1 or not self.keeps_constraints(self.baseline)
+        return "best" if better else "baseline"
+
+    def keeps_constraints(self, configuration: Configuration) -> bool:
+        """Returns whether a configuration keeps the constraints, by the means of its runs."""
+        return keeps_constraints(self.runs, self.objective, configuration)
 
     def figure(self, configuration: Configuration, field: str) -> Interval:
         """Returns a measurement field's mean over a configuration's runs, with its interval."""
@@ -145,7 +190,7 @@ def prove(
     Args:
         winner: the very configuration that will be exported.
         baseline: the one to beat.
-        objective: its first field is what the ratios compare.
+        objective: its first field is what the ratios compare; its constraints decide what is recommended.
         replicates: one for each pair; never seen by search, picking or ablation.
         age_s: at which each run ends.
     """
@@ -153,6 +198,7 @@ def prove(
     return Proof(
         winner,
         baseline,
+        objective,
         runs,
         paired_ratio(runs, objective, winner, baseline),
         paired_ratio(runs, objective, winner, ROCKSDB_DEFAULTS),

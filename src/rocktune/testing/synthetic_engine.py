@@ -41,7 +41,9 @@ class SyntheticRun:
         if progress is not None:
             progress("advance", until_s - self._age_s, until_s - self._age_s)
         throughput = self._engine.throughput(self._configuration, self._seed)
-        window = synthetic_window(self._age_s, until_s, throughput, 1e8 / throughput)
+        window = synthetic_window(
+            self._age_s, until_s, throughput, self._engine.latency_us(self._configuration, throughput)
+        )
         self._engine.advanced_s += until_s - self._age_s
         self._age_s = until_s
         return window
@@ -76,6 +78,7 @@ class SyntheticEngine:
         own_noise: float = 0.01,
         resident_bytes: int = 1 << 20,
         can_park: bool = True,
+        latency_us: Callable[[Configuration, float], float] = lambda _, throughput: 1e8 / throughput,
     ) -> None:
         """Creates an engine.
 
@@ -86,8 +89,10 @@ class SyntheticEngine:
             own_noise: that of a factor which belongs to configuration and seed.
             resident_bytes: what a parked run holds.
             can_park: see `Engine`.
+            latency_us: the latency of a read, from configuration and throughput.
         """
         self.can_park = can_park
+        self.latency_us = latency_us
         self.opening_s = 0.0
         self.loading_s = 0.0
         self.resident_bytes = resident_bytes

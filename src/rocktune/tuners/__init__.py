@@ -4,18 +4,26 @@ Or a file anywhere, which is named instead (docs/tutorials/add-a-tuner.md).
 """
 
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from rocktune.errors import unknown_name
 from rocktune.spec_file import validated
 from rocktune.tuners.base import Problem, Search, Tuner
-from rocktune.tuners.dremel import Dremel
 from rocktune.tuners.from_file import tuner_in
-from rocktune.tuners.random import RandomSearch
-from rocktune.tuners.tuning_guide import TuningGuide
 
-_TUNERS: dict[str, type[Tuner]] = {tuner.name: tuner for tuner in (Dremel, RandomSearch, TuningGuide)}
+_TUNERS = {
+    "dremel": "dremel.Dremel",
+    "random": "random.RandomSearch",
+    "tuning-guide": "tuning_guide.TuningGuide",
+    "ga": "evolutionary.genetic.GeneticAlgorithmTuner",
+    "nsga2": "evolutionary.genetic.Nsga2",
+    "smpso": "evolutionary.smpso.Smpso",
+    "epsilon-constraint": "evolutionary.genetic.EpsilonConstraint",
+    "weighted-sum": "evolutionary.genetic.WeightedSum",
+}
+"""Where each tuner is, under this package; imported, with the library that it stands on, when asked for."""
 
 
 def tuner_named(name: str, settings: Mapping[str, Any] | None = None) -> Tuner:
@@ -32,7 +40,7 @@ def tuner_named(name: str, settings: Mapping[str, Any] | None = None) -> Tuner:
     if name.endswith(".py"):
         tuner = tuner_in(Path(name))
     elif name in _TUNERS:
-        tuner = _TUNERS[name]
+        tuner = _imported(name)
     else:
         raise unknown_name("tuner", name, _TUNERS)
     return tuner(validated(tuner.settings_type, dict(settings or {}), f"tuner {name}"))
@@ -40,7 +48,12 @@ def tuner_named(name: str, settings: Mapping[str, Any] | None = None) -> Tuner:
 
 def tuner_names() -> dict[str, str]:
     """Returns every tuner's name with one line about it."""
-    return {name: tuner.summary for name, tuner in _TUNERS.items()}
+    return {name: _imported(name).summary for name in _TUNERS}
+
+
+def _imported(name: str) -> type[Tuner]:
+    module, _, class_name = _TUNERS[name].rpartition(".")
+    return getattr(import_module(f"{__name__}.{module}"), class_name)  # type: ignore[no-any-return]
 
 
 __all__ = ["Problem", "Search", "Tuner", "tuner_named", "tuner_names"]

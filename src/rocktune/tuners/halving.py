@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Generator, Sequence
 
-from rocktune.objective import Objective
+from rocktune.objective import Objective, Row
 from rocktune.trial import Batch, Configuration, Result, Status, Trial
 
 RunKey = tuple[Configuration, int]
@@ -75,19 +75,24 @@ def best_first(results: Sequence[Result], objective: Objective) -> list[Result]:
 def sure_losers(results: Sequence[Result], kept: int, objective: Objective) -> list[RunKey]:
     """Returns the runs that cannot be among the best `kept`, whatever further runs will give.
 
-    These are the failed ones and those that `kept` others beat in every field of the objective: each of
-    those others has the lower rank in every field, whoever joins, and so the lower worst rank.
+    These are the failed ones and those that `kept` others beat in every field of the objective while they
+    break its constraints no more: each of those others has the lower rank in every field, whoever joins, and
+    so the lower worst rank.
     """
     running = [result for result in results if result.status is Status.OK]
-    scores = [
-        [objective.is_better(field) * result.figure(field) for field in objective.fields]
-        for result in running
-    ]
+    rows = [objective.row(result) for result in running]
 
-    def beaten(own: list[float]) -> int:
-        return sum(all(a > b for a, b in zip(other, own, strict=True)) for other in scores)
+    def beats(other: Row, own: Row) -> bool:
+        return objective.violation(other) <= objective.violation(own) and all(
+            objective.is_better(field) * other[field] > objective.is_better(field) * own[field]
+            for field in objective.fields
+        )
 
-    lost = {run_of(result) for result, own in zip(running, scores, strict=True) if beaten(own) >= kept}
+    lost = {
+        run_of(result)
+        for result, own in zip(running, rows, strict=True)
+        if sum(beats(other, own) for other in rows) >= kept
+    }
     return [run_of(result) for result in results if result.status is not Status.OK or run_of(result) in lost]
 
 

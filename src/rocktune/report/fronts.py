@@ -1,0 +1,116 @@
+"""The Pareto front, where several objectives are equally dear, and what keeps to constraints."""
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+from rocktune.ledger import TrialRecord
+from rocktune.objective import Feasibility, objective_named
+from rocktune.report import findings, sections
+from rocktune.report.figures import Figure, axes, field_title
+from rocktune.trial import Result
+
+_ROLES = {
+    Feasibility.FEASIBLE: ("Trial", "muted", "circle"),
+    Feasibility.INFEASIBLE: ("Breaks a constraint", "warn", "x"),
+}
+
+
+def section(outcome: Mapping[str, Any], trials: Sequence[TrialRecord]) -> str:
+    """Returns the section about front and constraints, a figure and a table; empty where there are none."""
+    fields = fields_of(outcome)
+    if len(fields) < 2:
+        return ""
+    figure = sections.figure_section(
+        "The front" if outcome.get("front") else "Constraints",
+        "Each trial of the search at its full age, in two figures. No point of the front is beaten in all "
+        "objectives by another one; its points were measured afresh."
+        if outcome.get("front")
+        else "Each trial of the search at its full age: what it reached, and what it had to keep.",
+        [scatter(outcome, trials)],
+    )
+    return figure + _table(outcome)
+
+
+def fields_of(outcome: Mapping[str, Any]) -> list[str]:
+    """Returns the fields of objectives and constraints; none for "balance" alone."""
+    name = str(outcome.get("objective", ""))
+    objective = objective_named(name.split(", "), outcome.get("constraints") or ())
+    return list(objective.all_fields) if objective.seeks_front or objective.constraints else []
+
+
+def scatter(outcome: Mapping[str, Any], trials: Sequence[TrialRecord]) -> Figure | None:
+    """The search's trials in the plane of the first two fields, with front and baseline.
+
+    Returns:
+        None when the search measured nothing.
+    """
+    across, up = fields_of(outcome)[:2]
+    objective = objective_named(str(outcome["objective"]).split(", "), outcome.get("constraints") or ())
+    records = [record for record in trials if record.phase == "search" and record.measurement]
+    if not records:
+        return None
+    full_age_s = max(record.trial.until_s for record in records)
+    results = [
+        Result(record.trial, record.status, record.measurement)
+        for record in records
+        if record.trial.until_s == full_age_s
+    ]
+    traces = []
+    for feasibility, (name, role, symbol) in _ROLES.items():
+        of_kind = [result for result in results if objective.feasibility(result) is feasibility]
+        points = [(result.figure(across), result.figure(up)) for result in of_kind]
+        traces.append(_points(points, name, role, symbol))
+    front = [(point[across], point[up]) for point in outcome.get("front") or ()]
+    traces.append(_points(front, "Front", "best", "circle") | {"mode": "lines+markers", "line": _LINE})
+    baseline = outcome.get("baseline") or {}
+    if baseline.get(across) and baseline.get(up):
+        point = (baseline[across]["value"], baseline[up]["value"])
+        traces.append(_points([point], "Baseline", "baseline", "diamond"))
+    layout = axes(field_title(across), field_title(up)) | {"hovermode": "closest"}
+    return {"data": [trace for trace in traces if trace["x"]], "layout": layout}
+
+
+_LINE = {"color": "role:best", "width": 2, "shape": "hv"}
+
+
+def _points(points: Sequence[tuple[Any, Any]], name: str, role: str, symbol: str) -> dict[str, Any]:
+    known = [(x, y) for x, y in points if x is not None and y is not None and x == x and y == y]
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": name,
+        "x": [x for x, _ in known],
+        "y": [y for _, y in known],
+        "marker": {"color": f"role:{role}", "size": 8, "symbol": symbol, "opacity": 0.85},
+        "hovertemplate": f"%{{x:,.4s}}, %{{y:,.4s}}<extra>{name}</extra>",
+    }
+
+
+def _table(outcome: Mapping[str, Any]) -> str:
+    front = outcome.get("front") or []
+    if not front:
+        return ""
+    fields = fields_of(outcome)
+    heads = "".join(f'<th class="number">{escape(findings.field_label(field))}</th>' for field in fields)
+    baseline = (outcome.get("baseline") or {}).get("configuration") or {}
+    rows = "".join(_row(number, point, fields, baseline) for number, point in enumerate(front, 1))
+    export = f"rocktune export {outcome.get('study')} --to options-file --point NUMBER"
+    return (
+        '<section><h2>Points of the front</h2>\n<p class="note">Take the one whose trade you want: '
+        f"<code>{escape(export)}</code>. Proven above is the one that balances all objectives.</p>\n"
+        f'<div class="scroll"><table><thead><tr><th class="number">Point</th>{heads}<th>Configuration</th>'
+        f"</tr></thead><tbody>{rows}</tbody></table></div></section>\n"
+    )
+
+
+def _row(number: int, point: Mapping[str, Any], fields: Sequence[str], baseline: Mapping[str, Any]) -> str:
+    cells = "".join(
+        f'<td class="number">{findings.format_field(field, point.get(field))}</td>' for field in fields
+    )
+    changes = ", ".join(
+        f"{name}={findings.format_option(name, value)}"
+        for name, value in point["configuration"].items()
+        if baseline.get(name) != value
+    )
+    return f'<tr><td class="number">{number}</td>{cells}<td class="configuration">{escape(changes)}</td></tr>'

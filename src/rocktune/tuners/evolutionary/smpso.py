@@ -1,0 +1,59 @@
+"""SMPSO as a tuner: a swarm in the unit cube of the space."""
+
+from typing import Annotated
+
+import numpy as np
+from pydantic import Field
+
+from rocktune.spec_file import Share, Spec
+from rocktune.tuners.base import Problem, Search, Tuner
+from rocktune.tuners.evolutionary.evaluations import Evaluations, judged, smallest_population_budget_s
+from rocktune.tuners.evolutionary.swarm import Swarm
+from rocktune.tuners.unit_cube import UnitCube
+
+
+class SmpsoSettings(Spec):
+    """What can be chosen about SMPSO.
+
+    Attributes:
+        swarm_size: particles.
+        leaders: undominated places that are remembered (figure 14 of Jia and Chen: 4 to 64).
+        mutation_rate: of each coordinate of every sixth particle; None for one of its coordinates on average.
+        inertia: how much of its speed a particle keeps.
+    """
+
+    swarm_size: Annotated[int, Field(strict=True, ge=2, le=1000)] = 10
+    leaders: Annotated[int, Field(strict=True, ge=1, le=1000)] = 16
+    mutation_rate: Share | None = None
+    inertia: Share = 0.1
+
+
+class Smpso(Tuner):
+    """Speed-constrained multi-objective particle swarm optimisation; see `swarm.Swarm` for the algorithm."""
+
+    name = "smpso"
+    summary = "particle swarm (SMPSO): for several objectives of which none is preferred"
+    settings_type = SmpsoSettings
+    settings: SmpsoSettings
+
+    def search(self, problem: Problem, rng: np.random.Generator) -> Search:
+        """See `Tuner.search`. A generation is a batch."""
+        settings, cube, evaluations = self.settings, UnitCube(problem.space), Evaluations(problem)
+        rate = 1 / cube.dimensions if settings.mutation_rate is None else settings.mutation_rate
+        start = cube.points(problem.space.sample(settings.swarm_size, rng))
+        swarm = Swarm(start, settings.leaders, rate, settings.inertia, rng)
+        while True:
+            configurations = [cube.valid_near(place, rng) for place in swarm.places]
+            results = yield from evaluations.of(configurations)
+            if results is None:
+                return
+            places = [
+                place if cube.configuration(place) == configuration else cube.point(configuration)
+                for place, configuration in zip(swarm.places, configurations, strict=True)
+            ]
+            swarm.tell(np.array(places), judged(results, problem.objective))
+            swarm.move()
+
+    def smallest_budget_s(self, problem: Problem) -> float:
+        """One trial for each particle."""
+        return smallest_population_budget_s(problem, self.settings.swarm_size)

@@ -1,0 +1,35 @@
+"""Jia and Chen's three workloads (section III): how gets and puts are spread over 100 GB.
+
+The paper states the working set, 100 GB, and that 80% of the hotspot's gets go to 20% of the data. Ours are
+what it leaves open: 50% get and 50% put, 16-byte keys, 1,024-byte values as in Dremel, Zipf 0.99 over
+scattered keys as YCSB has it, loaded in random order. How many threads there are, its space decides.
+"""
+
+from collections.abc import Iterator
+
+from rocktune.workload.distributions import KeyChooserSpec, SizeSpec
+from rocktune.workload.spec import MixSpec, PreloadSpec, SessionSpec, WorkloadSpec
+
+WORKING_SET_BYTES = 100 * 10**9
+_ENTRY_BYTES = 16 + 1024
+KEYS = WORKING_SET_BYTES // _ENTRY_BYTES
+
+
+def jia_chen_workloads() -> Iterator[tuple[str, WorkloadSpec]]:
+    """Yields (summary, workload) of zipfian, hotspot and random."""
+    yield _workload("zipfian", "Zipf 0.99", KeyChooserSpec(kind="scrambled_zipfian", skew=0.99))
+    yield _workload("hotspot", "80% on 20% of the keys", KeyChooserSpec(kind="hotspot"))
+    yield _workload("random", "uniform", KeyChooserSpec())
+
+
+def _workload(name: str, law: str, key_chooser: KeyChooserSpec) -> tuple[str, WorkloadSpec]:
+    spec = WorkloadSpec(
+        name=name,
+        keys=KEYS,
+        value=SizeSpec(low=1024),
+        threads=1,
+        key_chooser=key_chooser,
+        sessions=(SessionSpec(mix=MixSpec(get=0.5, put=0.5)),),
+        preload=PreloadSpec(keys=KEYS, random_order=True),
+    )
+    return f"Jia and Chen's, 100 GB preloaded: 50% get, 50% put, {law}", spec

@@ -7,7 +7,7 @@ sees is cumulative: the windows from age 0, added up.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
@@ -158,16 +158,18 @@ class Measurement:
         Returns:
             Microseconds (relative error under 2%, the histogram's), NaN when there were no such operations.
         """
-        counts: dict[float, int] = {}
-        for kind in kinds:
-            for bound, count in self.raw.get("operations", {}).get(kind, {}).get("latency_ns", []):
-                counts[bound] = counts.get(bound, 0) + count
-        if not counts:
-            return math.nan
-        bounds = np.array(sorted(counts))
-        cumulative = np.cumsum([counts[bound] for bound in bounds])
-        position = int(np.searchsorted(cumulative, percentile / 100 * cumulative[-1] * (1 - 1e-12)))
-        return float(bounds[position]) / 1e3
+        return self._latencies_us(kinds, [percentile])[0]
+
+    def _latencies_us(self, kinds: Iterable[str], percentiles: Sequence[float]) -> list[float]:
+        counted = self.raw.get("operations", {})
+        pairs = [pair for kind in kinds for pair in counted.get(kind, {}).get("latency_ns", [])]
+        if not pairs:
+            return [math.nan] * len(percentiles)
+        bounds, counts = np.array(pairs, dtype=np.float64).T
+        order = np.argsort(bounds, kind="stable")
+        cumulative = np.cumsum(counts[order])
+        wanted = np.array(percentiles) / 100 * cumulative[-1] * (1 - 1e-12)
+        return [float(bound) / 1e3 for bound in bounds[order][np.searchsorted(cumulative, wanted)]]
 
     @cached_property
     def figures(self) -> dict[str, float]:
@@ -188,9 +190,11 @@ class Measurement:
         written = sum(self._amount("device_bytes", cause) for cause in ("wal", "flush", "compaction_write"))
         reads = self.operations((*READ_KINDS, "read_modify_write"))
         latencies = {
-            f"{name}_latency_us_{label}": self.latency_us(kinds, percentile)
+            f"{name}_latency_us_{label}": latency_us
             for name, kinds in LATENCY_KINDS.items()
-            for label, percentile in LATENCY_TAILS.items()
+            for label, latency_us in zip(
+                LATENCY_TAILS, self._latencies_us(kinds, tuple(LATENCY_TAILS.values())), strict=True
+            )
         }
         return latencies | {
             "throughput_ops_s": _ratio(operations, self.seconds),

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 
 Value = int | float | str | bool
 OptionMaps = dict[str, dict[str, str]]
@@ -16,7 +17,11 @@ class Configuration(Mapping[str, Value]):
 
     def __init__(self, values: Mapping[str, Value]) -> None:
         self._values = dict(sorted(values.items()))
-        self.key: str = json.dumps(self._values, separators=(",", ":"))
+
+    @cached_property
+    def key(self) -> str:
+        """The values as JSON. Made when it is asked for: searches draw many more than they measure."""
+        return json.dumps(self._values, separators=(",", ":"))
 
     def __getitem__(self, name: str) -> Value:
         return self._values[name]
@@ -28,10 +33,11 @@ class Configuration(Mapping[str, Value]):
         return len(self._values)
 
     def __hash__(self) -> int:
-        return hash(self.key)
+        return hash(tuple(self._values.items()))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Configuration) and self.key == other.key
+        # The key tells 1 from 1.0 and true, which are equal to Python.
+        return isinstance(other, Configuration) and self._values == other._values and self.key == other.key
 
     def __repr__(self) -> str:
         return f"Configuration({self._values})"

@@ -99,8 +99,15 @@ class Space:
         Numbers that no active knob holds are filled in as a store with `fixed_options` would have them, so
         that formulas find every option they need.
         """
-        rows = [self._all_values(configuration) for configuration in configurations]
-        return {name: np.array([row[name] for row in rows]) for name in self._constants if rows}
+        if not configurations:
+            return {}
+        set_by_some = set().union(*configurations)
+        return {
+            name: np.array([configuration.get(name, value) for configuration in configurations])
+            if name in set_by_some
+            else np.full(len(configurations), value)
+            for name, value in self._constants.items()
+        }
 
     def default(self) -> Configuration:
         """Returns the configuration to start from: every knob's default."""

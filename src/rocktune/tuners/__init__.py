@@ -13,6 +13,8 @@ from rocktune.spec_file import validated
 from rocktune.tuners.base import Problem, Search, Tuner
 from rocktune.tuners.from_file import tuner_in
 
+OPTUNA_PREFIX = "optuna:"
+
 _TUNERS = {
     "dremel": "dremel.Dremel",
     "random": "random.RandomSearch",
@@ -22,6 +24,7 @@ _TUNERS = {
     "smpso": "evolutionary.smpso.Smpso",
     "epsilon-constraint": "evolutionary.genetic.EpsilonConstraint",
     "weighted-sum": "evolutionary.genetic.WeightedSum",
+    "tpe": "optuna_sampler.Tpe",
 }
 """Where each tuner is, under this package; imported, with the library that it stands on, when asked for."""
 
@@ -30,7 +33,7 @@ def tuner_named(name: str, settings: Mapping[str, Any] | None = None) -> Tuner:
     """Returns a tuner.
 
     Args:
-        name: one of `tuner_names`, or a Python file, which is executed.
+        name: one of `tuner_names`, `optuna:` and the name of a sampler, or a Python file, which is executed.
         settings: by name, those that differ from the tuner's defaults.
 
     Raises:
@@ -39,6 +42,8 @@ def tuner_named(name: str, settings: Mapping[str, Any] | None = None) -> Tuner:
     """
     if name.endswith(".py"):
         tuner = tuner_in(Path(name))
+    elif name.startswith(OPTUNA_PREFIX):
+        tuner = import_module(f"{__name__}.optuna_sampler").optuna_tuner(name)
     elif name in _TUNERS:
         tuner = _imported(name)
     else:

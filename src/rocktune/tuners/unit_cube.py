@@ -59,7 +59,10 @@ class UnitCube:
         From a valid configuration drawn at random, the wanted values are taken over one by one, in random
         order, wherever no rule is broken by it.
         """
-        wanted = self.configuration(point)
+        return self.repaired(self.configuration(point), rng)
+
+    def repaired(self, wanted: Configuration, rng: np.random.Generator) -> Configuration:
+        """Returns a configuration, or where it breaks a rule a valid one, as `valid_near` does."""
         if not self._space.broken_rules(wanted):
             return wanted
         (found,) = self._space.sample(1, rng)

@@ -1,0 +1,72 @@
+import importlib.util
+
+import numpy as np
+import optuna
+import pytest
+from tests.tuners.test_genetic import opposed, problem
+
+from rocktune.errors import UserError
+from rocktune.space import load_space
+from rocktune.testing.tuners import TunerConformance, drive
+from rocktune.tuners import Tuner, tuner_named
+from rocktune.tuners.optuna_sampler import sampler_names
+
+
+class TestTpeConformance(TunerConformance):
+    @pytest.fixture
+    def tuner(self) -> Tuner:
+        return tuner_named("tpe")
+
+
+class TestQuasiMonteCarloConformance(TunerConformance):
+    @pytest.fixture
+    def tuner(self) -> Tuner:
+        return tuner_named("optuna:QMCSampler")
+
+
+def test_tpe_finds_what_is_good() -> None:
+    given = problem(80, ("throughput_ops_s",))
+    results = drive(tuner_named("tpe").search(given, np.random.default_rng(1)), opposed).results
+    best = max(result.figure("throughput_ops_s") for batch in results for result in batch)
+    assert best == pytest.approx(1000 * 8 * 4, rel=0.01)
+
+
+def test_constraints_are_told() -> None:
+    given = problem(80, ("throughput_ops_s",), ("read_latency_us_p99<=600",))
+    results = drive(tuner_named("tpe").search(given, np.random.default_rng(1)), opposed).results
+    late = [result.figure("read_latency_us_p99") for batch in results[-30:] for result in batch]
+    assert sum(latency <= 600 for latency in late) > len(late) / 2
+
+
+@pytest.mark.parametrize("name", sampler_names())
+def test_every_sampler_searches_or_says_what_it_lacks(name: str) -> None:
+    given = problem(12)
+    tuner = tuner_named(f"optuna:{name}")
+    library = {"CmaEsSampler": "cmaes", "GPSampler": "torch"}.get(name)
+    if library is not None and importlib.util.find_spec(library) is None:
+        with pytest.raises(UserError, match=f"needs {library}, which is not here"):
+            tuner.smallest_budget_s(given)
+        return
+    transcript = drive(tuner.search(given, np.random.default_rng(1)), opposed)
+    assert len(transcript.configurations) == 12
+
+
+def test_a_settings_typo_is_one_line_before_anything_runs() -> None:
+    with pytest.raises(UserError, match=r"Optuna refuses its settings: .*n_startup"):
+        tuner_named("tpe", {"sampler": {"n_startup": 3}}).smallest_budget_s(problem(12))
+    with pytest.raises(UserError, match="did you mean 'CmaEsSampler'"):
+        tuner_named("optuna:CmaSampler")
+
+
+def test_a_space_that_is_used_up_ends_the_search() -> None:
+    given = problem(5000)
+    space = load_space("jia-chen", None, 1e8)
+    assert len(space.knobs) == 6
+    transcript = drive(tuner_named("optuna:RandomSampler").search(given, np.random.default_rng(1)), opposed)
+    assert 500 < len(transcript.configurations) <= 2160
+
+
+def test_optuna_says_nothing_by_itself(capsys: pytest.CaptureFixture[str]) -> None:
+    drive(tuner_named("tpe").search(problem(12), np.random.default_rng(1)), opposed)
+    assert capsys.readouterr() == ("", "")
+    assert optuna.logging.get_verbosity() == optuna.logging.WARNING

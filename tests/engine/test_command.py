@@ -81,6 +81,7 @@ def failure_of(engine: CommandEngine, configuration: Configuration = DEFAULT) ->
     with pytest.raises(RunFailed) as failure:
         measured(engine, configuration)
     assert "\n" not in failure.value.message
+    engine.settle()
     assert list((engine.data.path / "runs").glob("*/[0-9]*")) == []
     return failure.value
 

@@ -294,6 +294,7 @@ def test_a_failed_run_stays_so(make_engine: MakeEngine, tmp_path: Path) -> None:
         with pytest.raises(RunFailed, match="exit status 3"):
             run.advance(1.0)
     run.close()
+    engine.settle()
     assert list((engine.data.path / "runs").glob("*/[0-9]*")) == []
 
 
@@ -304,6 +305,7 @@ def test_a_base_that_cannot_be_made_leaves_nothing(make_engine: MakeEngine, tmp_
     failure = failure_of(engine, experiment_of({"get": 1.0}, 64_000))
     assert failure.status is Status.CRASHED
     assert [path for path in engine.data.bases.iterdir() if path.is_dir()] == []
+    engine.settle()
     assert list((engine.data.path / "runs").glob("*/[0-9]*")) == []
 
 

@@ -1,4 +1,5 @@
 import os
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -59,6 +60,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 
 
 def files(engine: EmbeddedEngine) -> list[Path]:
+    engine.settle()
     return [path for path in (engine.data.path / "runs").glob("*/*/*") if path.is_file()]
 
 
@@ -277,6 +279,23 @@ def test_time_is_kept_apart(make_engine: MakeEngine, monkeypatch: pytest.MonkeyP
     # The base is there.
     engine.open(experiment, DEFAULT, seed=1)
     assert (engine.opening_s, engine.loading_s) == (4.0, 1.0)
+
+
+def test_nothing_is_removed_while_a_run_is_loaded(
+    make_engine: MakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = make_engine()
+    removed: list[Path] = []
+
+    def slowly(path: Path, **_: Any) -> None:
+        time.sleep(0.3)
+        removed.append(path)
+
+    monkeypatch.setattr(local_engine, "shutil", SimpleNamespace(rmtree=slowly))
+    first = engine.open(EXPERIMENT, DEFAULT, seed=1)
+    first.close()
+    engine.open(EXPERIMENT, DEFAULT, seed=2).advance(1.0)
+    assert removed == [first.directory]
 
 
 def test_the_version_says_what_is_measured(make_engine: MakeEngine) -> None:

@@ -52,7 +52,7 @@ class Run(Protocol):
         ...
 
     def close(self) -> None:
-        """Ends the run and removes its data. Idempotent; never raises."""
+        """Ends the run and removes its data, before another one is loaded. Idempotent; never raises."""
         ...
 
 

@@ -86,7 +86,7 @@ class CommandEngine(LocalEngine):
             (directory / "data").mkdir()
             text = options_file_text(without_paths(options), self.checker.rocksdb_version)
             (directory / "OPTIONS").write_text(text)
-            run = CommandRun(self._executor, self._required_figures, directory, effective, seed, self._forget)
+            run = CommandRun(self._executor, self._required_figures, directory, effective, seed, self)
             self._remember(run)
             try:
                 run.prepare()

@@ -1,13 +1,13 @@
 """One run of the user's own program, with a directory of its own."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from rocktune.engine.base import KEPT_OUTPUT, Progress, RunFailed
 from rocktune.engine.data_directory import DataDirectory
-from rocktune.engine.local_run import LocalRun
+from rocktune.engine.local_run import Home, LocalRun
 from rocktune.engine.metrics import read_figures
 from rocktune.engine.placeholders import filled, placeholders_in
 from rocktune.engine.process_group import Finished, run_command
@@ -74,10 +74,10 @@ class CommandRun(LocalRun):
         directory: Path,
         options: OptionMaps,
         seed: int,
-        on_close: Callable[[LocalRun, float], None],
+        home: Home,
     ) -> None:
         """Takes over a directory with the OPTIONS file; see `LocalRun`."""
-        super().__init__(directory, options, on_close)
+        super().__init__(directory, options, home)
         self._executor = executor
         self._required_figures = required_figures
         self._values = {

@@ -1,7 +1,7 @@
 """RocksDB in worker processes of this machine."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from rocktune.engine.base import Progress
 from rocktune.engine.bases import BaseCache, base_key
 from rocktune.engine.checker import OptionsChecker
 from rocktune.engine.local_engine import LocalEngine
-from rocktune.engine.local_run import LocalRun
+from rocktune.engine.local_run import Home, LocalRun
 from rocktune.engine.options import model_options, preload_options, run_options
 from rocktune.engine.worker import WorkerProcess
 from rocktune.trial import Configuration, Experiment, Measurement, OptionMaps
@@ -75,10 +75,10 @@ class EmbeddedRun(LocalRun):
         worker: WorkerProcess,
         directory: Path,
         options: OptionMaps,
-        on_close: Callable[[LocalRun, float], None],
+        home: Home,
     ) -> None:
         """Takes over an opened worker and its directory; see `LocalRun`."""
-        super().__init__(directory, options, on_close)
+        super().__init__(directory, options, home)
         self._worker = worker
 
     def _measured(self, until_s: float, progress: Progress | None) -> Measurement:
@@ -149,7 +149,7 @@ class EmbeddedEngine(LocalEngine):
             if store.workload.preload.keys:
                 opening.loading_s = self._clone_base(experiment, configuration, opening.directory, progress)
             worker, options = self._open_store(store, opening.directory)
-            run = EmbeddedRun(worker, opening.directory, options, self._forget)
+            run = EmbeddedRun(worker, opening.directory, options, self)
             self._remember(run)
         return run
 

@@ -4,6 +4,7 @@ import shutil
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,11 +54,15 @@ class LocalEngine:
         self.loading_s = 0.0
         self._lock = threading.Lock()
         self._runs: set[LocalRun] = set()
+        # Removing a store takes longer than opening the next one, so that is when it is done.
+        self._remover = ThreadPoolExecutor(1, "rocktune-remover")
+        self._removals: list[Future[None]] = []
 
     def close(self) -> None:
         """See `Engine.close`. The data directory keeps its bases."""
         for run in list(self._runs):
             run.close()
+        self._remover.shutdown()
         self.checker.close()
         self.data.close()
 
@@ -90,8 +95,19 @@ class LocalEngine:
         with self._lock:
             self._runs.add(run)
 
-    def _forget(self, run: LocalRun, seconds: float) -> None:
-        """Takes a run that is closed off the list, and the seconds that this took."""
+    def forget(self, run: LocalRun, seconds: float) -> None:
+        """See `Home.forget`."""
         with self._lock:
             self._runs.discard(run)
             self.opening_s += seconds
+            self._removals.append(self._remover.submit(shutil.rmtree, run.directory, ignore_errors=True))
+
+    def settle(self) -> None:
+        """See `Home.settle`. Waiting counts as closing."""
+        with self._lock:
+            removals, self._removals = self._removals, []
+        started = time.monotonic()
+        for removal in removals:
+            removal.result()
+        with self._lock:
+            self.opening_s += time.monotonic() - started

@@ -1,14 +1,26 @@
 """What the runs of this machine's engines share: a directory, and an end that is remembered."""
 
-import shutil
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Protocol
 
 from rocktune.engine.base import Progress, RunFailed
 from rocktune.trial import Measurement, OptionMaps, Status
+
+
+class Home(Protocol):
+    """Where a run lives: its engine."""
+
+    def forget(self, run: "LocalRun", seconds: float) -> None:
+        """Takes a run that has ended off the list, with the seconds that this took; removes its directory."""
+        ...
+
+    def settle(self) -> None:
+        """Returns once nothing is being removed any more, which would disturb a measurement."""
+        ...
 
 
 class LocalRun(ABC):
@@ -17,19 +29,17 @@ class LocalRun(ABC):
     advances_once = True
     """Whether the run is loaded once, from 0; otherwise it goes on from where it stands."""
 
-    def __init__(
-        self, directory: Path, options: OptionMaps, on_close: Callable[["LocalRun", float], None]
-    ) -> None:
+    def __init__(self, directory: Path, options: OptionMaps, home: Home) -> None:
         """Takes over a directory.
 
         Args:
-            directory: of the run; removed when it closes.
+            directory: of the run.
             options: what the store really uses.
-            on_close: gets the seconds that closing and tidying up took.
+            home: takes the directory back.
         """
         self.options = options
-        self._directory = directory
-        self._on_close = on_close
+        self.directory = directory
+        self._home = home
         self._tidying_s = 0.0
         self._age_s = 0.0
         self._failure: RunFailed | None = None
@@ -40,6 +50,7 @@ class LocalRun(ABC):
         self._require_alive()
         if until_s <= self._age_s or (self.advances_once and self._age_s):
             raise ValueError(f"a run of age {self._age_s} s cannot advance to {until_s} s")
+        self._home.settle()
         with self._remembered_failure():
             measurement = self._measured(until_s, progress)
         self._age_s = until_s
@@ -58,8 +69,7 @@ class LocalRun(ABC):
         self._closed = True
         with self._tidying():
             self._end()
-            shutil.rmtree(self._directory, ignore_errors=True)
-        self._on_close(self, self._tidying_s)
+        self._home.forget(self, self._tidying_s)
 
     @abstractmethod
     def _measured(self, until_s: float, progress: Progress | None) -> Measurement:

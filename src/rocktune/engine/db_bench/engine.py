@@ -91,7 +91,7 @@ class DbBenchEngine(LocalEngine):
                 target = directory / "store"
                 opening.loading_s = self._clone_base(experiment, configuration, target, progress)
             self.data.require_within(directory, store.disk_limit_bytes)
-            run = DbBenchRun(self.program, store, self.data, directory, used, self._forget)
+            run = DbBenchRun(self.program, store, self.data, directory, used, self)
             self._remember(run)
         return run
 

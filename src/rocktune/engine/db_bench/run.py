@@ -1,7 +1,6 @@
 """One store under one benchmark of db_bench."""
 
 import math
-from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ from rocktune.engine.db_bench.flags import BenchmarkPlan, Flags
 from rocktune.engine.db_bench.output import parse_output, parse_report
 from rocktune.engine.db_bench.program import DbBenchProgram, RunLimits, used_options
 from rocktune.engine.db_bench.window import window_of
-from rocktune.engine.local_run import LocalRun
+from rocktune.engine.local_run import Home, LocalRun
 from rocktune.trial import Measurement, OptionMaps, Status
 from rocktune.workload import WorkloadSpec
 
@@ -58,7 +57,7 @@ class DbBenchRun(LocalRun):
         data: DataDirectory,
         directory: Path,
         options: OptionMaps,
-        on_close: Callable[[LocalRun, float], None],
+        home: Home,
     ) -> None:
         """Takes over a directory, in which `store` holds the preload, if there is one.
 
@@ -68,9 +67,9 @@ class DbBenchRun(LocalRun):
             data: where the directory is.
             directory: of the run.
             options: what such a store really uses.
-            on_close: gets the seconds that closing took.
+            home: takes the directory back.
         """
-        super().__init__(directory, options, on_close)
+        super().__init__(directory, options, home)
         self._program = program
         self._store = store
         self._data = data
@@ -78,7 +77,7 @@ class DbBenchRun(LocalRun):
     def _measured(self, until_s: float, progress: Progress | None) -> Measurement:
         """Loads whole seconds, at least `until_s`; the program gets thrice that and a minute."""
         store, plan = self._store, self._store.plan
-        directory, report = self._directory / "store", self._directory / "report.csv"
+        directory, report = self.directory / "store", self.directory / "report.csv"
         seconds = math.ceil(until_s - _ROUNDING_S)
 
         def watch(elapsed_s: float) -> None:

@@ -72,3 +72,4 @@ def test_keeping_a_constraint_that_the_baseline_breaks_is_the_result() -> None:
     assert findings.verdict(outcome).startswith("Use the tuned configuration.")
     broken = outcome | {"best": outcome["best"] | {"keeps_constraints": False}, "recommended": "baseline"}
     assert "but not in the fresh runs of the proof" in findings.verdict(broken)
+    assert findings.headline(broken) == f"Nothing proven to keep {WITHIN}, on a 1/64 model"

@@ -159,6 +159,8 @@ def headline(outcome: Mapping[str, Any]) -> str:
         primary_field(outcome),
         scale_phrase(outcome),
     )
+    if not (outcome.get("best") or {}).get("keeps_constraints", True):
+        return f"Nothing proven to keep {constraints_phrase(outcome)}, {scale_phrase(outcome)}"
     if is_proven(outcome):
         larger = field == "throughput_ops_s"
         change = ratio["value"] - 1 if larger else 1 - 1 / ratio["value"]

@@ -1,4 +1,5 @@
 import os
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -296,6 +297,29 @@ def test_nothing_is_removed_while_a_run_is_loaded(
     first.close()
     engine.open(EXPERIMENT, DEFAULT, seed=2).advance(1.0)
     assert removed == [first.directory]
+
+
+def test_what_a_run_leaves_free_is_there_for_the_next_one(
+    make_engine: MakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a file system that one store fills, the next is told how much it may take once the first is gone."""
+    engine = make_engine()
+    stores: list[Path] = []
+    remove = shutil.rmtree
+
+    def slowly(path: Path, **given: Any) -> None:
+        time.sleep(0.3)
+        remove(path, **given)
+
+    def free_bytes(_: DataDirectory) -> int:
+        return 0 if any(store.exists() for store in stores) else 1 << 30
+
+    monkeypatch.setattr(local_engine, "shutil", SimpleNamespace(rmtree=slowly))
+    first = engine.open(EXPERIMENT, DEFAULT, seed=1)
+    stores.append(first.directory)
+    monkeypatch.setattr(DataDirectory, "free_bytes", free_bytes)
+    first.close()
+    engine.open(EXPERIMENT, DEFAULT, seed=2)
 
 
 def test_the_version_says_what_is_measured(make_engine: MakeEngine) -> None:

@@ -88,6 +88,7 @@ class CommandEngine(LocalEngine):
             (directory / "OPTIONS").write_text(text)
             run = CommandRun(self._executor, self._required_figures, directory, effective, seed, self)
             self._remember(run)
+            self.settle()
             try:
                 run.prepare()
             except BaseException:

@@ -165,8 +165,14 @@ class EmbeddedEngine(LocalEngine):
         )
 
     def _open_store(self, store: _Store, directory: Path) -> tuple[WorkerProcess, OptionMaps]:
-        fields = store.fields(directory, self.data.allowed_bytes(directory, self._disk_limit_bytes))
         worker = WorkerProcess(self.checker.command, (self.data.lock_descriptor,))
+        try:
+            # What is still being removed would be missing from what is free.
+            self.settle()
+            fields = store.fields(directory, self.data.allowed_bytes(directory, self._disk_limit_bytes))
+        except BaseException:
+            worker.close()
+            raise
         return worker, worker.request("open", _OPEN_TIMEOUT_S, fields)["options"]
 
     def _clone_base(

@@ -103,11 +103,8 @@ class LocalEngine:
             self._removals.append(self._remover.submit(shutil.rmtree, run.directory, ignore_errors=True))
 
     def settle(self) -> None:
-        """See `Home.settle`. Waiting counts as closing."""
+        """See `Home.settle`."""
         with self._lock:
             removals, self._removals = self._removals, []
-        started = time.monotonic()
         for removal in removals:
             removal.result()
-        with self._lock:
-            self.opening_s += time.monotonic() - started

@@ -19,7 +19,7 @@ class Home(Protocol):
         ...
 
     def settle(self) -> None:
-        """Returns once nothing is being removed any more, which would disturb a measurement."""
+        """Returns once nothing is being removed any more, which takes up space and disturbs measurements."""
         ...
 
 
@@ -50,7 +50,8 @@ class LocalRun(ABC):
         self._require_alive()
         if until_s <= self._age_s or (self.advances_once and self._age_s):
             raise ValueError(f"a run of age {self._age_s} s cannot advance to {until_s} s")
-        self._home.settle()
+        with self._tidying():
+            self._home.settle()
         with self._remembered_failure():
             measurement = self._measured(until_s, progress)
         self._age_s = until_s

@@ -85,6 +85,7 @@ class DbBenchEngine(LocalEngine):
         refuse_inexpressible(experiment.workload, experiment.device)
         with self._opening() as opening:
             directory = opening.directory
+            self.settle()
             store = self._store(experiment, run_options(experiment, configuration), seed)
             used = self._opened_options(store.options)
             if store.workload.preload.keys:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from rocktune import api
-from rocktune.api import machine, running, tuning
+from rocktune.api import machine, requests, running, sweeping, tuning
 from rocktune.engine import CommandSpec, DbBenchSpec, EngineSpec
 from rocktune.errors import UserError
 from rocktune.ledger import open_ledger
@@ -57,8 +57,9 @@ class Engines:
 @pytest.fixture
 def engines(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Engines:
     engines = Engines()
-    for module in (tuning, running):
+    for module in (tuning, sweeping, running):
         monkeypatch.setattr(module, "opened_engine", engines)
+    for module in (requests, running):
         monkeypatch.setattr(
             module, "own_options", lambda path, leave_out_foreign=False: OWN if path else None
         )
@@ -376,3 +377,40 @@ def test_an_output_directory_that_goes_meanwhile_is_made_again(
     outcome = tune(out=str(tmp_path / "out"), observer=RemovesOutput(tmp_path / "out"))
     assert Path(outcome["options_file"]).exists()
     assert Path(outcome["report"]).exists()
+
+
+def test_a_sweep_writes_a_table_that_can_be_written_again(
+    engines: Engines, ledger: str, tmp_path: Path
+) -> None:
+    given: dict[str, Any] = {"workload": "zipfian", "samples": 5, "ledger": ledger, "study": "s"}
+    estimate = api.estimate_sweep(**given)
+    assert estimate["runs"] == 6
+    assert not engines.opened
+    with pytest.raises(Died):
+        api.sweep(observer=DiesAfter(5), **given)
+    (shown,) = api.studies(ledger=ledger)
+    assert shown["tuner"] == "sweep"
+    document = api.resume("s", ledger=ledger).to_json()
+    assert document["runs"] == 6
+    assert document["configurations"] == 6
+    assert set(document["best"]) == set(document["noise"]) == {"throughput_ops_s", "read_latency_us_p99"}
+    assert document["table"] == tmp_path / "s" / "table.csv"
+    written = api.write_recorded("s", tmp_path / "again.csv", ledger=ledger)
+    assert written == document | {"table": tmp_path / "again.csv"}
+    assert (tmp_path / "again.csv").read_text() == (tmp_path / "s" / "table.csv").read_text()
+    assert api.show("s", ledger=ledger)["state"] == "finished"
+
+
+def test_a_sweep_is_no_study(engines: Engines, ledger: str) -> None:
+    api.sweep(workload="zipfian", samples=1, ledger=ledger, study="s")
+    for ask in (api.report, lambda name, ledger: api.export(name, "options-file", ledger=ledger)):
+        with pytest.raises(UserError, match="study 's': a sweep has a table"):
+            ask("s", ledger=ledger)
+    with pytest.raises(UserError, match="study 's': a sweep has no winner to verify"):
+        api.verify("s", "1/4", ledger=ledger)
+
+
+def test_a_study_too_has_a_table(tune: Tune, engines: Engines, ledger: str, tmp_path: Path) -> None:
+    tune(study="t")
+    document = api.write_recorded("t", tmp_path / "t.csv", ledger=ledger)
+    assert document["noise"]["throughput_ops_s"] > 0

@@ -33,5 +33,6 @@ def record(batch: int, name: int, age_s: float, measured_s: float, throughput_op
         repeated_s=0.0,
         options={},
         measurement=None if failed else synthetic_window(0.0, age_s, throughput_ops_s),
+        window=None,
         recorded_at=datetime(2026, 1, 1, tzinfo=UTC),
     )

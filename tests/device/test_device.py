@@ -14,7 +14,8 @@ counts = st.integers(0, (1 << 62) - 1)
 
 def test_presets() -> None:
     names = device_names()
-    assert list(names) == ["none", "ssd-100mb", "ssd-200mb", "sata", "nvme", "hdd", "cloud-gp3"]
+    drives = ["none", "ssd-100mb", "ssd-200mb", "sata", "nvme", "intel-750", "intel-530", "hdd", "cloud-gp3"]
+    assert list(names) == drives
     for name, summary in names.items():
         assert load_device(name).name == name
         assert "\n" not in summary

@@ -335,6 +335,7 @@ def _record(
         repeated_s=0.0,
         options={},
         measurement=None if speed is None else measurement(until_s, speed, amplification, seed),
+        window=None,
         recorded_at=datetime(2026, 3, 4, 9, 31, tzinfo=UTC) + timedelta(seconds=10 * batch + index),
     )
 

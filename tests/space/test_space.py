@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -107,3 +109,44 @@ def test_configuration_is_immutable_data() -> None:
     assert dict(first.replaced({"b": 2})) == {"a": True, "b": 2}
     assert first["b"] == 1
     assert first != {"a": True, "b": 1}
+
+
+def test_the_grid_has_every_valid_configuration_once() -> None:
+    space = load_space("jia-chen", None, 1e8)
+    grid = space.grid()
+    assert len(grid) == len(set(grid)) == 2160
+    assert set(space.sample(100, np.random.default_rng(1))) <= set(grid)
+
+
+NARROW = """
+base = "jia-chen"
+[fixed]
+max_background_flushes = 1
+max_background_compactions = 1
+[knobs.level0_file_num_compaction_trigger]
+choices = [4]
+[knobs.max_write_buffer_number]
+choices = [2]
+[knobs.block_cache]
+choices = [1073741824]
+"""
+
+
+@pytest.mark.parametrize(
+    ("knob", "values"),
+    [("[knobs.max_subcompactions]\nlow = 2\nhigh = 4\n", 3), ("[knobs.bloom_bits]\nlow = 9\nhigh = 12\n", 4)],
+)
+def test_a_grid_counts_whole_numbers(tmp_path: Path, knob: str, values: int) -> None:
+    path = tmp_path / "s.toml"
+    path.write_text(NARROW + knob)
+    assert len(load_space(str(path), None, 1e8).grid()) == 4 * values
+
+
+def test_a_real_knob_has_no_grid(tmp_path: Path) -> None:
+    path = tmp_path / "s.toml"
+    path.write_text(f"{NARROW}[knobs.memtable_prefix_bloom_size_ratio]\nlow = 0.0\nhigh = 0.2\n")
+    space = load_space(str(path), None, 1e8)
+    if all(knob.choices or isinstance(knob.low, int) for knob in space.knobs):
+        pytest.fail("the space has no real knob")
+    with pytest.raises(UserError, match="has no grid: memtable_prefix_bloom_size_ratio: has no end of"):
+        space.grid()

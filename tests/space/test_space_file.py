@@ -208,3 +208,20 @@ def test_unknown_and_missing_spaces() -> None:
         load_space("dremmel", None, 0)
     with pytest.raises(UserError, match=r"no/such\.toml: cannot be read"):
         load_space("no/such.toml", None, 0)
+
+
+def test_a_knob_of_the_base_that_is_no_catalogued_option_can_be_narrowed(tmp_path: Path) -> None:
+    path = tmp_path / "s.toml"
+    path.write_text('base = "jia-chen"\n[knobs.threads]\nchoices = [2, 4]\n[fixed]\nblock_cache = "1GiB"\n')
+    space = load_space(str(path), None, 1e8)
+    assert {knob.name: knob.choices for knob in space.knobs}["threads"] == (2, 4)
+    assert space.fixed_options["table"]["block_cache"] == str(1 << 30)
+    assert "block_cache" not in space.default()
+    path.write_text('base = "jia-chen"\n[knobs.threads]\nchoices = [3]\n')
+    with pytest.raises(UserError, match="threads: 3 is none of 1, 2, 4, 8"):
+        load_space(str(path), None, 1e8)
+    path.write_text('base = "jia-chen"\n[fixed]\nthreads = 2\n')
+    with pytest.raises(
+        UserError, match=r"threads is the workload's: write \[knobs.threads\] choices = \[2\]"
+    ):
+        load_space(str(path), None, 1e8)

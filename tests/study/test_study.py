@@ -15,7 +15,8 @@ from rocktune.study import (
     run_study,
     verify_study,
 )
-from rocktune.study.request import make_request, resolve
+from rocktune.study.request import make_request
+from rocktune.study.resolving import resolve
 from rocktune.study.study import _Study
 from rocktune.testing.synthetic_engine import Fault, SyntheticEngine, no_fault
 from rocktune.trial import Configuration, OptionMaps, Result, Status, Trial

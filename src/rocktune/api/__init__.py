@@ -4,6 +4,7 @@ from rocktune.api.catalogue import list_devices, list_engines, list_spaces, list
 from rocktune.api.machine import clean, doctor
 from rocktune.api.running import run
 from rocktune.api.studies import delete, export, report, show, studies
+from rocktune.api.sweeping import estimate_sweep, sweep, write_recorded
 from rocktune.api.tuning import Outcome, estimate, resume, tune, verify
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "delete",
     "doctor",
     "estimate",
+    "estimate_sweep",
     "export",
     "list_devices",
     "list_engines",
@@ -23,6 +25,8 @@ __all__ = [
     "run",
     "show",
     "studies",
+    "sweep",
     "tune",
     "verify",
+    "write_recorded",
 ]

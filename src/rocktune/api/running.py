@@ -16,12 +16,12 @@ from rocktune.study import Observer
 from rocktune.study.problem import expected_entries
 from rocktune.study.request import (
     StudyRequest,
-    check_engine,
     engine_spec,
     make_request,
     require_workload,
     scale_and_budget,
 )
+from rocktune.study.resolving import check_engine
 from rocktune.study.seeds import seed_of
 from rocktune.trial import Experiment, Result, Status, Trial
 from rocktune.units import format_scale, parse_bytes, parse_seconds

@@ -81,6 +81,8 @@ def export(name: str, to: str, *, point: int | None = None, ledger: str | None =
 
 
 def _finished(ledger: Ledger, record: StudyRecord) -> dict[str, Any]:
+    if "tuner" not in record.spec:
+        raise UserError(f"study '{record.name}': a sweep has a table ('rocktune table') and nothing else")
     outcome = ledger.outcome(record)
     if outcome is None:
         raise UserError(f"study '{record.name}' is not finished; 'rocktune resume {record.name}' goes on")
@@ -95,7 +97,7 @@ def _summary(ledger: Ledger, record: StudyRecord) -> dict[str, Any]:
         "state": record.state,
         "workload": spec["workload"]["name"],
         "device": spec["device"]["name"],
-        "tuner": spec["tuner"],
+        "tuner": spec.get("tuner", spec.get("kind")),
         "scale": format_scale(spec["scale"]),
         "ratio_to_baseline": (outcome.get("ratio_to_baseline") or {}).get("value"),
         "created_at": record.created_at,

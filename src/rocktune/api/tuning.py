@@ -1,45 +1,21 @@
 """Tuning, resuming and verifying."""
 
-import re
-from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Any, Unpack
 
 from rocktune import study
-from rocktune.api.engines import opened_engine, own_options
+from rocktune.api.engines import opened_engine
 from rocktune.api.files import claim_output, write_files
+from rocktune.api.requests import Given, resolved_study
+from rocktune.api.sweeping import run_recorded_sweep
 from rocktune.engine import CommandSpec, Engine, command_lines
-from rocktune.ledger import Ledger, open_ledger
+from rocktune.errors import UserError
+from rocktune.ledger import open_ledger
 from rocktune.objective import objective_named
-from rocktune.study import Observer, StudySpec
+from rocktune.study import Observer, StudySpec, SweepSpec, recorded_spec
 from rocktune.units import format_scale, parse_scale
-
-
-class Given(TypedDict, total=False):
-    """What a study may be asked for with; `rocktune.study.StudyRequest` says what each means."""
-
-    workload: str | None
-    device: str | None
-    engine: str | None
-    db_bench: str | Path | None
-    command: dict[str, Any] | None
-    space: str | None
-    tuner: str | None
-    tuner_settings: dict[str, Any] | None
-    objective: str | Sequence[str] | None
-    constraints: Sequence[str] | None
-    scale: str | None
-    budget: str | float | None
-    memory: str | int | None
-    options_file: str | Path | None
-    ledger: str | None
-    study: str | None
-    seed: int | None
-    out: str | Path | None
-    verification: dict[str, Any] | None
 
 
 @dataclass(frozen=True)
@@ -70,7 +46,7 @@ def estimate(study_file: str | Path | None = None, **given: Unpack[Given]) -> di
     Raises:
         UserError: the request is wrong somewhere.
     """
-    spec, _ = _resolved(study_file, given)
+    spec, _ = resolved_study(study_file, given)
     return {
         "study": spec.name,
         "scale": format_scale(spec.scale),
@@ -95,7 +71,7 @@ def tune(
         UserError: the request is wrong somewhere, or this machine lacks what it takes.
         StudyInterrupted: Ctrl-C; `resume` goes on.
     """
-    spec, request = _resolved(study_file, given)
+    spec, request = resolved_study(study_file, given)
     with _engine_of(spec) as engine, open_ledger(request.ledger) as ledger:
         record = ledger.create_study(spec.name, spec.model_dump(mode="json"), engine.version)
         directory = claim_output(ledger, record, request.out)
@@ -104,7 +80,9 @@ def tune(
 
 
 def resume(name: str, *, ledger: str | None = None, observer: Observer | None = None) -> Outcome:
-    """Goes on with a study, or returns the outcome of a finished one with its files written again.
+    """Goes on with a study or sweep, or returns the outcome of a finished one with its files written again.
+
+    Of a sweep the outcome is what `rocktune.sweep` returns.
 
     Args:
         name: the study's.
@@ -116,7 +94,9 @@ def resume(name: str, *, ledger: str | None = None, observer: Observer | None = 
         StudyInterrupted: Ctrl-C.
     """
     with open_ledger(ledger, create=ledger is None) as opened:
-        record, spec = opened.study(name), _recorded_spec(opened, name)
+        record, spec = opened.study(name), recorded_spec(opened.study(name).spec)
+        if isinstance(spec, SweepSpec):
+            return Outcome(run_recorded_sweep(spec, opened, observer))
         observer = observer or Observer()
         observer.estimated(max(0.0, study.estimate(spec).total_s - study.spent_s(opened, record)))
         with _engine_of(spec) as engine:
@@ -140,7 +120,9 @@ def verify(name: str, scale: str, *, ledger: str | None = None, observer: Observ
     """
     divisor = parse_scale(scale)
     with open_ledger(ledger, create=ledger is None) as opened:
-        record, spec = opened.study(name), _recorded_spec(opened, name)
+        record, spec = opened.study(name), recorded_spec(opened.study(name).spec)
+        if isinstance(spec, SweepSpec):
+            raise UserError(f"study '{name}': a sweep has no winner to verify; tune on its table")
         observer = observer or Observer()
         observer.estimated(study.verifying_s(spec, divisor))
         with _engine_of(spec) as engine:
@@ -151,25 +133,3 @@ def verify(name: str, scale: str, *, ledger: str | None = None, observer: Observ
 
 def _engine_of(spec: StudySpec) -> AbstractContextManager[Engine]:
     return opened_engine(spec.engine, objective_named(spec.objective, spec.constraints).all_fields)
-
-
-def _recorded_spec(ledger: Ledger, name: str) -> StudySpec:
-    return StudySpec.model_validate(dict(ledger.study(name).spec))
-
-
-def _resolved(study_file: str | Path | None, given: Given) -> tuple[StudySpec, study.StudyRequest]:
-    texts = {name: str(value) if isinstance(value, Path) else value for name, value in given.items()}
-    request = study.make_request(texts, None if study_file is None else Path(study_file))
-    spec = study.resolve(
-        request,
-        request.study or _new_name(request),
-        lambda: own_options(request.options_file, leave_out_foreign=request.engine == "command"),
-    )
-    return spec, request
-
-
-def _new_name(request: study.StudyRequest) -> str:
-    """Returns a name that tells what is tuned and when: `ycsb-a-nvme-20260304-093015`."""
-    parts = [Path(part).stem for part in (request.workload or "study", request.device)]
-    readable = re.sub(r"[^A-Za-z0-9._-]+", "-", "-".join(parts)).strip("-.")
-    return f"{readable}-{datetime.now():%Y%m%d-%H%M%S}"

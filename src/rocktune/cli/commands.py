@@ -1,44 +1,17 @@
 """The commands. Each parses its arguments, calls one function of `rocktune.api`, and prints the answer."""
 
 from collections.abc import Callable
-from importlib import metadata
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from rocktune import api
-from rocktune.cli import options, tables
-from rocktune.cli.output import print_json, print_line, print_text, stderr, stdout
+from rocktune.cli import options, research_tables, tables
+from rocktune.cli.app import app, show_result
+from rocktune.cli.output import print_json, print_text, stderr, stdout
 from rocktune.cli.progress import ProgressDisplay
 from rocktune.errors import UserError, unknown_name
-
-app = typer.Typer(
-    help="Finds, proves and keeps the best RocksDB configuration for your workload on your hardware.",
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-
-
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        print_line(f"rocktune {metadata.version('rocktune')}")
-        raise typer.Exit
-
-
-@app.callback(invoke_without_command=True)
-def rocktune(
-    context: typer.Context,
-    version: Annotated[  # noqa: ARG001 - its callback does it
-        bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Print the version.")
-    ] = False,
-) -> None:
-    """Prints the help where no command is given."""
-    if context.invoked_subcommand is None:
-        print_line(context.get_help())
 
 
 @app.command()
@@ -97,7 +70,7 @@ def tune(
     }
     estimate = api.estimate(study_file, **given)
     if dry_run:
-        _show(estimate, json, tables.print_estimate)
+        show_result(estimate, json, tables.print_estimate)
         return
     # A name that was made up must be the one that was shown.
     given["study"] = estimate["study"]
@@ -108,7 +81,7 @@ def tune(
 
     with ProgressDisplay(stderr(), estimate["total_s"], announce) as display:
         outcome = api.tune(study_file, observer=display, **given)
-    _show(outcome.to_json(), json, tables.print_outcome)
+    show_result(outcome.to_json(), json, tables.print_outcome)
 
 
 @app.command()
@@ -148,7 +121,7 @@ def run(
             seed=seed,
             observer=display,
         )
-    _show(measured, json, tables.print_run)
+    show_result(measured, json, tables.print_run)
 
 
 @app.command()
@@ -163,46 +136,46 @@ def verify(
     """Prove a finished study's winner again at another scale."""
     with ProgressDisplay(stderr()) as display:
         outcome = api.verify(study, scale, ledger=ledger, observer=display)
-    _show(outcome.to_json(), json, tables.print_outcome)
+    show_result(outcome.to_json(), json, tables.print_outcome)
 
 
 @app.command()
 def resume(study: options.StudyName, ledger: options.Ledger = None, json: options.Json = False) -> None:
     """Go on with a study that was interrupted."""
     with ProgressDisplay(stderr()) as display:
-        outcome = api.resume(study, ledger=ledger, observer=display)
-    _show(outcome.to_json(), json, tables.print_outcome)
+        outcome = api.resume(study, ledger=ledger, observer=display).to_json()
+    show_result(outcome, json, research_tables.print_sweep if "table" in outcome else tables.print_outcome)
 
 
 @app.command()
 def studies(ledger: options.Ledger = None, json: options.Json = False) -> None:
     """List the studies of a ledger."""
-    _show(api.studies(ledger=ledger), json, tables.print_studies)
+    show_result(api.studies(ledger=ledger), json, tables.print_studies)
 
 
 @app.command()
 def show(study: options.StudyName, ledger: options.Ledger = None, json: options.Json = False) -> None:
     """Show a study, finished or not."""
-    _show(api.show(study, ledger=ledger), json, tables.print_study)
+    show_result(api.show(study, ledger=ledger), json, tables.print_study)
 
 
 @app.command()
 def delete(study: options.StudyName, ledger: options.Ledger = None, json: options.Json = False) -> None:
     """Delete a study with everything measured in it."""
     api.delete(study, ledger=ledger)
-    _show({"deleted": study}, json, tables.print_facts)
+    show_result({"deleted": study}, json, tables.print_facts)
 
 
 @app.command()
 def clean(json: options.Json = False) -> None:
     """Remove cached bases and what crashed runs left in the data directory."""
-    _show(api.clean(), json, tables.print_facts)
+    show_result(api.clean(), json, tables.print_facts)
 
 
 @app.command()
 def report(study: options.StudyName, ledger: options.Ledger = None, json: options.Json = False) -> None:
     """Write a study's report."""
-    _show({"report": api.report(study, ledger=ledger)}, json, tables.print_facts)
+    show_result({"report": api.report(study, ledger=ledger)}, json, tables.print_facts)
 
 
 @app.command()
@@ -247,24 +220,16 @@ def list_(
     }
     if what not in listed:
         raise unknown_name("list", what, listed)
-    _show(listed[what](), json, tables.print_names)
+    show_result(listed[what](), json, tables.print_names)
 
 
 @app.command()
 def doctor(json: options.Json = False) -> None:
     """Check that this machine has what rocktune needs; exit code 1 if it has not."""
     checks = api.doctor()
-    _show(checks, json, tables.print_checks)
+    show_result(checks, json, tables.print_checks)
     if not all(check["ok"] for check in checks):
         raise typer.Exit(1)
-
-
-def _show(document: Any, json: bool, printer: Callable[[Console, Any], None]) -> None:
-    """Prints what a command has to say, as the user wants it."""
-    if json:
-        print_json(document)
-    else:
-        printer(stdout(), document)
 
 
 def _one_or_several(names: list[str]) -> str | list[str] | None:

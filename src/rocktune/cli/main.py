@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import typer
 import typer.main
 
-from rocktune.cli.commands import app
+from rocktune.cli import commands, research  # noqa: F401 -- their commands register themselves
+from rocktune.cli.app import app
 from rocktune.cli.output import print_line
 from rocktune.errors import UserError
 from rocktune.study import StudyInterrupted
@@ -69,7 +70,8 @@ def _usage_message(error: typer.TyperException) -> str:
 
 def _interrupted(interrupted: StudyInterrupted) -> int:
     if interrupted.best is None:
-        print_line("Interrupted before the first result.", error=True)
+        so_far = f". {interrupted.so_far}" if interrupted.so_far else " before the first result."
+        print_line(f"Interrupted{so_far}", error=True)
     else:
         ratio = f" ({interrupted.ratio:.2f}× the baseline)" if interrupted.ratio is not None else ""
         values = ", ".join(f"{name}={value}" for name, value in interrupted.best.items())

@@ -20,6 +20,7 @@ _PHASES = {
     "ablate": "Asking what matters",
     "prune": "Pruning",
     "prove": "Proving",
+    "sweep": "Sweeping",
 }
 _STEPS = {"load": "loading data", "settle": "settling data"}
 
@@ -91,8 +92,9 @@ class ProgressDisplay(Observer):
         self._progress.stop()
 
     def estimated(self, total_s: float) -> None:
-        """Is told how many wall seconds everything will take."""
-        self._progress.update(self._task, total=total_s)
+        """Is told how many wall seconds everything will take from now."""
+        elapsed_s = self._progress.tasks[self._task].elapsed or 0.0
+        self._progress.update(self._task, total=elapsed_s + total_s)
 
     def phase_started(self, name: str, total_s: float | None) -> None:  # noqa: ARG002 - part of the whole estimate
         """Names the phase."""

@@ -46,6 +46,28 @@ _PRESETS: dict[str, tuple[str, DeviceSpec]] = {
             ),
         ),
         (
+            "Intel's 750 (PCIe), of Jia and Chen's table I: 1.16 GB/s, 280,000 operations a second, 20 us",
+            DeviceSpec(
+                name="intel-750",
+                bandwidth_bytes_s=1160 * 10**6,
+                iops=280_000,
+                read_latency_us=20,
+                write_latency_us=20,
+                sync_latency_us=20,
+            ),
+        ),
+        (
+            "Intel's 530 (SATA), of Jia and Chen's table I: 510 MB/s, 54,000 operations a second, 80 us",
+            DeviceSpec(
+                name="intel-530",
+                bandwidth_bytes_s=510 * 10**6,
+                iops=54_000,
+                read_latency_us=80,
+                write_latency_us=85,
+                sync_latency_us=500,
+            ),
+        ),
+        (
             "a hard disk of 7,200 turns a minute: 160 MB/s, 150 operations a second, 8 ms",
             DeviceSpec(
                 name="hdd",

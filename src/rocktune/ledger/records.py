@@ -46,6 +46,7 @@ class TrialRecord:
         repeated_s: seconds of load that were repeated because the run had been lost; overhead.
         options: what the store really used, full set; empty if it was never opened.
         measurement: the run's figures from age 0 to the trial's age; None unless the status is `ok`.
+        window: what of these has been measured since the run's previous trial; None likewise.
         recorded_at: in UTC.
     """
 
@@ -59,6 +60,7 @@ class TrialRecord:
     repeated_s: float
     options: OptionMaps = field(repr=False)
     measurement: Measurement | None
+    window: Measurement | None
     recorded_at: datetime
 
     @property

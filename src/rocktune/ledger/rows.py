@@ -60,8 +60,8 @@ def trial_of(row: Row[Any]) -> Trial:
     return Trial(Configuration(row._mapping["values"]), row.until_s, row.replicate)
 
 
-def trial_record(row: Row[Any], figures: Measurement | None) -> TrialRecord:
-    """Reads a row of `TRIALS` that is recorded, with the run's figures up to the trial's age."""
+def trial_record(row: Row[Any], figures: Measurement | None, window: Measurement | None) -> TrialRecord:
+    """Reads a row of `TRIALS` that is recorded, with the run's figures from age 0 and of its last window."""
     status = Status(row.status)
     return TrialRecord(
         phase=row.phase,
@@ -74,6 +74,7 @@ def trial_record(row: Row[Any], figures: Measurement | None) -> TrialRecord:
         repeated_s=row.repeated_s,
         options=row.options,
         measurement=figures if status is Status.OK else None,
+        window=window if status is Status.OK else None,
         recorded_at=row.recorded_at,
     )
 

@@ -191,15 +191,17 @@ class TrialStore:
                 .where(measurements.c.study_id == study.id)
                 .order_by(measurements.c.configuration_id, measurements.c.replicate, measurements.c.until_s)
             ).all()
-        figures: dict[tuple[int, int, float], Measurement] = {}
+        measured: dict[tuple[int, int, float], tuple[Measurement, Measurement]] = {}
         so_far: dict[tuple[int, int], Measurement] = {}
         for row in windows:
             run = (row.configuration_id, row.replicate)
             window = join_window(row.scalars, row.distributions)
             so_far[run] = cumulative([so_far[run], window]) if run in so_far else window
-            figures[(*run, row.until_s)] = so_far[run]
+            measured[(*run, row.until_s)] = so_far[run], window
+        nothing = (None, None)
         return [
-            trial_record(row, figures.get((row.configuration_id, row.replicate, row.until_s))) for row in rows
+            trial_record(row, *measured.get((row.configuration_id, row.replicate, row.until_s), nothing))
+            for row in rows
         ]
 
     def spent_s(self, study: StudyRecord, phase: str) -> float:

@@ -84,6 +84,23 @@ class Knob:
             return np.asarray(np.clip(np.exp(exponents).astype(np.int64), first, last) * step)
         return rng.integers(first, last, size=count, endpoint=True) * step
 
+    def values(self, at_most: int) -> tuple[Value, ...]:
+        """Returns every value that `sample` can give, from small to large or in the order of the choices.
+
+        Raises:
+            UserError: it is a real number's knob, or has more than `at_most` values.
+        """
+        if self.choices:
+            found: tuple[Value, ...] = self.choices
+        elif isinstance(self.low, float) or isinstance(self.high, float):
+            raise UserError(f"{self.name}: has no end of values")
+        else:
+            step = self.step if -(-self.low // self.step) <= self.high // self.step else 1
+            found = tuple(range(-(-self.low // step) * step, self.high + 1, step)[: at_most + 1])
+        if len(found) > at_most:
+            raise UserError(f"{self.name}: has more than {at_most} values")
+        return found
+
     def check(self, value: Value) -> None:
         """Accepts a value of the right type within the bounds.
 

@@ -1,5 +1,7 @@
 """A space: knobs, rules between them, a memory budget; it makes, judges and translates configurations."""
 
+import itertools
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -23,6 +25,7 @@ _CHUNK = 1 << 15
 # A space of which less than this share is valid is taken for empty.
 _SMALLEST_VALID_SHARE = 1e-5
 _DRAWS_BEFORE_GIVING_UP = 16 * _CHUNK
+_LARGEST_GRID = 100_000
 
 Columns = Mapping[str, NDArray[Any]]
 
@@ -79,6 +82,25 @@ class Space:
             if drawn >= _DRAWS_BEFORE_GIVING_UP and len(configurations) < _SMALLEST_VALID_SHARE * drawn:
                 raise self._nothing_valid(columns)
         return configurations
+
+    def grid(self) -> list[Configuration]:
+        """Returns every valid configuration, the last knob's values changing fastest.
+
+        Raises:
+            UserError: a knob has no end of values, or there are more than 100,000 combinations.
+        """
+        try:
+            axes = {knob.name: knob.values(_LARGEST_GRID) for knob in self.knobs}
+        except UserError as problem:
+            raise UserError(f"space '{self.name}' has no grid: {problem}") from None
+        combinations = math.prod(map(len, axes.values()))
+        if combinations > _LARGEST_GRID:
+            raise UserError(
+                f"space '{self.name}' has no grid: {combinations:,} combinations, more than {_LARGEST_GRID:,}"
+            )
+        rows = list(itertools.product(*axes.values()))
+        columns = {name: np.array(column) for name, column in zip(axes, zip(*rows, strict=True), strict=True)}
+        return list(_rows(columns, np.flatnonzero(self.valid(columns))))
 
     def valid(self, columns: Columns) -> NDArray[np.bool_]:
         """Tells which of many configurations keep all rules; bounds are not looked at.

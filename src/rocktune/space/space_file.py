@@ -154,7 +154,7 @@ def _changed(base: Space, file: SpaceFile, name: str) -> Space:
     knobs = {knob.name: knob for knob in base.knobs}
     for knob_name, table in file.knobs.items():
         knobs[knob_name] = _knob(knob_name, table, knobs.get(knob_name))
-    fixed = _fixed_options(file.fixed)
+    fixed = _fixed_options(file.fixed, {knob.name: knob for knob in base.knobs})
     active = tuple(knob for knob in knobs.values() if knob.option_name not in fixed.get(knob.section, {}))
     if not active:
         raise UserError("every knob is fixed: nothing is left to tune")
@@ -167,8 +167,10 @@ def _changed(base: Space, file: SpaceFile, name: str) -> Space:
     )
 
 
-def _known(name: str) -> Knob:
-    """Returns a catalogue entry that may be set."""
+def _known(name: str, present: Knob | None) -> Knob:
+    """Returns what an option takes at all: its catalogue entry, or a knob of the base that has none."""
+    if present is not None:
+        return CATALOGUE.get(name, present)
     if name in DERIVED:
         raise UserError(f"{name} cannot be set: {DERIVED[name]}")
     if name not in CATALOGUE:
@@ -187,7 +189,7 @@ def _knob(name: str, table: KnobTable, present: Knob | None) -> Knob:
             raise UserError(
                 f"{unknown_name('option', name, [*CATALOGUE])} (for an option of your own, add section)"
             )
-    known = _known(name)
+    known = _known(name, present)
     return _with_range(present or known, known, table)
 
 
@@ -245,7 +247,7 @@ def _new_knob(name: str, section: Section, table: KnobTable) -> Knob:
     return knob.narrowed(**({} if table.default is None else {"default": _value(table.default, knob)}))
 
 
-def _fixed_options(fixed: Mapping[str, Value | dict[str, Value]]) -> OptionMaps:
+def _fixed_options(fixed: Mapping[str, Value | dict[str, Value]], base: Mapping[str, Knob]) -> OptionMaps:
     """Returns the options that a file pins: catalogue names, and any option under its section."""
     result: OptionMaps = {section: {} for section in SECTIONS}
     for name, value in fixed.items():
@@ -254,7 +256,9 @@ def _fixed_options(fixed: Mapping[str, Value | dict[str, Value]]) -> OptionMaps:
                 raise unknown_name("section of options", name, SECTIONS)
             result[name] |= {option: _text(given) for option, given in value.items()}
         else:
-            knob = _known(name)
+            knob = _known(name, base.get(name))
+            if knob.section not in SECTIONS:
+                raise UserError(f"{name} is the {knob.section}'s: write [knobs.{name}] choices = [{value}]")
             result[knob.section][knob.option_name] = knob.text(_value(value, knob))
     return result
 

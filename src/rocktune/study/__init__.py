@@ -4,9 +4,13 @@ from rocktune.study.estimate import Estimate, estimate, verifying_s
 from rocktune.study.interrupt import StudyInterrupted
 from rocktune.study.observer import Observer
 from rocktune.study.outcome import spent_s
-from rocktune.study.request import StudyRequest, engine_names, make_request, resolve
-from rocktune.study.spec import StudySpec, VerificationSettings
+from rocktune.study.problem import space_of
+from rocktune.study.recording import table_of
+from rocktune.study.request import StudyRequest, engine_names, make_request
+from rocktune.study.resolving import resolve, resolve_sweep
+from rocktune.study.spec import StudySpec, SweepSpec, VerificationSettings, recorded_spec
 from rocktune.study.study import run_study, verify_study
+from rocktune.study.sweep import run_sweep, runs_of, sweep_s
 
 __all__ = [
     "Estimate",
@@ -14,13 +18,21 @@ __all__ = [
     "StudyInterrupted",
     "StudyRequest",
     "StudySpec",
+    "SweepSpec",
     "VerificationSettings",
     "engine_names",
     "estimate",
     "make_request",
+    "recorded_spec",
     "resolve",
+    "resolve_sweep",
     "run_study",
+    "run_sweep",
+    "runs_of",
+    "space_of",
     "spent_s",
+    "sweep_s",
+    "table_of",
     "verify_study",
     "verifying_s",
 ]

@@ -17,15 +17,22 @@ class StudyInterrupted(Exception):  # noqa: N818 -- asked for, not an error
         best: the search's best configuration so far, None before the first result.
         ratio: how many times better `best` is than the baseline so far; None when not known.
         resume: the command line that goes on.
+        so_far: how far it got, a sentence, where there is no best configuration to name.
     """
 
     def __init__(
-        self, study: str, best: Configuration | None, ratio: float | None, resume: str | None = None
+        self,
+        study: str,
+        best: Configuration | None,
+        ratio: float | None,
+        resume: str | None = None,
+        so_far: str = "",
     ) -> None:
         """Creates it; without `resume` that is `rocktune resume STUDY`."""
         self.study = study
         self.best = best
         self.ratio = ratio
+        self.so_far = so_far
         self.resume = resume or f"rocktune resume {study}"
         super().__init__(f"study '{study}' was interrupted; to go on: {self.resume}")
 

@@ -5,7 +5,7 @@ import math
 from rocktune.device import DeviceSpec
 from rocktune.objective import objective_named
 from rocktune.space import Configuration, Space, space_from_document
-from rocktune.study.spec import StudySpec
+from rocktune.study.spec import ExperimentSpec, StudySpec
 from rocktune.tuners import Problem
 from rocktune.workload import WorkloadSpec
 
@@ -40,7 +40,7 @@ def expected_entries(workload: WorkloadSpec, device: DeviceSpec) -> float:
     return max(1.0, workload.preload.keys + missing * -math.expm1(-puts / workload.keys) + inserts)
 
 
-def space_of(spec: StudySpec) -> Space:
+def space_of(spec: ExperimentSpec) -> Space:
     """Returns a study's space, over the user's own options where they gave some.
 
     Raises:
@@ -50,7 +50,7 @@ def space_of(spec: StudySpec) -> Space:
     return space.over(spec.base_options) if spec.base_options else space
 
 
-def baseline_of(spec: StudySpec, space: Space) -> Configuration:
+def baseline_of(spec: ExperimentSpec, space: Space) -> Configuration:
     """Returns the configuration to beat: the user's own as the space sees it, else the tuning guide's."""
     return space.configuration_from_options(spec.base_options) if spec.base_options else space.default()
 

@@ -1,24 +1,16 @@
-"""What a user asks for, by the command line's names, and the study that it comes to."""
+"""What a user asks for, by the command line's names."""
 
 import os
-import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import Field
 
-from rocktune.device import DeviceSpec, load_device
-from rocktune.engine import CommandSpec, DbBenchSpec, EmbeddedSpec, EngineSpec, refuse_inexpressible
+from rocktune.engine import CommandSpec, DbBenchSpec, EmbeddedSpec, EngineSpec
 from rocktune.errors import UserError, unknown_name
-from rocktune.objective import objective_named
-from rocktune.space import OptionMaps, space_document, space_from_document
 from rocktune.spec_file import Spec, is_file_name, read_toml, validated
-from rocktune.study.problem import expected_entries, problem_of
-from rocktune.study.spec import NAME_PATTERN, StudySpec, VerificationSettings
-from rocktune.tuners import tuner_named
-from rocktune.units import format_scale, format_seconds, parse_bytes, parse_scale, parse_seconds
-from rocktune.workload import WorkloadSpec, load_workload
+from rocktune.study.spec import VerificationSettings
+from rocktune.units import parse_scale, parse_seconds
 
 FULL_SIZE_BUDGET_S = 2325.0
 """What the search of Dremel's paper measures: 31 configurations, halved at 60, 80 and 100 s."""
@@ -199,74 +191,3 @@ def require_workload(name: str | None) -> str:
     if name is None:
         raise UserError("workload: missing; name one with --workload ('rocktune list workloads' shows them)")
     return name
-
-
-def resolve(
-    request: StudyRequest, name: str, base_options: Callable[[], OptionMaps | None] = lambda: None
-) -> StudySpec:
-    """Returns the study that a request comes to, checked as far as that takes no measuring.
-
-    Args:
-        request: what was asked for.
-        name: the study's.
-        base_options: reads the request's OPTIONS file; called once all else has been found right.
-
-    Raises:
-        UserError: the first thing that is wrong with it.
-    """
-    if re.match(NAME_PATTERN, name) is None:
-        raise UserError(
-            f"study: '{name}' is no name; write up to 100 letters, digits, '-', '_' and '.', "
-            "beginning with a letter or digit"
-        )
-    workload, device = load_workload(require_workload(request.workload)), load_device(request.device)
-    objective_named(request.objective, request.constraints)
-    engine = engine_spec(request)
-    check_engine(engine, workload, device)
-    scale, budget_s = scale_and_budget(engine, request.scale, request.budget)
-    memory_bytes = None if request.memory is None else parse_bytes(request.memory, "memory")
-    document = space_document(request.space)
-    space = space_from_document(document, memory_bytes, expected_entries(workload, device))
-    spec = StudySpec(
-        name=name,
-        workload=workload,
-        device=device,
-        engine=engine,
-        space=document,
-        memory_bytes=space.memory_bytes,
-        tuner=request.tuner,
-        tuner_settings=request.tuner_settings,
-        objective=request.objective,
-        constraints=request.constraints,
-        scale=scale,
-        budget_s=budget_s,
-        seed=request.seed,
-        base_options=base_options(),
-        verification=request.verification,
-    )
-    _check_budget(spec)
-    return spec
-
-
-def check_engine(engine: EngineSpec, workload: WorkloadSpec, device: DeviceSpec) -> None:
-    """Refuses what the engine cannot do, before anything runs.
-
-    Raises:
-        UserError: it is about the first such thing.
-    """
-    if isinstance(engine, DbBenchSpec):
-        refuse_inexpressible(workload, device)
-    if isinstance(engine, CommandSpec) and device != DeviceSpec(name="none"):
-        raise UserError(
-            f"device: a program of your own runs on the machine's own storage, not on '{device.name}'; "
-            "leave the device out"
-        )
-
-
-def _check_budget(spec: StudySpec) -> None:
-    smallest_s = tuner_named(spec.tuner, spec.tuner_settings).smallest_budget_s(problem_of(spec))
-    if spec.budget_s < smallest_s * (1 - 1e-9):
-        raise UserError(
-            f"budget: {format_seconds(spec.budget_s)} is too small for tuner '{spec.tuner}' at scale "
-            f"{format_scale(spec.scale)}; it takes at least {smallest_s:.6g} s"
-        )

@@ -12,6 +12,7 @@ PICK = 10
 ABLATE = 100
 PRUNE = 200
 PROVE = 300
+CONTROL = 100_000
 
 
 def elsewhere(replicate: int, scale: int) -> int:

@@ -1,13 +1,14 @@
 """What a study is, completely: what the ledger stores when it begins, and what resuming reads."""
 
-from typing import Annotated, Any
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from rocktune.device import DeviceSpec
 from rocktune.engine import EmbeddedSpec, EngineSpec
 from rocktune.space import OptionMaps
-from rocktune.spec_file import Positive, Spec
+from rocktune.spec_file import Amount, Positive, Spec
 from rocktune.workload import WorkloadSpec
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
@@ -48,8 +49,8 @@ class VerificationSettings(Spec):
     age_s: Age = 120.0
 
 
-class StudySpec(Spec):
-    """Everything that decides what a study measures. JSON-able.
+class ExperimentSpec(Spec):
+    """What is measured under which conditions: what studies and sweeps share. JSON-able.
 
     Attributes:
         name: unique in its ledger.
@@ -58,15 +59,9 @@ class StudySpec(Spec):
         engine: what measures.
         space: as `rocktune.space.space_document` writes it.
         memory_bytes: the memory budget at full size.
-        tuner: its name.
-        tuner_settings: by the tuner's own names; what is not there has the tuner's default.
-        objective: a measurement's field, "balance", or several fields, whose Pareto front is sought.
-        constraints: what must hold, such as "read_latency_us_p99<=250".
         scale: S.
-        budget_s: seconds of measuring that the search may spend, at the study's scale.
-        seed: decides the workload's random numbers and the tuner's.
+        seed: decides the workload's random numbers and whatever is drawn.
         base_options: the user's own OPTIONS file, which is then the baseline; None for the tuning guide's.
-        verification: how the winner is verified.
     """
 
     name: Name
@@ -75,21 +70,59 @@ class StudySpec(Spec):
     engine: EngineSpec = EmbeddedSpec()
     space: dict[str, Any]
     memory_bytes: Positive
-    tuner: str
-    tuner_settings: dict[str, Any] = Field(default={})
-    objective: str | tuple[str, ...]
-    constraints: tuple[str, ...] = ()
     scale: Annotated[int, Field(strict=True, ge=1, le=512)]
-    budget_s: Age
     seed: Annotated[int, Field(strict=True, ge=0, lt=1 << 63)]
     base_options: OptionMaps | None = None
-    verification: VerificationSettings = VerificationSettings()
 
     def age_s(self, full_size_s: float, scale: int | None = None) -> float:
         """Returns the age of a run that models `full_size_s` seconds at full size.
 
         Args:
             full_size_s: seconds.
-            scale: S; the study's own by default.
+            scale: S; the spec's own by default.
         """
         return full_size_s / self.engine.time_scale(scale or self.scale)
+
+
+class StudySpec(ExperimentSpec):
+    """Everything that decides what a study measures. JSON-able.
+
+    Attributes:
+        tuner: its name.
+        tuner_settings: by the tuner's own names; what is not there has the tuner's default.
+        objective: a measurement's field, "balance", or several fields, whose Pareto front is sought.
+        constraints: what must hold, such as "read_latency_us_p99<=250".
+        budget_s: seconds of measuring that the search may spend, at the study's scale.
+        verification: how the winner is verified.
+    """
+
+    tuner: str
+    tuner_settings: dict[str, Any] = Field(default={})
+    objective: str | tuple[str, ...]
+    constraints: tuple[str, ...] = ()
+    budget_s: Age
+    verification: VerificationSettings = VerificationSettings()
+
+
+class SweepSpec(ExperimentSpec):
+    """Everything that decides what a sweep measures. JSON-able.
+
+    Attributes:
+        kind: tells a sweep from a study.
+        samples: how many configurations, drawn at random; None for every one of the space.
+        warm_up_s: seconds of load in each run before what is measured; 0 for none.
+        measured_s: seconds that are measured.
+        control_every: the space's default is measured again after every so many configurations.
+    """
+
+    kind: Literal["sweep"] = "sweep"
+    samples: Positive | None = None
+    warm_up_s: Amount
+    measured_s: Age
+    control_every: Positive = 20
+
+
+def recorded_spec(document: Mapping[str, Any]) -> StudySpec | SweepSpec:
+    """Returns what a ledger holds of a study or sweep."""
+    spec = SweepSpec if document.get("kind") == "sweep" else StudySpec
+    return spec.model_validate(dict(document))

@@ -1,0 +1,67 @@
+"""A table in a few figures: how many runs, which failed, the extremes, and how far equal runs differ."""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from rocktune.objective import objective_named
+from rocktune.table import Table, TableRow
+from rocktune.trial import Configuration, Status
+
+SHOWN_FIELDS = ("throughput_ops_s", "read_latency_us_p99")
+
+
+def summary_of_table(table: Table) -> dict[str, Any]:
+    """Returns what is in a table.
+
+    Returns:
+        `workload`, `device`, `engine`, `measured_s`; `runs`, `configurations`, `failures` (by status);
+        `best` (by field of `SHOWN_FIELDS` that the table has: the configuration that is best there, with its
+        figures); `noise` (by such a field: the coefficient of variation of runs of one configuration, None
+        where none was run twice).
+    """
+    conditions = table.conditions
+    sound = [row for row in table.rows if row.status is Status.OK]
+    fields = [field for field in SHOWN_FIELDS if any(_is_known(row, field) for row in sound)]
+    failures = Counter(str(row.status) for row in table.rows if row.status is not Status.OK)
+    return {
+        "workload": conditions.workload.name,
+        "device": conditions.device.name,
+        "engine": conditions.engine,
+        "measured_s": conditions.measured_s,
+        "runs": len(table.rows),
+        "configurations": len({row.configuration for row in table.rows}),
+        "failures": dict(sorted(failures.items())),
+        "best": {field: _best(sound, field, fields) for field in fields},
+        "noise": {field: noise_of(sound, field) for field in fields},
+    }
+
+
+def noise_of(rows: list[TableRow], field: str) -> float | None:
+    """Returns the coefficient of variation of runs of equal configuration, None where none ran twice.
+
+    It is the root mean square of the configurations' own, each with its degrees of freedom.
+    """
+    values: Mapping[Configuration, list[float]] = defaultdict(list)
+    for row in rows:
+        if row.figures[field] > 0:
+            values[row.configuration].append(math.log(row.figures[field]))
+    repeated = [np.array(each) for each in values.values() if len(each) > 1]
+    if not repeated:
+        return None
+    squares = sum(float(((each - each.mean()) ** 2).sum()) for each in repeated)
+    return math.sqrt(squares / sum(len(each) - 1 for each in repeated))
+
+
+def _is_known(row: TableRow, field: str) -> bool:
+    return not math.isnan(row.figures.get(field, math.nan))
+
+
+def _best(rows: list[TableRow], field: str, fields: list[str]) -> dict[str, Any]:
+    sign = objective_named(field).is_better(field)
+    known = [row for row in rows if _is_known(row, field)]
+    best = max(known, key=lambda row: sign * row.figures[field])
+    return {"configuration": dict(best.configuration)} | {each: best.figures[each] for each in fields}

@@ -1,0 +1,76 @@
+"""What tuning and sweeping may be asked for, and the spec that it comes to."""
+
+import re
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any, TypedDict, TypeVar
+
+from rocktune.api.engines import own_options
+from rocktune.study import StudyRequest, StudySpec, make_request, resolve
+from rocktune.study.resolving import BaseOptions
+
+Resolved = TypeVar("Resolved")
+
+
+class Given(TypedDict, total=False):
+    """What a study may be asked for with; `rocktune.study.StudyRequest` says what each means."""
+
+    workload: str | None
+    device: str | None
+    engine: str | None
+    db_bench: str | Path | None
+    command: dict[str, Any] | None
+    space: str | None
+    tuner: str | None
+    tuner_settings: dict[str, Any] | None
+    objective: str | Sequence[str] | None
+    constraints: Sequence[str] | None
+    scale: str | None
+    budget: str | float | None
+    memory: str | int | None
+    options_file: str | Path | None
+    ledger: str | None
+    study: str | None
+    seed: int | None
+    out: str | Path | None
+    verification: dict[str, Any] | None
+
+
+def resolved_study(study_file: str | Path | None, given: Given) -> tuple[StudySpec, StudyRequest]:
+    """Returns the study that was asked for, and the request.
+
+    Raises:
+        UserError: the request is wrong somewhere.
+    """
+    return resolved(study_file, given, resolve)
+
+
+def resolved(
+    study_file: str | Path | None,
+    given: Given,
+    resolve: Callable[[StudyRequest, str, BaseOptions], Resolved],
+    *suffix: str,
+) -> tuple[Resolved, StudyRequest]:
+    """Returns what a request comes to, and the request.
+
+    Args:
+        study_file: a study's TOML file, which says what is not given.
+        given: by the names of `StudyRequest`.
+        resolve: from request, name and what reads the user's own OPTIONS file.
+        *suffix: what the name that is made up where none is given has in it.
+    """
+    texts = {name: str(value) if isinstance(value, Path) else value for name, value in given.items()}
+    request = make_request(texts, None if study_file is None else Path(study_file))
+
+    def base_options() -> Any:
+        return own_options(request.options_file, leave_out_foreign=request.engine == "command")
+
+    return resolve(request, request.study or _new_name(request, *suffix), base_options), request
+
+
+def _new_name(request: StudyRequest, *suffix: str) -> str:
+    """Returns a name that tells what is tuned and when: `ycsb-a-nvme-20260304-093015`."""
+    parts = [*(Path(part).stem for part in (request.workload or "study", request.device)), *suffix]
+    readable = re.sub(r"[^A-Za-z0-9._-]+", "-", "-".join(parts)).strip("-.")
+    return f"{readable}-{datetime.now():%Y%m%d-%H%M%S}"

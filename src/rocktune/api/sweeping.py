@@ -1,0 +1,130 @@
+"""Tables of measurements: sweeping a space, and writing down what a ledger has recorded."""
+
+from pathlib import Path
+from typing import Any, Unpack
+
+from rocktune import study
+from rocktune.analysis import summary_of_table
+from rocktune.api.engines import opened_engine
+from rocktune.api.files import claim_output
+from rocktune.api.requests import Given, resolved
+from rocktune.ledger import Ledger, StudyRecord, open_ledger
+from rocktune.study import Observer, StudyRequest, SweepSpec, resolve_sweep
+from rocktune.study.resolving import BaseOptions
+from rocktune.table import write_table
+from rocktune.units import format_scale
+
+TABLE_NAME = "table.csv"
+
+
+def estimate_sweep(
+    study_file: str | Path | None = None,
+    *,
+    samples: int | None = None,
+    seconds: str | float | None = None,
+    warm_up: str | float | None = None,
+    **given: Unpack[Given],
+) -> dict[str, Any]:
+    """Says what a sweep would take, and measures and writes nothing.
+
+    Args:
+        study_file: see `sweep`.
+        samples: see `sweep`.
+        seconds: see `sweep`.
+        warm_up: see `sweep`.
+        **given: see `sweep`.
+
+    Returns:
+        `study` (its name), `scale`, `runs`, `total_s`.
+
+    Raises:
+        UserError: the request is wrong somewhere.
+    """
+    spec, _ = _resolved(study_file, samples, seconds, warm_up, given)
+    runs = study.runs_of(spec, study.space_of(spec))
+    return {
+        "study": spec.name,
+        "scale": format_scale(spec.scale),
+        "runs": len(runs),
+        "total_s": study.sweep_s(spec, len(runs)),
+    }
+
+
+def sweep(
+    study_file: str | Path | None = None,
+    *,
+    samples: int | None = None,
+    seconds: str | float | None = None,
+    warm_up: str | float | None = None,
+    observer: Observer | None = None,
+    **given: Unpack[Given],
+) -> dict[str, Any]:
+    """Measures every configuration of a space, or a sample of them, and writes a table.
+
+    A sweep that has this name and these settings already is gone on with. The space's default is measured
+    again and again between the others, so that the table knows its own noise.
+
+    Args:
+        study_file: a study's TOML file, which says what is not given here.
+        samples: how many configurations, drawn at random; all of them by default.
+        seconds: how long each run is measured; by default what 180 s at full size come to.
+        warm_up: how long it is loaded before that; by default what 60 s come to.
+        observer: is told what happens.
+        **given: by the names of `rocktune.study.StudyRequest`; tuner, objective and budget are of no effect.
+
+    Returns:
+        What `rocktune.analysis.summary_of_table` says, and `study`, `state` and `table` (the file's path).
+
+    Raises:
+        UserError: the request is wrong somewhere, or this machine lacks what it takes.
+        StudyInterrupted: Ctrl-C; `resume` goes on.
+    """
+    spec, request = _resolved(study_file, samples, seconds, warm_up, given)
+    with open_ledger(request.ledger) as ledger:
+        return run_recorded_sweep(spec, ledger, observer, request.out)
+
+
+def run_recorded_sweep(
+    spec: SweepSpec, ledger: Ledger, observer: Observer | None, out: str | None = None
+) -> dict[str, Any]:
+    """Runs a sweep, or the rest of it, and writes its table; see `sweep`."""
+    with opened_engine(spec.engine) as engine:
+        record = ledger.create_study(spec.name, spec.model_dump(mode="json"), engine.version)
+        path = claim_output(ledger, record, out) / TABLE_NAME
+        table = study.run_sweep(spec, engine, ledger, observer)
+    write_table(path, table)
+    return {"study": spec.name, "state": "finished", **summary_of_table(table), "table": path}
+
+
+def write_recorded(name: str, path: str | Path, *, ledger: str | None = None) -> dict[str, Any]:
+    """Writes what a study or sweep has measured so far as a table.
+
+    Args:
+        name: the study's.
+        path: of the table, .csv or .parquet.
+        ledger: URL or SQLite file; None for the user's own.
+
+    Returns:
+        As `sweep`.
+
+    Raises:
+        UserError: there is no such study, it has no measurement yet, or the file cannot be written.
+    """
+    with open_ledger(ledger, create=ledger is None) as opened:
+        record: StudyRecord = opened.study(name)
+        table = study.table_of(opened, record)
+    write_table(Path(path), table)
+    return {"study": name, "state": record.state, **summary_of_table(table), "table": Path(path)}
+
+
+def _resolved(
+    study_file: str | Path | None,
+    samples: int | None,
+    seconds: str | float | None,
+    warm_up: str | float | None,
+    given: Given,
+) -> tuple[SweepSpec, StudyRequest]:
+    def resolve(request: StudyRequest, name: str, base_options: BaseOptions) -> SweepSpec:
+        return resolve_sweep(request, name, samples, seconds, warm_up, base_options)
+
+    return resolved(study_file, given, resolve, "sweep")

@@ -1,0 +1,67 @@
+"""What a ledger has recorded, as a plain table."""
+
+from collections.abc import Sequence
+
+from rocktune.errors import UserError
+from rocktune.ledger import Ledger, StudyRecord
+from rocktune.ledger.records import TrialRecord
+from rocktune.study.spec import ExperimentSpec, SweepSpec, recorded_spec
+from rocktune.table import Conditions, Table, TableRow, knob_types
+from rocktune.trial import Configuration
+
+
+def table_of(ledger: Ledger, study: StudyRecord) -> Table:
+    """Returns the runs of a study or sweep that went to the largest age, as far as it has got.
+
+    Of a sweep's runs the figures are those after the warm-up, of a study's those from age 0.
+
+    Raises:
+        UserError: nothing has been measured yet.
+    """
+    spec = recorded_spec(study.spec)
+    records = [record for record in ledger.trials(study) if record.trial.configuration]
+    if not records:
+        raise UserError(f"study '{study.name}' has no measurement yet")
+    last_s = max(record.trial.until_s for record in records)
+    whole = [record for record in records if record.trial.until_s == last_s]
+    warm_up_s = spec.warm_up_s if isinstance(spec, SweepSpec) else 0.0
+    return Table(
+        _conditions(spec, study, whole, warm_up_s, last_s - warm_up_s),
+        tuple(_row(record, bool(warm_up_s)) for record in whole),
+    )
+
+
+def _conditions(
+    spec: ExperimentSpec,
+    study: StudyRecord,
+    records: Sequence[TrialRecord],
+    warm_up_s: float,
+    measured_s: float,
+) -> Conditions:
+    return Conditions(
+        knobs=knob_types(record.trial.configuration for record in records),
+        workload=spec.workload,
+        device=spec.device,
+        space=spec.space,
+        memory_bytes=spec.memory_bytes,
+        base_options=spec.base_options,
+        scale=spec.scale,
+        seed=spec.seed,
+        warm_up_s=warm_up_s,
+        measured_s=measured_s,
+        engine=study.engine_version,
+        host=study.host,
+        date=max(record.recorded_at for record in records).date().isoformat(),
+    )
+
+
+def _row(record: TrialRecord, of_window: bool) -> TableRow:
+    measured = record.window if of_window else record.measurement
+    figures = {} if measured is None else measured.figures
+    return TableRow(
+        Configuration(record.trial.configuration),
+        record.trial.replicate,
+        record.status,
+        record.message,
+        figures,
+    )

@@ -1,0 +1,278 @@
+"""Tables of past measurements: plain CSV or Parquet files that sweeps and studies write and engines replay.
+
+A row is a run: the configuration, how the run ended, and its figures. What it was measured under stands in
+one JSON document: the first line of a CSV file, after "# "; the metadata "rocktune" of a Parquet file.
+"""
+
+import csv
+import json
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from rocktune.device import DeviceSpec
+from rocktune.errors import UserError
+from rocktune.spec_file import Amount, Count, Positive, Spec, validated
+from rocktune.trial import FIGURES, Configuration, OptionMaps, Status, Value
+from rocktune.workload import WorkloadSpec
+
+_METADATA = b"rocktune"
+_TYPES = {"int": int, "float": float, "bool": bool, "str": str}
+_FIRST_COLUMNS = ("replicate", "status", "message")
+
+
+class Conditions(Spec):
+    """What the rows of a table were measured under.
+
+    Attributes:
+        rocktune_table: the format's number.
+        knobs: the columns that are the configuration, each with its type.
+        workload: at full size.
+        device: what the store's I/O could use.
+        space: as `rocktune.space.space_document` writes it.
+        memory_bytes: the memory budget at full size.
+        base_options: the user's own OPTIONS file, if there was one.
+        scale: S.
+        seed: decided the workload's random numbers.
+        warm_up_s: seconds of load before what was measured.
+        measured_s: seconds that were measured, at this scale.
+        engine: what was measured.
+        host: the machine.
+        date: when it ended, ISO 8601.
+    """
+
+    rocktune_table: Literal[1] = 1
+    knobs: dict[str, Literal["int", "float", "bool", "str"]]
+    workload: WorkloadSpec
+    device: DeviceSpec
+    space: dict[str, Any]
+    memory_bytes: Positive
+    base_options: OptionMaps | None = None
+    scale: Positive
+    seed: Count
+    warm_up_s: Amount = 0.0
+    measured_s: Annotated[float, Field(gt=0)]
+    engine: str = ""
+    host: str = ""
+    date: str = ""
+
+
+@dataclass(frozen=True)
+class TableRow:
+    """One run.
+
+    Attributes:
+        configuration: what ran.
+        replicate: equal ones met equal workloads.
+        status: how it ended.
+        message: what a failed run last said.
+        figures: by `rocktune.trial.FIGURES`; NaN where not defined.
+    """
+
+    configuration: Configuration
+    replicate: int
+    status: Status
+    message: str = ""
+    figures: Mapping[str, float] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Past measurements under equal conditions.
+
+    Attributes:
+        conditions: see `Conditions`.
+        rows: in the order of measuring.
+    """
+
+    conditions: Conditions
+    rows: tuple[TableRow, ...] = field(repr=False)
+
+
+def knob_types(configurations: Iterable[Configuration]) -> dict[str, str]:
+    """Returns the type of each knob's values, for `Conditions.knobs`."""
+    found: dict[str, str] = {}
+    for configuration in configurations:
+        for name, value in configuration.items():
+            if found.get(name) != "float":
+                found[name] = type(value).__name__
+    return found
+
+
+def write_table(path: Path, table: Table) -> None:
+    """Writes a table, whole or not at all.
+
+    Args:
+        path: its ending, .csv or .parquet, decides the format.
+        table: what to write.
+
+    Raises:
+        UserError: the file cannot be written, the ending is another, or PyArrow is missing for Parquet.
+    """
+    write = _write_parquet if _is_parquet(path) else _write_csv
+    unfinished = path.with_name(path.name + ".part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write(unfinished, table)
+        unfinished.replace(path)
+    except OSError as failure:
+        raise UserError(f"{path}: cannot be written: {failure.strerror}") from None
+
+
+def read_table(path: Path) -> Table:
+    """Reads a table.
+
+    Raises:
+        UserError: it cannot be read, is none, or is malformed; says in which row and column.
+    """
+    read = _read_parquet if _is_parquet(path) else _read_csv
+    try:
+        document, columns, rows = read(path)
+    except OSError as failure:
+        raise UserError(f"{path}: cannot be read: {failure.strerror}") from None
+    conditions = validated(Conditions, document, f"{path}: conditions")
+    for name in (*conditions.knobs, "status"):
+        if name not in columns:
+            raise UserError(f"{path}: has no column '{name}'")
+    return Table(
+        conditions,
+        tuple(_row(conditions, row, f"{path}: row {number}") for number, row in enumerate(rows, 1)),
+    )
+
+
+def _is_parquet(path: Path) -> bool:
+    if path.suffix not in (".csv", ".parquet"):
+        raise UserError(f"table {path}: its name ends neither in .csv nor in .parquet")
+    return path.suffix == ".parquet"
+
+
+def _columns(table: Table) -> tuple[str, ...]:
+    return (*table.conditions.knobs, *_FIRST_COLUMNS, *FIGURES)
+
+
+def _cells(table: Table) -> list[dict[str, Any]]:
+    return [
+        {
+            **row.configuration,
+            "replicate": row.replicate,
+            "status": str(row.status),
+            "message": row.message,
+            **{name: row.figures.get(name, math.nan) for name in FIGURES},
+        }
+        for row in table.rows
+    ]
+
+
+def _write_csv(path: Path, table: Table) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        file.write(f"# {table.conditions.model_dump_json()}\n")
+        writer = csv.DictWriter(file, _columns(table), lineterminator="\n")
+        writer.writeheader()
+        for cells in _cells(table):
+            writer.writerow({name: _text(value) for name, value in cells.items()})
+
+
+def _text(value: Value) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "" if isinstance(value, float) and math.isnan(value) else str(value)
+
+
+def _read_csv(path: Path) -> tuple[dict[str, Any], tuple[str, ...], list[dict[str, Any]]]:
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            first = file.readline()
+            reader = csv.DictReader(file)
+            rows = list(reader)
+    except UnicodeDecodeError:
+        raise UserError(f"{path}: not a table: it is not UTF-8 text") from None
+    if not first.startswith("# {"):
+        raise UserError(
+            f"{path}: not a table: its first line is not '# ' and the JSON document of what it was measured "
+            "under (docs/design/tables.md)"
+        )
+    return _conditions_document(path, first[2:]), tuple(reader.fieldnames or ()), rows
+
+
+def _conditions_document(path: Path, text: str) -> dict[str, Any]:
+    try:
+        document = json.loads(text)
+    except ValueError as problem:
+        raise UserError(f"{path}: its conditions are malformed JSON: {problem}") from None
+    if not isinstance(document, dict):
+        raise UserError(f"{path}: its conditions are no JSON object")
+    return document
+
+
+def _write_parquet(path: Path, table: Table) -> None:
+    arrow, parquet = _pyarrow()
+    cells = _cells(table)
+    columns = {name: [row.get(name) for row in cells] for name in _columns(table)}
+    metadata = {_METADATA: table.conditions.model_dump_json().encode()}
+    parquet.write_table(arrow.table(columns).replace_schema_metadata(metadata), path)
+
+
+def _read_parquet(path: Path) -> tuple[dict[str, Any], tuple[str, ...], list[dict[str, Any]]]:
+    arrow, parquet = _pyarrow()
+    try:
+        table = parquet.read_table(path)
+    except arrow.ArrowInvalid as problem:
+        raise UserError(f"{path}: not a Parquet file: {str(problem).splitlines()[0]}") from None
+    metadata = table.schema.metadata or {}
+    if _METADATA not in metadata:
+        raise UserError(
+            f"{path}: not a table: its metadata have no 'rocktune', the JSON document of what it was "
+            "measured under (docs/design/tables.md)"
+        )
+    document = _conditions_document(path, metadata[_METADATA].decode())
+    return document, tuple(table.column_names), table.to_pylist()
+
+
+def _pyarrow() -> tuple[Any, Any]:
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ModuleNotFoundError:
+        raise UserError(
+            "table: Parquet needs PyArrow: 'pip install rocktune[parquet]'; a name in .csv does without"
+        ) from None
+    return pyarrow, parquet
+
+
+def _row(conditions: Conditions, cells: Mapping[str, Any], where: str) -> TableRow:
+    values = {name: _value(cells[name], kind, f"{where}, {name}") for name, kind in conditions.knobs.items()}
+    if cells["status"] not in tuple(Status):
+        raise UserError(f"{where}, status: '{cells['status']}' is none of {', '.join(Status)}")
+    figures = {name: _figure(cells.get(name), f"{where}, {name}") for name in FIGURES}
+    replicate = _value(cells.get("replicate") or 0, "int", f"{where}, replicate")
+    return TableRow(
+        Configuration(values),
+        int(replicate),
+        Status(cells["status"]),
+        str(cells.get("message") or ""),
+        figures,
+    )
+
+
+def _value(cell: Any, kind: str, where: str) -> Value:
+    if kind == "bool" and str(cell).lower() in ("true", "false"):
+        return str(cell).lower() == "true"
+    try:
+        if kind != "bool" and cell not in (None, ""):
+            return _TYPES[kind](cell)  # type: ignore[no-any-return]
+    except ValueError:
+        pass
+    raise UserError(f"{where}: '{cell}' is no {kind}")
+
+
+def _figure(cell: Any, where: str) -> float:
+    if cell in (None, ""):
+        return math.nan
+    try:
+        return float(cell)
+    except ValueError:
+        raise UserError(f"{where}: '{cell}' is not a number") from None

@@ -1,0 +1,135 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rocktune.errors import UserError
+from rocktune.ledger import Ledger
+from rocktune.objective import objective_named
+from rocktune.study import SweepSpec, make_request, resolve_sweep, run_sweep, runs_of, space_of, table_of
+from rocktune.study.observer import Observer
+from rocktune.testing.synthetic_engine import SyntheticEngine
+from rocktune.trial import Configuration, Status, Trial
+
+SMALL_SPACE = """
+base = "jia-chen"
+[fixed]
+max_background_flushes = 1
+max_background_compactions = 2
+level0_file_num_compaction_trigger = 4
+[knobs.max_write_buffer_number]
+choices = [2, 4]
+"""
+
+
+class Died(BaseException):
+    """Stands for kill -9."""
+
+
+class Watching(Observer):
+    def __init__(self, dies_after: int | None = None) -> None:
+        self.shown: list[tuple[int, int]] = []
+        self.left_s: list[float] = []
+        self._dies_after = dies_after
+
+    def trial_started(self, trial: Trial, index: int, of: int) -> None:
+        if len(self.shown) == self._dies_after:
+            raise Died
+        self.shown.append((index, of))
+
+    def estimated(self, total_s: float) -> None:
+        self.left_s.append(total_s)
+
+
+def speed(configuration: Configuration) -> float:
+    return 1000.0 * float(configuration["threads"]) + float(configuration["max_write_buffer_number"])
+
+
+@pytest.fixture
+def space(tmp_path: Path) -> str:
+    path = tmp_path / "small.toml"
+    path.write_text(SMALL_SPACE)
+    return str(path)
+
+
+def sweep_spec(space: str, samples: int | None = None, **given: Any) -> SweepSpec:
+    request = make_request({"workload": "zipfian", "space": space, "scale": "1/64"} | given)
+    return resolve_sweep(request, "s", samples, None, None)
+
+
+def test_every_configuration_is_measured_once_and_the_default_again_and_again(
+    space: str, ledger: Ledger
+) -> None:
+    spec = sweep_spec(space).model_copy(update={"control_every": 10})
+    engine = SyntheticEngine(speed)
+    table = run_sweep(spec, engine, ledger)
+    swept = [row for row in table.rows if row.replicate == 0]
+    control = [row for row in table.rows if row.replicate]
+    assert len(swept) == len({row.configuration for row in swept}) == 2 * 4 * 3
+    assert [row.configuration for row in control] == [space_of(spec).default()] * 3
+    assert len({row.figures["throughput_ops_s"] for row in control}) == 3
+    assert table.conditions.measured_s == pytest.approx(180 / 64)
+    assert table.conditions.warm_up_s == pytest.approx(60 / 64)
+    assert engine.advanced_s == pytest.approx(27 * 240 / 64)
+    assert not engine.open_runs
+    assert [row.configuration for row in swept] != space_of(spec).grid()
+
+
+def test_a_rows_figures_are_those_after_the_warm_up(space: str, ledger: Ledger) -> None:
+    spec = sweep_spec(space, 1)
+    run_sweep(spec, SyntheticEngine(speed), ledger)
+    records = ledger.trials(ledger.study("s"))
+    assert [record.trial.until_s for record in records[:2]] == pytest.approx([60 / 64, 240 / 64])
+    assert records[1].window is not None
+    assert records[1].window.from_s == pytest.approx(60 / 64)
+    row = table_of(ledger, ledger.study("s")).rows[0]
+    assert row.figures["throughput_ops_s"] == records[1].window.figures["throughput_ops_s"]
+
+
+def test_a_sample_is_of_distinct_configurations(space: str) -> None:
+    spec = sweep_spec(space, 20)
+    drawn = [configuration for configuration, replicate in runs_of(spec, space_of(spec)) if replicate == 0]
+    assert len(drawn) == len(set(drawn)) == 20
+    with pytest.raises(UserError, match="samples: 25 is more than the 24 configurations"):
+        runs_of(sweep_spec(space, 25), space_of(spec))
+
+
+def test_a_sweep_that_died_goes_on_where_it_was(space: str, ledger: Ledger) -> None:
+    spec = sweep_spec(space)
+    with pytest.raises(Died):
+        run_sweep(spec, SyntheticEngine(speed), ledger, Watching(dies_after=21))
+    engine, watching = SyntheticEngine(speed), Watching()
+    table = run_sweep(spec, engine, ledger, watching)
+    assert engine.advanced_s < 17 * 240 / 64
+    assert watching.shown[-1] == (25, 26)
+    assert watching.left_s[-1] < watching.left_s[0]
+    run_sweep(spec.model_copy(update={"name": "whole"}), SyntheticEngine(speed), ledger)
+    assert table.rows == table_of(ledger, ledger.study("whole")).rows
+
+
+def test_a_failure_is_a_row_without_figures(space: str, ledger: Ledger) -> None:
+    def fault(configuration: Configuration, seed: int, until_s: float) -> Status | None:
+        return Status.CRASHED if configuration["threads"] == 8 and until_s > 1 else None
+
+    table = run_sweep(sweep_spec(space), SyntheticEngine(speed, fault), ledger)
+    failed = [row for row in table.rows if row.status is not Status.OK]
+    assert {row.status for row in failed} == {Status.CRASHED}
+    assert len(failed) == 6
+    assert all(not row.figures for row in failed)
+
+
+def test_what_cannot_be_swept_is_refused(ledger: Ledger) -> None:
+    spec = resolve_sweep(make_request({"workload": "zipfian"}), "s", None, None, None)
+    with pytest.raises(UserError, match=r"space 'dremel' has no grid: [0-9,]+ combinations"):
+        runs_of(spec, space_of(spec))
+    with pytest.raises(UserError, match="samples: 0 is not above 0"):
+        resolve_sweep(make_request({"workload": "zipfian"}), "s", 0, None, None)
+    with pytest.raises(UserError, match="warm-up: 'x' is not a duration"):
+        resolve_sweep(make_request({"workload": "zipfian"}), "s", 1, None, "x")
+    with pytest.raises(UserError, match="warm-up: engine 'embedded' measures a run as a whole"):
+        run_sweep(spec, SyntheticEngine(speed, can_park=False), ledger)
+
+
+def test_objectives_do_not_concern_a_sweep(space: str) -> None:
+    assert objective_named("throughput_ops_s").fields == ("throughput_ops_s",)
+    assert resolve_sweep(make_request({"workload": "zipfian"}), "s", 1, "1s", "0").warm_up_s == 0

@@ -13,6 +13,7 @@ from rocktune.engine import CommandSpec, DbBenchSpec, EngineSpec
 from rocktune.errors import UserError
 from rocktune.ledger import open_ledger
 from rocktune.study import Observer
+from rocktune.study.resolving import HowToSweep
 from rocktune.testing.synthetic_engine import Fault, SyntheticEngine, no_fault
 from rocktune.trial import Configuration, Result, Status
 
@@ -382,7 +383,8 @@ def test_an_output_directory_that_goes_meanwhile_is_made_again(
 def test_a_sweep_writes_a_table_that_can_be_written_again(
     engines: Engines, ledger: str, tmp_path: Path
 ) -> None:
-    given: dict[str, Any] = {"workload": "zipfian", "samples": 5, "ledger": ledger, "study": "s"}
+    given: dict[str, Any] = {"workload": "zipfian", "ledger": ledger, "study": "s"}
+    given["how"] = HowToSweep(5)
     estimate = api.estimate_sweep(**given)
     assert estimate["runs"] == 6
     assert not engines.opened
@@ -395,14 +397,14 @@ def test_a_sweep_writes_a_table_that_can_be_written_again(
     assert document["configurations"] == 6
     assert set(document["best"]) == set(document["noise"]) == {"throughput_ops_s", "read_latency_us_p99"}
     assert document["table"] == tmp_path / "s" / "table.csv"
-    written = api.write_recorded("s", tmp_path / "again.csv", ledger=ledger)
-    assert written == document | {"table": tmp_path / "again.csv"}
+    written = api.write_recorded(["s"], tmp_path / "again.csv", ledger=ledger)
+    assert document == {"study": "s", "state": "finished"} | written | {"table": document["table"]}
     assert (tmp_path / "again.csv").read_text() == (tmp_path / "s" / "table.csv").read_text()
     assert api.show("s", ledger=ledger)["state"] == "finished"
 
 
 def test_a_sweep_is_no_study(engines: Engines, ledger: str) -> None:
-    api.sweep(workload="zipfian", samples=1, ledger=ledger, study="s")
+    api.sweep(how=HowToSweep(1), workload="zipfian", ledger=ledger, study="s")
     for ask in (api.report, lambda name, ledger: api.export(name, "options-file", ledger=ledger)):
         with pytest.raises(UserError, match="study 's': a sweep has a table"):
             ask("s", ledger=ledger)
@@ -412,5 +414,5 @@ def test_a_sweep_is_no_study(engines: Engines, ledger: str) -> None:
 
 def test_a_study_too_has_a_table(tune: Tune, engines: Engines, ledger: str, tmp_path: Path) -> None:
     tune(study="t")
-    document = api.write_recorded("t", tmp_path / "t.csv", ledger=ledger)
+    document = api.write_recorded(["t"], tmp_path / "t.csv", ledger=ledger)
     assert document["noise"]["throughput_ops_s"] > 0

@@ -103,6 +103,30 @@ def knob_types(configurations: Iterable[Configuration]) -> dict[str, str]:
     return found
 
 
+def merged_tables(tables: Mapping[str, Table]) -> Table:
+    """Returns one table with the rows of several.
+
+    Args:
+        tables: by the name that errors give them, at least one.
+
+    Raises:
+        UserError: they were not measured under equal conditions.
+    """
+    (first_name, first), *others = tables.items()
+    for name, table in others:
+        for condition in sorted(Conditions.model_fields.keys() - {"date", "host"}):
+            if getattr(table.conditions, condition) != getattr(first.conditions, condition):
+                raise UserError(f"'{name}' and '{first_name}' were measured under another {condition} each")
+    conditions = {
+        "date": max(table.conditions.date for table in tables.values()),
+        "host": ", ".join(dict.fromkeys(table.conditions.host for table in tables.values())),
+    }
+    return Table(
+        first.conditions.model_copy(update=conditions),
+        tuple(row for table in tables.values() for row in table.rows),
+    )
+
+
 def write_table(path: Path, table: Table) -> None:
     """Writes a table, whole or not at all.
 

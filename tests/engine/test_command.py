@@ -14,7 +14,7 @@ from rocktune.engine import CommandEngine, CommandSpec, Engine, RunFailed, comma
 from rocktune.engine.data_directory import DataDirectory
 from rocktune.errors import UserError
 from rocktune.ledger.windows import join_window, split_window
-from rocktune.testing.engines import EngineConformance, small_experiment
+from rocktune.testing.engines import StoreEngineConformance, small_experiment
 from rocktune.testing.fake_worker import fake_worker_command
 from rocktune.trial import Configuration, Experiment, Measurement, Status
 from rocktune.units import MIB
@@ -57,7 +57,7 @@ def make_engine(tmp_path: Path) -> Iterator[MakeEngine]:
         engine.close()
 
 
-class TestConformance(EngineConformance):
+class TestConformance(StoreEngineConformance):
     @pytest.fixture
     def engine(self, make_engine: MakeEngine) -> Engine:
         return make_engine()

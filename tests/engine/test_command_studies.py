@@ -18,7 +18,7 @@ from rocktune.ledger import open_ledger
 from rocktune.objective import objective_named
 from rocktune.study import Observer, StudyRequest, make_request, resolve, run_study
 from rocktune.study.loop import OUTPUT
-from rocktune.testing.engines import EngineConformance, small_experiment
+from rocktune.testing.engines import StoreEngineConformance, small_experiment
 from rocktune.testing.fake_worker import fake_worker_command
 from rocktune.trial import Experiment, Result, Status
 
@@ -177,7 +177,7 @@ def java_example(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-class TestConformanceOfTheExample(EngineConformance):
+class TestConformanceOfTheExample(StoreEngineConformance):
     @pytest.fixture
     def engine(self, tmp_path: Path, cpp_example: Path, real_worker: tuple[str, ...]) -> Iterator[Engine]:
         command = make_request({}, cpp_example / "study.toml").command

@@ -16,7 +16,7 @@ from rocktune.engine import DbBenchEngine, Engine, RunFailed
 from rocktune.engine.worker import WORKER_VARIABLE
 from rocktune.errors import UserError
 from rocktune.space import load_space
-from rocktune.testing.engines import EngineConformance, small_experiment
+from rocktune.testing.engines import StoreEngineConformance, small_experiment
 from rocktune.trial import Configuration, Experiment, Status
 from rocktune.units import MIB
 from rocktune.workload import WorkloadSpec
@@ -77,7 +77,7 @@ def experiment_of(mix: dict[str, float], preloaded_keys: int = 0, **changes: Any
     return replace(small_experiment(), workload=workload)
 
 
-class TestConformance(EngineConformance):
+class TestConformance(StoreEngineConformance):
     @pytest.fixture
     def engine(self, make_engine: MakeEngine) -> Engine:
         return make_engine()
@@ -93,7 +93,7 @@ class TestConformance(EngineConformance):
         pytest.skip("db_bench has closed loops alone")
 
     def test_a_preloaded_run_begins_with_its_keys(self, engine: Engine, configuration: Configuration) -> None:
-        """As in `EngineConformance`, with a workload that db_bench has."""
+        """As in `StoreEngineConformance`, with a workload that db_bench has."""
         experiment = experiment_of({"get": 0.9, "put": 0.1}, preloaded_keys=64_000)
         loading_s = []
         for seed in (1, 2):

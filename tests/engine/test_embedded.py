@@ -14,7 +14,7 @@ from rocktune.engine import EmbeddedEngine, Engine, RunFailed, embedded, local_e
 from rocktune.engine.data_directory import DataDirectory
 from rocktune.engine.worker import WorkerProcess
 from rocktune.errors import UserError
-from rocktune.testing.engines import EngineConformance, small_experiment
+from rocktune.testing.engines import StoreEngineConformance, small_experiment
 from rocktune.testing.fake_worker import fake_worker_command
 from rocktune.trial import Configuration, Status
 from rocktune.units import MIB
@@ -39,7 +39,7 @@ def make_engine(tmp_path: Path) -> Iterator[MakeEngine]:
         engine.close()
 
 
-class TestConformance(EngineConformance):
+class TestConformance(StoreEngineConformance):
     @pytest.fixture
     def engine(self, make_engine: MakeEngine) -> Engine:
         return make_engine()

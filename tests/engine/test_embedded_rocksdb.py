@@ -18,7 +18,7 @@ from rocktune.engine import EmbeddedEngine, Engine, RunFailed
 from rocktune.engine.data_directory import DataDirectory
 from rocktune.errors import UserError
 from rocktune.space import options_file_text
-from rocktune.testing.engines import EngineConformance, small_experiment
+from rocktune.testing.engines import StoreEngineConformance, small_experiment
 from rocktune.trial import Configuration, Experiment, Status
 from rocktune.units import MIB
 from rocktune.workload import WorkloadSpec
@@ -39,7 +39,7 @@ def make_engine(tmp_path: Path, real_worker: tuple[str, ...]) -> Iterator[MakeEn
         engine.close()
 
 
-class TestConformance(EngineConformance):
+class TestConformance(StoreEngineConformance):
     @pytest.fixture
     def engine(self, make_engine: MakeEngine) -> Engine:
         return make_engine()

@@ -5,9 +5,9 @@ import pytest
 
 from rocktune.errors import UserError
 from rocktune.ledger import Ledger
-from rocktune.objective import objective_named
 from rocktune.study import SweepSpec, make_request, resolve_sweep, run_sweep, runs_of, space_of, table_of
 from rocktune.study.observer import Observer
+from rocktune.study.resolving import HowToSweep
 from rocktune.testing.synthetic_engine import SyntheticEngine
 from rocktune.trial import Configuration, Status, Trial
 
@@ -54,7 +54,7 @@ def space(tmp_path: Path) -> str:
 
 def sweep_spec(space: str, samples: int | None = None, **given: Any) -> SweepSpec:
     request = make_request({"workload": "zipfian", "space": space, "scale": "1/64"} | given)
-    return resolve_sweep(request, "s", samples, None, None)
+    return resolve_sweep(request, "s", HowToSweep(samples))
 
 
 def test_every_configuration_is_measured_once_and_the_default_again_and_again(
@@ -119,17 +119,30 @@ def test_a_failure_is_a_row_without_figures(space: str, ledger: Ledger) -> None:
 
 
 def test_what_cannot_be_swept_is_refused(ledger: Ledger) -> None:
-    spec = resolve_sweep(make_request({"workload": "zipfian"}), "s", None, None, None)
+    spec = resolve_sweep(make_request({"workload": "zipfian"}), "s", HowToSweep())
     with pytest.raises(UserError, match=r"space 'dremel' has no grid: [0-9,]+ combinations"):
         runs_of(spec, space_of(spec))
     with pytest.raises(UserError, match="samples: 0 is not above 0"):
-        resolve_sweep(make_request({"workload": "zipfian"}), "s", 0, None, None)
+        resolve_sweep(make_request({"workload": "zipfian"}), "s", HowToSweep(0))
     with pytest.raises(UserError, match="warm-up: 'x' is not a duration"):
-        resolve_sweep(make_request({"workload": "zipfian"}), "s", 1, None, "x")
+        resolve_sweep(make_request({"workload": "zipfian"}), "s", HowToSweep(1, warm_up="x"))
     with pytest.raises(UserError, match="warm-up: engine 'embedded' measures a run as a whole"):
         run_sweep(spec, SyntheticEngine(speed, can_park=False), ledger)
 
 
-def test_objectives_do_not_concern_a_sweep(space: str) -> None:
-    assert objective_named("throughput_ops_s").fields == ("throughput_ops_s",)
-    assert resolve_sweep(make_request({"workload": "zipfian"}), "s", 1, "1s", "0").warm_up_s == 0
+def test_parts_have_every_configuration_once(space: str, ledger: Ledger) -> None:
+    request = make_request({"workload": "zipfian", "space": space, "scale": "1/64"})
+    whole = sweep_spec(space)
+    parts = [resolve_sweep(request, f"p{part}", HowToSweep(part=f"{part}/3")) for part in (1, 2, 3)]
+    found = [run for spec in parts for run in runs_of(spec, space_of(spec)) if run[1] == 0]
+    assert len(found) == len(set(found)) == 24
+    assert set(found) == {run for run in runs_of(whole, space_of(whole)) if run[1] == 0}
+    for part in ("4/3", "0/3", "1", "x"):
+        with pytest.raises(UserError, match=f"part: '{part}' is not one"):
+            resolve_sweep(request, "s", HowToSweep(part=part))
+
+
+def test_ages_can_be_given(space: str) -> None:
+    request = make_request({"workload": "zipfian", "space": space})
+    spec = resolve_sweep(request, "s", HowToSweep(1, seconds="1s", warm_up="0"))
+    assert (spec.measured_s, spec.warm_up_s) == (1.0, 0.0)

@@ -13,6 +13,8 @@ from rocktune.engine import (
     Engine,
     EngineSpec,
     OptionsChecker,
+    RecordedEngine,
+    RecordedSpec,
     default_data_directory,
 )
 from rocktune.errors import UserError
@@ -37,6 +39,8 @@ def opened_engine(spec: EngineSpec, figures: Sequence[str] = ()) -> Iterator[Eng
 def _engine(spec: EngineSpec, data_directory: Path, figures: Sequence[str]) -> Engine:
     if isinstance(spec, DbBenchSpec):
         return DbBenchEngine(spec.program, data_directory, memory_limit_bytes=0, disk_limit_bytes=0)
+    if isinstance(spec, RecordedSpec):
+        return RecordedEngine(spec, figures)
     if isinstance(spec, CommandSpec):
         return CommandEngine(spec, data_directory, 0, 0, required_figures=figures)
     return EmbeddedEngine(data_directory, memory_limit_bytes=0, disk_limit_bytes=0)

@@ -21,6 +21,8 @@ class Given(TypedDict, total=False):
     engine: str | None
     db_bench: str | Path | None
     command: dict[str, Any] | None
+    table: str | Path | None
+    interpolate: bool | None
     space: str | None
     tuner: str | None
     tuner_settings: dict[str, Any] | None

@@ -7,25 +7,21 @@ from pathlib import Path
 from typing import Any
 
 from rocktune.api.engines import opened_engine, own_options
-from rocktune.device import load_device
 from rocktune.engine import Engine, EngineSpec, OptionsChecker, RunFailed, run_options
 from rocktune.engine.spec import FULL_LENGTH_S
 from rocktune.errors import UserError, unknown_name
-from rocktune.space import CATALOGUE, Configuration, OptionMaps, load_space, merged_options
+from rocktune.space import CATALOGUE, Configuration, OptionMaps, merged_options, space_from_document
 from rocktune.study import Observer
 from rocktune.study.problem import expected_entries
 from rocktune.study.request import (
     StudyRequest,
     engine_spec,
     make_request,
-    require_workload,
-    scale_and_budget,
 )
-from rocktune.study.resolving import check_engine
+from rocktune.study.resolving import conditions_of
 from rocktune.study.seeds import seed_of
 from rocktune.trial import Experiment, Result, Status, Trial
-from rocktune.units import format_scale, parse_bytes, parse_seconds
-from rocktune.workload import load_workload
+from rocktune.units import format_scale, parse_seconds
 
 
 @dataclass(frozen=True)
@@ -43,6 +39,8 @@ def run(
     device: str | None = None,
     engine: str | None = None,
     db_bench: str | Path | None = None,
+    table: str | Path | None = None,
+    interpolate: bool | None = None,
     space: str | None = None,
     scale: str | None = None,
     memory: str | int | None = None,
@@ -65,6 +63,8 @@ def run(
         device: a name or file; the machine's own storage by default.
         engine: "embedded" by default.
         db_bench: path of the program, for engine "db_bench".
+        table: past measurements, for engine "recorded"; it says workload, device, space and scale too.
+        interpolate: let a model of the table answer, for engine "recorded".
         space: a name or file; "dremel" by default.
         scale: "1/S"; 1/32 by default, and 1 for the user's own program.
         memory: the memory budget at full size; of no effect on an OPTIONS file, which has a cache of its own.
@@ -88,6 +88,8 @@ def run(
         "device": device,
         "engine": engine,
         "db_bench": None if db_bench is None else str(db_bench),
+        "table": None if table is None else str(table),
+        "interpolate": interpolate,
         "space": space,
         "scale": scale,
         "memory": memory,
@@ -96,13 +98,13 @@ def run(
     }
     request = make_request(given, None if study_file is None else Path(study_file))
     spec = engine_spec(request)
-    divisor, _ = scale_and_budget(spec, request.scale, None)
+    if repeat < 1:
+        raise UserError(f"repeat: {repeat} is not above 0")
+    subject = _subject(request, spec, options or {})
+    divisor = subject.experiment.scale
     seconds_s = (
         FULL_LENGTH_S / spec.time_scale(divisor) if seconds is None else parse_seconds(seconds, "seconds")
     )
-    if repeat < 1:
-        raise UserError(f"repeat: {repeat} is not above 0")
-    subject = _subject(request, spec, divisor, options or {})
     watching = observer or Observer()
     with opened_engine(spec) as opened:
         _refuse_invalid(opened, subject)
@@ -160,12 +162,14 @@ def _measured(
         return Result(trial, failed.status, None, failed.message), failed.output
 
 
-def _subject(request: StudyRequest, spec: EngineSpec, scale: int, options: Mapping[str, str]) -> _Subject:
-    load, place = load_workload(require_workload(request.workload)), load_device(request.device)
-    check_engine(spec, load, place)
-    memory_bytes = None if request.memory is None else parse_bytes(request.memory, "memory")
-    chosen = load_space(request.space, memory_bytes, expected_entries(load, place))
-    base = own_options(request.options_file, leave_out_foreign=request.engine == "command")
+def _subject(request: StudyRequest, spec: EngineSpec, options: Mapping[str, str]) -> _Subject:
+    found = conditions_of(
+        request,
+        spec,
+        lambda: own_options(request.options_file, leave_out_foreign=request.engine == "command"),
+    )
+    load, place, scale, base = (found[name] for name in ("workload", "device", "scale", "base_options"))
+    chosen = space_from_document(found["space"], found["memory_bytes"], expected_entries(load, place))
     knobs = {knob.name: knob for knob in chosen.knobs}
     tuned = {name: text for name, text in options.items() if name in knobs}
     other = {name: text for name, text in options.items() if name not in knobs}

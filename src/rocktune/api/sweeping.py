@@ -1,5 +1,6 @@
 """Tables of measurements: sweeping a space, and writing down what a ledger has recorded."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -8,10 +9,10 @@ from rocktune.analysis import summary_of_table
 from rocktune.api.engines import opened_engine
 from rocktune.api.files import claim_output
 from rocktune.api.requests import Given, resolved
-from rocktune.ledger import Ledger, StudyRecord, open_ledger
+from rocktune.ledger import Ledger, open_ledger
 from rocktune.study import Observer, StudyRequest, SweepSpec, resolve_sweep
-from rocktune.study.resolving import BaseOptions
-from rocktune.table import write_table
+from rocktune.study.resolving import EVERYTHING, BaseOptions, HowToSweep
+from rocktune.table import merged_tables, write_table
 from rocktune.units import format_scale
 
 TABLE_NAME = "table.csv"
@@ -20,18 +21,14 @@ TABLE_NAME = "table.csv"
 def estimate_sweep(
     study_file: str | Path | None = None,
     *,
-    samples: int | None = None,
-    seconds: str | float | None = None,
-    warm_up: str | float | None = None,
+    how: HowToSweep = EVERYTHING,
     **given: Unpack[Given],
 ) -> dict[str, Any]:
     """Says what a sweep would take, and measures and writes nothing.
 
     Args:
         study_file: see `sweep`.
-        samples: see `sweep`.
-        seconds: see `sweep`.
-        warm_up: see `sweep`.
+        how: see `sweep`.
         **given: see `sweep`.
 
     Returns:
@@ -40,7 +37,7 @@ def estimate_sweep(
     Raises:
         UserError: the request is wrong somewhere.
     """
-    spec, _ = _resolved(study_file, samples, seconds, warm_up, given)
+    spec, _ = _resolved(study_file, how, given)
     runs = study.runs_of(spec, study.space_of(spec))
     return {
         "study": spec.name,
@@ -53,9 +50,7 @@ def estimate_sweep(
 def sweep(
     study_file: str | Path | None = None,
     *,
-    samples: int | None = None,
-    seconds: str | float | None = None,
-    warm_up: str | float | None = None,
+    how: HowToSweep = EVERYTHING,
     observer: Observer | None = None,
     **given: Unpack[Given],
 ) -> dict[str, Any]:
@@ -66,9 +61,7 @@ def sweep(
 
     Args:
         study_file: a study's TOML file, which says what is not given here.
-        samples: how many configurations, drawn at random; all of them by default.
-        seconds: how long each run is measured; by default what 180 s at full size come to.
-        warm_up: how long it is loaded before that; by default what 60 s come to.
+        how: what to measure, and for how long; every configuration by default.
         observer: is told what happens.
         **given: by the names of `rocktune.study.StudyRequest`; tuner, objective and budget are of no effect.
 
@@ -79,7 +72,7 @@ def sweep(
         UserError: the request is wrong somewhere, or this machine lacks what it takes.
         StudyInterrupted: Ctrl-C; `resume` goes on.
     """
-    spec, request = _resolved(study_file, samples, seconds, warm_up, given)
+    spec, request = _resolved(study_file, how, given)
     with open_ledger(request.ledger) as ledger:
         return run_recorded_sweep(spec, ledger, observer, request.out)
 
@@ -96,35 +89,30 @@ def run_recorded_sweep(
     return {"study": spec.name, "state": "finished", **summary_of_table(table), "table": path}
 
 
-def write_recorded(name: str, path: str | Path, *, ledger: str | None = None) -> dict[str, Any]:
-    """Writes what a study or sweep has measured so far as a table.
+def write_recorded(names: Sequence[str], path: str | Path, *, ledger: str | None = None) -> dict[str, Any]:
+    """Writes what studies or sweeps have measured so far as one table.
 
     Args:
-        name: the study's.
+        names: of studies that were measured under equal conditions, such as the parts of a sweep.
         path: of the table, .csv or .parquet.
         ledger: URL or SQLite file; None for the user's own.
 
     Returns:
-        As `sweep`.
+        What `rocktune.analysis.summary_of_table` says, and `table` (the path).
 
     Raises:
-        UserError: there is no such study, it has no measurement yet, or the file cannot be written.
+        UserError: there is no such study, it has no measurement yet, the conditions differ, or the file
+            cannot be written.
     """
     with open_ledger(ledger, create=ledger is None) as opened:
-        record: StudyRecord = opened.study(name)
-        table = study.table_of(opened, record)
+        tables = {name: study.table_of(opened, opened.study(name)) for name in names}
+    table = merged_tables(tables)
     write_table(Path(path), table)
-    return {"study": name, "state": record.state, **summary_of_table(table), "table": Path(path)}
+    return summary_of_table(table) | {"table": Path(path)}
 
 
-def _resolved(
-    study_file: str | Path | None,
-    samples: int | None,
-    seconds: str | float | None,
-    warm_up: str | float | None,
-    given: Given,
-) -> tuple[SweepSpec, StudyRequest]:
+def _resolved(study_file: str | Path | None, how: HowToSweep, given: Given) -> tuple[SweepSpec, StudyRequest]:
     def resolve(request: StudyRequest, name: str, base_options: BaseOptions) -> SweepSpec:
-        return resolve_sweep(request, name, samples, seconds, warm_up, base_options)
+        return resolve_sweep(request, name, how, base_options)
 
     return resolved(study_file, given, resolve, "sweep")

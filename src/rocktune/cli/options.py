@@ -16,10 +16,22 @@ StudyFile = Annotated[
 Workload = Annotated[str | None, typer.Option(metavar="NAME|FILE", help="What the store is asked to do.")]
 Device = Annotated[str | None, typer.Option(metavar="NAME|FILE", help="What the store's I/O may use.")]
 Engine = Annotated[
-    str | None, typer.Option(metavar="NAME", help="What measures: embedded, db_bench or command.")
+    str | None, typer.Option(metavar="NAME", help="What measures: embedded, db_bench, command or recorded.")
 ]
 DbBench = Annotated[
     str | None, typer.Option("--db-bench", metavar="PATH", help="The program, for engine db_bench.")
+]
+Table = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="Past measurements, for engine recorded; says workload and device too."
+    ),
+]
+Interpolate = Annotated[
+    bool | None,
+    typer.Option(
+        "--interpolate", help="Let a model of the table answer, not its rows alone.", show_default=False
+    ),
 ]
 Space = Annotated[
     str | None, typer.Option(metavar="NAME|FILE", help="Which options may change, and how far.")

@@ -10,6 +10,7 @@ from rocktune.cli import options, research_tables
 from rocktune.cli.app import app, show_result
 from rocktune.cli.output import stderr, stdout
 from rocktune.cli.progress import ProgressDisplay
+from rocktune.study.resolving import HowToSweep
 
 
 @app.command()
@@ -23,6 +24,7 @@ def sweep(
     samples: Annotated[
         int | None, typer.Option(metavar="N", help="How many configurations, at random; all by default.")
     ] = None,
+    part: Annotated[str, typer.Option(metavar="K/N", help="The K-th of N parts of the whole.")] = "1/1",
     seconds: Annotated[
         str | None, typer.Option(metavar="TIME", help="How long each run is measured; 180 s / S by default.")
     ] = None,
@@ -46,9 +48,6 @@ def sweep(
         "engine": engine,
         "db_bench": db_bench,
         "space": space,
-        "samples": samples,
-        "seconds": seconds,
-        "warm_up": warm_up,
         "scale": scale,
         "memory": memory,
         "options_file": options_file,
@@ -57,7 +56,8 @@ def sweep(
         "seed": seed,
         "out": out,
     }
-    estimate = api.estimate_sweep(study_file, **given)
+    how = HowToSweep(samples, part, seconds, warm_up)
+    estimate = api.estimate_sweep(study_file, how=how, **given)
     if dry_run:
         show_result(estimate, json, research_tables.print_sweep_estimate)
         return
@@ -68,18 +68,20 @@ def sweep(
             research_tables.print_sweep_estimate(stdout(), estimate)
 
     with ProgressDisplay(stderr(), estimate["total_s"], announce) as display:
-        swept = api.sweep(study_file, observer=display, **given)
+        swept = api.sweep(study_file, how=how, observer=display, **given)
     show_result(swept, json, research_tables.print_sweep)
 
 
 @app.command()
 def table(
-    study: options.StudyName,
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE.csv|FILE.parquet", help="The table.", show_default=False)
+    studies: Annotated[
+        list[str], typer.Argument(metavar="STUDY...", help="Studies of equal conditions.", show_default=False)
+    ],
+    out: Annotated[
+        Path, typer.Option(metavar="FILE.csv|FILE.parquet", help="The table.", show_default=False)
     ],
     ledger: options.Ledger = None,
     json: options.Json = False,
 ) -> None:
-    """Write what a study or sweep has measured so far as a table, which engine recorded replays."""
-    show_result(api.write_recorded(study, file, ledger=ledger), json, research_tables.print_sweep)
+    """Write what studies or sweeps have measured so far as a table, which engine recorded replays."""
+    show_result(api.write_recorded(studies, out, ledger=ledger), json, research_tables.print_sweep)

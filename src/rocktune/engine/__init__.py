@@ -8,7 +8,9 @@ from rocktune.engine.data_directory import DataDirectory, default_data_directory
 from rocktune.engine.db_bench import DbBenchEngine, refuse_inexpressible
 from rocktune.engine.embedded import EmbeddedEngine
 from rocktune.engine.options import run_options
-from rocktune.engine.spec import CommandSpec, DbBenchSpec, EmbeddedSpec, EngineSpec
+from rocktune.engine.recorded import RecordedEngine
+from rocktune.engine.recorded.engine import table_digest
+from rocktune.engine.spec import CommandSpec, DbBenchSpec, EmbeddedSpec, EngineSpec, RecordedSpec
 from rocktune.engine.worker import find_worker
 
 __all__ = [
@@ -24,6 +26,8 @@ __all__ = [
     "OptionsChecker",
     "OptionsFile",
     "Progress",
+    "RecordedEngine",
+    "RecordedSpec",
     "Run",
     "RunFailed",
     "clean_data",
@@ -32,4 +36,5 @@ __all__ = [
     "find_worker",
     "refuse_inexpressible",
     "run_options",
+    "table_digest",
 ]

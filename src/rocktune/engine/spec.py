@@ -159,4 +159,27 @@ class CommandSpec(Spec):
         return FULL_LENGTH_S / self.run_seconds
 
 
-EngineSpec = Annotated[EmbeddedSpec | DbBenchSpec | CommandSpec, Field(discriminator="kind")]
+class RecordedSpec(Spec):
+    """A table of past measurements.
+
+    Attributes:
+        table: the file's path.
+        digest: its SHA-256, so that a study is not resumed on another table.
+        interpolate: whether a model of the table answers, rather than its rows alone.
+        run_seconds: what a run of the table measured; 120 s at full size, and other ages in proportion.
+    """
+
+    runs_continue: ClassVar[bool] = False
+
+    kind: Literal["recorded"] = "recorded"
+    table: Text
+    digest: Text
+    interpolate: Annotated[bool, Field(strict=True)] = False
+    run_seconds: Seconds
+
+    def time_scale(self, scale: int) -> float:  # noqa: ARG002 -- the table's runs have the length that they have
+        """See `EmbeddedSpec.time_scale`."""
+        return FULL_LENGTH_S / self.run_seconds
+
+
+EngineSpec = Annotated[EmbeddedSpec | DbBenchSpec | CommandSpec | RecordedSpec, Field(discriminator="kind")]

@@ -6,10 +6,18 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from rocktune.engine import CommandSpec, DbBenchSpec, EmbeddedSpec, EngineSpec
+from rocktune.engine import (
+    CommandSpec,
+    DbBenchSpec,
+    EmbeddedSpec,
+    EngineSpec,
+    RecordedSpec,
+    table_digest,
+)
 from rocktune.errors import UserError, unknown_name
-from rocktune.spec_file import Spec, is_file_name, read_toml, validated
+from rocktune.spec_file import Spec, Switch, is_file_name, read_toml, validated
 from rocktune.study.spec import VerificationSettings
+from rocktune.table import read_table
 from rocktune.units import parse_scale, parse_seconds
 
 FULL_SIZE_BUDGET_S = 2325.0
@@ -22,9 +30,13 @@ _ENGINES = {
     "embedded": "the linked RocksDB, in worker processes: fast, throttled, repeatable",
     "db_bench": "a db_bench program of any version or fork",
     "command": "your own program, which opens RocksDB with an OPTIONS file",
+    "recorded": "a table of past measurements, replayed or interpolated in no time",
 }
 
-_FILES = ("workload", "device", "space", "tuner", "options_file", "out")
+_ENGINE_OF = {"db_bench": "db_bench", "command": "command", "table": "recorded", "interpolate": "recorded"}
+"""The engine to which each field belongs that has no meaning for others."""
+
+_FILES = ("workload", "device", "space", "tuner", "table", "options_file", "out")
 
 
 class StudyRequest(Spec):
@@ -33,9 +45,11 @@ class StudyRequest(Spec):
     Attributes:
         workload: a preset's name, or a TOML file.
         device: likewise; the machine's own storage by default.
-        engine: what measures: "embedded", "db_bench" or "command".
+        engine: what measures: "embedded", "db_bench", "command" or "recorded".
         db_bench: path of the program, for engine "db_bench".
         command: the user's program, for engine "command".
+        table: the file, for engine "recorded"; it says workload, device, space, memory and scale too.
+        interpolate: let a model of the table answer, for engine "recorded".
         space: likewise.
         tuner: its name, or a Python file with a tuner in it.
         tuner_settings: by the tuner's own names.
@@ -57,6 +71,8 @@ class StudyRequest(Spec):
     engine: str = "embedded"
     db_bench: str | None = None
     command: CommandSpec | None = None
+    table: str | None = None
+    interpolate: Switch | None = None
     space: str = "dremel"
     tuner: str = "dremel"
     tuner_settings: dict[str, Any] = Field(default={})
@@ -96,7 +112,7 @@ def _with_paths(document: dict[str, Any], folder: Path) -> dict[str, Any]:
         return (
             name in _FILES
             and isinstance(value, str)
-            and (name in ("options_file", "out") or is_file_name(value) or value.endswith(".py"))
+            and (name in ("table", "options_file", "out") or is_file_name(value) or value.endswith(".py"))
         )
 
     found = {name: str(folder / value) if is_file(name, value) else value for name, value in document.items()}
@@ -139,11 +155,15 @@ def engine_spec(request: StudyRequest) -> EngineSpec:
     """
     if request.engine not in _ENGINES:
         raise unknown_name("engine", request.engine, _ENGINES)
-    for name in ("db_bench", "command"):
-        if getattr(request, name) is not None and request.engine != name:
-            raise UserError(f"{name}: has no meaning for engine '{request.engine}'; ask for engine '{name}'")
+    for name, engine in _ENGINE_OF.items():
+        if getattr(request, name) is not None and request.engine != engine:
+            raise UserError(
+                f"{name}: has no meaning for engine '{request.engine}'; ask for engine '{engine}'"
+            )
     if request.engine == "embedded":
         return EmbeddedSpec()
+    if request.engine == "recorded":
+        return _recorded(request.table, bool(request.interpolate))
     if request.engine == "db_bench":
         return DbBenchSpec() if request.db_bench is None else DbBenchSpec(program=request.db_bench)
     if request.command is None:
@@ -151,6 +171,16 @@ def engine_spec(request: StudyRequest) -> EngineSpec:
             "command: missing; a study file says in its table [command] what engine 'command' is to run"
         )
     return request.command
+
+
+def _recorded(table: str | None, interpolate: bool) -> RecordedSpec:
+    if table is None:
+        raise UserError("table: missing; name the file that engine 'recorded' is to replay with --table")
+    path = Path(table).absolute()
+    seconds = read_table(path).conditions.measured_s
+    return RecordedSpec(
+        table=str(path), digest=table_digest(path), interpolate=interpolate, run_seconds=seconds
+    )
 
 
 def scale_and_budget(

@@ -110,6 +110,7 @@ class SweepSpec(ExperimentSpec):
     Attributes:
         kind: tells a sweep from a study.
         samples: how many configurations, drawn at random; None for every one of the space.
+        part: (k, n): of these every n-th, beginning with the k-th; the n parts have all, each once.
         warm_up_s: seconds of load in each run before what is measured; 0 for none.
         measured_s: seconds that are measured.
         control_every: the space's default is measured again after every so many configurations.
@@ -117,6 +118,7 @@ class SweepSpec(ExperimentSpec):
 
     kind: Literal["sweep"] = "sweep"
     samples: Positive | None = None
+    part: tuple[Positive, Positive] = (1, 1)
     warm_up_s: Amount
     measured_s: Age
     control_every: Positive = 20

@@ -70,8 +70,9 @@ def runs_of(spec: SweepSpec, space: Space) -> list[RunOf]:
         chosen = [grid[place] for place in rng.permutation(len(grid))]
     else:
         chosen = _sampled(space, spec.samples, rng)
+    part, parts = spec.part
     runs: list[RunOf] = []
-    for number, configuration in enumerate(chosen):
+    for number, configuration in enumerate(chosen[part - 1 :: parts]):
         if number % spec.control_every == 0:
             runs.append((space.default(), seeds.CONTROL + number // spec.control_every))
         runs.append((configuration, seeds.SEARCH))

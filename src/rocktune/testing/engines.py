@@ -71,27 +71,6 @@ class EngineConformance:
         assert engine.version
         assert isinstance(engine.can_park, bool)
 
-    def test_checked_options_hold_the_configuration(
-        self, engine: Engine, experiment: Experiment, configuration: Configuration
-    ) -> None:
-        """At full size, whatever the scale."""
-        options = engine.check(experiment, configuration)
-        assert int(options["cf"]["num_levels"]) == configuration["num_levels"]
-        assert int(options["cf"]["write_buffer_size"]) == configuration["write_buffer_size"]
-
-    def test_refused_options_are_invalid(self, engine: Engine, experiment: Experiment) -> None:
-        """In `check` and in `open`, as a status and one line; the engine goes on."""
-        bare = Configuration({})
-        refused = replace(experiment, base_options={"cf": {"write_buffer_size": "0x10"}})
-        asking = (lambda: engine.check(refused, bare), lambda: engine.open(refused, bare, seed=1))
-        for ask in asking:
-            with pytest.raises(RunFailed) as failure:
-                ask()
-            assert failure.value.status is Status.INVALID
-            assert failure.value.message
-            assert "\n" not in failure.value.message
-        assert engine.check(experiment, bare)
-
     def test_windows_follow_each_other(
         self, engine: Engine, experiment: Experiment, configuration: Configuration
     ) -> None:
@@ -169,7 +148,6 @@ class EngineConformance:
         run.close()
         with pytest.raises(ValueError, match="closed"):
             run.advance(1.0)
-        assert engine.opening_s > 0
         assert engine.loading_s == 0
 
     def test_an_engine_closes_its_runs(
@@ -182,6 +160,38 @@ class EngineConformance:
         with pytest.raises(ValueError, match="closed"):
             run.advance(1.0)
         run.close()
+
+
+class StoreEngineConformance(EngineConformance):
+    """What every engine must do besides that opens a RocksDB. Subclass it with a fixture `engine`."""
+
+    def test_opening_takes_time(
+        self, engine: Engine, experiment: Experiment, configuration: Configuration
+    ) -> None:
+        """And is counted."""
+        engine.open(experiment, configuration, seed=1).close()
+        assert engine.opening_s > 0
+
+    def test_checked_options_hold_the_configuration(
+        self, engine: Engine, experiment: Experiment, configuration: Configuration
+    ) -> None:
+        """At full size, whatever the scale."""
+        options = engine.check(experiment, configuration)
+        assert int(options["cf"]["num_levels"]) == configuration["num_levels"]
+        assert int(options["cf"]["write_buffer_size"]) == configuration["write_buffer_size"]
+
+    def test_refused_options_are_invalid(self, engine: Engine, experiment: Experiment) -> None:
+        """In `check` and in `open`, as a status and one line; the engine goes on."""
+        bare = Configuration({})
+        refused = replace(experiment, base_options={"cf": {"write_buffer_size": "0x10"}})
+        asking = (lambda: engine.check(refused, bare), lambda: engine.open(refused, bare, seed=1))
+        for ask in asking:
+            with pytest.raises(RunFailed) as failure:
+                ask()
+            assert failure.value.status is Status.INVALID
+            assert failure.value.message
+            assert "\n" not in failure.value.message
+        assert engine.check(experiment, bare)
 
     def test_bare_defaults_are_the_engines_own(self, engine: Engine, experiment: Experiment) -> None:
         """The configuration without knobs, scaled as any other."""

@@ -1,0 +1,163 @@
+"""A regression model of a table, for configurations that it lacks, with its error and the table's noise."""
+
+import zlib
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import ExtraTreesRegressor, HistGradientBoostingRegressor
+from sklearn.linear_model import RidgeCV
+from sklearn.model_selection import KFold, cross_val_predict
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardScaler
+
+from rocktune.engine.base import RunFailed
+from rocktune.errors import UserError
+from rocktune.table import Table, TableRow
+from rocktune.trial import Configuration, Status
+
+ALWAYS_MODELLED = ("throughput_ops_s", "read_latency_us_p99", "write_amplification")
+"""What every outcome shows."""
+FOLDS = 5
+FEWEST_ROWS = 4 * FOLDS
+_MOST_LEVELS = 12
+"""Up to so many values a knob's are told apart as such; beyond, they are a scale."""
+
+Reals = NDArray[np.float64]
+
+
+class Interpolation:
+    """Figures of any configuration of the table's space: a model's, times noise as the table has it.
+
+    The noise is drawn for every configuration and seed, of configurations in the table too, so that what was
+    measured by luck is not told from what was not.
+
+    Attributes:
+        errors: by figure, the model's cross-validated error: the root mean square of the logarithm of
+            predicted over measured (about its relative error).
+    """
+
+    def __init__(self, table: Table, required_figures: Sequence[str] = ()) -> None:
+        """Fits the models: for each figure that of three whose error in 5-fold cross-validation is least.
+
+        Args:
+            table: with at least 20 runs that are ok.
+            required_figures: to be modelled beyond `ALWAYS_MODELLED`.
+
+        Raises:
+            UserError: the table has too few runs, or a figure that is 0 or negative.
+        """
+        sound = [row for row in table.rows if row.status is Status.OK]
+        if len(sound) < FEWEST_ROWS:
+            raise UserError(
+                f"table: {len(sound)} runs are too few to interpolate; it takes at least {FEWEST_ROWS}"
+            )
+        self._knobs = list(table.conditions.knobs)
+        self._failures = _failure_model(self._knobs, table.rows)
+        wanted = dict.fromkeys((*ALWAYS_MODELLED, *required_figures))
+        self._fields = [field for field in wanted if all(row.figures[field] > 0 for row in sound)]
+        for field in required_figures:
+            if field not in self._fields:
+                raise UserError(
+                    f"table: '{field}' is not above 0 in every run, and so cannot be interpolated"
+                )
+        features = _features(self._knobs, [row.configuration for row in sound])
+        logs = np.log([[row.figures[field] for field in self._fields] for row in sound])
+        self._models, self.errors = [], {}
+        for field, values in zip(self._fields, logs.T, strict=True):
+            model, self.errors[field] = _best_model(features, values)
+            self._models.append(model)
+        self._noise = _noise_covariance(sound, logs)
+
+    def describe(self) -> str:
+        """Returns the errors in a few words, for the record."""
+        return ", ".join(f"{field} ±{error:.1%}" for field, error in self.errors.items())
+
+    def figures(self, configuration: Configuration, seed: int) -> Mapping[str, float]:
+        """Returns a run's figures.
+
+        Args:
+            configuration: of the table's knobs.
+            seed: decides, with the configuration, the noise.
+
+        Raises:
+            RunFailed: the run of the table whose knobs are nearest failed.
+        """
+        features = _features(self._knobs, [configuration])
+        if self._failures is not None:
+            status = Status(self._failures.predict(features)[0])
+            if status is not Status.OK:
+                raise RunFailed(status, "so did the nearest run of the table")
+        rng = np.random.default_rng([seed, zlib.crc32(configuration.key.encode())])
+        noise = rng.multivariate_normal(np.zeros(len(self._fields)), self._noise)
+        logs = np.array([model.predict(features)[0] for model in self._models]) + noise
+        return dict(zip(self._fields, np.exp(logs).tolist(), strict=True))
+
+
+def _features(knobs: Sequence[str], configurations: Sequence[Configuration]) -> NDArray[Any]:
+    """Returns a row for each configuration; numbers above 0 as logarithms, for knobs act by ratios."""
+    columns = []
+    for name in knobs:
+        values = [configuration[name] for configuration in configurations]
+        if all(isinstance(value, str) for value in values):
+            columns.append(np.array(values, dtype=object))
+        else:
+            numbers = np.array([float(value) for value in values])
+            columns.append(np.where(numbers > 0, np.log2(np.maximum(numbers, 1e-300)), -1.0).astype(object))
+    return np.array(columns, dtype=object).T
+
+
+def _encoder(features: NDArray[Any]) -> Any:
+    """Returns what makes numbers of features: one per value of a knob with few, else its scale."""
+    levels = [len(set(column)) for column in features.T]
+    few = [index for index, count in enumerate(levels) if count <= _MOST_LEVELS]
+    many = [index for index, count in enumerate(levels) if count > _MOST_LEVELS]
+    return make_column_transformer(
+        (OneHotEncoder(handle_unknown="ignore", sparse_output=False), few),
+        (make_pipeline(StandardScaler(), PolynomialFeatures(3, include_bias=False)), many),
+    )
+
+
+def _best_model(features: NDArray[Any], values: Reals) -> tuple[Any, float]:
+    """Returns the fitted model with the least cross-validated error, and that error."""
+    candidates = (
+        make_pipeline(
+            _encoder(features),
+            PolynomialFeatures(2, interaction_only=True, include_bias=False),
+            RidgeCV(np.logspace(-3, 3, 13)),
+        ),
+        make_pipeline(_encoder(features), ExtraTreesRegressor(200, min_samples_leaf=2, random_state=0)),
+        make_pipeline(_encoder(features), HistGradientBoostingRegressor(random_state=0)),
+    )
+    folds = KFold(FOLDS, shuffle=True, random_state=0)
+    errors = [
+        float(np.sqrt(np.mean((cross_val_predict(model, features, values, cv=folds) - values) ** 2)))
+        for model in candidates
+    ]
+    best = int(np.argmin(errors))
+    return candidates[best].fit(features, values), errors[best]
+
+
+def _noise_covariance(rows: Sequence[TableRow], logs: Reals) -> Reals:
+    """Returns the covariance of the figures' logarithms between runs of one configuration, or 0."""
+    places = defaultdict(list)
+    for place, row in enumerate(rows):
+        places[row.configuration].append(place)
+    repeated = [logs[where] - logs[where].mean(axis=0) for where in places.values() if len(where) > 1]
+    if not repeated:
+        return np.zeros((logs.shape[1], logs.shape[1]))
+    residuals = np.vstack(repeated)
+    return np.asarray(residuals.T @ residuals / (len(residuals) - len(repeated)))
+
+
+def _failure_model(knobs: Sequence[str], rows: Sequence[TableRow]) -> Any | None:
+    """Returns what tells the status of the nearest run; None where none failed."""
+    if all(row.status is Status.OK for row in rows):
+        return None
+    features = _features(knobs, [row.configuration for row in rows])
+    model = make_pipeline(_encoder(features), KNeighborsClassifier(1))
+    return model.fit(features, [str(row.status) for row in rows])

@@ -1,6 +1,7 @@
 """A table as an engine. Time is what the table says: a run takes its seconds of measuring, no wall time."""
 
 import hashlib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from weakref import WeakSet
@@ -105,6 +106,11 @@ class RecordedEngine:
         sound = [row for row in table.rows if row.status is Status.OK]
         if not sound:
             raise UserError(f"{path}: has no run that is ok")
+        if re.search(r"RocksDB \d+\.\d+", table.conditions.engine) is None:
+            raise UserError(
+                f"{path}: conditions: engine: '{table.conditions.engine}' names no version of RocksDB, which "
+                "exports need, such as 'RocksDB 7.8.3'"
+            )
         for name in figures:
             if all(row.figures[name] != row.figures[name] for row in sound):
                 raise UserError(f"{path}: no run has the figure '{name}'")

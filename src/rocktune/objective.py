@@ -224,14 +224,14 @@ def objective_named(name: str | Sequence[str], constraints: Sequence[str] = ()) 
     """Returns an objective.
 
     Args:
-        name: a measurement field, "balance" (throughput and p99 read latency), or several fields, whose
-            Pareto front is sought.
+        name: a measurement field, "balance" (throughput and p99 read latency), or several fields, one by one
+            or with commas between them (as in `Objective.name`), whose Pareto front is sought.
         constraints: such as "read_latency_us_p99<=250".
 
     Raises:
         UserError: there is no such objective, or one twice, or a constraint is malformed.
     """
-    names = (name,) if isinstance(name, str) else tuple(name)
+    names = tuple(part.strip() for part in name.split(",")) if isinstance(name, str) else tuple(name)
     kept = tuple(parse_constraint(text) for text in constraints)
     if names == (BALANCE,):
         return Objective(BALANCE, ("throughput_ops_s", "read_latency_us_p99"), kept)

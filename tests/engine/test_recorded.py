@@ -23,7 +23,7 @@ NOISE = 0.02
 
 def throughput(configuration: Configuration) -> float:
     threads, buffers = float(configuration["threads"]), float(configuration["max_write_buffer_number"])
-    return 1000 * threads**0.7 * (1 + 0.2 * math.log2(buffers)) / (1 + 0.02 * threads * buffers)
+    return 1000 * float(threads**0.7) * (1 + 0.2 * math.log2(buffers)) / (1 + 0.02 * threads * buffers)
 
 
 def row(configuration: Configuration, replicate: int = 0, factor: float = 1.0) -> TableRow:

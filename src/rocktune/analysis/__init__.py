@@ -1,5 +1,6 @@
-"""What tables of measurements say: their extremes and noise, and which knobs matter."""
+"""What tables and comparisons of measurements say: extremes, noise, importance of knobs, ranks of tuners."""
 
+from rocktune.analysis.comparing import ComparedRun, compared_runs, findings_of
 from rocktune.analysis.summary import summary_of_table
 
-__all__ = ["summary_of_table"]
+__all__ = ["ComparedRun", "compared_runs", "findings_of", "summary_of_table"]

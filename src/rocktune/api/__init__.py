@@ -1,6 +1,7 @@
 """What rocktune can do, as functions that return plain data. The command line calls nothing else."""
 
 from rocktune.api.catalogue import list_devices, list_engines, list_spaces, list_tuners, list_workloads
+from rocktune.api.comparing import compare, estimate_comparison
 from rocktune.api.machine import clean, doctor
 from rocktune.api.running import run
 from rocktune.api.studies import delete, export, report, show, studies
@@ -10,9 +11,11 @@ from rocktune.api.tuning import Outcome, estimate, resume, tune, verify
 __all__ = [
     "Outcome",
     "clean",
+    "compare",
     "delete",
     "doctor",
     "estimate",
+    "estimate_comparison",
     "estimate_sweep",
     "export",
     "list_devices",

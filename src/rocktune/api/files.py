@@ -16,6 +16,21 @@ OPTIONS_NAME = "OPTIONS"
 REPORT_NAME = "report.html"
 
 
+def require_study(study: StudyRecord, lacks: str) -> None:
+    """Refuses a sweep or comparison where a study is asked for.
+
+    Args:
+        study: any of them.
+        lacks: what it lacks, for the error.
+
+    Raises:
+        UserError: it is none.
+    """
+    kind = study.spec.get("kind")
+    if kind is not None:
+        raise UserError(f"study '{study.name}': a {kind} {lacks}")
+
+
 def claim_output(ledger: Ledger, study: StudyRecord, out: str | Path | None) -> Path:
     """Makes a study's output directory and remembers it.
 

@@ -68,11 +68,11 @@ def resolved(
     def base_options() -> Any:
         return own_options(request.options_file, leave_out_foreign=request.engine == "command")
 
-    return resolve(request, request.study or _new_name(request, *suffix), base_options), request
+    conditions = (Path(part).stem for part in (request.workload or "study", request.device))
+    return resolve(request, request.study or new_name(*conditions, *suffix), base_options), request
 
 
-def _new_name(request: StudyRequest, *suffix: str) -> str:
+def new_name(*parts: str) -> str:
     """Returns a name that tells what is tuned and when: `ycsb-a-nvme-20260304-093015`."""
-    parts = [*(Path(part).stem for part in (request.workload or "study", request.device)), *suffix]
     readable = re.sub(r"[^A-Za-z0-9._-]+", "-", "-".join(parts)).strip("-.")
     return f"{readable}-{datetime.now():%Y%m%d-%H%M%S}"

@@ -4,7 +4,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from rocktune.api.files import REPORT_NAME, claim_output, write_report_file
+from rocktune.api.comparing import comparison_of, report_comparison
+from rocktune.api.files import REPORT_NAME, claim_output, require_study, write_report_file
 from rocktune.errors import UserError
 from rocktune.export import export_study
 from rocktune.ledger import Ledger, StudyRecord, open_ledger
@@ -51,13 +52,16 @@ def delete(name: str, *, ledger: str | None = None) -> None:
 
 
 def report(name: str, *, ledger: str | None = None) -> Path:
-    """Writes a finished study's report again and returns its path.
+    """Writes a finished study's report again, or a comparison's as far as it has got, and returns its path.
 
     Raises:
         UserError: there is no such study, it is not finished, or the file cannot be written.
     """
     with open_ledger(ledger, create=ledger is None) as opened:
         record = opened.study(name)
+        if record.spec.get("kind") == "comparison":
+            directory = claim_output(opened, record, None)
+            return Path(report_comparison(comparison_of(record), opened, record, directory)["report"])
         outcome = _finished(opened, record)
         directory = claim_output(opened, record, None)
         return write_report_file(opened, record, outcome | {"report": str(directory / REPORT_NAME)})
@@ -81,8 +85,7 @@ def export(name: str, to: str, *, point: int | None = None, ledger: str | None =
 
 
 def _finished(ledger: Ledger, record: StudyRecord) -> dict[str, Any]:
-    if "tuner" not in record.spec:
-        raise UserError(f"study '{record.name}': a sweep has a table ('rocktune table') and nothing else")
+    require_study(record, "has no configuration to export")
     outcome = ledger.outcome(record)
     if outcome is None:
         raise UserError(f"study '{record.name}' is not finished; 'rocktune resume {record.name}' goes on")
@@ -92,6 +95,8 @@ def _finished(ledger: Ledger, record: StudyRecord) -> dict[str, Any]:
 def _summary(ledger: Ledger, record: StudyRecord) -> dict[str, Any]:
     outcome = ledger.outcome(record) or {}
     spec = record.spec
+    if spec.get("kind") == "comparison":
+        spec = {**spec["studies"][0]["study"], "tuner": "comparison"}
     return {
         "study": record.name,
         "state": record.state,

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from rocktune import study
+from rocktune.api.comparing import comparison_of, run_recorded_comparison
 from rocktune.api.engines import opened_engine
-from rocktune.api.files import claim_output, write_files
+from rocktune.api.files import claim_output, require_study, write_files
 from rocktune.api.requests import Given, resolved_study
 from rocktune.api.sweeping import run_recorded_sweep
 from rocktune.engine import CommandSpec, Engine, command_lines
-from rocktune.errors import UserError
 from rocktune.ledger import open_ledger
 from rocktune.objective import objective_named
 from rocktune.study import Observer, StudySpec, SweepSpec, recorded_spec
@@ -82,7 +82,7 @@ def tune(
 def resume(name: str, *, ledger: str | None = None, observer: Observer | None = None) -> Outcome:
     """Goes on with a study or sweep, or returns the outcome of a finished one with its files written again.
 
-    Of a sweep the outcome is what `rocktune.sweep` returns.
+    Of a sweep the outcome is what `rocktune.sweep` returns, of a comparison what `rocktune.compare` does.
 
     Args:
         name: the study's.
@@ -94,7 +94,10 @@ def resume(name: str, *, ledger: str | None = None, observer: Observer | None = 
         StudyInterrupted: Ctrl-C.
     """
     with open_ledger(ledger, create=ledger is None) as opened:
-        record, spec = opened.study(name), recorded_spec(opened.study(name).spec)
+        record = opened.study(name)
+        if record.spec.get("kind") == "comparison":
+            return Outcome(run_recorded_comparison(comparison_of(record), opened, observer))
+        spec = recorded_spec(record.spec)
         if isinstance(spec, SweepSpec):
             return Outcome(run_recorded_sweep(spec, opened, observer))
         observer = observer or Observer()
@@ -120,9 +123,9 @@ def verify(name: str, scale: str, *, ledger: str | None = None, observer: Observ
     """
     divisor = parse_scale(scale)
     with open_ledger(ledger, create=ledger is None) as opened:
-        record, spec = opened.study(name), recorded_spec(opened.study(name).spec)
-        if isinstance(spec, SweepSpec):
-            raise UserError(f"study '{name}': a sweep has no winner to verify; tune on its table")
+        record = opened.study(name)
+        require_study(record, "has no winner to verify")
+        spec = StudySpec.model_validate(dict(record.spec))
         observer = observer or Observer()
         observer.estimated(study.verifying_s(spec, divisor))
         with _engine_of(spec) as engine:

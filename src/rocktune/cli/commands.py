@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.console import Console
 
 from rocktune import api
 from rocktune.cli import options, research_tables, tables
@@ -27,21 +28,10 @@ def tune(
     tuner: Annotated[
         str | None, typer.Option(metavar="NAME|FILE.py", help="What chooses configurations.")
     ] = None,
-    objective: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="FIELD",
-            help="What to improve, such as throughput_ops_s; or balance. Given again: a Pareto front.",
-        ),
-    ] = None,
-    constraint: Annotated[
-        list[str] | None,
-        typer.Option(metavar="FIELD<=NUMBER", help="What must hold, or FIELD>=NUMBER; may be repeated."),
-    ] = None,
+    objective: options.Objectives = None,
+    constraint: options.Constraints = None,
     scale: options.Scale = None,
-    budget: Annotated[
-        str | None, typer.Option(metavar="TIME", help="The search's time of measuring, such as 3m.")
-    ] = None,
+    budget: options.Budget = None,
     memory: options.Memory = None,
     options_file: options.OptionsFile = None,
     ledger: options.Ledger = None,
@@ -61,7 +51,7 @@ def tune(
         "interpolate": interpolate,
         "space": space,
         "tuner": tuner,
-        "objective": _one_or_several(objective or []),
+        "objective": options.one_or_several(objective),
         "constraints": constraint or None,
         "scale": scale,
         "budget": budget,
@@ -152,7 +142,7 @@ def resume(study: options.StudyName, ledger: options.Ledger = None, json: option
     """Go on with a study that was interrupted."""
     with ProgressDisplay(stderr()) as display:
         outcome = api.resume(study, ledger=ledger, observer=display).to_json()
-    show_result(outcome, json, research_tables.print_sweep if "table" in outcome else tables.print_outcome)
+    show_result(outcome, json, _printer_of(outcome))
 
 
 @app.command()
@@ -240,8 +230,11 @@ def doctor(json: options.Json = False) -> None:
         raise typer.Exit(1)
 
 
-def _one_or_several(names: list[str]) -> str | list[str] | None:
-    return names[0] if len(names) == 1 else names or None
+def _printer_of(outcome: dict[str, Any]) -> Callable[[Console, Any], None]:
+    """Returns what prints the outcome of a study, a sweep or a comparison."""
+    if "tuners" in outcome:
+        return research_tables.print_comparison
+    return research_tables.print_sweep if "table" in outcome else tables.print_outcome
 
 
 def _assignments(texts: list[str]) -> dict[str, str]:

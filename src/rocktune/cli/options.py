@@ -47,3 +47,25 @@ OptionsFile = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Your own RocksDB OPTIONS file; it becomes the baseline.")
 ]
 Seed = Annotated[int | None, typer.Option(metavar="N", help="Decides all random numbers.")]
+Objectives = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--objective",
+        metavar="FIELD",
+        help="What to improve, such as throughput_ops_s; or balance. Given again: a Pareto front.",
+    ),
+]
+Constraints = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--constraint", metavar="FIELD<=NUMBER", help="What must hold, or FIELD>=NUMBER; may be repeated."
+    ),
+]
+Budget = Annotated[
+    str | None, typer.Option(metavar="TIME", help="The search's time of measuring, such as 3m.")
+]
+
+
+def one_or_several(names: list[str] | None) -> str | list[str] | None:
+    """Returns the only name, several, or None for none."""
+    return names[0] if names and len(names) == 1 else names or None

@@ -1,4 +1,4 @@
-"""The commands for tables: sweeping a space, and what its table says."""
+"""The commands for research: sweeping a space into a table, and comparing tuners."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,6 +11,7 @@ from rocktune.cli.app import app, show_result
 from rocktune.cli.output import stderr, stdout
 from rocktune.cli.progress import ProgressDisplay
 from rocktune.study.resolving import HowToSweep
+from rocktune.study.tuner_choice import split_choices
 
 
 @app.command()
@@ -85,3 +86,65 @@ def table(
 ) -> None:
     """Write what studies or sweeps have measured so far as a table, which engine recorded replays."""
     show_result(api.write_recorded(studies, out, ledger=ledger), json, research_tables.print_sweep)
+
+
+@app.command()
+def compare(
+    tuners: Annotated[
+        str, typer.Option(metavar="A,B,C", help="Tuners; settings in parentheses: nsga2(population=20).")
+    ],
+    settings: Annotated[
+        list[str],
+        typer.Option(metavar="FILE|NAME", help="A study's file, a table, or a workload; may be repeated."),
+    ],
+    seeds: Annotated[int, typer.Option(metavar="N", help="How many searches of each tuner and setting.")] = 5,
+    device: options.Device = None,
+    engine: options.Engine = None,
+    db_bench: options.DbBench = None,
+    interpolate: options.Interpolate = None,
+    space: options.Space = None,
+    objective: options.Objectives = None,
+    constraint: options.Constraints = None,
+    scale: options.Scale = None,
+    budget: options.Budget = None,
+    memory: options.Memory = None,
+    ledger: options.Ledger = None,
+    study: Annotated[str | None, typer.Option(metavar="NAME", help="What to call the comparison.")] = None,
+    seed: options.Seed = None,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Where report.html goes.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would take, and stop.")] = False,
+    json: options.Json = False,
+) -> None:
+    """Compare tuners: equal budgets, paired seeds, verified results, one report."""
+    given: dict[str, Any] = {
+        "tuners": split_choices(tuners),
+        "settings": settings,
+        "seeds": seeds,
+        "device": device,
+        "engine": engine,
+        "db_bench": db_bench,
+        "interpolate": interpolate,
+        "space": space,
+        "objective": options.one_or_several(objective),
+        "constraints": constraint or None,
+        "scale": scale,
+        "budget": budget,
+        "memory": memory,
+        "ledger": ledger,
+        "study": study,
+        "seed": seed,
+        "out": out,
+    }
+    estimate = api.estimate_comparison(**given)
+    if dry_run:
+        show_result(estimate, json, research_tables.print_comparison_estimate)
+        return
+    given["study"] = estimate["study"]
+
+    def announce() -> None:
+        if not json:
+            research_tables.print_comparison_estimate(stdout(), estimate)
+
+    with ProgressDisplay(stderr(), estimate["total_s"], announce) as display:
+        compared = api.compare(observer=display, **given)
+    show_result(compared, json, research_tables.print_comparison)

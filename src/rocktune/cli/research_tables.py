@@ -1,12 +1,13 @@
-"""What sweeps and tables say, as compact text for a terminal."""
+"""What sweeps, tables and comparisons say, as compact text for a terminal."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from rich.console import Console
+from rich.table import Table
 
 from rocktune.cli.tables import table
-from rocktune.report import findings
+from rocktune.report import comparison, findings
 from rocktune.units import format_seconds
 
 
@@ -36,7 +37,7 @@ def print_sweep(console: Console, summary: Mapping[str, Any]) -> None:
     console.print(f"Table: {summary['table']}", soft_wrap=True)
 
 
-def _extremes(summary: Mapping[str, Any]) -> Any:
+def _extremes(summary: Mapping[str, Any]) -> Table:
     heads = [f"best {findings.field_label(field)}" for field in summary["best"]]
     made = table("", *heads, "noise", numbers=(*heads, "noise"))
     for field in summary["best"]:
@@ -49,4 +50,57 @@ def _extremes(summary: Mapping[str, Any]) -> Any:
     configurations = [best["configuration"] for best in summary["best"].values()]
     for name in configurations[0]:
         made.add_row(name, *(findings.format_option(name, each[name]) for each in configurations), "")
+    return made
+
+
+def print_comparison_estimate(console: Console, estimate: Mapping[str, Any]) -> None:
+    """Prints what a comparison will take, before it begins."""
+    console.print(
+        f"Comparison '{estimate['study']}': {estimate['studies']} studies, each with a search of "
+        f"{format_seconds(estimate['budget_s'])} of measuring; about {format_seconds(estimate['total_s'])}. "
+        f"Ctrl-C ends it; 'rocktune resume {estimate['study']}' goes on.",
+        soft_wrap=True,
+    )
+
+
+def print_comparison(console: Console, found: Mapping[str, Any]) -> None:
+    """Prints ranks, one tuner against the other, and where the report is."""
+    console.print()
+    console.print(comparison.headline(found), style="bold")
+    console.print()
+    console.print(_ranks(found))
+    console.print()
+    if found["pairs"]:
+        console.print(_pairs(found))
+        console.print()
+    if found["friedman"]:
+        console.print(
+            f"Friedman's test over {found['friedman']['blocks']} blocks: p = {found['friedman']['p']:.3g}"
+        )
+    console.print(f"Report: {found['report']}", soft_wrap=True)
+
+
+def _ranks(found: Mapping[str, Any]) -> Table:
+    heads = ("average rank", "verified, median", "near the best", "after, median")
+    made = table("tuner", *heads, numbers=heads)
+    for tuner, summary in found["tuners"].items():
+        after_s = summary["near_best_s"]["median"]
+        made.add_row(
+            tuner,
+            findings.format_number(summary["average_rank"]),
+            findings.format_number(summary["verified"]["median"]),
+            f"{summary['near_best_share']:.0%}",
+            "never" if after_s is None else format_seconds(after_s),
+        )
+    return made
+
+
+def _pairs(found: Mapping[str, Any]) -> Table:
+    made = table("tuner", "other", "ratio", "wins · ties · losses", numbers=("ratio",))
+    for pair in found["pairs"]:
+        interval = findings.format_ratio_interval(pair["ratio"])
+        counts = f"{pair['wins']} · {pair['ties']} · {pair['losses']}"
+        made.add_row(
+            pair["tuner"], pair["other"], f"{findings.format_ratio(pair['ratio'])} ({interval})", counts
+        )
     return made

@@ -1,6 +1,8 @@
-"""What a study found, as sentences and as one self-contained HTML page."""
+"""What studies and comparisons found, as sentences and as self-contained HTML pages."""
 
+from rocktune.report.comparison import render_comparison
+from rocktune.report.document import write_document
 from rocktune.report.page import render_report, write_report
 from rocktune.report.reproduce import command_line
 
-__all__ = ["command_line", "render_report", "write_report"]
+__all__ = ["command_line", "render_comparison", "render_report", "write_document", "write_report"]

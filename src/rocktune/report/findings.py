@@ -101,6 +101,15 @@ def format_option(name: str, value: object) -> str:
     return text
 
 
+def format_changes(configuration: Mapping[str, Any], baseline: Mapping[str, Any]) -> str:
+    """Writes what of a configuration differs from the baseline's; "" for nothing."""
+    return ", ".join(
+        f"{name}={format_option(name, value)}"
+        for name, value in configuration.items()
+        if baseline.get(name) != value
+    )
+
+
 def format_field(field: str, value: float | None) -> str:
     """Writes a measurement field's value as people read it (sizes with a unit, shares in percent)."""
     if value is None or math.isnan(value):

@@ -10,6 +10,7 @@ from rocktune.report import findings, sections
 from rocktune.report.figures import Figure, axes, field_title
 from rocktune.trial import Result
 
+_LINE = {"color": "role:best", "width": 2, "shape": "hv"}
 _ROLES = {
     Feasibility.FEASIBLE: ("Trial", "muted", "circle"),
     Feasibility.INFEASIBLE: ("Breaks a constraint", "warn", "x"),
@@ -21,6 +22,13 @@ def section(outcome: Mapping[str, Any], trials: Sequence[TrialRecord]) -> str:
     fields = fields_of(outcome)
     if len(fields) < 2:
         return ""
+    growth = sections.figure_section(
+        "Growth of the front",
+        "The hypervolume: the share of the plane between the worst and the best seen in each objective that "
+        "the front dominates. Where the line is flat, more searching found nothing.",
+        [growth_of_front(outcome)],
+        short=True,
+    )
     figure = sections.figure_section(
         "The front" if outcome.get("front") else "Constraints",
         "Each trial of the search at its full age, in two figures. No point of the front is beaten in all "
@@ -29,13 +37,12 @@ def section(outcome: Mapping[str, Any], trials: Sequence[TrialRecord]) -> str:
         else "Each trial of the search at its full age: what it reached, and what it had to keep.",
         [scatter(outcome, trials)],
     )
-    return figure + _table(outcome)
+    return figure + _table(outcome) + growth
 
 
 def fields_of(outcome: Mapping[str, Any]) -> list[str]:
     """Returns the fields of objectives and constraints; none for "balance" alone."""
-    name = str(outcome.get("objective", ""))
-    objective = objective_named(name.split(", "), outcome.get("constraints") or ())
+    objective = objective_named(str(outcome["objective"]), outcome.get("constraints") or ())
     return list(objective.all_fields) if objective.seeks_front or objective.constraints else []
 
 
@@ -46,7 +53,7 @@ def scatter(outcome: Mapping[str, Any], trials: Sequence[TrialRecord]) -> Figure
         None when the search measured nothing.
     """
     across, up = fields_of(outcome)[:2]
-    objective = objective_named(str(outcome["objective"]).split(", "), outcome.get("constraints") or ())
+    objective = objective_named(str(outcome["objective"]), outcome.get("constraints") or ())
     records = [record for record in trials if record.phase == "search" and record.measurement]
     if not records:
         return None
@@ -71,7 +78,21 @@ def scatter(outcome: Mapping[str, Any], trials: Sequence[TrialRecord]) -> Figure
     return {"data": [trace for trace in traces if trace["x"]], "layout": layout}
 
 
-_LINE = {"color": "role:best", "width": 2, "shape": "hv"}
+def growth_of_front(outcome: Mapping[str, Any]) -> Figure | None:
+    """The hypervolume over seconds of measuring; None where no front was sought or nothing was found."""
+    points = (outcome.get("hypervolume") or {}).get("by_time")
+    if not points:
+        return None
+    trace = {
+        "type": "scatter",
+        "mode": "lines",
+        "name": "Hypervolume",
+        "x": [round(at_s, 3) for at_s, _ in points],
+        "y": [round(volume, 5) for _, volume in points],
+        "line": _LINE,
+        "hovertemplate": "%{y:.3f} after %{x:,.4s} s<extra></extra>",
+    }
+    return {"data": [trace], "layout": axes("Time spent measuring (s)", "Hypervolume")}
 
 
 def _points(points: Sequence[tuple[Any, Any]], name: str, role: str, symbol: str) -> dict[str, Any]:
@@ -108,9 +129,5 @@ def _row(number: int, point: Mapping[str, Any], fields: Sequence[str], baseline:
     cells = "".join(
         f'<td class="number">{findings.format_field(field, point.get(field))}</td>' for field in fields
     )
-    changes = ", ".join(
-        f"{name}={findings.format_option(name, value)}"
-        for name, value in point["configuration"].items()
-        if baseline.get(name) != value
-    )
+    changes = findings.format_changes(point["configuration"], baseline)
     return f'<tr><td class="number">{number}</td>{cells}<td class="configuration">{escape(changes)}</td></tr>'

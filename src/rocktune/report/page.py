@@ -1,23 +1,13 @@
-"""The report: one HTML page that holds everything it needs and reaches for nothing else.
+"""The report of a study: what it found, the proof, the search, every trial, and how to do it again."""
 
-Figures are data for the inlined Plotly library. The page's content security policy lets only the two scripts
-run that are known by their digest, and forbids every request.
-"""
-
-import base64
-import hashlib
 from collections.abc import Mapping, Sequence
-from functools import cache
-from html import escape
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
-
-from plotly.offline import get_plotlyjs
 
 from rocktune.ledger import StudyRecord, TrialRecord
 from rocktune.report import figures, fronts, sections
 from rocktune.report.arms import arm_results
+from rocktune.report.document import document, write_document
 from rocktune.report.findings import headline
 
 
@@ -25,11 +15,7 @@ def write_report(
     path: Path, study: StudyRecord, outcome: Mapping[str, Any], trials: Sequence[TrialRecord]
 ) -> None:
     """Writes the report of a study that has an outcome; see `render_report`. Replaces the file whole."""
-    page = render_report(study, outcome, trials, arm_results(study, trials))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(path.name + ".part")
-    unfinished.write_text(page, encoding="utf-8")
-    unfinished.replace(path)
+    write_document(path, render_report(study, outcome, trials, arm_results(study, trials)))
 
 
 def render_report(
@@ -56,7 +42,7 @@ def render_report(
         + sections.trials(outcome, trials)
         + sections.reproduction(study, outcome)
     )
-    return _document(f"{headline(outcome)} · {study.name}", body)
+    return document(f"{headline(outcome)} · {study.name}", body)
 
 
 def _figures(
@@ -103,30 +89,4 @@ def _figures(
             [figures.bytes_by_cause(runs)],
             short=True,
         )
-    )
-
-
-@cache
-def _resource(name: str) -> str:
-    return (files("rocktune.report") / name).read_text(encoding="utf-8")
-
-
-def _digest(script: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
-
-
-def _document(title: str, body: str) -> str:
-    scripts = [get_plotlyjs(), _resource("theme.js")] if "data-figure=" in body else []
-    policy = (
-        "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; "
-        f"script-src {' '.join(map(_digest, scripts)) or chr(39) + 'none' + chr(39)}"
-    )
-    inlined = "".join(f"<script>{script}</script>\n" for script in scripts)
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<link rel="icon" href="data:,">\n'
-        f"<title>{escape(title)}</title>\n<style>\n{_resource('style.css')}</style>\n</head>\n"
-        f"<body>\n<main>\n{body}</main>\n{inlined}</body>\n</html>\n"
     )

@@ -10,6 +10,9 @@ from rocktune.space import space_names
 from rocktune.units import format_bytes, format_scale, format_seconds, parse_bytes
 from rocktune.workload import workload_names
 
+Argument = tuple[str, str | bool]
+"""An option and its value; True for one without a value, and nothing is written for one that is empty."""
+
 _PRESETS = {"workload": workload_names, "device": device_names, "space": space_names}
 
 
@@ -26,27 +29,47 @@ def named(part: Any) -> str:
 def command_lines(study: StudyRecord, outcome: Mapping[str, Any]) -> list[str]:
     """Returns the command that repeats the study under a new name."""
     spec = study.spec
-    arguments = [
-        (f"--{part}", _as_given(named(spec.get(part, outcome.get(part, ""))), presets()))
-        for part, presets in _PRESETS.items()
-    ]
-    arguments.append(("--tuner", named(spec.get("tuner", outcome.get("tuner", "")))))
     engine = spec.get("engine") or {}
-    if engine.get("kind", "embedded") != "embedded":
-        arguments += [("--engine", engine["kind"]), ("--db-bench", str(engine.get("program", "")))]
+    arguments = [*_conditions(spec, outcome), *_engine(engine)]
+    arguments.append(("--tuner", named(spec.get("tuner", outcome.get("tuner", "")))))
     arguments += [
         *(("--objective", field) for field in str(outcome.get("objective", "")).split(", ")),
         *(("--constraint", text) for text in outcome.get("constraints") or ()),
-        ("--scale", _scale_text(spec, outcome)),
         ("--budget", f"{spec['budget_s']:g}s" if spec.get("budget_s") else ""),
-        ("--memory", _exact_size(spec["memory_bytes"]) if spec.get("memory_bytes") else ""),
         ("--seed", str(outcome.get("seed", ""))),
-        ("--options-file", "OPTIONS" if spec.get("base_options") else ""),
         ("--study", f"{study.name}-again"),
     ]
-    given = [f"{name} {shlex.quote(value)}" for name, value in arguments if value]
+    given = [
+        name if value is True else f"{name} {shlex.quote(str(value))}" for name, value in arguments if value
+    ]
     tune = "rocktune tune STUDY.toml" if engine.get("kind") == "command" else "rocktune tune"
     return [f"{tune} \\", *(f"    {argument} \\" for argument in given[:-1]), f"    {given[-1]}"]
+
+
+def _conditions(spec: Mapping[str, Any], outcome: Mapping[str, Any]) -> list[Argument]:
+    """Returns what is measured; a table says all of it itself."""
+    if (spec.get("engine") or {}).get("kind") == "recorded":
+        return []
+    return [
+        *(
+            (f"--{part}", _as_given(named(spec.get(part, outcome.get(part, ""))), presets()))
+            for part, presets in _PRESETS.items()
+        ),
+        ("--scale", _scale_text(spec, outcome)),
+        ("--memory", _exact_size(spec["memory_bytes"]) if spec.get("memory_bytes") else ""),
+        ("--options-file", "OPTIONS" if spec.get("base_options") else ""),
+    ]
+
+
+def _engine(engine: Mapping[str, Any]) -> list[Argument]:
+    if engine.get("kind", "embedded") == "embedded":
+        return []
+    return [
+        ("--engine", engine["kind"]),
+        ("--db-bench", str(engine.get("program", ""))),
+        ("--table", str(engine.get("table", ""))),
+        ("--interpolate", bool(engine.get("interpolate"))),
+    ]
 
 
 def _exact_size(count: int) -> str:

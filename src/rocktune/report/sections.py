@@ -258,11 +258,7 @@ def _trial_row(record: TrialRecord, baseline: Mapping[str, Any], fields: Sequenc
     status = escape(str(record.status).replace("_", " "))
     message = f": {escape(record.message)}" if record.message else ""
     unchanged = "the baseline" if record.trial.configuration else "RocksDB's defaults"
-    changes = ", ".join(
-        f"{name}={findings.format_option(name, value)}"
-        for name, value in record.trial.configuration.items()
-        if baseline.get(name) != value
-    )
+    changes = findings.format_changes(record.trial.configuration, baseline)
     return (
         f"<tr{'' if record.status == 'ok' else ' class=' + chr(34) + 'failed' + chr(34)}>"
         f'<td class="number">{record.batch}.{record.index}</td><td '

@@ -18,6 +18,8 @@ def table_of(ledger: Ledger, study: StudyRecord) -> Table:
     Raises:
         UserError: nothing has been measured yet.
     """
+    if study.spec.get("kind") == "comparison":
+        raise UserError(f"study '{study.name}': a comparison has no runs of its own; name one of its studies")
     spec = recorded_spec(study.spec)
     records = [record for record in ledger.trials(study) if record.trial.configuration]
     if not records:

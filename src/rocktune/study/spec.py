@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from rocktune.device import DeviceSpec
 from rocktune.engine import EmbeddedSpec, EngineSpec
@@ -30,7 +30,8 @@ class VerificationSettings(Spec):
         finalists: how many of the search's best get fresh runs.
         front_points: where a Pareto front is sought, how many of its points are finalists.
         pick_runs: fresh runs of each finalist.
-        ablation_pairs: runs with and without each option; fewer than 2 say nothing about spread.
+        ablation_pairs: runs with and without each option; 1 says nothing about spread, 0 leaves the
+            ablation out, and with it the pruning.
         prune_pairs: runs of the winner and of its pruned form, in each attempt at pruning.
         prune_attempts: how often less is pruned where more made it worse; 0 keeps the search's winner whole.
         proof_pairs: runs of winner, baseline and RocksDB's defaults.
@@ -41,12 +42,19 @@ class VerificationSettings(Spec):
     finalists: Positive = 4
     front_points: Positive = 8
     pick_runs: Positive = 2
-    ablation_pairs: Annotated[int, Field(strict=True, ge=2, le=90)] = 3
+    ablation_pairs: Annotated[int, Field(strict=True, ge=0, le=90)] = 3
     prune_pairs: Annotated[int, Field(strict=True, ge=3, le=20)] = 3
     prune_attempts: Annotated[int, Field(strict=True, ge=0, le=5)] = 2
     proof_pairs: Annotated[int, Field(strict=True, ge=6, le=500)] = 8
     ablation_age_s: Age = 60.0
     age_s: Age = 120.0
+
+    @field_validator("ablation_pairs")
+    @classmethod
+    def _with_spread(cls, pairs: int) -> int:
+        if pairs == 1:
+            raise ValueError("1 says nothing about spread; give 0 or at least 2")
+        return pairs
 
 
 class ExperimentSpec(Spec):

@@ -15,6 +15,7 @@ from rocktune.study import outcome, seeds
 from rocktune.study.ablation import ablate, prune
 from rocktune.study.best import BestSoFar, finalists
 from rocktune.study.estimate import parked_limit_bytes, verification_s
+from rocktune.study.hypervolume import hypervolume_over_time
 from rocktune.study.interrupt import Interrupt, StudyInterrupted
 from rocktune.study.loop import Loop, StopRequested
 from rocktune.study.observer import Observer
@@ -198,6 +199,8 @@ class _Study:
         else:
             found = self._pruned_and_proven(picked.winner)
         found |= outcome.picked(picked, objective, self._options)
+        searched = [record for record in self._ledger.trials(self._study) if record.phase == "search"]
+        found["hypervolume"] = hypervolume_over_time(searched, objective)
         return conditions | found | outcome.counted(self._ledger, self._study)
 
     def _pruned_and_proven(self, winner: Configuration) -> dict[str, Any]:
@@ -205,7 +208,7 @@ class _Study:
         ablations = _replicates(seeds.ABLATE, settings.ablation_pairs)
         ablation_age_s = self._age_s(settings.ablation_age_s)
         effects = []
-        if winner != baseline:
+        if winner != baseline and ablations:
             stage = ablate(winner, baseline, objective, self._is_valid, ablations, ablation_age_s)
             effects = self._run("ablate", stage)
         attempts = [

@@ -1,0 +1,233 @@
+"""What a comparison of tuners says: time to near the best, ranks, wins and losses."""
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from rocktune.analysis.progress import NEAR_BEST, Progress, progress_of
+from rocktune.ledger import Ledger
+from rocktune.objective import Objective, Row, objective_named
+from rocktune.study.comparison import ComparedStudy, ComparisonSpec
+from rocktune.study.hypervolume import Bounds, bounds_of, hypervolume
+from rocktune.study.statistics import ratio_interval
+from rocktune.trial import Status
+
+TIE = 0.01
+"""Relative difference below which two verified results count as equal."""
+_FEWEST_FOR_FRIEDMAN = 3
+
+
+@dataclass(frozen=True)
+class ComparedRun:
+    """One finished study of a comparison.
+
+    Attributes:
+        setting: what was measured.
+        tuner: what searched.
+        seed: pairs runs of different tuners.
+        study: its name in the ledger.
+        verified: how good the result is, by fresh runs: the ratio to the baseline, or the hypervolume of the
+            front; larger is better, NaN where nothing was found that keeps the constraints.
+        progress: how the search got on.
+    """
+
+    setting: str
+    tuner: str
+    seed: int
+    study: str
+    verified: float
+    progress: Progress = field(repr=False)
+
+
+def compared_runs(spec: ComparisonSpec, ledger: Ledger) -> list[ComparedRun]:
+    """Returns a comparison's studies that are finished, in its order.
+
+    Hypervolumes of one setting have common bounds: the worst and best that any of its searches saw.
+    """
+    found: list[ComparedRun] = []
+    for setting in dict.fromkeys(each.setting for each in spec.studies):
+        finished = [each for each in spec.studies if each.setting == setting and _is_finished(each, ledger)]
+        found += _runs_of_setting(finished, ledger)
+    return found
+
+
+def _is_finished(compared: ComparedStudy, ledger: Ledger) -> bool:
+    names = {record.name for record in ledger.studies()}
+    return compared.study.name in names and ledger.outcome(ledger.study(compared.study.name)) is not None
+
+
+def _runs_of_setting(finished: Sequence[ComparedStudy], ledger: Ledger) -> list[ComparedRun]:
+    records = {each.study.name: ledger.trials(ledger.study(each.study.name)) for each in finished}
+    bounds: dict[str, Bounds | None] = {}
+    for each in finished:
+        objective = objective_named(each.study.objective, each.study.constraints)
+        if objective.seeks_front and not bounds:
+            rows = [
+                objective.row(record.result)
+                for found in records.values()
+                for record in found
+                if record.phase == "search" and record.status is Status.OK
+            ]
+            bounds = {"common": bounds_of(rows, objective)}
+    common = bounds.get("common")
+    return [
+        ComparedRun(
+            each.setting,
+            each.tuner,
+            each.study.seed,
+            each.study.name,
+            _verified(ledger.outcome(ledger.study(each.study.name)) or {}, _objective(each), common),
+            progress_of(records[each.study.name], _objective(each), common),
+        )
+        for each in finished
+    ]
+
+
+def _objective(compared: ComparedStudy) -> Objective:
+    return objective_named(compared.study.objective, compared.study.constraints)
+
+
+def _verified(outcome: Mapping[str, Any], objective: Objective, bounds: Bounds | None) -> float:
+    if objective.seeks_front:
+        points: list[Row] = [
+            {name: point[name] for name in objective.all_fields} for point in outcome.get("front") or []
+        ]
+        return hypervolume(points, objective, bounds) if points and bounds else math.nan
+    best, ratio = outcome.get("best"), outcome.get("ratio_to_baseline")
+    if not best or not best["keeps_constraints"] or not ratio or ratio["value"] is None:
+        return math.nan
+    return float(ratio["value"])
+
+
+def findings_of(runs: Sequence[ComparedRun]) -> dict[str, Any]:
+    """Returns what a comparison says.
+
+    Args:
+        runs: of several tuners; seeds pair them.
+
+    Returns:
+        `tuners` (best average rank first; by name: `average_rank`, `verified` (median and range over its
+        runs), `near_best_share` (of its runs that came within 95% of the best known), `near_best_s` (median
+        and range of the seconds of measuring until then, None where never));
+        `friedman` (`statistic`, `p`, `blocks`; None for fewer than three tuners or blocks);
+        `pairs` (by tuner and other tuner: `ratio` of the verified results with its 95% interval, `wins`,
+        `ties`, `losses`); `runs`: each study's name, figures and time to near the best.
+    """
+    tuners = list(dict.fromkeys(run.tuner for run in runs))
+    blocks = _blocks(runs, tuners)
+    ranks = {tuner: [block[tuner] for block in map(_ranks, blocks)] for tuner in tuners}
+    near = near_best_times(runs)
+    summaries = {tuner: _summary(tuner, runs, ranks[tuner], near) for tuner in tuners}
+    ordered = sorted(tuners, key=lambda tuner: summaries[tuner]["average_rank"] or math.inf)
+    return {
+        "tuners": {tuner: summaries[tuner] for tuner in ordered},
+        "friedman": _friedman(blocks, tuners),
+        "pairs": [_pair(one, other, blocks) for one, other in itertools.combinations(ordered, 2) if blocks],
+        "runs": [
+            {
+                "study": run.study,
+                "setting": run.setting,
+                "tuner": run.tuner,
+                "seed": run.seed,
+                "verified": run.verified,
+                "search_best": run.progress.final,
+                "near_best_s": near[run.study],
+                "search_s": run.progress.total_s,
+            }
+            for run in runs
+        ],
+    }
+
+
+def near_best_times(runs: Sequence[ComparedRun]) -> dict[str, float]:
+    """Returns by study the seconds of measuring until its search was within 95% of the best known.
+
+    The best known of a setting is the best that any of its searches saw. Infinity stands for never.
+    """
+    best = {
+        setting: max(run.progress.final for run in runs if run.setting == setting)
+        for setting in {run.setting for run in runs}
+    }
+    return {run.study: run.progress.time_to(NEAR_BEST * best[run.setting]) for run in runs}
+
+
+def _blocks(runs: Sequence[ComparedRun], tuners: Sequence[str]) -> list[dict[str, float]]:
+    """Returns for each setting and seed that all tuners have finished their verified results."""
+    grouped: dict[tuple[str, int], dict[str, float]] = {}
+    for run in runs:
+        grouped.setdefault((run.setting, run.seed), {})[run.tuner] = run.verified
+    return [block for block in grouped.values() if len(block) == len(tuners)]
+
+
+def _ranks(block: Mapping[str, float]) -> dict[str, float]:
+    """Returns each tuner's rank, 1 the best; equals share theirs, who found nothing comes last."""
+    values = [-math.inf if math.isnan(value) else value for value in block.values()]
+    return dict(zip(block, stats.rankdata(-np.array(values)).tolist(), strict=True))
+
+
+def _friedman(blocks: Sequence[Mapping[str, float]], tuners: Sequence[str]) -> dict[str, float] | None:
+    if len(tuners) < _FEWEST_FOR_FRIEDMAN or len(blocks) < _FEWEST_FOR_FRIEDMAN:
+        return None
+    ranked = [_ranks(block) for block in blocks]
+    columns = [[ranks[tuner] for ranks in ranked] for tuner in tuners]
+    if all(len(set(ranks.values())) == 1 for ranks in ranked):
+        return {"statistic": 0.0, "p": 1.0, "blocks": len(blocks)}
+    result = stats.friedmanchisquare(*columns)
+    return {"statistic": float(result.statistic), "p": float(result.pvalue), "blocks": len(blocks)}
+
+
+def _summary(
+    tuner: str, runs: Sequence[ComparedRun], ranks: Sequence[float], near: Mapping[str, float]
+) -> dict[str, Any]:
+    own = [run for run in runs if run.tuner == tuner]
+    times = [near[run.study] for run in own]
+    return {
+        "average_rank": float(np.mean(ranks)) if ranks else None,
+        "verified": _spread([run.verified for run in own]),
+        "near_best_share": sum(map(math.isfinite, times)) / len(times),
+        "near_best_s": _spread(times),
+        "runs": len(own),
+    }
+
+
+def _spread(values: Sequence[float]) -> dict[str, float | None]:
+    """Returns median, smallest and largest; None for one that is not finite."""
+    known = [value for value in values if not math.isnan(value)]
+    if not known:
+        return {"median": None, "low": None, "high": None}
+    ordered = sorted(known)
+    figures = {"median": _median(ordered), "low": ordered[0], "high": ordered[-1]}
+    return {name: value if math.isfinite(value) else None for name, value in figures.items()}
+
+
+def _median(ordered: Sequence[float]) -> float:
+    """Returns the median, infinity among the values allowed."""
+    lower, upper = ordered[(len(ordered) - 1) // 2], ordered[len(ordered) // 2]
+    return lower if lower == upper else (lower + upper) / 2
+
+
+def _pair(one: str, other: str, blocks: Sequence[Mapping[str, float]]) -> dict[str, Any]:
+    values = [(block[one], block[other]) for block in blocks]
+    compared = [_compare(*pair) for pair in values]
+    return {
+        "tuner": one,
+        "other": other,
+        "ratio": ratio_interval([first for first, _ in values], [second for _, second in values]).to_json(),
+        "wins": compared.count(1),
+        "ties": compared.count(0),
+        "losses": compared.count(-1),
+    }
+
+
+def _compare(one: float, other: float) -> int:
+    """Returns 1 where the first is better, -1 where the second is, 0 where they are equal within `TIE`."""
+    if math.isnan(one) or math.isnan(other):
+        return int(math.isnan(other)) - int(math.isnan(one))
+    if abs(one - other) <= TIE * max(abs(one), abs(other)):
+        return 0
+    return 1 if one > other else -1

@@ -1,0 +1,182 @@
+"""Comparing tuners: equal budgets, paired seeds, verified results, one report."""
+
+import re
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, Unpack
+
+from rocktune.analysis import compared_runs, findings_of
+from rocktune.api.engines import opened_engine
+from rocktune.api.files import REPORT_NAME, claim_output
+from rocktune.api.requests import Given, new_name, resolved_study
+from rocktune.engine import Engine
+from rocktune.errors import UserError
+from rocktune.ledger import Ledger, StudyRecord, open_ledger
+from rocktune.objective import objective_named
+from rocktune.report import render_comparison, write_document
+from rocktune.study import Observer, StudySpec
+from rocktune.study.comparison import ComparedStudy, ComparisonSpec, comparison_s, run_comparison
+from rocktune.study.tuner_choice import parse_choice
+
+DEFAULT_SEEDS = 5
+VERIFICATION = {"ablation_pairs": 0, "prune_attempts": 0, "proof_pairs": 6}
+"""What matters in one winner says nothing about tuners, so it is left out unless asked for."""
+
+
+def estimate_comparison(
+    tuners: Sequence[str], settings: Sequence[str], seeds: int = DEFAULT_SEEDS, **given: Unpack[Given]
+) -> dict[str, Any]:
+    """Says what a comparison would take, and measures and writes nothing.
+
+    Args:
+        tuners: see `compare`.
+        settings: see `compare`.
+        seeds: see `compare`.
+        **given: see `compare`.
+
+    Returns:
+        `study` (its name), `studies` (how many), `budget_s` of each, `total_s`.
+
+    Raises:
+        UserError: the request is wrong somewhere.
+    """
+    spec = _resolved(tuners, settings, seeds, given)
+    return {
+        "study": spec.name,
+        "studies": len(spec.studies),
+        "budget_s": spec.studies[0].study.budget_s,
+        "total_s": comparison_s(spec),
+    }
+
+
+def compare(
+    tuners: Sequence[str],
+    settings: Sequence[str],
+    seeds: int = DEFAULT_SEEDS,
+    *,
+    observer: Observer | None = None,
+    **given: Unpack[Given],
+) -> dict[str, Any]:
+    """Runs every tuner on every setting with every seed, each as a study of its own, and compares them.
+
+    A comparison that has this name and these settings already is gone on with.
+
+    Args:
+        tuners: names, with settings in parentheses where they differ from the defaults:
+            "nsga2(population=20)".
+        settings: what to measure: a study's TOML file, a table (.csv or .parquet), or a workload's name.
+        seeds: how many; from `seed` on, 1 by default.
+        observer: is told what happens.
+        **given: by the names of `rocktune.study.StudyRequest`, for all studies; `budget` is that of each.
+
+    Returns:
+        What `rocktune.analysis.findings_of` says, and `study`, `state`, `objective`, `constraints`, `report`.
+
+    Raises:
+        UserError: the request is wrong somewhere, or this machine lacks what it takes.
+        StudyInterrupted: Ctrl-C; `resume` goes on.
+    """
+    spec = _resolved(tuners, settings, seeds, given)
+    with open_ledger(given.get("ledger")) as ledger:
+        return run_recorded_comparison(spec, ledger, observer, given.get("out"))
+
+
+def run_recorded_comparison(
+    spec: ComparisonSpec, ledger: Ledger, observer: Observer | None, out: str | Path | None = None
+) -> dict[str, Any]:
+    """Runs a comparison, or the rest of it, and writes its report; see `compare`."""
+    record = ledger.create_study(spec.name, spec.model_dump(mode="json"))
+    directory = claim_output(ledger, record, out)
+    run_comparison(spec, _engine_of, ledger, observer)
+    return report_comparison(spec, ledger, ledger.study(spec.name), directory)
+
+
+def comparison_of(record: StudyRecord) -> ComparisonSpec:
+    """Returns what a ledger holds of a comparison."""
+    return ComparisonSpec.model_validate(dict(record.spec))
+
+
+def report_comparison(
+    spec: ComparisonSpec, ledger: Ledger, record: StudyRecord, directory: Path
+) -> dict[str, Any]:
+    """Writes the report of what of a comparison is finished; see `compare`.
+
+    Raises:
+        UserError: the report cannot be written.
+    """
+    runs = compared_runs(spec, ledger)
+    found = findings_of(runs)
+    shared = spec.studies[0].study
+    objective = objective_named(shared.objective, shared.constraints)
+    path = directory / REPORT_NAME
+    try:
+        write_document(path, render_comparison(spec.name, objective, runs, found))
+    except OSError as failure:
+        raise UserError(f"{path}: cannot be written: {failure.strerror}") from None
+    return {
+        "study": spec.name,
+        "state": record.state,
+        "objective": objective.name,
+        "constraints": list(shared.constraints),
+        **found,
+        "report": path,
+    }
+
+
+def _engine_of(spec: StudySpec) -> AbstractContextManager[Engine]:
+    return opened_engine(spec.engine, objective_named(spec.objective, spec.constraints).all_fields)
+
+
+def _resolved(tuners: Sequence[str], settings: Sequence[str], seeds: int, given: Given) -> ComparisonSpec:
+    for name, values in (("tuners", tuners), ("settings", settings)):
+        if not values:
+            raise UserError(f"{name}: missing; name at least one")
+        if len(set(values)) < len(values):
+            raise UserError(f"{name}: named twice; name each once")
+    if seeds < 1:
+        raise UserError(f"seeds: {seeds} is not above 0")
+    first = given.get("seed") or 1
+    name = given.get("study") or new_name("comparison")
+    studies = [
+        _study(name, setting, tuner, seed, given)
+        for setting in settings
+        for seed in range(first, first + seeds)
+        for tuner in _rotated(tuners, seed)
+    ]
+    objectives = {(str(each.study.objective), each.study.constraints) for each in studies}
+    if len(objectives) > 1:
+        raise UserError("settings: they seek different objectives; name one with --objective")
+    return ComparisonSpec(name=name, studies=tuple(studies))
+
+
+def _rotated(tuners: Sequence[str], seed: int) -> list[str]:
+    """Lets each tuner be first, in the middle and last in turn, so that what drifts favours none."""
+    start = seed % len(tuners)
+    return [*tuners[start:], *tuners[:start]]
+
+
+def _study(comparison: str, setting: str, choice: str, seed: int, given: Given) -> ComparedStudy:
+    tuner, tuner_settings = parse_choice(choice)
+    label = Path(setting).stem
+    asked: Given = {
+        **given,
+        "tuner": tuner,
+        "tuner_settings": tuner_settings,
+        "seed": seed,
+        "study": _slug(f"{comparison}-{label}-{choice}-{seed}"),
+        "verification": VERIFICATION | (given.get("verification") or {}),
+    }
+    file: Path | None = None
+    if setting.endswith((".csv", ".parquet")):
+        asked |= {"engine": "recorded", "table": setting}
+    elif setting.endswith(".toml"):
+        file = Path(setting)
+    else:
+        asked["workload"] = setting
+    spec, _ = resolved_study(file, asked)
+    return ComparedStudy(setting=label, tuner=choice, study=spec)
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("-.")[:100]

@@ -1,0 +1,54 @@
+"""One HTML page that holds everything it needs and reaches for nothing else.
+
+Figures are data for the inlined Plotly library. The page's content security policy lets only the two scripts
+run that are known by their digest, and forbids every request.
+"""
+
+import base64
+import hashlib
+from functools import cache
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+
+from plotly.offline import get_plotlyjs
+
+
+def write_document(path: Path, page: str) -> None:
+    """Writes a page, replacing the file whole."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(path.name + ".part")
+    unfinished.write_text(page, encoding="utf-8")
+    unfinished.replace(path)
+
+
+@cache
+def _resource(name: str) -> str:
+    return (files("rocktune.report") / name).read_text(encoding="utf-8")
+
+
+def _digest(script: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
+
+
+def document(title: str, body: str) -> str:
+    """Returns a page.
+
+    Args:
+        title: any text.
+        body: HTML, in which everything that came from outside is escaped.
+    """
+    scripts = [get_plotlyjs(), _resource("theme.js")] if "data-figure=" in body else []
+    policy = (
+        "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; "
+        f"script-src {' '.join(map(_digest, scripts)) or chr(39) + 'none' + chr(39)}"
+    )
+    inlined = "".join(f"<script>{script}</script>\n" for script in scripts)
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<link rel="icon" href="data:,">\n'
+        f"<title>{escape(title)}</title>\n<style>\n{_resource('style.css')}</style>\n</head>\n"
+        f"<body>\n<main>\n{body}</main>\n{inlined}</body>\n</html>\n"
+    )

@@ -1,0 +1,98 @@
+"""How much of the plane of objectives a front dominates, and how that grew."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocktune.ledger import TrialRecord
+from rocktune.objective import Feasibility, Objective, Row
+
+Bounds = Mapping[str, tuple[float, float]]
+"""By objective field, its worst and its best value: the corners of what is measured."""
+
+
+def bounds_of(rows: Iterable[Row], objective: Objective) -> Bounds | None:
+    """Returns the worst and the best value of each objective among rows of figures.
+
+    Returns:
+        None where no row has all figures, or an objective is the same in all.
+    """
+    known = [row for row in rows if np.isfinite(objective.gains([row])).all()]
+    bounds = {}
+    for field in objective.fields:
+        values = sorted((row[field] for row in known), key=lambda value: objective.is_better(field) * value)
+        if not values or values[0] == values[-1]:
+            return None
+        bounds[field] = (values[0], values[-1])
+    return bounds
+
+
+def hypervolume(rows: Sequence[Row], objective: Objective, bounds: Bounds) -> float:
+    """Returns the share of the box between the bounds that feasible rows dominate; larger is better.
+
+    Args:
+        rows: figures for the objective's `all_fields`.
+        objective: its fields are the dimensions.
+        bounds: of each field, the worst value being where the volume begins.
+
+    Returns:
+        A number from 0 to 1, where no row is better than the bounds' best.
+    """
+    # pymoo takes half a second to import, and most studies have one objective.
+    from pymoo.indicators.hv import HV
+
+    front = [rows[index] for index in objective.front(rows)]
+    if not front:
+        return 0.0
+    missing = np.array(
+        [[_missing(row[field], *bounds[field]) for field in objective.fields] for row in front]
+    )
+    inside: NDArray[np.float64] = missing[(missing < 1).all(axis=1)]
+    return float(HV(ref_point=np.ones(len(objective.fields)))(inside)) if len(inside) else 0.0
+
+
+def _missing(value: float, worst: float, best: float) -> float:
+    """Returns how far a value is from the best, the worst being 1."""
+    return (best - value) / (best - worst)
+
+
+def hypervolume_over_time(
+    records: Sequence[TrialRecord], objective: Objective, bounds: Bounds | None = None
+) -> dict[str, Any] | None:
+    """Returns how the hypervolume of a search's front grew, trials of full age alone.
+
+    Args:
+        records: the search's, in order.
+        objective: what was sought.
+        bounds: those of the records themselves by default.
+
+    Returns:
+        `bounds`, and `by_time`: [seconds of measuring until then, hypervolume] whenever it grew. None where
+        the objective has one field, or there are no bounds.
+    """
+    if not objective.seeks_front or not records:
+        return None
+    full_age_s = max(record.trial.until_s for record in records)
+    feasible = [
+        record
+        for record in records
+        if record.trial.until_s == full_age_s and objective.feasibility(record.result) is Feasibility.FEASIBLE
+    ]
+    bounds = bounds or bounds_of([objective.row(record.result) for record in feasible], objective)
+    if bounds is None:
+        return None
+    spent_s, rows = 0.0, []
+    by_time: list[tuple[float, float]] = []
+    chosen = {id(record) for record in feasible}
+    for record in records:
+        spent_s += record.measured_s
+        if id(record) not in chosen:
+            continue
+        rows.append(objective.row(record.result))
+        rows = [rows[index] for index in objective.front(rows)]
+        volume = hypervolume(rows, objective, bounds)
+        if not by_time or volume != by_time[-1][1]:
+            by_time.append((spent_s, volume))
+    return {"bounds": {field: list(ends) for field, ends in bounds.items()}, "by_time": by_time}

@@ -1,6 +1,7 @@
 """What tables and comparisons of measurements say: extremes, noise, importance of knobs, ranks of tuners."""
 
 from rocktune.analysis.comparing import ComparedRun, compared_runs, findings_of
+from rocktune.analysis.importance import importance_of
 from rocktune.analysis.summary import summary_of_table
 
-__all__ = ["ComparedRun", "compared_runs", "findings_of", "summary_of_table"]
+__all__ = ["ComparedRun", "compared_runs", "findings_of", "importance_of", "summary_of_table"]

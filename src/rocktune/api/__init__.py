@@ -2,6 +2,7 @@
 
 from rocktune.api.catalogue import list_devices, list_engines, list_spaces, list_tuners, list_workloads
 from rocktune.api.comparing import compare, estimate_comparison
+from rocktune.api.importance import importance
 from rocktune.api.machine import clean, doctor
 from rocktune.api.running import run
 from rocktune.api.studies import delete, export, report, show, studies
@@ -18,6 +19,7 @@ __all__ = [
     "estimate_comparison",
     "estimate_sweep",
     "export",
+    "importance",
     "list_devices",
     "list_engines",
     "list_spaces",

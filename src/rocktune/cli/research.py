@@ -148,3 +148,19 @@ def compare(
     with ProgressDisplay(stderr(), estimate["total_s"], announce) as display:
         compared = api.compare(observer=display, **given)
     show_result(compared, json, research_tables.print_comparison)
+
+
+@app.command()
+def importance(
+    source: Annotated[
+        str, typer.Argument(metavar="STUDY|TABLE", help="A study's name, or a table.", show_default=False)
+    ],
+    field: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FIELD", help="A figure; throughput and p99 read latency by default."),
+    ] = None,
+    ledger: options.Ledger = None,
+    json: options.Json = False,
+) -> None:
+    """Say which knobs decide throughput and latency: R² and functional ANOVA."""
+    show_result(api.importance(source, field or (), ledger=ledger), json, research_tables.print_importance)

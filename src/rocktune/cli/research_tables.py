@@ -55,10 +55,12 @@ def _extremes(summary: Mapping[str, Any]) -> Table:
 
 def print_comparison_estimate(console: Console, estimate: Mapping[str, Any]) -> None:
     """Prints what a comparison will take, before it begins."""
+    wall_s, name = estimate["total_s"], estimate["study"]
+    takes = f"about {format_seconds(wall_s)}" if wall_s else "the table's time, not the wall's"
     console.print(
-        f"Comparison '{estimate['study']}': {estimate['studies']} studies, each with a search of "
-        f"{format_seconds(estimate['budget_s'])} of measuring; about {format_seconds(estimate['total_s'])}. "
-        f"Ctrl-C ends it; 'rocktune resume {estimate['study']}' goes on.",
+        f"Comparison '{name}': {estimate['studies']} studies, each with a search of "
+        f"{format_seconds(estimate['budget_s'])} of measuring; {takes}. Ctrl-C ends it; "
+        f"'rocktune resume {name}' goes on.",
         soft_wrap=True,
     )
 
@@ -104,3 +106,26 @@ def _pairs(found: Mapping[str, Any]) -> Table:
             pair["tuner"], pair["other"], f"{findings.format_ratio(pair['ratio'])} ({interval})", counts
         )
     return made
+
+
+def print_importance(console: Console, found: Mapping[str, Any]) -> None:
+    """Prints for each figure which knobs explain it."""
+    for field, knobs in found["fields"].items():
+        console.print(f"{findings.field_label(field)}, {found['runs']:,} runs", style="bold")
+        made = table(
+            "knob", "R²", "R² given the first", "fANOVA", numbers=("R²", "R² given the first", "fANOVA")
+        )
+        for each in knobs:
+            given = each["r2_given_first"]
+            made.add_row(
+                each["knob"],
+                f"{each['r2']:.2f}",
+                "–" if given is None else f"{given:.2f}",
+                f"{each['fanova']:.2f}",
+            )
+        console.print(made)
+        console.print()
+    console.print(
+        "R²: the share of the variance between a knob's values. Given the first: the highest among runs in "
+        "which the first knob has one value."
+    )

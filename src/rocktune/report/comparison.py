@@ -65,8 +65,10 @@ def _header(name: str, runs: Sequence[ComparedRun], found: Mapping[str, Any]) ->
         if friedman
         else "Friedman's test takes three tuners and three blocks. "
     )
+    counts = ((len(found["tuners"]), "tuner"), (len(settings), "setting"), (len(seeds), "seed"))
+    counted = ", ".join(f"{count} {what}" + "s" * (count != 1) for count, what in counts)
     text = (
-        f"{len(found['tuners'])} tuners, {len(settings)} settings, {len(seeds)} seeds; every tuner had the "
+        f"{counted}; every tuner had the "
         f"same budget of measuring, and equal seeds met the same workload. {chance}"
     )
     return (
@@ -133,9 +135,7 @@ def best_so_far(runs: Sequence[ComparedRun], what: str) -> Figure | None:
         band = {"line": {"width": 0}, "showlegend": False, "hoverinfo": "skip"}
         traces += [
             shared | band | {"y": _rounded(low[seen])},
-            shared
-            | band
-            | {"y": _rounded(high[seen]), "fill": "tonexty", "opacity": 0.15, "fillcolor": colour},
+            shared | band | {"y": _rounded(high[seen]), "fill": "tonexty", "fillcolor": f"{colour}/26"},
             shared
             | {
                 "name": escape(tuner),

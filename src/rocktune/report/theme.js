@@ -9,9 +9,13 @@
     return getComputedStyle(document.documentElement).getPropertyValue("--" + role).trim();
   }
 
-  // Returns a copy of a specification with each "role:name" replaced by that role's colour.
+  // Returns a copy of a specification with each "role:name" replaced by that role's colour, and "role:name/aa" by
+  // the same with an opacity of aa (hexadecimal).
   function coloured(value) {
-    if (typeof value === "string" && value.startsWith("role:")) return colour(value.slice(5));
+    if (typeof value === "string" && value.startsWith("role:")) {
+      const [role, opacity = ""] = value.slice(5).split("/");
+      return colour(role) + opacity;
+    }
     if (Array.isArray(value)) return value.map(coloured);
     if (value && typeof value === "object")
       return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, coloured(inner)]));

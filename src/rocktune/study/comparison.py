@@ -1,5 +1,6 @@
 """Comparisons: several tuners on several settings with several seeds, each a study of its own."""
 
+import itertools
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Annotated, Literal
@@ -65,7 +66,7 @@ def run_comparison(
 
     Args:
         spec: what to do.
-        engine_of: opens the engine for each study; it is closed after it.
+        engine_of: opens the engine for the studies of a setting; it is closed after them.
         ledger: records everything, the comparison as a study of its own name.
         observer: is told what happens.
 
@@ -79,17 +80,19 @@ def run_comparison(
         if record.state == "finished":
             return
         ledger.set_state(record, "comparing")
-        left_s = comparison_s(spec)
-        for number, each in enumerate(spec.studies):
-            observer.estimated(left_s)
-            observer.note(f"Study {number + 1} of {len(spec.studies)}: {each.tuner} on {each.setting}")
-            with engine_of(each.study) as engine:
-                try:
-                    run_study(each.study, engine, ledger, observer)
-                except StudyInterrupted:
-                    ledger.set_state(record, "interrupted")
-                    raise _interrupted(spec, ledger, number) from None
-            left_s -= _study_s(each)
+        done = 0
+        try:
+            for _, group in itertools.groupby(spec.studies, key=lambda each: each.study.engine):
+                studies = list(group)
+                with engine_of(studies[0].study) as engine:
+                    for each in studies:
+                        observer.estimated(sum(map(_study_s, spec.studies[done:])))
+                        observer.note(f"Study {done + 1} of {len(spec.studies)}: {each.study.name}")
+                        run_study(each.study, engine, ledger, observer)
+                        done += 1
+        except StudyInterrupted:
+            ledger.set_state(record, "interrupted")
+            raise _interrupted(spec, ledger, done) from None
         ledger.set_state(record, "finished")
 
 

@@ -1,0 +1,158 @@
+"""Which knobs decide a figure: Jia and Chen's R² (section VI-2), and functional ANOVA beside it."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocktune.errors import UserError, unknown_name
+from rocktune.table import Table, TableRow
+from rocktune.trial import FIGURES, Status, Value
+
+FEWEST_RUNS = 10
+MOST_LEVELS = 16
+"""A knob with more values than this is cut into as many groups of equal size."""
+_MOST_ROWS_OF_FANOVA = 1000
+
+Reals = NDArray[np.float64]
+
+
+def importance_of(table: Table, fields: Sequence[str], seed: int = 0) -> dict[str, list[dict[str, Any]]]:
+    """Returns how much of each figure each knob explains.
+
+    Args:
+        table: of measurements; runs that failed are left out.
+        fields: which figures.
+        seed: decides the random forest of functional ANOVA, and its sample where there are over 1,000 runs.
+
+    Returns:
+        By field a row for each knob that takes several values, the most important by R² first: `knob`;
+        `r2` (0 to 1, of the knob alone); `r2_given_first` (the highest R² among the runs in which the first
+        knob has one value, None for the first itself) and `given` (that value); `fanova` (the share of the
+        variance that functional ANOVA gives to the knob; all knobs' add up to 1).
+
+    Raises:
+        UserError: a field is unknown or has no values, or there are too few runs.
+    """
+    for field in fields:
+        if field not in FIGURES:
+            raise unknown_name("field", field, FIGURES)
+    return {field: _importance(_sound(table, field), field, seed) for field in fields}
+
+
+def _sound(table: Table, field: str) -> list[TableRow]:
+    known = [row for row in table.rows if row.status is Status.OK]
+    rows = [row for row in known if not math.isnan(row.figures[field])]
+    if len(rows) < FEWEST_RUNS:
+        raise UserError(f"importance of {field}: {len(rows)} runs have it; it takes at least {FEWEST_RUNS}")
+    return rows
+
+
+def _importance(rows: Sequence[TableRow], field: str, seed: int) -> list[dict[str, Any]]:
+    values = np.array([row.figures[field] for row in rows])
+    groups = {name: _groups([row.configuration[name] for row in rows]) for name in rows[0].configuration}
+    varied = {name: column for name, column in groups.items() if len(set(column.tolist())) > 1}
+    if not varied or values.min() == values.max():
+        raise UserError(f"importance of {field}: nothing varies in these runs")
+    alone = {name: r_squared(column, values) for name, column in varied.items()}
+    first = max(alone, key=lambda name: alone[name])
+    shares = _fanova(rows, list(varied), values, seed)
+    found = []
+    for name, r2 in alone.items():
+        given_first, group = (None, None) if name == first else _given(varied[first], varied[name], values)
+        given = None if group is None else rows[group].configuration[first]
+        found.append(
+            {
+                "knob": name,
+                "r2": r2,
+                "r2_given_first": given_first,
+                "given": None if given is None else {first: given},
+                "fanova": shares[name],
+            }
+        )
+    return sorted(found, key=lambda each: (each["knob"] != first, -(each["r2_given_first"] or 0.0)))
+
+
+def r_squared(groups: NDArray[np.intp], values: Reals) -> float:
+    """Returns R² of least squares on one indicator variable for each group: 1 - residual / total variance.
+
+    The fitted value of a run is its group's mean, so that R² is the share of the variance between groups.
+
+    Args:
+        groups: the group of each run, numbered from 0.
+        values: the figure of each run.
+
+    Returns:
+        From 0 to 1; 0 where the values are all equal.
+    """
+    total = float(((values - values.mean()) ** 2).sum())
+    if total == 0:
+        return 0.0
+    counts = np.bincount(groups)
+    means = np.bincount(groups, weights=values) / np.maximum(counts, 1)
+    return 1 - float(((values - means[groups]) ** 2).sum()) / total
+
+
+def _given(
+    first: NDArray[np.intp], other: NDArray[np.intp], values: Reals
+) -> tuple[float | None, int | None]:
+    """Returns the highest R² of a knob among runs in which the first one is in one group, and such a run."""
+    best: tuple[float | None, int | None] = (None, None)
+    for group in np.unique(first):
+        inside = np.flatnonzero(first == group)
+        # With no more runs than groups every run is its group's mean.
+        if len(inside) <= 2 * len(set(other[inside].tolist())):
+            continue
+        r2 = r_squared(other[inside], values[inside])
+        if best[0] is None or r2 > best[0]:
+            best = (r2, int(inside[0]))
+    return best
+
+
+def _groups(column: Sequence[Value]) -> NDArray[np.intp]:
+    """Returns the number of each value's group: one for each value, or of a knob with many its quantile."""
+    levels = sorted(set(column), key=lambda value: (isinstance(value, str), value))
+    if len(levels) <= MOST_LEVELS:
+        numbers = {value: number for number, value in enumerate(levels)}
+        return np.array([numbers[value] for value in column])
+    reals = np.array([float(value) for value in column])
+    edges = np.quantile(reals, np.linspace(0, 1, MOST_LEVELS + 1)[1:-1])
+    return np.searchsorted(np.unique(edges), reals, side="right")
+
+
+def _fanova(rows: Sequence[TableRow], names: Sequence[str], values: Reals, seed: int) -> dict[str, float]:
+    """Returns the shares of Optuna's functional ANOVA."""
+    # Optuna takes half a second to import.
+    import optuna
+    from optuna.importance import FanovaImportanceEvaluator
+
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    chosen = np.arange(len(rows))
+    if len(rows) > _MOST_ROWS_OF_FANOVA:
+        chosen = np.random.default_rng(seed).choice(len(rows), _MOST_ROWS_OF_FANOVA, replace=False)
+    distributions = {
+        name: _distribution([row.configuration[name] for row in rows], optuna.distributions) for name in names
+    }
+    study = optuna.create_study()
+    for place in chosen.tolist():
+        study.add_trial(
+            optuna.trial.create_trial(
+                params={name: rows[place].configuration[name] for name in names},
+                distributions=distributions,
+                value=float(values[place]),
+            )
+        )
+    shares = FanovaImportanceEvaluator(seed=seed).evaluate(study)
+    total = sum(shares.values())
+    return {name: shares.get(name, 0.0) / total if total else 0.0 for name in names}
+
+
+def _distribution(column: Sequence[Value], distributions: Any) -> Any:
+    levels = sorted(set(column), key=lambda value: (isinstance(value, str), value))
+    if len(levels) <= MOST_LEVELS or isinstance(levels[0], str):
+        return distributions.CategoricalDistribution(levels)
+    if all(isinstance(value, int) for value in levels):
+        return distributions.IntDistribution(levels[0], levels[-1])
+    return distributions.FloatDistribution(float(levels[0]), float(levels[-1]))

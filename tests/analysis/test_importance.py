@@ -1,0 +1,102 @@
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rocktune import api
+from rocktune.analysis import importance_of
+from rocktune.analysis.importance import MOST_LEVELS, r_squared
+from rocktune.device import load_device
+from rocktune.errors import UserError
+from rocktune.table import Conditions, Table, TableRow, knob_types, write_table
+from rocktune.trial import FIGURES, Configuration, Status, Value
+from rocktune.workload import load_workload
+
+
+def table_of(rows: list[tuple[dict[str, Value], float]]) -> Table:
+    made = [
+        TableRow(
+            Configuration(values),
+            0,
+            Status.OK,
+            "",
+            dict.fromkeys(FIGURES, math.nan) | {"throughput_ops_s": figure},
+        )
+        for values, figure in rows
+    ]
+    conditions = Conditions(
+        knobs=knob_types(row.configuration for row in made),
+        workload=load_workload("zipfian"),
+        device=load_device("none"),
+        space={"name": "jia-chen"},
+        memory_bytes=1 << 30,
+        scale=1,
+        seed=1,
+        measured_s=1.0,
+    )
+    return Table(conditions, tuple(made))
+
+
+def test_r_squared_by_hand() -> None:
+    # Means 2 and 5; residuals 1, 0, 1, 1, 0, 1 = 4; total around 3.5: 6.25 + 2.25 + .25 + .25 + 2.25 + 6.25.
+    groups, values = np.array([0, 0, 0, 1, 1, 1]), np.array([1.0, 2, 3, 4, 5, 6])
+    assert r_squared(groups, values) == pytest.approx(1 - 4 / 17.5)
+    assert r_squared(groups, np.ones(6)) == 0
+    assert r_squared(np.arange(6), values) == 1
+
+
+def test_the_second_knob_is_judged_where_the_first_has_one_value() -> None:
+    rng = np.random.default_rng(2)
+    rows: list[tuple[dict[str, Value], float]] = [
+        # b matters only where a is 4; c never does.
+        ({"a": a, "b": b, "c": c, "fixed": 1}, 100.0 * a + (10 * b if a == 4 else 0) + rng.normal(0, 1))
+        for a in (1, 2, 4)
+        for b in (1, 2, 3)
+        for c in ("x", "y", "z", "w")
+    ]
+    (found,) = importance_of(table_of(rows), ["throughput_ops_s"]).values()
+    assert [each["knob"] for each in found][:2] == ["a", "b"]
+    first, second, third = found
+    assert first["r2"] > 0.95
+    assert (first["r2_given_first"], first["given"]) == (None, None)
+    assert second["given"] == {"a": 4}
+    assert second["r2_given_first"] > 0.95 > 0.1 > second["r2"]
+    assert third["r2_given_first"] < 0.8
+    assert sum(each["fanova"] for each in found) == pytest.approx(1)
+    assert first["fanova"] > 0.8
+
+
+def test_a_knob_of_many_values_is_cut_into_groups() -> None:
+    rng = np.random.default_rng(3)
+    rows: list[tuple[dict[str, Value], float]] = [
+        ({"x": float(x), "n": int(n)}, float(x))
+        for x, n in zip(rng.random(400), rng.integers(0, 99, 400), strict=True)
+    ]
+    (found,) = importance_of(table_of(rows), ["throughput_ops_s"]).values()
+    # Of a uniform variable 1 / groups² is left within them.
+    assert found[0]["knob"] == "x"
+    assert found[0]["r2"] == pytest.approx(1 - 1 / MOST_LEVELS**2, abs=0.005)
+    assert found[1]["r2"] < 0.2
+
+
+def test_what_cannot_be_said_is_refused() -> None:
+    rows: list[tuple[dict[str, Value], float]] = [({"a": a}, float(a)) for a in range(12)]
+    with pytest.raises(UserError, match="unknown field 'throughput': did you mean 'throughput_ops_s'"):
+        importance_of(table_of(rows), ["throughput"])
+    with pytest.raises(UserError, match="importance of db_bytes: 0 runs have it; it takes at least 10"):
+        importance_of(table_of(rows), ["db_bytes"])
+    with pytest.raises(UserError, match="importance of throughput_ops_s: nothing varies"):
+        importance_of(table_of([({"a": 1}, float(a)) for a in range(12)]), ["throughput_ops_s"])
+
+
+def test_a_table_is_read_by_its_file_and_a_study_by_its_name(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    write_table(path, table_of([({"a": a % 4, "b": a % 3}, float(a % 4)) for a in range(48)]))
+    document = api.importance(str(path), ["throughput_ops_s"])
+    assert document["runs"] == 48
+    assert document["fields"]["throughput_ops_s"][0]["knob"] == "a"
+    with pytest.raises(UserError, match=r"nowhere.csv: cannot be read"):
+        api.importance(str(tmp_path / "nowhere.csv"))
+    with pytest.raises(UserError, match="there is none"):
+        api.importance("mine", ledger=str(tmp_path / "no.sqlite"))

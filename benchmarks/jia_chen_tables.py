@@ -1,0 +1,87 @@
+"""Makes the tables of Jia and Chen's study: one of every configuration, samples of three other settings."""
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from benchmarks.claims import Claim, Measured, Settings, exactly, main, reported
+from rocktune import api
+from rocktune.ledger import open_ledger
+from rocktune.study.resolving import HowToSweep
+from rocktune.table import read_table
+
+DEVICES = Path(__file__).parent / "devices"
+SAMPLES = 540
+TABLES = {
+    "zipfian-pcie": ("zipfian", "pcie", None),
+    "hotspot-pcie": ("hotspot", "pcie", SAMPLES),
+    "random-pcie": ("random", "pcie", SAMPLES),
+    "zipfian-sata": ("zipfian", "sata", SAMPLES),
+}
+"""By name: workload, device, and how many configurations; None for all 2,160."""
+
+
+def jia_chen_tables(settings: Settings) -> list[Claim]:
+    """Sweeps the settings that the flag `--tables` names; goes on where it was interrupted (`--ledger`)."""
+    names = str(settings.extra["tables"]).split(",") if not settings.quick else list(TABLES)[:1]
+    with tempfile.TemporaryDirectory() as scratch:
+        out = settings.out or Path(scratch)
+        ledger = str(settings.extra["ledger"]) or str(Path(scratch) / "ledger.sqlite")
+        return [claim for name in names for claim in _swept(settings, name, ledger, out)]
+
+
+def _swept(settings: Settings, name: str, ledger: str, out: Path) -> list[Claim]:
+    workload, device, samples = TABLES[name]
+    part = str(settings.extra["part"])
+    how = HowToSweep(2, seconds="0.2s", warm_up="0") if settings.quick else HowToSweep(samples, part)
+    sweep = f"{name}-{part.replace('/', '-of-')}"
+    summary = api.sweep(
+        how=how,
+        workload=workload,
+        device=str(DEVICES / f"jia-chen-{device}.toml"),
+        space="jia-chen",
+        scale=f"1/{settings.scale}",
+        seed=settings.seed,
+        study=sweep,
+        ledger=ledger,
+        out=out / "sweeps" / sweep,
+    )
+    with open_ledger(ledger) as opened:
+        parts = [record.name for record in opened.studies() if record.name.startswith(f"{name}-")]
+    path = out / f"{name}.csv"
+    api.write_recorded(parts, path, ledger=ledger)
+    conditions = read_table(path).conditions
+    settings.say(f"{path}: {summary['configurations']} configurations in {summary['runs']} runs")
+    return [
+        *(_noise(name, field, summary, device) for field in summary["noise"] if summary["noise"][field]),
+        reported(
+            f"{name}_runs",
+            "Jia and Chen, section III",
+            f"runs of {conditions.measured_s:.4g} s",
+            exactly(summary["runs"]),
+            12_000,
+            engine=conditions.engine,
+            device=conditions.device.name,
+        ),
+    ]
+
+
+def _noise(name: str, field: str, summary: dict[str, Any], device: str) -> Claim:
+    value = summary["noise"][field]
+    repeats = summary["runs"] - summary["configurations"] + 1
+    return reported(
+        f"{name}_noise_of_{field}",
+        "the control: one configuration again and again",
+        "coefficient of variation",
+        Measured(value, value, value, repeats),
+        engine=summary["engine"],
+        device=f"jia-chen-{device}",
+    )
+
+
+if __name__ == "__main__":
+    main(
+        "jia_chen_tables",
+        jia_chen_tables,
+        extra={"tables": ",".join(TABLES), "part": "1/1", "ledger": ""},
+    )

@@ -6,6 +6,7 @@ wherever --reference-python points; pymoo's NSGA-II runs with pymoo's own operat
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
@@ -227,10 +228,10 @@ def reference_python(given: str) -> Path:
         UserError: the one given lacks it, or it cannot be installed.
     """
     if given:
-        python = Path(given)
-        if not python.exists() or subprocess.run([python, "-c", "import jmetal"], check=False).returncode:
+        probe = [given, "-c", "import jmetal"]
+        if shutil.which(given) is None or subprocess.run(probe, capture_output=True, check=False).returncode:
             raise UserError(f"--reference-python: {given} is no Python with {JMETALPY} in it")
-        return python
+        return Path(given)
     python = ROOT / "build" / "jmetalpy" / "bin" / "python"
     if not python.exists():
         subprocess.run([sys.executable, "-m", "venv", ROOT / "build" / "jmetalpy"], check=True)

@@ -155,10 +155,10 @@ def _leaders(generations: Iterable[Reals]) -> Reals:
 
 def _survivors(generations: Iterable[Reals]) -> Reals:
     """Returns the population that NSGA-II's survival leaves of each generation and its parents."""
-    alive = Population()
+    alive, ties = Population(), np.random.default_rng(1)
     for generation in generations:
         alive = Population.merge(alive, Population.new(F=generation, G=np.zeros((len(generation), 0))))
-        alive = RankAndCrowding().do(TestProblem(), alive, n_survive=POPULATION)
+        alive = RankAndCrowding().do(TestProblem(), alive, n_survive=POPULATION, random_state=ties)
     return np.asarray(alive.get("F"))
 
 

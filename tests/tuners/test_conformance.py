@@ -1,10 +1,14 @@
+from typing import Any
+
 import pytest
 
 from rocktune.testing.tuners import TunerConformance
 from rocktune.tuners import Tuner, tuner_named
 
-# A small pool keeps the tests fast; nothing that they look at depends on its size.
+# A small pool, population or swarm keeps the tests fast; nothing that they look at depends on its size.
 SMALL = {"pool": 500}
+FEW: dict[str, Any] = {"population": 4}
+BOTH = ("throughput_ops_s", "read_latency_us_p99")
 
 
 class TestRandom(TunerConformance):
@@ -32,3 +36,55 @@ class TestDremel(TunerConformance):
     )
     def tuner(self, request: pytest.FixtureRequest) -> Tuner:
         return tuner_named("dremel", SMALL | request.param)
+
+
+class TestGeneticAlgorithm(TunerConformance):
+    @pytest.fixture
+    def tuner(self) -> Tuner:
+        return tuner_named("ga", FEW)
+
+
+class TestNsga2(TunerConformance):
+    @pytest.fixture
+    def tuner(self) -> Tuner:
+        return tuner_named("nsga2", FEW)
+
+
+class TestEpsilonConstraint(TunerConformance):
+    constraints = ("read_latency_us_p99<=700",)
+
+    @pytest.fixture
+    def tuner(self) -> Tuner:
+        return tuner_named("epsilon-constraint", FEW)
+
+
+class TestWeightedSum(TunerConformance):
+    objective = BOTH
+
+    @pytest.fixture
+    def tuner(self) -> Tuner:
+        return tuner_named("weighted-sum", FEW)
+
+
+class TestSmpso(TunerConformance):
+    @pytest.fixture
+    def tuner(self) -> Tuner:
+        return tuner_named("smpso", {"swarm_size": 4})
+
+
+class TestTpe(TunerConformance):
+    @pytest.fixture
+    def tuner(self) -> Tuner:
+        return tuner_named("tpe")
+
+
+class TestQuasiMonteCarlo(TunerConformance):
+    @pytest.fixture
+    def tuner(self) -> Tuner:
+        return tuner_named("optuna:QMCSampler")
+
+
+class TestCmaEs(TunerConformance):
+    @pytest.fixture
+    def tuner(self) -> Tuner:
+        return tuner_named("optuna:CmaEsSampler")

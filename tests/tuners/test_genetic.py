@@ -6,26 +6,13 @@ from rocktune.errors import UserError
 from rocktune.objective import objective_named
 from rocktune.space import load_space
 from rocktune.testing.synthetic import synthetic_window
-from rocktune.testing.tuners import TunerConformance, drive, synthetic_problem
+from rocktune.testing.tuners import drive, synthetic_problem
 from rocktune.trial import Result, Status, Trial
-from rocktune.tuners import Problem, Tuner, tuner_named
+from rocktune.tuners import Problem, tuner_named
 from rocktune.tuners.evolutionary.breeding import GeneCrossover, GeneMutation
 from rocktune.tuners.evolutionary.genetic import weighted_sums
 
 BOTH = ("throughput_ops_s", "read_latency_us_p99")
-SMALL = {"population": 4}
-
-
-class TestGaConformance(TunerConformance):
-    @pytest.fixture
-    def tuner(self) -> Tuner:
-        return tuner_named("ga", SMALL)
-
-
-class TestNsga2Conformance(TunerConformance):
-    @pytest.fixture
-    def tuner(self) -> Tuner:
-        return tuner_named("nsga2", SMALL)
 
 
 def problem(trials: int, objective: tuple[str, ...] = BOTH, constraints: tuple[str, ...] = ()) -> Problem:

@@ -7,21 +7,9 @@ from tests.tuners.test_genetic import opposed, problem
 
 from rocktune.errors import UserError
 from rocktune.space import load_space
-from rocktune.testing.tuners import TunerConformance, drive
-from rocktune.tuners import Tuner, tuner_named
+from rocktune.testing.tuners import drive
+from rocktune.tuners import tuner_named
 from rocktune.tuners.optuna_sampler import sampler_names
-
-
-class TestTpeConformance(TunerConformance):
-    @pytest.fixture
-    def tuner(self) -> Tuner:
-        return tuner_named("tpe")
-
-
-class TestQuasiMonteCarloConformance(TunerConformance):
-    @pytest.fixture
-    def tuner(self) -> Tuner:
-        return tuner_named("optuna:QMCSampler")
 
 
 def test_tpe_finds_what_is_good() -> None:

@@ -3,14 +3,8 @@ import pytest
 
 from rocktune.objective import objective_named
 from rocktune.space import load_space
-from rocktune.testing.tuners import TunerConformance, drive, synthetic_problem
-from rocktune.tuners import Problem, Tuner, tuner_named
-
-
-class TestConformance(TunerConformance):
-    @pytest.fixture
-    def tuner(self) -> Tuner:
-        return tuner_named("smpso", {"swarm_size": 4})
+from rocktune.testing.tuners import drive, synthetic_problem
+from rocktune.tuners import Problem, tuner_named
 
 
 def jia_chen_problem(trials: int) -> Problem:

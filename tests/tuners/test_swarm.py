@@ -4,14 +4,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from rocktune.tuners.evolutionary.swarm import (
-    Judged,
-    Leaders,
-    Swarm,
-    constriction,
-    crowding_distances,
-    polynomial_mutation,
-)
+from rocktune.tuners.evolutionary.judged import Judged
+from rocktune.tuners.evolutionary.swarm import Leaders, Swarm, constriction
 
 Reals = NDArray[np.float64]
 
@@ -19,14 +13,6 @@ Reals = NDArray[np.float64]
 def test_constriction_as_the_paper_prints_it() -> None:
     found = constriction(np.array([1.5, 2.0, 2.5]), np.array([1.5, 2.0, 2.5]))
     assert found == pytest.approx([1, 1, 2 / (2 - 5 - math.sqrt(5))])
-
-
-def test_crowding_is_the_distance_to_both_neighbours_in_every_objective() -> None:
-    gains = np.array([[0.0, 10.0], [1.0, 6.0], [4.0, 5.0], [10.0, 0.0]])
-    distances = crowding_distances(gains)
-    assert distances[[0, 3]].tolist() == [math.inf, math.inf]
-    assert distances[1] == pytest.approx(4 / 10 + 5 / 10)
-    assert distances[2] == pytest.approx(9 / 10 + 6 / 10)
 
 
 def test_leaders_are_undominated_bounded_and_feasible_ones_come_first() -> None:
@@ -46,13 +32,13 @@ def test_leaders_are_undominated_bounded_and_feasible_ones_come_first() -> None:
     assert sorted(leaders.places[:, 0]) in ([0.2, 0.5, 0.6], [0.2, 0.5, 0.7])
 
 
-def test_mutation_stays_in_the_cube_and_takes_the_share_asked_for() -> None:
-    rng = np.random.default_rng(1)
-    points = rng.uniform(size=(2000, 5))
-    mutated = polynomial_mutation(points, 0.2, rng)
-    assert ((mutated >= 0) & (mutated <= 1)).all()
-    assert np.mean(mutated != points) == pytest.approx(0.2, abs=0.02)
-    assert np.array_equal(polynomial_mutation(points, 0.0, rng), points)
+def test_every_sixth_particle_mutates_within_the_cube() -> None:
+    places = np.full((13, 5), 0.999)
+    swarm = Swarm(places, 4, 1.0, 0.1, np.random.default_rng(1))
+    swarm.tell(places, Judged(np.ones((13, 2)), np.zeros(13)))
+    moved = swarm.move()  # nothing draws them anywhere but mutation
+    assert np.flatnonzero((moved != places).any(axis=1)).tolist() == [0, 6, 12]
+    assert ((moved >= 0) & (moved <= 1)).all()
 
 
 def zdt1(places: Reals) -> Reals:

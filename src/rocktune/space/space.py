@@ -137,6 +137,8 @@ class Space:
 
     def broken_rules(self, configuration: Mapping[str, Value]) -> list[str]:
         """Returns one line with the numbers for each rule that the configuration breaks."""
+        if not self.rules:
+            return []
         values = _numbers(self._all_values(configuration))
         return [rule.explanation(values) for rule in self.rules if not rule.holds(values)]
 

@@ -8,15 +8,18 @@ A test file for a new tuner needs one fixture beside the class:
 """
 
 import zlib
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
+from rocktune.errors import UserError
 from rocktune.objective import objective_named
 from rocktune.space import Space, load_space
 from rocktune.testing.synthetic import synthetic_window
+from rocktune.testing.synthetic_spaces import SYNTHETIC_SPACES
 from rocktune.trial import Batch, Configuration, Result, Status, Trial
 from rocktune.tuners import Problem, Search, Tuner
 
@@ -29,22 +32,24 @@ FAILURES = tuple(status for status in Status if status is not Status.OK)
 def synthetic_problem(
     scale: int = 64,
     budget_s: float | None = None,
-    objective: str = "throughput_ops_s",
+    objective: str | Sequence[str] = "throughput_ops_s",
     runs_continue: bool = True,
+    constraints: Sequence[str] = (),
 ) -> Problem:
     """Returns a problem in Dremel's space with the paper's memory and workload.
 
     Args:
         scale: S.
         budget_s: seconds of measuring; None for the paper's 2,325 s divided by S.
-        objective: its name.
+        objective: its name, or several.
         runs_continue: see `Problem`.
+        constraints: such as "read_latency_us_p99<=250".
     """
     entries = 10_000_000.0
     space = load_space("dremel", None, entries)
     return Problem(
         space=space,
-        objective=objective_named(objective),
+        objective=objective_named(objective, constraints),
         scale=scale,
         budget_s=2325 / scale if budget_s is None else budget_s,
         baseline=space.default(),
@@ -100,36 +105,61 @@ class Transcript:
         trials = (trial for batch in self.batches for trial in batch.trials)
         return list(dict.fromkeys(trial.configuration for trial in trials))
 
+    def killed_after(self, trials: int) -> "Transcript":
+        """Returns what the ledger holds of a search that was killed when it had measured so many trials."""
+        held = Transcript()
+        for batch, results in zip(self.batches, self.results, strict=True):
+            held.batches.append(batch)
+            held.results.append(results[:trials])
+            trials -= len(results)
+            if trials < 0:
+                break
+        return held
 
-def drive(search: Search, respond: Response = synthetic_response, runs_continue: bool = True) -> Transcript:
+
+def drive(
+    search: Search,
+    respond: Response = synthetic_response,
+    runs_continue: bool = True,
+    recorded: Transcript | None = None,
+) -> Transcript:
     """Plays the study to a search and checks that it keeps to the protocol.
 
     Args:
         search: not yet begun.
         respond: the store.
         runs_continue: whether a trial costs what it adds to its run's age, or all of its age.
+        recorded: what the ledger holds already; it is replayed first, as a resumed study does it: a batch
+            that is a function is not called, and what was measured is not measured again.
 
     Raises:
-        AssertionError: a run is asked for without growing older, after it was released, or after it failed.
+        AssertionError: a run is asked for without growing older, after it was released, or after it failed;
+            or a replayed search asks for something else than was recorded.
     """
-    transcript = Transcript()
+    transcript, replayed = Transcript(), recorded or Transcript()
     ages_s: dict[tuple[Configuration, int], float] = {}
     ended: set[tuple[Configuration, int]] = set()
     try:
         item = next(search)
         while True:
-            batch = item() if callable(item) else item
+            number = len(transcript.batches)
+            known = replayed.results[number] if number < len(replayed.batches) else []
+            if number < len(replayed.batches):
+                batch = replayed.batches[number]
+                assert callable(item) or item == batch, "a replayed search asks for something else"
+            else:
+                batch = item() if callable(item) else item
             transcript.batches.append(batch)
             assert all(run in ages_s for run in batch.release), "a run is released that never was"
             ended.update(batch.release)
             results = []
-            for trial in batch.trials:
+            for index, trial in enumerate(batch.trials):
                 run = (trial.configuration, trial.replicate)
                 assert run not in ended, f"{trial} goes on with a run that was released or has failed"
                 assert trial.until_s > ages_s.get(run, 0.0), f"{trial} does not grow older"
                 transcript.spent_s += trial.until_s - (ages_s.get(run, 0.0) if runs_continue else 0.0)
                 ages_s[run] = trial.until_s
-                results.append(respond(trial))
+                results.append(known[index] if index < len(known) else respond(trial))
                 if results[-1].status is not Status.OK:
                     ended.add(run)
             transcript.results.append(results)
@@ -143,7 +173,20 @@ def _seeded() -> np.random.Generator:
 
 
 class TunerConformance:
-    """Subclass it with a fixture `tuner`: a new tuner with any settings."""
+    """Subclass it with a fixture `tuner`: a new tuner with any settings.
+
+    Attributes:
+        objective: a name or several, for a tuner that cannot do with one.
+        constraints: for a tuner that cannot do without.
+    """
+
+    objective: ClassVar[str | tuple[str, ...]] = "throughput_ops_s"
+    constraints: ClassVar[tuple[str, ...]] = ()
+
+    def problem(self, scale: int = 64, **changes: Any) -> Problem:
+        """Returns a problem that the tuner can take; see `synthetic_problem`."""
+        given = {"objective": self.objective, "constraints": self.constraints}
+        return synthetic_problem(scale, **given | changes)
 
     @pytest.mark.parametrize("scale", [1, 64])
     @pytest.mark.parametrize("times", [1.0, 1.7, 4.0])
@@ -152,14 +195,14 @@ class TunerConformance:
         self, tuner: Tuner, scale: int, times: float, runs_continue: bool
     ) -> None:
         """From the smallest budget on, something is measured and never more than was allowed."""
-        smallest_s = tuner.smallest_budget_s(synthetic_problem(scale, runs_continue=runs_continue))
-        problem = synthetic_problem(scale, smallest_s * times, runs_continue=runs_continue)
+        smallest_s = tuner.smallest_budget_s(self.problem(scale, runs_continue=runs_continue))
+        problem = self.problem(scale, budget_s=smallest_s * times, runs_continue=runs_continue)
         transcript = drive(tuner.search(problem, _seeded()), runs_continue=runs_continue)
         assert 0 < transcript.spent_s <= problem.budget_s * (1 + 1e-9)
 
     def test_ages_shrink_with_the_scale(self, tuner: Tuner) -> None:
         """At 1/S the same search is asked for ages divided by S."""
-        full, model = (drive(tuner.search(synthetic_problem(scale), _seeded())) for scale in (1, 64))
+        full, model = (drive(tuner.search(self.problem(scale), _seeded())) for scale in (1, 64))
         assert [len(batch.trials) for batch in full.batches] == [len(batch.trials) for batch in model.batches]
         for batch, scaled in zip(full.batches, model.batches, strict=True):
             for trial, scaled_trial in zip(batch.trials, scaled.trials, strict=True):
@@ -167,44 +210,86 @@ class TunerConformance:
 
     def test_asks_only_for_valid_configurations(self, tuner: Tuner) -> None:
         """Within bounds and rules; the baseline is the user's and may be anything."""
-        problem = synthetic_problem()
+        problem = self.problem()
         for configuration in drive(tuner.search(problem, _seeded())).configurations:
             _assert_valid(problem.space, configuration, problem.baseline)
 
     def test_is_decided_by_seed_and_results(self, tuner: Tuner) -> None:
         """Searching again with the same seed and results asks the same, batch by batch."""
-        problem = synthetic_problem()
+        problem = self.problem()
         first, second = (drive(tuner.search(problem, _seeded())) for _ in range(2))
         assert first.batches == second.batches
 
     def test_leaves_the_global_random_numbers_alone(self, tuner: Tuner) -> None:
         """The generator that a search is given is its only source of randomness."""
         before = np.random.get_state(legacy=False)["state"]["key"].copy()  # noqa: NPY002
-        drive(tuner.search(synthetic_problem(), _seeded()))
+        drive(tuner.search(self.problem(), _seeded()))
         assert np.array_equal(np.random.get_state(legacy=False)["state"]["key"], before)  # noqa: NPY002
 
     @pytest.mark.parametrize("status", FAILURES)
     def test_survives_failed_trials(self, tuner: Tuner, status: Status) -> None:
         """A third of the configurations fails; none of these is asked for again (`drive` sees to it)."""
-        problem = synthetic_problem()
+        problem = self.problem()
         transcript = drive(tuner.search(problem, _seeded()), failing_response([status], 1 / 3))
         assert 0 < transcript.spent_s <= problem.budget_s * (1 + 1e-9)
 
     def test_ends_when_everything_fails(self, tuner: Tuner) -> None:
         """In every way that a trial can fail."""
-        problem = synthetic_problem()
+        problem = self.problem()
         transcript = drive(tuner.search(problem, _seeded()), failing_response(FAILURES))
         assert 0 < transcript.spent_s <= problem.budget_s * (1 + 1e-9)
 
-    @pytest.mark.parametrize("objective", ["throughput_ops_s", "read_latency_us_p99", "balance"])
-    def test_takes_every_kind_of_objective(self, tuner: Tuner, objective: str) -> None:
-        """Larger is better, smaller is better, and several balanced."""
-        problem = synthetic_problem(objective=objective)
-        assert drive(tuner.search(problem, _seeded())).configurations
+    @pytest.mark.parametrize("latency_us", [1, 400])
+    def test_survives_infeasible_trials(self, tuner: Tuner, latency_us: int) -> None:
+        """A constraint that nothing keeps, and one that a third of the configurations keeps."""
+        constraints = (*self.constraints, f"read_latency_us_p99<={latency_us}")
+        problem = self.problem(constraints=constraints)
+        transcript = drive(tuner.search(problem, _seeded()))
+        assert 0 < transcript.spent_s <= problem.budget_s * (1 + 1e-9)
+
+    @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
+    def test_goes_on_where_it_was_killed(self, tuner: Tuner, share: float) -> None:
+        """Within a batch, wherever that is; nothing is asked but what an undisturbed search asks."""
+        problem = self.problem()
+        whole = drive(tuner.search(problem, _seeded()))
+        killed = whole.killed_after(int(share * sum(map(len, whole.results))))
+        resumed = drive(tuner.search(problem, _seeded()), recorded=killed)
+        assert (resumed.batches, resumed.results) == (whole.batches, whole.results)
+
+    @pytest.mark.parametrize("space", SYNTHETIC_SPACES, ids=lambda space: space.name)
+    def test_takes_spaces_of_every_shape(self, tuner: Tuner, space: Space) -> None:
+        """One knob or sixteen, rules between them, few values or many; or the space is refused beforehand."""
+        given = replace(self.problem(), space=space, baseline=space.default())
+        smallest_s = _accepted(tuner, given)
+        if smallest_s is None:
+            return
+        problem = replace(given, budget_s=max(smallest_s, 12 * given.age_s(given.trial_age_s)))
+        transcript = drive(tuner.search(problem, _seeded()))
+        assert 0 < transcript.spent_s <= problem.budget_s * (1 + 1e-9)
+        for configuration in transcript.configurations:
+            _assert_valid(space, configuration, problem.baseline)
+
+    @pytest.mark.parametrize(
+        "objective",
+        [
+            "throughput_ops_s",
+            "read_latency_us_p99",
+            "balance",
+            ("throughput_ops_s", "read_latency_us_p99"),
+            ("read_latency_us_p99", "write_amplification", "db_bytes"),
+        ],
+    )
+    def test_takes_every_kind_of_objective(self, tuner: Tuner, objective: str | tuple[str, ...]) -> None:
+        """Larger or smaller is better, several balanced, several equally dear; or a refusal beforehand."""
+        problem = self.problem(objective=objective)
+        if _accepted(tuner, problem) is not None:
+            assert drive(tuner.search(problem, _seeded())).configurations
 
     def test_takes_an_undefined_objective(self, tuner: Tuner) -> None:
         """A field may be NaN in every result, such as the latency of scans that never came."""
-        problem = synthetic_problem(objective="scan_latency_us_p99")
+        undefined = "scan_latency_us_p99"
+        objective = undefined if isinstance(self.objective, str) else (undefined, *self.objective[1:])
+        problem = self.problem(objective=objective)
         transcript = drive(tuner.search(problem, _seeded()))
         assert 0 < transcript.spent_s <= problem.budget_s * (1 + 1e-9)
 
@@ -219,3 +304,14 @@ class TunerConformance:
 def _assert_valid(space: Space, configuration: Configuration, baseline: Configuration) -> None:
     if configuration != baseline:
         space.validate(configuration)
+
+
+def _accepted(tuner: Tuner, problem: Problem) -> float | None:
+    """Returns the smallest budget; None where the tuner refuses the problem, in one line that names it."""
+    try:
+        return tuner.smallest_budget_s(problem)
+    except UserError as refused:
+        said = str(refused)
+    assert tuner.name in said
+    assert "\n" not in said
+    return None

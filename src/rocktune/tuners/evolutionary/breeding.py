@@ -19,7 +19,7 @@ from pymoo.operators.crossover.sbx import SBX
 from pymoo.operators.mutation.pm import PM
 from pymoo.problems.static import StaticProblem
 
-from rocktune.trial import Batch, Configuration, Result
+from rocktune.trial import Batch, Result
 from rocktune.tuners.base import Problem
 from rocktune.tuners.evolutionary.evaluations import Evaluations
 from rocktune.tuners.unit_cube import Points, UnitCube
@@ -97,10 +97,10 @@ class ValidGenes(Repair):
         return np.array([self._repaired(point, random_state) for point in genes])
 
     def _repaired(self, point: Points, rng: np.random.Generator) -> Points:
-        found = self._cube.valid_near(point, rng)
+        wanted = self._cube.configuration(point)
+        found = self._cube.repaired(wanted, rng)
         middle = self._cube.point(found)
-        kept = found == self._cube.configuration(point)
-        return np.where(self._cube.discrete, middle, point) if kept else middle
+        return np.where(self._cube.discrete, middle, point) if found is wanted else middle
 
 
 def breed(
@@ -125,7 +125,6 @@ def breed(
     algorithm.setup(genes, termination=NoTermination(), verbose=False)
     algorithm.random_state = rng
     evaluations = Evaluations(problem)
-    known: dict[Configuration, Result] = {}
     while True:
         children = algorithm.ask()
         if children is None:
@@ -133,10 +132,9 @@ def breed(
         results = yield from evaluations.of([cube.configuration(point) for point in children.get("X")])
         if results is None:
             return
-        known |= {result.trial.configuration: result for result in results}
+        children.set(result=results)
         parents = algorithm.pop if algorithm.is_initialized else children[:0]
-        of_parents = [known[cube.configuration(point)] for point in parents.get("X")] if len(parents) else []
-        worth, violations = fitness([*of_parents, *results])
+        worth, violations = fitness([*parents.get("result"), *results])
         parents.set(F=worth[: len(parents)], G=violations[: len(parents), None])
         judged = StaticProblem(genes, F=worth[len(parents) :], G=violations[len(parents) :, None])
         Evaluator().eval(judged, children)

@@ -2,13 +2,9 @@
 
 from collections.abc import Generator, Sequence
 
-import numpy as np
-
-from rocktune.objective import Objective
 from rocktune.trial import Batch, Configuration, Result, Trial
 from rocktune.tuners.base import Problem
 from rocktune.tuners.cost import whole_times
-from rocktune.tuners.evolutionary.swarm import Judged
 from rocktune.tuners.halving import RunKey
 
 MOST_IDLE_GENERATIONS = 100
@@ -58,9 +54,3 @@ class Evaluations:
 def smallest_population_budget_s(problem: Problem, population: int) -> float:
     """Returns the budget of one whole generation."""
     return population * problem.age_s(problem.trial_age_s)
-
-
-def judged(results: Sequence[Result], objective: Objective) -> Judged:
-    """Returns what results are worth, as arrays."""
-    rows = [objective.row(result) for result in results]
-    return Judged(objective.gains(rows), np.array([objective.violation(row) for row in rows]))

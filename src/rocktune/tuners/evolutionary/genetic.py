@@ -26,7 +26,8 @@ from rocktune.tuners.evolutionary.breeding import (
     ValidGenes,
     breed,
 )
-from rocktune.tuners.evolutionary.evaluations import judged, smallest_population_budget_s
+from rocktune.tuners.evolutionary.evaluations import smallest_population_budget_s
+from rocktune.tuners.evolutionary.judged import judged
 from rocktune.tuners.unit_cube import UnitCube
 
 _FEWEST_PARENTS = 2

@@ -7,7 +7,8 @@ from pydantic import Field
 
 from rocktune.spec_file import Share, Spec
 from rocktune.tuners.base import Problem, Search, Tuner
-from rocktune.tuners.evolutionary.evaluations import Evaluations, judged, smallest_population_budget_s
+from rocktune.tuners.evolutionary.evaluations import Evaluations, smallest_population_budget_s
+from rocktune.tuners.evolutionary.judged import judged
 from rocktune.tuners.evolutionary.swarm import Swarm
 from rocktune.tuners.unit_cube import UnitCube
 
@@ -43,13 +44,14 @@ class Smpso(Tuner):
         start = cube.points(problem.space.sample(settings.swarm_size, rng))
         swarm = Swarm(start, settings.leaders, rate, settings.inertia, rng)
         while True:
-            configurations = [cube.valid_near(place, rng) for place in swarm.places]
+            wanted = [cube.configuration(place) for place in swarm.places]
+            configurations = [cube.repaired(each, rng) for each in wanted]
             results = yield from evaluations.of(configurations)
             if results is None:
                 return
             places = [
-                place if cube.configuration(place) == configuration else cube.point(configuration)
-                for place, configuration in zip(swarm.places, configurations, strict=True)
+                place if found is each else cube.point(found)
+                for place, each, found in zip(swarm.places, wanted, configurations, strict=True)
             ]
             swarm.tell(np.array(places), judged(results, problem.objective))
             swarm.move()

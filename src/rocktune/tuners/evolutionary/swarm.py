@@ -5,30 +5,18 @@ has seen. What makes it SMPSO: a constriction of the speed after Clerc and Kenne
 bounded archive of leaders, of which those in crowded stretches of the front are dropped.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
+from pymoo.operators.mutation.pm import mut_pm
+from pymoo.operators.survival.rank_and_crowding.metrics import calc_crowding_distance
+
+from rocktune.tuners.evolutionary.judged import Judged
 
 Reals = NDArray[np.float64]
 
 _LARGEST_SPEED = 0.5
 _MUTATED_EVERY = 6
 _DISTRIBUTION_INDEX = 20.0
-
-
-@dataclass(frozen=True)
-class Judged:
-    """What is known of places.
-
-    Attributes:
-        gains: a row for each place, a column for each objective; larger is better, minus infinity for a
-            failure.
-        violations: by how much each breaks the constraints; 0 for none.
-    """
-
-    gains: Reals
-    violations: Reals
 
 
 def constriction(c1: Reals, c2: Reals) -> Reals:
@@ -44,34 +32,6 @@ def constriction(c1: Reals, c2: Reals) -> Reals:
     rho = c1 + c2
     root = np.sqrt(np.maximum(rho**2 - 4 * rho, 0))
     return np.where(rho <= 4, 1.0, 2 / (2 - rho - root))
-
-
-def crowding_distances(gains: Reals) -> Reals:
-    """Returns how far each point of a front is from its neighbours, infinity at the ends (NSGA-II).
-
-    Args:
-        gains: a row for each point, a column for each objective.
-    """
-    distances = np.zeros(len(gains))
-    for column in gains.T:
-        order = np.argsort(column, kind="stable")
-        span = column[order[-1]] - column[order[0]]
-        distances[order[[0, -1]]] = np.inf
-        if span > 0 and len(order) > 2:
-            distances[order[1:-1]] += (column[order[2:]] - column[order[:-2]]) / span
-    return distances
-
-
-def polynomial_mutation(points: Reals, rate: float, rng: np.random.Generator) -> Reals:
-    """Returns points with each coordinate mutated at a rate (Deb and Goyal; its form for bounds 0 and 1)."""
-    exponent = 1 / (_DISTRIBUTION_INDEX + 1)
-    draws = rng.uniform(size=points.shape)
-    lower = draws < 0.5
-    room = np.where(lower, 1 - points, points) ** (_DISTRIBUTION_INDEX + 1)
-    inner = np.where(lower, 2 * draws + (1 - 2 * draws) * room, 2 * (1 - draws) + 2 * (draws - 0.5) * room)
-    steps = np.where(lower, inner**exponent - 1, 1 - inner**exponent)
-    mutated = rng.uniform(size=points.shape) < rate
-    return np.clip(points + np.where(mutated, steps, 0), 0, 1)
 
 
 class Leaders:
@@ -100,12 +60,12 @@ class Leaders:
             np.vstack([known.gains[kept], gains]), np.append(known.violations[kept], violation)
         )
         if len(self.places) > self._size:
-            self._drop(int(np.argmin(crowding_distances(self.judged.gains))))
+            self._drop(int(np.argmin(calc_crowding_distance(self.judged.gains))))
 
     def draw(self, count: int, rng: np.random.Generator) -> Reals:
         """Returns leaders by binary tournaments: of two drawn the one in the less crowded stretch."""
         pairs = rng.integers(len(self.places), size=(count, 2))
-        distances = crowding_distances(self.judged.gains)
+        distances = calc_crowding_distance(self.judged.gains)
         first = distances[pairs[:, 0]] >= distances[pairs[:, 1]]
         return self.places[np.where(first, pairs[:, 0], pairs[:, 1])]
 
@@ -175,7 +135,15 @@ class Swarm:
         self._speeds = np.where((moved < 0) | (moved > 1), -self._speeds, self._speeds)
         moved = np.clip(moved, 0, 1)
         mutants = np.arange(0, count, _MUTATED_EVERY)
-        moved[mutants] = polynomial_mutation(moved[mutants], self._mutation_rate, self._rng)
+        moved[mutants] = mut_pm(
+            moved[mutants],
+            np.zeros(moved.shape[1]),
+            np.ones(moved.shape[1]),
+            eta=np.full(len(mutants), _DISTRIBUTION_INDEX),
+            prob=np.full(len(mutants), self._mutation_rate),
+            at_least_once=False,
+            random_state=self._rng,
+        )
         self.places = moved
         return moved
 

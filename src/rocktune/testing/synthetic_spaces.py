@@ -1,0 +1,66 @@
+"""Made-up spaces of every shape that a tuner may meet."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocktune.lsm.arrays import Numbers
+from rocktune.space import CATALOGUE, Knob, Space
+from rocktune.space.rules import Rule
+
+_MEMORY_BYTES = 1 << 30
+
+
+@dataclass(frozen=True)
+class _FewerFlushes(Rule):
+    """What values one knob may take depends on another's."""
+
+    number = 1
+    statement = "max_background_flushes < max_background_compactions"
+
+    def holds(self, values: Mapping[str, Numbers]) -> NDArray[np.bool_]:
+        return np.asarray(values["max_background_flushes"]) < values["max_background_compactions"]
+
+    def numbers(self, values: Mapping[str, float]) -> str:
+        return f"{values['max_background_flushes']} and {values['max_background_compactions']}"
+
+
+def _space(name: str, knobs: tuple[Knob, ...], rules: tuple[Rule, ...] = ()) -> Space:
+    return Space(name, "made up", knobs, _MEMORY_BYTES, rules=rules)
+
+
+_COMPACTIONS = CATALOGUE["max_background_compactions"].narrowed(low=1, high=8)
+_FLUSHES = CATALOGUE["max_background_flushes"].narrowed(low=1, high=8)
+_SIXTEEN = (
+    _COMPACTIONS,
+    _FLUSHES,
+    CATALOGUE["level0_file_num_compaction_trigger"].narrowed(choices=(2, 4, 8, 16)),
+    CATALOGUE["level0_slowdown_writes_trigger"].narrowed(low=20, high=20),
+    CATALOGUE["max_bytes_for_level_multiplier"].narrowed(low=4, high=16),
+    CATALOGUE["max_bytes_for_level_base"].narrowed(log=True),
+    CATALOGUE["target_file_size_base"].narrowed(high=1 << 30),
+    CATALOGUE["level_compaction_dynamic_level_bytes"],
+    CATALOGUE["compaction_pri"],
+    CATALOGUE["compression"],
+    CATALOGUE["write_buffer_size"].narrowed(high=256 << 20),
+    CATALOGUE["max_write_buffer_number"].narrowed(high=16),
+    CATALOGUE["memtable_prefix_bloom_size_ratio"],
+    CATALOGUE["block_size"].narrowed(choices=(2048, 4096, 8192, 16384)),
+    CATALOGUE["max_subcompactions"].narrowed(high=8),
+    CATALOGUE["enable_pipelined_write"],
+)
+
+SYNTHETIC_SPACES = (
+    _space("one choice", (CATALOGUE["level0_file_num_compaction_trigger"].narrowed(choices=(2, 4, 8)),)),
+    _space("one switch", (CATALOGUE["enable_pipelined_write"],)),
+    _space("one word", (CATALOGUE["compression"].narrowed(choices=("kNoCompression", "kZSTD")),)),
+    _space("one whole number", (CATALOGUE["write_buffer_size"].narrowed(high=512 << 20),)),
+    _space("one real number", (CATALOGUE["memtable_prefix_bloom_size_ratio"],)),
+    _space("two that depend on each other", (_COMPACTIONS, _FLUSHES), (_FewerFlushes(),)),
+    _space("sixteen of every kind", _SIXTEEN),
+    _space("sixteen under a rule", _SIXTEEN, (_FewerFlushes(),)),
+)
+"""One knob of each kind, all of whose values are soon measured; knobs that depend on each other, which in
+rocktune is what a rule says; and sixteen at once."""

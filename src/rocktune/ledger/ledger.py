@@ -125,23 +125,32 @@ class Ledger(TrialStore):
         """
         record = self.study(name)
         used = select(schema.studies.c.experiment_id)
-        with self.lock(record), self._writer.begin() as connection:
-            connection.execute(delete(schema.studies).where(schema.studies.c.id == record.id))
-            connection.execute(delete(schema.experiments).where(schema.experiments.c.id.not_in(used)))
+        with self.lock(record):
+            with self._writing(record) as connection:
+                connection.execute(delete(schema.studies).where(schema.studies.c.id == record.id))
+            # A study that is being created at this moment may need the experiment after all.
+            with contextlib.suppress(IntegrityError), self._writing(record) as connection:
+                connection.execute(delete(schema.experiments).where(schema.experiments.c.id.not_in(used)))
 
     @contextlib.contextmanager
     def lock(self, study: StudyRecord) -> Iterator[None]:
         """Holds the right to write to a study; whoever dies loses it, whatever killed them.
+
+        Where it is lost with its connection to a server, every write to the study raises a UserError from
+        then on; it is for the caller to end, and to take the lock afresh.
 
         Raises:
             UserError: somebody else holds it; says who where that is known.
         """
         with contextlib.ExitStack() as stack:
             try:
-                stack.enter_context(self._locks.hold(study.id, wait=False))
+                held = stack.enter_context(self._locks.hold(study.id, wait=False))
             except LockHeldError as held:
                 holder = f" ({held.holder})" if held.holder else ""
                 raise UserError(f"study '{study.name}' is being run by another process{holder}") from None
+            if held is not None:
+                self._lock_connections[study.id] = held
+                stack.callback(self._lock_connections.pop, study.id)
             yield
 
     def set_state(self, study: StudyRecord, state: str) -> None:
@@ -163,7 +172,7 @@ class Ledger(TrialStore):
     def add_event(self, study: StudyRecord, kind: str, payload: Mapping[str, Any]) -> None:
         """Records something that is no trial; `kind` in at most 64 characters, `payload` JSON."""
         row = {"study_id": study.id, "kind": kind, "payload": dict(payload), "recorded_at": datetime.now(UTC)}
-        with self._writer.begin() as connection:
+        with self._writing(study) as connection:
             connection.execute(insert(schema.events).values(row))
 
     def events(self, study: StudyRecord, kind: str | None = None) -> list[EventRecord]:
@@ -175,7 +184,7 @@ class Ledger(TrialStore):
             return [EventRecord(row.kind, row.payload, row.recorded_at) for row in connection.execute(query)]
 
     def _update_study(self, study: StudyRecord, **values: Any) -> None:
-        with self._writer.begin() as connection:
+        with self._writing(study) as connection:
             connection.execute(update(schema.studies).where(schema.studies.c.id == study.id).values(values))
 
 

@@ -96,7 +96,9 @@ def experiment_id(connection: Connection, spec: Mapping[str, Any], engine_versio
         "host": platform.node(),
     }
     digest = digest_of(conditions)
+    # Shared, the row cannot be deleted with another study before ours refers to it.
     query = select(schema.experiments.c.id).where(schema.experiments.c.digest == digest)
+    query = query.with_for_update(read=True)
     if connection.scalar(query) is None:
         # Another process may insert the same row at the same moment.
         with contextlib.suppress(IntegrityError), connection.begin_nested():

@@ -84,6 +84,28 @@ class LedgerConformance:
             ledger.create_study("study", {**SPEC, "scale": 32})
         assert ledger.studies() == [study]
 
+    def test_names_are_told_apart_to_the_last_character(self, ledger: Ledger) -> None:
+        """By case, accent and trailing space, and from all of Unicode, up to the longest."""
+        names = ["name", "Name", "name ", " name", "namé", "straße", "strasse", "𝒩" * 199 + "a", "𝒩" * 200]
+        for number, name in enumerate(names):
+            ledger.create_study(name, {"number": number})
+        assert [(record.name, record.spec["number"]) for record in ledger.studies()] == [
+            (name, number) for number, name in enumerate(names)
+        ]
+        for number, name in enumerate(names):
+            assert ledger.study(name).spec == {"number": number}
+
+    def test_long_and_strange_texts_are_kept(self, ledger: Ledger, study: StudyRecord) -> None:
+        """Messages and payloads of megabytes; of characters only NUL is given up, in messages."""
+        long = "𝒩'\"\\%\n\t\r`" * 100_000
+        trials = [Trial(FIRST, 1.0), Trial(SECOND, 1.0)]
+        ledger.plan_batch(study, "search", 0, trials)
+        ledger.record(study, 0, 0, trials[0], None, Status.CRASHED, long)
+        ledger.record(study, 0, 1, trials[1], None, Status.CRASHED, "a\0b")
+        ledger.add_event(study, "output", {"output": long + "\0"})
+        assert [record.message for record in ledger.trials(study)] == [long, "a\ufffdb"]
+        assert ledger.events(study)[0].payload == {"output": long + "\0"}
+
     @pytest.mark.usefixtures("study")
     def test_an_unknown_study_suggests_the_nearest(self, ledger: Ledger) -> None:
         """As every other name does."""
@@ -266,13 +288,18 @@ class LedgerConformance:
     def test_a_killed_process_loses_its_lock(
         self, ledger: Ledger, study: StudyRecord, ledger_url: str
     ) -> None:
-        """The error names the study and the process while that one lives; kill -9 is enough to free it."""
+        """The error names the study and its holder while that one lives; kill -9 is enough to free it."""
         process, pid = _started(_hold_lock, ledger_url)
-        with pytest.raises(UserError, match=rf"'study' is being run .*pid {pid}\b"), ledger.lock(study):
+        refused = rf"'study' is being run .*{self.holder(pid)}"
+        with pytest.raises(UserError, match=refused), ledger.lock(study):
             pass
         process.kill()
         process.join()
         _lock_when_freed(ledger, study)
+
+    def holder(self, pid: int) -> str:
+        """Returns the pattern of what a refusal says of the process that holds a lock."""
+        return rf"pid {pid}\b"
 
     def test_a_killed_process_leaves_whole_trials(
         self, ledger: Ledger, study: StudyRecord, ledger_url: str

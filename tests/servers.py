@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import pwd
 import shutil
 import signal
 import socket
@@ -29,7 +30,7 @@ class DatabaseServer(ABC):
     """A server on a data directory of its own, at a free port of 127.0.0.1, which it keeps. It dies with us.
 
     Attributes:
-        package: the Debian package that its programs come from.
+        package: the Debian package, or packages, that its programs come from.
         port: where it listens.
     """
 
@@ -43,7 +44,7 @@ class DatabaseServer(ABC):
         self._programs = self._find_programs()
         if self._programs is None:
             pytest.skip(f"the Debian package {self.package} is not installed")
-        self._directory = Path(tempfile.mkdtemp(prefix=f"rocktune-{self.package}-"))
+        self._directory = Path(tempfile.mkdtemp(prefix="rocktune-server-"))
         self._data = self._directory / "data"
         self._log = self._directory / "log"
         self.port = _free_port()
@@ -118,7 +119,8 @@ class DatabaseServer(ABC):
 
     def _spawned(self, command: Sequence[str]) -> subprocess.Popen[bytes]:
         """Starts a program, under the server's account where we are root, as which these refuse to run."""
-        as_account = ["--reuid", self._account, "--regid", self._account, "--clear-groups"]
+        group = str(pwd.getpwnam(self._account).pw_gid)
+        as_account = ["--reuid", self._account, "--regid", group, "--clear-groups"]
         dying_with_us = ["setpriv", "--pdeathsig", self._stop_signal.name.removeprefix("SIG")]
         prefix = dying_with_us + (as_account if os.geteuid() == 0 else [])
         with self._log.open("ab") as log:
@@ -171,15 +173,17 @@ class PostgresqlServer(DatabaseServer):
 class MariadbServer(DatabaseServer):
     """MariaDB."""
 
-    package = "mariadb-server"
+    package = "mariadb-server-core or mariadb-client-core"
     _drivername = "mariadb+pymysql"
-    _account = "mysql"
+    _account = "nobody"  # mysql comes only with the package that starts a server for the whole machine
     _own_database = "mysql"
     _stop_signal = signal.SIGTERM
 
     def _find_programs(self) -> Path | None:
-        server = shutil.which("mariadbd", path="/usr/sbin:/usr/bin")
-        return Path(server).parent if server and shutil.which("mariadb-install-db") else None
+        # my_print_defaults, which mariadb-install-db calls, is in mariadb-client-core.
+        needed = ("mariadbd", "mariadb-install-db", "my_print_defaults")
+        found = [shutil.which(program, path="/usr/sbin:/usr/bin") for program in needed]
+        return Path(str(found[0])).parent if all(found) else None
 
     def _make_data(self) -> None:
         password = PASSWORD.replace("'", "''")

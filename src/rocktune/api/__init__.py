@@ -1,6 +1,7 @@
 """What rocktune can do, as functions that return plain data. The command line calls nothing else."""
 
 from rocktune.api.catalogue import list_devices, list_engines, list_spaces, list_tuners, list_workloads
+from rocktune.api.ledgers import check_ledger, copy_ledger
 from rocktune.api.machine import clean, doctor
 from rocktune.api.running import run
 from rocktune.api.studies import delete, export, report, show, studies
@@ -9,7 +10,9 @@ from rocktune.api.tuning import Outcome, estimate, resume, tune, verify
 
 __all__ = [
     "Outcome",
+    "check_ledger",
     "clean",
+    "copy_ledger",
     "delete",
     "doctor",
     "estimate",

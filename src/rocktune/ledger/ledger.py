@@ -11,10 +11,13 @@ from sqlalchemy.exc import IntegrityError
 
 from rocktune.errors import UserError, unknown_name
 from rocktune.ledger import schema
+from rocktune.ledger.checking import Check, check
+from rocktune.ledger.copying import copy_study, is_same
 from rocktune.ledger.locking import LockHeldError, locks_of
-from rocktune.ledger.opening import masked_url, open_database
+from rocktune.ledger.opening import masked_url, open_database, snapshot
 from rocktune.ledger.records import EventRecord, StudyRecord
-from rocktune.ledger.rows import STUDIES, digest_of, experiment_id, study_record
+from rocktune.ledger.rows import STUDIES, RowProgress, digest_of, experiment_id, study_record
+from rocktune.ledger.study_check import SpecProblem
 from rocktune.ledger.trial_store import TrialStore
 
 _LONGEST_NAME = 200
@@ -25,7 +28,7 @@ def open_ledger(url: str | None = None, create: bool = True) -> "Ledger":
 
     Args:
         url: a SQLAlchemy URL, a path of a SQLite file, or None for the user's own ledger.
-        create: whether to make a SQLite file that is not there; otherwise that is an error.
+        create: whether to make a ledger where there is none; otherwise that is an error.
 
     Raises:
         UserError: it cannot be reached, read or written, or is none; one line without passwords.
@@ -131,6 +134,44 @@ class Ledger(TrialStore):
             # A study that is being created at this moment may need the experiment after all.
             with contextlib.suppress(IntegrityError), self._writing(record) as connection:
                 connection.execute(delete(schema.experiments).where(schema.experiments.c.id.not_in(used)))
+
+    def has_same(self, study: StudyRecord, other: "Ledger") -> bool | None:
+        """Says whether another ledger has the very same study, with all that is recorded in it.
+
+        Returns:
+            None if the other ledger has no study of this name.
+        """
+        with snapshot(self._engine) as ours, snapshot(other._engine) as theirs:
+            return is_same(ours, theirs, study.name)
+
+    def copy_study(self, study: StudyRecord, target: "Ledger", progress: RowProgress) -> None:
+        """Copies a study with all that is recorded in it into another ledger, in one transaction.
+
+        Of a study that is being run it copies what is recorded so far.
+
+        Args:
+            study: one of this ledger.
+            target: any other ledger without a study of this name.
+            progress: is told the study's name and how many of how many rows are copied.
+
+        Raises:
+            UserError: the target has a study of this name.
+        """
+        try:
+            with snapshot(self._engine) as reading, target._writer.begin() as writing:
+                copy_study(reading, writing, study.name, progress)
+        except IntegrityError:
+            raise UserError(f"study '{study.name}': {target.url} has one of this name already") from None
+
+    def check(self, spec_problem: SpecProblem, progress: RowProgress) -> Check:
+        """Reads everything and says what is not whole; nothing is changed.
+
+        Args:
+            spec_problem: says what is wrong with a study's specification, None if nothing is.
+            progress: is told the present study's name, and how many of how many windows have been read.
+        """
+        with snapshot(self._engine) as connection:
+            return check(connection, spec_problem, progress)
 
     @contextlib.contextmanager
     def lock(self, study: StudyRecord) -> Iterator[None]:

@@ -1,13 +1,15 @@
 """Finds, opens and upgrades a ledger's database; every failure is one line without passwords."""
 
+import contextlib
 import sqlite3
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, quote_plus
 
 import platformdirs
-from sqlalchemy import URL, Engine, create_engine, event, inspect, make_url, text
+from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, make_url, text
 from sqlalchemy.engine import ExceptionContext
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError
 
@@ -26,6 +28,7 @@ _DRIVERS = {
 }
 # What brings a driver with all that it needs, where that is not its own name.
 _PACKAGES = {"psycopg": "psycopg[binary]"}
+_NONE_THERE = "there is none; 'rocktune tune --ledger ...' makes one"
 _BUSY_TIMEOUT_S = 30.0
 _CONNECT_TIMEOUT_S = 10
 
@@ -62,7 +65,7 @@ def open_database(url: str | None, create: bool) -> Engine:
     Args:
         url: a SQLAlchemy URL (`sqlite:///FILE`, `postgresql://...`, `mysql://...`), a plain path of a SQLite
             file, or None for the user's own.
-        create: whether to make a SQLite file that is not there.
+        create: whether to make a ledger where there is none: no SQLite file, or an empty database.
 
     Raises:
         UserError: the URL is malformed, the database cannot be reached or written, its driver is missing, or
@@ -72,10 +75,10 @@ def open_database(url: str | None, create: bool) -> Engine:
     if parsed.get_backend_name() == "sqlite" and url is None:
         Path(str(parsed.database)).parent.mkdir(parents=True, exist_ok=True)
     if parsed.get_backend_name() == "sqlite" and not create and not Path(str(parsed.database)).exists():
-        raise UserError(f"ledger {parsed.database}: there is none; 'rocktune tune --ledger ...' makes one")
+        raise UserError(f"ledger {parsed.database}: {_NONE_THERE}")
     engine = _connected(parsed)
     try:
-        _bring_up_to_date(engine)
+        _bring_up_to_date(engine, create)
     except UserError:
         engine.dispose()
         raise
@@ -192,9 +195,22 @@ def writing(engine: Engine) -> Engine:
     return engine.execution_options(begin="BEGIN IMMEDIATE")
 
 
-def _bring_up_to_date(engine: Engine) -> None:
-    if _version(engine) == SCHEMA_VERSION:
+@contextlib.contextmanager
+def snapshot(engine: Engine) -> Iterator[Connection]:
+    """Begins a transaction whose reads all see the same state, and that disturbs nobody's writing."""
+    with engine.connect() as connection:
+        if engine.dialect.name != "sqlite":  # where every transaction is so
+            connection.execution_options(isolation_level="REPEATABLE READ")
+        with connection.begin():
+            yield connection
+
+
+def _bring_up_to_date(engine: Engine, create: bool) -> None:
+    version = _version(engine)
+    if version == SCHEMA_VERSION:
         return
+    if version is None and not create:
+        raise UserError(f"ledger {masked_url(engine.url)}: {_NONE_THERE}")
     with locks_of(engine).hold(SCHEMA_LOCK, wait=True):
         if _version(engine) != SCHEMA_VERSION:
             _use_write_ahead_log(engine)

@@ -4,7 +4,7 @@ import contextlib
 import hashlib
 import json
 import platform
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, CursorResult, Row, insert, select
@@ -28,6 +28,9 @@ def recorded_once(what: str) -> Iterator[None]:
     except IntegrityError:
         raise AlreadyRecordedError(f"{what} is recorded already") from None
 
+
+RowProgress = Callable[[str, int, int], None]
+"""Is told of a study how many rows are done, of how many."""
 
 STUDIES = select(schema.studies, schema.experiments.c.host, schema.experiments.c.engine_version).join_from(
     schema.studies, schema.experiments

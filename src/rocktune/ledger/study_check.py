@@ -72,7 +72,7 @@ class StudyCheck:
                 self._found.append(wrong)
         used = select(studies.c.experiment_id).where(studies.c.id == self._study_id)
         for experiment in self._read(
-            experiments, select(), experiments.c.id.in_(used), lambda _: "experiment"
+            experiments, select(), experiments.c.id.in_(used), lambda _: "its experiment"
         ):
             names = ("workload", "device", "scale", "engine_version", "host")
             self._compare_digest("its experiment", {name: experiment[name] for name in names}, experiment)

@@ -13,9 +13,9 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 from rocktune import api
 from rocktune.cli import options
 from rocktune.cli.app import app, show_result
-from rocktune.cli.output import stderr
+from rocktune.cli.output import print_line, stderr
 
-ledgers = typer.Typer(help="Copy studies between ledgers, and check that a ledger is whole.")
+ledgers = typer.Typer()
 app.add_typer(ledgers, name="ledger")
 
 _PATIENCE_S = 2.0
@@ -49,6 +49,13 @@ class _RowsDisplay:
         self._progress.update(self._task, description=study, completed=done, total=total)
         if time.monotonic() - self._started_s >= _PATIENCE_S:
             self._progress.start()
+
+
+@ledgers.callback(invoke_without_command=True)
+def ledger(context: typer.Context) -> None:
+    """Copy studies between ledgers, and check that a ledger is whole."""
+    if context.invoked_subcommand is None:
+        print_line(context.get_help())
 
 
 @ledgers.command()

@@ -156,6 +156,31 @@ def test_a_study_whose_connections_are_dropped_goes_on_when_resumed(
     assert [replace(record, repeated_s=0.0) for record in _recorded(url)] == undisturbed[1]
 
 
+class _Died(BaseException):
+    """Stands for kill -9: nothing may catch it."""
+
+
+def _die() -> None:
+    raise _Died
+
+
+def test_a_study_goes_on_where_it_has_been_copied_to(
+    url: str, undisturbed: Undisturbed, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(_Died):
+        _run(url, _Disturbs(5, _die))
+    here = str(tmp_path / "here.sqlite")
+    assert main(["ledger", "copy", url, here]) == 0
+    assert _run(here) == undisturbed[0]
+    assert main(["ledger", "copy", here, url]) == 2
+    assert main(["delete", "study", "--ledger", url]) == 0
+    assert main(["ledger", "copy", here, url]) == 0
+    assert _recorded(url) == _recorded(here)
+    for ledger in (here, url):
+        assert main(["ledger", "check", ledger]) == 0
+    assert "p%40ss" not in "".join(capsys.readouterr())
+
+
 class _CommandLine:
     """Runs commands with an engine that may be disturbed, and keeps all that they write."""
 

@@ -74,6 +74,12 @@ class ServerLedger(LedgerConformance):
     def test_a_missing_database(self, server: DatabaseServer) -> None:
         assert "no_such_database" in refusal(server.url("no_such_database"))
 
+    def test_an_empty_database_is_made_a_ledger_only_to_be_written(self, ledger_url: str) -> None:
+        with pytest.raises(UserError, match="there is none"):
+            open_ledger(ledger_url, create=False)
+        open_ledger(ledger_url).close()
+        open_ledger(ledger_url, create=False).close()
+
     def test_another_program_s_database(self, server: DatabaseServer, ledger_url: str) -> None:
         database = make_url(ledger_url).database
         server.execute("CREATE TABLE albums (id INTEGER)", database)

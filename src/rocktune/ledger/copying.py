@@ -9,7 +9,7 @@ from sqlalchemy import Column, Connection, Select, Table, func, insert, select
 
 from rocktune.errors import UserError
 from rocktune.ledger import schema
-from rocktune.ledger.rows import RowProgress, inserted_id
+from rocktune.ledger.rows import RowProgress, experiment_key, inserted_id
 
 _ROWS_AT_ONCE = 100
 
@@ -69,13 +69,9 @@ class _Copy:
         self._target.execute(insert(table), made)
 
     def _insert_study(self, row: StudyRow) -> None:
-        experiments, studies = schema.experiments, schema.studies
-        find = select(experiments.c.id).where(experiments.c.digest == row["digest"])
-        key = self._target.scalar(find.with_for_update(read=True))
-        if key is None:
-            key = inserted_id(self._target.execute(insert(experiments).values(_of(experiments, row))))
-        values = _of(studies, row) | {"experiment_id": key}
-        self._study_id = inserted_id(self._target.execute(insert(studies).values(values)))
+        key = experiment_key(self._target, _of(schema.experiments, row))
+        values = _of(schema.studies, row) | {"experiment_id": key}
+        self._study_id = inserted_id(self._target.execute(insert(schema.studies).values(values)))
 
     def _key(self, reference: Column[Any], row: StudyRow) -> int:
         if reference.name == "study_id":

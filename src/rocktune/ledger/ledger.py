@@ -121,19 +121,14 @@ class Ledger(TrialStore):
             return [study_record(row) for row in connection.execute(STUDIES.order_by(schema.studies.c.id))]
 
     def delete_study(self, name: str) -> None:
-        """Deletes a study with everything recorded in it.
+        """Deletes a study with everything recorded in it; its experiment stays, for others may refer to it.
 
         Raises:
             UserError: there is none of that name, or it is being run.
         """
         record = self.study(name)
-        used = select(schema.studies.c.experiment_id)
-        with self.lock(record):
-            with self._writing(record) as connection:
-                connection.execute(delete(schema.studies).where(schema.studies.c.id == record.id))
-            # A study that is being created at this moment may need the experiment after all.
-            with contextlib.suppress(IntegrityError), self._writing(record) as connection:
-                connection.execute(delete(schema.experiments).where(schema.experiments.c.id.not_in(used)))
+        with self.lock(record), self._writing(record) as connection:
+            connection.execute(delete(schema.studies).where(schema.studies.c.id == record.id))
 
     def has_same(self, study: StudyRecord, other: "Ledger") -> bool | None:
         """Says whether another ledger has the very same study, with all that is recorded in it.

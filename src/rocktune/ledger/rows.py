@@ -98,14 +98,16 @@ def experiment_id(connection: Connection, spec: Mapping[str, Any], engine_versio
         "engine_version": engine_version,
         "host": platform.node(),
     }
-    digest = digest_of(conditions)
-    # Shared, the row cannot be deleted with another study before ours refers to it.
-    query = select(schema.experiments.c.id).where(schema.experiments.c.digest == digest)
-    query = query.with_for_update(read=True)
+    return experiment_key(connection, conditions | {"digest": digest_of(conditions)})
+
+
+def experiment_key(connection: Connection, row: Mapping[str, Any]) -> int:
+    """Returns the key of an experiment's row, which is inserted if there is none of its digest."""
+    query = select(schema.experiments.c.id).where(schema.experiments.c.digest == row["digest"])
     if connection.scalar(query) is None:
-        # Another process may insert the same row at the same moment.
+        # Another process may insert the same row at the same moment. None is ever deleted.
         with contextlib.suppress(IntegrityError), connection.begin_nested():
-            connection.execute(insert(schema.experiments).values(digest=digest, **conditions))
+            connection.execute(insert(schema.experiments).values(row))
     return int(connection.execute(query).scalar_one())
 
 

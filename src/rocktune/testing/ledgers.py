@@ -12,6 +12,7 @@ import multiprocessing
 import os
 import signal
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import Connection
 
 import pytest
@@ -270,6 +271,29 @@ class LedgerConformance:
                 ledger.record(study, 0, index, trial, window, Status.OK)
         with pytest.raises(ValueError, match="has no figures"):
             ledger.record(study, 0, 0, Trial(FIRST, 1.0), window, Status.CRASHED)
+
+    @pytest.mark.usefixtures("ledger")
+    def test_studies_are_recorded_side_by_side(self, ledger_url: str) -> None:
+        """Also while others, of the same experiment and of the same name, are created and deleted."""
+
+        def record(name: str) -> None:
+            with open_ledger(ledger_url) as ledger:
+                study = ledger.create_study(name, SPEC)
+                for batch in range(10):
+                    trial = Trial(Configuration({"n": batch}), 1.0)
+                    _measured(ledger, study, batch, trial, synthetic_window(0.0, 1.0))
+                assert ledger.spent_s(study, "search") == 10.0
+
+        def create_and_delete(name: str) -> None:
+            with open_ledger(ledger_url) as ledger:
+                for _ in range(10):
+                    ledger.create_study(name, SPEC)
+                    ledger.delete_study(name)
+
+        jobs = [(record, "one"), (record, "two"), (create_and_delete, "three"), (create_and_delete, "four")]
+        with ThreadPoolExecutor(len(jobs)) as pool:
+            for future in [pool.submit(job, name) for job, name in jobs]:
+                future.result()
 
     def test_one_writer_per_study(self, ledger: Ledger, study: StudyRecord) -> None:
         """The lock excludes the same process too, forbids to delete the study, and ends with its context."""

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import pytest
-from sqlalchemy import URL, create_engine, text
+from sqlalchemy import URL, create_engine, make_url, text
 from sqlalchemy.exc import OperationalError
 
 USER = "rocktune"
@@ -65,9 +65,22 @@ class DatabaseServer(ABC):
     def _command(self) -> Sequence[str]:
         """Returns the server's command line."""
 
-    @abstractmethod
+    _connections: ClassVar[str]
+    """Selects the numbers of a database's connections; `{name}` stands for it."""
+    _drop: ClassVar[str]
+    """Ends the connection of number `{number}`."""
+
     def drop_connections(self, url: str) -> None:
-        """Ends every connection to the database of a URL, as an operator or a firewall may."""
+        """Ends every connection to the database of a URL, as an operator or a firewall may, and waits."""
+        query = self._connections.format(name=make_url(url).database)
+        for (number,) in self.execute(query):
+            # It may end by itself in between.
+            with contextlib.suppress(OperationalError):
+                self.execute(self._drop.format(number=number))
+        deadline = time.monotonic() + _PATIENCE_S
+        while self.execute(query):
+            assert time.monotonic() < deadline, self._log.read_text()
+            time.sleep(0.01)
 
     def start(self) -> None:
         """Starts the server and waits until it answers."""
@@ -139,6 +152,8 @@ class PostgresqlServer(DatabaseServer):
     _drivername = "postgresql+psycopg"
     _account = "postgres"
     _own_database = "postgres"
+    _connections = "SELECT pid FROM pg_stat_activity WHERE datname = '{name}'"
+    _drop = "SELECT pg_terminate_backend({number})"
     _stop_signal = signal.SIGINT
 
     def _find_programs(self) -> Path | None:
@@ -164,11 +179,6 @@ class PostgresqlServer(DatabaseServer):
         options = [word for setting in settings for word in ("-c", setting)]
         return [f"{self._programs}/postgres", "-D", str(self._data), "-p", str(self.port), *options]
 
-    def drop_connections(self, url: str) -> None:
-        """See `DatabaseServer.drop_connections`."""
-        name = url.rpartition("/")[2]
-        self.execute(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'")
-
 
 class MariadbServer(DatabaseServer):
     """MariaDB."""
@@ -177,6 +187,8 @@ class MariadbServer(DatabaseServer):
     _drivername = "mariadb+pymysql"
     _account = "nobody"  # mysql comes only with the package that starts a server for the whole machine
     _own_database = "mysql"
+    _connections = "SELECT id FROM information_schema.processlist WHERE db = '{name}'"
+    _drop = "KILL {number}"
     _stop_signal = signal.SIGTERM
 
     def _find_programs(self) -> Path | None:
@@ -205,15 +217,6 @@ class MariadbServer(DatabaseServer):
             f"--init-file={self._users}", "--innodb-flush-log-at-trx-commit=0",
             "--loose-innodb-flush-method=nosync", "--loose-sync-frm=0",
         ]  # fmt: skip
-
-    def drop_connections(self, url: str) -> None:
-        """See `DatabaseServer.drop_connections`."""
-        name = url.rpartition("/")[2]
-        query = f"SELECT id FROM information_schema.processlist WHERE db = '{name}'"
-        for (connection,) in self.execute(query):
-            # A connection may end by itself in between.
-            with contextlib.suppress(OperationalError):
-                self.execute(f"KILL {connection}")
 
 
 def _free_port() -> int:

@@ -10,7 +10,7 @@ from tests.servers import PASSWORD, DatabaseServer
 
 from rocktune.errors import UserError
 from rocktune.ledger import Ledger, StudyRecord, open_ledger
-from rocktune.testing.ledgers import FIRST, LedgerConformance
+from rocktune.testing.ledgers import FIRST, LedgerConformance, lock_when_freed
 from rocktune.testing.synthetic import synthetic_window
 from rocktune.trial import Status, Trial
 
@@ -144,6 +144,16 @@ class ServerLedger(LedgerConformance):
             dropped_and_failed()
         with ledger.lock(study):
             pass
+
+    def test_a_query_that_is_given_up_takes_the_lock_with_it(
+        self, ledger: Ledger, study: StudyRecord
+    ) -> None:
+        # As a second Ctrl-C in the middle of one does.
+        with ledger.lock(study):
+            ledger._lock_connections[study.id]._connection.invalidate()
+            with pytest.raises(UserError, match=r"^ledger: the connection was given up .*lock is lost"):
+                ledger.set_state(study, "lost")
+        lock_when_freed(ledger, study)
 
     def test_a_stopped_server_is_one_line_until_it_is_back(
         self, server: DatabaseServer, ledger: Ledger, study: StudyRecord

@@ -40,7 +40,7 @@ class LockConnection:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._one_at_a_time = threading.Lock()
-        self._lost = ""
+        self._lost = "ledger: the connection was given up in the middle of a query"
 
     @contextlib.contextmanager
     def begin(self) -> Iterator[Connection]:
@@ -52,17 +52,20 @@ class LockConnection:
         with self._one_at_a_time:
             # SQLAlchemy would connect again, but the new connection would not have the lock.
             if self._connection.invalidated:
-                raise UserError(self._lost)
+                raise self._lock_lost()
             try:
                 with self._connection.begin():
                     yield self._connection
             except UserError as error:
                 if not self._connection.invalidated:
                     raise
-                self._lost = (
-                    f"{error}; the study's lock is lost with that connection; 'rocktune resume' goes on"
-                )
-                raise UserError(self._lost) from None
+                self._lost = str(error)
+                raise self._lock_lost() from None
+
+    def _lock_lost(self) -> UserError:
+        return UserError(
+            f"{self._lost}; the study's lock is lost with that connection; 'rocktune resume' goes on"
+        )
 
     def let_go(self, statement: str, parameters: dict[str, object]) -> None:
         """Executes what gives the lock back. Never fails: the server does it when the connection ends."""

@@ -319,7 +319,7 @@ class LedgerConformance:
             pass
         process.kill()
         process.join()
-        _lock_when_freed(ledger, study)
+        lock_when_freed(ledger, study)
 
     def holder(self, pid: int) -> str:
         """Returns the pattern of what a refusal says of the process that holds a lock."""
@@ -353,7 +353,7 @@ def _started(target: object, url: str) -> tuple[multiprocessing.Process, int]:
     return process, ours.recv()  # type: ignore[return-value]
 
 
-def _lock_when_freed(ledger: Ledger, study: StudyRecord) -> None:
+def lock_when_freed(ledger: Ledger, study: StudyRecord) -> None:
     """Takes the lock; a database server may need a moment to notice that its client is gone."""
     for attempt in range(100):
         try:

@@ -76,10 +76,10 @@ def test_a_copy_reads_back_as_the_original(source: Ledger, target: Ledger) -> No
     record_study(source)
     seen: list[tuple[str, int, int]] = []
     study = source.study("study")
-    assert source.has_same(study, target) is None
+    assert source.has_same(study, target, quietly) is None
     source.copy_study(study, target, lambda *progress: seen.append(progress))
     assert_same(source, target)
-    assert source.has_same(study, target) is True
+    assert source.has_same(study, target, quietly) is True
     assert seen[-1] == ("study", 1 + 2 + 3 + 6 + 2 + 150, 1 + 2 + 3 + 6 + 2 + 150)
     assert [record.name for record in target.studies()] == ["other", "study"]
     assert target.trials(other) == []
@@ -87,8 +87,8 @@ def test_a_copy_reads_back_as_the_original(source: Ledger, target: Ledger) -> No
     copied = target.study("study")
     with target.lock(copied):
         target.record(copied, 0, 3, Trial(FIRST, 0.1 + 0.2, 1), None, Status.TIMED_OUT, "", 0.3)
-    assert source.has_same(study, target) is False
-    assert target.has_same(copied, source) is False
+    assert source.has_same(study, target, quietly) is False
+    assert target.has_same(copied, source, quietly) is False
     with pytest.raises(UserError, match=r"has one of this name already"):
         source.copy_study(study, target, quietly)
     assert len(source.trials(study)) == 4
@@ -130,7 +130,7 @@ def test_every_difference_is_seen(pair: tuple[Ledger, Ledger], tmp_path: Path, c
     with engine.begin() as connection:
         assert connection.execute(text(change)).rowcount == 1
     engine.dispose()
-    assert source.has_same(study, target) is False
+    assert source.has_same(study, target, quietly) is False
 
 
 def test_a_copy_that_fails_leaves_nothing(pair: tuple[Ledger, Ledger]) -> None:

@@ -25,7 +25,7 @@ def copy_ledger(
         source: URL or SQLite file; only read.
         target: URL or SQLite file of any kind of database; made where there is none.
         studies: names; None for all.
-        progress: is told a study's name, and how many of how many rows are copied.
+        progress: is told a study's name, and how many of how many rows are compared or copied.
 
     Returns:
         `from` and `to` (without passwords), and the names of studies `copied` and `already_there`.
@@ -35,7 +35,7 @@ def copy_ledger(
     """
     with open_ledger(source, create=False) as origin, open_ledger(target) as destination:
         wanted = origin.studies() if studies is None else [origin.study(name) for name in studies]
-        there = {record.name: origin.has_same(record, destination) for record in wanted}
+        there = {record.name: origin.has_same(record, destination, progress) for record in wanted}
         others = [name for name, same in there.items() if same is False]
         if others:
             raise UserError(

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from sqlalchemy import (
@@ -69,11 +70,14 @@ def check(connection: Connection, spec_problem: SpecProblem, progress: RowProgre
     done, total = 0, connection.scalar(select(func.count()).select_from(schema.measurements)) or 0
     rows = connection.execute(select(studies.id, studies.name).order_by(studies.id)).all()
     for study_id, name in rows:
-        progress(name, done, total)
-        study = StudyCheck(connection, study_id)
+        study = StudyCheck(connection, study_id, partial(_tell, progress, name, done, total))
         found += [Problem(name, what) for what in study.problems(spec_problem)]
         done += study.windows
     return Check(schema.SCHEMA_VERSION, len(rows), done, tuple(found))
+
+
+def _tell(progress: RowProgress, name: str, before: int, total: int, windows: int) -> None:
+    progress(name, before + windows, total)
 
 
 def _database_problems(connection: Connection) -> Iterator[str]:

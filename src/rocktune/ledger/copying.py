@@ -17,12 +17,25 @@ StudyRow = dict[str, Any]
 """A row by column; instead of keys it has `configuration` (its digest), `batch` (its number), `position`."""
 
 
-def is_same(connection: Connection, other: Connection, name: str) -> bool | None:
-    """Says whether two ledgers have the very same study; None if the other one has none of that name."""
+def is_same(connection: Connection, other: Connection, name: str, progress: RowProgress) -> bool | None:
+    """Says whether two ledgers have the very same study; None if the other one has none of that name.
+
+    Args:
+        connection: in a transaction whose reads all see the same state.
+        other: likewise.
+        name: the study's.
+        progress: is told after every hundred rows.
+    """
     if _study_id(other, name) is None:
         return None
+    total = sum(_count(connection, query) for query in _queries(connection, name).values())
     with closing(_all_rows(connection, name)) as rows, closing(_all_rows(other, name)) as others:
-        return all(row == there for row, there in zip_longest(rows, others))
+        for done, (row, there) in enumerate(zip_longest(rows, others)):
+            if row != there:
+                return False
+            if done % _ROWS_AT_ONCE == 0:
+                progress(name, done, total)
+    return True
 
 
 def copy_study(source: Connection, target: Connection, name: str, progress: RowProgress) -> None:

@@ -130,14 +130,19 @@ class Ledger(TrialStore):
         with self.lock(record), self._writing(record) as connection:
             connection.execute(delete(schema.studies).where(schema.studies.c.id == record.id))
 
-    def has_same(self, study: StudyRecord, other: "Ledger") -> bool | None:
+    def has_same(self, study: StudyRecord, other: "Ledger", progress: RowProgress) -> bool | None:
         """Says whether another ledger has the very same study, with all that is recorded in it.
+
+        Args:
+            study: one of this ledger.
+            other: any other ledger.
+            progress: is told the study's name and how many of how many rows are compared.
 
         Returns:
             None if the other ledger has no study of this name.
         """
         with snapshot(self._engine) as ours, snapshot(other._engine) as theirs:
-            return is_same(ours, theirs, study.name)
+            return is_same(ours, theirs, study.name, progress)
 
     def copy_study(self, study: StudyRecord, target: "Ledger", progress: RowProgress) -> None:
         """Copies a study with all that is recorded in it into another ledger, in one transaction.

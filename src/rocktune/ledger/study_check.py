@@ -47,8 +47,10 @@ class StudyCheck:
         windows: how many windows it has.
     """
 
-    def __init__(self, connection: Connection, study_id: int) -> None:
+    def __init__(self, connection: Connection, study_id: int, progress: Callable[[int], None]) -> None:
+        """Creates it; `progress` is told from time to time how many windows have been read."""
         self.windows = 0
+        self._progress = progress
         self._connection = connection
         self._study_id = study_id
         self._found: list[str] = []
@@ -157,6 +159,8 @@ class StudyCheck:
         """Checks the windows of one run, in order of age."""
         end_s = 0.0
         for row in rows:
+            if self.windows % _ROWS_AT_ONCE == 0:
+                self._progress(self.windows)
             self.windows += 1
             called = _window_name(row)
             if not row["fits"]:

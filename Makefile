@@ -16,7 +16,8 @@ CPP_FILES = $(shell git ls-files 'cpp/**/*.h' 'cpp/**/*.cc' 'tests/**/*.cc')
 CMAKE_ARGS := -C build-dir=$(BUILD) $(if $(RocksDB_ROOT),-C cmake.define.RocksDB_ROOT=$(abspath $(RocksDB_ROOT)))
 
 APT_RUN := g++ cmake ninja-build python3-venv librocksdb-dev nlohmann-json3-dev
-APT_TEST := $(APT_RUN) libgtest-dev rocksdb-tools
+# Tests of the ledger start servers of their own; mariadb-server would start one for the whole machine.
+APT_TEST := $(APT_RUN) libgtest-dev rocksdb-tools postgresql mariadb-server-core mariadb-client-core
 APT_ALL := openjdk-17-jdk-headless maven mariadb-server mariadb-plugin-rocksdb
 APT_CHECK := $(APT_TEST) clang-format clang-tidy
 APT_ROCKSDB := libgflags-dev libsnappy-dev liblz4-dev libzstd-dev zlib1g-dev

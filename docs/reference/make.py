@@ -11,8 +11,9 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 from typer.cli import get_docs_for_click
 
+import rocktune.cli.main  # noqa: F401 -- registers every command
 from rocktune import api
-from rocktune.cli.commands import app
+from rocktune.cli.app import app
 from rocktune.device import DeviceSpec
 from rocktune.engine import CommandSpec
 from rocktune.engine.spec import MetricSpec

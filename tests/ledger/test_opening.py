@@ -2,7 +2,6 @@ import multiprocessing
 import re
 import sqlite3
 import sys
-import threading
 from pathlib import Path
 
 import pytest
@@ -13,10 +12,8 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import make_url
 
 from rocktune.errors import UserError
-from rocktune.ledger import default_ledger_url, open_ledger, schema
-from rocktune.ledger.opening import MIGRATIONS, masked_url, open_database
-from rocktune.testing.synthetic import synthetic_window
-from rocktune.trial import Configuration, Status, Trial
+from rocktune.ledger import default_ledger_url, open_ledger, opening, schema
+from rocktune.ledger.opening import MIGRATIONS, _without_passwords, masked_url, open_database
 
 
 def refusal(url: str) -> str:
@@ -57,9 +54,15 @@ class TestWhere:
                 assert [study.name for study in ledger.studies()] == ["study"]
 
     def test_passwords_are_masked(self) -> None:
-        url = make_url("postgresql://me:secret@host/db?sslpassword=secret&connect_timeout=3")
+        url = make_url("postgresql://me:secret@host/db?sslpassword=secret&connect_timeout=3&passwd=secret")
         assert "secret" not in masked_url(url)
         assert "connect_timeout=3" in masked_url(url)
+
+    def test_passwords_are_masked_in_whatever_a_driver_says(self) -> None:
+        url = make_url("postgresql://me:p%40ss%3Aw%2Frd%25@host/db?sslpassword=o%26%3D+ther")
+        forms = ("p@ss:w/rd%", "p%40ss%3Aw%2Frd%25", "p%40ss%3Aw/rd%25", "o&= ther", "o%26%3D%20ther")
+        for form in (*forms, "o%26%3D+ther"):
+            assert _without_passwords(f"cannot take {form}, sorry", url) == "cannot take ***, sorry"
 
     def test_the_ledger_s_text_names_its_file(self, tmp_path: Path) -> None:
         with open_ledger(str(tmp_path / "x.sqlite")) as ledger:
@@ -71,6 +74,17 @@ class TestRefusals:
         assert "malformed URL" in refusal("postgresql://me:secret@host:port/db")
         assert "secret" not in refusal("postgresql://me:secret@host:port/db")
 
+    def test_an_at_sign_in_a_password_is_never_taken_for_the_host_s(self) -> None:
+        for url in (
+            "postgresql://me:se@cret@host/db",
+            "postgresql://me:se@cret/word@host/db",
+            "mariadb://me:se?cret@word@host/db",
+        ):
+            line = refusal(url)
+            assert "as %40" in line
+            assert "cret" not in line
+            assert "word" not in line.replace("password", "")
+
     def test_memory_is_no_ledger(self) -> None:
         assert "needs a file" in refusal("sqlite://")
         assert "needs a file" in refusal("sqlite:///:memory:")
@@ -81,6 +95,15 @@ class TestRefusals:
     def test_a_missing_driver(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(sys.modules, "pymysql", None)
         assert "mysql needs the Python package 'pymysql'" in refusal("mysql://me:secret@host/db")
+
+    def test_a_driver_that_does_not_load(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        def fail(*_: object, **__: object) -> None:
+            raise ImportError("no pq wrapper available.\nAttempts made: ...")
+
+        monkeypatch.setattr(opening, "create_engine", fail)
+        line = refusal("postgresql://me:secret@host/db")
+        problem = "no pq wrapper available. Attempts made: ..."
+        assert line == f"ledger: the driver postgresql+psycopg does not load: {problem}"
 
     def test_an_unreachable_server(self) -> None:
         pytest.importorskip("psycopg", reason="psycopg is not installed")
@@ -147,31 +170,6 @@ class TestConcurrency:
     def test_several_processes_may_make_the_ledger_at_once(self, tmp_path: Path) -> None:
         with multiprocessing.get_context("spawn").Pool(3) as pool:
             assert pool.map(open_once, [str(tmp_path / "x.sqlite")] * 6) == [0] * 6
-
-    def test_studies_are_recorded_side_by_side(self, tmp_path: Path) -> None:
-        url, errors = str(tmp_path / "x.sqlite"), list[Exception]()
-        open_ledger(url).close()
-
-        def record(name: str) -> None:
-            try:
-                with open_ledger(url) as ledger:
-                    study = ledger.create_study(name, {})
-                    for batch in range(25):
-                        trial = Trial(Configuration({"n": batch}), 1.0)
-                        ledger.plan_batch(study, "search", batch, [trial])
-                        ledger.record(
-                            study, batch, 0, trial, synthetic_window(0.0, 1.0), Status.OK, seconds=1.0
-                        )
-                    assert ledger.spent_s(study, "search") == 25.0
-            except Exception as error:
-                errors.append(error)
-
-        threads = [threading.Thread(target=record, args=(name,)) for name in ("one", "two", "three")]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert errors == []
 
 
 def test_a_ledger_that_is_only_read_is_not_made(tmp_path: Path) -> None:

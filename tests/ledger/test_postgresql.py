@@ -1,26 +1,16 @@
-import os
-import uuid
-from collections.abc import Iterator
-
 import pytest
-from sqlalchemy import create_engine, make_url, text
-
-from rocktune.testing.ledgers import LedgerConformance
-
-URL = os.environ.get("ROCKTUNE_TEST_POSTGRESQL_URL", "")
+from sqlalchemy import make_url
+from tests.ledger.server_cases import ServerLedger, refusal
+from tests.servers import DatabaseServer
 
 
-@pytest.mark.skipif(
-    not URL, reason="PostgreSQL: set ROCKTUNE_TEST_POSTGRESQL_URL, of a user who may create databases"
-)
-class TestPostgresql(LedgerConformance):
+class TestPostgresql(ServerLedger):
+    driver = "psycopg"
+
     @pytest.fixture
-    def ledger_url(self) -> Iterator[str]:
-        url = make_url(URL).set(drivername="postgresql+psycopg")
-        server = create_engine(url, isolation_level="AUTOCOMMIT")
-        name = f"rocktune_test_{uuid.uuid4().hex}"
-        with server.connect() as connection:
-            connection.execute(text(f"CREATE DATABASE {name}"))
-            yield url.set(database=name).render_as_string(hide_password=False)
-            connection.execute(text(f"DROP DATABASE {name} WITH (FORCE)"))
-        server.dispose()
+    def server(self, postgresql_server: DatabaseServer) -> DatabaseServer:
+        return postgresql_server
+
+    def test_a_missing_database_is_named(self, ledger_url: str) -> None:
+        # Without a name PostgreSQL takes the user's.
+        assert 'database "rocktune" does not exist' in refusal(make_url(ledger_url).set(database=""))

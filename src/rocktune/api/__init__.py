@@ -3,6 +3,7 @@
 from rocktune.api.catalogue import list_devices, list_engines, list_spaces, list_tuners, list_workloads
 from rocktune.api.comparing import compare, estimate_comparison
 from rocktune.api.importance import importance
+from rocktune.api.ledgers import check_ledger, copy_ledger
 from rocktune.api.machine import clean, doctor
 from rocktune.api.running import run
 from rocktune.api.studies import delete, export, report, show, studies
@@ -11,8 +12,10 @@ from rocktune.api.tuning import Outcome, estimate, resume, tune, verify
 
 __all__ = [
     "Outcome",
+    "check_ledger",
     "clean",
     "compare",
+    "copy_ledger",
     "delete",
     "doctor",
     "estimate",

@@ -11,10 +11,13 @@ from sqlalchemy.exc import IntegrityError
 
 from rocktune.errors import UserError, unknown_name
 from rocktune.ledger import schema
+from rocktune.ledger.checking import Check, check
+from rocktune.ledger.copying import copy_study, is_same
 from rocktune.ledger.locking import LockHeldError, locks_of
-from rocktune.ledger.opening import masked_url, open_database
+from rocktune.ledger.opening import masked_url, open_database, snapshot
 from rocktune.ledger.records import EventRecord, StudyRecord
-from rocktune.ledger.rows import STUDIES, digest_of, experiment_id, study_record
+from rocktune.ledger.rows import STUDIES, RowProgress, digest_of, experiment_id, study_record
+from rocktune.ledger.study_check import SpecProblem
 from rocktune.ledger.trial_store import TrialStore
 
 _LONGEST_NAME = 200
@@ -25,7 +28,7 @@ def open_ledger(url: str | None = None, create: bool = True) -> "Ledger":
 
     Args:
         url: a SQLAlchemy URL, a path of a SQLite file, or None for the user's own ledger.
-        create: whether to make a SQLite file that is not there; otherwise that is an error.
+        create: whether to make a ledger where there is none; otherwise that is an error.
 
     Raises:
         UserError: it cannot be reached, read or written, or is none; one line without passwords.
@@ -118,30 +121,77 @@ class Ledger(TrialStore):
             return [study_record(row) for row in connection.execute(STUDIES.order_by(schema.studies.c.id))]
 
     def delete_study(self, name: str) -> None:
-        """Deletes a study with everything recorded in it.
+        """Deletes a study with everything recorded in it; its experiment stays, for others may refer to it.
 
         Raises:
             UserError: there is none of that name, or it is being run.
         """
         record = self.study(name)
-        used = select(schema.studies.c.experiment_id)
-        with self.lock(record), self._writer.begin() as connection:
+        with self.lock(record), self._writing(record) as connection:
             connection.execute(delete(schema.studies).where(schema.studies.c.id == record.id))
-            connection.execute(delete(schema.experiments).where(schema.experiments.c.id.not_in(used)))
+
+    def has_same(self, study: StudyRecord, other: "Ledger", progress: RowProgress) -> bool | None:
+        """Says whether another ledger has the very same study, with all that is recorded in it.
+
+        Args:
+            study: one of this ledger.
+            other: any other ledger.
+            progress: is told the study's name and how many of how many rows are compared.
+
+        Returns:
+            None if the other ledger has no study of this name.
+        """
+        with snapshot(self._engine) as ours, snapshot(other._engine) as theirs:
+            return is_same(ours, theirs, study.name, progress)
+
+    def copy_study(self, study: StudyRecord, target: "Ledger", progress: RowProgress) -> None:
+        """Copies a study with all that is recorded in it into another ledger, in one transaction.
+
+        Of a study that is being run it copies what is recorded so far.
+
+        Args:
+            study: one of this ledger.
+            target: any other ledger without a study of this name.
+            progress: is told the study's name and how many of how many rows are copied.
+
+        Raises:
+            UserError: the target has a study of this name.
+        """
+        try:
+            with snapshot(self._engine) as reading, target._writer.begin() as writing:
+                copy_study(reading, writing, study.name, progress)
+        except IntegrityError:
+            raise UserError(f"study '{study.name}': {target.url} has one of this name already") from None
+
+    def check(self, spec_problem: SpecProblem, progress: RowProgress) -> Check:
+        """Reads everything and says what is not whole; nothing is changed.
+
+        Args:
+            spec_problem: says what is wrong with a study's specification, None if nothing is.
+            progress: is told the present study's name, and how many of how many windows have been read.
+        """
+        with snapshot(self._engine) as connection:
+            return check(connection, spec_problem, progress)
 
     @contextlib.contextmanager
     def lock(self, study: StudyRecord) -> Iterator[None]:
         """Holds the right to write to a study; whoever dies loses it, whatever killed them.
+
+        Where it is lost with its connection to a server, every write to the study raises a UserError from
+        then on; it is for the caller to end, and to take the lock afresh.
 
         Raises:
             UserError: somebody else holds it; says who where that is known.
         """
         with contextlib.ExitStack() as stack:
             try:
-                stack.enter_context(self._locks.hold(study.id, wait=False))
+                held = stack.enter_context(self._locks.hold(study.id, wait=False))
             except LockHeldError as held:
                 holder = f" ({held.holder})" if held.holder else ""
                 raise UserError(f"study '{study.name}' is being run by another process{holder}") from None
+            if held is not None:
+                self._lock_connections[study.id] = held
+                stack.callback(self._lock_connections.pop, study.id)
             yield
 
     def set_state(self, study: StudyRecord, state: str) -> None:
@@ -163,7 +213,7 @@ class Ledger(TrialStore):
     def add_event(self, study: StudyRecord, kind: str, payload: Mapping[str, Any]) -> None:
         """Records something that is no trial; `kind` in at most 64 characters, `payload` JSON."""
         row = {"study_id": study.id, "kind": kind, "payload": dict(payload), "recorded_at": datetime.now(UTC)}
-        with self._writer.begin() as connection:
+        with self._writing(study) as connection:
             connection.execute(insert(schema.events).values(row))
 
     def events(self, study: StudyRecord, kind: str | None = None) -> list[EventRecord]:
@@ -175,7 +225,7 @@ class Ledger(TrialStore):
             return [EventRecord(row.kind, row.payload, row.recorded_at) for row in connection.execute(query)]
 
     def _update_study(self, study: StudyRecord, **values: Any) -> None:
-        with self._writer.begin() as connection:
+        with self._writing(study) as connection:
             connection.execute(update(schema.studies).where(schema.studies.c.id == study.id).values(values))
 
 

@@ -1,11 +1,15 @@
 """Finds, opens and upgrades a ledger's database; every failure is one line without passwords."""
 
+import contextlib
 import sqlite3
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote, quote_plus
 
 import platformdirs
-from sqlalchemy import URL, Engine, create_engine, event, inspect, make_url, text
+from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, make_url, text
 from sqlalchemy.engine import ExceptionContext
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError
 
@@ -22,6 +26,9 @@ _DRIVERS = {
     "mysql": "mysql+pymysql",
     "mariadb": "mariadb+pymysql",
 }
+# What brings a driver with all that it needs, where that is not its own name.
+_PACKAGES = {"psycopg": "psycopg[binary]"}
+_NONE_THERE = "there is none; 'rocktune tune --ledger ...' makes one"
 _BUSY_TIMEOUT_S = 30.0
 _CONNECT_TIMEOUT_S = 10
 
@@ -33,8 +40,23 @@ def default_ledger_url() -> str:
 
 def masked_url(url: URL) -> str:
     """Writes a URL with every password in it replaced, those among its parameters too."""
-    secrets = {name: "hidden" for name in url.query if "pass" in name.lower() or "pwd" in name.lower()}
-    return url.update_query_dict(secrets).render_as_string(hide_password=True)
+    hidden = dict.fromkeys(_secret_parameters(url), "hidden")
+    return url.update_query_dict(hidden).render_as_string(hide_password=True)
+
+
+def _secret_parameters(url: URL) -> list[str]:
+    return [name for name in url.query if "pass" in name.lower() or "pwd" in name.lower()]
+
+
+def _without_passwords(reason: str, url: URL) -> str:
+    """Masks the passwords of a URL in what a driver says, as they are and as they are written in URLs."""
+    given = [url.password, *(url.query[name] for name in _secret_parameters(url))]
+    secrets = {str(secret) for secret in given if secret}
+    secrets |= {form(secret) for secret in secrets for form in (quote, quote_plus, partial(quote, safe=""))}
+    # The longest first: one may be a part of another.
+    for secret in sorted(secrets, key=len, reverse=True):
+        reason = reason.replace(secret, "***")
+    return reason
 
 
 def open_database(url: str | None, create: bool) -> Engine:
@@ -43,7 +65,7 @@ def open_database(url: str | None, create: bool) -> Engine:
     Args:
         url: a SQLAlchemy URL (`sqlite:///FILE`, `postgresql://...`, `mysql://...`), a plain path of a SQLite
             file, or None for the user's own.
-        create: whether to make a SQLite file that is not there.
+        create: whether to make a ledger where there is none: no SQLite file, or an empty database.
 
     Raises:
         UserError: the URL is malformed, the database cannot be reached or written, its driver is missing, or
@@ -53,10 +75,10 @@ def open_database(url: str | None, create: bool) -> Engine:
     if parsed.get_backend_name() == "sqlite" and url is None:
         Path(str(parsed.database)).parent.mkdir(parents=True, exist_ok=True)
     if parsed.get_backend_name() == "sqlite" and not create and not Path(str(parsed.database)).exists():
-        raise UserError(f"ledger {parsed.database}: there is none; 'rocktune tune --ledger ...' makes one")
+        raise UserError(f"ledger {parsed.database}: {_NONE_THERE}")
     engine = _connected(parsed)
     try:
-        _bring_up_to_date(engine)
+        _bring_up_to_date(engine, create)
     except UserError:
         engine.dispose()
         raise
@@ -73,8 +95,13 @@ def _parsed(given: str) -> URL:
         raise UserError(
             "ledger: malformed URL; write sqlite:///FILE or postgresql://USER:PASSWORD@HOST/DATABASE"
         ) from None
+    if url.get_backend_name() != "sqlite" and given.count("@") > 1:
+        # Whatever follows the first one would be taken for the host, and shown.
+        raise UserError("ledger: malformed URL; write an @ in a name or password as %40, a % as %25")
     if url.drivername in _DRIVERS:
         url = url.set(drivername=_DRIVERS[url.drivername])
+    if url.get_backend_name() in ("mysql", "mariadb") and not url.database:
+        raise UserError(f"ledger {masked_url(url)}: names no database; write one behind the host, after a /")
     if url.get_backend_name() != "sqlite":
         return url
     if not url.database or url.database == ":memory:":
@@ -92,9 +119,12 @@ def _connected(url: URL) -> Engine:
             f"ledger: unknown kind of database '{url.drivername}'; use sqlite, postgresql, mysql or mariadb"
         ) from None
     except ModuleNotFoundError as error:
+        package = _PACKAGES.get(str(error.name), error.name)
         raise UserError(
-            f"ledger: {url.get_backend_name()} needs the Python package '{error.name}'; install it with pip"
+            f"ledger: {url.get_backend_name()} needs the Python package '{package}'; install it with pip"
         ) from None
+    except ImportError as error:
+        raise UserError(f"ledger: the driver {url.drivername} does not load: {_reason(error)}") from None
     _translate_errors(engine)
     if engine.dialect.name == "sqlite":
         _set_up_sqlite(engine)
@@ -117,14 +147,27 @@ def _translate_errors(engine: Engine) -> None:
     def _translate(context: ExceptionContext) -> None:
         if not isinstance(context.sqlalchemy_exception, DBAPIError):
             raise context.original_exception
-        if isinstance(context.sqlalchemy_exception, IntegrityError):
-            return
-        reason = (
-            " ".join(str(context.original_exception).split()) or type(context.original_exception).__name__
-        )
-        if engine.url.password:
-            reason = reason.replace(str(engine.url.password), "***")
+        if isinstance(context.sqlalchemy_exception, IntegrityError) or _is_a_question(context):
+            return  # its caller knows what it means
+        reason = _without_passwords(_reason(context.original_exception), engine.url)
         raise UserError(f"ledger {masked_url(engine.url)}: {reason}") from None
+
+
+def _reason(error: BaseException) -> str:
+    """Returns what a driver says, on one line."""
+    match error.args:
+        case (int(number), str(text)):  # as MySQL's drivers put it
+            said = f"{text} (error {number})"
+        case _:
+            said = str(error)
+    return " ".join(said.split()) or type(error).__name__
+
+
+def _is_a_question(context: ExceptionContext) -> bool:
+    """Says whether SQLAlchemy asks whether a connection is alive, or a table there; "no" is an error."""
+    execution = context.execution_context
+    asks_for_table = execution is not None and "skip_user_error_events" in execution.execution_options
+    return context.is_pre_ping or asks_for_table
 
 
 def _set_up_sqlite(engine: Engine) -> None:
@@ -152,9 +195,22 @@ def writing(engine: Engine) -> Engine:
     return engine.execution_options(begin="BEGIN IMMEDIATE")
 
 
-def _bring_up_to_date(engine: Engine) -> None:
-    if _version(engine) == SCHEMA_VERSION:
+@contextlib.contextmanager
+def snapshot(engine: Engine) -> Iterator[Connection]:
+    """Begins a transaction whose reads all see the same state, and that disturbs nobody's writing."""
+    with engine.connect() as connection:
+        if engine.dialect.name != "sqlite":  # where every transaction is so
+            connection.execution_options(isolation_level="REPEATABLE READ")
+        with connection.begin():
+            yield connection
+
+
+def _bring_up_to_date(engine: Engine, create: bool) -> None:
+    version = _version(engine)
+    if version == SCHEMA_VERSION:
         return
+    if version is None and not create:
+        raise UserError(f"ledger {masked_url(engine.url)}: {_NONE_THERE}")
     with locks_of(engine).hold(SCHEMA_LOCK, wait=True):
         if _version(engine) != SCHEMA_VERSION:
             _use_write_ahead_log(engine)

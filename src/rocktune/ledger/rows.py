@@ -4,7 +4,7 @@ import contextlib
 import hashlib
 import json
 import platform
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, CursorResult, Row, insert, select
@@ -28,6 +28,9 @@ def recorded_once(what: str) -> Iterator[None]:
     except IntegrityError:
         raise AlreadyRecordedError(f"{what} is recorded already") from None
 
+
+RowProgress = Callable[[str, int, int], None]
+"""Is told of a study how many rows are done, of how many."""
 
 STUDIES = select(schema.studies, schema.experiments.c.host, schema.experiments.c.engine_version).join_from(
     schema.studies, schema.experiments
@@ -95,12 +98,16 @@ def experiment_id(connection: Connection, spec: Mapping[str, Any], engine_versio
         "engine_version": engine_version,
         "host": platform.node(),
     }
-    digest = digest_of(conditions)
-    query = select(schema.experiments.c.id).where(schema.experiments.c.digest == digest)
+    return experiment_key(connection, conditions | {"digest": digest_of(conditions)})
+
+
+def experiment_key(connection: Connection, row: Mapping[str, Any]) -> int:
+    """Returns the key of an experiment's row, which is inserted if there is none of its digest."""
+    query = select(schema.experiments.c.id).where(schema.experiments.c.digest == row["digest"])
     if connection.scalar(query) is None:
-        # Another process may insert the same row at the same moment.
+        # Another process may insert the same row at the same moment. None is ever deleted.
         with contextlib.suppress(IntegrityError), connection.begin_nested():
-            connection.execute(insert(schema.experiments).values(digest=digest, **conditions))
+            connection.execute(insert(schema.experiments).values(row))
     return int(connection.execute(query).scalar_one())
 
 

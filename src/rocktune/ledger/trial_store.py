@@ -1,11 +1,13 @@
 """The part of the ledger that keeps batches, trials and windows."""
 
+import contextlib
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
-from sqlalchemy import Engine, func, insert, select, update
+from sqlalchemy import Connection, Engine, func, insert, select, update
 
 from rocktune.ledger import schema
+from rocktune.ledger.locking import LockConnection
 from rocktune.ledger.opening import writing
 from rocktune.ledger.records import StudyRecord, TrialRecord
 from rocktune.ledger.rows import (
@@ -30,6 +32,11 @@ class TrialStore:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._writer = writing(engine)
+        self._lock_connections: dict[int, LockConnection] = {}
+
+    def _writing(self, study: StudyRecord) -> contextlib.AbstractContextManager[Connection]:
+        """Begins a transaction that writes to a study: over its lock's connection where we hold one."""
+        return self._lock_connections.get(study.id, self._writer).begin()
 
     def plan_batch(
         self,
@@ -52,7 +59,7 @@ class TrialStore:
             AlreadyRecordedError: the study has a batch of this number.
         """
         released = [[dict(configuration), replicate] for configuration, replicate in release]
-        with recorded_once(f"batch {index}"), self._writer.begin() as connection:
+        with recorded_once(f"batch {index}"), self._writing(study) as connection:
             batch = {"study_id": study.id, "number": index, "phase": phase, "released": released}
             batch_id = inserted_id(connection.execute(insert(schema.batches).values(batch)))
             ids = configuration_ids(connection, study.id, [trial.configuration for trial in trials])
@@ -120,7 +127,7 @@ class TrialStore:
         if status is not Status.OK and window is not None:
             raise ValueError(f"a trial that ended as {status} has no figures")
         trials = schema.trials
-        with recorded_once(f"trial {index} of batch {batch}"), self._writer.begin() as connection:
+        with recorded_once(f"trial {index} of batch {batch}"), self._writing(study) as connection:
             row = connection.execute(TRIALS.where(is_batch(study, batch), trials.c.position == index)).first()
             if row is None or trial_of(row) != trial:
                 raise ValueError(f"trial {index} of batch {batch} was not planned as {trial}")
@@ -131,7 +138,8 @@ class TrialStore:
                 .where(trials.c.id == row.id)
                 .values(
                     status=status.value,
-                    message=message,
+                    # PostgreSQL's text has no NUL.
+                    message=message.replace("\0", "\N{REPLACEMENT CHARACTER}"),
                     measured_s=seconds,
                     repeated_s=repeated_s,
                     options=options or {},

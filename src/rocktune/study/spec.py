@@ -8,7 +8,7 @@ from pydantic import Field, field_validator
 from rocktune.device import DeviceSpec
 from rocktune.engine import EmbeddedSpec, EngineSpec
 from rocktune.space import OptionMaps
-from rocktune.spec_file import Amount, Positive, Spec
+from rocktune.spec_file import Amount, Positive, Spec, validated
 from rocktune.workload import WorkloadSpec
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
@@ -133,6 +133,10 @@ class SweepSpec(ExperimentSpec):
 
 
 def recorded_spec(document: Mapping[str, Any]) -> StudySpec | SweepSpec:
-    """Returns what a ledger holds of a study or sweep."""
-    spec = SweepSpec if document.get("kind") == "sweep" else StudySpec
-    return spec.model_validate(dict(document))
+    """Returns what a ledger holds of a study or sweep.
+
+    Raises:
+        UserError: this version knows no such study.
+    """
+    spec: type[StudySpec | SweepSpec] = SweepSpec if document.get("kind") == "sweep" else StudySpec
+    return validated(spec, dict(document), "its specification")

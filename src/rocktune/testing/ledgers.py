@@ -12,6 +12,7 @@ import multiprocessing
 import os
 import signal
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import Connection
 
 import pytest
@@ -83,6 +84,28 @@ class LedgerConformance:
         with pytest.raises(UserError, match=r"study 'study': .*scale was 64, now 32"):
             ledger.create_study("study", {**SPEC, "scale": 32})
         assert ledger.studies() == [study]
+
+    def test_names_are_told_apart_to_the_last_character(self, ledger: Ledger) -> None:
+        """By case, accent and trailing space, and from all of Unicode, up to the longest."""
+        names = ["name", "Name", "name ", " name", "namé", "straße", "strasse", "𝒩" * 199 + "a", "𝒩" * 200]
+        for number, name in enumerate(names):
+            ledger.create_study(name, {"number": number})
+        assert [(record.name, record.spec["number"]) for record in ledger.studies()] == [
+            (name, number) for number, name in enumerate(names)
+        ]
+        for number, name in enumerate(names):
+            assert ledger.study(name).spec == {"number": number}
+
+    def test_long_and_strange_texts_are_kept(self, ledger: Ledger, study: StudyRecord) -> None:
+        """Messages and payloads of megabytes; of characters only NUL is given up, in messages."""
+        long = "𝒩'\"\\%\n\t\r`" * 100_000
+        trials = [Trial(FIRST, 1.0), Trial(SECOND, 1.0)]
+        ledger.plan_batch(study, "search", 0, trials)
+        ledger.record(study, 0, 0, trials[0], None, Status.CRASHED, long)
+        ledger.record(study, 0, 1, trials[1], None, Status.CRASHED, "a\0b")
+        ledger.add_event(study, "output", {"output": long + "\0"})
+        assert [record.message for record in ledger.trials(study)] == [long, "a\ufffdb"]
+        assert ledger.events(study)[0].payload == {"output": long + "\0"}
 
     @pytest.mark.usefixtures("study")
     def test_an_unknown_study_suggests_the_nearest(self, ledger: Ledger) -> None:
@@ -249,6 +272,29 @@ class LedgerConformance:
         with pytest.raises(ValueError, match="has no figures"):
             ledger.record(study, 0, 0, Trial(FIRST, 1.0), window, Status.CRASHED)
 
+    @pytest.mark.usefixtures("ledger")
+    def test_studies_are_recorded_side_by_side(self, ledger_url: str) -> None:
+        """Also while others, of the same experiment and of the same name, are created and deleted."""
+
+        def record(name: str) -> None:
+            with open_ledger(ledger_url) as ledger:
+                study = ledger.create_study(name, SPEC)
+                for batch in range(10):
+                    trial = Trial(Configuration({"n": batch}), 1.0)
+                    _measured(ledger, study, batch, trial, synthetic_window(0.0, 1.0))
+                assert ledger.spent_s(study, "search") == 10.0
+
+        def create_and_delete(name: str) -> None:
+            with open_ledger(ledger_url) as ledger:
+                for _ in range(10):
+                    ledger.create_study(name, SPEC)
+                    ledger.delete_study(name)
+
+        jobs = [(record, "one"), (record, "two"), (create_and_delete, "three"), (create_and_delete, "four")]
+        with ThreadPoolExecutor(len(jobs)) as pool:
+            for future in [pool.submit(job, name) for job, name in jobs]:
+                future.result()
+
     def test_one_writer_per_study(self, ledger: Ledger, study: StudyRecord) -> None:
         """The lock excludes the same process too, forbids to delete the study, and ends with its context."""
         other = ledger.create_study("other", SPEC)
@@ -266,13 +312,18 @@ class LedgerConformance:
     def test_a_killed_process_loses_its_lock(
         self, ledger: Ledger, study: StudyRecord, ledger_url: str
     ) -> None:
-        """The error names the study and the process while that one lives; kill -9 is enough to free it."""
+        """The error names the study and its holder while that one lives; kill -9 is enough to free it."""
         process, pid = _started(_hold_lock, ledger_url)
-        with pytest.raises(UserError, match=rf"'study' is being run .*pid {pid}\b"), ledger.lock(study):
+        refused = rf"'study' is being run .*{self.holder(pid)}"
+        with pytest.raises(UserError, match=refused), ledger.lock(study):
             pass
         process.kill()
         process.join()
-        _lock_when_freed(ledger, study)
+        lock_when_freed(ledger, study)
+
+    def holder(self, pid: int) -> str:
+        """Returns the pattern of what a refusal says of the process that holds a lock."""
+        return rf"pid {pid}\b"
 
     def test_a_killed_process_leaves_whole_trials(
         self, ledger: Ledger, study: StudyRecord, ledger_url: str
@@ -302,7 +353,7 @@ def _started(target: object, url: str) -> tuple[multiprocessing.Process, int]:
     return process, ours.recv()  # type: ignore[return-value]
 
 
-def _lock_when_freed(ledger: Ledger, study: StudyRecord) -> None:
+def lock_when_freed(ledger: Ledger, study: StudyRecord) -> None:
     """Takes the lock; a database server may need a moment to notice that its client is gone."""
     for attempt in range(100):
         try:

@@ -1,7 +1,10 @@
 """Creates the first schema."""
 
+from typing import Any
+
 import sqlalchemy as sa
 from alembic import op
+from sqlalchemy.dialects import mysql
 
 revision = "0001"
 down_revision = None
@@ -20,9 +23,27 @@ def _reference(name: str, target: str, *, primary_key: bool = False) -> sa.Colum
     )
 
 
+# MySQL's and MariaDB's TEXT ends at 64 KiB.
+_LONG_TEXT = sa.Text().with_variant(mysql.LONGTEXT, "mysql", "mariadb")
+TABLES = ("events", "measurements", "trials", "batches", "configurations", "studies", "experiments")
+
+
+def _create_table(name: str, *columns: sa.Column[Any] | sa.UniqueConstraint, **arguments: Any) -> None:
+    dialect = op.get_bind().dialect
+    if dialect.name in ("mysql", "mariadb"):
+        # Foreign keys need InnoDB. Names are compared byte for byte, trailing spaces too, as elsewhere.
+        collation = "utf8mb4_nopad_bin" if getattr(dialect, "is_mariadb", False) else "utf8mb4_0900_bin"
+        settings = {"engine": "InnoDB", "charset": "utf8mb4", "collate": collation}
+        arguments |= {f"{dialect.name}_{setting}": value for setting, value in settings.items()}
+    op.create_table(name, *columns, **arguments)
+
+
 def upgrade() -> None:
     """Creates all tables."""
-    op.create_table(
+    if op.get_bind().dialect.name in ("mysql", "mariadb"):
+        # These commit every single table, so that somebody may have died in the middle.
+        _drop_tables()
+    _create_table(
         "experiments",
         _key(),
         sa.Column("digest", sa.String(64), nullable=False, unique=True),
@@ -32,7 +53,7 @@ def upgrade() -> None:
         sa.Column("engine_version", sa.String(200), nullable=False),
         sa.Column("host", sa.String(255), nullable=False),
     )
-    op.create_table(
+    _create_table(
         "studies",
         _key(),
         sa.Column("experiment_id", sa.Integer, sa.ForeignKey("experiments.id"), nullable=False),
@@ -44,7 +65,7 @@ def upgrade() -> None:
         sqlite_autoincrement=True,
     )
     _create_trial_tables()
-    op.create_table(
+    _create_table(
         "events",
         _key(),
         _reference("study_id", "studies.id"),
@@ -56,7 +77,7 @@ def upgrade() -> None:
 
 
 def _create_trial_tables() -> None:
-    op.create_table(
+    _create_table(
         "configurations",
         _key(),
         _reference("study_id", "studies.id"),
@@ -64,7 +85,7 @@ def _create_trial_tables() -> None:
         sa.Column("values", sa.JSON, nullable=False),
         sa.UniqueConstraint("study_id", "digest"),
     )
-    op.create_table(
+    _create_table(
         "batches",
         _key(),
         _reference("study_id", "studies.id"),
@@ -73,7 +94,7 @@ def _create_trial_tables() -> None:
         sa.Column("released", sa.JSON, nullable=False),
         sa.UniqueConstraint("study_id", "number"),
     )
-    op.create_table(
+    _create_table(
         "trials",
         _key(),
         _reference("batch_id", "batches.id"),
@@ -82,14 +103,14 @@ def _create_trial_tables() -> None:
         sa.Column("replicate", sa.Integer, nullable=False),
         sa.Column("until_s", sa.Double, nullable=False),
         sa.Column("status", sa.String(32)),
-        sa.Column("message", sa.Text, nullable=False),
+        sa.Column("message", _LONG_TEXT, nullable=False),
         sa.Column("measured_s", sa.Double, nullable=False),
         sa.Column("repeated_s", sa.Double, nullable=False),
         sa.Column("options", sa.LargeBinary(1 << 24)),
         sa.Column("recorded_at", sa.String(40)),
         sa.UniqueConstraint("batch_id", "position"),
     )
-    op.create_table(
+    _create_table(
         "measurements",
         _reference("trial_id", "trials.id", primary_key=True),
         _reference("study_id", "studies.id"),
@@ -104,5 +125,9 @@ def _create_trial_tables() -> None:
 
 def downgrade() -> None:
     """Drops all tables, and every study with them."""
-    for table in ("events", "measurements", "trials", "batches", "configurations", "studies", "experiments"):
-        op.drop_table(table)
+    _drop_tables()
+
+
+def _drop_tables() -> None:
+    for table in TABLES:
+        op.drop_table(table, if_exists=True)

@@ -92,11 +92,6 @@ def run_recorded_comparison(
     return report_comparison(spec, ledger, ledger.study(spec.name), directory)
 
 
-def comparison_of(record: StudyRecord) -> ComparisonSpec:
-    """Returns what a ledger holds of a comparison."""
-    return ComparisonSpec.model_validate(dict(record.spec))
-
-
 def report_comparison(
     spec: ComparisonSpec, ledger: Ledger, record: StudyRecord, directory: Path
 ) -> dict[str, Any]:

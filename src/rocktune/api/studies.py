@@ -4,11 +4,12 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from rocktune.api.comparing import comparison_of, report_comparison
+from rocktune.api.comparing import report_comparison
 from rocktune.api.files import REPORT_NAME, claim_output, require_study, write_report_file
 from rocktune.errors import UserError
 from rocktune.export import export_study
 from rocktune.ledger import Ledger, StudyRecord, open_ledger
+from rocktune.study import ComparisonSpec, recorded_spec
 from rocktune.units import format_scale
 
 
@@ -59,9 +60,10 @@ def report(name: str, *, ledger: str | None = None) -> Path:
     """
     with open_ledger(ledger, create=ledger is None) as opened:
         record = opened.study(name)
-        if record.spec.get("kind") == "comparison":
+        spec = recorded_spec(record.spec)
+        if isinstance(spec, ComparisonSpec):
             directory = claim_output(opened, record, None)
-            return Path(report_comparison(comparison_of(record), opened, record, directory)["report"])
+            return Path(report_comparison(spec, opened, record, directory)["report"])
         outcome = _finished(opened, record)
         directory = claim_output(opened, record, None)
         return write_report_file(opened, record, outcome | {"report": str(directory / REPORT_NAME)})

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from rocktune import study
-from rocktune.api.comparing import comparison_of, run_recorded_comparison
+from rocktune.api.comparing import run_recorded_comparison
 from rocktune.api.engines import opened_engine
 from rocktune.api.files import claim_output, require_study, write_files
 from rocktune.api.requests import Given, resolved_study
@@ -14,7 +14,7 @@ from rocktune.api.sweeping import run_recorded_sweep
 from rocktune.engine import CommandSpec, Engine, command_lines
 from rocktune.ledger import open_ledger
 from rocktune.objective import objective_named
-from rocktune.study import Observer, StudySpec, SweepSpec, recorded_spec
+from rocktune.study import ComparisonSpec, Observer, StudySpec, SweepSpec, recorded_spec
 from rocktune.units import format_scale, parse_scale
 
 
@@ -95,9 +95,9 @@ def resume(name: str, *, ledger: str | None = None, observer: Observer | None = 
     """
     with open_ledger(ledger, create=ledger is None) as opened:
         record = opened.study(name)
-        if record.spec.get("kind") == "comparison":
-            return Outcome(run_recorded_comparison(comparison_of(record), opened, observer))
         spec = recorded_spec(record.spec)
+        if isinstance(spec, ComparisonSpec):
+            return Outcome(run_recorded_comparison(spec, opened, observer))
         if isinstance(spec, SweepSpec):
             return Outcome(run_recorded_sweep(spec, opened, observer))
         observer = observer or Observer()

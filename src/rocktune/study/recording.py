@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from rocktune.errors import UserError
 from rocktune.ledger import Ledger, StudyRecord
 from rocktune.ledger.records import TrialRecord
-from rocktune.study.spec import ExperimentSpec, SweepSpec, recorded_spec
+from rocktune.study.comparison import ComparisonSpec
+from rocktune.study.kinds import recorded_spec
+from rocktune.study.spec import ExperimentSpec, SweepSpec
 from rocktune.table import Conditions, Table, TableRow, knob_types
 from rocktune.trial import Configuration
 
@@ -18,9 +20,9 @@ def table_of(ledger: Ledger, study: StudyRecord) -> Table:
     Raises:
         UserError: nothing has been measured yet.
     """
-    if study.spec.get("kind") == "comparison":
-        raise UserError(f"study '{study.name}': a comparison has no runs of its own; name one of its studies")
     spec = recorded_spec(study.spec)
+    if isinstance(spec, ComparisonSpec):
+        raise UserError(f"study '{study.name}': a comparison has no runs of its own; name one of its studies")
     records = [record for record in ledger.trials(study) if record.trial.configuration]
     if not records:
         raise UserError(f"study '{study.name}' has no measurement yet")

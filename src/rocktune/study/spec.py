@@ -1,6 +1,5 @@
 """What a study is, completely: what the ledger stores when it begins, and what resuming reads."""
 
-from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator
@@ -8,7 +7,7 @@ from pydantic import Field, field_validator
 from rocktune.device import DeviceSpec
 from rocktune.engine import EmbeddedSpec, EngineSpec
 from rocktune.space import OptionMaps
-from rocktune.spec_file import Amount, Positive, Spec, validated
+from rocktune.spec_file import Amount, Positive, Spec
 from rocktune.workload import WorkloadSpec
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
@@ -130,13 +129,3 @@ class SweepSpec(ExperimentSpec):
     warm_up_s: Amount
     measured_s: Age
     control_every: Positive = 20
-
-
-def recorded_spec(document: Mapping[str, Any]) -> StudySpec | SweepSpec:
-    """Returns what a ledger holds of a study or sweep.
-
-    Raises:
-        UserError: this version knows no such study.
-    """
-    spec: type[StudySpec | SweepSpec] = SweepSpec if document.get("kind") == "sweep" else StudySpec
-    return validated(spec, dict(document), "its specification")

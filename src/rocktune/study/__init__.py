@@ -1,6 +1,7 @@
 """Studies: the loop that measures what tuners ask for, and the verification of what they find."""
 
 from rocktune.study.estimate import Estimate, estimate, verifying_s
+from rocktune.study.executors import Executor, LocalExecutor, crowding
 from rocktune.study.interrupt import StudyInterrupted
 from rocktune.study.observer import Observer
 from rocktune.study.outcome import spent_s
@@ -14,12 +15,15 @@ from rocktune.study.sweep import run_sweep, runs_of, sweep_s
 
 __all__ = [
     "Estimate",
+    "Executor",
+    "LocalExecutor",
     "Observer",
     "StudyInterrupted",
     "StudyRequest",
     "StudySpec",
     "SweepSpec",
     "VerificationSettings",
+    "crowding",
     "engine_names",
     "estimate",
     "make_request",

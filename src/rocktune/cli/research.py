@@ -36,6 +36,8 @@ def sweep(
     study: Annotated[str | None, typer.Option(metavar="NAME", help="What to call the sweep.")] = None,
     seed: options.Seed = None,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Where table.csv goes.")] = None,
+    executor: options.Executor = None,
+    address: options.Address = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would take, and stop.")] = False,
     json: options.Json = False,
 ) -> None:
@@ -68,7 +70,7 @@ def sweep(
             research_tables.print_sweep_estimate(stdout(), estimate)
 
     with ProgressDisplay(stderr(), estimate["total_s"], announce) as display:
-        swept = api.sweep(study_file, observer=display, **given)
+        swept = api.sweep(study_file, executor=executor, address=address, observer=display, **given)
     show_result(swept, json, research_tables.print_sweep)
 
 

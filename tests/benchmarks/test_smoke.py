@@ -40,6 +40,8 @@ def run(name: str, scratch: Path, *flags: str) -> subprocess.CompletedProcess[st
 def skip_without_its_program(name: str) -> None:
     if name in ("db_bench_agreement", "runner_against_db_bench") and shutil.which("db_bench") is None:
         pytest.skip("db_bench is not here")
+    if name == "ray_scaling":
+        pytest.importorskip("ray", reason="Ray is not installed")
     if name == "throttle":
         try:
             find_device_bench(ROOT)
@@ -65,7 +67,7 @@ def check_claims(name: str, scratch: Path) -> None:
 
 
 def test_all_benchmarks_are_found() -> None:
-    assert len(BENCHMARKS) == 13
+    assert len(BENCHMARKS) == 14
     assert set(IN_EVERY_RUN) < set(BENCHMARKS)
 
 

@@ -16,7 +16,8 @@ from rocktune.ledger import Ledger
 from rocktune.study import run_study
 from rocktune.study.executors import Executor
 from rocktune.study.executors.machine import Machine
-from rocktune.study.executors.on_ray import RayExecutor, RayLane, opened_cluster
+from rocktune.study.executors.on_ray import RayExecutor, opened_cluster
+from rocktune.study.executors.ray_lane import RayLane
 from rocktune.testing.executors import (
     Executing,
     ExecutorConformance,

@@ -13,11 +13,11 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
-from rocktune.engine.base import Engine, Progress, RunFailed
+from rocktune.engine.base import Engine
 from rocktune.errors import UserError
-from rocktune.study.executors.base import Executor, Lane, LaneLost
-from rocktune.study.executors.machine import Hello, Machine, Reply, rocktune_version
-from rocktune.study.runs import Job, RunKey, Window
+from rocktune.study.executors.base import Executor
+from rocktune.study.executors.machine import Hello, Machine, rocktune_version
+from rocktune.study.executors.ray_lane import RayLane, kill, one_line
 
 RESOURCE = "rocksdb"
 """What a node offers one unit of for each disk that may be measured on at the same time."""
@@ -69,7 +69,7 @@ def _join(address: str | None) -> None:
         ray.init(address=address or "auto", log_to_driver=False, logging_level=logging.ERROR)
     except Exception as failure:
         # Ray raises ConnectionError, ValueError or RuntimeError (another version of Ray or Python), at least.
-        raise UserError(f"executor ray: no Ray cluster {where} can be joined: {_line(failure)}") from None
+        raise UserError(f"executor ray: no Ray cluster {where} can be joined: {one_line(failure)}") from None
 
 
 def _keep_off_stdout() -> None:
@@ -112,62 +112,6 @@ class _Invited:
     name: str
     rocktune: Any
     hello: Any
-
-
-class RayLane(Lane):
-    """An actor. See `Lane`.
-
-    Attributes:
-        node: Ray's ID of the node it is on.
-        lost: whether it is gone.
-        opening_s: see `rocktune.engine.Engine`, as of its last reply.
-        loading_s: likewise.
-    """
-
-    def __init__(self, actor: Any, node: str, machine: str) -> None:
-        """Takes an actor of the class `Machine` that has its engine."""
-        self.machine = machine
-        self.node = node
-        self.lost = False
-        self.opening_s = 0.0
-        self.loading_s = 0.0
-        self._actor = actor
-
-    def measure(self, job: Job, progress: Progress) -> Window:  # noqa: ARG002 - Ray brings only the end
-        """See `Lane.measure`."""
-        import ray
-        from ray.exceptions import RayError, RayTaskError
-
-        try:
-            reply: Reply = ray.get(self._actor.measure.remote(job))
-        except RayTaskError as failure:
-            raise RuntimeError(f"{self.machine}: {_line(failure)}") from None
-        except RayError as failure:
-            self.abandon()
-            raise LaneLost(type(failure).__name__) from None
-        self.opening_s, self.loading_s = reply.opening_s, reply.loading_s
-        if reply.failure is not None:
-            raise RunFailed(*reply.failure)
-        if reply.window is None:
-            raise UserError(f"{self.machine}: {reply.refused}")
-        return reply.window
-
-    def release(self, key: RunKey) -> None:
-        """See `Lane.release`; what is asked of the lane next waits for it."""
-        self._actor.release.remote(key)
-
-    def release_all(self) -> None:
-        """See `Lane.release_all`; likewise."""
-        self._actor.release_all.remote()
-
-    def abandon(self) -> None:
-        """See `Lane.abandon`: its process ends, and what that has started with it."""
-        self.lost = True
-        _kill(self._actor)
-
-    def closing(self) -> Any:
-        """Returns a reference that is ready once the engine is closed."""
-        return self._actor.close.remote()
 
 
 class RayExecutor(Executor):
@@ -233,7 +177,7 @@ class RayExecutor(Executor):
         for lane in self._lanes:
             lane.abandon()
         for invited in self._invited:
-            _kill(invited.actor)
+            kill(invited.actor)
         self._lanes, self._invited = [], []
 
     def _begin(self) -> None:
@@ -303,7 +247,7 @@ class RayExecutor(Executor):
                 self._lanes.append(lane)
                 self._ever.append(lane)
             else:
-                _kill(invited.actor)
+                kill(invited.actor)
                 if refusal:
                     self._refusals[invited.node] = f"{invited.name}: {refusal}"
 
@@ -322,23 +266,10 @@ class RayExecutor(Executor):
         except RayError as failure:
             alive = {node["NodeID"] for node in ray.nodes() if node["Alive"]}
             needed = f"rocktune {rocktune_version()} must be installed there"
-            return f"{needed}: {_line(failure)}" if invited.node in alive else ""
+            return f"{needed}: {one_line(failure)}" if invited.node in alive else ""
         if hello.refused:
             return hello.refused
         if self._ever and hello.version != self.version:
             return f"has {hello.version}, and others {self.version}; a study needs the same on all"
         self.version, self.can_park = hello.version, hello.can_park
         return None
-
-
-def _kill(actor: Any) -> None:
-    import ray
-
-    with suppress(Exception):
-        ray.kill(actor)
-
-
-def _line(failure: BaseException) -> str:
-    """Returns what Ray has to say in one line: the last one, where it shows a traceback."""
-    lines = [line.strip() for line in str(failure).splitlines() if line.strip()]
-    return lines[-1] if lines else type(failure).__name__

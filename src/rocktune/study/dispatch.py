@@ -178,8 +178,8 @@ class Dispatcher:
         for group in groups:
             if group.lane is lane:
                 group.lane = None
-        runs = f"; {len(parked)} waiting runs begin again from age 0" if parked else ""
-        self._observer.note(f"{lane.machine} is lost ({why}). What it measured is measured again{runs}.")
+        runs = f" Runs that waited there begin again from age 0: {len(parked)}." if parked else ""
+        self._observer.note(f"{lane.machine} is lost ({why}). What it measured is measured again.{runs}")
 
     def _tell_who_works(self) -> None:
         self._observer.at_work([lane.machine for lane in self._busy])

@@ -82,8 +82,8 @@ def _runs(count: int) -> list[RunKey]:
     return [(Configuration({"x": x}), 0) for x in range(count)]
 
 
-def _each_alone(runs: list[RunKey]) -> dict[RunKey, list[int]]:
-    return {key: [index] for index, key in enumerate(runs)}
+def _each_alone(runs: list[RunKey]) -> list[list[int]]:
+    return [[index] for index in range(len(runs))]
 
 
 def test_a_parked_run_is_gone_on_with_where_it_is() -> None:
@@ -105,13 +105,13 @@ def test_a_group_is_measured_in_its_order_by_one_lane() -> None:
     executor = MadeUpExecutor(2)
     runs = _runs(12)
     work = MadeUpWork(runs)
-    groups = {turn: [turn, turn + 4, turn + 8] for turn in range(4)}
+    groups = [[turn, turn + 4, turn + 8] for turn in range(4)]
     Dispatcher(executor, Observer()).measure(groups, runs, work)
-    for indexes in groups.values():
+    for indexes in groups:
         assert len({work.taken[index][0] for index in indexes}) == 1
     for lane in executor.every:
         order = [runs.index(key) for key in lane.measured]
-        for indexes in groups.values():
+        for indexes in groups:
             assert [index for index in order if index in indexes] in ([], indexes)
 
 

@@ -1,7 +1,7 @@
 """Hands the trials of a batch to the lanes of an executor, and takes in what they measure."""
 
 import threading
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import Protocol
@@ -69,21 +69,21 @@ class Dispatcher:
         self._done: SimpleQueue[tuple[Lane, Job, Taken | BaseException]] = SimpleQueue()
         self._several = False
 
-    def measure(self, groups: Mapping[Hashable, Sequence[int]], runs: Sequence[RunKey], work: Work) -> None:
+    def measure(self, groups: Iterable[Sequence[int]], runs: Sequence[RunKey], work: Work) -> None:
         """Measures groups of trials, or ends early when `work` is stopping.
 
         A group is measured in its order and on one lane: on that where its first run is parked, if any.
         Groups are begun in their order, as lanes fall free.
 
         Args:
-            groups: indexes of trials.
+            groups: indexes of trials; none is empty.
             runs: of each index its run.
             work: says what there is to do, and is told what came of it.
 
         Raises:
             UserError: a lane's, or there are no lanes left.
         """
-        waiting = [_Group(list(indexes), self._homes.get(runs[indexes[0]])) for indexes in groups.values()]
+        waiting = [_Group(list(indexes), self._homes.get(runs[indexes[0]])) for indexes in groups]
         try:
             while True:
                 if waiting and not work.stopping:

@@ -111,7 +111,7 @@ class Evaluation:
                 self._take(index, result)
         self._give()
         if groups:
-            dispatcher.measure(groups, self._keys, self)
+            dispatcher.measure(groups.values(), self._keys, self)
         if self._stopping:
             self._give_rest()
             return None

@@ -44,7 +44,7 @@ endef
 help:
 	@echo "make demo      set up everything, tune a workload, show the proof and the report (about 4 minutes)"
 	@echo "make test      set up everything, run the tests; with RocksDB_ROOT=DIRECTORY against that RocksDB"
-	@echo "make test-all  the same, and the wheel's"
+	@echo "make test-all  the same, and those that need Java, Ray or the wheel"
 	@echo "make setup     .venv with the rocktune command in it"
 	@echo "make check     linters and tests, as CI runs them"
 	@echo "make sanitize  the C++ tests under ASan/UBSan and TSan"
@@ -97,6 +97,8 @@ test-all: test
 	@$(call apt_install,$(APT_ALL))
 	@$(BIN)/python -m pytest -m maven tests/export
 	@if [ -e $(RELEASE_ROCKSDB) ] || command -v cargo >/dev/null; then $(MAKE) --no-print-directory wheel; fi
+	@$(BIN)/python -m pip install -q "ray>=2.40"
+	@$(BIN)/python -m pytest -m ray tests/study/executors
 	@$(BIN)/python -m pytest -m wheel tests/install
 
 lint: $(TESTS)/build.ninja

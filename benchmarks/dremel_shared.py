@@ -16,7 +16,7 @@ from rocktune.ledger import Ledger, TrialRecord, open_ledger
 from rocktune.objective import Objective
 from rocktune.study import Observer, StudySpec, make_request, resolve
 from rocktune.study.best import finalists
-from rocktune.study.estimate import parked_limit_bytes
+from rocktune.study.executors import executor_of
 from rocktune.study.interrupt import Interrupt
 from rocktune.study.loop import Loop
 from rocktune.study.problem import problem_of
@@ -231,14 +231,13 @@ class Bench:
 
         study = self._ledger.create_study(spec.name, spec.model_dump(mode="json"), self._engine.version)
         return Loop(
-            self._engine,
+            executor_of(self._engine),
             lambda configuration, replicate: (experiment, configuration, seed_of(spec.seed, replicate)),
             score,
             self._ledger,
             study,
             Observer(),
             Interrupt(lambda: None),
-            parked_limit_bytes(),
         )
 
 

@@ -42,6 +42,8 @@ def skip_without_its_program(name: str) -> None:
         pytest.skip("db_bench is not here")
     if name == "evolutionary_reference" and not (ROOT / "build" / "jmetalpy").exists():
         pytest.skip("jMetalPy is not here; python -m benchmarks.evolutionary_reference --quick fetches it")
+    if name == "ray_scaling":
+        pytest.importorskip("ray", reason="Ray is not installed")
     if name == "throttle":
         try:
             find_device_bench(ROOT)
@@ -67,7 +69,7 @@ def check_claims(name: str, scratch: Path) -> None:
 
 
 def test_all_benchmarks_are_found() -> None:
-    assert len(BENCHMARKS) == 21
+    assert len(BENCHMARKS) == 22
     assert set(IN_EVERY_RUN) < set(BENCHMARKS)
 
 

@@ -239,6 +239,15 @@ def test_options_of_tune_reach_the_api_by_their_names(api: FakeApi) -> None:
     assert (positional, named) == ((Path("mine.toml"),), expected | {"study": "s"})
 
 
+@pytest.mark.parametrize("command", ["tune", "resume s", "verify s --scale 1"])
+def test_who_measures_is_no_part_of_a_study(api: FakeApi, command: str) -> None:
+    name = command.split()[0]
+    assert main([*command.split(), "--executor", "ray", "--address", "h:1", "--json"]) == 0
+    named = api.calls[name][1]
+    assert (named["executor"], named["address"]) == ("ray", "h:1")
+    assert all("executor" not in named for called, (_, named) in api.calls.items() if called != name)
+
+
 def test_estimate_comes_first_but_not_before_all_input_is_right(api: FakeApi, capsys: Outputs) -> None:
     assert main(["tune", "--workload", "w"]) == 0
     assert capsys.readouterr().out.startswith("Study 's' will take about 1 min 52 s")

@@ -34,6 +34,21 @@ def test_terminal_shows_phase_trial_age_best_and_time() -> None:
         assert part in shown, part
 
 
+def test_several_workers_are_counted() -> None:
+    stream = io.StringIO()
+    console = Console(file=stream, force_terminal=True, width=160)
+    trial = Trial(Configuration({"write_buffer_size": 1}), 1.25)
+    with ProgressDisplay(console) as display:
+        display.trial_started(trial, 0, 3)
+        display.at_work(["local-1"])
+        display.trial_started(trial, 1, 3)
+        display.at_work(["local-1", "local-2"])
+        shown = [display._progress.tasks[0].fields["trial"]]
+        display.at_work([])
+        shown.append(display._progress.tasks[0].fields["trial"])
+    assert shown == ["trial 2 of 3, 2 at work", "trial 2 of 3"]
+
+
 def test_nothing_is_shown_without_a_terminal() -> None:
     assert watched(terminal=False) == ""
 

@@ -17,7 +17,7 @@ from rocktune.engine.worker import WORKER_VARIABLE
 from rocktune.ledger import open_ledger
 from rocktune.objective import objective_named
 from rocktune.study import Observer, StudyRequest, make_request, resolve, run_study
-from rocktune.study.loop import OUTPUT
+from rocktune.study.evaluation import OUTPUT
 from rocktune.testing.engines import StoreEngineConformance, small_experiment
 from rocktune.testing.fake_worker import fake_worker_command
 from rocktune.trial import Experiment, Result, Status

@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from rocktune.ledger import open_ledger
+from rocktune.study.executors import executor_of
 from rocktune.study.interrupt import Interrupt
 from rocktune.study.loop import Loop
 from rocktune.study.observer import Observer
@@ -56,14 +57,13 @@ def main(name: str, ledger_path: str, killed_at: int) -> None:
     with open_ledger(ledger_path) as ledger:
         study = ledger.create_study("study", SPEC)
         loop = Loop(
-            engine,
+            executor_of(engine),
             lambda configuration, replicate: (None, configuration, replicate),  # type: ignore[arg-type,return-value]
             lambda window: window.figures["throughput_ops_s"],
             ledger,
             study,
             Killed(killed_at),
             Interrupt(lambda: None),
-            parked_limit_bytes=1 << 40,
         )
         loop.run("search", tuner.search(problem, np.random.default_rng(5)), continues_runs=True)
         records = [

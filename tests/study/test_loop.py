@@ -4,6 +4,7 @@ import pytest
 
 from rocktune.errors import UserError
 from rocktune.ledger import Ledger, StudyRecord
+from rocktune.study.executors import executor_of
 from rocktune.study.interrupt import Interrupt
 from rocktune.study.loop import DIFFERED, Loop, Phase, StopRequested
 from rocktune.study.observer import Observer
@@ -44,7 +45,8 @@ def _loop(
         return window.figures["throughput_ops_s"]
 
     interrupt = Interrupt(lambda: None)
-    loop = Loop(engine, opening, score, ledger, study, observer or Recorder(), interrupt, limit_bytes)  # type: ignore[arg-type]
+    executor = executor_of(engine, limit_bytes)
+    loop = Loop(executor, opening, score, ledger, study, observer or Recorder(), interrupt)  # type: ignore[arg-type]
     return loop, study
 
 
@@ -222,7 +224,7 @@ def test_differing_replay_is_told_and_starts_warm(ledger: Ledger) -> None:
 def test_a_request_to_stop_ends_after_the_present_trial(ledger: Ledger) -> None:
     engine, observer = _engine(), Recorder()
     loop, study = _loop(ledger, engine, observer)
-    loop._interrupt.requested = True
+    loop._shared.interrupt.requested = True
     with pytest.raises(StopRequested):
         loop.run("search", _batches(*HALVING), True)
     assert [record.trial for record in ledger.trials(study)] == [Trial(A, 2.0)]

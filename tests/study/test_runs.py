@@ -1,7 +1,7 @@
 import pytest
 
 from rocktune.engine import RunFailed
-from rocktune.study.runs import RunKeeper
+from rocktune.study.runs import Job, RunKeeper, RunKey
 from rocktune.testing.synthetic_engine import SyntheticEngine, SyntheticRun
 from rocktune.trial import Configuration, Measurement, Status
 
@@ -21,17 +21,21 @@ def _engine(**settings: object) -> SyntheticEngine:
 
 
 def _keeper(engine: SyntheticEngine, limit_bytes: int = 1 << 40) -> RunKeeper:
-    def open_run(configuration: Configuration, replicate: int, progress: object) -> SyntheticRun:
-        return engine.open(None, configuration, SEED + replicate)  # type: ignore[arg-type]
+    def open_run(job: Job, progress: object) -> SyntheticRun:
+        return engine.open(job.experiment, job.configuration, job.seed)
 
-    return RunKeeper(open_run, _score, limit_bytes)
+    return RunKeeper(open_run, limit_bytes)
+
+
+def _job(key: RunKey, from_s: float, until_s: float, keep: bool) -> Job:
+    return Job(key, None, key[0], SEED + key[1], from_s, until_s, keep, _score)  # type: ignore[arg-type]
 
 
 def test_a_parked_run_goes_on_where_it_is() -> None:
     engine = _engine()
     keeper = _keeper(engine)
-    first = keeper.advance((SLOW, 0), 0, 2, True, _silent)
-    second = keeper.advance((SLOW, 0), 2, 3, True, _silent)
+    first = keeper.advance(_job((SLOW, 0), 0, 2, True), _silent)
+    second = keeper.advance(_job((SLOW, 0), 2, 3, True), _silent)
     assert (first.measurement.from_s, second.measurement.from_s, second.repeated_s) == (0, 2, 0)
     assert engine.opened == [(SLOW, SEED)]
     assert engine.advanced_s == 3
@@ -41,11 +45,13 @@ def test_beyond_the_limit_the_least_promising_run_is_discarded_and_repeated_when
     engine = _engine(resident_bytes=10)
     keeper = _keeper(engine, limit_bytes=20)
     for configuration in (MIDDLE, SLOW, FAST):
-        keeper.advance((configuration, 0), 0, 2, True, _silent)
+        keeper.advance(_job((configuration, 0), 0, 2, True), _silent)
     assert len(engine.open_runs) == 2
-    kept = [keeper.advance((configuration, 0), 2, 3, False, _silent) for configuration in (FAST, MIDDLE)]
+    kept = [
+        keeper.advance(_job((configuration, 0), 2, 3, False), _silent) for configuration in (FAST, MIDDLE)
+    ]
     assert [window.repeated_s for window in kept] == [0, 0]
-    again = keeper.advance((SLOW, 0), 2, 3, False, _silent)
+    again = keeper.advance(_job((SLOW, 0), 2, 3, False), _silent)
     assert again.repeated_s == 2
     assert (again.measurement.from_s, again.measurement.until_s) == (2, 3)
     assert engine.opened[3:] == [(SLOW, SEED)]
@@ -54,10 +60,10 @@ def test_beyond_the_limit_the_least_promising_run_is_discarded_and_repeated_when
 def test_a_run_that_is_not_kept_is_closed_and_so_is_one_released() -> None:
     engine = _engine()
     keeper = _keeper(engine)
-    keeper.advance((SLOW, 0), 0, 1, False, _silent)
+    keeper.advance(_job((SLOW, 0), 0, 1, False), _silent)
     assert not engine.open_runs
     for replicate in (0, 1, 2):
-        keeper.advance((FAST, replicate), 0, 1, True, _silent)
+        keeper.advance(_job((FAST, replicate), 0, 1, True), _silent)
     keeper.release((FAST, 1))
     keeper.release((SLOW, 5))
     assert len(engine.open_runs) == 2
@@ -71,7 +77,7 @@ def test_a_failed_run_is_closed() -> None:
 
     engine = _engine(fault=fault)
     keeper = _keeper(engine)
-    keeper.advance((SLOW, 0), 0, 1, True, _silent)
+    keeper.advance(_job((SLOW, 0), 0, 1, True), _silent)
     with pytest.raises(RunFailed, match="crashed"):
-        keeper.advance((SLOW, 0), 1, 2, True, _silent)
+        keeper.advance(_job((SLOW, 0), 1, 2, True), _silent)
     assert not engine.open_runs

@@ -15,6 +15,7 @@ from rocktune.study import (
     run_study,
     verify_study,
 )
+from rocktune.study.executors import executor_of
 from rocktune.study.request import make_request
 from rocktune.study.resolving import resolve
 from rocktune.study.study import _Study
@@ -255,7 +256,7 @@ def test_ctrl_c_says_what_is_known_and_how_to_go_on(ledger: Ledger) -> None:
 
     observer = Pressed()
     record = ledger.create_study("study", _spec().model_dump(mode="json"))
-    study = _Study(_spec(), _engine(), ledger, record, observer)
+    study = _Study(_spec(), executor_of(_engine()), ledger, record, observer)
     with pytest.raises(StudyInterrupted) as interrupted:
         study.run()
     assert interrupted.value.resume == f"rocktune resume study --ledger {ledger.url}"
@@ -270,7 +271,7 @@ def test_ctrl_c_says_what_is_known_and_how_to_go_on(ledger: Ledger) -> None:
 def test_ctrl_c_while_verifying_says_how_to_go_on_verifying(ledger: Ledger) -> None:
     spec = _spec()
     outcome = run_study(spec, _engine(), ledger)
-    study = _Study(spec, _engine(), ledger, ledger.study("study"), None, 4)
+    study = _Study(spec, executor_of(_engine()), ledger, ledger.study("study"), None, 4)
     study._interrupt.requested = True
     with pytest.raises(StudyInterrupted) as interrupted:
         study.verify(outcome)

@@ -8,14 +8,14 @@ from typing import Any, Unpack
 
 from rocktune.analysis import compared_runs, findings_of
 from rocktune.api.engines import opened_engine
+from rocktune.api.executors import opened_executor
 from rocktune.api.files import REPORT_NAME, claim_output
 from rocktune.api.requests import Given, new_name, resolved_study
-from rocktune.engine import Engine
 from rocktune.errors import UserError
 from rocktune.ledger import Ledger, StudyRecord, open_ledger
 from rocktune.objective import objective_named
 from rocktune.report import render_comparison, write_document
-from rocktune.study import Observer, StudySpec
+from rocktune.study import Executor, Observer, StudySpec
 from rocktune.study.comparison import ComparedStudy, ComparisonSpec, comparison_s, run_comparison
 from rocktune.study.tuner_choice import parse_choice
 
@@ -55,6 +55,8 @@ def compare(
     settings: Sequence[str],
     seeds: int = DEFAULT_SEEDS,
     *,
+    executor: str | None = None,
+    address: str | None = None,
     observer: Observer | None = None,
     **given: Unpack[Given],
 ) -> dict[str, Any]:
@@ -67,6 +69,8 @@ def compare(
             "nsga2(population=20)".
         settings: what to measure: a study's TOML file, a table (.csv or .parquet), or a workload's name.
         seeds: how many; from `seed` on, 1 by default.
+        executor: see `rocktune.api.tune`.
+        address: see `rocktune.api.tune`.
         observer: is told what happens.
         **given: by the names of `rocktune.study.StudyRequest`, for all studies; `budget` is that of each.
 
@@ -79,16 +83,27 @@ def compare(
     """
     spec = _resolved(tuners, settings, seeds, given)
     with open_ledger(given.get("ledger")) as ledger:
-        return run_recorded_comparison(spec, ledger, observer, given.get("out"))
+        return run_recorded_comparison(spec, ledger, executor, address, observer, given.get("out"))
 
 
 def run_recorded_comparison(
-    spec: ComparisonSpec, ledger: Ledger, observer: Observer | None, out: str | Path | None = None
+    spec: ComparisonSpec,
+    ledger: Ledger,
+    executor: str | None,
+    address: str | None,
+    observer: Observer | None,
+    out: str | Path | None = None,
 ) -> dict[str, Any]:
     """Runs a comparison, or the rest of it, and writes its report; see `compare`."""
+    watching = observer or Observer()
+
+    def executor_of(study: StudySpec) -> AbstractContextManager[Executor]:
+        figures = objective_named(study.objective, study.constraints).all_fields
+        return opened_executor(study, figures, executor, address, opened_engine, watching)
+
     record = ledger.create_study(spec.name, spec.model_dump(mode="json"))
     directory = claim_output(ledger, record, out)
-    run_comparison(spec, _engine_of, ledger, observer)
+    run_comparison(spec, executor_of, ledger, watching)
     return report_comparison(spec, ledger, ledger.study(spec.name), directory)
 
 
@@ -117,10 +132,6 @@ def report_comparison(
         **found,
         "report": path,
     }
-
-
-def _engine_of(spec: StudySpec) -> AbstractContextManager[Engine]:
-    return opened_engine(spec.engine, objective_named(spec.objective, spec.constraints).all_fields)
 
 
 def _resolved(tuners: Sequence[str], settings: Sequence[str], seeds: int, given: Given) -> ComparisonSpec:

@@ -32,11 +32,13 @@ def opened_engine(spec: EngineSpec, figures: Sequence[str] = ()) -> Iterator[Eng
     Raises:
         UserError: what it takes is not found, or the data directory is refused.
     """
-    with closing(_engine(spec, default_data_directory(), figures)) as engine:
+    with closing(make_engine(spec, figures)) as engine:
         yield engine
 
 
-def _engine(spec: EngineSpec, data_directory: Path, figures: Sequence[str]) -> Engine:
+def make_engine(spec: EngineSpec, figures: Sequence[str] = ()) -> Engine:
+    """Returns an open engine in the data directory of this machine's user; see `opened_engine`."""
+    data_directory = default_data_directory()
     if isinstance(spec, DbBenchSpec):
         return DbBenchEngine(spec.program, data_directory, memory_limit_bytes=0, disk_limit_bytes=0)
     if isinstance(spec, RecordedSpec):

@@ -7,6 +7,7 @@ from typing import Any, Unpack
 from rocktune import study
 from rocktune.analysis import summary_of_table
 from rocktune.api.engines import opened_engine
+from rocktune.api.executors import opened_executor
 from rocktune.api.files import claim_output
 from rocktune.api.requests import Given, resolved
 from rocktune.ledger import Ledger, open_ledger
@@ -51,6 +52,8 @@ def sweep(
     study_file: str | Path | None = None,
     *,
     how: HowToSweep = EVERYTHING,
+    executor: str | None = None,
+    address: str | None = None,
     observer: Observer | None = None,
     **given: Unpack[Given],
 ) -> dict[str, Any]:
@@ -62,6 +65,8 @@ def sweep(
     Args:
         study_file: a study's TOML file, which says what is not given here.
         how: what to measure, and for how long; every configuration by default.
+        executor: see `rocktune.api.tune`.
+        address: see `rocktune.api.tune`.
         observer: is told what happens.
         **given: by the names of `rocktune.study.StudyRequest`; tuner, objective and budget are of no effect.
 
@@ -74,17 +79,23 @@ def sweep(
     """
     spec, request = _resolved(study_file, how, given)
     with open_ledger(request.ledger) as ledger:
-        return run_recorded_sweep(spec, ledger, observer, request.out)
+        return run_recorded_sweep(spec, ledger, executor, address, observer, request.out)
 
 
 def run_recorded_sweep(
-    spec: SweepSpec, ledger: Ledger, observer: Observer | None, out: str | None = None
+    spec: SweepSpec,
+    ledger: Ledger,
+    executor: str | None,
+    address: str | None,
+    observer: Observer | None,
+    out: str | None = None,
 ) -> dict[str, Any]:
     """Runs a sweep, or the rest of it, and writes its table; see `sweep`."""
-    with opened_engine(spec.engine) as engine:
-        record = ledger.create_study(spec.name, spec.model_dump(mode="json"), engine.version)
+    observer = observer or Observer()
+    with opened_executor(spec, (), executor, address, opened_engine, observer) as measuring:
+        record = ledger.create_study(spec.name, spec.model_dump(mode="json"), measuring.version)
         path = claim_output(ledger, record, out) / TABLE_NAME
-        table = study.run_sweep(spec, engine, ledger, observer)
+        table = study.run_sweep(spec, measuring, ledger, observer)
     write_table(path, table)
     return {"study": spec.name, "state": "finished", **summary_of_table(table), "table": path}
 

@@ -8,13 +8,14 @@ from typing import Any, Unpack
 from rocktune import study
 from rocktune.api.comparing import run_recorded_comparison
 from rocktune.api.engines import opened_engine
+from rocktune.api.executors import opened_executor
 from rocktune.api.files import claim_output, require_study, write_files
 from rocktune.api.requests import Given, resolved_study
 from rocktune.api.sweeping import run_recorded_sweep
-from rocktune.engine import CommandSpec, Engine, command_lines
+from rocktune.engine import CommandSpec, command_lines
 from rocktune.ledger import open_ledger
 from rocktune.objective import objective_named
-from rocktune.study import ComparisonSpec, Observer, StudySpec, SweepSpec, recorded_spec
+from rocktune.study import ComparisonSpec, Executor, Observer, StudySpec, SweepSpec, recorded_spec
 from rocktune.units import format_scale, parse_scale
 
 
@@ -56,7 +57,12 @@ def estimate(study_file: str | Path | None = None, **given: Unpack[Given]) -> di
 
 
 def tune(
-    study_file: str | Path | None = None, *, observer: Observer | None = None, **given: Unpack[Given]
+    study_file: str | Path | None = None,
+    *,
+    executor: str | None = None,
+    address: str | None = None,
+    observer: Observer | None = None,
+    **given: Unpack[Given],
 ) -> Outcome:
     """Searches a better configuration, proves it, and writes an OPTIONS file and a report.
 
@@ -64,6 +70,9 @@ def tune(
 
     Args:
         study_file: a study's TOML file; what is given beside it comes first.
+        executor: where trials are measured, "local:N" (N at once, on this machine) or "ray"; by default one
+            at a time. A study may be begun on one and gone on with on another.
+        address: of the Ray cluster; by default the one that this machine is part of.
         observer: is told what happens.
         **given: the study, by the names of `rocktune.study.StudyRequest`.
 
@@ -72,14 +81,25 @@ def tune(
         StudyInterrupted: Ctrl-C; `resume` goes on.
     """
     spec, request = resolved_study(study_file, given)
-    with _engine_of(spec) as engine, open_ledger(request.ledger) as ledger:
-        record = ledger.create_study(spec.name, spec.model_dump(mode="json"), engine.version)
+    observer = observer or Observer()
+    with (
+        _executor_of(spec, executor, address, observer) as measuring,
+        open_ledger(request.ledger) as ledger,
+    ):
+        record = ledger.create_study(spec.name, spec.model_dump(mode="json"), measuring.version)
         directory = claim_output(ledger, record, request.out)
-        outcome = study.run_study(spec, engine, ledger, observer)
+        outcome = study.run_study(spec, measuring, ledger, observer)
         return Outcome(write_files(ledger, record, outcome, directory))
 
 
-def resume(name: str, *, ledger: str | None = None, observer: Observer | None = None) -> Outcome:
+def resume(
+    name: str,
+    *,
+    ledger: str | None = None,
+    executor: str | None = None,
+    address: str | None = None,
+    observer: Observer | None = None,
+) -> Outcome:
     """Goes on with a study or sweep, or returns the outcome of a finished one with its files written again.
 
     Of a sweep the outcome is what `rocktune.sweep` returns, of a comparison what `rocktune.compare` does.
@@ -87,6 +107,8 @@ def resume(name: str, *, ledger: str | None = None, observer: Observer | None = 
     Args:
         name: the study's.
         ledger: URL or SQLite file; None for the user's own.
+        executor: see `tune`.
+        address: see `tune`.
         observer: is told what happens.
 
     Raises:
@@ -97,24 +119,34 @@ def resume(name: str, *, ledger: str | None = None, observer: Observer | None = 
         record = opened.study(name)
         spec = recorded_spec(record.spec)
         if isinstance(spec, ComparisonSpec):
-            return Outcome(run_recorded_comparison(spec, opened, observer))
+            return Outcome(run_recorded_comparison(spec, opened, executor, address, observer))
         if isinstance(spec, SweepSpec):
-            return Outcome(run_recorded_sweep(spec, opened, observer))
+            return Outcome(run_recorded_sweep(spec, opened, executor, address, observer))
         observer = observer or Observer()
         observer.estimated(max(0.0, study.estimate(spec).total_s - study.spent_s(opened, record)))
-        with _engine_of(spec) as engine:
+        with _executor_of(spec, executor, address, observer) as measuring:
             directory = claim_output(opened, record, None)
-            outcome = study.run_study(spec, engine, opened, observer)
+            outcome = study.run_study(spec, measuring, opened, observer)
             return Outcome(write_files(opened, record, outcome, directory))
 
 
-def verify(name: str, scale: str, *, ledger: str | None = None, observer: Observer | None = None) -> Outcome:
+def verify(
+    name: str,
+    scale: str,
+    *,
+    ledger: str | None = None,
+    executor: str | None = None,
+    address: str | None = None,
+    observer: Observer | None = None,
+) -> Outcome:
     """Proves a finished study's winner again at another scale.
 
     Args:
         name: the study's.
         scale: "1/S", or "1" for full size.
         ledger: URL or SQLite file; None for the user's own.
+        executor: see `tune`.
+        address: see `tune`.
         observer: is told what happens.
 
     Raises:
@@ -128,11 +160,14 @@ def verify(name: str, scale: str, *, ledger: str | None = None, observer: Observ
         spec = StudySpec.model_validate(dict(record.spec))
         observer = observer or Observer()
         observer.estimated(study.verifying_s(spec, divisor))
-        with _engine_of(spec) as engine:
+        with _executor_of(spec, executor, address, observer) as measuring:
             directory = claim_output(opened, record, None)
-            outcome = study.verify_study(spec, engine, opened, divisor, observer)
+            outcome = study.verify_study(spec, measuring, opened, divisor, observer)
             return Outcome(write_files(opened, record, outcome, directory))
 
 
-def _engine_of(spec: StudySpec) -> AbstractContextManager[Engine]:
-    return opened_engine(spec.engine, objective_named(spec.objective, spec.constraints).all_fields)
+def _executor_of(
+    spec: StudySpec, executor: str | None, address: str | None, observer: Observer
+) -> AbstractContextManager[Executor]:
+    figures = objective_named(spec.objective, spec.constraints).all_fields
+    return opened_executor(spec, figures, executor, address, opened_engine, observer)

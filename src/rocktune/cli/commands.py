@@ -38,6 +38,8 @@ def tune(
     study: Annotated[str | None, typer.Option(metavar="NAME", help="What to call the study.")] = None,
     seed: options.Seed = None,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Where OPTIONS and report go.")] = None,
+    executor: options.Executor = None,
+    address: options.Address = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would take, and stop.")] = False,
     json: options.Json = False,
 ) -> None:
@@ -74,7 +76,7 @@ def tune(
             tables.print_estimate(stdout(), estimate)
 
     with ProgressDisplay(stderr(), estimate["total_s"], announce) as display:
-        outcome = api.tune(study_file, observer=display, **given)
+        outcome = api.tune(study_file, executor=executor, address=address, observer=display, **given)
     show_result(outcome.to_json(), json, tables.print_outcome)
 
 
@@ -129,19 +131,30 @@ def verify(
         str, typer.Option(metavar="1/S", help="Size of the model to prove it on; 1 is full size.")
     ],
     ledger: options.Ledger = None,
+    executor: options.Executor = None,
+    address: options.Address = None,
     json: options.Json = False,
 ) -> None:
     """Prove a finished study's winner again at another scale."""
     with ProgressDisplay(stderr()) as display:
-        outcome = api.verify(study, scale, ledger=ledger, observer=display)
+        outcome = api.verify(
+            study, scale, ledger=ledger, executor=executor, address=address, observer=display
+        )
     show_result(outcome.to_json(), json, tables.print_outcome)
 
 
 @app.command()
-def resume(study: options.StudyName, ledger: options.Ledger = None, json: options.Json = False) -> None:
+def resume(
+    study: options.StudyName,
+    ledger: options.Ledger = None,
+    executor: options.Executor = None,
+    address: options.Address = None,
+    json: options.Json = False,
+) -> None:
     """Go on with a study that was interrupted."""
     with ProgressDisplay(stderr()) as display:
-        outcome = api.resume(study, ledger=ledger, observer=display).to_json()
+        resumed = api.resume(study, ledger=ledger, executor=executor, address=address, observer=display)
+    outcome = resumed.to_json()
     show_result(outcome, json, _printer_of(outcome))
 
 

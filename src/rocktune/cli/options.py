@@ -46,6 +46,13 @@ Memory = Annotated[
 OptionsFile = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Your own RocksDB OPTIONS file; it becomes the baseline.")
 ]
+Executor = Annotated[
+    str | None,
+    typer.Option(metavar="local:N|ray", help="Who measures: N workers on this machine, or a Ray cluster."),
+]
+Address = Annotated[
+    str | None, typer.Option(metavar="ADDRESS", help="Of the Ray cluster; this machine's own by default.")
+]
 Seed = Annotated[int | None, typer.Option(metavar="N", help="Decides all random numbers.")]
 Objectives = Annotated[
     list[str] | None,

@@ -1,7 +1,7 @@
 """The progress display of a running study, on standard error and only in a terminal."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -81,6 +81,7 @@ class ProgressDisplay(Observer):
         )
         self._task = self._progress.add_task("Starting", total=estimated_s, trial="", best="")
         self._trial = ""
+        self._machines = ""
 
     def __enter__(self) -> "ProgressDisplay":
         self._progress.start()
@@ -106,7 +107,14 @@ class ProgressDisplay(Observer):
 
     def trial_started(self, trial: Trial, index: int, of: int) -> None:  # noqa: ARG002 - progress says its age
         """Counts the trial, from 1."""
-        self._trial = f"trial {index + 1} of {of}"
+        self._trial = f"trial {index + 1} of {of}{self._machines}"
+        self._progress.update(self._task, trial=self._trial)
+
+    def at_work(self, machines: Sequence[str]) -> None:
+        """Shows how many workers are measuring."""
+        trial = self._trial.removesuffix(self._machines)
+        self._machines = f", {len(machines)} at work" if machines else ""
+        self._trial = trial + self._machines
         self._progress.update(self._task, trial=self._trial)
 
     def progress(self, phase: str, done: float, total: float) -> None:

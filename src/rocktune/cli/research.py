@@ -39,6 +39,8 @@ def sweep(
     study: Annotated[str | None, typer.Option(metavar="NAME", help="What to call the sweep.")] = None,
     seed: options.Seed = None,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Where table.csv goes.")] = None,
+    executor: options.Executor = None,
+    address: options.Address = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would take, and stop.")] = False,
     json: options.Json = False,
 ) -> None:
@@ -69,7 +71,7 @@ def sweep(
             research_tables.print_sweep_estimate(stdout(), estimate)
 
     with ProgressDisplay(stderr(), estimate["total_s"], announce) as display:
-        swept = api.sweep(study_file, how=how, observer=display, **given)
+        swept = api.sweep(study_file, how=how, executor=executor, address=address, observer=display, **given)
     show_result(swept, json, research_tables.print_sweep)
 
 
@@ -109,6 +111,8 @@ def compare(
     budget: options.Budget = None,
     memory: options.Memory = None,
     ledger: options.Ledger = None,
+    executor: options.Executor = None,
+    address: options.Address = None,
     study: Annotated[str | None, typer.Option(metavar="NAME", help="What to call the comparison.")] = None,
     seed: options.Seed = None,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Where report.html goes.")] = None,
@@ -146,7 +150,7 @@ def compare(
             research_tables.print_comparison_estimate(stdout(), estimate)
 
     with ProgressDisplay(stderr(), estimate["total_s"], announce) as display:
-        compared = api.compare(observer=display, **given)
+        compared = api.compare(executor=executor, address=address, observer=display, **given)
     show_result(compared, json, research_tables.print_comparison)
 
 

@@ -2,6 +2,7 @@
 
 from rocktune.study.comparison import ComparisonSpec
 from rocktune.study.estimate import Estimate, estimate, verifying_s
+from rocktune.study.executors import Executor, LocalExecutor, crowding
 from rocktune.study.interrupt import StudyInterrupted
 from rocktune.study.kinds import recorded_spec
 from rocktune.study.observer import Observer
@@ -17,12 +18,15 @@ from rocktune.study.sweep import run_sweep, runs_of, sweep_s
 __all__ = [
     "ComparisonSpec",
     "Estimate",
+    "Executor",
+    "LocalExecutor",
     "Observer",
     "StudyInterrupted",
     "StudyRequest",
     "StudySpec",
     "SweepSpec",
     "VerificationSettings",
+    "crowding",
     "engine_names",
     "estimate",
     "make_request",

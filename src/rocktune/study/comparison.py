@@ -7,17 +7,17 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from rocktune.engine import Engine
 from rocktune.ledger import Ledger, default_ledger_url
 from rocktune.spec_file import Spec
 from rocktune.study.estimate import estimate
+from rocktune.study.executors import Executor
 from rocktune.study.interrupt import StudyInterrupted
 from rocktune.study.observer import Observer
 from rocktune.study.spec import Name, StudySpec
 from rocktune.study.study import run_study
 
-EngineOf = Callable[[StudySpec], AbstractContextManager[Engine]]
-"""Opens what a study measures with."""
+ExecutorOf = Callable[[StudySpec], AbstractContextManager[Executor]]
+"""Opens what a study is measured on."""
 
 
 class ComparedStudy(Spec):
@@ -58,7 +58,7 @@ def _study_s(compared: ComparedStudy) -> float:
 
 
 def run_comparison(
-    spec: ComparisonSpec, engine_of: EngineOf, ledger: Ledger, observer: Observer | None = None
+    spec: ComparisonSpec, executor_of: ExecutorOf, ledger: Ledger, observer: Observer | None = None
 ) -> None:
     """Runs the studies of a comparison that are not finished.
 
@@ -66,7 +66,7 @@ def run_comparison(
 
     Args:
         spec: what to do.
-        engine_of: opens the engine for the studies of a setting; it is closed after them.
+        executor_of: opens the executor for the studies of a setting; it is closed after them.
         ledger: records everything, the comparison as a study of its own name.
         observer: is told what happens.
 
@@ -84,11 +84,11 @@ def run_comparison(
         try:
             for _, group in itertools.groupby(spec.studies, key=lambda each: each.study.engine):
                 studies = list(group)
-                with engine_of(studies[0].study) as engine:
+                with executor_of(studies[0].study) as executor:
                     for each in studies:
                         observer.estimated(sum(map(_study_s, spec.studies[done:])))
                         observer.note(f"Study {done + 1} of {len(spec.studies)}: {each.study.name}")
-                        run_study(each.study, engine, ledger, observer)
+                        run_study(each.study, executor, ledger, observer)
                         done += 1
         except StudyInterrupted:
             ledger.set_state(record, "interrupted")

@@ -4,29 +4,22 @@ import time
 from collections.abc import Callable, Generator, Sequence
 from typing import TypeVar
 
-from rocktune.engine.base import Engine, Run, RunFailed
-from rocktune.errors import UserError
 from rocktune.ledger import Ledger, StudyRecord
+from rocktune.study.dispatch import Dispatcher
+from rocktune.study.evaluation import Evaluation, Opening, Recording
+from rocktune.study.executors import Executor
 from rocktune.study.interrupt import Interrupt
 from rocktune.study.observer import Observer
-from rocktune.study.runs import RunKeeper, RunKey
-from rocktune.trial import Batch, Configuration, Experiment, Measurement, Result, Status, Trial
+from rocktune.trial import Batch, Measurement, Result
 
 Outcome = TypeVar("Outcome")
 Phase = Generator[Batch | Callable[[], Batch], Sequence[Result], Outcome]
 """Yields batches, or functions that make them, is sent their results, and returns what it found out."""
 
-Opening = Callable[[Configuration, int], tuple[Experiment, Configuration, int]]
-"""Says for a configuration and replicate what an engine is given: experiment, configuration and seed."""
-
 TIME = "time"
 """The kind of event that says where wall time went: wall_s, opening_s, loading_s, repeated_s."""
 DIFFERED = "replay_differed"
 """The kind of event that says that from batch `batch` on, the study continues with batch `continues_at`."""
-
-OUTPUT = "output"
-"""The kind of event that holds what a program of the user's had printed when its run failed: batch, index,
-output."""
 
 
 class StopRequested(Exception):  # noqa: N818 -- asked for, not an error
@@ -43,43 +36,48 @@ class Loop:
 
     def __init__(
         self,
-        engine: Engine,
+        executor: Executor,
         opening: Opening,
         score: Callable[[Measurement], float],
         ledger: Ledger,
         study: StudyRecord,
         observer: Observer,
         interrupt: Interrupt,
-        parked_limit_bytes: int,
         first_batch: int = 0,
     ) -> None:
         """Creates a loop.
 
         Args:
-            engine: opens the runs.
+            executor: measures.
             opening: what a configuration and replicate stand for.
-            score: how promising a run is by its latest window; larger is better.
+            score: how promising a run is by its latest window; larger is better. Other machines get a copy.
             ledger: where results are recorded; the caller holds the study's lock.
             study: whose batches they are.
             observer: is told what happens.
             interrupt: is asked after every trial whether to go on.
-            parked_limit_bytes: memory that parked runs may hold together.
             first_batch: the number of the first batch.
         """
-        self._engine = engine
-        self._opening = opening
         self._ledger = ledger
         self._study = study
         self._observer = observer
-        self._interrupt = interrupt
-        self._keeper = RunKeeper(self._open, score, parked_limit_bytes if engine.can_park else 0)
+        self._dispatcher = Dispatcher(executor, observer)
+        self._shared = Recording(
+            ledger,
+            study,
+            opening,
+            score,
+            executor.can_park,
+            several_places=bool(executor.arguments),
+            observer=observer,
+            interrupt=interrupt,
+            failures={},
+        )
         self._next_batch = first_batch
         self._continuations = {
             int(event.payload["batch"]): int(event.payload["continues_at"])
             for event in ledger.events(study, DIFFERED)
         }
-        self._failures: dict[RunKey, Result] = {}
-        self._clock = _Clock(engine)
+        self._clock = _Clock(executor, self._shared)
 
     def run(
         self,
@@ -87,14 +85,17 @@ class Loop:
         phase: Phase[Outcome],
         continues_runs: bool,
         on_result: Callable[[Result], None] | None = None,
+        paired: bool = False,
     ) -> Outcome:
         """Runs a phase to its end and returns what it returns.
 
         Args:
             name: the phase's.
             phase: not yet started.
-            continues_runs: whether a run may be asked for again at a larger age, and so is kept parked.
+            continues_runs: whether a later batch may ask for a run again at a larger age, so that it is kept
+                parked. Within its batch it is anyway.
             on_result: is given every result, recorded ones too, in the order of batches and places.
+            paired: whether runs of one replicate are compared, and so all measured by the same worker.
 
         Raises:
             StopRequested: the user wants the study to end.
@@ -104,12 +105,12 @@ class Loop:
             item = next(phase)
             while True:
                 number, batch = self._planned(name, item)
-                item = phase.send(self._evaluated(number, batch, continues_runs, on_result))
+                item = phase.send(self._evaluated(number, batch, continues_runs, paired, on_result))
         except StopIteration as end:
             return end.value  # type: ignore[no-any-return]
         finally:
             phase.close()
-            self._keeper.close()
+            self._dispatcher.release_all()
             self._record_time()
 
     def _planned(self, phase: str, item: Batch | Callable[[], Batch]) -> tuple[int, Batch]:
@@ -141,78 +142,21 @@ class Loop:
         return continues_at
 
     def _evaluated(
-        self, number: int, batch: Batch, continues_runs: bool, on_result: Callable[[Result], None] | None
+        self,
+        number: int,
+        batch: Batch,
+        continues_runs: bool,
+        paired: bool,
+        on_result: Callable[[Result], None] | None,
     ) -> list[Result]:
         for key in batch.release:
-            self._keeper.release(key)
-        results = []
-        for index, trial in enumerate(batch.trials):
-            result = self._ledger.result(self._study, number, index)
-            measured = result is None
-            if result is None:
-                self._observer.trial_started(trial, index, len(batch.trials))
-                self._measure(number, index, trial, continues_runs)
-                result = self._ledger.result(self._study, number, index)
-                assert result is not None, "it has just been recorded"
-                self._observer.trial_finished(result)
-            if result.status is not Status.OK:
-                self._failures[trial.configuration, trial.replicate] = result
-            results.append(result)
-            if on_result is not None:
-                on_result(result)
-            if measured and self._interrupt.requested:
-                raise StopRequested
+            self._dispatcher.release(key)
+        evaluation = Evaluation(self._shared, number, batch, continues_runs, on_result)
+        results = evaluation.run(self._dispatcher, paired)
+        if results is None:
+            raise StopRequested
         self._record_time()
         return results
-
-    def _measure(self, number: int, index: int, trial: Trial, continues_runs: bool) -> None:
-        """Measures a trial as far as its run's recorded windows do not answer it already, and records it.
-
-        A trial costs the seconds from its run's recorded age to its own, whether it fails or not: a search
-        that meets nothing but failures ends all the same. With an engine that cannot go on with a run it
-        costs all seconds from 0.
-        """
-        key = (trial.configuration, trial.replicate)
-        if key in self._failures:
-            failure = self._failures[key]
-            message = f"its run had ended before: {failure.message}"
-            self._ledger.record(self._study, number, index, trial, None, failure.status, message)
-            return
-        age_s = self._ledger.run_age(self._study, *key)
-        if trial.until_s <= age_s:
-            self._answer_from_record(number, index, trial)
-            return
-        from_s = age_s if self._engine.can_park else 0.0
-        cost_s = trial.until_s - from_s
-        keep = continues_runs and self._engine.can_park
-        try:
-            window = self._keeper.advance(key, from_s, trial.until_s, keep, self._observer.progress)
-        except RunFailed as failed:
-            if failed.output:
-                said = {"batch": number, "index": index, "output": failed.output}
-                self._ledger.add_event(self._study, OUTPUT, said)
-            self._ledger.record(
-                self._study, number, index, trial, None, failed.status, failed.message, seconds=cost_s
-            )
-            return
-        self._clock.repeated_s += window.repeated_s
-        self._ledger.record(
-            self._study, number, index, trial, window.measurement, Status.OK, "", cost_s, window.options,
-            window.repeated_s,
-        )  # fmt: skip
-
-    def _answer_from_record(self, number: int, index: int, trial: Trial) -> None:
-        try:
-            self._ledger.record(self._study, number, index, trial, None, Status.OK)
-        except ValueError:
-            raise UserError(
-                f"study '{self._study.name}': a run is asked for at {trial.until_s:g} s that has been "
-                "measured beyond, at other ages; delete the study and start it again"
-            ) from None
-
-    def _open(self, configuration: Configuration, replicate: int, progress: Callable[..., None]) -> Run:
-        experiment, opened, seed = self._opening(configuration, replicate)
-        return self._engine.open(experiment, opened, seed, progress)
 
     def _record_time(self) -> None:
         """Records where time went since the last call, unless that was mere replay."""
@@ -222,19 +166,19 @@ class Loop:
 
 
 class _Clock:
-    """Wall time since the last lap, and the engine's share of it."""
+    """Wall time since the last lap, and the engines' share of it, added up over all that work at once."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-        self.repeated_s = 0.0
+    def __init__(self, executor: Executor, recording: Recording) -> None:
+        self._executor = executor
+        self._recording = recording
         self._before = self._now()
 
     def _now(self) -> dict[str, float]:
         return {
             "wall_s": time.monotonic(),
-            "opening_s": self._engine.opening_s,
-            "loading_s": self._engine.loading_s,
-            "repeated_s": self.repeated_s,
+            "opening_s": self._executor.opening_s,
+            "loading_s": self._executor.loading_s,
+            "repeated_s": self._recording.repeated_s,
         }
 
     def lap(self) -> dict[str, float]:

@@ -1,5 +1,7 @@
 """Who watches a study: the command line's progress display, or nobody."""
 
+from collections.abc import Sequence
+
 from rocktune.trial import Configuration, Result, Trial
 
 
@@ -21,10 +23,16 @@ class Observer:
         """A trial is about to be measured, the `index`-th (from 0) of the `of` trials in its batch."""
 
     def progress(self, phase: str, done: float, total: float) -> None:
-        """The present trial gets on; see `rocktune.engine.base.Progress`."""
+        """The present trial gets on; see `rocktune.engine.base.Progress`. Not where there are several."""
+
+    def at_work(self, machines: Sequence[str]) -> None:
+        """These workers are measuring now; called when that changes, where there is more than one."""
 
     def trial_finished(self, result: Result) -> None:
-        """A trial was measured and recorded. Not called for results that a resumed study finds recorded."""
+        """A trial was measured and recorded. Not called for results that a resumed study finds recorded.
+
+        Where several are measured at once they come in the order in which they end.
+        """
 
     def best_changed(self, configuration: Configuration, ratio: float | None) -> None:
         """The search has a new best configuration; `ratio` is against the baseline, above 1 when better."""

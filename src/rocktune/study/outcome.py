@@ -5,11 +5,11 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from rocktune.engine.base import Engine
 from rocktune.ledger import Ledger, StudyRecord
 from rocktune.objective import Objective, objective_named
 from rocktune.space import Configuration, OptionMaps, Space
 from rocktune.study.ablation import Effect
+from rocktune.study.executors import Executor
 from rocktune.study.loop import TIME
 from rocktune.study.spec import StudySpec
 from rocktune.study.verification import ROCKSDB_DEFAULTS, Picked, Proof
@@ -23,7 +23,7 @@ Options = Callable[[Configuration], OptionMaps]
 """Returns the full-size options that a configuration stands for."""
 
 
-def conditions(spec: StudySpec, engine: Engine, ledger: Ledger) -> dict[str, Any]:
+def conditions(spec: StudySpec, executor: Executor, ledger: Ledger) -> dict[str, Any]:
     """Returns what was measured under which conditions."""
     return {
         "study": spec.name,
@@ -35,8 +35,8 @@ def conditions(spec: StudySpec, engine: Engine, ledger: Ledger) -> dict[str, Any
         "space": spec.space.get("name", ""),
         "tuner": spec.tuner,
         "ledger": ledger.url,
-        "engine": engine.version,
-        "assertions": engine.version.endswith("assertions on"),
+        "engine": executor.version,
+        "assertions": executor.version.endswith("assertions on"),
         "search_scale": format_scale(spec.scale),
     }
 
@@ -176,7 +176,8 @@ def counted(ledger: Ledger, study: StudyRecord) -> dict[str, Any]:
 
     `seconds` has measuring by phase and in sum, and of the wall time `opening`, `loading`, `repeated` (load
     that was run again because a run had been discarded), `other` and `total`. A killed process' last batch is
-    not in `total`.
+    not in `total`. Where several workers measure at once, everything but `total` adds up over them, and may
+    come to more than it.
     """
     records = ledger.trials(study)
     measured = dict.fromkeys(PHASES, 0.0)

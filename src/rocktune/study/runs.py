@@ -4,10 +4,36 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from rocktune.engine.base import Progress, Run
-from rocktune.trial import Configuration, Measurement, OptionMaps
+from rocktune.trial import Configuration, Experiment, Measurement, OptionMaps
 
 RunKey = tuple[Configuration, int]
 """What a run is known by: its configuration and replicate."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A stretch of a run that is to be measured, with all that it takes to open the run if it is not there.
+
+    Attributes:
+        key: which run.
+        experiment: what it is opened with.
+        configuration: likewise, which need not be the key's.
+        seed: likewise.
+        from_s: the age up to which the run has been measured before; the window begins there.
+        until_s: above `from_s`.
+        keep: park the run afterwards, rather than end it.
+        score: how promising a run is by its latest window; larger is better. Goes to other machines with
+            the job, so it holds nothing that cannot.
+    """
+
+    key: RunKey
+    experiment: Experiment
+    configuration: Configuration
+    seed: int
+    from_s: float
+    until_s: float
+    keep: bool
+    score: Callable[[Measurement], float]
 
 
 @dataclass(frozen=True)
@@ -37,52 +63,43 @@ class _Parked:
 class RunKeeper:
     """Opens runs, and keeps them parked within a memory limit. Not thread-safe."""
 
-    def __init__(
-        self,
-        open_run: Callable[[Configuration, int, Progress], Run],
-        score: Callable[[Measurement], float],
-        limit_bytes: int,
-    ) -> None:
+    def __init__(self, open_run: Callable[[Job, Progress], Run], limit_bytes: int) -> None:
         """Creates a keeper without runs.
 
         Args:
-            open_run: opens a fresh run; raises RunFailed.
-            score: how promising a run is, by its latest window; larger is better.
+            open_run: opens a job's run afresh; raises RunFailed.
             limit_bytes: what parked runs may hold in memory together. Beyond it the least promising ones are
                 discarded, and begin again from age 0 if they are asked for after all.
         """
         self._open_run = open_run
-        self._score = score
         self._limit_bytes = limit_bytes
         self._parked: dict[RunKey, _Parked] = {}
 
-    def advance(self, key: RunKey, from_s: float, until_s: float, keep: bool, progress: Progress) -> Window:
+    def advance(self, job: Job, progress: Progress) -> Window:
         """Runs a configuration until an age, whether or not its run is still here.
 
         Args:
-            key: which run.
-            from_s: the age up to which it has been measured before; the window begins there.
-            until_s: above `from_s`.
-            keep: park the run afterwards, rather than end it.
+            job: which run, and how far.
             progress: is told how opening and running get on.
 
         Raises:
             RunFailed: the run cannot be opened or fails; it has been closed.
         """
-        parked = self._parked.pop(key, None)
-        run = parked.run if parked else self._open_run(*key, progress)
+        parked = self._parked.pop(job.key, None)
+        run = parked.run if parked else self._open_run(job, progress)
         try:
-            repeated_s = from_s - (parked.age_s if parked else 0.0)
+            repeated_s = job.from_s - (parked.age_s if parked else 0.0)
             if repeated_s > 0:
-                run.advance(from_s, progress)
-            window = Window(run.advance(until_s, progress), run.options, repeated_s)
-            if keep:
-                self._parked[key] = _Parked(run, until_s, run.park(), self._score(window.measurement))
+                run.advance(job.from_s, progress)
+            window = Window(run.advance(job.until_s, progress), run.options, repeated_s)
+            if job.keep:
+                score = job.score(window.measurement)
+                self._parked[job.key] = _Parked(run, job.until_s, run.park(), score)
         except BaseException:
             run.close()
-            self._parked.pop(key, None)
+            self._parked.pop(job.key, None)
             raise
-        if keep:
+        if job.keep:
             self._keep_within_limit()
         else:
             run.close()

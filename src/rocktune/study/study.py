@@ -1,7 +1,7 @@
 """A study from beginning to end: baseline, search, pick, ablate, prune, prove."""
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -14,7 +14,8 @@ from rocktune.space import Configuration, OptionMaps
 from rocktune.study import outcome, seeds
 from rocktune.study.ablation import ablate, prune
 from rocktune.study.best import BestSoFar, finalists
-from rocktune.study.estimate import parked_limit_bytes, verification_s
+from rocktune.study.estimate import verification_s
+from rocktune.study.executors import Executor, executor_of
 from rocktune.study.hypervolume import hypervolume_over_time
 from rocktune.study.interrupt import Interrupt, StudyInterrupted
 from rocktune.study.loop import Loop, StopRequested
@@ -33,15 +34,16 @@ BATCHES_PER_SCALE = 1_000_000
 
 
 def run_study(
-    spec: StudySpec, engine: Engine, ledger: Ledger, observer: Observer | None = None
+    spec: StudySpec, engine: Engine | Executor, ledger: Ledger, observer: Observer | None = None
 ) -> dict[str, Any]:
     """Runs a study, or goes on with the one of this specification, and returns its outcome.
 
-    Ctrl-C ends it after the present trial; a second one ends it at once. Everything recorded stays.
+    Ctrl-C ends it after the present trials; a second one ends it at once. Everything recorded stays.
 
     Args:
         spec: what to do.
-        engine: opens the runs; stays open.
+        engine: measures one run at a time, or an executor several; stays open. What comes out does not depend
+            on which, as far as engines repeat.
         ledger: records everything.
         observer: is told what happens.
 
@@ -55,11 +57,13 @@ def run_study(
     study = ledger.create_study(spec.name, spec.model_dump(mode="json"), engine.version)
     with ledger.lock(study):
         recorded = ledger.outcome(study)
-        return recorded if recorded is not None else _Study(spec, engine, ledger, study, observer).run()
+        if recorded is not None:
+            return recorded
+        return _Study(spec, executor_of(engine), ledger, study, observer).run()
 
 
 def verify_study(
-    spec: StudySpec, engine: Engine, ledger: Ledger, scale: int, observer: Observer | None = None
+    spec: StudySpec, engine: Engine | Executor, ledger: Ledger, scale: int, observer: Observer | None = None
 ) -> dict[str, Any]:
     """Proves a finished study's winner again at another scale, and returns the outcome that takes it in.
 
@@ -83,7 +87,7 @@ def verify_study(
             raise UserError(
                 f"study '{spec.name}' has no winner to verify; 'rocktune resume {spec.name}' goes on"
             )
-        return _Study(spec, engine, ledger, study, observer, scale).verify(recorded)
+        return _Study(spec, executor_of(engine), ledger, study, observer, scale).verify(recorded)
 
 
 class _Study:
@@ -92,14 +96,14 @@ class _Study:
     def __init__(
         self,
         spec: StudySpec,
-        engine: Engine,
+        executor: Executor,
         ledger: Ledger,
         study: StudyRecord,
         observer: Observer | None,
         verified_scale: int | None = None,
     ) -> None:
         self._spec = spec
-        self._engine = engine
+        self._executor = executor
         self._ledger = ledger
         self._study = study
         self._observer = observer or Observer()
@@ -111,22 +115,21 @@ class _Study:
             spec.workload, spec.device, self._scale, self._problem.space, spec.base_options or {}
         )
         self._interrupt = Interrupt(
-            lambda: self._observer.note("Ending after this trial; Ctrl-C again ends at once.")
+            lambda: self._observer.note("Ending after what is being measured; Ctrl-C again ends at once.")
         )
         self._loop = Loop(
-            engine,
+            executor,
             self._opening,
-            self._score,
+            _Promise(self._objective),
             ledger,
             study,
             self._observer,
             self._interrupt,
-            parked_limit_bytes(),
             first_batch=BATCHES_PER_SCALE * verified_scale if verified_scale else 0,
         )
-        if study.engine_version and study.engine_version != engine.version:
+        if study.engine_version and study.engine_version != executor.version:
             self._observer.note(
-                f"This study began with {study.engine_version} and goes on with {engine.version}."
+                f"This study began with {study.engine_version} and goes on with {executor.version}."
             )
 
     def run(self) -> dict[str, Any]:
@@ -170,6 +173,8 @@ class _Study:
     ) -> StudyInterrupted:
         if self._ledger.url != default_ledger_url():
             arguments += f" --ledger {self._ledger.url}"
+        if self._executor.arguments:
+            arguments += f" {self._executor.arguments}"
         resume = f"rocktune {command} {self._spec.name}{arguments}"
         return StudyInterrupted(self._spec.name, best, ratio, resume)
 
@@ -192,7 +197,7 @@ class _Study:
         best = finalists(self._best.results, objective, count)
         replicates, age_s = _replicates(seeds.PICK, settings.pick_runs), self._age_s(settings.age_s)
         picked = self._run("pick", pick(best, objective, replicates, age_s))
-        conditions = outcome.conditions(self._spec, self._engine, self._ledger)
+        conditions = outcome.conditions(self._spec, self._executor, self._ledger)
         if picked.winner is None or not picked.keeps_constraints(objective):
             found: dict[str, Any] = {"options_that_matter": [], "verifications": {}}
             found |= outcome.unproven(self._spec, baseline, self._options)
@@ -235,9 +240,9 @@ class _Study:
         return self._run(phase, prove(winner, baseline, self._objective, replicates, age_s))
 
     def _run(self, phase: str, stage: Stage[Found]) -> Found:
-        """Runs one of the verification's stages, whose runs are all fresh and none of them continued."""
+        """Runs one of the verification's stages; its runs are fresh, compared in pairs, and not continued."""
         self._enter(phase)
-        return self._loop.run(phase, stage, continues_runs=False)
+        return self._loop.run(phase, stage, continues_runs=False, paired=True)
 
     def _enter(self, phase: str, total_s: float | None = None) -> None:
         at_most = verification_s(self._spec, len(self._problem.baseline), self._scale)
@@ -278,9 +283,16 @@ class _Study:
             return False
         return True
 
-    def _score(self, window: Measurement) -> float:
-        field = self._objective.primary
-        value = self._objective.is_better(field) * window.figures[field]
+
+@dataclass(frozen=True)
+class _Promise:
+    """How promising a run is: by the objective's first field."""
+
+    objective: Objective
+
+    def __call__(self, window: Measurement) -> float:
+        field = self.objective.primary
+        value = self.objective.is_better(field) * window.figures[field]
         return -math.inf if math.isnan(value) else value
 
 

@@ -1,6 +1,7 @@
 """Sweeps: every configuration of a space, or a sample, measured once; what comes out is a table."""
 
 import time
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -9,6 +10,7 @@ from rocktune.errors import UserError
 from rocktune.ledger import Ledger, StudyRecord, default_ledger_url
 from rocktune.space import Configuration, Space
 from rocktune.study import seeds
+from rocktune.study.executors import Executor, executor_of
 from rocktune.study.interrupt import Interrupt, StudyInterrupted
 from rocktune.study.loop import Loop, StopRequested
 from rocktune.study.observer import Observer
@@ -21,20 +23,23 @@ from rocktune.trial import Batch, Experiment, Measurement, Result, Trial
 
 _OPENING_S = 0.5
 _DRAWS = 20
-_KEEP_ONE = 1 << 62
+_BATCH_RUNS = 120
+"""Runs that may be measured at once. As many divide evenly among 2, 3, 4, 5, 6, 8, 10 or 12 workers."""
 
 RunOf = tuple[Configuration, int]
 """What is measured: a configuration and a replicate."""
 
 
-def run_sweep(spec: SweepSpec, engine: Engine, ledger: Ledger, observer: Observer | None = None) -> Table:
+def run_sweep(
+    spec: SweepSpec, engine: Engine | Executor, ledger: Ledger, observer: Observer | None = None
+) -> Table:
     """Measures what a sweep asks for, or the rest of it, and returns its table.
 
-    Ctrl-C ends it after the present run; a second one ends it at once. Everything recorded stays.
+    Ctrl-C ends it after the present trials; a second one ends it at once. Everything recorded stays.
 
     Args:
         spec: what to do.
-        engine: opens the runs; stays open.
+        engine: measures one run at a time, or an executor several; stays open.
         ledger: records everything.
         observer: is told what happens.
 
@@ -51,7 +56,7 @@ def run_sweep(spec: SweepSpec, engine: Engine, ledger: Ledger, observer: Observe
     study = ledger.create_study(spec.name, spec.model_dump(mode="json"), engine.version)
     with ledger.lock(study):
         if study.state != "finished":
-            _measure(spec, engine, ledger, study, observer or Observer())
+            _measure(spec, executor_of(engine), ledger, study, observer or Observer())
             ledger.set_state(study, "finished")
         return table_of(ledger, study)
 
@@ -96,29 +101,31 @@ def _sampled(space: Space, count: int, rng: np.random.Generator) -> list[Configu
     )
 
 
-def _measure(spec: SweepSpec, engine: Engine, ledger: Ledger, study: StudyRecord, observer: Observer) -> None:
+def _measure(
+    spec: SweepSpec, executor: Executor, ledger: Ledger, study: StudyRecord, observer: Observer
+) -> None:
     space = space_of(spec)
     runs = runs_of(spec, space)
     experiment = Experiment(spec.workload, spec.device, spec.scale, space, spec.base_options or {})
-    watching = _Counting(observer, spec, len(runs))
-    interrupt = Interrupt(lambda: observer.note("Ending after this run; Ctrl-C again ends at once."))
+    watching = _Counting(observer, spec, len(runs), _whole_runs(spec, ledger, study))
+    interrupt = Interrupt(
+        lambda: observer.note("Ending after what is being measured; Ctrl-C again ends at once.")
+    )
 
     def opening(configuration: Configuration, replicate: int) -> tuple[Experiment, Configuration, int]:
         seed = seeds.seed_of(spec.seed, replicate)
         return experiment.loaded_by(configuration), configuration, seed
 
-    def score(_: Measurement) -> float:
-        return 0.0
-
-    loop = Loop(engine, opening, score, ledger, study, watching, interrupt, _KEEP_ONE)
+    loop = Loop(executor, opening, _equal, ledger, study, watching, interrupt)
     ledger.set_state(study, "sweep")
     observer.phase_started("sweep", None)
     try:
         with interrupt:
-            loop.run("sweep", _swept(spec, runs, watching), continues_runs=bool(spec.warm_up_s))
+            loop.run("sweep", _swept(spec, runs), continues_runs=False)
     except StopRequested:
         ledger.set_state(study, "interrupted")
         where = "" if ledger.url == default_ledger_url() else f" --ledger {ledger.url}"
+        where += f" {executor.arguments}" if executor.arguments else ""
         raise StudyInterrupted(
             spec.name,
             None,
@@ -128,47 +135,64 @@ def _measure(spec: SweepSpec, engine: Engine, ledger: Ledger, study: StudyRecord
         ) from None
 
 
-def _swept(spec: SweepSpec, runs: list[RunOf], watching: "_Counting") -> Stage[None]:
-    """Measures one run after the other; a run is given up before the next one is opened."""
+def _equal(_: Measurement) -> float:
+    """No run is given up for another one."""
+    return 0.0
+
+
+def _ages_s(spec: SweepSpec) -> list[float]:
     ages_s = [spec.warm_up_s] if spec.warm_up_s else []
-    ages_s.append(spec.warm_up_s + spec.measured_s)
-    release: tuple[RunOf, ...] = ()
-    for configuration, replicate in runs:
-        yield Batch(tuple(Trial(configuration, age_s, replicate) for age_s in ages_s), release)
-        release = ((configuration, replicate),)
-        watching.finished()
+    return [*ages_s, spec.warm_up_s + spec.measured_s]
+
+
+def _whole_runs(spec: SweepSpec, ledger: Ledger, study: StudyRecord) -> int:
+    """Returns how many runs are recorded to their end."""
+    return sum(record.trial.until_s == _ages_s(spec)[-1] for record in ledger.trials(study))
+
+
+def _swept(spec: SweepSpec, runs: list[RunOf]) -> Stage[None]:
+    """Measures the runs; each is over before its worker begins another."""
+    ages_s = _ages_s(spec)
+    for start in range(0, len(runs), _BATCH_RUNS):
+        trials = [
+            Trial(configuration, age_s, replicate)
+            for configuration, replicate in runs[start : start + _BATCH_RUNS]
+            for age_s in ages_s
+        ]
+        yield Batch(tuple(trials))
 
 
 class _Counting(Observer):
     """Tells another observer which run of how many is measured, and how long the rest will take."""
 
-    def __init__(self, told: Observer, spec: SweepSpec, runs: int) -> None:
+    def __init__(self, told: Observer, spec: SweepSpec, runs: int, done: int) -> None:
         self._told = told
         self._runs = runs
         self._run_s = sweep_s(spec, 1)
+        self._last_s = _ages_s(spec)[-1]
         self._measured = 0
         self._began_s: float | None = None
-        self.done = 0
+        self.done = done
 
     def trial_started(self, trial: Trial, index: int, of: int) -> None:  # noqa: ARG002 -- counts runs
         if self._began_s is None:
             self._began_s = time.monotonic()
         self._told.trial_started(trial, self.done, self._runs)
-        if index == 0:
-            spent_s = time.monotonic() - self._began_s
-            run_s = spent_s / self._measured if self._measured else self._run_s
-            self._told.estimated((self._runs - self.done) * run_s)
+        spent_s = time.monotonic() - self._began_s
+        run_s = spent_s / self._measured if self._measured else self._run_s
+        self._told.estimated((self._runs - self.done) * run_s)
+
+    def at_work(self, machines: Sequence[str]) -> None:
+        self._told.at_work(machines)
 
     def progress(self, phase: str, done: float, total: float) -> None:
         self._told.progress(phase, done, total)
 
     def trial_finished(self, result: Result) -> None:
         self._told.trial_finished(result)
+        if result.trial.until_s == self._last_s:
+            self.done += 1
+            self._measured += 1
 
     def note(self, text: str) -> None:
         self._told.note(text)
-
-    def finished(self) -> None:
-        """The present run is over, measured or found recorded."""
-        self.done += 1
-        self._measured += self._began_s is not None

@@ -24,9 +24,10 @@ Runs = dict[Configuration, list[Result]]
 def interleaved(
     configurations: Iterable[Configuration], replicates: Sequence[int], age_s: float
 ) -> Stage[Runs]:
-    """Runs every configuration once per replicate, fresh, one batch per replicate.
+    """Runs every configuration once per replicate, fresh, replicate after replicate in one batch.
 
-    Each batch begins with another configuration, so that what drifts or lingers on the machine favours none.
+    Each replicate begins with another configuration, so that what drifts or lingers on the machine favours
+    none.
 
     Args:
         configurations: equal ones are run once.
@@ -35,12 +36,13 @@ def interleaved(
     """
     distinct = list(dict.fromkeys(configurations))
     runs: Runs = {configuration: [] for configuration in distinct}
+    trials: list[Trial] = []
     for turn, replicate in enumerate(replicates):
         start = turn % len(distinct)
         order = distinct[start:] + distinct[:start]
-        results = yield Batch(tuple(Trial(configuration, age_s, replicate) for configuration in order))
-        for result in results:
-            runs[result.trial.configuration].append(result)
+        trials += (Trial(configuration, age_s, replicate) for configuration in order)
+    for result in (yield Batch(tuple(trials))):
+        runs[result.trial.configuration].append(result)
     return runs
 
 

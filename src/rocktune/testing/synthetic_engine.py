@@ -1,5 +1,6 @@
 """An engine without stores: throughput is a formula, time does not pass, and faults come when asked for."""
 
+import time
 import zlib
 from collections.abc import Callable
 
@@ -38,6 +39,7 @@ class SyntheticRun:
         assert not self.closed, "a closed run cannot be advanced"
         assert until_s > self._age_s, "ages only grow"
         self._engine.fail_if_due(self._configuration, self._seed, until_s)
+        time.sleep(self._engine.pause_s(self._configuration))
         if progress is not None:
             progress("advance", until_s - self._age_s, until_s - self._age_s)
         throughput = self._engine.throughput(self._configuration, self._seed)
@@ -79,6 +81,7 @@ class SyntheticEngine:
         resident_bytes: int = 1 << 20,
         can_park: bool = True,
         latency_us: Callable[[Configuration, float], float] = lambda _, throughput: 1e8 / throughput,
+        pause_s: Callable[[Configuration], float] = lambda _: 0.0,
     ) -> None:
         """Creates an engine.
 
@@ -90,9 +93,11 @@ class SyntheticEngine:
             resident_bytes: what a parked run holds.
             can_park: see `Engine`.
             latency_us: the latency of a read, from configuration and throughput.
+            pause_s: wall seconds that a run of a configuration takes to advance, whatever its ages.
         """
         self.can_park = can_park
         self.latency_us = latency_us
+        self.pause_s = pause_s
         self.opening_s = 0.0
         self.loading_s = 0.0
         self.resident_bytes = resident_bytes

@@ -8,6 +8,9 @@ from rocktune.tuners.base import Problem, Search, Tuner
 from rocktune.tuners.cost import whole_times
 from rocktune.tuners.halving import RunKey
 
+_AT_ONCE = 8
+"""Trials of a batch, which may be measured at once: their runs wait together until the next batch."""
+
 
 class RandomSearch(Tuner):
     """Draws valid configurations uniformly and measures each to the ordinary trial's age."""
@@ -21,9 +24,11 @@ class RandomSearch(Tuner):
         age_s = problem.age_s(problem.trial_age_s)
         drawn = problem.space.sample(whole_times(problem.budget_s, age_s), rng)
         release: tuple[RunKey, ...] = ()
-        for configuration in dict.fromkeys(drawn):
-            yield Batch((Trial(configuration, age_s),), release)
-            release = ((configuration, 0),)
+        distinct = list(dict.fromkeys(drawn))
+        for start in range(0, len(distinct), _AT_ONCE):
+            chosen = distinct[start : start + _AT_ONCE]
+            yield Batch(tuple(Trial(configuration, age_s) for configuration in chosen), release)
+            release = tuple((configuration, 0) for configuration in chosen)
 
     def smallest_budget_s(self, problem: Problem) -> float:
         """One trial's."""

@@ -1,0 +1,275 @@
+"""Lanes on the machines of a Ray cluster: one actor for each unit of the resource `rocksdb`.
+
+Ray places actors and tells when one is gone. It restarts and retries nothing by itself, because a new actor
+has none of the old one's parked runs, and the driver must know.
+"""
+
+import importlib.util
+import logging
+import socket
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from rocktune.engine.base import Engine
+from rocktune.errors import UserError
+from rocktune.study.executors.base import Executor
+from rocktune.study.executors.machine import Hello, Machine, rocktune_version
+from rocktune.study.executors.ray_lane import RayLane, kill, one_line
+
+RESOURCE = "rocksdb"
+"""What a node offers one unit of for each disk that may be measured on at the same time."""
+
+_START = f"""start its nodes with: ray start --resources='{{"{RESOURCE}": 1}}'"""
+_ALL_JOIN_S = 30.0
+"""How long the study's beginning waits for machines, once there is one."""
+_ONE_JOINS_S = 120.0
+_LOOK_EVERY_S = 5.0
+_CLOSE_TIMEOUT_S = 10.0
+_PROBE_TIMEOUT_S = 10.0
+
+
+@contextmanager
+def opened_cluster(make_engine: Callable[[], Engine], address: str | None) -> Iterator[Executor]:
+    """Joins a Ray cluster, and leaves it; within a process that has joined one already, uses that.
+
+    Args:
+        make_engine: opens an engine on whatever machine it is called; Ray carries it there.
+        address: "HOST:PORT"; None for the cluster that this machine is part of.
+
+    Raises:
+        UserError: Ray is not installed, there is no such cluster, it offers no `rocksdb`, a machine lacks
+            what the engine takes, or rocktune or RocksDB are not the same everywhere.
+    """
+    if importlib.util.find_spec("ray") is None:
+        raise UserError("executor ray: Ray is not installed; 'pip install rocktune[ray]'")
+    import ray
+
+    joined = not ray.is_initialized()
+    if joined:
+        _join(address)
+    try:
+        with closing(RayExecutor(make_engine, address)) as executor:
+            yield executor
+    finally:
+        if joined:
+            ray.shutdown()
+
+
+def _join(address: str | None) -> None:
+    import ray
+
+    where = f"at {address}" if address else "on this machine"
+    if address is not None:
+        _probe(address)
+    _keep_off_stdout()
+    try:
+        ray.init(address=address or "auto", log_to_driver=False, logging_level=logging.ERROR)
+    except Exception as failure:
+        # Ray raises ConnectionError, ValueError or RuntimeError (another version of Ray or Python), at least.
+        raise UserError(f"executor ray: no Ray cluster {where} can be joined: {one_line(failure)}") from None
+
+
+def _keep_off_stdout() -> None:
+    """Keeps Ray's news of lost nodes, which the study tells itself, off the standard output of this process.
+
+    It belongs to the command's one document, and Ray has no setting for it; `log_to_driver` is for others.
+    """
+    import ray._private.worker as worker
+
+    if hasattr(worker, "print_to_stdstream"):
+        worker.print_to_stdstream = lambda *_, **__: None
+
+
+def _probe(address: str) -> None:
+    """Makes sure that something listens at an address; Ray itself takes minutes to give up."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if not host or not port.isdigit():
+        raise UserError(f"address: '{address}' is none; write HOST:PORT, as 'ray start --head' prints it")
+    try:
+        socket.create_connection((host, int(port)), _PROBE_TIMEOUT_S).close()
+    except OSError as failure:
+        said = failure.strerror or "no answer"
+        raise UserError(f"executor ray: no Ray cluster at {address} can be reached: {said}") from None
+
+
+@dataclass
+class _Invited:
+    """A machine that has been asked to work.
+
+    Attributes:
+        actor: of the class `Machine`, on it.
+        node: Ray's ID of it.
+        name: for people.
+        rocktune: reference to its version.
+        hello: reference to what it says when it has its engine.
+    """
+
+    actor: Any
+    node: str
+    name: str
+    rocktune: Any
+    hello: Any
+
+
+class RayExecutor(Executor):
+    """The machines of the cluster that this process has joined. See `Executor`.
+
+    Machines that join the cluster later, or take the place of lost ones, become lanes as they come.
+    """
+
+    def __init__(self, make_engine: Callable[[], Engine], address: str | None) -> None:
+        """Waits for the cluster's machines; see `opened_cluster`."""
+        self.arguments = "--executor ray" + (f" --address {address}" if address else "")
+        self._make_engine = make_engine
+        self._lanes: list[RayLane] = []
+        self._ever: list[RayLane] = []
+        self._invited: list[_Invited] = []
+        self._refusals: dict[str, str] = {}
+        self._names: dict[str, int] = {}
+        self._next_look_s = 0.0
+        self.version, self.can_park = "", False
+        try:
+            self._begin()
+        except BaseException:
+            self.close()
+            raise
+
+    def lanes(self) -> Sequence[RayLane]:
+        """See `Executor.lanes`."""
+        known = len(self._lanes)
+        self._lanes = [lane for lane in self._lanes if not lane.lost]
+        if len(self._lanes) < known or time.monotonic() >= self._next_look_s:
+            self._look()
+        self._welcome(0.0)
+        deadline_s = time.monotonic() + _ONE_JOINS_S
+        while not self._lanes and self._invited and time.monotonic() < deadline_s:
+            self._welcome(1.0)
+            self._look()
+        if not self._lanes:
+            why = "".join(f" ({refusal})" for refusal in [*self._refusals.values()][-1:])
+            raise UserError(
+                f"executor ray: no machine that offers '{RESOURCE}' is left{why}; "
+                "resume the study when there is one"
+            )
+        return list(self._lanes)
+
+    @property
+    def opening_s(self) -> float:
+        """See `Executor.opening_s`."""
+        return sum(lane.opening_s for lane in self._ever)
+
+    @property
+    def loading_s(self) -> float:
+        """See `Executor.loading_s`."""
+        return sum(lane.loading_s for lane in self._ever)
+
+    def close(self) -> None:
+        """Ends the engines everywhere. Idempotent; never raises."""
+        import ray
+
+        with suppress(Exception):
+            closed = [lane.closing() for lane in self._lanes if not lane.lost]
+            if closed:
+                ray.wait(closed, num_returns=len(closed), timeout=_CLOSE_TIMEOUT_S)
+        for lane in self._lanes:
+            lane.abandon()
+        for invited in self._invited:
+            kill(invited.actor)
+        self._lanes, self._invited = [], []
+
+    def _begin(self) -> None:
+        self._look()
+        if not self._invited:
+            raise UserError(f"executor ray: no machine of the cluster offers '{RESOURCE}'; {_START}")
+        began_s = time.monotonic()
+        while self._invited:
+            self._welcome(0.5)
+            if self._refusals:
+                raise UserError(f"executor ray: {next(iter(self._refusals.values()))}")
+            waited_s = time.monotonic() - began_s
+            if waited_s > (_ALL_JOIN_S if self._lanes else _ONE_JOINS_S):
+                break
+        if not self._lanes:
+            raise UserError(
+                f"executor ray: no machine began to work within {_ONE_JOINS_S:.0f} s; another study may hold "
+                f"all of the cluster's '{RESOURCE}' ('ray status' shows it)"
+            )
+
+    def _look(self) -> None:
+        """Lets go of machines that have left the cluster, and invites those that have come."""
+        import ray
+
+        self._next_look_s = time.monotonic() + _LOOK_EVERY_S
+        nodes = {node["NodeID"]: node for node in ray.nodes() if node["Alive"]}
+        for lane in self._lanes:
+            lane.lost = lane.lost or lane.node not in nodes
+        self._lanes = [lane for lane in self._lanes if not lane.lost]
+        for name, node in nodes.items():
+            units = int(node["Resources"].get(RESOURCE, 0))
+            here = [each.node for each in self._lanes] + [each.node for each in self._invited]
+            if name not in self._refusals:
+                for _ in range(units - here.count(name)):
+                    self._invite(name, node["NodeManagerHostname"], units)
+
+    def _invite(self, node: str, host: str, lanes_here: int) -> None:
+        import ray
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        placed = ray.remote(Machine).options(
+            num_cpus=1,
+            resources={RESOURCE: 1},
+            max_restarts=0,
+            max_task_retries=0,
+            scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=False),
+        )
+        actor = placed.remote()
+        self._names[host] = self._names.get(host, 0) + 1
+        name = f"{host}-{self._names[host]}"
+        version = actor.rocktune.remote()
+        hello = actor.begin.remote(self._make_engine, lanes_here)
+        self._invited.append(_Invited(actor, node, name, version, hello))
+
+    def _welcome(self, timeout_s: float) -> None:
+        """Takes in the invited machines that have answered, waiting for the first one at most so long."""
+        import ray
+
+        if not self._invited:
+            return
+        ready, _ = ray.wait([invited.hello for invited in self._invited], timeout=timeout_s)
+        for invited in [each for each in self._invited if each.hello in ready]:
+            self._invited.remove(invited)
+            refusal = self._refusal_of(invited)
+            if refusal is None:
+                lane = RayLane(invited.actor, invited.node, invited.name)
+                self._lanes.append(lane)
+                self._ever.append(lane)
+            else:
+                kill(invited.actor)
+                if refusal:
+                    self._refusals[invited.node] = f"{invited.name}: {refusal}"
+
+    def _refusal_of(self, invited: _Invited) -> str | None:
+        """Returns why a machine cannot work: one line, "" where it is gone again, None where it can."""
+        import ray
+        from ray.exceptions import ActorUnschedulableError, RayError
+
+        try:
+            theirs, ours = ray.get(invited.rocktune), rocktune_version()
+            if theirs != ours:
+                return f"has rocktune {theirs}, and this machine {ours}; install the same on all"
+            hello: Hello = ray.get(invited.hello)
+        except ActorUnschedulableError:
+            return ""
+        except RayError as failure:
+            alive = {node["NodeID"] for node in ray.nodes() if node["Alive"]}
+            needed = f"rocktune {rocktune_version()} must be installed there"
+            return f"{needed}: {one_line(failure)}" if invited.node in alive else ""
+        if hello.refused:
+            return hello.refused
+        if self._ever and hello.version != self.version:
+            return f"has {hello.version}, and others {self.version}; a study needs the same on all"
+        self.version, self.can_park = hello.version, hello.can_park
+        return None

@@ -6,7 +6,6 @@ from typing import Any
 
 from benchmarks.claims import Claim, Measured, Settings, exactly, main, reported
 from rocktune import api
-from rocktune.ledger import open_ledger
 from rocktune.study.resolving import HowToSweep
 from rocktune.table import read_table
 
@@ -22,7 +21,10 @@ TABLES = {
 
 
 def jia_chen_tables(settings: Settings) -> list[Claim]:
-    """Sweeps the settings that the flag `--tables` names; goes on where it was interrupted (`--ledger`)."""
+    """Sweeps the settings that the flag `--tables` names; goes on where it was interrupted (`--ledger`).
+
+    With `--part K/N` it measures a part; a table has all parts that are in `--out`.
+    """
     names = str(settings.extra["tables"]).split(",") if not settings.quick else list(TABLES)[:1]
     with tempfile.TemporaryDirectory() as scratch:
         out = settings.out or Path(scratch)
@@ -46,10 +48,9 @@ def _swept(settings: Settings, name: str, ledger: str, out: Path) -> list[Claim]
         ledger=ledger,
         out=out / "sweeps" / sweep,
     )
-    with open_ledger(ledger) as opened:
-        parts = [record.name for record in opened.studies() if record.name.startswith(f"{name}-")]
+    api.write_recorded([sweep], out / "parts" / f"{sweep}.csv", ledger=ledger)
     path = out / f"{name}.csv"
-    api.write_recorded(parts, path, ledger=ledger)
+    api.write_recorded(sorted(map(str, (out / "parts").glob(f"{name}-*.csv"))), path)
     conditions = read_table(path).conditions
     settings.say(f"{path}: {summary['configurations']} configurations in {summary['runs']} runs")
     return [

@@ -400,6 +400,8 @@ def test_a_sweep_writes_a_table_that_can_be_written_again(
     written = api.write_recorded(["s"], tmp_path / "again.csv", ledger=ledger)
     assert document == {"study": "s", "state": "finished"} | written | {"table": document["table"]}
     assert (tmp_path / "again.csv").read_text() == (tmp_path / "s" / "table.csv").read_text()
+    both = api.write_recorded(["s", str(tmp_path / "again.csv")], tmp_path / "both.csv", ledger=ledger)
+    assert both["runs"] == 12
     assert api.show("s", ledger=ledger)["state"] == "finished"
 
 

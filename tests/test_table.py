@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from rocktune.device import load_device
 from rocktune.errors import UserError
-from rocktune.table import Conditions, Table, TableRow, knob_types, read_table, write_table
+from rocktune.table import Conditions, Table, TableRow, knob_types, merged_tables, read_table, write_table
 from rocktune.trial import FIGURES, Configuration, Status
 from rocktune.workload import load_workload
 
@@ -145,3 +145,16 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
             read_table(tmp_path / name)
     with pytest.raises(UserError, match="cannot be written"):
         write_table(tmp_path / "empty.csv" / "t.csv", table_of(ROWS))
+
+
+def test_tables_of_equal_conditions_become_one() -> None:
+    first, second = table_of(ROWS[:1]), table_of(ROWS[1:])
+    later = replace(
+        second, conditions=second.conditions.model_copy(update={"date": "2026-03-05", "host": "there"})
+    )
+    merged = merged_tables({"a": first, "b": later})
+    assert merged.rows == first.rows + second.rows
+    assert (merged.conditions.date, merged.conditions.host) == ("2026-03-05", "here, there")
+    other = replace(second, conditions=second.conditions.model_copy(update={"scale": 32}))
+    with pytest.raises(UserError, match="'b' and 'a' were measured under another scale each"):
+        merged_tables({"a": first, "b": other})

@@ -97,3 +97,15 @@ def test_an_idle_device_asks_for_a_larger_model() -> None:
 )
 def test_option_verdict(change: dict[str, object], said: str) -> None:
     assert findings.option_verdict(change) == said
+
+
+def test_the_baseline_is_called_what_it_is() -> None:
+    names = {
+        source: findings.baseline_name({"baseline": {"source": source}})
+        for source in ("options_file", "tuning_guide", "space_default")
+    }
+    assert names == {
+        "options_file": "your own configuration",
+        "tuning_guide": "the tuning guide's configuration",
+        "space_default": "the space's default configuration",
+    }

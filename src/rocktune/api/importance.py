@@ -1,14 +1,11 @@
 """Which knobs matter, in a study or in a table."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-from rocktune import study
 from rocktune.analysis import importance_of
 from rocktune.analysis.summary import SHOWN_FIELDS
-from rocktune.ledger import open_ledger
-from rocktune.table import Table, read_table
+from rocktune.api.sweeping import recorded_table
 
 
 def importance(
@@ -27,13 +24,6 @@ def importance(
     Raises:
         UserError: there is no such study or table, a field is unknown, or there are too few runs.
     """
-    table = _table(study_or_table, ledger)
+    table = recorded_table(study_or_table, ledger)
     found = importance_of(table, tuple(dict.fromkeys(fields)) or SHOWN_FIELDS)
     return {"source": study_or_table, "runs": len(table.rows), "fields": found}
-
-
-def _table(study_or_table: str, ledger: str | None) -> Table:
-    if study_or_table.endswith((".csv", ".parquet")):
-        return read_table(Path(study_or_table))
-    with open_ledger(ledger, create=ledger is None) as opened:
-        return study.table_of(opened, opened.study(study_or_table))

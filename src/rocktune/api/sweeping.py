@@ -13,7 +13,7 @@ from rocktune.api.requests import Given, resolved
 from rocktune.ledger import Ledger, open_ledger
 from rocktune.study import Observer, StudyRequest, SweepSpec, resolve_sweep
 from rocktune.study.resolving import EVERYTHING, BaseOptions, HowToSweep
-from rocktune.table import merged_tables, write_table
+from rocktune.table import Table, merged_tables, read_table, write_table
 from rocktune.units import format_scale
 
 TABLE_NAME = "table.csv"
@@ -101,10 +101,11 @@ def run_recorded_sweep(
 
 
 def write_recorded(names: Sequence[str], path: str | Path, *, ledger: str | None = None) -> dict[str, Any]:
-    """Writes what studies or sweeps have measured so far as one table.
+    """Writes what studies or sweeps have measured so far, or tables have, as one table.
 
     Args:
-        names: of studies that were measured under equal conditions, such as the parts of a sweep.
+        names: of studies, or tables' files, that were measured under equal conditions, such as the parts of a
+            sweep.
         path: of the table, .csv or .parquet.
         ledger: URL or SQLite file; None for the user's own.
 
@@ -115,11 +116,22 @@ def write_recorded(names: Sequence[str], path: str | Path, *, ledger: str | None
         UserError: there is no such study, it has no measurement yet, the conditions differ, or the file
             cannot be written.
     """
-    with open_ledger(ledger, create=ledger is None) as opened:
-        tables = {name: study.table_of(opened, opened.study(name)) for name in names}
+    tables = {name: recorded_table(name, ledger) for name in names}
     table = merged_tables(tables)
     write_table(Path(path), table)
     return summary_of_table(table) | {"table": Path(path)}
+
+
+def recorded_table(study_or_table: str, ledger: str | None = None) -> Table:
+    """Returns a table from its file (.csv or .parquet), or what a study of a ledger has measured so far.
+
+    Raises:
+        UserError: there is no such file or study, or it has no measurement yet.
+    """
+    if study_or_table.endswith((".csv", ".parquet")):
+        return read_table(Path(study_or_table))
+    with open_ledger(ledger, create=ledger is None) as opened:
+        return study.table_of(opened, opened.study(study_or_table))
 
 
 def _resolved(study_file: str | Path | None, how: HowToSweep, given: Given) -> tuple[SweepSpec, StudyRequest]:

@@ -78,7 +78,10 @@ def sweep(
 @app.command()
 def table(
     studies: Annotated[
-        list[str], typer.Argument(metavar="STUDY...", help="Studies of equal conditions.", show_default=False)
+        list[str],
+        typer.Argument(
+            metavar="STUDY|TABLE...", help="Studies or tables of equal conditions.", show_default=False
+        ),
     ],
     out: Annotated[
         Path, typer.Option(metavar="FILE.csv|FILE.parquet", help="The table.", show_default=False)
@@ -167,4 +170,6 @@ def importance(
     json: options.Json = False,
 ) -> None:
     """Say which knobs decide throughput and latency: R² and functional ANOVA."""
-    show_result(api.importance(source, field or (), ledger=ledger), json, research_tables.print_importance)
+    with stderr().status("Asking which knobs matter"):
+        found = api.importance(source, field or (), ledger=ledger)
+    show_result(found, json, research_tables.print_importance)

@@ -31,6 +31,11 @@ _FIELDS = {
     for kind in ("read", "write", "scan")
     for tail, label in _LATENCY_TAILS.items()
 }
+_BASELINES = {
+    "options_file": "your own configuration",
+    "tuning_guide": "the tuning guide's configuration",
+    "space_default": "the space's default configuration",
+}
 _NAMED_AT_MOST = 2
 _IDLE_BELOW = 0.7
 """Share of the device's bandwidth below which it is not what limits a closed loop."""
@@ -191,9 +196,7 @@ def ratio_phrase(outcome: Mapping[str, Any]) -> str:
 def baseline_name(outcome: Mapping[str, Any]) -> str:
     """Returns what the baseline is, in words."""
     source = (outcome.get("baseline") or {}).get("source")
-    return {"options_file": "your own configuration", "tuning_guide": "the tuning guide's configuration"}.get(
-        str(source), "the baseline configuration"
-    )
+    return _BASELINES.get(str(source), "the baseline configuration")
 
 
 def verdict(outcome: Mapping[str, Any]) -> str:

@@ -87,4 +87,5 @@ def dremel_space(memory_bytes: int, expected_entries: float, level0_tolerance: f
         fixed_options=FIXED_OPTIONS,
         expected_entries=expected_entries,
         rules=dremel_rules(MemoryBudget(memory_bytes, expected_entries), level0_tolerance),
+        default_source="tuning_guide",
     )

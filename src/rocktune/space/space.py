@@ -42,6 +42,8 @@ class Space:
         fixed_options: options of every configuration that no knob sets, at full size.
         expected_entries: distinct keys by the end of a full-length run; they decide what filters take.
         rules: what a valid configuration keeps.
+        default_source: where the knobs' defaults come from: "tuning_guide" (RocksDB's), or "space_default":
+            the space's own choice.
     """
 
     name: str
@@ -51,6 +53,7 @@ class Space:
     fixed_options: OptionMaps = field(default_factory=dict)
     expected_entries: float = 0.0
     rules: tuple[Rule, ...] = ()
+    default_source: str = "space_default"
 
     @property
     def budget(self) -> MemoryBudget:

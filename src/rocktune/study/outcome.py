@@ -11,6 +11,7 @@ from rocktune.space import Configuration, OptionMaps, Space
 from rocktune.study.ablation import Effect
 from rocktune.study.executors import Executor
 from rocktune.study.loop import TIME
+from rocktune.study.problem import space_of
 from rocktune.study.spec import StudySpec
 from rocktune.study.verification import ROCKSDB_DEFAULTS, Picked, Proof
 from rocktune.trial import Status
@@ -133,8 +134,8 @@ def unproven(spec: StudySpec, baseline: Configuration, options: Options) -> dict
 
 
 def baseline_source(spec: StudySpec) -> str:
-    """Returns where the baseline comes from: "options_file" or "tuning_guide"."""
-    return "options_file" if spec.base_options else "tuning_guide"
+    """Returns where the baseline comes from: "options_file", or the space's `default_source`."""
+    return "options_file" if spec.base_options else space_of(spec).default_source
 
 
 def options_that_matter(

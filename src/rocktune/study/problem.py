@@ -51,7 +51,7 @@ def space_of(spec: ExperimentSpec) -> Space:
 
 
 def baseline_of(spec: ExperimentSpec, space: Space) -> Configuration:
-    """Returns the configuration to beat: the user's own as the space sees it, else the tuning guide's."""
+    """Returns the configuration to beat: the user's own as the space sees it, else the space's default."""
     return space.configuration_from_options(spec.base_options) if spec.base_options else space.default()
 
 

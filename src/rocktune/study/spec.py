@@ -68,7 +68,7 @@ class ExperimentSpec(Spec):
         memory_bytes: the memory budget at full size.
         scale: S.
         seed: decides the workload's random numbers and whatever is drawn.
-        base_options: the user's own OPTIONS file, which is then the baseline; None for the tuning guide's.
+        base_options: the user's own OPTIONS file, which is then the baseline; None for the space's default.
     """
 
     name: Name

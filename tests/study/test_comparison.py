@@ -130,3 +130,17 @@ def test_what_cannot_be_compared_is_refused_before_anything_runs(
     with pytest.raises(UserError, match=message):
         api.compare(**given | change)
     assert not Path(given["ledger"]).exists()
+
+
+def test_a_settings_file_may_say_how_results_are_verified(
+    given: dict[str, Any], table: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(f'engine = "recorded"\ntable = "{table}"\n[verification]\nproof_pairs = 7\n')
+    api.compare(**given | {"settings": [str(file)], "tuners": ["random"], "seeds": 1})
+    (study,) = [each["study"] for each in api.studies(ledger=given["ledger"]) if each["tuner"] == "random"]
+    verification = api.show(study, ledger=given["ledger"])["spec"]["verification"]
+    assert (verification["proof_pairs"], verification["ablation_pairs"]) == (7, 0)
+    file.write_text(f'engine = "recorded"\ntable = "{table}"\nverification = 7\n')
+    with pytest.raises(UserError, match=r"mine.toml: verification: "):
+        api.compare(**given | {"settings": [str(file)], "tuners": ["random"], "seeds": 1, "study": "d"})

@@ -15,6 +15,7 @@ from rocktune.errors import UserError
 from rocktune.ledger import Ledger, StudyRecord, open_ledger
 from rocktune.objective import objective_named
 from rocktune.report import render_comparison, write_document
+from rocktune.spec_file import read_toml
 from rocktune.study import Executor, Observer, StudySpec
 from rocktune.study.comparison import ComparedStudy, ComparisonSpec, comparison_s, run_comparison
 from rocktune.study.tuner_choice import parse_choice
@@ -171,7 +172,6 @@ def _study(comparison: str, setting: str, choice: str, seed: int, given: Given) 
         "tuner_settings": tuner_settings,
         "seed": seed,
         "study": _slug(f"{comparison}-{label}-{choice}-{seed}"),
-        "verification": VERIFICATION | (given.get("verification") or {}),
     }
     file: Path | None = None
     if setting.endswith((".csv", ".parquet")):
@@ -180,6 +180,10 @@ def _study(comparison: str, setting: str, choice: str, seed: int, given: Given) 
         file = Path(setting)
     else:
         asked["workload"] = setting
+    said = read_toml(file).get("verification", {}) if file else {}
+    # What is no table is refused with the rest of the file.
+    if isinstance(said, dict):
+        asked["verification"] = VERIFICATION | said | (given.get("verification") or {})
     spec, _ = resolved_study(file, asked)
     return ComparedStudy(setting=label, tuner=choice, study=spec)
 

@@ -14,23 +14,11 @@ from rocktune.errors import UserError
 from rocktune.ledger import open_ledger
 from rocktune.study import Observer
 from rocktune.study.resolving import HowToSweep
+from rocktune.testing.dying import Died, DiesAfter
 from rocktune.testing.synthetic_engine import Fault, SyntheticEngine, no_fault
 from rocktune.trial import Configuration, Result, Status
 
 OWN = {"db": {"max_background_jobs": "3"}, "cf": {"write_buffer_size": str(40 << 20)}, "table": {}}
-
-
-class Died(BaseException): ...
-
-
-class DiesAfter(Observer):
-    def __init__(self, trials: int) -> None:
-        self._left = trials
-
-    def trial_finished(self, result: Result) -> None:
-        self._left -= 1
-        if self._left == 0:
-            raise Died
 
 
 def _response(configuration: Configuration) -> float:

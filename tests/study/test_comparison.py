@@ -8,11 +8,12 @@ import pytest
 from rocktune import api
 from rocktune.errors import UserError
 from rocktune.ledger import open_ledger
-from rocktune.study import Observer, make_request, resolve_sweep, run_sweep
+from rocktune.study import make_request, resolve_sweep, run_sweep
 from rocktune.study.resolving import HowToSweep
 from rocktune.table import write_table
+from rocktune.testing.dying import Died, DiesAfter
 from rocktune.testing.synthetic_engine import SyntheticEngine
-from rocktune.trial import Configuration, Result
+from rocktune.trial import Configuration
 
 SMALL_SPACE = """
 base = "jia-chen"
@@ -20,20 +21,6 @@ base = "jia-chen"
 max_background_flushes = 1
 max_background_compactions = 2
 """
-
-
-class Died(BaseException):
-    """Stands for kill -9."""
-
-
-class DiesAfter(Observer):
-    def __init__(self, trials: int) -> None:
-        self._left = trials
-
-    def trial_finished(self, result: Result) -> None:
-        self._left -= 1
-        if self._left == 0:
-            raise Died
 
 
 def speed(configuration: Configuration) -> float:

@@ -19,15 +19,12 @@ from rocktune.study.executors import executor_of
 from rocktune.study.request import make_request
 from rocktune.study.resolving import resolve
 from rocktune.study.study import _Study
+from rocktune.testing.dying import Died
 from rocktune.testing.synthetic_engine import Fault, SyntheticEngine, no_fault
 from rocktune.trial import Configuration, OptionMaps, Result, Status, Trial
 
 SMALL = {"finalists": 2, "pick_runs": 1, "ablation_pairs": 2}
 TIMES = ("opening", "loading", "other", "total", "repeated")
-
-
-class Died(BaseException):
-    """Stands for kill -9: nothing may catch it."""
 
 
 class Recorder(Observer):

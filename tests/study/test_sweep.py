@@ -8,6 +8,7 @@ from rocktune.ledger import Ledger
 from rocktune.study import SweepSpec, make_request, resolve_sweep, run_sweep, runs_of, space_of, table_of
 from rocktune.study.observer import Observer
 from rocktune.study.resolving import HowToSweep
+from rocktune.testing.dying import Died
 from rocktune.testing.synthetic_engine import SyntheticEngine
 from rocktune.trial import Configuration, Status, Trial
 
@@ -20,10 +21,6 @@ level0_file_num_compaction_trigger = 4
 [knobs.max_write_buffer_number]
 choices = [2, 4]
 """
-
-
-class Died(BaseException):
-    """Stands for kill -9."""
 
 
 class Watching(Observer):

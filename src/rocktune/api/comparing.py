@@ -18,7 +18,7 @@ from rocktune.report import render_comparison, write_document
 from rocktune.spec_file import read_toml
 from rocktune.study import Executor, Observer, StudySpec
 from rocktune.study.comparison import ComparedStudy, ComparisonSpec, comparison_s, run_comparison
-from rocktune.study.tuner_choice import parse_choice
+from rocktune.tuners.choice import parse_choice
 
 DEFAULT_SEEDS = 5
 VERIFICATION = {"ablation_pairs": 0, "prune_attempts": 0, "proof_pairs": 6}

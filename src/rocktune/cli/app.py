@@ -1,13 +1,14 @@
 """The program that the commands belong to, and how each of them shows its answer."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import metadata
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
-from rocktune.cli.output import print_json, print_line, stdout
+from rocktune.cli.output import print_json, print_line, stderr, stdout
+from rocktune.cli.progress import ProgressDisplay
 
 app = typer.Typer(
     help="Finds, proves and keeps the best RocksDB configuration for your workload on your hardware.",
@@ -34,6 +35,24 @@ def rocktune(
     """Prints the help where no command is given."""
     if context.invoked_subcommand is None:
         print_line(context.get_help())
+
+
+def announced(
+    estimate: Mapping[str, Any], json: bool, printer: Callable[[Console, Any], None]
+) -> ProgressDisplay:
+    """Returns a progress display that prints first what everything will take, once measuring begins.
+
+    Args:
+        estimate: what the API estimates, with `total_s`.
+        json: whether only a JSON document is to be printed.
+        printer: prints the estimate.
+    """
+
+    def announce() -> None:
+        if not json:
+            printer(stdout(), estimate)
+
+    return ProgressDisplay(stderr(), estimate["total_s"], announce)
 
 
 def show_result(document: Any, json: bool, printer: Callable[[Console, Any], None]) -> None:

@@ -9,8 +9,8 @@ from rich.console import Console
 
 from rocktune import api
 from rocktune.cli import options, research_tables, tables
-from rocktune.cli.app import app, show_result
-from rocktune.cli.output import print_json, print_text, stderr, stdout
+from rocktune.cli.app import announced, app, show_result
+from rocktune.cli.output import print_json, print_text, stderr
 from rocktune.cli.progress import ProgressDisplay
 from rocktune.errors import UserError, unknown_name
 
@@ -71,11 +71,7 @@ def tune(
     # A name that was made up must be the one that was shown.
     given["study"] = estimate["study"]
 
-    def announce() -> None:
-        if not json:
-            tables.print_estimate(stdout(), estimate)
-
-    with ProgressDisplay(stderr(), estimate["total_s"], announce) as display:
+    with announced(estimate, json, tables.print_estimate) as display:
         outcome = api.tune(study_file, executor=executor, address=address, observer=display, **given)
     show_result(outcome.to_json(), json, tables.print_outcome)
 

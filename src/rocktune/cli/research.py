@@ -7,11 +7,10 @@ import typer
 
 from rocktune import api
 from rocktune.cli import options, research_tables
-from rocktune.cli.app import app, show_result
-from rocktune.cli.output import stderr, stdout
-from rocktune.cli.progress import ProgressDisplay
+from rocktune.cli.app import announced, app, show_result
+from rocktune.cli.output import stderr
 from rocktune.study.resolving import HowToSweep
-from rocktune.study.tuner_choice import split_choices
+from rocktune.tuners.choice import split_choices
 
 
 @app.command()
@@ -66,11 +65,7 @@ def sweep(
         return
     given["study"] = estimate["study"]
 
-    def announce() -> None:
-        if not json:
-            research_tables.print_sweep_estimate(stdout(), estimate)
-
-    with ProgressDisplay(stderr(), estimate["total_s"], announce) as display:
+    with announced(estimate, json, research_tables.print_sweep_estimate) as display:
         swept = api.sweep(study_file, how=how, executor=executor, address=address, observer=display, **given)
     show_result(swept, json, research_tables.print_sweep)
 
@@ -148,11 +143,7 @@ def compare(
         return
     given["study"] = estimate["study"]
 
-    def announce() -> None:
-        if not json:
-            research_tables.print_comparison_estimate(stdout(), estimate)
-
-    with ProgressDisplay(stderr(), estimate["total_s"], announce) as display:
+    with announced(estimate, json, research_tables.print_comparison_estimate) as display:
         compared = api.compare(executor=executor, address=address, observer=display, **given)
     show_result(compared, json, research_tables.print_comparison)
 

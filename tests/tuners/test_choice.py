@@ -1,7 +1,7 @@
 import pytest
 
 from rocktune.errors import UserError
-from rocktune.study.tuner_choice import parse_choice, split_choices
+from rocktune.tuners.choice import parse_choice, split_choices
 
 
 def test_a_list_is_split_outside_parentheses() -> None:

@@ -93,6 +93,7 @@ FIGURES = (
     "db_bytes",
     "resident_bytes",
     "cpu_s_per_million_ops",
+    "others_cpu_share",
 )
 """The names of `Measurement.figures`."""
 
@@ -179,7 +180,8 @@ class Measurement:
         `write_amplification` (bytes written to the device, WAL included, per byte the user wrote),
         `read_amplification` (device reads by user reads per read), `space_amplification` (bytes of the store
         per live byte), `stalled_share`, `db_bytes`, `resident_bytes`, `cpu_s_per_million_ops`,
-        `longest_write_stop_s` (smaller is better).
+        `longest_write_stop_s` (smaller is better); `others_cpu_share` (of all processors' time, what went to
+        other programs, the kernel or the host: how far the measurement was disturbed).
         """
         counted = self._counted_figures() if "operations" in self.raw else {}
         reported: dict[str, float] = self.raw.get("figures", {})
@@ -206,6 +208,9 @@ class Measurement:
             "db_bytes": self._amount("db_bytes"),
             "resident_bytes": self._amount("memory_bytes", "resident"),
             "cpu_s_per_million_ops": _ratio(self._amount("cpu_s") * 1e6, operations),
+            "others_cpu_share": _ratio(
+                self._amount("others", "cpu_s"), self._amount("others", "available_s")
+            ),
         }
 
     def _amount(self, *path: str) -> float:

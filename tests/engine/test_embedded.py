@@ -120,9 +120,12 @@ def test_a_window_gets_three_times_its_length_and_a_minute(
     run = make_engine().open(EXPERIMENT, DEFAULT, seed=1)
     run.advance(1.0)
     granted: list[float] = []
-    monkeypatch.setattr(
-        WorkerProcess, "request", lambda self, command, timeout_s, *rest: granted.append(timeout_s)
-    )
+
+    def request(_self: WorkerProcess, _command: str, timeout_s: float, *_rest: object) -> dict[str, float]:
+        granted.append(timeout_s)
+        return {"cpu_s": 0.0}
+
+    monkeypatch.setattr(WorkerProcess, "request", request)
     run.advance(11.0)
     assert granted == [90.0]
 

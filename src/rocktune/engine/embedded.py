@@ -12,6 +12,7 @@ from rocktune.engine.bases import BaseCache, base_key
 from rocktune.engine.checker import OptionsChecker
 from rocktune.engine.local_engine import LocalEngine
 from rocktune.engine.local_run import Home, LocalRun
+from rocktune.engine.machine import Others
 from rocktune.engine.options import model_options, preload_options, run_options
 from rocktune.engine.worker import WorkerProcess
 from rocktune.trial import Configuration, Experiment, Measurement, OptionMaps
@@ -84,7 +85,9 @@ class EmbeddedRun(LocalRun):
     def _measured(self, until_s: float, progress: Progress | None) -> Measurement:
         """The worker gets three times the window and a minute."""
         timeout_s = 3 * (until_s - self._age_s) + 60
-        return Measurement(self._worker.request("advance", timeout_s, {"until_s": until_s}, progress))
+        others = Others()
+        measured = self._worker.request("advance", timeout_s, {"until_s": until_s}, progress)
+        return Measurement(measured | {"others": others.counted(measured["cpu_s"])})
 
     def _resident_bytes(self) -> int:
         """The process stays and stands still."""

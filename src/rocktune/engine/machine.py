@@ -6,8 +6,8 @@ from pathlib import Path
 
 _STAT = Path("/proc/stat")
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
-_IDLE_FIELDS = (3, 4)
-"""Of the line "cpu": idle, and waiting for a device."""
+_FREE_FIELDS = (1, 3, 4)
+"""Of the line "cpu": work of low priority, which yields to a run; idle; waiting for a device."""
 _COUNTED_FIELDS = 8
 """What follows, the time of guests, is in the first ones already."""
 
@@ -42,11 +42,11 @@ class Others:
 
 
 def _now() -> tuple[float, float, float] | None:
-    """Returns seconds of processors: busy or stolen, taken by this process, and there at all."""
+    """Returns seconds of processors: not free, taken by this process, and there at all."""
     try:
         fields = _STAT.read_text().partition("\n")[0].split()[1 : 1 + _COUNTED_FIELDS]
         ticks = [int(each) for each in fields]
     except (OSError, ValueError):
         return None
-    idle = sum(ticks[place] for place in _IDLE_FIELDS if place < len(ticks))
-    return (sum(ticks) - idle) / _TICKS_PER_S, time.process_time(), sum(ticks) / _TICKS_PER_S
+    free = sum(ticks[place] for place in _FREE_FIELDS if place < len(ticks))
+    return (sum(ticks) - free) / _TICKS_PER_S, time.process_time(), sum(ticks) / _TICKS_PER_S

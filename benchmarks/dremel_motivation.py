@@ -20,7 +20,8 @@ from benchmarks.measuring import embedded_engine
 from rocktune.engine import Engine
 from rocktune.errors import UserError
 from rocktune.lsm import FEATURE_NAMES
-from rocktune.trial import READ_KINDS, WRITE_KINDS, Configuration, Measurement
+from rocktune.measurement import READ_KINDS, WRITE_KINDS, Measurement
+from rocktune.trial import Configuration
 from rocktune.tuners import Problem
 from rocktune.workload.dremel_settings import DremelSetting
 

@@ -69,6 +69,7 @@ RunTotals& RunTotals::operator-=(const RunTotals& earlier) {
     device.operations[cause] -= earlier.device.operations[cause];
   }
   cpu_s -= earlier.cpu_s;
+  level0_compactions_ns -= earlier.level0_compactions_ns;
   for (const auto& [name, count] : earlier.tickers) {
     const auto ticker = tickers.find(name);
     if (ticker != tickers.end() && (ticker->second -= count) == 0) {
@@ -101,6 +102,9 @@ nlohmann::json ToJson(const Measurement& measurement) {
           {"live_keys", measurement.live_keys},
           {"memory_bytes", memory},
           {"cpu_s", totals.cpu_s},
+          {"level0_compactions",
+           {{"count", totals.level0_compactions_ns.count()},
+            {"latency_ns", totals.level0_compactions_ns.Buckets()}}},
           {"tickers", totals.tickers},
           {"histograms", HistogramsJson(measurement.state)}};
 }

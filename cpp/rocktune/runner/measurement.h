@@ -32,6 +32,7 @@ struct RunTotals {
   DeviceCounters device;
   double cpu_s = 0;
   std::map<std::string, uint64_t> tickers;
+  Histogram::Snapshot level0_compactions_ns;
 
   // REQUIRES: `earlier` is an earlier moment of the same run.
   RunTotals& operator-=(const RunTotals& earlier);
@@ -53,7 +54,7 @@ struct Measurement {
   RunTotals totals;  // of the window
   Series series;
   double longest_write_stop_s = 0;
-  StoreState state;  // at the end; its tickers are in totals
+  StoreState state;  // at the end; its tickers and level0_compactions_ns are in totals
   uint64_t live_keys = 0;
   uint64_t logical_bytes = 0;
   uint64_t resident_bytes = 0;

@@ -80,7 +80,7 @@ TEST(MeasurementTest, HasTheProtocolsFields) {
                           "other": 0},
     "level_bytes": [10, 20], "level_files": [1, 2], "db_bytes": 30, "logical_bytes": 80, "live_keys": 8,
     "memory_bytes": {"memtables": 1, "block_cache": 2, "table_readers": 3, "block_cache_pinned": 4, "resident": 5},
-    "cpu_s": 0.0, "tickers": {},
+    "cpu_s": 0.0, "level0_compactions": {"count": 0, "latency_ns": []}, "tickers": {},
     "histograms": {"h": {"count": 2, "sum": 30, "average": 15.0, "p50": 14.0, "p95": 20.0, "p99": 21.0, "max": 22.0}}
   })");
   EXPECT_EQ(ToJson(measurement), expected);

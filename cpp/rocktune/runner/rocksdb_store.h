@@ -11,9 +11,12 @@
 
 #include "rocktune/runner/rocksdb_options.h"
 #include "rocktune/runner/store.h"
+#include "rocktune/util/histogram.h"
 #include "rocktune/util/run_clock.h"
 
 namespace rocktune {
+
+class Level0Listener;
 
 // How to open a RocksDbStore. What is pointed at must outlive the store.
 struct RocksDbStoreSetup {
@@ -63,6 +66,8 @@ class RocksDbStore : public Store {
   const std::string directory_;
   std::unique_ptr<rocksdb::Env> env_;
   std::shared_ptr<rocksdb::Statistics> statistics_;
+  std::shared_ptr<Level0Listener> level0_;
+  Histogram::Snapshot level0_before_;  // what does not count any more
   rocksdb::ReadOptions read_options_;
   rocksdb::WriteOptions write_options_;
   std::unique_ptr<rocksdb::DB> db_;

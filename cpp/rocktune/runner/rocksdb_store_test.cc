@@ -110,6 +110,19 @@ TEST_F(RocksDbStoreTest, TellsItsState) {
   EXPECT_TRUE(store_->State().tickers.empty());
 }
 
+TEST_F(RocksDbStoreTest, CountsCompactionsOfLevel0) {
+  Open({{}, {{"level0_file_num_compaction_trigger", "2"}}, {}});
+  for (int file = 0; file < 2; ++file) {
+    EXPECT_TRUE(store_->Put("a", std::string(1000, 'x')).ok());
+    EXPECT_TRUE(store_->Put("b", std::string(1000, 'y')).ok());
+    EXPECT_TRUE(store_->Flush().ok());
+  }
+  Await([this] { return store_->State().level0_compactions_ns.count() == 1; });
+  EXPECT_GT(store_->State().level0_compactions_ns.sum(), 0u);
+  store_->ResetStatistics();
+  EXPECT_EQ(store_->State().level0_compactions_ns.count(), 0u);
+}
+
 TEST_F(RocksDbStoreTest, KeepsWhatWasLoadedAndFlushed) {
   setup_.wal = false;
   Open({});

@@ -222,6 +222,7 @@ RunTotals Runner::TakeTotals(const StoreState& state) {
   totals.device = parts_.device->Counters();
   totals.cpu_s = ProcessCpuSeconds();
   totals.tickers = state.tickers;
+  totals.level0_compactions_ns = state.level0_compactions_ns;
   return totals;
 }
 

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "rocktune/util/histogram.h"
+
 namespace rocktune {
 
 // What a store holds and does at a moment; all are states, none a difference.
@@ -23,6 +25,7 @@ struct StoreState {
     double average = 0, p50 = 0, p95 = 0, p99 = 0, max = 0;
   };
   std::map<std::string, HistogramFigures> histograms;  // cumulative, by RocksDB's names, those not empty
+  Histogram::Snapshot level0_compactions_ns;           // cumulative: how long compactions of level 0 took
 };
 
 // Whether a store lets writes through.
@@ -55,7 +58,7 @@ class Store {
   // Asked a thousand times a second.
   virtual WriteCondition CurrentWriteCondition() = 0;
   virtual StoreState State() = 0;
-  // Sets all tickers and histograms of State() to 0.
+  // Sets all tickers and histograms of State() to 0, those of level 0 too.
   virtual void ResetStatistics() = 0;
   // Closes properly. The store may not be used afterwards. Idempotent.
   virtual rocksdb::Status Close() = 0;

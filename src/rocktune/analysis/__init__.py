@@ -1,7 +1,8 @@
 """What tables and comparisons of measurements say: extremes, noise, importance of knobs, ranks of tuners."""
 
+from rocktune.analysis.clusters import clusters_of
 from rocktune.analysis.comparing import ComparedRun, compared_runs, findings_of
 from rocktune.analysis.importance import importance_of
 from rocktune.analysis.summary import summary_of_table
 
-__all__ = ["ComparedRun", "compared_runs", "findings_of", "importance_of", "summary_of_table"]
+__all__ = ["ComparedRun", "clusters_of", "compared_runs", "findings_of", "importance_of", "summary_of_table"]

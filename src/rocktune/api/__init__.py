@@ -1,6 +1,7 @@
 """What rocktune can do, as functions that return plain data. The command line calls nothing else."""
 
 from rocktune.api.catalogue import list_devices, list_engines, list_spaces, list_tuners, list_workloads
+from rocktune.api.clusters import clusters
 from rocktune.api.comparing import compare, estimate_comparison
 from rocktune.api.importance import importance
 from rocktune.api.ledgers import check_ledger, copy_ledger
@@ -14,6 +15,7 @@ __all__ = [
     "Outcome",
     "check_ledger",
     "clean",
+    "clusters",
     "compare",
     "copy_ledger",
     "delete",

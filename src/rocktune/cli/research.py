@@ -164,3 +164,21 @@ def importance(
     with stderr().status("Asking which knobs matter"):
         found = api.importance(source, field or (), ledger=ledger)
     show_result(found, json, research_tables.print_importance)
+
+
+@app.command()
+def clusters(
+    source: Annotated[
+        str, typer.Argument(metavar="STUDY|TABLE", help="A study's name, or a table.", show_default=False)
+    ],
+    objective: Annotated[str, typer.Option(metavar="FIELD", help="What is sought.")] = "throughput_ops_s",
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A study's file to write, for 'rocktune tune FILE'.")
+    ] = None,
+    ledger: options.Ledger = None,
+    json: options.Json = False,
+) -> None:
+    """Find knobs that go together and what they drive, for the tuner 'clustered-bo'."""
+    with stderr().status("Comparing what was counted"):
+        found = api.clusters(source, objective=objective, out=out, ledger=ledger)
+    show_result(found, json, research_tables.print_clusters)

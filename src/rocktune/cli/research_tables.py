@@ -129,3 +129,18 @@ def print_importance(console: Console, found: Mapping[str, Any]) -> None:
         "R²: the share of the variance between a knob's values. Given the first: the highest among runs in "
         "which the first knob has one value."
     )
+
+
+def print_clusters(console: Console, found: Mapping[str, Any]) -> None:
+    """Prints clusters of knobs with their metrics, and the metrics that were considered."""
+    made = table("cluster", "knobs", "metrics that they drive")
+    for number, cluster in enumerate(found["clusters"], 1):
+        made.add_row(str(number), "\n".join(cluster["knobs"]), "\n".join(cluster["tasks"]) or "–")
+    console.print(f"{found['source']}, {found['runs']:,} runs")
+    console.print(made)
+    made = table("metric", "with objective", "knob", "with knob", numbers=("with objective", "with knob"))
+    for each in found["candidates"]:
+        shown = (each["metric"], f"{each['with_objective']:+.2f}", each["knob"], f"{each['with_knob']:+.2f}")
+        made.add_row(*shown)
+    console.print(made)
+    console.print("Correlations are Spearman's. Clusters are of these metrics; of each, two are used.")

@@ -26,6 +26,8 @@ _FIELDS = {
     "db_bytes": ("size of the store", "bytes"),
     "resident_bytes": ("resident memory", "bytes"),
     "cpu_s_per_million_ops": ("CPU time", "s per million operations"),
+    "read_block_get_us_p99": ("block read p99", "µs"),
+    "level0_to_level1_us_p99": ("level 0 compaction p99", "µs"),
     "others_cpu_share": ("other work on the machine", "share of the processors"),
 } | {
     f"{kind}_latency_us_{tail}": (f"{kind} latency {label}", "µs")

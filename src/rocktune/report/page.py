@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from rocktune.ledger import StudyRecord, TrialRecord
-from rocktune.report import figures, fronts, sections
+from rocktune.report import figures, fronts, learned, sections
 from rocktune.report.arms import arm_results
 from rocktune.report.document import document, write_document
 from rocktune.report.findings import headline
@@ -69,6 +69,7 @@ def _figures(
             "were measured. Empty cells were not run.",
             [figures.arms_map(arms, outcome)],
         )
+        + learned.section(outcome)
         + sections.figure_section(
             "Throughput over a run",
             "Mean over the runs of the final proof. A steady line is worth as much as a high one: dips are "

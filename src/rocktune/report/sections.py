@@ -135,13 +135,13 @@ def _option_row(change: Mapping[str, Any], ends: tuple[float, float]) -> str:
         )
     mark = f'<span class="mark{"" if matters else " none"}">{escape(findings.option_verdict(change))}</span>'
     return (
-        f'<tr><td class="option"><code>{_breakable(name)}</code></td><td '
+        f'<tr><td class="option"><code>{breakable(name)}</code></td><td '
         f'class="change">{" → ".join(values)}</td><td>{effect}</td><td>{mark}</td><td '
         f'class="effect">{escape(str(change.get("effect", "")))}</td></tr>'
     )
 
 
-def _breakable(name: str) -> str:
+def breakable(name: str) -> str:
     """Escapes a name and lets it break after its underscores."""
     return escape(name).replace("_", "_<wbr>")
 

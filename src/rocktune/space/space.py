@@ -166,7 +166,7 @@ class Space:
     def options(self, configuration: Mapping[str, Value]) -> OptionMaps:
         """Returns the full-size options of a configuration: the fixed ones, its knobs and the block cache.
 
-        The block cache is what the memory budget leaves, unless it is a knob.
+        The block cache is what the memory budget leaves, unless it is a knob or pinned.
 
         Raises:
             UserError: a value is for no knob, or memtables and filters alone exceed the memory budget.
@@ -178,7 +178,7 @@ class Space:
                 raise unknown_name(f"option of space '{self.name}':", name, knobs)
             if knobs[name].section != "workload":
                 result[knobs[name].section][knobs[name].option_name] = knobs[name].text(value)
-        if "block_cache" in knobs:
+        if "block_cache" in knobs or "block_cache" in result["table"]:
             return result
         values = _numbers(self._all_values(configuration))
         cache_bytes = int(self.budget.block_cache_bytes(values))

@@ -28,6 +28,7 @@ from typing import Any
 from pydantic import Field
 
 from rocktune.errors import UserError, unknown_name
+from rocktune.space.alabed import ALABED_MEMORY_BYTES, alabed_space
 from rocktune.space.catalogue import CATALOGUE, DERIVED
 from rocktune.space.configuration import OptionMaps, Value
 from rocktune.space.dremel import DREMEL_MEMORY_BYTES, dremel_space
@@ -49,6 +50,7 @@ class _Preset:
 _PRESETS = {
     "dremel": _Preset(dremel_space, DREMEL_MEMORY_BYTES),
     "jia-chen": _Preset(jia_chen_space, JIA_CHEN_MEMORY_BYTES),
+    "alabed": _Preset(alabed_space, ALABED_MEMORY_BYTES),
 }
 
 

@@ -18,6 +18,8 @@ Phase = Generator[Batch | Callable[[], Batch], Sequence[Result], Outcome]
 
 TIME = "time"
 """The kind of event that says where wall time went: wall_s, opening_s, loading_s, repeated_s."""
+EXPLAINED = "explained"
+"""The kind of event that says why a batch was asked for: batch, and what its tuner said."""
 DIFFERED = "replay_differed"
 """The kind of event that says that from batch `batch` on, the study continues with batch `continues_at`."""
 
@@ -124,6 +126,8 @@ class Loop:
             number, recorded = self._left_behind(number, phase), None
         if recorded is None:
             self._ledger.plan_batch(self._study, phase, number, batch.trials, batch.release)
+            if batch.explanation:
+                self._ledger.add_event(self._study, EXPLAINED, {**batch.explanation, "batch": number})
         self._next_batch = number + 1
         return number, batch
 

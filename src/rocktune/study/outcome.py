@@ -10,7 +10,7 @@ from rocktune.objective import Objective, objective_named
 from rocktune.space import Configuration, OptionMaps, Space
 from rocktune.study.ablation import Effect
 from rocktune.study.executors import Executor
-from rocktune.study.loop import TIME
+from rocktune.study.loop import EXPLAINED, TIME
 from rocktune.study.problem import space_of
 from rocktune.study.spec import StudySpec
 from rocktune.study.verification import ROCKSDB_DEFAULTS, Picked, Proof
@@ -103,6 +103,16 @@ def picked(picked: Picked, objective: Objective, options: Options) -> dict[str, 
         "front": [point(index) for index in front],
         "nearest_miss": None if nearest is None else point(nearest),
     }
+
+
+def models(ledger: Ledger, study: StudyRecord) -> list[dict[str, Any]]:
+    """Returns what the search's last models had learned, where its tuner has models.
+
+    Returns:
+        Of each model `length_scales` (by knob), `tasks`, and where there are several their `correlations`.
+    """
+    said = [event.payload["models"] for event in ledger.events(study, EXPLAINED) if "models" in event.payload]
+    return said[-1] if said else []
 
 
 def _device_busy_share(spec: StudySpec, proof: Proof) -> float | None:

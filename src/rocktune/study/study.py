@@ -206,6 +206,7 @@ class _Study:
         found |= outcome.picked(picked, objective, self._options)
         searched = [record for record in self._ledger.trials(self._study) if record.phase == "search"]
         found["hypervolume"] = hypervolume_over_time(searched, objective)
+        found["models"] = outcome.models(self._ledger, self._study)
         return conditions | found | outcome.counted(self._ledger, self._study)
 
     def _pruned_and_proven(self, winner: Configuration) -> dict[str, Any]:

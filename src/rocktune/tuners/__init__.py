@@ -25,6 +25,10 @@ _TUNERS = {
     "epsilon-constraint": "evolutionary.genetic.EpsilonConstraint",
     "weighted-sum": "evolutionary.genetic.WeightedSum",
     "tpe": "optuna_sampler.Tpe",
+    "bo": "bayesian.search.SingleTask",
+    "multitask-bo": "bayesian.search.MultiTask",
+    "clustered-bo": "bayesian.search.Clustered",
+    "additive-bo": "bayesian.search.Additive",
 }
 """Where each tuner is, under this package; imported, with the library that it stands on, when asked for."""
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from rocktune.errors import UserError, unknown_name
 from rocktune.spec_file import is_file_name, read_toml, validated
+from rocktune.workload.alabed import alabed_workloads
 from rocktune.workload.db_bench import db_bench_workloads
 from rocktune.workload.dremel_settings import dremel_workloads
 from rocktune.workload.jia_chen import jia_chen_workloads
@@ -17,7 +18,9 @@ def _by_name(*collections: Iterable[tuple[str, WorkloadSpec]]) -> dict[str, tupl
     return {spec.name: (summary, spec) for collection in collections for summary, spec in collection}
 
 
-_PRESETS = _by_name(ycsb_workloads(), db_bench_workloads(), dremel_workloads(), jia_chen_workloads())
+_PRESETS = _by_name(
+    ycsb_workloads(), db_bench_workloads(), dremel_workloads(), jia_chen_workloads(), alabed_workloads()
+)
 
 
 def workload_names() -> dict[str, str]:

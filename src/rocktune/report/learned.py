@@ -1,0 +1,58 @@
+"""What a Bayesian search's models have learned: which knob drives what, and how tasks go together."""
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+from rocktune.report import findings
+from rocktune.report.sections import breakable
+
+
+def section(outcome: Mapping[str, Any]) -> str:
+    """Length scales of every knob, and correlations between tasks; empty for tuners without models."""
+    models = outcome.get("models") or []
+    if not models:
+        return ""
+    parts = "".join(_model(model, number, len(models)) for number, model in enumerate(models, 1))
+    return (
+        '<section><h2>What the model learned</h2>\n<p class="note">The length scale is how far a knob has to '
+        "move, in widths of its range, before the model expects something else: the shorter, the more the "
+        "knob matters; far above 1 it does not matter. From the last model of the search, which knows what "
+        f"was measured and nothing more.</p>\n{parts}</section>\n"
+    )
+
+
+def _model(model: Mapping[str, Any], number: int, of: int) -> str:
+    labels = [escape(_task_label(task)) for task in model["tasks"]]
+    title = f"<h3>Cluster {number}: {', '.join(labels)}</h3>\n" if of > 1 else ""
+    scales = sorted(model["length_scales"].items(), key=lambda item: float(item[1]))
+    rows = "".join(
+        f'<tr><td class="option"><code>{breakable(name)}</code></td>'
+        f'<td class="number">{findings.format_number(scale)}</td></tr>'
+        for name, scale in scales
+    )
+    correlations = _correlations(labels, model.get("correlations") or [])
+    return (
+        f'{title}<div class="scroll"><table><thead><tr><th>Knob</th><th class="number">Length scale</th></tr>'
+        f"</thead><tbody>{rows}</tbody></table></div>\n{correlations}"
+    )
+
+
+def _correlations(labels: Sequence[str], rows: Sequence[Sequence[float]]) -> str:
+    if len(labels) < 2:
+        return ""
+    heads = "".join(f'<th class="number">{label}</th>' for label in labels)
+    body = "".join(
+        f"<tr><td>{label}</td>" + "".join(f'<td class="number">{value:.2f}</td>' for value in row) + "</tr>"
+        for label, row in zip(labels, rows, strict=True)
+    )
+    return (
+        '<p class="note">Correlation between tasks, each turned so that more is better: near 1, one tells '
+        "about the other; 0, nothing.</p>\n"
+        f'<div class="scroll"><table><thead><tr><th>Task</th>{heads}</tr></thead><tbody>{body}</tbody>'
+        "</table></div>\n"
+    )
+
+
+def _task_label(task: str) -> str:
+    return findings.field_label(task)

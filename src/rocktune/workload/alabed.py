@@ -1,0 +1,50 @@
+"""Alabed and Yoneki's two workloads: what their text says, and what their command says (READINGS.md).
+
+Both are db_bench's mixgraph, Facebook's social graph after Cao et al. (FAST 2020): 50 million keys of 48
+bytes, generalized Pareto sizes, 30 ranges of keys with two-term exponential weights. The command names no
+law within the ranges, whereupon db_bench draws all keys uniformly; the text's workload gets the law of Cao et
+al. Ours is that the keys are there at the beginning, in random order. The rate of the command is far beyond
+what a thread can do, so that the loop is closed.
+"""
+
+from collections.abc import Iterator
+
+from rocktune.workload.distributions import KeyChooserSpec, SizeSpec
+from rocktune.workload.spec import MixSpec, PreloadSpec, SessionSpec, WorkloadSpec
+
+KEYS = 50_000_000
+_LARGEST_VALUE_BYTES = 1 << 20
+_LONGEST_SCAN = 10_000
+_RANGES = KeyChooserSpec(
+    kind="two_term_exponential",
+    range_a=14.18,
+    range_b=-2.917,
+    range_c=0.0164,
+    range_d=-0.08082,
+    ranges=30,
+    key_a=0.002312,
+    key_b=0.3467,
+)
+
+
+def alabed_workloads() -> Iterator[tuple[str, WorkloadSpec]]:
+    """Yields (summary, workload) of alabed-text and alabed-listing."""
+    text = MixSpec(get=0.78, put=0.13, delete=0.06, scan=0.03)
+    yield _workload("text", "78% get, 13% put, 6% delete, 3% scan, hot ranges", text, _RANGES)
+    listing = MixSpec(get=0.85, put=0.14, scan=0.01)
+    yield _workload("listing", "85% get, 14% put, 1% scan, uniform keys", listing, KeyChooserSpec())
+
+
+def _workload(name: str, summary: str, mix: MixSpec, chooser: KeyChooserSpec) -> tuple[str, WorkloadSpec]:
+    spec = WorkloadSpec(
+        name=f"alabed-{name}",
+        keys=KEYS,
+        key_bytes=48,
+        value=SizeSpec(kind="pareto", high=_LARGEST_VALUE_BYTES, k=0.2615, sigma=25.45),
+        threads=1,
+        key_chooser=chooser,
+        scan_length=SizeSpec(kind="pareto", high=_LONGEST_SCAN, k=2.517, sigma=14.236),
+        sessions=(SessionSpec(mix=mix),),
+        preload=PreloadSpec(keys=KEYS, random_order=True),
+    )
+    return f"Alabed and Yoneki's mixgraph, 50 million keys preloaded: {summary}", spec

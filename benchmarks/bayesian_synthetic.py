@@ -174,12 +174,12 @@ def bayesian_synthetic(settings: Settings) -> list[Claim]:
         ]
         write_csv(settings.out / "regrets.csv", rows)
     return [
-        *(_no_worse(found, case, settings) for case in programs),
-        _fewer_steps(found, settings),
+        *(_no_worse(found, case) for case in programs),
+        _fewer_steps(found),
     ]
 
 
-def _no_worse(found: dict[tuple[str, str, int], list[float]], case: str, settings: Settings) -> Claim:
+def _no_worse(found: dict[tuple[str, str, int], list[float]], case: str) -> Claim:
     ours, theirs = (_finals(found, case, name) for name in ("bo", TUTORIAL))
     measured = mean_interval((np.log10(ours) - np.log10(theirs)).tolist())
     return Claim(
@@ -200,7 +200,7 @@ def _finals(found: dict[tuple[str, str, int], list[float]], case: str, name: str
     return np.array([max(each[-1], 1e-6) for key, each in found.items() if key[:2] == (case, name)])
 
 
-def _fewer_steps(found: dict[tuple[str, str, int], list[float]], settings: Settings) -> Claim:
+def _fewer_steps(found: dict[tuple[str, str, int], list[float]]) -> Claim:
     """Steps of multi-task until the regret that single-task has in the end, over those of single-task."""
     shares, pairs = [], []
     for (case, name, seed), regrets in found.items():

@@ -19,11 +19,12 @@ from sklearn.gaussian_process.kernels import Matern
 
 from rocktune.errors import UserError
 from rocktune.spec_file import Spec
-from rocktune.trial import Batch, Configuration, Result, Trial
+from rocktune.trial import Batch, Result, Trial
 from rocktune.tuners import Problem, Search, Tuner
 from rocktune.tuners.cost import whole_times
 from rocktune.tuners.halving import RunKey, run_of
 from rocktune.tuners.unit_cube import UnitCube
+from rocktune.tuners.unseen import size_of, unseen
 
 _JITTER = 1e-6
 _RANDOM_POINTS = 10_000
@@ -49,15 +50,15 @@ class SklearnGp(Tuner):
             new = yield item
             results.extend(new)
             left -= 1
-            if not left:
+            if not left or len({result.trial.configuration for result in results}) >= size_of(problem.space):
                 return
             release = tuple(map(run_of, new))
             item = partial(_suggested, problem, tuple(results), age_s, release, rng.spawn(1)[0])
 
     def smallest_budget_s(self, problem: Problem) -> float:
         """One trial's."""
-        if len(problem.objective.fields) > 1 or problem.objective.constraints:
-            raise UserError("tuner 'sklearn-gp': takes one objective and no constraint")
+        if len(problem.objective.fields) > 1:
+            raise UserError("tuner 'sklearn-gp': takes one objective")
         return problem.age_s(problem.trial_age_s)
 
 
@@ -78,12 +79,8 @@ def _suggested(
         wanted = _best_point(cube.points([each for each, _ in sound]), values, rng)
     configuration = cube.valid_near(wanted, rng)
     if configuration in known:
-        configuration = _unseen(problem, known, rng)
+        configuration = unseen(problem.space, known, rng)
     return Batch((Trial(configuration, age_s),), release)
-
-
-def _unseen(problem: Problem, known: set[Configuration], rng: np.random.Generator) -> Configuration:
-    return next(each for each in problem.space.sample(1000, rng) if each not in known)
 
 
 def _best_point(points: Reals, values: Reals, rng: np.random.Generator) -> Reals:

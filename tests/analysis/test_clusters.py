@@ -1,9 +1,18 @@
+import math
+import tomllib
+from pathlib import Path
+
 import numpy as np
 import pytest
+from tests.analysis.test_importance import table_of
 
+from rocktune import api
 from rocktune.analysis import clusters_of
 from rocktune.errors import UserError
 from rocktune.space import Configuration
+from rocktune.table import Table, write_table
+from rocktune.trial import Value
+from rocktune.tuners import tuner_named
 
 KNOBS = ("a1", "a2", "b1", "b2", "idle")
 
@@ -53,3 +62,28 @@ def test_too_few_runs_and_an_objective_that_does_not_vary_are_refused() -> None:
         clusters_of(runs(49), "speed")
     with pytest.raises(UserError, match="no variation in 'constant'"):
         clusters_of(runs(50), "constant")
+
+
+def test_the_clusters_of_a_table_are_written_as_a_studys_file(tmp_path: Path) -> None:
+    """Two knobs move the latency, which alone goes with the throughput; the third does nothing."""
+    rng = np.random.default_rng(1)
+    made: list[tuple[dict[str, Value], float]] = []
+    for _ in range(60):
+        threads, size, idle = (float(each) for each in rng.uniform(1, 10, size=3))
+        made.append(({"threads": threads, "size": size, "idle": idle}, 100.0 / (threads + size)))
+    table = table_of(made)
+    for row in table.rows:
+        assert isinstance(row.figures, dict)
+        noise = math.exp(rng.normal(0, 0.4))
+        row.figures["read_latency_us_p99"] = noise / row.figures["throughput_ops_s"]
+    path, out = tmp_path / "table.csv", tmp_path / "study.toml"
+    write_table(path, Table(table.conditions, table.rows))
+    found = api.clusters(str(path), out=out)
+    assert found["source"] == str(path)
+    written = tomllib.loads(out.read_text())
+    assert written == {"tuner": "clustered-bo", "tuner_settings": {"clusters": found["clusters"]}}
+    assert tuner_named(written["tuner"], written["tuner_settings"])
+    (together,) = [each for each in found["clusters"] if "threads" in each["knobs"]]
+    assert together["tasks"] == ["read_latency_us_p99"]
+    with pytest.raises(UserError, match="cannot be written"):
+        api.clusters(str(path), out=tmp_path / "missing" / "study.toml")

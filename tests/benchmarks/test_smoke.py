@@ -44,6 +44,8 @@ def skip_without_its_program(name: str) -> None:
         pytest.skip("jMetalPy is not here; python -m benchmarks.evolutionary_reference --quick fetches it")
     if name == "ray_scaling":
         pytest.importorskip("ray", reason="Ray is not installed")
+    if name in ("bayesian_synthetic", "bayesian_suggestion_time"):
+        pytest.importorskip("botorch", reason="BoTorch is not installed")
     if name == "throttle":
         try:
             find_device_bench(ROOT)
@@ -69,7 +71,7 @@ def check_claims(name: str, scratch: Path) -> None:
 
 
 def test_all_benchmarks_are_found() -> None:
-    assert len(BENCHMARKS) == 22
+    assert len(BENCHMARKS) == 25
     assert set(IN_EVERY_RUN) < set(BENCHMARKS)
 
 

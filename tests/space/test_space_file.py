@@ -146,7 +146,7 @@ def test_document_is_plain_data_that_makes_the_same_space(tmp_path: Path) -> Non
 
 
 def test_names() -> None:
-    assert list(space_names()) == ["dremel", "jia-chen"]
+    assert list(space_names()) == ["dremel", "jia-chen", "alabed"]
     assert "14 knobs" in space_names()["dremel"]
 
 

@@ -13,7 +13,11 @@ import pytest
 from rocktune.tuners import tuner_names
 
 PROGRAM = Path(__file__).with_name("killed_search.py")
-NAMES = [*tuner_names(), "optuna:QMCSampler", "optuna:CmaEsSampler"]
+NAMES = [
+    *(pytest.param(name, marks=[pytest.mark.bo] if name.endswith("bo") else []) for name in tuner_names()),
+    "optuna:QMCSampler",
+    "optuna:CmaEsSampler",
+]
 
 
 def _search(name: str, ledger: Path, killed_at: int = 0) -> subprocess.CompletedProcess[str]:

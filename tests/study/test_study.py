@@ -348,3 +348,44 @@ def test_verifying_at_another_scale_is_kept_beside_and_resumes(ledger: Ledger) -
 def test_settings_of_verification_are_checked() -> None:
     with pytest.raises(ValueError, match="greater than or equal to 6"):
         VerificationSettings(proof_pairs=5)
+
+
+EXPLAINING = '''
+from dataclasses import replace
+
+from rocktune.tuners.random import RandomSearch
+
+
+class Explaining(RandomSearch):
+    """Random search that says why."""
+
+    name = "explaining"
+
+    def search(self, problem, rng):
+        search = super().search(problem, rng)
+        results, number = None, 0
+        while True:
+            try:
+                batch = search.send(results)
+            except StopIteration:
+                return
+            number += 1
+            learned = {"length_scales": {"block_size": number}, "tasks": ["throughput_ops_s"]}
+            results = yield replace(batch, explanation={"models": [learned]})
+'''
+
+
+def test_what_a_tuners_models_learned_is_in_the_outcome_and_of_no_effect(
+    ledger: Ledger, tmp_path: Path
+) -> None:
+    tuner = tmp_path / "explaining.py"
+    tuner.write_text(EXPLAINING)
+    budget_s = 1.875 * 10
+    plain = run_study(_spec(budget_s), _engine(), ledger)
+    assert plain["models"] == []
+    with open_ledger(str(tmp_path / "other.sqlite")) as other:
+        explained = run_study(_spec(budget_s, tuner=str(tuner)), _engine(), other)
+        assert [model["length_scales"] for model in explained["models"]] == [{"block_size": 2}]
+        assert [record.trial for record in other.trials(other.study("study"))] == [
+            record.trial for record in ledger.trials(ledger.study("study"))
+        ]

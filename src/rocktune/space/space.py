@@ -200,8 +200,14 @@ class Space:
         return Configuration(knob_values(options, self.knobs))
 
     def over(self, base_options: OptionMaps) -> "Space":
-        """Returns this space on top of the user's own options, which win over the preset's fixed ones."""
-        return replace(self, fixed_options=merged_options(self.fixed_options, base_options))
+        """Returns this space on top of the user's own options, which win over the preset's fixed ones.
+
+        All but the block cache: what memory there is, is the experiment's to say.
+        """
+        table = {name: text for name, text in base_options.get("table", {}).items() if name != "block_cache"}
+        return replace(
+            self, fixed_options=merged_options(self.fixed_options, {**base_options, "table": table})
+        )
 
     def _all_values(self, configuration: Mapping[str, Value]) -> dict[str, Value]:
         return self._constants | dict(configuration)

@@ -1,7 +1,6 @@
 """Bayesian optimisation as a tuner: measure, fit, suggest (Algorithm 1 of Alabed and Yoneki)."""
 
 import importlib.util
-import math
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
@@ -12,7 +11,7 @@ import numpy as np
 from pydantic import Field
 
 from rocktune.errors import UserError, unknown_name
-from rocktune.space import Configuration, Space
+from rocktune.space import Configuration
 from rocktune.spec_file import Spec
 from rocktune.trial import FIGURES, Batch, Result, Trial
 from rocktune.tuners.base import Problem, Search, Tuner
@@ -27,12 +26,12 @@ from rocktune.tuners.bayesian.observations import Observations, Reals, observed
 from rocktune.tuners.cost import whole_times
 from rocktune.tuners.halving import RunKey, run_of
 from rocktune.tuners.unit_cube import UnitCube
+from rocktune.tuners.unseen import size_of, unseen
 
 if TYPE_CHECKING:
     from rocktune.tuners.bayesian.models import Fit
     from rocktune.tuners.bayesian.suggestions import Suggestions
 
-_DRAWS = 200
 Few = Annotated[int, Field(strict=True, ge=1, le=100)]
 
 
@@ -69,7 +68,7 @@ class BayesianTuner(Tuner):
     def search(self, problem: Problem, rng: np.random.Generator) -> Search:
         """See `Tuner.search`. Each suggestion is a batch that is made when it is due."""
         settings, age_s = self.settings, problem.age_s(problem.trial_age_s)
-        left, size = whole_times(problem.budget_s, age_s * settings.runs_each), _size(problem.space)
+        left, size = whole_times(problem.budget_s, age_s * settings.runs_each), size_of(problem.space)
         first = problem.space.sample(min(settings.initial, left), rng)
         item: Any = self._batch(dict.fromkeys(first), age_s, (), {})
         results: list[Result] = []
@@ -134,7 +133,7 @@ class BayesianTuner(Tuner):
             except UNFIT as failure:
                 explanation = {"no_model": " ".join(str(failure).split())[:200]}
         while len(chosen) < count:
-            chosen[_unseen(problem.space, {**known, **chosen}, rng)] = None
+            chosen[unseen(problem.space, {**known, **chosen}, rng)] = None
         return self._batch(chosen, age_s, release, explanation)
 
     def _found(
@@ -269,22 +268,6 @@ class Clustered(BayesianTuner):
         tasks = (problem.objective.primary, *self.tasks)
         knobs = [knob.name for knob in problem.space.knobs]
         return partial(clustered, parts_of(knobs, tasks, self.clusters))
-
-
-def _size(space: Space) -> float:
-    """Returns how many configurations a space has; infinity for too many to list."""
-    try:
-        return len(space.grid())
-    except UserError:
-        return math.inf
-
-
-def _unseen(space: Space, known: dict[Configuration, None], rng: np.random.Generator) -> Configuration:
-    """Returns a configuration that was not measured yet; there is one."""
-    for configuration in space.sample(_DRAWS, rng):
-        if configuration not in known:
-            return configuration
-    return next(configuration for configuration in space.grid() if configuration not in known)
 
 
 def _ranked(model: "Suggestions", pending: Reals, cube: UnitCube) -> Reals:

@@ -20,16 +20,6 @@ def golden_specs() -> list[WorkloadSpec]:
         KeyChooserSpec(kind="zipfian", skew=0.5),
         KeyChooserSpec(kind="true_zipf", skew=1.2),
         KeyChooserSpec(kind="hotspot", hot_key_share=0.1, hot_operation_share=0.9),
-        KeyChooserSpec(
-            kind="two_term_exponential",
-            range_a=14.18,
-            range_b=-2.917,
-            range_c=0.0164,
-            range_d=-0.08082,
-            ranges=30,
-            key_a=0.002312,
-            key_b=0.3467,
-        ),
     )
     arrivals = (
         ArrivalSpec(kind="fixed_rate", operations_s=5000.0),

@@ -23,7 +23,7 @@ def section(outcome: Mapping[str, Any]) -> str:
 
 
 def _model(model: Mapping[str, Any], number: int, of: int) -> str:
-    labels = [escape(_task_label(task)) for task in model["tasks"]]
+    labels = [escape(findings.field_label(task)) for task in model["tasks"]]
     title = f"<h3>Cluster {number}: {', '.join(labels)}</h3>\n" if of > 1 else ""
     scales = sorted(model["length_scales"].items(), key=lambda item: float(item[1]))
     rows = "".join(
@@ -52,7 +52,3 @@ def _correlations(labels: Sequence[str], rows: Sequence[Sequence[float]]) -> str
         f'<div class="scroll"><table><thead><tr><th>Task</th>{heads}</tr></thead><tbody>{body}</tbody>'
         "</table></div>\n"
     )
-
-
-def _task_label(task: str) -> str:
-    return findings.field_label(task)

@@ -33,17 +33,21 @@ _MOST_STEPS = 60
 
 def single_task(observed: Observations) -> Any:
     """Returns a GP of the objective, with BoTorch's defaults."""
-    known = ~np.isnan(observed.gains[:, 0])
-    points, values = _tensor(observed.points[known]), _column(standardized(observed.gains[:, 0])[known])
+    points, values = _of_objective(observed)
     return _fitted(SingleTaskGP(points, values, outcome_transform=None))
 
 
 def additive(observed: Observations) -> Any:
     """Returns a GP of the objective whose kernel is a sum over the knobs and their pairs."""
-    known = ~np.isnan(observed.gains[:, 0])
-    points, values = _tensor(observed.points[known]), _column(standardized(observed.gains[:, 0])[known])
+    points, values = _of_objective(observed)
     pairs = points.shape[1] > 1
     return _fitted(OrthogonalAdditiveGP(points, values, second_order=pairs, outcome_transform=None))
+
+
+def _of_objective(observed: Observations) -> tuple[Any, Any]:
+    """Returns the points at which the objective is known, and its values, standardised."""
+    known = ~np.isnan(observed.gains[:, 0])
+    return _tensor(observed.points[known]), _column(standardized(observed.gains[:, 0])[known])
 
 
 def multi_task(observed: Observations) -> Any:

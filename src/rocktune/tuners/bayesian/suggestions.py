@@ -46,14 +46,14 @@ def reproducible(seed: int) -> Iterator[None]:
 
 
 class Suggestions:
-    """Good points for some knobs, given what was measured and what is under way."""
+    """Good points of the cube, given what was measured and what is under way."""
 
     def __init__(self, fit: Fit, observed: Observations, noisy: bool) -> None:
         """Fits the model.
 
         Args:
             fit: the objective's model.
-            observed: over these knobs; at least one value of the objective.
+            observed: with at least one value of the objective.
             noisy: whether the best value so far is one of several noisy ones rather than to be believed.
 
         Raises:

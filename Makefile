@@ -12,6 +12,8 @@ BIN := $(VENV)/bin
 BUILD := build/release$(VARIANT)
 TESTS := build/tests$(VARIANT)
 JOBS ?= $(shell nproc)
+# Tests open real stores and start servers, so that more would only wait for the disk.
+TEST_PROCESSES ?= $(shell echo $$(( $(JOBS) < 4 ? $(JOBS) : 4 )))
 CPP_FILES = $(shell git ls-files 'cpp/**/*.h' 'cpp/**/*.cc' 'tests/**/*.cc')
 CMAKE_ARGS := -C build-dir=$(BUILD) $(if $(RocksDB_ROOT),-C cmake.define.RocksDB_ROOT=$(abspath $(RocksDB_ROOT)))
 
@@ -39,7 +41,7 @@ fi
 endef
 1_LOG := /tmp/rocktune-apt.log
 
-.PHONY: help setup demo test test-all check lint format sanitize rocksdb wheel evidence clean
+.PHONY: FORCE help setup demo test test-all check lint format sanitize rocksdb wheel evidence clean
 
 help:
 	@echo "make demo      set up everything, tune a workload, show the proof and the report (about 4 minutes)"
@@ -64,7 +66,12 @@ $(VENV)/.created:
 
 NATIVE := $(shell find cpp cmake CMakeLists.txt pyproject.toml -type f 2>/dev/null)
 
-$(VENV)/.installed: $(VENV)/.created $(NATIVE)
+# An editable installation knows where each module was; it is made again when one has moved.
+MODULES := $(sort $(shell find src -name '*.py'))
+$(VENV)/.modules: $(VENV)/.created FORCE
+	@echo '$(MODULES)' | cmp -s - $@ || echo '$(MODULES)' >$@
+
+$(VENV)/.installed: $(VENV)/.created $(VENV)/.modules $(NATIVE)
 	@$(call apt_install,$(APT_RUN))
 	@echo "Building the native parts and installing rocktune (about two minutes the first time)"
 	@$(BIN)/python -m pip install -q $(BUILD_TOOLS)
@@ -91,7 +98,7 @@ $(TESTS)/build.ninja: $(VENV)/.developed
 test: $(TESTS)/build.ninja
 	@ninja -C $(TESTS) -j $(JOBS) --quiet
 	@ctest --test-dir $(TESTS) -j $(JOBS) --output-on-failure --progress | tail -n 4
-	@ROCKTUNE_BUILD=$(TESTS) $(BIN)/python -m pytest
+	@ROCKTUNE_BUILD=$(TESTS) $(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist worksteal
 
 test-all: test
 	@$(call apt_install,$(APT_ALL))

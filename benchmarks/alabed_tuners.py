@@ -7,6 +7,7 @@ interrupted run goes on with the same `--ledger`. The Bayesian tuners need BoTor
 import math
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,7 @@ def alabed_tuners(settings: Settings) -> list[Claim]:
         )
         with open_ledger(ledger) as opened:
             curves = {tuner: _curves(found, tuner, opened) for tuner in found["tuners"]}
+            engine = opened.study(found["runs"][0]["study"]).engine_version
     named = {Path(tuner).stem: each for tuner, each in curves.items()}
     best = max(float(curve.max()) for each in named.values() for curve in each)
     _write(settings, named, best)
@@ -74,12 +76,13 @@ def alabed_tuners(settings: Settings) -> list[Claim]:
     for run in found["runs"]:
         if not math.isnan(run["verified"]):
             verified[Path(run["tuner"]).stem].append(run["verified"])
-    return [
+    claims = [
         *_shares(named, best, settings),
-        *_verified(verified, settings),
-        *_speed(named, settings),
-        *_best_of_all(verified, settings),
+        *_verified(verified),
+        *_speed(named),
+        *_best_of_all(verified),
     ]
+    return [replace(claim, engine=engine, device=str(settings.extra["device"])) for claim in claims]
 
 
 def _curves(found: Mapping[str, Any], tuner: str, ledger: Ledger) -> list[Reals]:
@@ -110,15 +113,15 @@ def _shares(curves: Curves, best: float, settings: Settings) -> list[Claim]:
             "share of the best known throughput; median, minimum, maximum",
             median_spread([_at(curve, step) / best for curve in each]),
             PAPER.get(tuner),
-            engine="RocksDB",
-            device=str(settings.extra["device"]),
+            engine="",
+            device="",
         )
         for tuner, each in curves.items()
         for step in steps
     ]
 
 
-def _verified(verified: Mapping[str, Sequence[float]], settings: Settings) -> list[Claim]:
+def _verified(verified: Mapping[str, Sequence[float]]) -> list[Claim]:
     return [
         reported(
             f"{tuner}_verified",
@@ -126,15 +129,15 @@ def _verified(verified: Mapping[str, Sequence[float]], settings: Settings) -> li
             "ratio of throughput to the default, fresh runs; median, minimum, maximum",
             median_spread(ratios),
             PAPER.get(tuner),
-            engine="RocksDB",
-            device=str(settings.extra["device"]),
+            engine="",
+            device="",
         )
         for tuner, ratios in verified.items()
         if ratios
     ]
 
 
-def _speed(curves: Curves, settings: Settings) -> list[Claim]:
+def _speed(curves: Curves) -> list[Claim]:
     """Clustered after 10 steps against single-task after 30."""
     if not {"clustered-bo", "bo"} <= {*curves}:
         return []
@@ -150,13 +153,11 @@ def _speed(curves: Curves, settings: Settings) -> list[Claim]:
             measured,
             measured.value >= 1,
             "10 steps against 60",
-            engine="RocksDB",
-            device=str(settings.extra["device"]),
         )
     ]
 
 
-def _best_of_all(verified: Mapping[str, Sequence[float]], settings: Settings) -> list[Claim]:
+def _best_of_all(verified: Mapping[str, Sequence[float]]) -> list[Claim]:
     """Whether multi-task's verified results are the best, or within the interval of the best."""
     if not verified.get("multitask-bo"):
         return []
@@ -172,8 +173,6 @@ def _best_of_all(verified: Mapping[str, Sequence[float]], settings: Settings) ->
             "interval reaches 0",
             measured,
             measured.high >= 0,
-            engine="RocksDB",
-            device=str(settings.extra["device"]),
         )
     ]
 

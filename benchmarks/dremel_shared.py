@@ -15,14 +15,14 @@ from rocktune.errors import UserError
 from rocktune.ledger import Ledger, TrialRecord, open_ledger
 from rocktune.objective import Objective
 from rocktune.study import Observer, StudySpec, make_request, resolve
-from rocktune.study.best import finalists
 from rocktune.study.executors import executor_of
-from rocktune.study.interrupt import Interrupt
-from rocktune.study.loop import Loop
-from rocktune.study.problem import problem_of
-from rocktune.study.request import FULL_SIZE_BUDGET_S
+from rocktune.study.measuring.interrupt import Interrupt
+from rocktune.study.measuring.loop import Loop
+from rocktune.study.proving.best import finalists
+from rocktune.study.proving.verification import Runs, interleaved
 from rocktune.study.seeds import PROVE, seed_of
-from rocktune.study.verification import Runs, interleaved
+from rocktune.study.specs.problem import problem_of
+from rocktune.study.specs.request import FULL_SIZE_BUDGET_S
 from rocktune.trial import Configuration, Experiment, Measurement, Result
 from rocktune.tuners import Problem, tuner_named
 from rocktune.units import format_scale

@@ -3,7 +3,7 @@
 import math
 import multiprocessing
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from rocktune.engine.spec import FULL_LENGTH_S
 from rocktune.errors import UserError
 from rocktune.objective import Objective, objective_named
 from rocktune.space import Configuration, Space, load_space, space_from_document
-from rocktune.study.problem import expected_entries
+from rocktune.study.specs.problem import expected_entries
 from rocktune.table import Conditions, Table, TableRow, read_table
 from rocktune.trial import FIGURES, Batch, Measurement, Result, Status, Trial
 from rocktune.tuners import Problem, tuner_named
@@ -33,8 +33,6 @@ _WORKERS = multiprocessing.cpu_count()
 _NOTHING = dict.fromkeys(FIGURES, math.nan)
 _FEW = 8
 """So few searches are done before processes would have started."""
-MADE_UP = "made-up"
-"""Stands for a table of formulas, which smoke runs use."""
 ALGORITHMS = ("ga", "nsga2", "smpso", "epsilon-constraint", "weighted-sum")
 """The paper's five."""
 
@@ -48,12 +46,14 @@ class Recorded:
         conditions: what it was measured under.
         space: its space.
         rows: figures by configuration; failed ones are left out.
+        stated_bound_us: the latency to keep to; None for the table's own, see `bound_us`.
     """
 
     name: str
     conditions: Conditions
     space: Space
     rows: dict[Configuration, dict[str, float]]
+    stated_bound_us: float | None = None
 
     @property
     def largest_throughput(self) -> float:
@@ -62,7 +62,9 @@ class Recorded:
 
     @property
     def bound_us(self) -> float:
-        """The latency at which the bounded maximum is 95% of the unbounded one (READINGS.md)."""
+        """What was stated, else the latency at which the bounded maximum is 95% of the unbounded one."""
+        if self.stated_bound_us is not None:
+            return self.stated_bound_us
         near = [row for row in self.rows.values() if row[THROUGHPUT] >= NEAR * self.largest_throughput]
         return min(row[LATENCY] for row in near)
 
@@ -79,19 +81,20 @@ class Recorded:
         }
 
 
-def recorded(settings: Settings, name: str | None = None) -> Recorded:
+def recorded(settings: Settings) -> Recorded:
     """Returns the table that the flag `--table` names; a smoke run has formulas instead.
 
     Args:
-        settings: with the flag `table`.
-        name: another table instead.
+        settings: with the flags `table`, and if they are there `interpolate` (yes or no) and `bound_us`.
     """
-    path = MADE_UP if settings.quick else name or str(settings.extra["table"])
-    if path == MADE_UP:
+    if settings.quick:
         return made_up()
-    if not Path(path).exists():
+    path = Path(str(settings.extra["table"]))
+    if not path.exists():
         raise UserError(f"table {path}: is not there; 'python -m benchmarks.jia_chen_tables' makes it")
-    return one_run_each(Path(path).stem, read_table(Path(path)))
+    make = interpolated if settings.extra.get("interpolate") == "yes" else one_run_each
+    bound_us = str(settings.extra.get("bound_us", ""))
+    return replace(make(path.stem, read_table(path)), stated_bound_us=float(bound_us) if bound_us else None)
 
 
 def one_run_each(name: str, table: Table) -> Recorded:
@@ -117,7 +120,7 @@ def _space(conditions: Conditions) -> Space:
 
 
 def made_up() -> Recorded:
-    """Returns Jia and Chen's space with formulas for figures: more threads, more of both."""
+    """Returns Jia and Chen's space with formulas for figures, for smoke runs: more threads, more of both."""
     space = load_space("jia-chen", None, 1e8)
     rng = np.random.default_rng(0)
     rows = {}
@@ -139,7 +142,7 @@ def made_up() -> Recorded:
         measured_s=180 / 64,
         engine="formulas, RocksDB 0.0",
     )
-    return Recorded(MADE_UP, conditions, space, rows)
+    return Recorded("made-up", conditions, space, rows)
 
 
 def as_table(of: Recorded) -> Table:

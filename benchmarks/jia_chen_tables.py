@@ -2,16 +2,16 @@
 
 import tempfile
 from pathlib import Path
-from typing import Any
 
-from benchmarks.claims import Claim, Measured, Settings, exactly, main, reported
+from benchmarks.claims import Claim, Settings, exactly, main, reported
 from benchmarks.measuring import processors_awake
 from rocktune import api
-from rocktune.study.resolving import HowToSweep
+from rocktune.analysis import summary_of_table
+from rocktune.study.specs.resolving import HowToSweep
 from rocktune.table import read_table
 
 DEVICES = Path(__file__).parent / "devices"
-SAMPLES = 216
+SAMPLES = 540
 _WARM_UP_S, _MEASURED_S = 30, 90
 """At full size."""
 TABLES = {
@@ -26,16 +26,19 @@ TABLES = {
 def jia_chen_tables(settings: Settings) -> list[Claim]:
     """Sweeps the settings that the flag `--tables` names; goes on where it was interrupted (`--ledger`).
 
-    With `--part K/N` it measures a part; a table has all parts that are in `--out`.
+    With `--part K/N` it measures a part; a table has all parts that are in `--out`, and the claims are of all
+    tables there.
     """
     names = str(settings.extra["tables"]).split(",") if not settings.quick else list(TABLES)[:1]
     with tempfile.TemporaryDirectory() as scratch, processors_awake():
         out = settings.out or Path(scratch)
         ledger = str(settings.extra["ledger"]) or str(Path(scratch) / "ledger.sqlite")
-        return [claim for name in names for claim in _swept(settings, name, ledger, out)]
+        for name in names:
+            _sweep(settings, name, ledger, out)
+        return [claim for name in TABLES if (out / f"{name}.csv").exists() for claim in _claims(name, out)]
 
 
-def _swept(settings: Settings, name: str, ledger: str, out: Path) -> list[Claim]:
+def _sweep(settings: Settings, name: str, ledger: str, out: Path) -> None:
     workload, device, samples = TABLES[name]
     part = str(settings.extra["part"])
     how = (
@@ -44,7 +47,7 @@ def _swept(settings: Settings, name: str, ledger: str, out: Path) -> list[Claim]
         else HowToSweep(samples, part, f"{_MEASURED_S / settings.scale}s", f"{_WARM_UP_S / settings.scale}s")
     )
     sweep = f"{name}-{part.replace('/', '-of-')}"
-    summary = api.sweep(
+    api.sweep(
         how=how,
         workload=workload,
         device=str(DEVICES / f"jia-chen-{device}.toml"),
@@ -56,35 +59,38 @@ def _swept(settings: Settings, name: str, ledger: str, out: Path) -> list[Claim]
         out=out / "sweeps" / sweep,
     )
     api.write_recorded([sweep], out / "parts" / f"{sweep}.csv", ledger=ledger)
-    path = out / f"{name}.csv"
-    api.write_recorded(sorted(map(str, (out / "parts").glob(f"{name}-*.csv"))), path)
-    conditions = read_table(path).conditions
-    settings.say(f"{path}: {summary['configurations']} configurations in {summary['runs']} runs")
-    return [
-        *(_noise(name, field, summary, device) for field in summary["noise"] if summary["noise"][field]),
+    api.write_recorded(sorted(map(str, (out / "parts").glob(f"{name}-*.csv"))), out / f"{name}.csv")
+
+
+def _claims(name: str, out: Path) -> list[Claim]:
+    table = read_table(out / f"{name}.csv")
+    summary = summary_of_table(table)
+    runs, device = summary["runs"], table.conditions.device.name
+    repeats = runs - summary["configurations"] + 1
+    claims = [
+        reported(
+            f"{name}_noise_of_{field}",
+            "the control: one configuration again and again",
+            "coefficient of variation",
+            exactly(noise, repeats),
+            engine=table.conditions.engine,
+            device=device,
+        )
+        for field, noise in summary["noise"].items()
+        if noise is not None
+    ]
+    claims.append(
         reported(
             f"{name}_runs",
             "Jia and Chen, section III",
-            f"runs of {conditions.measured_s:.4g} s",
-            exactly(summary["runs"]),
+            f"runs of {table.conditions.measured_s:.4g} s",
+            exactly(runs),
             12_000,
-            engine=conditions.engine,
-            device=conditions.device.name,
-        ),
-    ]
-
-
-def _noise(name: str, field: str, summary: dict[str, Any], device: str) -> Claim:
-    value = summary["noise"][field]
-    repeats = summary["runs"] - summary["configurations"] + 1
-    return reported(
-        f"{name}_noise_of_{field}",
-        "the control: one configuration again and again",
-        "coefficient of variation",
-        Measured(value, value, value, repeats),
-        engine=summary["engine"],
-        device=f"jia-chen-{device}",
+            engine=table.conditions.engine,
+            device=device,
+        )
     )
+    return claims
 
 
 if __name__ == "__main__":

@@ -11,13 +11,11 @@ from benchmarks.jia_chen_shared import (
     answer,
     emulate,
     emulated,
-    interpolated,
     recorded,
     share_interval,
     share_within,
 )
 from rocktune.objective import Feasibility, Objective
-from rocktune.table import read_table
 from rocktune.trial import Configuration, Trial
 
 QUANTILE = 0.9
@@ -30,8 +28,6 @@ QUICK_RUNS = 6
 def jia_chen_tuning_time(settings: Settings) -> list[Claim]:
     """Emulates 1,000 searches of each algorithm on a recorded table, beside random search."""
     table = recorded(settings)
-    if not settings.quick and settings.extra["interpolate"] == "yes":
-        table = interpolated(table.name, read_table(settings.extra["table"]))
     runs = QUICK_RUNS if settings.quick else int(settings.extra["runs"])
     claims, traces, rows = [], [], []
     for name in (*ALGORITHMS, "random"):

@@ -11,7 +11,7 @@ from pathlib import Path
 from rocktune.device import load_device
 from rocktune.engine import EmbeddedEngine
 from rocktune.space import load_space
-from rocktune.study.problem import expected_entries
+from rocktune.study.specs.problem import expected_entries
 from rocktune.trial import Configuration, Experiment, Measurement
 from rocktune.workload import load_workload
 

@@ -17,7 +17,7 @@ from typing import Any
 from benchmarks.claims import Claim, Settings, main, median_spread, write_csv
 from benchmarks.measuring import embedded_engine
 from rocktune.device import load_device
-from rocktune.engine.bases import clone_store
+from rocktune.engine.local.bases import clone_store
 from rocktune.engine.worker import WorkerProcess, find_worker
 from rocktune.errors import UserError
 

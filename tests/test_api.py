@@ -13,7 +13,7 @@ from rocktune.engine import CommandSpec, DbBenchSpec, EngineSpec
 from rocktune.errors import UserError
 from rocktune.ledger import open_ledger
 from rocktune.study import Observer
-from rocktune.study.resolving import HowToSweep
+from rocktune.study.specs.resolving import HowToSweep
 from rocktune.testing.dying import Died, DiesAfter
 from rocktune.testing.synthetic_engine import Fault, SyntheticEngine, no_fault
 from rocktune.trial import Configuration, Result, Status

@@ -14,7 +14,7 @@ from rocktune.errors import UserError
 from rocktune.lsm import FEATURE_NAMES
 from rocktune.objective import objective_named
 from rocktune.study import make_request, resolve
-from rocktune.study.problem import problem_of
+from rocktune.study.specs.problem import problem_of
 from rocktune.testing.synthetic import synthetic_window
 from rocktune.trial import Configuration
 

@@ -14,15 +14,34 @@ import psutil
 import pytest
 
 KILLS = 10
+SLOWEST_START_S = 120
 
 
-def _start(arguments: list[str], scratch: Path) -> subprocess.Popen[str]:
-    environment = os.environ | {"ROCKTUNE_DATA": str(scratch / "data")}
-    arguments = [*arguments, "--ledger", str(scratch / "ledger.sqlite"), "--json"]
-    return subprocess.Popen(
-        [sys.executable, "-m", "rocktune.cli.main", *arguments],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True,
-    )  # fmt: skip
+class _Driver:
+    """One run of the command line, with what it wrote."""
+
+    def __init__(self, arguments: list[str], scratch: Path) -> None:
+        self._output = scratch / "stdout"
+        self._errors = scratch / "stderr"
+        environment = os.environ | {"ROCKTUNE_DATA": str(scratch / "data")}
+        arguments = [*arguments, "--ledger", str(scratch / "ledger.sqlite"), "--json"]
+        with self._output.open("w") as output, self._errors.open("w") as errors:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "rocktune.cli.main", *arguments],
+                stdout=output, stderr=errors, env=environment, start_new_session=True,
+            )  # fmt: skip
+
+    def ended(self, within_s: float) -> bool:
+        """Says whether it ends within some time; it must have ended well then."""
+        try:
+            code = self.process.wait(timeout=within_s)
+        except subprocess.TimeoutExpired:
+            return False
+        assert code == 0, self._errors.read_text()
+        return True
+
+    def output(self) -> str:
+        return self._output.read_text()
 
 
 def _workers_of(scratch: Path) -> list[psutil.Process]:
@@ -35,33 +54,28 @@ def _workers_of(scratch: Path) -> list[psutil.Process]:
     return found
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(900)
 def test_a_study_killed_ten_times_ends_with_nothing_recorded_twice(tmp_path: Path) -> None:
     moments = random.Random(20261121)
     tune = ["tune", "--workload", "dremel-write-heavy", "--device", "ssd-100mb", "--scale", "1/512"]
     tune += ["--study", "killed", "--seed", "7", "--out", str(tmp_path / "out")]
     resume = ["resume", "killed"]
-    kills = 0
-    finished = None
-    while kills < KILLS and finished is None:
-        known = (tmp_path / "ledger.sqlite").exists() and _study_exists(tmp_path)
-        driver = _start(resume if known else tune, tmp_path)
-        try:
-            finished, errors = driver.communicate(timeout=moments.uniform(0.5, 4.0))
-            assert driver.returncode == 0, errors
-        except subprocess.TimeoutExpired:
-            os.kill(driver.pid, signal.SIGKILL)
-            driver.communicate()
-            kills += 1
-            _, alive = psutil.wait_procs(_workers_of(tmp_path), timeout=10)
-            assert alive == [], "a worker survived its driver"
-            if (tmp_path / "ledger.sqlite").exists():
-                assert _query(tmp_path, "PRAGMA integrity_check") == [("ok",)]
-    if finished is None:
-        driver = _start(resume, tmp_path)
-        finished, errors = driver.communicate(timeout=300)
-        assert driver.returncode == 0, errors
-    outcome = json.loads(finished)
+    for kill in range(KILLS):
+        driver = _Driver(resume if _study_exists(tmp_path) else tune, tmp_path)
+        # Some are killed before they have begun to measure; how long that takes is the machine's affair.
+        ended = kill % 3 != 0 and _measures_or_ends(driver, tmp_path)
+        if ended or driver.ended(moments.uniform(0.1, 2.0)):
+            break
+        os.kill(driver.process.pid, signal.SIGKILL)
+        driver.process.wait()
+        _, alive = psutil.wait_procs(_workers_of(tmp_path), timeout=60)
+        assert alive == [], "a worker survived its driver"
+        if (tmp_path / "ledger.sqlite").exists():
+            assert _query(tmp_path, "PRAGMA integrity_check") == [("ok",)]
+    else:
+        driver = _Driver(resume, tmp_path)
+        assert driver.ended(600)
+    outcome = json.loads(driver.output())
     assert outcome["ratio_to_baseline"]["value"] > 0
     assert Path(outcome["options_file"]).exists()
     assert _query(tmp_path, "PRAGMA integrity_check") == [("ok",)]
@@ -77,8 +91,28 @@ def _query(scratch: Path, statement: str) -> list[tuple[object, ...]]:
 
 
 def _study_exists(scratch: Path) -> bool:
-    time.sleep(0.05)
+    return _count(scratch, "SELECT COUNT(*) FROM studies WHERE name = 'killed'") > 0
+
+
+def _measures_or_ends(driver: _Driver, scratch: Path) -> bool:
+    """Waits until something new is measured; says whether the driver ended before."""
+    measured = "SELECT COUNT(*) FROM measurements"
+    before = _count(scratch, measured)
+    deadline = time.monotonic() + SLOWEST_START_S
+    while _count(scratch, measured) == before:
+        assert time.monotonic() < deadline, "nothing is measured"
+        if driver.ended(0.05):
+            return True
+    return False
+
+
+def _count(scratch: Path, statement: str) -> int:
+    """Returns a count; 0 while there is no ledger or it has no tables yet."""
+    if not (scratch / "ledger.sqlite").exists():
+        return 0
     try:
-        return bool(_query(scratch, "SELECT 1 FROM studies WHERE name = 'killed'"))
-    except sqlite3.OperationalError:  # killed before the schema was there
-        return False
+        ((count,),) = _query(scratch, statement)
+    except sqlite3.OperationalError:  # killed, or looked at, before the schema was there
+        return 0
+    assert isinstance(count, int)
+    return count

@@ -8,8 +8,8 @@ from rocktune.device import load_device
 from rocktune.ledger import StudyRecord, TrialRecord
 from rocktune.report.arms import arm_results
 from rocktune.space import Configuration, load_space, space_document
-from rocktune.study.problem import expected_entries
-from rocktune.study.spec import StudySpec
+from rocktune.study.specs.problem import expected_entries
+from rocktune.study.specs.spec import StudySpec
 from rocktune.trial import Trial
 from rocktune.workload import load_workload
 

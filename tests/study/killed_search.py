@@ -11,9 +11,9 @@ import numpy as np
 
 from rocktune.ledger import open_ledger
 from rocktune.study.executors import executor_of
-from rocktune.study.interrupt import Interrupt
-from rocktune.study.loop import Loop
-from rocktune.study.observer import Observer
+from rocktune.study.measuring.interrupt import Interrupt
+from rocktune.study.measuring.loop import Loop
+from rocktune.study.measuring.observer import Observer
 from rocktune.testing.synthetic_engine import SyntheticEngine
 from rocktune.testing.tuners import synthetic_problem
 from rocktune.trial import Configuration, Trial

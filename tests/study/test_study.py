@@ -16,8 +16,8 @@ from rocktune.study import (
     verify_study,
 )
 from rocktune.study.executors import executor_of
-from rocktune.study.request import make_request
-from rocktune.study.resolving import resolve
+from rocktune.study.specs.request import make_request
+from rocktune.study.specs.resolving import resolve
 from rocktune.study.study import _Study
 from rocktune.testing.dying import Died
 from rocktune.testing.synthetic_engine import Fault, SyntheticEngine, no_fault

@@ -7,8 +7,8 @@ from rocktune.engine.base import Progress
 from rocktune.errors import UserError
 from rocktune.ledger import Ledger
 from rocktune.study import SweepSpec, make_request, resolve_sweep, run_sweep, runs_of, space_of, table_of
-from rocktune.study.observer import Observer
-from rocktune.study.resolving import HowToSweep
+from rocktune.study.measuring.observer import Observer
+from rocktune.study.specs.resolving import HowToSweep
 from rocktune.testing.dying import Died
 from rocktune.testing.synthetic_engine import SyntheticEngine, SyntheticRun
 from rocktune.trial import Configuration, Measurement, Status, Trial

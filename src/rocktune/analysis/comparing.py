@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
 from rocktune.analysis.progress import NEAR_BEST, Progress, progress_of
 from rocktune.ledger import Ledger
 from rocktune.objective import Objective, Row, objective_named
 from rocktune.study.comparison import ComparedStudy, ComparisonSpec
-from rocktune.study.hypervolume import Bounds, bounds_of, hypervolume
-from rocktune.study.statistics import ratio_interval
+from rocktune.study.proving.hypervolume import Bounds, bounds_of, hypervolume
+from rocktune.study.proving.statistics import ratio_interval
 from rocktune.trial import Status
 
 TIE = 0.01
@@ -166,18 +165,22 @@ def _blocks(runs: Sequence[ComparedRun], tuners: Sequence[str]) -> list[dict[str
 
 def _ranks(block: Mapping[str, float]) -> dict[str, float]:
     """Returns each tuner's rank, 1 the best; equals share theirs, who found nothing comes last."""
+    from scipy.stats import rankdata  # takes a second, which no other command should wait for
+
     values = [-math.inf if math.isnan(value) else value for value in block.values()]
-    return dict(zip(block, stats.rankdata(-np.array(values)).tolist(), strict=True))
+    return dict(zip(block, rankdata(-np.array(values)).tolist(), strict=True))
 
 
 def _friedman(blocks: Sequence[Mapping[str, float]], tuners: Sequence[str]) -> dict[str, float] | None:
     if len(tuners) < _FEWEST_FOR_FRIEDMAN or len(blocks) < _FEWEST_FOR_FRIEDMAN:
         return None
+    from scipy.stats import friedmanchisquare
+
     ranked = [_ranks(block) for block in blocks]
     columns = [[ranks[tuner] for ranks in ranked] for tuner in tuners]
     if all(len(set(ranks.values())) == 1 for ranks in ranked):
         return {"statistic": 0.0, "p": 1.0, "blocks": len(blocks)}
-    result = stats.friedmanchisquare(*columns)
+    result = friedmanchisquare(*columns)
     return {"statistic": float(result.statistic), "p": float(result.pvalue), "blocks": len(blocks)}
 
 

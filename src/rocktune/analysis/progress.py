@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from rocktune.ledger import TrialRecord
 from rocktune.objective import Objective
-from rocktune.study.hypervolume import Bounds, hypervolume_over_time
+from rocktune.study.proving.hypervolume import Bounds, hypervolume_over_time
 
 NEAR_BEST = 0.95
 """Jia and Chen's "near-optimal": this share of the best known."""

@@ -6,7 +6,7 @@ from contextlib import closing
 from typing import Any
 
 from rocktune.engine import DataDirectory, OptionsChecker, default_data_directory
-from rocktune.engine.bases import BaseCache
+from rocktune.engine.local.bases import BaseCache
 from rocktune.errors import UserError
 from rocktune.ledger import open_ledger
 from rocktune.units import format_bytes

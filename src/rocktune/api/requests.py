@@ -8,7 +8,7 @@ from typing import Any, TypedDict, TypeVar
 
 from rocktune.api.engines import own_options
 from rocktune.study import StudyRequest, StudySpec, make_request, resolve
-from rocktune.study.resolving import BaseOptions
+from rocktune.study.specs.resolving import BaseOptions
 
 Resolved = TypeVar("Resolved")
 

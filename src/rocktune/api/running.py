@@ -12,14 +12,14 @@ from rocktune.engine.spec import FULL_LENGTH_S
 from rocktune.errors import UserError, unknown_name
 from rocktune.space import CATALOGUE, Configuration, OptionMaps, merged_options, space_from_document
 from rocktune.study import Observer
-from rocktune.study.problem import expected_entries
-from rocktune.study.request import (
+from rocktune.study.seeds import seed_of
+from rocktune.study.specs.problem import expected_entries
+from rocktune.study.specs.request import (
     StudyRequest,
     engine_spec,
     make_request,
 )
-from rocktune.study.resolving import conditions_of
-from rocktune.study.seeds import seed_of
+from rocktune.study.specs.resolving import conditions_of
 from rocktune.trial import Experiment, Result, Status, Trial
 from rocktune.units import format_scale, parse_seconds
 

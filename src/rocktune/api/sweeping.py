@@ -12,7 +12,7 @@ from rocktune.api.files import claim_output
 from rocktune.api.requests import Given, resolved
 from rocktune.ledger import Ledger, open_ledger
 from rocktune.study import Observer, StudyRequest, SweepSpec, resolve_sweep
-from rocktune.study.resolving import EVERYTHING, BaseOptions, HowToSweep
+from rocktune.study.specs.resolving import EVERYTHING, BaseOptions, HowToSweep
 from rocktune.table import Table, merged_tables, read_table, write_table
 from rocktune.units import format_scale
 

@@ -9,7 +9,7 @@ from rocktune import api
 from rocktune.cli import options, research_tables
 from rocktune.cli.app import announced, app, show_result
 from rocktune.cli.output import stderr
-from rocktune.study.resolving import HowToSweep
+from rocktune.study.specs.resolving import HowToSweep
 from rocktune.tuners.choice import split_choices
 
 

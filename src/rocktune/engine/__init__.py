@@ -1,12 +1,12 @@
 """Systems under test behind one protocol: open a run, advance it, park it, close it."""
 
 from rocktune.engine.base import Engine, Progress, Run, RunFailed
-from rocktune.engine.bases import clean_data
 from rocktune.engine.checker import OptionsChecker, OptionsFile
-from rocktune.engine.command import CommandEngine, command_lines
-from rocktune.engine.data_directory import DataDirectory, default_data_directory
+from rocktune.engine.command.engine import CommandEngine, command_lines
 from rocktune.engine.db_bench import DbBenchEngine, refuse_inexpressible
-from rocktune.engine.embedded import EmbeddedEngine
+from rocktune.engine.embedded.engine import EmbeddedEngine
+from rocktune.engine.local.bases import clean_data
+from rocktune.engine.local.data_directory import DataDirectory, default_data_directory
 from rocktune.engine.options import run_options
 from rocktune.engine.recorded import RecordedEngine
 from rocktune.engine.recorded.engine import table_digest

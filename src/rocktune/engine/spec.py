@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from rocktune.engine.placeholders import ANYWHERE, MEASURED, placeholders_in, require_placeholders
+from rocktune.engine.command.placeholders import ANYWHERE, MEASURED, placeholders_in, require_placeholders
 from rocktune.errors import UserError, unknown_name
 from rocktune.spec_file import Spec
 from rocktune.trial import FIGURES

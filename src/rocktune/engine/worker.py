@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from rocktune.engine.base import Progress, RunFailed
-from rocktune.engine.postmortem import OutputTail, death, oom_kills
+from rocktune.engine.processes.postmortem import OutputTail, death, oom_kills
 from rocktune.errors import UserError
 from rocktune.trial import Status
 

@@ -9,9 +9,9 @@ import numpy as np
 from rocktune.ledger import StudyRecord, TrialRecord
 from rocktune.objective import Objective, objective_named
 from rocktune.space import Configuration
-from rocktune.study.problem import problem_of
 from rocktune.study.seeds import seed_of
-from rocktune.study.spec import StudySpec
+from rocktune.study.specs.problem import problem_of
+from rocktune.study.specs.spec import StudySpec
 from rocktune.trial import Result
 from rocktune.tuners.dremel import DremelSettings, places
 

@@ -275,4 +275,11 @@ def advice(outcome: Mapping[str, Any]) -> list[str]:
         lines.append(
             f"Some trials failed and count as such, never as numbers: {named}. The trials table says why."
         )
+    twins = outcome.get("twins")
+    if twins:
+        lines.append(
+            f"RocksDB changes settings that it does not accept as they are, and small models come to its "
+            f"smallest sizes: {twins} of the trials opened the very store of an earlier one, and took its "
+            f"figures."
+        )
     return lines

@@ -9,11 +9,11 @@ from pydantic import Field
 
 from rocktune.ledger import Ledger, default_ledger_url
 from rocktune.spec_file import Spec
-from rocktune.study.estimate import estimate
 from rocktune.study.executors import Executor
-from rocktune.study.interrupt import StudyInterrupted
-from rocktune.study.observer import Observer
-from rocktune.study.spec import Name, StudySpec
+from rocktune.study.measuring.interrupt import StudyInterrupted
+from rocktune.study.measuring.observer import Observer
+from rocktune.study.specs.estimate import estimate
+from rocktune.study.specs.spec import Name, StudySpec
 from rocktune.study.study import run_study
 
 ExecutorOf = Callable[[StudySpec], AbstractContextManager[Executor]]

@@ -5,7 +5,7 @@ from typing import Any
 
 from rocktune.spec_file import validated
 from rocktune.study.comparison import ComparisonSpec
-from rocktune.study.spec import StudySpec, SweepSpec
+from rocktune.study.specs.spec import StudySpec, SweepSpec
 
 
 def recorded_spec(document: Mapping[str, Any]) -> StudySpec | SweepSpec | ComparisonSpec:

@@ -9,7 +9,7 @@ from rocktune.ledger.records import TrialRecord
 from rocktune.study import seeds
 from rocktune.study.comparison import ComparisonSpec
 from rocktune.study.kinds import recorded_spec
-from rocktune.study.spec import ExperimentSpec, SweepSpec
+from rocktune.study.specs.spec import ExperimentSpec, SweepSpec
 from rocktune.table import Conditions, Table, TableRow, knob_types
 from rocktune.trial import Configuration
 

@@ -11,18 +11,19 @@ from rocktune.errors import UserError
 from rocktune.ledger import Ledger, StudyRecord, default_ledger_url
 from rocktune.objective import Objective
 from rocktune.space import Configuration, OptionMaps
-from rocktune.study import outcome, seeds
-from rocktune.study.ablation import ablate, prune
-from rocktune.study.best import BestSoFar, finalists
-from rocktune.study.estimate import verification_s
+from rocktune.study import seeds
 from rocktune.study.executors import Executor, executor_of
-from rocktune.study.hypervolume import hypervolume_over_time
-from rocktune.study.interrupt import Interrupt, StudyInterrupted
-from rocktune.study.loop import Loop, StopRequested
-from rocktune.study.observer import Observer
-from rocktune.study.problem import problem_of
-from rocktune.study.spec import BASELINE_AGE_SHARES, StudySpec
-from rocktune.study.verification import ROCKSDB_DEFAULTS, Proof, Stage, aged, pick, prove
+from rocktune.study.measuring.interrupt import Interrupt, StudyInterrupted
+from rocktune.study.measuring.loop import Loop, StopRequested
+from rocktune.study.measuring.observer import Observer
+from rocktune.study.proving import outcome
+from rocktune.study.proving.ablation import ablate, prune
+from rocktune.study.proving.best import BestSoFar, finalists
+from rocktune.study.proving.hypervolume import hypervolume_over_time
+from rocktune.study.proving.verification import ROCKSDB_DEFAULTS, Proof, Stage, aged, pick, prove
+from rocktune.study.specs.estimate import verification_s
+from rocktune.study.specs.problem import problem_of
+from rocktune.study.specs.spec import BASELINE_AGE_SHARES, StudySpec
 from rocktune.trial import Experiment, Measurement
 from rocktune.tuners import tuner_named
 from rocktune.units import format_scale
@@ -189,7 +190,8 @@ class _Study:
         tuner = tuner_named(self._spec.tuner, self._spec.tuner_settings)
         rng = np.random.default_rng(seeds.seed_of(self._spec.seed, "tuner"))
         self._enter("search", self._spec.budget_s)
-        self._loop.run("search", tuner.search(self._problem, rng), True, self._best.add)
+        search = tuner.search(self._problem, rng)
+        self._loop.run("search", search, True, self._best.add, measures_twins=False)
 
     def _verified(self) -> dict[str, Any]:
         settings, objective, baseline = self._spec.verification, self._objective, self._problem.baseline

@@ -11,13 +11,13 @@ from rocktune.ledger import Ledger, StudyRecord, default_ledger_url
 from rocktune.space import Configuration, Space
 from rocktune.study import seeds
 from rocktune.study.executors import Executor, executor_of
-from rocktune.study.interrupt import Interrupt, StudyInterrupted
-from rocktune.study.loop import Loop, StopRequested
-from rocktune.study.observer import Observer
-from rocktune.study.problem import space_of
+from rocktune.study.measuring.interrupt import Interrupt, StudyInterrupted
+from rocktune.study.measuring.loop import Loop, StopRequested
+from rocktune.study.measuring.observer import Observer
+from rocktune.study.proving.verification import Stage
 from rocktune.study.recording import table_of
-from rocktune.study.spec import SweepSpec
-from rocktune.study.verification import Stage
+from rocktune.study.specs.problem import space_of
+from rocktune.study.specs.spec import SweepSpec
 from rocktune.table import Table
 from rocktune.trial import Batch, Experiment, Measurement, Result, Trial
 

@@ -7,7 +7,7 @@ import pytest
 
 from rocktune.engine.base import Progress
 from rocktune.study.executors import EngineLane, Executor, LaneLost, LocalExecutor, crowding
-from rocktune.study.runs import Job, Window
+from rocktune.study.executors.runs import Job, Window
 from rocktune.testing.executors import Executing, ExecutorConformance, MakeEngine
 
 

@@ -11,7 +11,7 @@ from rocktune.engine.base import RunFailed
 from rocktune.engine.db_bench.flags import Flags
 from rocktune.engine.db_bench.output import has_assertions, rocksdb_version
 from rocktune.engine.options import without_paths
-from rocktune.engine.process_group import Finished, run_command
+from rocktune.engine.processes.process_group import Finished, run_command
 from rocktune.errors import UserError
 from rocktune.space import options_file_text
 from rocktune.trial import OptionMaps, Status

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rocktune.engine.base import Progress, RunFailed
-from rocktune.engine.cgroup import DeviceCgroup
-from rocktune.engine.data_directory import DataDirectory, directory_bytes
 from rocktune.engine.db_bench.flags import BenchmarkPlan, Flags
 from rocktune.engine.db_bench.output import parse_output, parse_report
 from rocktune.engine.db_bench.program import DbBenchProgram, RunLimits, used_options
 from rocktune.engine.db_bench.window import window_of
-from rocktune.engine.local_run import Home, LocalRun
+from rocktune.engine.local.data_directory import DataDirectory, directory_bytes
+from rocktune.engine.local.run import Home, LocalRun
+from rocktune.engine.processes.cgroup import DeviceCgroup
 from rocktune.trial import Measurement, OptionMaps, Status
 from rocktune.workload import WorkloadSpec
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from rocktune.engine.db_bench.flags import BenchmarkPlan
 from rocktune.engine.db_bench.output import BenchmarkOutput, latency_figures, operations_of
-from rocktune.engine.process_group import Finished
+from rocktune.engine.processes.process_group import Finished
 from rocktune.measurement import READ_KINDS, Measurement
 from rocktune.workload import WorkloadSpec
 

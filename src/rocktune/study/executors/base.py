@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 from rocktune.engine.base import Progress
-from rocktune.study.runs import Job, RunKey, Window
+from rocktune.study.executors.runs import Job, RunKey, Window
 
 
 class LaneLost(Exception):  # noqa: N818 -- a result, not an error

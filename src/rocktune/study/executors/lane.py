@@ -4,7 +4,7 @@ import threading
 
 from rocktune.engine.base import Engine, Progress, Run
 from rocktune.study.executors.base import Lane
-from rocktune.study.runs import Job, RunKeeper, RunKey, Window
+from rocktune.study.executors.runs import Job, RunKeeper, RunKey, Window
 
 
 class _Abandoned(BaseException):

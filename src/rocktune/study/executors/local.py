@@ -4,9 +4,9 @@ import os
 from collections.abc import Sequence
 
 from rocktune.engine.base import Engine
-from rocktune.study.estimate import parked_limit_bytes
 from rocktune.study.executors.base import Executor, Lane
 from rocktune.study.executors.lane import EngineLane
+from rocktune.study.specs.estimate import parked_limit_bytes
 
 BACKGROUND_THREADS = 2
 """What a store's flushes and compactions keep busy at least, beside the threads of the workload."""

@@ -9,9 +9,9 @@ from importlib import metadata
 
 from rocktune.engine.base import Engine, RunFailed
 from rocktune.errors import UserError
-from rocktune.study.estimate import parked_limit_bytes
 from rocktune.study.executors.lane import EngineLane
-from rocktune.study.runs import Job, RunKey, Window
+from rocktune.study.executors.runs import Job, RunKey, Window
+from rocktune.study.specs.estimate import parked_limit_bytes
 from rocktune.trial import Status
 
 

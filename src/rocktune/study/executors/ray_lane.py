@@ -7,7 +7,7 @@ from rocktune.engine.base import Progress, RunFailed
 from rocktune.errors import UserError
 from rocktune.study.executors.base import Lane, LaneLost
 from rocktune.study.executors.machine import Reply
-from rocktune.study.runs import Job, RunKey, Window
+from rocktune.study.executors.runs import Job, RunKey, Window
 
 
 class RayLane(Lane):

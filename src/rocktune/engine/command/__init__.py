@@ -1,0 +1,1 @@
+"""The user's own program as the system under test."""

@@ -1,0 +1,1 @@
+"""RocksDB in worker processes of this machine."""

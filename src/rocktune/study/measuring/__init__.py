@@ -1,0 +1,1 @@
+"""The loop that measures: batches in, results back, everything through the ledger."""

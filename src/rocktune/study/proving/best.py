@@ -1,0 +1,94 @@
+"""The search's best configurations, while it goes on and in the end."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from rocktune.objective import Objective
+from rocktune.study.measuring.observer import Observer
+from rocktune.trial import Configuration, Result, Status
+
+
+def finalists(results: Sequence[Result], objective: Objective, count: int) -> list[Configuration]:
+    """Returns a search's best configurations, best first.
+
+    Figures at unequal ages do not compare. So whoever got to the largest age comes first, by rank there, then
+    whoever got to the next smaller one, and so on, each configuration where it got furthest. Configurations
+    of which any trial failed are left out. Where a front is sought, it is thinned out so that its ends stay.
+
+    Args:
+        results: of the search, in any order.
+        objective: what ranks them.
+        count: how many to return at most.
+    """
+    failed = {result.trial.configuration for result in results if result.status is not Status.OK}
+    furthest: dict[Configuration, Result] = {}
+    for result in results:
+        configuration = result.trial.configuration
+        before = furthest.get(configuration)
+        if configuration not in failed and (before is None or before.trial.until_s <= result.trial.until_s):
+            furthest[configuration] = result
+    ordered: list[Configuration] = []
+    for age_s in sorted({result.trial.until_s for result in furthest.values()}, reverse=True):
+        of_age = [result for result in furthest.values() if result.trial.until_s == age_s]
+        if objective.seeks_front and not ordered:
+            ordered += [result.trial.configuration for result in _spread(of_age, objective, count)]
+        ranked = sorted(zip(objective.ranks(of_age), of_age, strict=True), key=lambda pair: pair[0])
+        ordered += [result.trial.configuration for _, result in ranked]
+    return list(dict.fromkeys(ordered))[:count]
+
+
+def _spread(results: Sequence[Result], objective: Objective, count: int) -> list[Result]:
+    """Returns up to `count` results of the front, its ends among them, the best by rank first."""
+    front = [results[index] for index in objective.front([objective.row(result) for result in results])]
+    steps = np.unique(np.linspace(0, len(front) - 1, min(count, len(front))).round().astype(int))
+    spread = [front[step] for step in steps]
+    return [
+        result
+        for _, result in sorted(zip(objective.ranks(spread), spread, strict=True), key=lambda pair: pair[0])
+    ]
+
+
+class BestSoFar:
+    """Follows a search and tells the observer when its best configuration changes.
+
+    Attributes:
+        results: everything added so far.
+        configuration: the best one, None before the first good result.
+        ratio: how many times better it is than the baseline at that age in the objective's first field,
+            None if unknown.
+    """
+
+    def __init__(self, objective: Objective, observer: Observer) -> None:
+        self._objective = objective
+        self._observer = observer
+        self._baseline: list[Result] = []
+        self.results: list[Result] = []
+        self.configuration: Configuration | None = None
+        self.ratio: float | None = None
+
+    def add_baseline(self, result: Result) -> None:
+        """Adds a result of the baseline; the best is compared to the one that is nearest in age."""
+        self._baseline.append(result)
+
+    def add(self, result: Result) -> None:
+        """Adds one of the search's results."""
+        self.results.append(result)
+        best = finalists(self.results, self._objective, 1)
+        if not best or result.trial.configuration not in (best[0], self.configuration):
+            return
+        changed = best[0] != self.configuration
+        self.configuration = best[0]
+        latest = [other for other in self.results if other.trial.configuration == best[0]][-1]
+        self.ratio = self._ratio(latest)
+        if changed:
+            self._observer.best_changed(best[0], self.ratio)
+
+    def _ratio(self, result: Result) -> float | None:
+        if not self._baseline:
+            return None
+        nearest = min(self._baseline, key=lambda other: abs(other.trial.until_s - result.trial.until_s))
+        field = self._objective.primary
+        ratio = self._objective.improvement(result.figure(field), nearest.figure(field))
+        return None if math.isnan(ratio) else ratio

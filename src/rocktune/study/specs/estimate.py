@@ -1,0 +1,105 @@
+"""What a study will take, before it starts."""
+
+import math
+import os
+from dataclasses import dataclass
+
+from rocktune.study.specs.problem import baseline_of, expected_entries, space_of
+from rocktune.study.specs.spec import BASELINE_AGE_SHARES, StudySpec
+from rocktune.units import MIB
+
+_SECONDS_PER_CONFIGURATION = 75.0
+"""Dremel's 2,325 s for 31 configurations, full size."""
+_LOADING_BYTES_S = 100e6
+_OPENING_S = 0.05
+_OTHER_SHARE = 0.05
+_WORKER_BYTES = 64 * MIB
+_DISK_FACTOR = 2.0
+"""A store under compaction holds inputs and outputs at once."""
+_PARKED_AT_MOST = 16
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a study will take at most, roughly.
+
+    Attributes:
+        search_s: measuring in the search, the budget.
+        verification_s: measuring of the baseline before the search, and in all phases after it.
+        other_s: opening, loading and everything else.
+        disk_bytes: in the data directory.
+        memory_bytes: of all runs that are there at once.
+    """
+
+    search_s: float
+    verification_s: float
+    other_s: float
+    disk_bytes: int
+    memory_bytes: int
+
+    @property
+    def total_s(self) -> float:
+        """All seconds together."""
+        return self.search_s + self.verification_s + self.other_s
+
+    def to_json(self) -> dict[str, float | int]:
+        """Returns the fields and `total_s`."""
+        return {**self.__dict__, "total_s": self.total_s}
+
+
+def verification_s(spec: StudySpec, changed_options: int, scale: int) -> dict[str, float]:
+    """Returns the seconds of measuring that each phase but the search takes at most, by phase.
+
+    Args:
+        spec: the study.
+        changed_options: in how many options the winner may differ from the baseline.
+        scale: S of the phase.
+    """
+    settings = spec.verification
+    age_s, ablation_age_s = spec.age_s(settings.age_s, scale), spec.age_s(settings.ablation_age_s, scale)
+    return {
+        "baseline": age_s * (1 if spec.engine.runs_continue else sum(BASELINE_AGE_SHARES)),
+        "pick": settings.finalists * settings.pick_runs * age_s,
+        "ablate": (1 + changed_options) * settings.ablation_pairs * ablation_age_s,
+        "prune": 2 * settings.prune_pairs * settings.prune_attempts * age_s,
+        "prove": 3 * settings.proof_pairs * age_s,
+        "verify": 3 * settings.proof_pairs * age_s,
+    }
+
+
+def estimate(spec: StudySpec) -> Estimate:
+    """Estimates a study.
+
+    Raises:
+        UserError: the study's space does not go with its memory budget.
+    """
+    space = space_of(spec)
+    changed = len({*space.default(), *baseline_of(spec, space)})
+    phases_s = verification_s(spec, changed, spec.scale)
+    measuring_s = sum(seconds for phase, seconds in phases_s.items() if phase != "verify")
+    searched = math.ceil(spec.budget_s / spec.age_s(_SECONDS_PER_CONFIGURATION))
+    runs = searched + math.ceil(measuring_s / spec.age_s(spec.verification.age_s))
+    entry_bytes = spec.workload.entry_bytes
+    preloaded_bytes = spec.workload.preload.keys * entry_bytes / spec.scale
+    store_bytes = expected_entries(spec.workload, spec.device) * entry_bytes / spec.scale
+    parked = min(_PARKED_AT_MOST, searched) if spec.engine.runs_continue else 0
+    run_bytes = spec.memory_bytes // spec.scale + _WORKER_BYTES
+    return Estimate(
+        search_s=spec.budget_s,
+        verification_s=measuring_s,
+        other_s=searched * preloaded_bytes / _LOADING_BYTES_S
+        + runs * _OPENING_S
+        + _OTHER_SHARE * (spec.budget_s + measuring_s),
+        disk_bytes=round((parked + 1) * _DISK_FACTOR * store_bytes),
+        memory_bytes=min(parked * run_bytes, parked_limit_bytes()) + run_bytes,
+    )
+
+
+def verifying_s(spec: StudySpec, scale: int) -> float:
+    """Returns the seconds that verifying a study at 1/`scale` takes, without loading."""
+    return verification_s(spec, 0, scale)["verify"] * (1 + _OTHER_SHARE)
+
+
+def parked_limit_bytes() -> int:
+    """Returns what parked runs may hold in memory on this machine: half of what it has."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2

@@ -1,0 +1,223 @@
+"""What a user asks for, by the command line's names."""
+
+import os
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from rocktune.engine import (
+    CommandSpec,
+    DbBenchSpec,
+    EmbeddedSpec,
+    EngineSpec,
+    RecordedSpec,
+    table_digest,
+)
+from rocktune.errors import UserError, unknown_name
+from rocktune.spec_file import Spec, Switch, is_file_name, read_toml, validated
+from rocktune.study.specs.spec import VerificationSettings
+from rocktune.table import read_table
+from rocktune.units import parse_scale, parse_seconds
+
+FULL_SIZE_BUDGET_S = 2325.0
+"""What the search of Dremel's paper measures: 31 configurations, halved at 60, 80 and 100 s."""
+FULL_SIZE_RESTARTED_BUDGET_S = 3785.0
+"""What the same search measures where every age is measured from 0."""
+DEFAULT_SCALE = 32
+LARGEST_SCALE = 512
+_ENGINES = {
+    "embedded": "the linked RocksDB, in worker processes: fast, throttled, repeatable",
+    "db_bench": "a db_bench program of any version or fork",
+    "command": "your own program, which opens RocksDB with an OPTIONS file",
+    "recorded": "a table of past measurements, replayed or interpolated in no time",
+}
+
+_ENGINE_OF = {"db_bench": "db_bench", "command": "command", "table": "recorded", "interpolate": "recorded"}
+"""The engine to which each field belongs that has no meaning for others."""
+
+_FILES = ("workload", "device", "space", "tuner", "table", "options_file", "out")
+
+
+class StudyRequest(Spec):
+    """A study as people ask for it; what is None has a default. A study's TOML file has these names too.
+
+    Attributes:
+        workload: a preset's name, or a TOML file.
+        device: likewise; the machine's own storage by default.
+        engine: what measures: "embedded", "db_bench", "command" or "recorded".
+        db_bench: path of the program, for engine "db_bench".
+        command: the user's program, for engine "command".
+        table: the file, for engine "recorded"; it says workload, device, space, memory and scale too.
+        interpolate: let a model of the table answer, for engine "recorded".
+        space: likewise.
+        tuner: its name, or a Python file with a tuner in it.
+        tuner_settings: by the tuner's own names.
+        objective: a measurement's field, "balance", or several fields, whose Pareto front is sought.
+        constraints: what must hold, such as "read_latency_us_p99<=250".
+        scale: "1/S".
+        budget: the search's measuring time ("3m").
+        memory: the memory budget at full size ("1GiB").
+        options_file: the user's own OPTIONS file, which is then the baseline.
+        ledger: URL or SQLite file.
+        study: the study's name.
+        seed: a whole number from 0.
+        out: directory for the OPTIONS file and the report.
+        verification: see `VerificationSettings`.
+    """
+
+    workload: str | None = None
+    device: str = "none"
+    engine: str = "embedded"
+    db_bench: str | None = None
+    command: CommandSpec | None = None
+    table: str | None = None
+    interpolate: Switch | None = None
+    space: str = "dremel"
+    tuner: str = "dremel"
+    tuner_settings: dict[str, Any] = Field(default={})
+    objective: str | tuple[str, ...] = "throughput_ops_s"
+    constraints: tuple[str, ...] = ()
+    scale: str | int | None = None
+    budget: str | float | None = None
+    memory: str | int | None = None
+    options_file: str | None = None
+    ledger: str | None = None
+    study: str | None = None
+    seed: Annotated[int, Field(strict=True, ge=0, lt=1 << 63)] = 1
+    out: str | None = None
+    verification: VerificationSettings = VerificationSettings()
+
+
+def make_request(given: dict[str, Any], file: Path | None = None) -> StudyRequest:
+    """Returns a request.
+
+    Args:
+        given: by the names of `StudyRequest`; what is None counts as not given.
+        file: a study's TOML file, which says what is not in `given`. File names
+            in it count from where it lies.
+
+    Raises:
+        UserError: the file cannot be read or is malformed, or a field is unknown or has no possible value.
+    """
+    said = {name: value for name, value in given.items() if value is not None}
+    document = _with_paths(read_toml(file), file.parent) if file else {}
+    if file:
+        validated(StudyRequest, document, str(file))
+    return validated(StudyRequest, document | said, "study")
+
+
+def _with_paths(document: dict[str, Any], folder: Path) -> dict[str, Any]:
+    def is_file(name: str, value: Any) -> bool:
+        return (
+            name in _FILES
+            and isinstance(value, str)
+            and (name in ("table", "options_file", "out") or is_file_name(value) or value.endswith(".py"))
+        )
+
+    found = {name: str(folder / value) if is_file(name, value) else value for name, value in document.items()}
+    command = document.get("command")
+    return found | {"command": _with_programs(command, folder)} if isinstance(command, dict) else found
+
+
+def _with_programs(command: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Lets a program with a directory in its name, and arguments like ./this, count from a folder.
+
+    Absolute, so that the study can be resumed from anywhere. What a shell is to read stays as it is.
+    """
+
+    def located(index: int, argument: Any) -> Any:
+        if not isinstance(argument, str) or argument.startswith("{"):
+            return argument
+        is_path = argument.startswith(("./", "../")) or (index == 0 and "/" in argument)
+        return os.path.normpath(folder.absolute() / argument) if is_path else argument
+
+    if command.get("shell"):
+        return command
+    return {
+        name: [located(index, argument) for index, argument in enumerate(value)]
+        if isinstance(value, list)
+        else value
+        for name, value in command.items()
+    }
+
+
+def engine_names() -> dict[str, str]:
+    """Returns the engines' names, each with what it is in one line."""
+    return dict(_ENGINES)
+
+
+def engine_spec(request: StudyRequest) -> EngineSpec:
+    """Returns the engine that a request names.
+
+    Raises:
+        UserError: there is no such engine, or it lacks what it takes, or is given what another takes.
+    """
+    if request.engine not in _ENGINES:
+        raise unknown_name("engine", request.engine, _ENGINES)
+    for name, engine in _ENGINE_OF.items():
+        if getattr(request, name) is not None and request.engine != engine:
+            raise UserError(
+                f"{name}: has no meaning for engine '{request.engine}'; ask for engine '{engine}'"
+            )
+    if request.engine == "embedded":
+        return EmbeddedSpec()
+    if request.engine == "recorded":
+        return _recorded(request.table, bool(request.interpolate))
+    if request.engine == "db_bench":
+        return DbBenchSpec() if request.db_bench is None else DbBenchSpec(program=request.db_bench)
+    if request.command is None:
+        raise UserError(
+            "command: missing; a study file says in its table [command] what engine 'command' is to run"
+        )
+    return request.command
+
+
+def _recorded(table: str | None, interpolate: bool) -> RecordedSpec:
+    if table is None:
+        raise UserError("table: missing; name the file that engine 'recorded' is to replay with --table")
+    path = Path(table).absolute()
+    seconds = read_table(path).conditions.measured_s
+    return RecordedSpec(
+        table=str(path), digest=table_digest(path), interpolate=interpolate, run_seconds=seconds
+    )
+
+
+def scale_and_budget(
+    engine: EngineSpec, scale: str | int | None, budget: str | float | None
+) -> tuple[int, float]:
+    """Returns a study's scale S and its search's seconds of measuring.
+
+    Without a budget the search measures what the paper's does, in runs as long as the engine's are at this
+    scale. Without a scale S is the smallest power of two at which that fits the budget. Without either the
+    scale is 1/32. The user's own program has the size that it has: S is 1.
+
+    Raises:
+        UserError: one of them is malformed or out of range.
+    """
+    full_size_s = FULL_SIZE_BUDGET_S if engine.runs_continue else FULL_SIZE_RESTARTED_BUDGET_S
+    budget_s = None if budget is None else parse_seconds(budget, "budget")
+    if scale is not None:
+        divisor = parse_scale(scale)
+    elif isinstance(engine, CommandSpec):
+        divisor = 1
+    elif budget_s is None:
+        divisor = DEFAULT_SCALE
+    else:
+        divisor = 1
+        while full_size_s / engine.time_scale(divisor) > budget_s and divisor < LARGEST_SCALE:
+            divisor *= 2
+    if isinstance(engine, CommandSpec) and divisor != 1:
+        raise UserError("scale: a program of your own has the size that it has; leave the scale out")
+    return divisor, full_size_s / engine.time_scale(divisor) if budget_s is None else budget_s
+
+
+def require_workload(name: str | None) -> str:
+    """Returns the name of a workload, which has no default.
+
+    Raises:
+        UserError: there is none.
+    """
+    if name is None:
+        raise UserError("workload: missing; name one with --workload ('rocktune list workloads' shows them)")
+    return name

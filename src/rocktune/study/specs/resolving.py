@@ -1,0 +1,219 @@
+"""The study or sweep that a request comes to, checked as far as that takes no measuring."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rocktune.device import DeviceSpec, load_device
+from rocktune.engine import CommandSpec, DbBenchSpec, EngineSpec, RecordedSpec, refuse_inexpressible
+from rocktune.engine.spec import FULL_LENGTH_S
+from rocktune.errors import UserError
+from rocktune.objective import objective_named
+from rocktune.space import OptionMaps, space_document, space_from_document
+from rocktune.study.specs.problem import expected_entries, problem_of
+from rocktune.study.specs.request import (
+    StudyRequest,
+    engine_spec,
+    require_workload,
+    scale_and_budget,
+)
+from rocktune.study.specs.spec import NAME_PATTERN, StudySpec, SweepSpec
+from rocktune.table import read_table
+from rocktune.tuners import tuner_named
+from rocktune.units import format_scale, format_seconds, parse_bytes, parse_scale, parse_seconds
+from rocktune.workload import WorkloadSpec, load_workload
+
+BaseOptions = Callable[[], OptionMaps | None]
+"""Reads the request's OPTIONS file; called once all else has been found right."""
+
+SWEEP_MEASURED_S = 180.0
+"""Jia and Chen's length of a run, at full size."""
+SWEEP_WARM_UP_S = 60.0
+"""How long a run is loaded before that, at full size; they say that they warm up, and not for how long."""
+
+
+@dataclass(frozen=True)
+class HowToSweep:
+    """What a sweep measures, and for how long, as people write it.
+
+    Attributes:
+        samples: how many configurations; None for all.
+        part: "K/N": the K-th of N parts that together have all.
+        seconds: how long each run is measured; by default what 180 s at full size come to.
+        warm_up: how long it is loaded before, 0 for not at all; by default what 60 s come to where the engine
+            can go on with a run, else 0.
+    """
+
+    samples: int | None = None
+    part: str = "1/1"
+    seconds: str | float | None = None
+    warm_up: str | float | None = None
+
+
+EVERYTHING = HowToSweep()
+"""Every configuration of the space, with the default times."""
+
+
+def _no_base_options() -> OptionMaps | None:
+    return None
+
+
+def resolve(request: StudyRequest, name: str, base_options: BaseOptions = _no_base_options) -> StudySpec:
+    """Returns the study that a request comes to.
+
+    Args:
+        request: what was asked for.
+        name: the study's.
+        base_options: see `BaseOptions`.
+
+    Raises:
+        UserError: the first thing that is wrong with it.
+    """
+    objective_named(request.objective, request.constraints)
+    engine = engine_spec(request)
+    conditions = _named(name) | conditions_of(request, engine, base_options)
+    _, budget_s = scale_and_budget(engine, format_scale(conditions["scale"]), request.budget)
+    spec = StudySpec(
+        **conditions,
+        tuner=request.tuner,
+        tuner_settings=request.tuner_settings,
+        objective=request.objective,
+        constraints=request.constraints,
+        budget_s=budget_s,
+        verification=request.verification,
+    )
+    _check_budget(spec)
+    return spec
+
+
+def resolve_sweep(
+    request: StudyRequest,
+    name: str,
+    how: HowToSweep,
+    base_options: BaseOptions = _no_base_options,
+) -> SweepSpec:
+    """Returns the sweep that a request comes to; what it says of tuner, objective and budget is of no effect.
+
+    Args:
+        request: what was asked for.
+        name: the sweep's.
+        how: what to measure, and for how long.
+        base_options: see `BaseOptions`.
+
+    Raises:
+        UserError: the first thing that is wrong with it.
+    """
+    engine = engine_spec(request)
+    conditions = _named(name) | conditions_of(request, engine, base_options)
+    full_size_s = SWEEP_MEASURED_S if engine.runs_continue else FULL_LENGTH_S
+    time_scale = engine.time_scale(conditions["scale"])
+    if how.warm_up is None:
+        warm_up_s = SWEEP_WARM_UP_S / time_scale if engine.runs_continue else 0.0
+    else:
+        none = str(how.warm_up).strip() in ("0", "0s")
+        warm_up_s = 0.0 if none else parse_seconds(how.warm_up, "warm-up")
+    if how.samples is not None and how.samples < 1:
+        raise UserError(f"samples: {how.samples} is not above 0")
+    measured_s = full_size_s / time_scale if how.seconds is None else parse_seconds(how.seconds, "seconds")
+    return SweepSpec(
+        **conditions,
+        samples=how.samples,
+        part=_parsed_part(how.part),
+        warm_up_s=warm_up_s,
+        measured_s=measured_s,
+    )
+
+
+def _parsed_part(text: str) -> tuple[int, int]:
+    match = re.fullmatch(r"(\d{1,6})\s*/\s*(\d{1,6})", text.strip())
+    part, parts = (int(match[1]), int(match[2])) if match else (0, 0)
+    if not 1 <= part <= parts:
+        raise UserError(f"part: '{text}' is not one; write K/N with K from 1 to N, such as 2/4")
+    return part, parts
+
+
+def _named(name: str) -> dict[str, str]:
+    if re.match(NAME_PATTERN, name) is None:
+        raise UserError(
+            f"study: '{name}' is no name; write up to 100 letters, digits, '-', '_' and '.', "
+            "beginning with a letter or digit"
+        )
+    return {"name": name}
+
+
+def conditions_of(request: StudyRequest, engine: EngineSpec, base_options: BaseOptions) -> dict[str, Any]:
+    """Returns the fields of `ExperimentSpec` but its name.
+
+    Args:
+        request: what was asked for.
+        engine: the request's.
+        base_options: see `BaseOptions`.
+
+    Raises:
+        UserError: the first thing that is wrong with it.
+    """
+    if isinstance(engine, RecordedSpec):
+        return _recorded_conditions(request, engine)
+    workload, device = load_workload(require_workload(request.workload)), load_device(request.device)
+    check_engine(engine, workload, device)
+    scale, _ = scale_and_budget(engine, request.scale, request.budget)
+    memory_bytes = None if request.memory is None else parse_bytes(request.memory, "memory")
+    document = space_document(request.space)
+    space = space_from_document(document, memory_bytes, expected_entries(workload, device))
+    return {
+        "workload": workload,
+        "device": device,
+        "engine": engine,
+        "space": document,
+        "memory_bytes": space.memory_bytes,
+        "scale": scale,
+        "seed": request.seed,
+        "base_options": base_options(),
+    }
+
+
+def _recorded_conditions(request: StudyRequest, engine: RecordedSpec) -> dict[str, Any]:
+    """Returns the table's; what the request says of them has to be the same."""
+    table = read_table(Path(engine.table)).conditions
+    said = request.model_fields_set
+    asked: dict[str, Any] = {
+        "workload": "workload" in said and load_workload(require_workload(request.workload)),
+        "device": "device" in said and load_device(request.device),
+        "space": "space" in said and space_document(request.space),
+        "scale": request.scale is not None and parse_scale(request.scale),
+        "memory": request.memory is not None and parse_bytes(request.memory, "memory"),
+    }
+    recorded = dict(table) | {"memory": table.memory_bytes}
+    for field, value in asked.items():
+        if value is not False and value != recorded[field]:
+            raise UserError(f"{field}: table {engine.table} was measured with another; leave it out")
+    if request.options_file is not None:
+        raise UserError("options_file: a table has its own baseline; leave it out")
+    shared = ("workload", "device", "space", "memory_bytes", "scale", "base_options")
+    return {each: recorded[each] for each in shared} | {"engine": engine, "seed": request.seed}
+
+
+def check_engine(engine: EngineSpec, workload: WorkloadSpec, device: DeviceSpec) -> None:
+    """Refuses what the engine cannot do, before anything runs.
+
+    Raises:
+        UserError: it is about the first such thing.
+    """
+    if isinstance(engine, DbBenchSpec):
+        refuse_inexpressible(workload, device)
+    if isinstance(engine, CommandSpec) and device != DeviceSpec(name="none"):
+        raise UserError(
+            f"device: a program of your own runs on the machine's own storage, not on '{device.name}'; "
+            "leave the device out"
+        )
+
+
+def _check_budget(spec: StudySpec) -> None:
+    smallest_s = tuner_named(spec.tuner, spec.tuner_settings).smallest_budget_s(problem_of(spec))
+    if spec.budget_s < smallest_s * (1 - 1e-9):
+        raise UserError(
+            f"budget: {format_seconds(spec.budget_s)} is too small for tuner '{spec.tuner}' at scale "
+            f"{format_scale(spec.scale)}; it takes at least {smallest_s:.6g} s"
+        )

@@ -1,0 +1,233 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rocktune.engine import CommandSpec, DbBenchSpec, EmbeddedSpec
+from rocktune.errors import UserError
+from rocktune.study import StudySpec, estimate, make_request, resolve
+from rocktune.study.specs.request import scale_and_budget
+
+
+def _resolved(**given: Any) -> StudySpec:
+    return resolve(make_request({"workload": "dremel-write-heavy", "device": "ssd-100mb"} | given), "study")
+
+
+@pytest.mark.parametrize(
+    ("scale", "budget", "expected"),
+    [
+        (None, None, (32, 2325 / 32)),
+        ("1/64", None, (64, 2325 / 64)),
+        ("1", None, (1, 2325.0)),
+        # 2,325/16 = 145.3 s fits into 3 minutes, 2,325/8 = 290.6 s does not.
+        (None, "3m", (16, 180.0)),
+        (None, 2325, (1, 2325.0)),
+        (None, "1h", (1, 3600.0)),
+        (None, "5", (512, 5.0)),
+        ("1/8", "20m", (8, 1200.0)),
+    ],
+)
+def test_scale_and_budget_follow_from_each_other(
+    scale: str | None, budget: str | float | None, expected: tuple[int, float]
+) -> None:
+    assert scale_and_budget(EmbeddedSpec(), scale, budget) == expected
+
+
+def test_an_engine_that_starts_over_is_given_the_time_for_it() -> None:
+    # 31 * 60 + 15 * 80 + 7 * 100 = 3,760, and the paper's 25 s beyond its own halving's 2,300.
+    assert scale_and_budget(DbBenchSpec(), "1/32", None) == (32, 3785 / 20)
+
+
+def test_a_program_of_the_users_own_has_one_size() -> None:
+    command = CommandSpec(run=("./benchmark", "{options_file}"), run_seconds=12.0)
+    assert scale_and_budget(command, None, None) == (1, 378.5)
+    assert scale_and_budget(command, None, "5m") == (1, 300.0)
+    with pytest.raises(UserError, match="leave the scale out"):
+        scale_and_budget(command, "1/2", None)
+    document = {"run": ["./benchmark", "{options_file}"], "run_seconds": 12.0}
+    spec = _resolved(engine="command", command=document, device="none")
+    assert spec.age_s(120.0) == pytest.approx(12.0)
+    assert StudySpec.model_validate(spec.model_dump(mode="json")) == spec
+    assert estimate(spec).verification_s > 0
+    # None of its runs waits for others: 1000 MiB, and 64 MiB for the program itself.
+    assert estimate(spec).memory_bytes == 1064 << 20
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"engine": "dbbench"}, "unknown engine 'dbbench': did you mean 'db_bench'?"),
+        ({"engine": "command"}, r"table \[command\]"),
+        ({"db_bench": "/opt/db_bench"}, "ask for engine 'db_bench'"),
+        ({"command": {"run": ["./benchmark", "{options_file}"]}}, "ask for engine 'command'"),
+        ({"engine": "command", "command": {"run": []}}, "command.run: needs at least 1"),
+        (
+            {"engine": "command", "command": {"run": ["./benchmark", "{option_file}"]}},
+            r"command: run: unknown placeholder '\{option_file\}': did you mean '\{options_file\}'",
+        ),
+        (
+            {"engine": "command", "command": {"run": ["./benchmark", "{options_file}"]}},
+            "machine's own storage, not on 'ssd-100mb'; leave the device out",
+        ),
+    ],
+)
+def test_engines_are_asked_for_by_name(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        _resolved(**given)
+
+
+def test_defaults() -> None:
+    spec = _resolved()
+    assert (spec.tuner, spec.space, spec.objective, spec.seed) == (
+        "dremel",
+        {"name": "dremel"},
+        "throughput_ops_s",
+        1,
+    )
+    assert spec.memory_bytes == 1000 << 20
+    assert spec.base_options is None
+    assert StudySpec.model_validate(spec.model_dump(mode="json")) == spec
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"wrkload": "x"}, "unknown field 'wrkload': did you mean 'workload'?"),
+        ({"workload": "dremel-write-heav"}, "did you mean 'dremel-write-heavy'?"),
+        ({"device": "ssd"}, "unknown device 'ssd': did you mean 'ssd-"),
+        ({"space": "dremmel"}, "unknown space 'dremmel': did you mean 'dremel'?"),
+        ({"tuner": "randm"}, "unknown tuner 'randm': did you mean 'random'?"),
+        ({"tuner_settings": {"bukets": 3}}, "did you mean 'buckets'?"),
+        ({"objective": "throughput"}, "did you mean 'throughput_ops_s'?"),
+        ({"scale": "1/1000"}, "scale: '1/1000' is not one"),
+        ({"scale": "0"}, "scale: '0' is not one"),
+        ({"budget": "soon"}, "budget: 'soon' is not a duration"),
+        ({"budget": "-3"}, "budget: '-3' is not a duration"),
+        ({"budget": "1s"}, r"budget: 1.0 s is too small .* at scale 1/512; it takes at least 2.34375 s"),
+        (
+            {"scale": "1/2", "budget": "3m"},
+            r"too small for tuner 'dremel' at scale 1/2; it takes at least 600 s",
+        ),
+        ({"tuner": "random", "scale": "1/2", "budget": "30s"}, "it takes at least 60 s"),
+        ({"memory": "0x10"}, "memory: '0x10' is not a size"),
+        ({"memory": "1MiB"}, "a memory budget of 1MiB is too small .* it takes at least"),
+        ({"seed": -1}, "seed: .*not -1"),
+        ({"verification": {"proof_pairs": 5}}, "verification.proof_pairs: .*not 5"),
+        ({"verification": {"pairs": 9}}, "unknown field 'pairs'"),
+    ],
+)
+def test_bad_input_is_one_line(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(UserError, match=message) as error:
+        _resolved(**given)
+    assert "\n" not in str(error.value)
+
+
+def test_a_workload_has_to_be_named() -> None:
+    with pytest.raises(UserError, match="workload: missing"):
+        resolve(make_request({}), "study")
+
+
+@pytest.mark.parametrize("name", ["", "a/b", "../a", "-a", "a b", "a" * 101])
+def test_a_name_is_one_of_a_directory(name: str) -> None:
+    with pytest.raises(UserError, match=r"study: '.*' is no name"):
+        resolve(make_request({"workload": "ycsb-a"}), name)
+
+
+def test_the_options_file_is_read_last() -> None:
+    def never() -> None:
+        raise AssertionError("read although the device is wrong")
+
+    with pytest.raises(UserError, match="unknown device"):
+        resolve(make_request({"workload": "ycsb-a", "device": "x"}), "study", never)
+
+
+def _file(folder: Path, text: str) -> Path:
+    path = folder / "study.toml"
+    path.write_text(text)
+    return path
+
+
+def test_a_study_file_says_what_is_not_given(tmp_path: Path) -> None:
+    file = _file(
+        tmp_path,
+        'workload = "ycsb-b"\ndevice = "nvme"\nscale = "1/128"\nbudget = "1m"\nseed = 7\n'
+        "[tuner_settings]\nbuckets = 3\n[verification]\nproof_pairs = 8\n",
+    )
+    request = make_request({"device": "sata", "seed": None}, file)
+    assert (request.workload, request.device, request.scale, request.seed) == ("ycsb-b", "sata", "1/128", 7)
+    assert request.tuner_settings == {"buckets": 3}
+    assert request.verification.proof_pairs == 8
+
+
+def test_file_names_in_a_study_file_count_from_where_it_lies(tmp_path: Path) -> None:
+    file = _file(tmp_path, 'workload = "mine.toml"\ndevice = "nvme"\noptions_file = "OPTIONS"\nout = "out"\n')
+    request = make_request({}, file)
+    assert (request.workload, request.device) == (str(tmp_path / "mine.toml"), "nvme")
+    assert (request.options_file, request.out) == (str(tmp_path / "OPTIONS"), str(tmp_path / "out"))
+
+
+def test_programs_in_a_study_file_count_from_where_it_lies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Absolutely, for the study may be resumed from elsewhere."""
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    command = '[command]\nrun = ["bin/bench", "./a.jar", "../b", "c/d", "--dir=./e", "{options_file}"]\n'
+    _file(folder, f'{command}set_up = ["fill", "all"]\n')
+    monkeypatch.chdir(tmp_path)
+    request = make_request({}, Path("mine/study.toml"))
+    assert request.command is not None
+    assert request.command.run == (
+        str(folder / "bin/bench"),
+        str(folder / "a.jar"),
+        str(tmp_path / "b"),
+        "c/d",
+        "--dir=./e",
+        "{options_file}",
+    )
+    assert request.command.set_up == ("fill", "all")
+    file = _file(folder, '[command]\nshell = true\nrun = ["./bench {options_file}"]\n')
+    shell = make_request({}, file).command
+    assert shell is not None
+    assert shell.run == ("./bench {options_file}",)
+
+
+@pytest.mark.parametrize("command", ["7", "[1]", '{ run = "x" }', "{ run = [1] }"])
+def test_a_command_of_the_wrong_form_is_one_line(tmp_path: Path, command: str) -> None:
+    with pytest.raises(UserError, match=r"study.toml: command"):
+        make_request({}, _file(tmp_path, f"command = {command}\n"))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('workload = "ycsb-a"\ndevice = nvme\n', "malformed TOML: .*line 2"),
+        ('worklod = "ycsb-a"\n', "study.toml: unknown field 'worklod': did you mean 'workload'?"),
+        ("seed = 1.5\n", "study.toml: seed: .*not 1.5"),
+        ("[verification]\nproof_pairs = 2\n", "study.toml: verification.proof_pairs: "),
+    ],
+)
+def test_a_bad_study_file_is_named_with_what_is_wrong(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        make_request({}, _file(tmp_path, text))
+
+
+def test_a_missing_study_file_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"study\.toml: cannot be read: No such file"):
+        make_request({}, tmp_path / "study.toml")
+
+
+def test_the_estimate_adds_up() -> None:
+    expected = estimate(_resolved(scale="1/64"))
+    assert expected.search_s == 2325 / 64
+    # Full size: baseline 120 s, pick 4 * 2 * 120, ablation of 14 knobs 15 * 3 * 60, pruning twice
+    # 2 * 3 * 120, proof 3 * 8 * 120: 120 + 960 + 2700 + 1440 + 2880 = 8100 s.
+    assert expected.verification_s == pytest.approx(8100 / 64)
+    assert expected.total_s == expected.search_s + expected.verification_s + expected.other_s
+    assert 0 < expected.other_s < 0.2 * expected.total_s
+
+
+def test_preloading_takes_time_and_disk() -> None:
+    without, with_data = _resolved(), _resolved(workload="dremel-preloaded")
+    assert estimate(with_data).other_s > estimate(without).other_s
+    assert estimate(with_data).disk_bytes > estimate(without).disk_bytes

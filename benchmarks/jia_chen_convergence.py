@@ -1,5 +1,6 @@
 """Figures 7, 8, 10, 13 and 16 of Jia and Chen: how the five algorithms get on in time, on one table."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ PAPER_STEPS_OF_ECM = 23
 BUDGET_SHARE = 0.2
 GENERATION = 10
 GENERATIONS = 30
+SMOOTHED = 20
 
 
 def jia_chen_convergence(settings: Settings) -> list[Claim]:
@@ -53,18 +55,20 @@ def jia_chen_convergence(settings: Settings) -> list[Claim]:
         ]
         write_csv(settings.out / "first_seed.csv", rows)
         write_csv(settings.out / "alleles.csv", alleles)
-    write_figure(settings, f"Convergence ({table.name})", _panels(table, found, alleles))
+    write_figure(settings, f"Convergence ({table.name})", _panels(table, found, alleles), columns=1)
     return claims
 
 
-def _recommended(table: Recorded, chosen: Algorithm, order: tuple[Configuration, ...]) -> list[Configuration]:
-    """Returns what the search would recommend after each step: the best by its own objective."""
+def _recommender(
+    table: Recorded, chosen: Algorithm, order: tuple[Configuration, ...]
+) -> Callable[[int], Configuration]:
+    """Returns what the search would recommend after so many steps: the best by its own objective."""
     if chosen.name == "weighted-sum":
         targets = table.targets()
         values = [targets.get(each, -np.inf) for each in order]
-        return [order[int(np.argmax(values[:step]))] for step in range(1, len(order) + 1)]
+        return lambda steps: order[int(np.argmax(values[:steps]))]
     results = [answer(table, Trial(each, 1.0)) for each in order]
-    return [order[chosen.objective.ranks(results[:step]).index(0)] for step in range(1, len(order) + 1)]
+    return lambda steps: order[chosen.objective.ranks(results[:steps]).index(0)]
 
 
 def _claims(table: Recorded, chosen: Algorithm, searches: list[tuple[Configuration, ...]]) -> list[Claim]:
@@ -73,8 +77,9 @@ def _claims(table: Recorded, chosen: Algorithm, searches: list[tuple[Configurati
         float(np.mean([table.rows[each][THROUGHPUT] < threshold for each in order if each in table.rows]))
         for order in searches
     ]
-    changes = [len(set(_recommended(table, chosen, order[:100]))) for order in searches[:20]]
-    final = [_final(table, chosen, order) for order in searches[:20]]
+    recommenders = [(len(order), _recommender(table, chosen, order)) for order in searches[:20]]
+    changes = [len({after(step) for step in range(1, min(100, last) + 1)}) for last, after in recommenders]
+    final = [table.rows[after(last)] for last, after in recommenders]
     engine, device = table.conditions.engine, table.conditions.device.name
     return [
         reported(
@@ -112,10 +117,6 @@ def _claims(table: Recorded, chosen: Algorithm, searches: list[tuple[Configurati
             device=device,
         ),
     ]
-
-
-def _final(table: Recorded, chosen: Algorithm, order: tuple[Configuration, ...]) -> dict[str, float]:
-    return table.rows[_recommended(table, chosen, order)[-1]]
 
 
 def _quartiles(values: list[float]) -> tuple[float, float, float]:
@@ -183,11 +184,13 @@ def _panels(
     best, latency, instantaneous = [], [], []
     for name, order in found.items():
         minutes = [run_min * step for step in range(1, len(order) + 1)]
-        rows = [table.rows[each] for each in _recommended(table, algorithm(table, name), order)]
+        after = _recommender(table, algorithm(table, name), order)
+        rows = [table.rows[after(step)] for step in range(1, len(order) + 1)]
         best.append(lines(name, minutes, [row[THROUGHPUT] for row in rows], line_shape="hv"))
         latency.append(lines(name, minutes, [row[LATENCY] for row in rows], line_shape="hv"))
-        own = [table.rows[each][THROUGHPUT] if each in table.rows else None for each in order]
-        instantaneous.append({**lines(name, minutes, []), "y": own})
+        own = [table.rows[each][THROUGHPUT] for each in order if each in table.rows]
+        means = np.convolve(own, np.ones(SMOOTHED) / SMOOTHED, "valid")
+        instantaneous.append(lines(name, minutes[SMOOTHED - 1 :], means.tolist()))
     labels = list(dict.fromkeys(map(_label, alleles)))
     heat = {
         "type": "heatmap",
@@ -204,7 +207,7 @@ def _panels(
     return [
         Panel("Figures 7, 8: throughput of the recommended", time, "operations/s", best),
         Panel("Figures 7, 8: its latency", time, "read p99 (us)", latency),
-        Panel("Figure 13: every step", time, "operations/s", instantaneous),
+        Panel(f"Figure 13: every step, mean of {SMOOTHED}", time, "operations/s", instantaneous),
         Panel("Figure 16: alleles of GA, mean of all seeds", "generation", "", [heat]),
     ]
 

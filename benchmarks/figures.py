@@ -45,8 +45,8 @@ def bars(name: str, x: Sequence[str], y: Sequence[float], **further: Any) -> dic
 def write_figure(settings: Settings, title: str, panels: Sequence[Panel], columns: int = 2) -> None:
     """Writes the panels, so many in a row, as figure.html into `--out`; nothing without it.
 
-    Lines of one name have one colour in all panels, and stand in the legend once. The page takes Plotly's
-    script from its publisher, so that the evidence in the repository stays small.
+    Lines and bars of one name have one colour in all panels, and stand in the legend once. The page takes
+    Plotly's script from its publisher, so that the evidence in the repository stays small.
     """
     if settings.out is None or not panels:
         return
@@ -66,12 +66,14 @@ def write_figure(settings: Settings, title: str, panels: Sequence[Panel], column
 
 
 def _coloured(trace: Mapping[str, Any], colour_of: dict[str, str], colours: Iterator[str]) -> dict[str, Any]:
-    """Returns a trace in its name's colour, unless it has one of its own or is no line."""
+    """Returns a trace in its name's colour, unless it has one of its own or is of a kind without."""
     name = trace.get("name")
-    if trace.get("type") != "scatter" or name is None or "line" in trace or "marker" in trace:
+    if trace.get("type") not in ("scatter", "bar") or name is None or "line" in trace or "marker" in trace:
         return dict(trace)
     known = name in colour_of
     if not known:
         colour_of[name] = next(colours)
-    paint = {"line": {"color": colour_of[name]}, "marker": {"color": colour_of[name]}}
-    return {"legendgroup": name, "showlegend": not known, **trace, **paint}
+    painted = {"marker": {"color": colour_of[name]}}
+    if trace["type"] == "scatter":
+        painted["line"] = {"color": colour_of[name]}
+    return {"legendgroup": name, "showlegend": not known, **trace, **painted}

@@ -62,7 +62,9 @@ def alabed_space(settings: Settings) -> list[Claim]:
 
 def _claims(space: Space, records: list[TrialRecord], settings: Settings) -> list[Claim]:
     default = space.default()
-    drawn = [record for record in records if record.trial.configuration != default]
+    # Of what was measured again because it was disturbed, the last.
+    last = {record.trial.configuration: record for record in records}
+    drawn = [record for configuration, record in last.items() if configuration != default]
     sound = [record for record in drawn if record.measurement is not None]
     control = [
         _throughput(record)

@@ -1,14 +1,27 @@
 """Open runs, kept parked between the trials that continue them."""
 
+import hashlib
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from rocktune.engine.base import Progress, Run
-from rocktune.study.executors.twins import store_digest
 from rocktune.trial import Configuration, Experiment, Measurement, OptionMaps
 
 RunKey = tuple[Configuration, int]
 """What a run is known by: its configuration and replicate."""
+
+
+def store_digest(options: OptionMaps, experiment: Experiment, seed: int) -> str:
+    """Returns what two runs of a study share if they do the same to the same store.
+
+    Args:
+        options: what the store really uses, read back.
+        experiment: of which the workload may belong to the configuration.
+        seed: the run's.
+    """
+    told = json.dumps([options, experiment.workload.model_dump(mode="json"), seed], sort_keys=True)
+    return hashlib.sha256(told.encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True)

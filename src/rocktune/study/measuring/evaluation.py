@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from rocktune.engine.base import RunFailed
 from rocktune.errors import UserError
 from rocktune.ledger import Ledger, StudyRecord
-from rocktune.study.executors.runs import Job, RunKey
-from rocktune.study.executors.twins import Twins, store_digest
+from rocktune.study.executors.runs import Job, RunKey, store_digest
 from rocktune.study.measuring.dispatch import Dispatcher, Taken
 from rocktune.study.measuring.interrupt import Interrupt
 from rocktune.study.measuring.observer import Observer
+from rocktune.study.measuring.twins import Twins
 from rocktune.trial import Batch, Configuration, Experiment, Measurement, OptionMaps, Result, Status
 
 Opening = Callable[[Configuration, int], tuple[Experiment, Configuration, int]]

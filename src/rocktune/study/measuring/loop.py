@@ -6,11 +6,11 @@ from typing import TypeVar
 
 from rocktune.ledger import Ledger, StudyRecord
 from rocktune.study.executors import Executor
-from rocktune.study.executors.twins import Twins
 from rocktune.study.measuring.dispatch import Dispatcher
 from rocktune.study.measuring.evaluation import Evaluation, Opening, Recording
 from rocktune.study.measuring.interrupt import Interrupt
 from rocktune.study.measuring.observer import Observer
+from rocktune.study.measuring.twins import Twins
 from rocktune.trial import Batch, Measurement, Result
 
 Outcome = TypeVar("Outcome")

@@ -1,26 +1,13 @@
 """Configurations of which RocksDB makes one and the same store, by changing what it is given."""
 
-import hashlib
-import json
 from collections.abc import Callable, Iterable
 
 from rocktune.ledger import TrialRecord
-from rocktune.trial import Configuration, Experiment, OptionMaps, Status
+from rocktune.study.executors.runs import store_digest
+from rocktune.trial import Configuration, Experiment, Status
 
 Place = tuple[int, int]
 """Of a trial: its batch, and its place in it."""
-
-
-def store_digest(options: OptionMaps, experiment: Experiment, seed: int) -> str:
-    """Returns what two runs of a study share if they do the same to the same store.
-
-    Args:
-        options: what the store really uses, read back.
-        experiment: of which the workload may belong to the configuration.
-        seed: the run's.
-    """
-    told = json.dumps([options, experiment.workload.model_dump(mode="json"), seed], sort_keys=True)
-    return hashlib.sha256(told.encode()).hexdigest()[:16]
 
 
 class Twins:

@@ -10,7 +10,7 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
 from sklearn.model_selection import KFold, cross_val_predict
 
-from benchmarks.claims import Claim, Measured, Settings, exactly, main, reported
+from benchmarks.claims import Claim, Measured, Settings, main, reported
 from benchmarks.figures import Panel, write_figure
 from benchmarks.measuring import processors_awake
 from rocktune import api
@@ -54,13 +54,13 @@ def alabed_space(settings: Settings) -> list[Claim]:
             records = opened.trials(opened.study(STUDY))
         memory_bytes = read_table(out / "table.csv").conditions.memory_bytes
     space = load_space(SPACE, memory_bytes, 5e7)
-    claims = _claims(space, records, settings)
+    claims = _claims(space, records, summary["noise"][THROUGHPUT], settings)
     for claim in claims:
         claim.engine, claim.device = summary["engine"], str(settings.extra["device"])
     return claims
 
 
-def _claims(space: Space, records: list[TrialRecord], settings: Settings) -> list[Claim]:
+def _claims(space: Space, records: list[TrialRecord], noise: float | None, settings: Settings) -> list[Claim]:
     default = space.default()
     # Of what was measured again because it was disturbed, the last.
     last = {record.trial.configuration: record for record in records}
@@ -78,13 +78,10 @@ def _claims(space: Space, records: list[TrialRecord], settings: Settings) -> lis
     return [
         _reported("random_over_default", "ratio of throughput; median, 5% and 95%", middle, low, high, sound),
         _reported("best_random_over_default", "ratio of throughput", ratios.max(), None, None, sound),
-        reported(
-            "noise_of_throughput",
-            "the control: the default again and again",
-            "coefficient of variation",
-            exactly(float(np.std(control, ddof=1) / np.mean(control)), len(control)),
-            engine="",
-            device="",
+        *(
+            [_reported("noise_of_throughput", "coefficient of variation", noise, None, None, records)]
+            if noise is not None
+            else []
         ),
         _reported("share_that_fails", SHARE, 1 - len(sound) / len(drawn), None, None, drawn),
         _reported("share_with_a_twin", SHARE, _shared(stores), None, None, sound),

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from rocktune import api
-from rocktune.api import machine, requests, running, sweeping, tuning
+from rocktune.api import machine, options, requests, running, sweeping, tuning
 from rocktune.engine import CommandSpec, DbBenchSpec, EngineSpec
 from rocktune.errors import UserError
 from rocktune.ledger import open_ledger
@@ -269,7 +269,7 @@ def test_a_bad_run_is_one_line(engines: Engines, given: dict[str, Any], message:
 
 
 def test_an_unknown_option_suggests_the_nearest(engines: Engines, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(running, "_all_sections", lambda: {"ttl": "cf", "paranoid_checks": "db"})
+    monkeypatch.setattr(options, "_all_sections", lambda: {"ttl": "cf", "paranoid_checks": "db"})
     with pytest.raises(
         UserError, match="unknown option 'write_bufer_size': did you mean 'write_buffer_size'"
     ):

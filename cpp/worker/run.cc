@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "rocktune/runner/process_usage.h"
+#include "rocktune/runner/run_env.h"
 #include "rocktune/runner/run_error.h"
+#include "worker/governing.h"
 
 namespace rocktune {
 
@@ -42,6 +44,9 @@ void Run::OpenStore(const RunRequest& request) {
         RunFailure::kInvalid,
         "option 'allow_mmap_reads' (db): no device can be kept to with memory maps; set it to false");
   }
+  if (!request.options.governor.empty()) {
+    CreateGovernor(request, &setup.options);
+  }
   setup.wal = request.workload.wal;
   setup.sync = request.workload.sync;
   setup.file_system = file_system_;
@@ -56,7 +61,38 @@ void Run::OpenStore(const RunRequest& request) {
                   : StoreError("opening the store failed", status);
   }
   options_ = store_->ReadBackOptions();
+  if (governor_ != nullptr) {
+    options_.governor = MapFromGovernorOptions(governor_->options());
+    if (const rocksdb::Status attached = governor_->Attach(store_->db()); !attached.ok()) {
+      throw StoreError("the governor could not be attached", attached);
+    }
+  }
   file_system_->SetThrottled(true);
+}
+
+void Run::CreateGovernor(const RunRequest& request, rocksdb::Options* options) {
+  if (options->rate_limiter != nullptr) {
+    throw RunError(
+        RunFailure::kInvalid,
+        "option 'rate_limiter_bytes_per_sec' (db): a governor is a rate limiter itself; leave one out");
+  }
+  GovernorOptions governor = GovernorOptionsFromMap(request.options.governor);
+  if (governor.device_bytes_per_s == 0) {
+    governor.device_bytes_per_s = request.device.bandwidth_bytes_s;
+  }
+  if (governor.device_bytes_per_s == 0) {
+    throw RunError(RunFailure::kInvalid,
+                   "option 'device_bytes_per_s' (governor): needed on a device without a limit");
+  }
+  governor.clock = NewRunSystemClock(&clock_);
+  if (const rocksdb::Status status = CompactionGovernor::Create(governor, &governor_); !status.ok()) {
+    throw RunError(RunFailure::kInvalid, "governor: " + status.ToString());
+  }
+  governor_->Prepare(options);
+}
+
+std::optional<GovernorCounters> Run::Governed() const {
+  return governor_ == nullptr ? std::nullopt : std::optional(governor_->Counters());
 }
 
 void Run::OnBackgroundError(const rocksdb::Status& status) {
@@ -70,6 +106,9 @@ void Run::OnBackgroundError(const rocksdb::Status& status) {
 
 void Run::EndLoad() {
   watch_.reset();
+  if (governor_ != nullptr) {
+    governor_->StopLimiting();  // an operation may wait for a compaction, which the run's clock would hold up
+  }
   {
     std::lock_guard<std::mutex> lock(failure_mutex_);
     failing_ = nullptr;
@@ -79,6 +118,7 @@ void Run::EndLoad() {
 
 void Run::Close() {
   EndLoad();
+  governor_.reset();
   const rocksdb::Status status = store_->Close();
   if (!status.ok()) {
     throw StoreError("closing the store failed", status);

@@ -4,10 +4,12 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "rocktune/device/device_spec.h"
 #include "rocktune/device/throttled_file_system.h"
+#include "rocktune/governor/compaction_governor.h"
 #include "rocktune/runner/measurement.h"
 #include "rocktune/runner/progress.h"
 #include "rocktune/runner/rocksdb_options.h"
@@ -43,17 +45,20 @@ class Run {
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
-  // What the store really uses.
+  // What the store and its governor really use.
   const OptionMaps& options() const { return options_; }
   uint64_t Load(const Progress& progress) { return runner_->Load(progress); }
   Measurement Advance(double until_s, const Progress& progress) {
     return runner_->Advance(until_s, progress);
   }
+  // What the store's governor has done so far; nothing for a store without one.
+  std::optional<GovernorCounters> Governed() const;
   // Ends the load and closes the store properly; the run may then only be destroyed.
   void Close();
 
  private:
   void OpenStore(const RunRequest& request);
+  void CreateGovernor(const RunRequest& request, rocksdb::Options* options);
   void EndLoad();
   // Background errors may come as soon as the store is open, hence before the runner is there.
   void OnBackgroundError(const rocksdb::Status& status);
@@ -65,6 +70,7 @@ class Run {
   rocksdb::Status early_failure_;
   Runner* failing_ = nullptr;  // whom to tell of failures, once it is there
   std::unique_ptr<RocksDbStore> store_;
+  std::unique_ptr<CompactionGovernor> governor_;  // gone before the store
   std::unique_ptr<Runner> runner_;
   std::unique_ptr<ResourceWatch> watch_;
 };

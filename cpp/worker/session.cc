@@ -8,6 +8,7 @@
 #include <exception>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "rocktune/runner/options_file.h"
 #include "rocktune/runner/process_usage.h"
 #include "rocktune/util/rocksdb_compat.h"
+#include "worker/governing.h"
 
 namespace rocktune {
 namespace {
@@ -145,8 +147,13 @@ nlohmann::json Session::Reply(const nlohmann::json& command, Next* next) {
 
 nlohmann::json Session::CheckOptions(const nlohmann::json& command) const {
   CheckFields(command, {"options"});
-  const rocksdb::Options options = OptionsFromMaps(OptionMapsFromJson(command.at("options")));
-  return {{"event", "options"}, {"options", ToJson(MapsFromOptions(options, options))}};
+  const OptionMaps given = OptionMapsFromJson(command.at("options"));
+  const rocksdb::Options options = OptionsFromMaps(given);
+  OptionMaps effective = MapsFromOptions(options, options);
+  if (!given.governor.empty()) {
+    effective.governor = MapFromGovernorOptions(GovernorOptionsFromMap(given.governor));
+  }
+  return {{"event", "options"}, {"options", ToJson(effective)}};
 }
 
 nlohmann::json Session::ReadOptions(const nlohmann::json& command) const {
@@ -188,7 +195,11 @@ nlohmann::json Session::Advance(const nlohmann::json& command) {
   CheckFields(command, {"until_s"});
   Run& run = OpenRun();
   advanced_ = true;
-  return ToJson(run.Advance(command.at("until_s").get<double>(), ProgressSender()));
+  nlohmann::json measurement = ToJson(run.Advance(command.at("until_s").get<double>(), ProgressSender()));
+  if (const std::optional<GovernorCounters> governed = run.Governed()) {
+    measurement["governor"] = ToJson(*governed);
+  }
+  return measurement;
 }
 
 nlohmann::json Session::Park() {

@@ -134,6 +134,36 @@ TEST_F(SessionTest, RunsAStore) {
   EXPECT_EQ(next_, Session::Next::kEnd);
 }
 
+TEST_F(SessionTest, GovernsAStore) {
+  open_["options"]["governor"] = {{"mode", "toggle"}, {"interval_us", "10000"}, {"debt_runs", "50"}};
+  open_["options"]["cf"]["level0_slowdown_writes_trigger"] = "30";
+  const nlohmann::json opened = Send(open_);
+  ASSERT_EQ(opened.at("event"), "opened") << opened;
+  const nlohmann::json& governor = opened.at("options").at("governor");
+  EXPECT_EQ(governor.at("device_bytes_per_s"), "50000000") << "the device's";
+  EXPECT_EQ(governor.at("max_flush_bytes_per_s"), "25000000");
+  EXPECT_EQ(opened.at("options").at("cf").at("level0_slowdown_writes_trigger"), "30") << "what the user gave";
+  Send({{"command", "load"}});
+  const nlohmann::json window = Send({{"command", "advance"}, {"until_s", 0.2}});
+  EXPECT_GT(window.at("governor").at("intervals"), 5) << window;
+  EXPECT_EQ(window.at("governor").at("failed_changes"), 0);
+  EXPECT_EQ(Send({{"command", "close"}, {"keep", true}}).at("event"), "closed");
+}
+
+TEST_F(SessionTest, RefusesAGovernorThatCannotBe) {
+  open_["options"]["governor"] = {{"mode", "toggle"}};
+  nlohmann::json open = open_;
+  open["device"] = {{"name", "none"}};
+  ExpectError(Send(open), "invalid", "device_bytes_per_s");
+  StartSession();
+  open = open_;
+  open["options"]["db"]["rate_limiter_bytes_per_sec"] = "1000000";
+  ExpectError(Send(open), "invalid", "rate_limiter_bytes_per_sec");
+  StartSession();
+  ExpectError(Send({{"command", "check_options"}, {"options", {{"governor", {{"speed", "1"}}}}}}), "invalid",
+              "'speed'");
+}
+
 TEST_F(SessionTest, GoesOnFromAKeptStore) {
   Send(open_);
   Send({{"command", "load"}});

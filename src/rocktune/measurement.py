@@ -204,6 +204,7 @@ _STATES = frozenset(
         "live_keys",
         "memory_bytes",
         "histograms",
+        "governor",
         "until_s",
     }
 )

@@ -14,8 +14,9 @@ counts = st.integers(0, (1 << 62) - 1)
 
 def test_presets() -> None:
     names = device_names()
-    drives = ["none", "ssd-100mb", "ssd-200mb", "sata", "nvme", "intel-750", "intel-530", "hdd", "cloud-gp3"]
-    assert list(names) == drives
+    limited = ["none", "ssd-100mb", "ssd-200mb"]
+    drives = ["sata", "nvme", "intel-750", "intel-530", "lite-on-256", "hdd", "cloud-gp3"]
+    assert list(names) == limited + drives
     for name, summary in names.items():
         assert load_device(name).name == name
         assert "\n" not in summary

@@ -95,7 +95,9 @@ def test_scaling_is_monotone(small: int, more: int, scale: int, factor: int, nam
 
     def scaled(value: int, divisor: int) -> int:
         return int(
-            scaled_options({knob.section: {knob.option_name: str(value)}}, divisor)[knob.section][name]
+            scaled_options({knob.section: {knob.option_name: str(value)}}, divisor)[knob.section][
+                knob.option_name
+            ]
         )
 
     if small > 0:

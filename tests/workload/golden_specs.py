@@ -24,7 +24,7 @@ def golden_specs() -> list[WorkloadSpec]:
     arrivals = (
         ArrivalSpec(kind="fixed_rate", operations_s=5000.0),
         ArrivalSpec(kind="sine", operations_s=1000.0, amplitude_operations_s=1000.0, period_s=20.0),
-        ArrivalSpec(kind="bursts", operations_s=2000.0, period_s=5.0, on_s=1.0),
+        ArrivalSpec(kind="bursts", operations_s=2000.0, period_s=5.0, on_s=1.0, phase_s=0.5, patience_s=2.0),
     )
     every_kind = MixSpec(
         get=0.2, get_absent=0.1, put=0.2, insert=0.1, delete=0.1, scan=0.1, read_modify_write=0.2

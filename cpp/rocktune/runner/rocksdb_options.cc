@@ -144,15 +144,22 @@ OptionMaps OptionMapsFromJson(const nlohmann::json& json) {
       maps.cf = MapFromJson(options, section);
     } else if (section == "table") {
       maps.table = MapFromJson(options, section);
+    } else if (section == "governor") {
+      maps.governor = MapFromJson(options, section);
     } else {
-      throw RunError(RunFailure::kInvalid, "options have no part '" + section + "', but db, cf and table");
+      throw RunError(RunFailure::kInvalid,
+                     "options have no part '" + section + "', but db, cf, table and governor");
     }
   }
   return maps;
 }
 
 nlohmann::json ToJson(const OptionMaps& maps) {
-  return {{"db", maps.db}, {"cf", maps.cf}, {"table", maps.table}};
+  nlohmann::json json = {{"db", maps.db}, {"cf", maps.cf}, {"table", maps.table}};
+  if (!maps.governor.empty()) {
+    json["governor"] = maps.governor;
+  }
+  return json;
 }
 
 rocksdb::ConfigOptions StrictConfigOptions() {

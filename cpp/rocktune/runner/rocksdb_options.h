@@ -15,12 +15,14 @@ struct OptionMaps {
   Map db;
   Map cf;
   Map table;  // the block-based table's
+  // A compaction governor's settings, of which RocksDB knows nothing; empty for a store without one.
+  Map governor = {};
 
   bool operator==(const OptionMaps&) const = default;
 };
 
 // Throws RunError (invalid) unless `json` is an object of objects of strings with no other names than these
-// three.
+// four.
 OptionMaps OptionMapsFromJson(const nlohmann::json& json);
 nlohmann::json ToJson(const OptionMaps& maps);
 

@@ -54,6 +54,9 @@ class RocksDbStore : public Store {
   void ResetStatistics() override;
   rocksdb::Status Close() override;
 
+  // The database, null once it is closed. The store's own.
+  rocksdb::DB* db() const { return db_.get(); }
+
   // What the database really uses.
   OptionMaps ReadBackOptions() const;
 

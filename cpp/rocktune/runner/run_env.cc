@@ -1,7 +1,5 @@
 #include "rocktune/runner/run_env.h"
 
-#include <rocksdb/system_clock.h>
-
 #include <cstdint>
 #include <utility>
 
@@ -52,7 +50,11 @@ class RunEnv : public rocksdb::EnvWrapper {
 
 std::unique_ptr<rocksdb::Env> NewRunEnv(const std::shared_ptr<rocksdb::FileSystem>& file_system,
                                         RunClock* clock) {
-  return std::make_unique<RunEnv>(file_system, std::make_shared<RunSystemClock>(clock));
+  return std::make_unique<RunEnv>(file_system, NewRunSystemClock(clock));
+}
+
+std::shared_ptr<rocksdb::SystemClock> NewRunSystemClock(RunClock* clock) {
+  return std::make_shared<RunSystemClock>(clock);
 }
 
 }  // namespace rocktune

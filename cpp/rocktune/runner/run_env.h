@@ -2,6 +2,7 @@
 
 #include <rocksdb/env.h>
 #include <rocksdb/file_system.h>
+#include <rocksdb/system_clock.h>
 
 #include <memory>
 
@@ -17,5 +18,8 @@ namespace rocktune {
 // hinders nothing: sleeps are then real.
 std::unique_ptr<rocksdb::Env> NewRunEnv(const std::shared_ptr<rocksdb::FileSystem>& file_system,
                                         RunClock* clock);
+
+// The clock of such an environment, for what works beside RocksDB.
+std::shared_ptr<rocksdb::SystemClock> NewRunSystemClock(RunClock* clock);
 
 }  // namespace rocktune

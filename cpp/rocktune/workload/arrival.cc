@@ -15,9 +15,19 @@ Arrival::Arrival(const ArrivalSpec& spec)
       amplitude_(spec.amplitude_operations_s),
       period_s_(spec.period_s),
       on_s_(spec.on_s),
-      operations_per_period_(rate_ * (kind_ == Kind::kBursts ? on_s_ : period_s_)) {}
+      phase_s_(spec.phase_s),
+      operations_per_period_(rate_ * (kind_ == Kind::kBursts ? on_s_ : period_s_)),
+      phase_operations_(phase_s_ == 0 ? 0 : OperationsFromPeriod(phase_s_)) {}
 
 double Arrival::OperationsUntil(double seconds) const {
+  return OperationsFromPeriod(phase_s_ + seconds) - phase_operations_;
+}
+
+double Arrival::SecondsOf(double operation) const {
+  return SecondsFromPeriod(operation + phase_operations_) - phase_s_;
+}
+
+double Arrival::OperationsFromPeriod(double seconds) const {
   if (kind_ == Kind::kFixedRate) {
     return rate_ * seconds;
   }
@@ -27,7 +37,7 @@ double Arrival::OperationsUntil(double seconds) const {
   return periods * operations_per_period_ + rest;
 }
 
-double Arrival::SecondsOf(double operation) const {
+double Arrival::SecondsFromPeriod(double operation) const {
   if (kind_ == Kind::kFixedRate) {
     return operation / rate_;
   }

@@ -23,12 +23,16 @@ class Arrival {
  private:
   enum class Kind { kClosed, kFixedRate, kSine, kBursts };
 
+  // The same from the beginning of a period.
+  double OperationsFromPeriod(double seconds) const;
+  double SecondsFromPeriod(double operation) const;
   double SineOperations(double seconds) const;
   double SineSeconds(double operations) const;
 
   Kind kind_;
-  double rate_, amplitude_, period_s_, on_s_;
+  double rate_, amplitude_, period_s_, on_s_, phase_s_;
   double operations_per_period_;
+  double phase_operations_;  // from the period's beginning to the session's
 };
 
 }  // namespace rocktune

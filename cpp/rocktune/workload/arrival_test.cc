@@ -54,5 +54,18 @@ TEST(ArrivalTest, BurstsArePackedIntoTheirOnTime) {
   EXPECT_DOUBLE_EQ(arrival.SecondsOf(120), 4.2);
 }
 
+TEST(ArrivalTest, APhaseBeginsWithinThePeriod) {
+  // The trough of 100 + 80 sin(2 pi t / 10) is at 7.5 s: the sine as 3 pi / 2 of phase have it.
+  ArrivalSpec spec = Sine(100, 80, 10);
+  spec.phase_s = 7.5;
+  const Arrival arrival(spec);
+  EXPECT_NEAR(arrival.OperationsUntil(0), 0, 1e-9);
+  // From the trough to the mean: 250 - 400 / pi = 122.6760; a whole period as ever.
+  EXPECT_NEAR(arrival.OperationsUntil(2.5), 122.6760, 1e-4);
+  EXPECT_NEAR(arrival.OperationsUntil(10), 1000, 1e-9);
+  EXPECT_NEAR(arrival.SecondsOf(122.6760), 2.5, 1e-6);
+  EXPECT_NEAR(arrival.SecondsOf(0), 0, 1e-9);
+}
+
 }  // namespace
 }  // namespace rocktune

@@ -30,7 +30,14 @@ SessionClock::Start SessionClock::Next(int64_t now_ns) {
         return {session_, now_ns < begin_ns_ ? begin_ns_ : -1};
       }
     } else {
-      const double at_s = arrival.SecondsOf(next_operation_);
+      double at_s = arrival.SecondsOf(next_operation_);
+      const double patience_s = sessions_[session_].arrival.patience_s;
+      const double oldest_s = static_cast<double>(now_ns) * 1e-9 - begin_s_ - patience_s;
+      if (patience_s > 0 && at_s < oldest_s) {
+        const double missed = arrival.OperationsUntil(seconds == 0 ? oldest_s : std::min(oldest_s, seconds));
+        next_operation_ += threads_ * std::max(0.0, std::ceil((missed - next_operation_) / threads_));
+        at_s = arrival.SecondsOf(next_operation_);
+      }
       if (seconds == 0 || at_s < seconds) {
         next_operation_ += threads_;
         return {session_, Nanos(begin_s_ + at_s)};

@@ -23,9 +23,9 @@ class SessionClock {
     std::size_t session;
     int64_t intended_ns;  // -1 for "at once"
   };
-  // The thread's next operation. A session with arrivals is worked off also when it ended before `now_ns`;
-  // a closed session is left when it has ended. The first operation of a closed session that is reached
-  // early is intended for the session's beginning.
+  // The thread's next operation. A session with arrivals is worked off also when it ended before `now_ns`,
+  // but for the operations whose patience has ended; a closed session is left when it has ended. The first
+  // operation of a closed session that is reached early is intended for the session's beginning.
   Start Next(int64_t now_ns);
 
  private:

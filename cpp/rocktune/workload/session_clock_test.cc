@@ -120,5 +120,30 @@ TEST(SessionClockTest, AClosedSessionReachedEarlyWaitsForItsBeginning) {
   EXPECT_EQ(clock.Next(2 * kSecond).intended_ns, -1);
 }
 
+TEST(SessionClockTest, WhatWaitsLongerThanItsPatienceIsLeftOut) {
+  Sessions sessions;
+  ArrivalSpec arrival = Rate(4);
+  arrival.patience_s = 0.3;
+  sessions.Add(2, arrival);
+  sessions.Add(0, {});
+  SessionClock clock = sessions.Clock(1, 2);
+  EXPECT_EQ(clock.Next(0).intended_ns, kSecond / 4) << "its first: the second of all";
+  EXPECT_EQ(clock.Next(kSecond).intended_ns, 3 * kSecond / 4) << "late, but not by as much";
+  EXPECT_EQ(clock.Next(8 * kSecond / 5).intended_ns, 7 * kSecond / 4) << "the one at 1.25 s is left out";
+  EXPECT_EQ(clock.Next(50 * kSecond).session, 1U) << "and the session when it has ended";
+}
+
+TEST(SessionClockTest, AfterAMissedSessionTheNextBeginsWithItsOwnRate) {
+  Sessions sessions;
+  ArrivalSpec arrival = Rate(4);
+  arrival.patience_s = 0.1;
+  sessions.Add(1, arrival);
+  sessions.Add(0, Rate(1));
+  SessionClock clock = sessions.Clock();
+  clock.Next(0);
+  EXPECT_EQ(clock.Next(10 * kSecond).intended_ns, kSecond);
+  EXPECT_EQ(clock.Next(10 * kSecond).intended_ns, 2 * kSecond);
+}
+
 }  // namespace
 }  // namespace rocktune

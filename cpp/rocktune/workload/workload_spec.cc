@@ -94,6 +94,8 @@ ArrivalSpec ReadArrival(const nlohmann::json& json, const std::string& path) {
   fields.Read("amplitude_operations_s", &spec.amplitude_operations_s);
   fields.Read("period_s", &spec.period_s);
   fields.Read("on_s", &spec.on_s);
+  fields.Read("phase_s", &spec.phase_s);
+  fields.Read("patience_s", &spec.patience_s);
   fields.RefuseUnknown();
   if (spec.kind == "closed") {
     return spec;
@@ -106,6 +108,9 @@ ArrivalSpec ReadArrival(const nlohmann::json& json, const std::string& path) {
           fields.PathOf("amplitude_operations_s"), "between 0 and operations_s");
   Require(spec.kind != "bursts" || (spec.on_s > 0 && spec.on_s <= spec.period_s), fields.PathOf("on_s"),
           "above 0 and at most period_s");
+  Require(spec.phase_s >= 0 && (spec.phase_s == 0 || spec.phase_s < spec.period_s), fields.PathOf("phase_s"),
+          "at least 0 and below period_s");
+  Require(spec.patience_s >= 0, fields.PathOf("patience_s"), "at least 0");
   return spec;
 }
 

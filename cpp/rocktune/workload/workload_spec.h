@@ -41,6 +41,8 @@ struct ArrivalSpec {
   double amplitude_operations_s = 0;  // sine
   double period_s = 0;                // sine; bursts: on and off together
   double on_s = 0;                    // bursts
+  double phase_s = 0;                 // sine, bursts: how far into its period the session begins
+  double patience_s = 0;              // open: what could not start within it is left out; 0: nothing is
 };
 
 // A stretch of time with a mix and an arrival of its own; after the last session the first begins again.

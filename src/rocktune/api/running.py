@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from rocktune.api.engines import opened_engine, own_options
-from rocktune.engine import Engine, EngineSpec, OptionsChecker, RunFailed, run_options
+from rocktune.api.options import options_by_section
+from rocktune.engine import Engine, EngineSpec, RunFailed, run_options
 from rocktune.engine.spec import FULL_LENGTH_S
-from rocktune.errors import UserError, unknown_name
-from rocktune.space import CATALOGUE, Configuration, OptionMaps, merged_options, space_from_document
+from rocktune.errors import UserError
+from rocktune.space import Configuration, OptionMaps, merged_options, space_from_document
 from rocktune.study import Observer
 from rocktune.study.seeds import seed_of
 from rocktune.study.specs.problem import expected_entries
@@ -176,7 +177,7 @@ def _subject(request: StudyRequest, spec: EngineSpec, options: Mapping[str, str]
     values = {name: knobs[name].parse(text) for name, text in tuned.items()}
     for name, value in values.items():
         knobs[name].check(value)
-    changes = _option_maps(other, [*knobs, *CATALOGUE])
+    changes = options_by_section(other, knobs)
     if base is None:
         configuration = chosen.default().replaced(values)
         chosen.validate(configuration)
@@ -197,30 +198,3 @@ def _refuse_derived(given: OptionMaps, options: OptionMaps) -> None:
                     f"{name}: follows from the memory budget, would be {options[section][name]}; "
                     "set --memory or give an OPTIONS file"
                 )
-
-
-def _option_maps(options: Mapping[str, str], known: list[str]) -> OptionMaps:
-    """Sorts options that are no knobs by section: catalogued ones, and whatever else the linked RocksDB has.
-
-    Raises:
-        UserError: there is no such option, or the text is no value of a catalogued one.
-    """
-    maps: OptionMaps = {"db": {}, "cf": {}, "table": {}}
-    foreign = [name for name in options if name not in CATALOGUE]
-    sections = _all_sections() if foreign else {}
-    for name in foreign:
-        if name not in sections:
-            raise unknown_name("option", name, {*known, *sections})
-        maps[sections[name]][name] = options[name]
-    for name in options.keys() - set(foreign):
-        knob = CATALOGUE[name]
-        value = knob.parse(options[name])
-        knob.check(value)
-        maps[knob.section][knob.option_name] = knob.text(value)
-    return maps
-
-
-def _all_sections() -> dict[str, str]:
-    with closing(OptionsChecker()) as checker:
-        effective = checker.effective({"db": {}, "cf": {}, "table": {}})
-        return {name: section for section, texts in effective.items() for name in texts}

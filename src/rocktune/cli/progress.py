@@ -20,6 +20,7 @@ _PHASES = {
     "ablate": "Asking what matters",
     "prune": "Pruning",
     "prove": "Proving",
+    "govern": "Governing",
     "sweep": "Sweeping",
 }
 _STEPS = {"load": "loading data", "settle": "settling data"}

@@ -68,6 +68,10 @@ _PRESETS: dict[str, tuple[str, DeviceSpec]] = {
             ),
         ),
         (
+            "Lite-On's LCS-256 (SATA), of Warlo's thesis: 430 MB/s, 70,000 operations a second",
+            DeviceSpec(name="lite-on-256", bandwidth_bytes_s=430 * 10**6, iops=70_000),
+        ),
+        (
             "a hard disk of 7,200 turns a minute: 160 MB/s, 150 operations a second, 8 ms",
             DeviceSpec(
                 name="hdd",

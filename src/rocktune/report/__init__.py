@@ -2,7 +2,15 @@
 
 from rocktune.report.comparison import render_comparison
 from rocktune.report.document import write_document
+from rocktune.report.governed import write_governed_report
 from rocktune.report.page import render_report, write_report
 from rocktune.report.reproduce import command_line
 
-__all__ = ["command_line", "render_comparison", "render_report", "write_document", "write_report"]
+__all__ = [
+    "command_line",
+    "render_comparison",
+    "render_report",
+    "write_document",
+    "write_governed_report",
+    "write_report",
+]

@@ -180,8 +180,51 @@ _INPUT_OUTPUT = (
     ),
 )  # fmt: skip
 
+_GOVERNOR = (
+    Knob(
+        "governor_mode", "governor", "", "proportional", choices=("toggle", "proportional"), option="mode",
+        live_change="reopen",
+        effect="While writes peak, toggle switches compactions off and proportional slows them down.",
+    ),
+    Knob(
+        "governor_debt_bytes", "governor", "bytes", 64 * _GIB, low=0, high=1024 * _GIB, step=MIB, scaled=True,
+        option="debt_bytes", live_change="reopen",
+        effect="Bytes that compaction may owe, 0 for no bound: more serves a longer peak, and reads suffer.",
+    ),
+    Knob(
+        "governor_debt_runs", "governor", "files", 1000, low=0, high=1 << 20, option="debt_runs",
+        live_change="reopen",
+        effect="Files of level 0 that a read may have to look into, 0 for no bound: likewise.",
+    ),
+    Knob(
+        "governor_interval_us", "governor", "us", 10_000_000, low=1000, high=3_600_000_000, scaled=True,
+        scaled_floor=1000, option="interval_us", live_change="reopen",
+        effect="Time between two decisions: shorter follows the load sooner, and its noise.",
+    ),
+    Knob(
+        "governor_flush_share", "governor", "ratio", 0.5, low=0.01, high=1.0, option="flush_share",
+        live_change="reopen",
+        effect="Share of the fastest flushing from which toggle may switch compactions off.",
+    ),
+    Knob(
+        "governor_total_share", "governor", "ratio", 0.9, low=0.01, high=1.0, option="total_share",
+        live_change="reopen",
+        effect="Share of it that flushes and compactions must take together before it does.",
+    ),
+    Knob(
+        "governor_device_bytes_per_s", "governor", "bytes/s", 0, low=0, high=1024 * _GIB, step=MIB,
+        option="device_bytes_per_s", live_change="reopen",
+        effect="What the device can read and write, 0 for the bandwidth of the device that is emulated.",
+    ),
+    Knob(
+        "governor_max_flush_bytes_per_s", "governor", "bytes/s", 0, low=0, high=1024 * _GIB, step=MIB,
+        option="max_flush_bytes_per_s", live_change="reopen",
+        effect="What flushes reach undisturbed, 0 for half the device.",
+    ),
+)  # fmt: skip
+
 CATALOGUE = MappingProxyType(
-    {knob.name: knob for knob in (*_LEVELS, *_MEMORY, *_PARALLELISM, *_INPUT_OUTPUT)}
+    {knob.name: knob for knob in (*_LEVELS, *_MEMORY, *_PARALLELISM, *_INPUT_OUTPUT, *_GOVERNOR)}
 )
 """Every knob that is known by name."""
 

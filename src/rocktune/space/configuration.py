@@ -6,7 +6,8 @@ from functools import cached_property
 
 Value = int | float | str | bool
 OptionMaps = dict[str, dict[str, str]]
-"""RocksDB options as text by section: "db", "cf" and "table" (see docs/design/worker-protocol.md)."""
+"""RocksDB options as text by section: "db", "cf", "table", and "governor" where there is one (see
+docs/design/worker-protocol.md)."""
 
 
 class Configuration(Mapping[str, Value]):

@@ -11,7 +11,7 @@ from rocktune.errors import UserError
 from rocktune.space.configuration import Value
 from rocktune.units import format_bytes, parse_bytes
 
-Section = Literal["db", "cf", "table", "workload"]
+Section = Literal["db", "cf", "table", "governor", "workload"]
 ActsOn = Literal["live", "new_files", "all_files"]
 LiveChange = Literal["set_options", "set_db_options", "object", "reopen", "migration"]
 
@@ -22,7 +22,8 @@ class Knob:
 
     Attributes:
         name: how configurations and rules call it; RocksDB's name unless `option` says otherwise.
-        section: which of RocksDB's option maps holds it; "workload" for a field of the workload.
+        section: which of RocksDB's option maps holds it; "governor" for a setting of the compaction governor,
+            which a store has when any is set; "workload" for a field of the workload.
         unit: "bytes", "files", "levels", "buffers", "threads", "ratio", "bits", "bytes/s" or "" (a switch).
         default: in a catalogue entry RocksDB's own, in a space the one to start from.
         effect: one sentence for the report: what the option does and what turning it up costs.
@@ -31,7 +32,7 @@ class Knob:
         choices: the values of an ordinal or categorical knob, all of one type; then there is no range.
         step: samples are multiples of it, where the range holds any; values between are valid all the same.
         log: samples are uniform in the logarithm.
-        scaled: a full-size quantity of bytes that is divided by S when the store is.
+        scaled: a full-size quantity, of bytes or time, that is divided by S when the store is.
         scaled_floor: the least that RocksDB takes, where dividing stops; 0 is never changed, for it always
             means "none" or "derive it from the others".
         acts_on: what data has to be rewritten before a store shows the knob's effect: none ("live"), none

@@ -8,13 +8,15 @@ from rocktune.space.configuration import OptionMaps, Value
 from rocktune.space.knob import Knob
 
 SECTIONS = ("db", "cf", "table")
+"""RocksDB's own, which are always there. A store with a compaction governor has "governor" too."""
 
 
 def merged_options(*maps: OptionMaps) -> OptionMaps:
     """Lays option maps over each other, later ones on top. The result shares nothing with them."""
+    sections = dict.fromkeys((*SECTIONS, *(section for options in maps for section in options)))
     return {
         section: {name: text for options in maps for name, text in options.get(section, {}).items()}
-        for section in SECTIONS
+        for section in sections
     }
 
 
@@ -61,11 +63,11 @@ def scaled_options(options: OptionMaps, scale: int) -> OptionMaps:
 
     Scaled are the sizes that stand in proportion to the data: memtables and their arena, the block cache,
     levels, files, blob files, the write-ahead log's limit, the largest compaction, and the bytes of pending
-    compaction at which writes are delayed or stopped. Those that are absent are set to RocksDB 7.8's
-    default divided by S, because a default is a full-size quantity too: unscaled, 64 GiB of pending
-    compaction would never be reached on a model. (Defaults of other versions: have the options read back
-    in full first.) 0 stays 0; it means "none" or "derived", as `max_compaction_bytes` is from
-    `target_file_size_base` and `arena_block_size` from `write_buffer_size`.
+    compaction at which writes are delayed or stopped; a governor's debt and its interval too. Those that
+    are absent are set to RocksDB 7.8's default divided by S, because a default is a full-size quantity too:
+    unscaled, 64 GiB of pending compaction would never be reached on a model. (Defaults of other versions:
+    have the options read back in full first.) 0 stays 0; it means "none" or "derived", as
+    `max_compaction_bytes` is from `target_file_size_base` and `arena_block_size` from `write_buffer_size`.
 
     Not scaled, because the device, the entries and the blocks are not: `block_size`, read-ahead,
     `bytes_per_sync` and other I/O sizes; rates such as `delayed_write_rate`; write groups, which hold whole
@@ -83,7 +85,9 @@ def scaled_options(options: OptionMaps, scale: int) -> OptionMaps:
     if scale == 1:
         return result
     for knob in CATALOGUE.values():
-        section = result[knob.section]
+        section = result.get(knob.section)
+        if section is None:
+            continue
         if knob.scaled and (knob.option_name in section or knob.default != 0):
             text = section.get(knob.option_name, str(knob.default))
             section[knob.option_name] = _divided(text, scale, knob.scaled_floor)

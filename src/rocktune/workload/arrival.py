@@ -23,6 +23,9 @@ class ArrivalSpec(KindSpec):
         amplitude_operations_s: at most operations_s.
         period_s: seconds.
         on_s: seconds, at most period_s.
+        phase_s: how far into its period the session begins, seconds below period_s.
+        patience_s: how long an operation that the store is too slow for waits before it is left out, as by a
+            client that gives up; 0 for ever. What starts late counts from its intended start.
     """
 
     kind: Literal["closed", "fixed_rate", "sine", "bursts"] = "closed"
@@ -30,6 +33,8 @@ class ArrivalSpec(KindSpec):
     amplitude_operations_s: Amount = 0.0
     period_s: Amount = 0.0
     on_s: Amount = 0.0
+    phase_s: Amount = 0.0
+    patience_s: Amount = 0.0
 
     @model_validator(mode="after")
     def _fits_its_kind(self) -> Self:
@@ -50,6 +55,8 @@ class ArrivalSpec(KindSpec):
             )
         if self.on_s > self.period_s:
             raise ValueError(f"on_s: {self.on_s:g} exceeds period_s, {self.period_s:g}")
+        if self.phase_s and self.phase_s >= self.period_s:
+            raise ValueError(f"phase_s: {self.phase_s:g} is not below period_s, {self.period_s:g}")
         return self
 
     def scaled(self, scale: int) -> "ArrivalSpec":
@@ -57,18 +64,19 @@ class ArrivalSpec(KindSpec):
 
         A period stays at least SHORTEST_S long, with the same part of it on.
         """
-        if self.period_s == 0:
-            return self
-        period_s = max(self.period_s / scale, SHORTEST_S)
-        on_s = min(self.on_s * (period_s / self.period_s), period_s)
-        return self.model_copy(update={"period_s": period_s, "on_s": on_s})
+        times = {"patience_s": self.patience_s / scale}
+        if self.period_s:
+            times["period_s"] = max(self.period_s / scale, SHORTEST_S)
+            shrunk = times["period_s"] / self.period_s
+            times |= {"on_s": min(self.on_s * shrunk, times["period_s"]), "phase_s": self.phase_s * shrunk}
+        return self.model_copy(update=times)
 
 
 _ARRIVAL_FIELDS = {
     "closed": frozenset[str](),
-    "fixed_rate": frozenset({"operations_s"}),
-    "sine": frozenset({"operations_s", "amplitude_operations_s", "period_s"}),
-    "bursts": frozenset({"operations_s", "period_s", "on_s"}),
+    "fixed_rate": frozenset({"operations_s", "patience_s"}),
+    "sine": frozenset({"operations_s", "amplitude_operations_s", "period_s", "phase_s", "patience_s"}),
+    "bursts": frozenset({"operations_s", "period_s", "on_s", "phase_s", "patience_s"}),
 }
 
 

@@ -11,6 +11,7 @@ from rocktune.workload.db_bench import db_bench_workloads
 from rocktune.workload.dremel_settings import dremel_workloads
 from rocktune.workload.jia_chen import jia_chen_workloads
 from rocktune.workload.spec import WorkloadSpec
+from rocktune.workload.warlo import warlo_workloads
 from rocktune.workload.ycsb import ycsb_workloads
 
 
@@ -19,7 +20,12 @@ def _by_name(*collections: Iterable[tuple[str, WorkloadSpec]]) -> dict[str, tupl
 
 
 _PRESETS = _by_name(
-    ycsb_workloads(), db_bench_workloads(), dremel_workloads(), jia_chen_workloads(), alabed_workloads()
+    ycsb_workloads(),
+    db_bench_workloads(),
+    dremel_workloads(),
+    jia_chen_workloads(),
+    alabed_workloads(),
+    warlo_workloads(),
 )
 
 

@@ -1,7 +1,7 @@
 """RocksDB in worker processes of this machine."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -90,6 +90,21 @@ class EmbeddedRun(LocalRun):
         measured = self._worker.request("advance", timeout_s, {"until_s": until_s}, progress)
         return Measurement(measured | {"others": others.counted(measured["cpu_s"])})
 
+    def restart(self, open_store: Callable[[Path], tuple[WorkerProcess, OptionMaps]]) -> None:
+        """Closes the store properly and has it opened again; the run's age is then 0.
+
+        Args:
+            open_store: opens the store in the directory that it is given.
+
+        Raises:
+            RunFailed: the run is over and may only be closed.
+        """
+        self._require_alive()
+        with self._remembered_failure():
+            self._worker.close_store(_CLOSE_STORE_TIMEOUT_S)
+            self._worker, self.options = open_store(self.directory)
+        self._age_s = 0.0
+
     def _resident_bytes(self) -> int:
         """The process stays and stands still."""
         return int(self._worker.request("park", _PARK_TIMEOUT_S)["resident_bytes"])
@@ -156,6 +171,17 @@ class EmbeddedEngine(LocalEngine):
             run = EmbeddedRun(worker, opening.directory, options, self)
             self._remember(run)
         return run
+
+    def reopen(
+        self, run: EmbeddedRun, experiment: Experiment, configuration: Configuration, seed: int
+    ) -> None:
+        """Closes a run's store properly and opens it under another experiment; what it holds stays.
+
+        Raises:
+            RunFailed: see `Engine.open`; the run is then over.
+        """
+        store = self._store(experiment, run_options(experiment, configuration), seed)
+        run.restart(lambda directory: self._open_store(store, directory))
 
     def _store(self, experiment: Experiment, options: OptionMaps, seed: int) -> _Store:
         limit_bytes = memory_limit(experiment)

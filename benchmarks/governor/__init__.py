@@ -1,0 +1,1 @@
+"""The experiments of Warlo's thesis, with a governor outside of RocksDB."""

@@ -1,0 +1,151 @@
+"""What the experiments on Warlo's thesis share: its options, its device, its modes, and one measured run."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from benchmarks.claims import Claim, Measured, Settings, reported
+from rocktune.device import DeviceSpec, load_device
+from rocktune.engine import EmbeddedEngine
+from rocktune.online import GovernedLoad, GovernedRun, figures_of, run_governed
+from rocktune.space import merged_options
+from rocktune.trial import OptionMaps
+from rocktune.units import MIB
+from rocktune.workload import WorkloadSpec, load_workload
+
+SCALE = 16
+WAVE_S = 350.0
+DEVICE = "lite-on-256"
+DEVICE_BYTES_S = 430 * 10**6
+"""The thesis' drive; `calibration` finds what the others run on."""
+
+THESIS: OptionMaps = {
+    "db": {
+        "max_background_flushes": "4",
+        "max_background_compactions": "2",
+        "max_subcompactions": "1",
+        "compaction_readahead_size": "0",
+    },
+    "cf": {
+        "write_buffer_size": str(64 * MIB),
+        "max_write_buffer_number": "6",
+        "compression": "kNoCompression",
+        "level_compaction_dynamic_level_bytes": "false",
+        "max_bytes_for_level_base": str(256 * MIB),
+        "target_file_size_base": str(64 * MIB),
+        "level0_file_num_compaction_trigger": "4",
+        "level0_slowdown_writes_trigger": "20",
+        "level0_stop_writes_trigger": "36",
+    },
+    "table": {"block_cache": str(8 * MIB), "filter_policy": "nullptr"},
+}
+"""db_bench's of 2018 with the thesis' changes (section 3.5.6); what later versions do otherwise is pinned."""
+
+RAISED_TRIGGERS: OptionMaps = {
+    "cf": {
+        "level0_slowdown_writes_trigger": "10000",
+        "level0_stop_writes_trigger": "10000",
+        "soft_pending_compaction_bytes_limit": "0",
+        "hard_pending_compaction_bytes_limit": "0",
+    }
+}
+TWO_SUBCOMPACTIONS: OptionMaps = {"db": {"max_subcompactions": "2"}}
+
+
+@dataclass(frozen=True)
+class Way:
+    """One of the ways to run the store that an experiment compares.
+
+    Attributes:
+        name: what figures and claims call it.
+        mode: of `rocktune.online.MODES`.
+        options: laid over the thesis'.
+        governor: settings.
+    """
+
+    name: str
+    mode: str
+    options: OptionMaps = field(default_factory=dict)
+    governor: Mapping[str, str] = field(default_factory=dict)
+
+
+ENABLED = Way("enabled", "enabled")
+RAISED = Way("raised", "enabled", RAISED_TRIGGERS)
+DISABLED = Way("disabled", "disabled")
+# The thesis' tuner knows no bound, and gave the store two subcompactions.
+TOGGLE = Way("toggle", "toggle", TWO_SUBCOMPACTIONS, {"debt_runs": "0", "debt_bytes": "0"})
+PROPORTIONAL = Way("proportional", "proportional", TWO_SUBCOMPACTIONS)
+WAYS = (ENABLED, DISABLED, TOGGLE, PROPORTIONAL)
+
+
+def device_of(settings: Settings) -> DeviceSpec:
+    """Returns the thesis' drive at the bandwidth of the flag `--device-mb-s`."""
+    bytes_s = round(float(settings.extra["device_mb_s"]) * 1e6)
+    return load_device(DEVICE).model_copy(update={"bandwidth_bytes_s": bytes_s})
+
+
+def load_of(
+    settings: Settings,
+    way: Way,
+    until_s: float,
+    *,
+    read_s: float = 60.0,
+    seed: int | None = None,
+    workload: WorkloadSpec | None = None,
+    options: OptionMaps | None = None,
+) -> GovernedLoad:
+    """Returns what a way is asked to do, at full size; `options` are laid over its own."""
+    return GovernedLoad(
+        workload=workload or load_workload("sine"),
+        device=device_of(settings),
+        mode=way.mode,
+        scale=settings.scale,
+        until_s=until_s,
+        read_s=read_s,
+        options=merged_options(THESIS, way.options, options or {}),
+        governor=dict(way.governor),
+        seed=settings.seed if seed is None else seed,
+    )
+
+
+def interleaved(
+    settings: Settings, engine: EmbeddedEngine, loads: Mapping[str, GovernedLoad], repeats: int
+) -> dict[str, list[GovernedRun]]:
+    """Runs every load as often as asked for, one after the other in turn; equal turns have equal seeds."""
+    runs: dict[str, list[GovernedRun]] = {name: [] for name in loads}
+    for turn in range(repeats):
+        for name, load in loads.items():
+            run = run_governed(engine, replace(load, seed=load.seed + turn))
+            runs[name].append(run)
+            found = figures_of(run)
+            settings.say(
+                f"{turn + 1}/{repeats} {name}: {found['ingest_mb_s']:.1f} MB/s, "
+                f"{found['random_read_ops_s_after']:.0f} reads/s after, "
+                f"longest stop {found['longest_write_stop_ms'] / 1e3:.1f} s"
+            )
+    return runs
+
+
+def figures(runs: Mapping[str, Iterable[GovernedRun]], name: str) -> dict[str, list[float]]:
+    """Returns one figure of all runs, by way."""
+    return {way: [float(figures_of(run)[name]) for run in each] for way, each in runs.items()}
+
+
+def reported_of(
+    runs: Mapping[str, list[GovernedRun]],
+    name: str,
+    source: str,
+    unit: str,
+    measured: Measured,
+    paper: Any = None,
+) -> Claim:
+    """Returns a claim without a target with the engine and the device of the runs."""
+    first = next(iter(runs.values()))[0]
+    return reported(
+        name, source, unit, measured, paper, engine=first.engine, device=described(first.load.device)
+    )
+
+
+def described(device: DeviceSpec) -> str:
+    """Returns a device's name with its bandwidth."""
+    return f"{device.name} at {device.bandwidth_bytes_s / 1e6:g} MB/s"

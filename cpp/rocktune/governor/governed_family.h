@@ -1,0 +1,50 @@
+#pragma once
+
+#include <rocksdb/db.h>
+#include <rocksdb/status.h>
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+
+#include "rocktune/governor/governor_policy.h"
+
+namespace rocktune {
+
+// One column family in a governor's care: what it owes, and its options while they are changed.
+//
+// Not thread-safe. The database and the handle must outlive it. Throws nothing.
+class GovernedFamily {
+ public:
+  GovernedFamily(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family);
+
+  rocksdb::DB* db() const { return db_; }
+  rocksdb::ColumnFamilyHandle* family() const { return family_; }
+
+  // Sets the triggers at which writes are slowed and stopped to kSlowedShare of the debt's bound and to the
+  // bound itself; a bound of 0 is as good as none. What is owed beyond that already is no reason to stop at
+  // once: the triggers then begin above it.
+  rocksdb::Status RaiseTriggers(const GovernorLimits& limits);
+  // Switches compactions off, or on with triggers as above.
+  rocksdb::Status SetCompactionsOff(bool off, const GovernorLimits& limits);
+  // Sets what was changed to what it was at first.
+  rocksdb::Status Restore();
+
+  // Adds what the column family owes to the sample, if it is more than what stands there.
+  void AddDebt(GovernorSample* sample) const;
+
+ private:
+  using Changes = std::unordered_map<std::string, std::string>;
+
+  uint64_t PendingBytes() const;
+  uint64_t Level0Tables() const;
+  Changes Triggers(const GovernorLimits& limits) const;
+  // Sets options and reads them back, since RocksDB may take them and change nothing.
+  rocksdb::Status Change(const Changes& changes);
+
+  rocksdb::DB* const db_;
+  rocksdb::ColumnFamilyHandle* const family_;
+  const rocksdb::ColumnFamilyOptions original_;
+};
+
+}  // namespace rocktune

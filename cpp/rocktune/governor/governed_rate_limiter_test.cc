@@ -1,0 +1,125 @@
+#include "rocktune/governor/governed_rate_limiter.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <thread>
+
+#include "rocktune/governor/fake_clock.h"
+#include "rocktune/util/io_cause.h"
+
+namespace rocktune {
+namespace {
+
+using OpType = rocksdb::RateLimiter::OpType;
+
+constexpr uint64_t kSecond = FakeClock::kSecond;
+constexpr int64_t kBytes = 256 << 10;
+
+class GovernedRateLimiterTest : public testing::Test {
+ protected:
+  void Compact(OpType operation = OpType::kWrite) { Request(operation, true); }
+  void Request(OpType operation, bool compacts) {
+    if (compacts) {
+      listener_->OnSubcompactionBegin(rocksdb::SubcompactionJobInfo());
+    }
+    limiter_.Request(kBytes, rocksdb::Env::IO_USER, nullptr, operation);
+    if (compacts) {
+      listener_->OnSubcompactionCompleted(rocksdb::SubcompactionJobInfo());
+    }
+  }
+  uint64_t Counted(IoCause cause) const { return limiter_.Counters().bytes[static_cast<std::size_t>(cause)]; }
+
+  std::shared_ptr<FakeClock> clock_ = std::make_shared<FakeClock>();
+  GovernedRateLimiter limiter_{400'000'000, clock_};
+  std::shared_ptr<rocksdb::EventListener> listener_ = NewThreadRoleListener();
+};
+
+TEST_F(GovernedRateLimiterTest, TellsCausesApartWhateverThePriority) {
+  Compact(OpType::kRead);
+  Compact(OpType::kWrite);
+  Request(OpType::kRead, false);
+  rocksdb::TableFileCreationBriefInfo flush;
+  flush.reason = rocksdb::TableFileCreationReason::kFlush;
+  listener_->OnTableFileCreationStarted(flush);
+  Request(OpType::kWrite, false);
+  rocksdb::TableFileCreationInfo done;
+  done.reason = rocksdb::TableFileCreationReason::kFlush;
+  listener_->OnTableFileCreated(done);
+  for (const IoCause cause :
+       {IoCause::kCompactionRead, IoCause::kCompactionWrite, IoCause::kUserRead, IoCause::kFlush}) {
+    EXPECT_EQ(Counted(cause), kBytes) << kIoCauseNames[static_cast<std::size_t>(cause)];
+  }
+  EXPECT_EQ(limiter_.GetTotalBytesThrough(), 4 * kBytes);
+  EXPECT_EQ(limiter_.GetTotalRequests(), 4);
+}
+
+TEST_F(GovernedRateLimiterTest, OnlyCompactionsWait) {
+  limiter_.SetCompactionBytesPerSecond(1);
+  Compact();  // the first passes, and is paid for by the next
+  Request(OpType::kWrite, false);
+  Request(OpType::kRead, false);
+  EXPECT_EQ(limiter_.WaitedNanos(), 0);
+}
+
+TEST_F(GovernedRateLimiterTest, KeepsTheRateByItsClock) {
+  limiter_.SetCompactionBytesPerSecond(kBytes);  // one request a second
+  Compact();
+  std::atomic<int> passed{0};
+  std::thread compaction([&] {
+    for (int i = 0; i < 3; ++i) {
+      Compact();
+      ++passed;
+    }
+  });
+  for (int expected = 1; expected <= 3; ++expected) {
+    EXPECT_EQ(passed, expected - 1);
+    clock_->Advance(kSecond);
+    while (passed < expected) {
+      std::this_thread::yield();
+    }
+  }
+  compaction.join();
+  EXPECT_LE(limiter_.WaitedNanos(), 3 * kSecond);
+}
+
+TEST_F(GovernedRateLimiterTest, ANewRateCountsForThoseThatWait) {
+  limiter_.SetCompactionBytesPerSecond(1);  // three days for a request
+  Compact();
+  std::thread compaction([&] { Compact(); });
+  limiter_.SetCompactionBytesPerSecond(kBytes);
+  clock_->Advance(kSecond);
+  compaction.join();
+}
+
+TEST_F(GovernedRateLimiterTest, WithoutALimitThoseThatWaitGoOn) {
+  limiter_.SetCompactionBytesPerSecond(1);
+  Compact();
+  std::thread compaction([&] { Compact(); });
+  limiter_.SetCompactionBytesPerSecond(0);
+  compaction.join();
+}
+
+TEST_F(GovernedRateLimiterTest, OnceLiftedThereIsNoLimitAgain) {
+  limiter_.SetCompactionBytesPerSecond(1);
+  Compact();
+  std::thread compaction([&] { Compact(); });
+  limiter_.Lift();
+  compaction.join();
+  limiter_.SetCompactionBytesPerSecond(1);
+  EXPECT_EQ(limiter_.CompactionBytesPerSecond(), 0);
+  Compact();
+  Compact();
+}
+
+TEST_F(GovernedRateLimiterTest, IsWhatRocksDbAsksOfALimiter) {
+  EXPECT_EQ(limiter_.GetBytesPerSecond(), 400'000'000);
+  limiter_.SetBytesPerSecond(7);
+  EXPECT_EQ(limiter_.GetBytesPerSecond(), 7);
+  EXPECT_TRUE(limiter_.IsRateLimited(OpType::kRead));
+  EXPECT_TRUE(limiter_.IsRateLimited(OpType::kWrite));
+}
+
+}  // namespace
+}  // namespace rocktune

@@ -1,0 +1,68 @@
+#include "rocktune/governor/governor_policy.h"
+
+#include <algorithm>
+
+namespace rocktune {
+namespace {
+
+// From this share of the bound on compactions that were off are on, until the second is left.
+constexpr double kRepayShare = 0.7;
+constexpr double kRepaidShare = 0.5;
+// From this share of the bound on, compactions get more than what others leave.
+constexpr double kUrgentShare = 0.5;
+constexpr double kLeastShare = 0.02;
+// Of what others took: so much stays free for them to grow into. A device that is full hides what they want.
+constexpr double kHeadroom = 0.1;
+
+double Share(uint64_t bytes, double seconds, uint64_t bytes_per_s) {
+  return static_cast<double>(bytes) / (seconds * static_cast<double>(bytes_per_s));
+}
+
+double OfBound(uint64_t owed, uint64_t bound) {
+  return bound == 0 ? 0 : static_cast<double>(owed) / static_cast<double>(bound);
+}
+
+}  // namespace
+
+double DebtShare(const GovernorSample& sample, const GovernorLimits& limits) {
+  return std::max(OfBound(sample.pending_bytes, limits.debt_bytes),
+                  OfBound(sample.sorted_runs, limits.debt_runs));
+}
+
+double FlushShare(const GovernorSample& sample, const GovernorLimits& limits) {
+  return Share(sample.flush_bytes, sample.seconds, limits.max_flush_bytes_per_s);
+}
+
+double TotalShare(const GovernorSample& sample, const GovernorLimits& limits) {
+  return Share(sample.flush_bytes + sample.compaction_write_bytes, sample.seconds,
+               limits.max_flush_bytes_per_s);
+}
+
+ToggleState NextToggle(const ToggleState& state, const GovernorSample& sample, const GovernorLimits& limits,
+                       const ToggleWatermarks& watermarks) {
+  ToggleState next = state;
+  const double debt = DebtShare(sample, limits);
+  next.repaying = debt >= kRepayShare || (state.repaying && debt > kRepaidShare);
+  const double flushes = FlushShare(sample, limits);
+  const double total = TotalShare(sample, limits);
+  const bool busy_with_flushes = sample.flushes_lag || flushes >= watermarks.flush_share;
+  if (next.repaying || (!busy_with_flushes && total <= watermarks.total_share)) {
+    next.compactions_off = false;
+  } else if (busy_with_flushes && total >= watermarks.total_share) {
+    next.compactions_off = true;
+  }
+  return next;
+}
+
+uint64_t CompactionBytesPerSecond(const GovernorSample& sample, const GovernorLimits& limits) {
+  const auto device = static_cast<double>(limits.device_bytes_per_s);
+  const double others =
+      static_cast<double>(sample.flush_bytes + sample.wal_bytes + sample.user_read_bytes) / sample.seconds;
+  const double left = std::max(0.0, device - (1 + kHeadroom) * others);
+  const double urgency =
+      std::clamp((DebtShare(sample, limits) - kUrgentShare) / (1 - kUrgentShare), 0.0, 1.0);
+  const double rate = left + (device - left) * urgency * urgency;
+  return static_cast<uint64_t>(std::clamp(rate, kLeastShare * device, device));
+}
+
+}  // namespace rocktune

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+
+namespace rocktune {
+
+// The decisions of the compaction governor as pure functions: no I/O, no clock, no state of their own.
+
+// What crossed the device in one interval, by why, and what compaction owes at the interval's end.
+struct GovernorSample {
+  double seconds = 0;  // the interval's length, above 0
+  uint64_t flush_bytes = 0;
+  uint64_t compaction_read_bytes = 0;
+  uint64_t compaction_write_bytes = 0;
+  uint64_t wal_bytes = 0;
+  uint64_t user_read_bytes = 0;
+  // Of the column family that owes most: bytes that compaction has still to rewrite (RocksDB's estimate),
+  // and sorted runs on disk, which is how many tables a lookup may have to read.
+  uint64_t pending_bytes = 0;
+  uint64_t sorted_runs = 0;
+  // Whether full memtables wait although a flush could begin: what is written is then held back by the
+  // flushes' share of the device, and says nothing about how much is wanted.
+  bool flushes_lag = false;
+};
+
+// What the device can do, and how much may be owed. A bound of 0 is none.
+struct GovernorLimits {
+  uint64_t device_bytes_per_s = 0;     // reads and writes together, above 0
+  uint64_t max_flush_bytes_per_s = 0;  // what flushes reach while nothing else writes, above 0
+  uint64_t debt_bytes = 0;
+  uint64_t debt_runs = 0;
+};
+
+// From this share of a bound on writes are slowed; at the bound they stop.
+inline constexpr double kSlowedShare = 0.75;
+
+// How near the debt is to its bound: 1 at the bound, more beyond it; 0 without a bound.
+double DebtShare(const GovernorSample& sample, const GovernorLimits& limits);
+
+// Warlo's watermarks (section 3.3.7), as shares of the maximum flush rate.
+struct ToggleWatermarks {
+  double flush_share = 0.5;
+  double total_share = 0.9;
+};
+
+struct ToggleState {
+  bool compactions_off = false;
+  bool repaying = false;  // the debt came near its bound; compactions stay on until less is owed
+};
+
+// Flushes over the interval as a share of the maximum flush rate; at least the low watermark's worth while
+// they lag, since a flush thread that waits for compactions would hide the load (the thesis' tuner never
+// fired with one flush thread).
+double FlushShare(const GovernorSample& sample, const GovernorLimits& limits);
+
+// Flushes and what compactions write, as a share of the maximum flush rate.
+double TotalShare(const GovernorSample& sample, const GovernorLimits& limits);
+
+// Compactions go off when flushes take their watermark's share and all together theirs; they go on when both
+// are below. In between nothing changes. But when the debt comes to seven tenths of its bound they go on
+// until half of it is left, or a load that hovers between the watermarks would keep them off for ever; not
+// later, for writes are slowed from three quarters of the bound.
+ToggleState NextToggle(const ToggleState& state, const GovernorSample& sample, const GovernorLimits& limits,
+                       const ToggleWatermarks& watermarks);
+
+// What compactions may read and write per second: what flushes, the log and users' reads leave of the device
+// with a tenth more than they took, so that they can grow. And beyond half the bound ever more of it all,
+// until at the bound they may have the whole device. Never less than a fiftieth of the device, because a
+// compaction that stands still holds up those behind it.
+uint64_t CompactionBytesPerSecond(const GovernorSample& sample, const GovernorLimits& limits);
+
+}  // namespace rocktune

@@ -1,0 +1,108 @@
+#include "rocktune/governor/governor_policy.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace rocktune {
+namespace {
+
+constexpr uint64_t kMega = 1'000'000;
+// A device of 400 MB/s of which flushes take 200 at most, a log beside them.
+constexpr GovernorLimits kLimits = {400 * kMega, 200 * kMega, 1000 * kMega, 100};
+
+// Megabytes of an interval of one second.
+GovernorSample Second(uint64_t flushed, uint64_t compacted, uint64_t pending = 0, uint64_t runs = 0) {
+  GovernorSample sample;
+  sample.seconds = 1;
+  sample.flush_bytes = flushed * kMega;
+  sample.compaction_write_bytes = compacted * kMega;
+  sample.pending_bytes = pending * kMega;
+  sample.sorted_runs = runs;
+  return sample;
+}
+
+struct Step {
+  const char* what;
+  GovernorSample sample;
+  bool off;
+};
+
+// Each step's decision follows from the one before.
+void ExpectDecisions(const std::vector<Step>& steps) {
+  ToggleState state;
+  for (const Step& step : steps) {
+    state = NextToggle(state, step.sample, kLimits, ToggleWatermarks());
+    EXPECT_EQ(state.compactions_off, step.off) << step.what;
+  }
+}
+
+TEST(ToggleTest, AWaveSwitchesOffOnItsWayUpAndOnOnItsWayDown) {
+  ExpectDecisions({
+      {"flushes 25%, compactions the rest", Second(50, 150), false},
+      {"flushes 49%", Second(98, 102), false},
+      {"flushes 50%, together 90%", Second(100, 80), true},
+      {"flushes 95% alone", Second(190, 0), true},
+      {"flushes 60% alone: neither condition", Second(120, 0), true},
+      {"flushes 45%", Second(90, 0), false},
+  });
+}
+
+TEST(ToggleTest, FlushesAloneAreNoReasonWhileTheDeviceHasRoom) {
+  ExpectDecisions({{"flushes 60%, together 80%", Second(120, 40), false}});
+}
+
+TEST(ToggleTest, AnIdleStoreCompacts) {
+  ExpectDecisions({{"a peak", Second(190, 0), true}, {"nothing at all", Second(0, 0), false}});
+}
+
+TEST(ToggleTest, ALoadThatHoversCannotKeepCompactionsOffBeyondTheBound) {
+  ExpectDecisions({
+      {"a peak", Second(190, 0, 100, 50), true},
+      {"hovering, seven tenths of the bound not reached", Second(110, 0, 690, 69), true},
+      {"seven tenths of the runs that may be", Second(110, 80, 690, 70), false},
+      {"a peak again, not yet half repaid", Second(150, 50, 600, 60), false},
+      {"half repaid", Second(150, 50, 500, 50), true},
+  });
+}
+
+TEST(ToggleTest, FlushesThatLagCountAsManyHoweverFewTheyAre) {
+  GovernorSample sample = Second(40, 150);
+  ExpectDecisions({{"flushes 20%, together 95%", sample, false}});
+  sample.flushes_lag = true;
+  ExpectDecisions({{"the same, but memtables wait for them", sample, true}});
+}
+
+TEST(ProportionalTest, CompactionsGetWhatOthersLeave) {
+  GovernorSample sample = Second(100, 0);
+  sample.wal_bytes = 100 * kMega;
+  sample.user_read_bytes = 50 * kMega;
+  EXPECT_EQ(CompactionBytesPerSecond(sample, kLimits), 125 * kMega) << "400 - 1.1 * 250";
+  sample.seconds = 2;
+  EXPECT_EQ(CompactionBytesPerSecond(sample, kLimits), 262'500'000);
+}
+
+TEST(ProportionalTest, NeverLessThanAFiftiethNorMoreThanTheDevice) {
+  EXPECT_EQ(CompactionBytesPerSecond(Second(900, 0), kLimits), 8 * kMega);
+  EXPECT_EQ(CompactionBytesPerSecond(Second(0, 0), kLimits), 400 * kMega);
+}
+
+TEST(ProportionalTest, TheShareRisesAsTheDebtNearsItsBound) {
+  // 70 MB/s are left (400 - 1.1 * 300); 330 more at the bound, a quarter of them (0.5 squared) half-way to
+  // it.
+  EXPECT_EQ(CompactionBytesPerSecond(Second(300, 0, 500), kLimits), 70 * kMega);
+  EXPECT_EQ(CompactionBytesPerSecond(Second(300, 0, 750), kLimits), 152'500'000);
+  EXPECT_EQ(CompactionBytesPerSecond(Second(300, 0, 0, 75), kLimits), 152'500'000);
+  EXPECT_EQ(CompactionBytesPerSecond(Second(300, 0, 1000), kLimits), 400 * kMega);
+  EXPECT_EQ(CompactionBytesPerSecond(Second(300, 0, 5000), kLimits), 400 * kMega);
+}
+
+TEST(ProportionalTest, WithoutABoundNothingIsUrgent) {
+  GovernorLimits unbounded = kLimits;
+  unbounded.debt_bytes = unbounded.debt_runs = 0;
+  EXPECT_EQ(CompactionBytesPerSecond(Second(300, 0, 5000, 5000), unbounded), 70 * kMega);
+}
+
+}  // namespace
+}  // namespace rocktune

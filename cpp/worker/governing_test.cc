@@ -1,0 +1,56 @@
+#include "worker/governing.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "rocktune/runner/run_error.h"
+
+namespace rocktune {
+namespace {
+
+std::string Refusal(const OptionMaps::Map& map) {
+  try {
+    GovernorOptionsFromMap(map);
+  } catch (const RunError& error) {
+    EXPECT_EQ(error.failure(), RunFailure::kInvalid);
+    return error.what();
+  }
+  return "none";
+}
+
+TEST(GoverningTest, SettingsAreReadAndWrittenBack) {
+  const OptionMaps::Map map = {{"mode", "toggle"},       {"device_bytes_per_s", "400000000"},
+                               {"debt_bytes", "1G"},     {"debt_runs", "70"},
+                               {"interval_us", "62500"}, {"flush_share", "0.5"},
+                               {"total_share", "0.75"},  {"max_flush_bytes_per_s", "190000000"}};
+  const GovernorOptions options = GovernorOptionsFromMap(map);
+  EXPECT_EQ(options.mode, GovernorMode::kToggle);
+  EXPECT_EQ(options.debt_bytes, uint64_t{1} << 30);
+  EXPECT_EQ(options.watermarks.total_share, 0.75);
+  OptionMaps::Map expected = map;
+  expected["debt_bytes"] = std::to_string(uint64_t{1} << 30);
+  EXPECT_EQ(MapFromGovernorOptions(options), expected);
+}
+
+TEST(GoverningTest, WhatIsNotNamedHasItsDefault) {
+  const OptionMaps::Map map = MapFromGovernorOptions(GovernorOptionsFromMap({}));
+  EXPECT_EQ(map.at("mode"), "proportional");
+  EXPECT_EQ(map.at("device_bytes_per_s"), "0");
+  EXPECT_EQ(map.at("interval_us"), "10000000");
+}
+
+TEST(GoverningTest, NamesWhatIsWrong) {
+  EXPECT_NE(Refusal({{"modes", "toggle"}}).find("'modes'"), std::string::npos);
+  EXPECT_NE(Refusal({{"mode", "off"}}).find("neither toggle nor proportional"), std::string::npos);
+  EXPECT_NE(Refusal({{"debt_runs", "many"}}).find("no whole number"), std::string::npos);
+  EXPECT_NE(Refusal({{"debt_runs", "-1"}}).find("no whole number"), std::string::npos);
+  EXPECT_NE(Refusal({{"flush_share", "half"}}).find("no number"), std::string::npos);
+  EXPECT_NE(Refusal({{"flush_share", "1.5"}}).find("watermarks"), std::string::npos);
+  EXPECT_NE(Refusal({{"flush_share", "nan"}}).find("watermarks"), std::string::npos);
+  EXPECT_NE(Refusal({{"interval_us", "0"}}).find("interval_us"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace rocktune

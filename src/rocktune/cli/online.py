@@ -1,0 +1,96 @@
+"""The commands about what adapts while a store serves."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from rocktune import api
+from rocktune.cli import options
+from rocktune.cli.app import announced, app, show_result
+from rocktune.cli.output import print_line
+from rocktune.cli.tables import table
+from rocktune.errors import UserError
+from rocktune.report.governed import GOVERNED_LABELS, governed_value
+from rocktune.units import format_bytes, format_seconds, parse_scale, parse_seconds
+
+
+@app.command()
+def govern(
+    device: Annotated[str, typer.Option(metavar="NAME|FILE", help="What the store's I/O may use.")],
+    workload: Annotated[
+        str, typer.Option(metavar="NAME|FILE", help="What the store is asked to do.")
+    ] = "sine",
+    mode: Annotated[
+        str, typer.Option(metavar="MODE", help="enabled, disabled, toggle or proportional.")
+    ] = "proportional",
+    scale: Annotated[
+        str, typer.Option(metavar="1/S", help="Size of the model: bytes, keys and times divided by S.")
+    ] = "1/16",
+    until: Annotated[str, typer.Option(metavar="TIME", help="How long it is loaded, at full size.")] = "350s",
+    read: Annotated[
+        str, typer.Option(metavar="TIME", help="How long it is read afterwards, at full size; 0: not at all.")
+    ] = "60s",
+    governor: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="A setting of the governor, at full size; may be repeated."),
+    ] = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="One of RocksDB's options, at full size; may be repeated."),
+    ] = None,
+    options_file: options.OptionsFile = None,
+    seed: options.Seed = None,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Where report.html goes.")] = Path(
+        "governed"
+    ),
+    json: options.Json = False,
+) -> None:
+    """Load a store in a wave, with its compactions governed, and read from what it has become."""
+    given: dict[str, Any] = {
+        "device": device,
+        "workload": workload,
+        "mode": mode,
+        "scale": scale,
+        "until": until,
+        "read": read,
+        "governor": _pairs(governor, "--governor"),
+        "options": _pairs(option, "--option"),
+        "options_file": options_file,
+        "seed": seed,
+        "out": out,
+    }
+    read_s = 0.0 if read in ("0", "0s") else parse_seconds(read, "read")
+    total_s = (parse_seconds(until, "until") + read_s) / parse_scale(scale)
+    with announced({"total_s": total_s}, json, _print_estimate) as display:
+        found = api.govern(observer=display, **given)
+    show_result(found, json, _print_governed)
+
+
+def _pairs(texts: list[str] | None, flag: str) -> dict[str, str]:
+    pairs = {}
+    for text in texts or ():
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise UserError(f"{flag}: '{text}' is no NAME=VALUE")
+        pairs[name.strip()] = value.strip()
+    return pairs
+
+
+def _print_estimate(console: Console, estimate: dict[str, Any]) -> None:
+    console.print(f"Takes about {format_seconds(estimate['total_s'])}.")
+
+
+def _print_governed(console: Console, found: dict[str, Any]) -> None:
+    size = "" if found["scale"] == "1" else f" (on a {found['scale']} model, in full-size units)"
+    console.print(f"{found['workload']} on {found['device']}, compactions {found['mode']}{size}")
+    rows = table("", "value", numbers=("value",))
+    for name, label in GOVERNED_LABELS.items():
+        rows.add_row(label, governed_value(name, found[name]))
+    rows.add_row(
+        "Levels, from the top", " · ".join(format_bytes(each) for each in found["level_bytes"] if each)
+    )
+    console.print(rows)
+    if "report" in found:
+        print_line(f"Report: {found['report']}")

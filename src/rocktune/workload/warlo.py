@@ -1,0 +1,47 @@
+"""Warlo's sine wave (section 3.4.2): writes that peak and ebb, then a low rate for as long as it takes.
+
+The thesis writes 100,000-byte values to a million keys. Ours are a tenth of that, and ten times as many keys,
+so that a model of a fraction of the data still has many entries; rates in bytes and the share of absent keys
+are the thesis'. db_bench's limiter forgets what could not be written in time, which is `patience_s`.
+"""
+
+from collections.abc import Iterator
+
+from rocktune.workload.arrival import ArrivalSpec
+from rocktune.workload.distributions import SizeSpec
+from rocktune.workload.spec import MixSpec, SessionSpec, WorkloadSpec
+
+VALUE_BYTES = 10_000
+KEYS = 10_000_000
+PERIOD_S = 350.0
+MEAN_BYTES_S, AMPLITUDE_BYTES_S, AFTERWARDS_BYTES_S = 125e6, 75e6, 10e6
+_PATIENCE_S = 1.0
+
+
+def warlo_workloads() -> Iterator[tuple[str, WorkloadSpec]]:
+    """Yields (summary, workload) of sine."""
+    wave = ArrivalSpec(
+        kind="sine",
+        operations_s=MEAN_BYTES_S / VALUE_BYTES,
+        amplitude_operations_s=AMPLITUDE_BYTES_S / VALUE_BYTES,
+        period_s=PERIOD_S,
+        phase_s=0.75 * PERIOD_S,  # the trough: 3 pi / 2
+        patience_s=_PATIENCE_S,
+    )
+    afterwards = ArrivalSpec(
+        kind="fixed_rate", operations_s=AFTERWARDS_BYTES_S / VALUE_BYTES, patience_s=_PATIENCE_S
+    )
+    yield (
+        "Warlo's wave: 50 to 200 to 50 MB/s of random puts within 350 s, then 10 MB/s",
+        WorkloadSpec(
+            name="sine",
+            keys=KEYS,
+            value=SizeSpec(low=VALUE_BYTES),
+            value_compressed_fraction=1.0,
+            threads=1,
+            sessions=(
+                SessionSpec(seconds=PERIOD_S, mix=MixSpec(put=1.0), arrival=wave),
+                SessionSpec(mix=MixSpec(put=1.0), arrival=afterwards),
+            ),
+        ),
+    )

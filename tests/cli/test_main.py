@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 from tests.report import sample
 
-from rocktune.cli import commands
+from rocktune.cli import commands, online
 from rocktune.cli.main import main
 from rocktune.errors import UserError
+from rocktune.report.governed import GOVERNED_LABELS
 from rocktune.study import StudyInterrupted
 from rocktune.trial import Configuration
 
@@ -37,6 +38,16 @@ RUN = {
         },
         {"status": "crashed", "message": "signal 6", "figures": {}, "output": "last words"},
     ],
+}
+
+GOVERNED = {
+    **dict.fromkeys(GOVERNED_LABELS, math.nan),
+    "mode": "toggle",
+    "workload": "sine",
+    "device": "d",
+    "scale": "1/16",
+    "level_bytes": [1 << 20, 0],
+    "report": Path("governed/report.html"),
 }
 
 
@@ -73,6 +84,7 @@ class FakeApi:
             "clean": {"removed_bytes": 1 << 20},
             "report": Path("/out/report.html"),
             "export": "# head\n[Version]\n",
+            "govern": GOVERNED,
             "doctor": [{"check": "RocksDB", "ok": True, "detail": "7.8.3"}],
         }
         return answers.get(name, {"first": "one line", "second": "another"})
@@ -81,7 +93,8 @@ class FakeApi:
 @pytest.fixture
 def api(monkeypatch: pytest.MonkeyPatch) -> FakeApi:
     fake = FakeApi()
-    monkeypatch.setattr(commands, "api", fake)
+    for module in (commands, online):
+        monkeypatch.setattr(module, "api", fake)
     monkeypatch.delenv("ROCKTUNE_DEBUG", raising=False)
     return fake
 
@@ -103,6 +116,7 @@ EVERY_COMMAND = [
     ["list", "spaces"],
     ["list", "tuners"],
     ["doctor"],
+    ["govern", "--device", "lite-on-256"],
 ]
 
 
@@ -145,6 +159,10 @@ BAD_USAGE = [
     (["run", "--option", "a=1", "--option", "a=2"], "given twice"),
     (["run", "--repeat", "0"], "--repeat"),
     (["export", "s"], "--to"),
+    (["govern"], "--device"),
+    (["govern", "--device", "d", "--governor", "debt_runs"], "--governor debt_runs: write NAME=VALUE"),
+    (["govern", "--device", "d", "--until", "long"], "until"),
+    (["govern", "--device", "d", "--scale", "16"], "scale"),
 ]
 
 

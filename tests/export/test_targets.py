@@ -44,6 +44,16 @@ def test_header_states_study_ratio_interval_scale_and_version(target: str) -> No
         assert fact in head, fact
 
 
+@pytest.mark.parametrize("target", sorted(export_targets()))
+def test_a_governor_is_told_of_since_no_target_can_hold_it(target: str) -> None:
+    outcome = sample.outcome()
+    outcome["best"]["options"]["governor"] = {"mode": "toggle", "debt_runs": "70"}
+    text = export_study(target, STUDY, outcome)
+    (line,) = [line for line in text.splitlines() if "governor" in line]
+    assert line.startswith(("#", "//"))
+    assert "mode=toggle, debt_runs=70" in line
+
+
 def test_unproven_gain_exports_the_baseline_and_says_so() -> None:
     text = export_study("options-file", STUDY, sample.undecided_outcome())
     assert "the baseline, for no gain over it was proven" in text

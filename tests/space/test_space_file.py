@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 
 from rocktune.errors import UserError
-from rocktune.space import Space, load_space, space_document, space_file, space_from_document, space_names
+from rocktune.space import (
+    Configuration,
+    Space,
+    load_space,
+    scaled_options,
+    space_document,
+    space_file,
+    space_from_document,
+    space_names,
+)
 from rocktune.testing.spaces import SpaceConformance
 
 MIB = 1 << 20
@@ -225,3 +234,21 @@ def test_a_knob_of_the_base_that_is_no_catalogued_option_can_be_narrowed(tmp_pat
         UserError, match=r"threads is the workload's: write \[knobs.threads\] choices = \[2\]"
     ):
         load_space(str(path), None, 1e8)
+
+
+def test_a_governors_settings_are_knobs(tmp_path: Path) -> None:
+    path = tmp_path / "governed.toml"
+    path.write_text(
+        'base = "alabed"\n[knobs.governor_debt_runs]\nlow = 50\nhigh = 500\n'
+        "[knobs.governor_debt_bytes]\nlow = '1GiB'\nhigh = '64GiB'\n[fixed]\ngovernor_mode = 'toggle'\n"
+    )
+    space = load_space(str(path), None, 1000)
+    drawn = space.options(
+        space.default().replaced({"governor_debt_runs": 70, "governor_debt_bytes": 8 << 30})
+    )
+    assert drawn["governor"] == {"mode": "toggle", "debt_runs": "70", "debt_bytes": str(8 << 30)}
+    model = scaled_options(drawn, 16)
+    assert model["governor"]["debt_bytes"] == str(8 << 26)
+    assert model["governor"]["debt_runs"] == "70"
+    assert model["governor"]["interval_us"] == "625000"
+    assert "governor" not in scaled_options(load_space("alabed", None, 1000).options(Configuration({})), 16)

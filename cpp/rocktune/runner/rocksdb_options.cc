@@ -21,6 +21,7 @@ namespace {
 
 constexpr const char* kBlockCache = "block_cache";
 constexpr const char* kRateLimiter = "rate_limiter_bytes_per_sec";
+constexpr const char* kAutoTuned = "rate_limiter_auto_tuned";  // rocktune's own name
 constexpr const char* kTableFactory = "table_factory";
 constexpr const char* kBlockBasedTable = "BlockBasedTable";
 constexpr const char* kWayOut = "; if only your application has it, measure that with engine 'command'";
@@ -116,6 +117,24 @@ OptionMaps::Map TableMap(const rocksdb::ColumnFamilyOptions& cf) {
   return table;
 }
 
+// RocksDB's auto-tuned rate limiter has no option of its own; it moves between a twentieth of the rate and
+// all.
+void TuneRateLimiter(const std::string& value, rocksdb::DBOptions* db) {
+  if (value != "true" && value != "false") {
+    throw InvalidOption("db", kAutoTuned, "'" + value + "' is neither true nor false");
+  }
+  if (db->rate_limiter == nullptr) {
+    throw InvalidOption("db", kAutoTuned, "needs " + std::string(kRateLimiter));
+  }
+  if (value == "true") {
+    constexpr int64_t kRefillMicros = 100'000;
+    constexpr int32_t kFairness = 10;
+    db->rate_limiter.reset(rocksdb::NewGenericRateLimiter(db->rate_limiter->GetBytesPerSecond(),
+                                                          kRefillMicros, kFairness,
+                                                          rocksdb::RateLimiter::Mode::kWritesOnly, true));
+  }
+}
+
 OptionMaps::Map MapFromJson(const nlohmann::json& json, const std::string& section) {
   OptionMaps::Map map;
   if (!json.is_object()) {
@@ -194,7 +213,9 @@ void CheckReadBack(const std::string& section, const OptionMaps::Map& given, con
 rocksdb::Options OptionsFromMaps(const OptionMaps& maps) {
   rocksdb::DBOptions db;
   rocksdb::ColumnFamilyOptions cf;
-  SetAll("db", maps.db, rocksdb::GetDBOptionsFromMap, &db);
+  OptionMaps::Map db_map = maps.db;
+  const auto auto_tuned = db_map.extract(kAutoTuned);
+  SetAll("db", db_map, rocksdb::GetDBOptionsFromMap, &db);
   OptionMaps::Map cf_map = maps.cf;
   if (const auto table_factory = cf_map.extract(kTableFactory);
       table_factory && table_factory.mapped() != kBlockBasedTable) {
@@ -203,9 +224,12 @@ rocksdb::Options OptionsFromMaps(const OptionMaps& maps) {
   SetAll("cf", cf_map, rocksdb::GetColumnFamilyOptionsFromMap, &cf);
   cf.table_factory = MakeTableFactory(maps.table);
   const OptionMaps read = MapsFromOptions(db, cf);
-  CheckReadBack("db", maps.db, read.db);
+  CheckReadBack("db", db_map, read.db);
   CheckReadBack("cf", maps.cf, read.cf);
   CheckReadBack("table", maps.table, read.table);
+  if (auto_tuned) {
+    TuneRateLimiter(auto_tuned.mapped(), &db);
+  }
   return rocksdb::Options(db, cf);
 }
 

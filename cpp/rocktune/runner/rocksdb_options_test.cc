@@ -54,6 +54,20 @@ TEST(RocksDbOptionsTest, KeepsRocksDbsDefaults) {
   EXPECT_EQ(options.max_background_jobs, rocksdb::Options().max_background_jobs);
 }
 
+TEST(RocksDbOptionsTest, TheRateLimiterCanTuneItself) {
+  const auto rate_of = [](const char* auto_tuned) {
+    return OptionsFromMaps(
+               {{{"rate_limiter_bytes_per_sec", "8M"}, {"rate_limiter_auto_tuned", auto_tuned}}, {}, {}})
+        .rate_limiter->GetBytesPerSecond();
+  };
+  EXPECT_EQ(rate_of("false"), 8 << 20);
+  EXPECT_EQ(rate_of("true"), 4 << 20) << "it begins with half";
+  ExpectRefused({{{"rate_limiter_auto_tuned", "true"}}, {}, {}}, "rate_limiter_auto_tuned",
+                "needs rate_limiter_bytes_per_sec");
+  ExpectRefused({{{"rate_limiter_bytes_per_sec", "8M"}, {"rate_limiter_auto_tuned", "1"}}, {}, {}},
+                "rate_limiter_auto_tuned", "neither true nor false");
+}
+
 TEST(RocksDbOptionsTest, WhatIsReadBackCanBeGivenAgain) {
   const rocksdb::Options options =
       OptionsFromMaps({{{"bytes_per_sync", "1M"}, {"rate_limiter_bytes_per_sec", "7M"}},

@@ -185,7 +185,8 @@ def _subject(request: StudyRequest, spec: EngineSpec, options: Mapping[str, str]
         _refuse_derived(changes, run_options(subject.experiment, configuration))
         return subject
     for name, value in values.items():
-        changes[knobs[name].section][knobs[name].option_name] = knobs[name].text(value)
+        section = changes.setdefault(knobs[name].section, {})
+        section[knobs[name].option_name] = knobs[name].text(value)
     return _Subject(Experiment(load, place, scale, chosen, merged_options(base, changes)), Configuration({}))
 
 

@@ -12,7 +12,7 @@ from rocktune.cli import options, research_tables, tables
 from rocktune.cli.app import announced, app, show_result
 from rocktune.cli.output import print_json, print_text, stderr
 from rocktune.cli.progress import ProgressDisplay
-from rocktune.errors import UserError, unknown_name
+from rocktune.errors import unknown_name
 
 
 @app.command()
@@ -88,9 +88,7 @@ def run(
     space: options.Space = None,
     scale: options.Scale = None,
     memory: options.Memory = None,
-    option: Annotated[
-        list[str] | None, typer.Option("--option", metavar="NAME=VALUE", help="One option; may be repeated.")
-    ] = None,
+    option: options.Assignments = None,
     options_file: options.OptionsFile = None,
     seconds: Annotated[str | None, typer.Option(metavar="TIME", help="How long each run lasts.")] = None,
     repeat: Annotated[int, typer.Option(min=1, metavar="N", help="How many fresh runs.")] = 1,
@@ -110,7 +108,7 @@ def run(
             space=space,
             scale=scale,
             memory=memory,
-            options=_assignments(option or []),
+            options=options.assignments("--option", option or []),
             options_file=options_file,
             seconds=seconds,
             repeat=repeat,
@@ -244,20 +242,3 @@ def _printer_of(outcome: dict[str, Any]) -> Callable[[Console, Any], None]:
     if "tuners" in outcome:
         return research_tables.print_comparison
     return research_tables.print_sweep if "table" in outcome else tables.print_outcome
-
-
-def _assignments(texts: list[str]) -> dict[str, str]:
-    """Reads NAME=VALUE arguments.
-
-    Raises:
-        UserError: one has no name or no value, or a name comes twice.
-    """
-    found: dict[str, str] = {}
-    for text in texts:
-        name, equals, value = (part.strip() for part in text.partition("="))
-        if not name or not equals or not value:
-            raise UserError(f"--option {text}: write NAME=VALUE, such as write_buffer_size=64MiB")
-        if name in found:
-            raise UserError(f"--option {name}: given twice")
-        found[name] = value
-    return found

@@ -11,7 +11,6 @@ from rocktune.cli import options
 from rocktune.cli.app import announced, app, show_result
 from rocktune.cli.output import print_line
 from rocktune.cli.tables import table
-from rocktune.errors import UserError
 from rocktune.report.governed import GOVERNED_LABELS, governed_value
 from rocktune.units import format_bytes, format_seconds, parse_scale, parse_seconds
 
@@ -36,10 +35,7 @@ def govern(
         list[str] | None,
         typer.Option(metavar="NAME=VALUE", help="A setting of the governor, at full size; may be repeated."),
     ] = None,
-    option: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME=VALUE", help="One of RocksDB's options, at full size; may be repeated."),
-    ] = None,
+    option: options.Assignments = None,
     options_file: options.OptionsFile = None,
     seed: options.Seed = None,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Where report.html goes.")] = Path(
@@ -55,8 +51,8 @@ def govern(
         "scale": scale,
         "until": until,
         "read": read,
-        "governor": _pairs(governor, "--governor"),
-        "options": _pairs(option, "--option"),
+        "governor": options.assignments("--governor", governor),
+        "options": options.assignments("--option", option),
         "options_file": options_file,
         "seed": seed,
         "out": out,
@@ -66,16 +62,6 @@ def govern(
     with announced({"total_s": total_s}, json, _print_estimate) as display:
         found = api.govern(observer=display, **given)
     show_result(found, json, _print_governed)
-
-
-def _pairs(texts: list[str] | None, flag: str) -> dict[str, str]:
-    pairs = {}
-    for text in texts or ():
-        name, equals, value = text.partition("=")
-        if not equals:
-            raise UserError(f"{flag}: '{text}' is no NAME=VALUE")
-        pairs[name.strip()] = value.strip()
-    return pairs
 
 
 def _print_estimate(console: Console, estimate: dict[str, Any]) -> None:

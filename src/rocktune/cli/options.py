@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from rocktune.errors import UserError
+
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 Ledger = Annotated[
     str | None, typer.Option(metavar="URL", help="Where results are kept: a URL, or an SQLite file.")
@@ -71,6 +73,27 @@ Constraints = Annotated[
 Budget = Annotated[
     str | None, typer.Option(metavar="TIME", help="The search's time of measuring, such as 3m.")
 ]
+
+Assignments = Annotated[
+    list[str] | None, typer.Option("--option", metavar="NAME=VALUE", help="One option; may be repeated.")
+]
+
+
+def assignments(flag: str, texts: list[str] | None) -> dict[str, str]:
+    """Reads NAME=VALUE arguments.
+
+    Raises:
+        UserError: one has no name or no value, or a name comes twice.
+    """
+    found: dict[str, str] = {}
+    for text in texts or ():
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not name or not equals or not value:
+            raise UserError(f"{flag} {text}: write NAME=VALUE, such as write_buffer_size=64MiB")
+        if name in found:
+            raise UserError(f"{flag} {name}: given twice")
+        found[name] = value
+    return found
 
 
 def one_or_several(names: list[str] | None) -> str | list[str] | None:

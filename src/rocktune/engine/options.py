@@ -1,7 +1,8 @@
 """Which RocksDB options a run gets: the user's file, the configuration laid over it, and the scale."""
 
+from rocktune.engine.base import RunFailed
 from rocktune.space import merged_options, scaled_options
-from rocktune.trial import Configuration, Experiment, OptionMaps
+from rocktune.trial import Configuration, Experiment, OptionMaps, Status
 
 _PATHS = ("wal_dir", "db_log_dir", "db_paths", "cf_paths")
 
@@ -29,20 +30,33 @@ def run_options(experiment: Experiment, configuration: Configuration) -> OptionM
     return experiment.space.over(experiment.base_options).options(configuration)
 
 
+def ungoverned_options(experiment: Experiment, configuration: Configuration, engine: str) -> OptionMaps:
+    """Returns `run_options` for an engine that has no compaction governor.
+
+    Raises:
+        UserError: the configuration is not one of the space.
+        RunFailed: it is governed (status `invalid`).
+    """
+    options = run_options(experiment, configuration)
+    if options.get("governor"):
+        settings = ", ".join(f"governor_{name}" for name in options["governor"])
+        raise RunFailed(Status.INVALID, f"engine '{engine}' has no compaction governor; leave {settings} out")
+    return options
+
+
 def preload_options(experiment: Experiment, configuration: Configuration) -> OptionMaps:
     """Returns the full-size options with which the preloaded base of a configuration is made.
 
     They are the configuration's own where a knob acts on all files, for those shape what lies on the device
     at age 0, and elsewhere the space's defaults, so that a base does not depend on who came first. The
-    configuration without knobs has a base of its own.
+    configuration without knobs has a base of its own. No base is governed: nothing hinders its making.
 
     Raises:
         UserError: the configuration is not one of the space.
     """
     own = run_options(experiment, configuration)
-    if not configuration:
-        return own
-    options = run_options(experiment, experiment.space.default())
+    options = run_options(experiment, experiment.space.default()) if configuration else own
+    options.pop("governor", None)
     for knob in experiment.space.knobs:
         if knob.acts_on == "all_files" and knob.name in configuration:
             options[knob.section][knob.option_name] = own[knob.section][knob.option_name]

@@ -6,7 +6,7 @@ compactions off, so that how much was compacted shows.
 
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 
 from rocktune.device import DeviceSpec
@@ -36,6 +36,7 @@ _COMPACTIONS_OFF: OptionMaps = {
     }
 }
 _READING = 1 << 30
+_NOTHING = Configuration({})
 _WINDOWS = 100
 _SHORTEST_WINDOW_S = 0.05
 
@@ -141,23 +142,26 @@ def mode_options(mode: str, governor: Mapping[str, str]) -> OptionMaps:
     return {"governor": settings}
 
 
-def run_governed(engine: EmbeddedEngine, load: GovernedLoad, progress: Progress | None = None) -> GovernedRun:
+def run_governed(
+    engine: EmbeddedEngine,
+    load: GovernedLoad,
+    progress: Progress | None = None,
+    before: GovernedLoad | None = None,
+) -> GovernedRun:
     """Loads a store in windows, then opens it again with compactions off and reads random keys.
 
     Args:
         engine: where.
         load: what to do.
         progress: is told of the whole: phase "advance", seconds done and in all, at the model's size.
+        before: how the store is filled first, which is not measured; it is opened again for the load.
 
     Raises:
         UserError: the load is wrong somewhere.
         RunFailed: the store failed.
     """
-    options = merged_options(load.options, mode_options(load.mode, load.governor))
-    loading = Experiment(load.workload, load.device, load.scale, _space(options), options)
+    first = before or load
     until_s, read_s = load.until_s / load.scale, load.read_s / load.scale
-    count = max(1, min(_WINDOWS, int(until_s / _SHORTEST_WINDOW_S)))
-    nothing = Configuration({})
 
     def told(base_s: float) -> Progress:
         def tell(phase: str, done: float, total: float) -> None:
@@ -168,37 +172,41 @@ def run_governed(engine: EmbeddedEngine, load: GovernedLoad, progress: Progress 
 
         return tell
 
-    with closing(engine.open(loading, nothing, load.seed, progress)) as run:
+    with closing(engine.open(_experiment(first), _NOTHING, first.seed, progress)) as run:
+        if before is not None:
+            run.advance(before.until_s / before.scale)
+            engine.reopen(run, _experiment(load), _NOTHING, load.seed)
         opened = run.options
+        count = max(1, min(_WINDOWS, int(until_s / _SHORTEST_WINDOW_S)))
         ends_s = [until_s * (window + 1) / count for window in range(count)]
         windows = tuple(
             run.advance(end_s, told(begin_s)) for begin_s, end_s in zip([0.0, *ends_s], ends_s, strict=False)
         )
         reads = None
         if read_s:
-            left = merged_options(load.options, _COMPACTIONS_OFF)
-            # With the seed of the load keys would be read in the order in which they were written.
-            read_seed = load.seed ^ _READING
-            engine.reopen(
-                run,
-                Experiment(_reads(load.workload), load.device, load.scale, _space(left), left),
-                nothing,
-                read_seed,
-            )
+            reading = _reading(load)
+            engine.reopen(run, _experiment(reading), _NOTHING, reading.seed)
             reads = run.advance(read_s, told(until_s))
     return GovernedRun(load, windows, reads, engine.version, opened)
 
 
-def _reads(workload: WorkloadSpec) -> WorkloadSpec:
-    """Returns random gets over the whole key space of a workload, by one thread."""
-    return workload.model_copy(
+def _experiment(load: GovernedLoad) -> Experiment:
+    options = merged_options(load.options, mode_options(load.mode, load.governor))
+    return Experiment(load.workload, load.device, load.scale, _space(options), options)
+
+
+def _reading(load: GovernedLoad) -> GovernedLoad:
+    """Returns random gets over the whole key space of a load, by one thread, with compactions off."""
+    workload = load.workload.model_copy(
         update={
-            "name": f"{workload.name}, read",
+            "name": f"{load.workload.name}, read",
             "threads": 1,
             "sessions": (SessionSpec(mix=MixSpec(get=1.0)),),
             "preload": PreloadSpec(),
         }
     )
+    # With the seed of the load keys would be read in the order in which they were written.
+    return replace(load, workload=workload, mode="disabled", governor={}, seed=load.seed ^ _READING)
 
 
 def _space(options: OptionMaps) -> Space:

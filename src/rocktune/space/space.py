@@ -177,7 +177,8 @@ class Space:
             if name not in knobs:
                 raise unknown_name(f"option of space '{self.name}':", name, knobs)
             if knobs[name].section != "workload":
-                result[knobs[name].section][knobs[name].option_name] = knobs[name].text(value)
+                section = result.setdefault(knobs[name].section, {})
+                section[knobs[name].option_name] = knobs[name].text(value)
         if "block_cache" in knobs or "block_cache" in result["table"]:
             return result
         values = _numbers(self._all_values(configuration))

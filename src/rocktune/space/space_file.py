@@ -259,9 +259,9 @@ def _fixed_options(fixed: Mapping[str, Value | dict[str, Value]], base: Mapping[
             result[name] |= {option: _text(given) for option, given in value.items()}
         else:
             knob = _known(name, base.get(name))
-            if knob.section not in SECTIONS:
+            if knob.section == "workload":
                 raise UserError(f"{name} is the {knob.section}'s: write [knobs.{name}] choices = [{value}]")
-            result[knob.section][knob.option_name] = knob.text(_value(value, knob))
+            result.setdefault(knob.section, {})[knob.option_name] = knob.text(_value(value, knob))
     return result
 
 

@@ -363,3 +363,12 @@ def test_options_that_name_places_are_left_out(make_engine: MakeEngine) -> None:
         run.advance(0.1)
     assert "max_open_files=77" in failure.value.message
     assert "wal_dir" not in failure.value.message
+
+
+def test_a_governor_is_refused(make_engine: MakeEngine) -> None:
+    governed = replace(EXPERIMENT, base_options={"governor": {"mode": "toggle"}})
+    message = "'command' has no compaction governor; leave governor_mode out"
+    with pytest.raises(RunFailed, match=message):
+        make_engine().check(governed, Configuration({}))
+    with pytest.raises(RunFailed, match=message):
+        make_engine().open(governed, Configuration({}), 1)

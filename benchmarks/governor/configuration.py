@@ -1,0 +1,89 @@
+"""Figures 3.15 to 3.17: what pending-compaction limits, threads and memtables make of the toggle."""
+
+from dataclasses import replace
+
+from benchmarks.claims import Claim, Settings, main, mean_interval, write_csv
+from benchmarks.figures import Panel, lines, write_figure
+from benchmarks.governor.shared import (
+    CALIBRATED_MB_S,
+    SCALE,
+    TOGGLE,
+    WAVE_S,
+    figures,
+    interleaved,
+    load_of,
+    reported_of,
+)
+from benchmarks.measuring import embedded_engine, processors_awake
+from rocktune.online import GovernedRun, figures_of
+from rocktune.trial import OptionMaps
+
+VARIANTS: dict[str, tuple[str, OptionMaps]] = {
+    "as chosen": ("section 3.5.6", {}),
+    "one flush thread": ("section 3.5.3", {"db": {"max_background_flushes": "1"}}),
+    "four compaction threads": ("figure 3.16", {"db": {"max_background_compactions": "4"}}),
+    "four memtables": ("figure 3.17", {"cf": {"max_write_buffer_number": "4"}}),
+    "one flush thread, four memtables": (
+        "sections 3.5.3 and 3.5.5",
+        {"db": {"max_background_flushes": "1"}, "cf": {"max_write_buffer_number": "4"}},
+    ),
+}
+"""What differs from the thesis' configuration, and where it is discussed."""
+BOUNDED = "debt of 64 GiB"
+_SHOWN = ("writes", "compaction_write")
+
+
+def configuration(settings: Settings) -> list[Claim]:
+    """Runs the toggle through the wave under each variant; `debt of 64 GiB` is figure 3.15's other half."""
+    repeats = 1 if settings.quick else int(settings.extra["repeats"])
+    loads = {
+        name: load_of(settings, TOGGLE, WAVE_S, options=options) for name, (_, options) in VARIANTS.items()
+    }
+    bounded = {"debt_bytes": str(64 << 30), "debt_runs": "0"}
+    with processors_awake(), embedded_engine() as engine:
+        loads[BOUNDED] = replace(load_of(settings, TOGGLE, WAVE_S), governor=bounded)
+        runs = interleaved(settings, engine, loads, repeats)
+    accepted, reads = figures(runs, "ingest_mb_s"), figures(runs, "random_read_ops_s_after")
+    shares_off = {name: [_share_off(run) for run in each] for name, each in runs.items()}
+    if settings.out is not None:
+        rows = [
+            {"variant": name, "turn": turn, "ingest_mb_s": value,
+             "random_read_ops_s_after": reads[name][turn], "share_of_time_off": shares_off[name][turn]}
+            for name, each in accepted.items()
+            for turn, value in enumerate(each)
+        ]  # fmt: skip
+        write_csv(settings.out / "runs.csv", rows)
+    panels = []
+    for name, each in runs.items():
+        series = figures_of(each[0])["series"]
+        traces = [lines(what, series["time_s"], series[f"{what}_mb_s"]) for what in _SHOWN]
+        panels.append(Panel(name, "time (s)", "MB/s", traces))
+    write_figure(settings, "The toggle under other configurations", panels, columns=3)
+    return [
+        reported_of(runs, f"{name}: {what}", f"Warlo, {_source(name)}", unit, mean_interval(values[name]))
+        for name in runs
+        for what, unit, values in (
+            ("accepted", "MB/s", accepted),
+            ("reads after", "operations/s", reads),
+            ("compactions off", "share of the time", shares_off),
+        )
+    ]
+
+
+def _source(name: str) -> str:
+    return VARIANTS[name][0] if name in VARIANTS else "figure 3.15"
+
+
+def _share_off(run: GovernedRun) -> float:
+    off = figures_of(run)["series"]["compactions_off"]
+    return sum(map(bool, off)) / len(off)
+
+
+if __name__ == "__main__":
+    main(
+        "governor.configuration",
+        configuration,
+        scale=SCALE,
+        quick_scale=256,
+        extra={"repeats": 3, "device_mb_s": CALIBRATED_MB_S},
+    )

@@ -1,0 +1,89 @@
+"""What a governor costs while there is nothing to govern: a store that is read, and written to a little."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+from benchmarks.claims import Claim, Settings, main, mean_interval, ratio_interval, write_csv
+from benchmarks.governor.shared import (
+    CALIBRATED_MB_S,
+    ENABLED,
+    PROPORTIONAL,
+    SCALE,
+    TOGGLE,
+    at_most_of,
+    interleaved,
+    load_of,
+    reported_of,
+)
+from benchmarks.measuring import embedded_engine, processors_awake
+from rocktune.online import GovernedRun
+from rocktune.workload import load_workload
+from rocktune.workload.spec import MixSpec, PreloadSpec, SessionSpec
+
+UNTIL_S = 64.0
+MOST = 1.03
+_SOURCE = "rocktune's own claim"
+_PROGRAM = "limiter_bench"
+
+
+def low_load(settings: Settings) -> list[Claim]:
+    """Measures pairs with a governor and without, of one thread that gets nine times for each put."""
+    repeats = 2 if settings.quick else int(settings.extra["repeats"])
+    workload = load_workload("sine")
+    light = workload.model_copy(
+        update={
+            "name": "light",
+            "keys": workload.keys // 10,
+            "preload": PreloadSpec(keys=workload.keys // 10, random_order=True),
+            "sessions": (SessionSpec(mix=MixSpec(get=0.9, put=0.1)),),
+        }
+    )
+    ways = (ENABLED, TOGGLE, PROPORTIONAL)
+    with processors_awake(), embedded_engine() as engine:
+        loads = {way.name: load_of(settings, way, UNTIL_S, read_s=0.0, workload=light) for way in ways}
+        runs = interleaved(settings, engine, loads, repeats)
+    throughput = {way: [run.whole.figures["throughput_ops_s"] for run in each] for way, each in runs.items()}
+    cpu = {way: [run.whole.figures["cpu_s_per_million_ops"] for run in each] for way, each in runs.items()}
+    if settings.out is not None:
+        write_csv(
+            settings.out / "runs.csv",
+            [
+                {"way": way, "turn": turn, "throughput_ops_s": value, "cpu_s_per_million_ops": cpu[way][turn]}
+                for way, each in throughput.items()
+                for turn, value in enumerate(each)
+            ],
+        )
+    claims = _limiter_claims(settings, repeats, runs)
+    for way in (TOGGLE.name, PROPORTIONAL.name):
+        slower = ratio_interval(
+            [bare / own for bare, own in zip(throughput[ENABLED.name], throughput[way], strict=True)]
+        )
+        dearer = ratio_interval([own / bare for bare, own in zip(cpu[ENABLED.name], cpu[way], strict=True)])
+        claims.append(at_most_of(runs, f"throughput_without_over_{way}", _SOURCE, "ratio", slower, MOST))
+        claims.append(at_most_of(runs, f"cpu_of_{way}_over_without", _SOURCE, "ratio", dearer, MOST))
+    return claims
+
+
+def _limiter_claims(settings: Settings, repeats: int, runs: dict[str, list[GovernedRun]]) -> list[Claim]:
+    """Returns what a call costs that holds nobody up, for RocksDB's limiter and for the governor's."""
+    program = Path(os.environ.get("ROCKTUNE_BUILD", "build/tests")) / _PROGRAM
+    if not program.is_file():
+        settings.say(f"{program} is not there ('make test' builds it): calls of the limiter are left out")
+        return []
+    found = json.loads(subprocess.check_output([program, "--repeats", str(repeats)], text=True))
+    return [
+        reported_of(runs, f"ns_per_call_{name}", _SOURCE, "ns", mean_interval(values))
+        for name, values in found.items()
+    ]
+
+
+if __name__ == "__main__":
+    main(
+        "governor.low_load",
+        low_load,
+        scale=SCALE,
+        quick_scale=256,
+        extra={"repeats": 20, "device_mb_s": CALIBRATED_MB_S},
+    )

@@ -1,0 +1,84 @@
+"""How long writes take that nobody gives up: the wave in an open loop, latencies from the intended start."""
+
+from benchmarks.claims import Claim, Settings, main, mean_interval, write_csv
+from benchmarks.figures import Panel, lines, write_figure
+from benchmarks.governor.shared import (
+    CALIBRATED_MB_S,
+    PROPORTIONAL,
+    SCALE,
+    WAVE_S,
+    WAYS,
+    decided_of,
+    figures,
+    interleaved,
+    load_of,
+    reported_of,
+)
+from benchmarks.measuring import embedded_engine, processors_awake
+from rocktune.online import GovernedRun, figures_of
+from rocktune.workload import WorkloadSpec, load_workload
+
+PEAK_S = (100.0, 250.0)
+_SOURCE = "Warlo, figure 4.3; the peak from 100 to 250 s"
+
+
+def peak_latency(settings: Settings) -> list[Claim]:
+    """Runs every mode through the wave; latencies and stops are in full-size units."""
+    repeats = 1 if settings.quick else int(settings.extra["repeats"])
+    patient = _patient(load_workload("sine"))
+    with processors_awake(), embedded_engine() as engine:
+        loads = {way.name: load_of(settings, way, WAVE_S, read_s=0.0, workload=patient) for way in WAYS}
+        runs = interleaved(settings, engine, loads, repeats)
+    tails = {way: [_tail_us(run) for run in each] for way, each in runs.items()}
+    stops = figures(runs, "longest_write_stop_ms")
+    if settings.out is not None:
+        write_csv(
+            settings.out / "runs.csv",
+            [
+                {"way": way, "turn": turn, "peak_write_us_p999": tail, "longest_stop_ms": stops[way][turn]}
+                for way, each in tails.items()
+                for turn, tail in enumerate(each)
+            ],
+        )
+    series = {way: figures_of(each[0])["series"] for way, each in runs.items()}
+    traces = [
+        lines(way, each["time_s"], [max(1.0, value) for value in each["write_latency_us_p999"]])
+        for way, each in series.items()
+    ]
+    panel = Panel("", "time (s)", "p99.9 of writes, microseconds at full size", traces)
+    write_figure(settings, "Write latency through the wave", [panel])
+    claims = [
+        reported_of(runs, f"{way}_{name}", _SOURCE, unit, mean_interval(values[way]))
+        for way in runs
+        for name, unit, values in (
+            ("peak_write_us_p999", "us at full size", tails),
+            ("longest_stop_ms", "ms at full size", stops),
+        )
+    ]
+    shares = [enabled / own for own, enabled in zip(tails[PROPORTIONAL.name], tails["enabled"], strict=True)]
+    name = "enabled_peak_p999_over_proportional"
+    claims.append(decided_of(runs, name, _SOURCE, "ratio", mean_interval(shares), 10.0))
+    return claims
+
+
+def _patient(workload: WorkloadSpec) -> WorkloadSpec:
+    """Returns the workload with every write waiting for ever."""
+    sessions = tuple(
+        session.model_copy(update={"arrival": session.arrival.model_copy(update={"patience_s": 0.0})})
+        for session in workload.sessions
+    )
+    return workload.model_copy(update={"sessions": sessions})
+
+
+def _tail_us(run: GovernedRun) -> float:
+    return run.between(*PEAK_S).figures["write_latency_us_p999"] * run.load.scale
+
+
+if __name__ == "__main__":
+    main(
+        "governor.peak_latency",
+        peak_latency,
+        scale=SCALE,
+        quick_scale=256,
+        extra={"repeats": 5, "device_mb_s": CALIBRATED_MB_S},
+    )

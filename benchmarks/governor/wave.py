@@ -1,0 +1,147 @@
+"""Figures 4.3 to 4.8 and 4.10: one wave of writes, and what is left of it after 350, 700 and 1000 s."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from benchmarks.claims import Claim, Settings, main, mean_interval, write_csv
+from benchmarks.figures import Panel, lines, write_figure
+from benchmarks.governor.shared import (
+    CALIBRATED_MB_S,
+    DISABLED,
+    ENABLED,
+    PROPORTIONAL,
+    RAISED,
+    SCALE,
+    TOGGLE,
+    WAVE_S,
+    decided_of,
+    figures,
+    interleaved,
+    load_of,
+    paired_ratio,
+    reported_of,
+)
+from benchmarks.measuring import embedded_engine, processors_awake
+from rocktune.online import GovernedRun, figures_of
+
+AGES_S = (350.0, 700.0, 1000.0)
+WAYS = (ENABLED, RAISED, DISABLED, TOGGLE, PROPORTIONAL)
+SOURCES = {
+    350.0: "Warlo, figures 4.3, 4.4, 4.10",
+    700.0: "Warlo, figures 4.5, 4.6",
+    1000.0: "Warlo, figures 4.7, 4.8",
+}
+PAPER_WRITES = {
+    (350.0, "enabled"): 222_000, (350.0, "disabled"): 426_000, (350.0, "toggle"): 423_000,
+    (700.0, "enabled"): 291_000, (700.0, "disabled"): 464_000, (700.0, "toggle"): 462_000,
+}  # fmt: skip
+"""Of 100 KB each."""
+TABLED = (
+    "ingest_mb_s", "random_read_ops_s_after", "read_hit_ratio", "write_latency_us_p999",
+    "longest_write_stop_ms", "stalled_share", "compaction_mb_s", "db_bytes", "write_amplification",
+)  # fmt: skip
+SHOWN = ("writes_mb_s", "flush_mb_s", "compaction_write_mb_s")
+
+Runs = Mapping[str, Sequence[GovernedRun]]
+
+
+def wave(settings: Settings) -> list[Claim]:
+    """Runs every mode to each age in turn, reads afterwards; `--repeats` and `--ages` change how much."""
+    repeats = 1 if settings.quick else int(settings.extra["repeats"])
+    ages_s = (
+        (WAVE_S,) if settings.quick else tuple(float(age) for age in str(settings.extra["ages"]).split(","))
+    )
+    claims: list[Claim] = []
+    rows: list[dict[str, Any]] = []
+    panels: list[Panel] = []
+    with processors_awake(), embedded_engine() as engine:
+        for age_s in ages_s:
+            loads = {way.name: load_of(settings, way, age_s) for way in WAYS}
+            runs = interleaved(settings, engine, loads, repeats)
+            claims += _claims(runs, age_s)
+            rows += [
+                _row(way, age_s, turn, run) for way, each in runs.items() for turn, run in enumerate(each)
+            ]
+            panels += [_panel(way, age_s, each[0]) for way, each in runs.items()]
+    if settings.out is not None:
+        write_csv(settings.out / "runs.csv", rows)
+    write_figure(settings, "One wave of writes", panels, columns=len(WAYS))
+    return claims
+
+
+def _claims(runs: dict[str, list[GovernedRun]], age_s: float) -> list[Claim]:
+    source = SOURCES.get(age_s, "Warlo, section 4.3")
+    claims = []
+    for name, unit in (
+        ("ingest_mb_s", "MB/s"),
+        ("random_read_ops_s_after", "operations/s"),
+        ("read_hit_ratio", ""),
+    ):
+        for way, values in figures(runs, name).items():
+            paper = PAPER_WRITES.get((age_s, way))
+            beside = f"{paper / age_s / 10:.1f} MB/s" if paper and name == "ingest_mb_s" else None
+            claims.append(
+                reported_of(
+                    runs, f"{way}_{name}_{age_s:.0f}", source, unit or "share", mean_interval(values), beside
+                )
+            )
+    if age_s == WAVE_S:
+        claims += _wave_claims(runs, source)
+    else:
+        share = paired_ratio(runs, "random_read_ops_s_after", PROPORTIONAL.name, ENABLED.name)
+        name = f"proportional_reads_over_enabled_{age_s:.0f}"
+        claims.append(
+            decided_of(runs, name, source, "ratio", share, 0.95 if age_s == max(AGES_S) else None, 0.5)
+        )
+    return claims
+
+
+def _wave_claims(runs: dict[str, list[GovernedRun]], source: str) -> list[Claim]:
+    wanted = (
+        (TOGGLE, ENABLED, 1.8, 1.905),
+        (TOGGLE, DISABLED, 0.97, 0.993),
+        (TOGGLE, RAISED, 1.35, 1.43),
+        (PROPORTIONAL, DISABLED, None, None),
+    )
+    return [
+        decided_of(
+            runs,
+            f"{way.name}_writes_over_{other.name}",
+            source,
+            "ratio",
+            paired_ratio(runs, "writes_accepted", way.name, other.name),
+            least,
+            paper,
+        )
+        for way, other, least, paper in wanted
+    ]
+
+
+def _row(way: str, age_s: float, turn: int, run: GovernedRun) -> dict[str, Any]:
+    found = figures_of(run)
+    levels = {f"level{level}_bytes": size for level, size in enumerate(found["level_bytes"])}
+    files = {"level0_files": found["level_files"][0]}
+    counted = {name: found["governor"].get(name, 0) for name in ("switched_off", "switched_on")}
+    return (
+        {"way": way, "until_s": age_s, "turn": turn}
+        | {name: found[name] for name in TABLED}
+        | files
+        | levels
+        | counted
+    )
+
+
+def _panel(way: str, age_s: float, run: GovernedRun) -> Panel:
+    series = figures_of(run)["series"]
+    traces = [lines(name.removesuffix("_mb_s"), series["time_s"], series[name]) for name in SHOWN]
+    return Panel(f"{way}, {age_s:.0f} s", "time (s)", "MB/s", traces)
+
+
+if __name__ == "__main__":
+    main(
+        "governor.wave",
+        wave,
+        scale=SCALE,
+        quick_scale=256,
+        extra={"repeats": 5, "ages": "350,700,1000", "device_mb_s": CALIBRATED_MB_S},
+    )

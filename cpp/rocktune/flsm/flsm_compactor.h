@@ -1,0 +1,73 @@
+#pragma once
+
+#include <rocksdb/db.h>
+#include <rocksdb/listener.h>
+#include <rocksdb/status.h>
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "rocktune/flsm/flsm_policy.h"
+#include "rocktune/flsm/flsm_shape.h"
+
+namespace rocktune {
+
+// Does what an FLSM-tree's policy asks for on a RocksDB database that compacts nothing by itself.
+//
+// Has threads of its own, of which the first does nothing but small work, so that level 0 never waits for a
+// deep merge. Thread-safe. The database must outlive it; Stop before the database is closed. Throws nothing.
+class FlsmCompactor {
+ public:
+  // `shape` says size ratio, slots, policies and which runs are sealed; what the runs hold is read from `db`.
+  // `on_change` is called, without locks, after each change of the shape that is to survive, by any thread;
+  // of two calls that cross, the one with the larger number is the later change.
+  using OnChange = std::function<void(const FlsmShape& shape, uint64_t number)>;
+  FlsmCompactor(rocksdb::DB* db, FlsmShape shape, int workers, OnChange on_change);
+  ~FlsmCompactor();
+  FlsmCompactor(const FlsmCompactor&) = delete;
+  FlsmCompactor& operator=(const FlsmCompactor&) = delete;
+
+  // Ends the threads; compactions in work are given up, and begun again when the store is opened. Idempotent.
+  void Stop();
+
+  // InvalidArgument for a level or a policy that there is not.
+  rocksdb::Status SetPolicy(int level, int policy, FlsmTransition transition);
+  FlsmShape Shape() const;
+  // Returns when nothing is due or in work. Flushes nothing.
+  void WaitUntilSettled();
+  // The last failure of a compaction, which is tried again; OK since one has succeeded.
+  rocksdb::Status LastFailure() const;
+
+  // To be called when a flush has ended; from any thread, holds nothing up.
+  void OnFlushed();
+
+ private:
+  void Work(bool small_only);
+  // REQUIRES: mutex_ is held.
+  void RefreshLevel0();
+  rocksdb::Status Run(FlsmTask* task, uint64_t* written);
+
+  rocksdb::DB* const db_;
+  const OnChange on_change_;
+
+  mutable std::mutex mutex_;  // guards what follows; never held during I/O
+  std::condition_variable changed_;
+  FlsmShape shape_;
+  rocksdb::Status last_failure_;
+  int running_ = 0;
+  uint64_t changes_ = 0;
+  bool flushed_ = true;
+  bool ended_ = false;
+  std::vector<std::thread> threads_;
+};
+
+// Reads from a database what its runs hold, into a shape with size ratio, slots and number of levels set.
+void ReadRuns(rocksdb::DB* db, FlsmShape* shape);
+
+}  // namespace rocktune

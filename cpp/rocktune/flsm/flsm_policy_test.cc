@@ -1,0 +1,264 @@
+#include "rocktune/flsm/flsm_policy.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include "rocktune/flsm/flsm_shape.h"
+
+namespace rocktune {
+namespace {
+
+// A tree of T = 10 whose level 1 holds 100, so that a push into level i brings a tenth of its capacity.
+FlsmShape Tree(const std::vector<FlsmLevel>& levels, uint64_t level0_bytes = 0) {
+  FlsmShape shape;
+  shape.level1_bytes = 100;
+  shape.level0_files = level0_bytes / 10;
+  shape.level0_bytes = level0_bytes;
+  shape.levels = levels;
+  return shape;
+}
+
+// Runs at the bottom of a level's block, given from the newest; a negative size is a sealed run.
+FlsmLevel Level(int number, int policy, const std::vector<int>& sizes, int slots = 30) {
+  FlsmLevel level;
+  level.policy = policy;
+  int physical = number * slots - static_cast<int>(sizes.size());
+  for (const int size : sizes) {
+    level.runs.push_back({++physical, static_cast<uint64_t>(std::abs(size)), size < 0, RunUse::kIdle});
+  }
+  return level;
+}
+
+std::string Names(const std::vector<FlsmTask>& tasks) {
+  std::string names;
+  for (const FlsmTask& task : tasks) {
+    names += names.empty() ? "" : ", ";
+    names += task.kind == FlsmTask::Kind::kTakeIn ? "take in"
+             : task.kind == FlsmTask::Kind::kPush ? "push " + std::to_string(task.level)
+                                                  : "rehome " + std::to_string(task.level);
+    names += " [";
+    for (const int input : task.inputs) {
+      names += std::to_string(input) + " ";
+    }
+    names += "> " + std::to_string(task.output) + "]";
+  }
+  return names;
+}
+
+// Does all that is due at once, again and again until nothing is, and tells the shape.
+std::string Settled(FlsmShape shape) {
+  for (std::vector<FlsmTask> due = DueTasks(shape); !due.empty(); due = DueTasks(shape)) {
+    for (const FlsmTask& task : due) {
+      Begin(&shape, task);
+    }
+    for (const FlsmTask& task : due) {
+      Complete(&shape, task, task.bytes);
+    }
+  }
+  EXPECT_EQ(Broken(shape), "");
+  return ToText(shape);
+}
+
+struct Example {
+  const char* what;
+  FlsmShape shape;
+  const char* due;
+  const char* settled;
+};
+
+TEST(FlsmPolicyTest, EachShapeHasItsTasks) {
+  const std::vector<Example> examples = {
+      {"nothing to do", Tree({Level(1, 2, {20}), Level(2, 1, {})}), "", "0x0 | K=2 20 | K=1"},
+      {"the first flush lands at the bottom of level 1's block", Tree({Level(1, 2, {}), Level(2, 1, {})}, 10),
+       "take in [0 > 30]", "0x0 | K=2 10 | K=1"},
+      {"flushes merge with the newest run", Tree({Level(1, 2, {20}), Level(2, 1, {})}, 10),
+       "take in [0 30 > 30]", "0x0 | K=2 30 | K=1"},
+      {"a run that has its share of the level is sealed", Tree({Level(1, 2, {40}), Level(2, 1, {})}, 10),
+       "take in [0 30 > 30]", "0x0 | K=2 50! | K=1"},
+      {"beside a sealed run a new one begins", Tree({Level(1, 2, {-50}), Level(2, 1, {})}, 10),
+       "take in [0 > 29]", "0x0 | K=2 10 50! | K=1"},
+      {"a full level is merged into the next one's newest run",
+       Tree({Level(1, 2, {-50, -50}), Level(2, 1, {300}), Level(3, 1, {})}), "push 1 [29 30 60 > 60]",
+       "0x0 | K=2 | K=1 400 | K=1"},
+      {"with tiering a full level becomes a run of its own",
+       Tree({Level(1, 10, {-10, -10, -10, -10, -10, -10, -10, -10, -10, -10}), Level(2, 10, {-100}),
+             Level(3, 10, {})}),
+       "push 1 [21 22 23 24 25 26 27 28 29 30 > 59]", "0x0 | K=10 | K=10 100! 100! | K=10"},
+      {"what is flushed meanwhile does not wait for it",
+       Tree({Level(1, 1, {-100}), Level(2, 1, {300}), Level(3, 1, {})}, 10),
+       "take in [0 > 29], push 1 [30 60 > 60]", "0x0 | K=1 10 | K=1 400 | K=1"},
+      {"two full levels go at once, the deeper one first",
+       Tree({Level(1, 1, {-100}), Level(2, 1, {-1000}), Level(3, 1, {2000}), Level(4, 1, {})}),
+       "push 1 [30 > 59], push 2 [60 90 > 90]", "0x0 | K=1 | K=1 100 | K=1 3000 | K=1"},
+      {"the deepest level keeps what it has", Tree({Level(1, 1, {-100})}), "", "0x0 | K=1 100!"},
+  };
+  for (const Example& example : examples) {
+    EXPECT_EQ(Names(DueTasks(example.shape)), example.due) << example.what;
+    EXPECT_EQ(Settled(example.shape), example.settled) << example.what;
+  }
+}
+
+TEST(FlsmPolicyTest, TheOnlyRunOfALevelMovesDownWhenItIsWrittenAnew) {
+  FlsmShape shape = Tree({Level(1, 1, {20}), Level(2, 1, {})}, 10);
+  shape.levels[0].runs[0].physical = 12;
+  EXPECT_EQ(Names(DueTasks(shape)), "take in [0 12 > 30]");
+  EXPECT_EQ(Settled(shape), "0x0 | K=1 30 | K=1");
+}
+
+TEST(FlsmPolicyTest, RunsThatCreptUpAreMovedDownOneByOne) {
+  FlsmShape shape = Tree({Level(1, 10, {-10, -10}), Level(2, 1, {})});
+  shape.levels[0].runs[0].physical = 4;
+  shape.levels[0].runs[1].physical = 5;
+  EXPECT_EQ(Names(DueTasks(shape)), "rehome 1 [5 > 30]");
+  EXPECT_EQ(Settled(shape), "0x0 | K=10 10! 10! | K=1");
+}
+
+TEST(FlsmPolicyTest, WithoutRoomAboveALevelGoesThoughItIsNotFull) {
+  FlsmShape shape = Tree({Level(1, 10, {-10, -10}), Level(2, 1, {}), Level(3, 1, {})}, 10);
+  shape.levels[0].runs[0].physical = 1;
+  shape.levels[0].runs[1].physical = 2;
+  EXPECT_EQ(Names(DueTasks(shape)), "push 1 [1 2 > 60]") << "nothing can be taken in meanwhile";
+  EXPECT_EQ(Settled(shape), "0x0 | K=10 10! | K=1 20 | K=1");
+}
+
+TEST(FlsmPolicyTest, WhatIsInWorkIsNotTakenAgain) {
+  FlsmShape shape = Tree({Level(1, 1, {-100}), Level(2, 1, {300}), Level(3, 1, {})}, 10);
+  const std::vector<FlsmTask> due = DueTasks(shape);
+  for (const FlsmTask& task : due) {
+    Begin(&shape, task);
+  }
+  EXPECT_EQ(ToText(shape), "0x0 | K=1 0> 100!< | K=1 300> | K=1");
+  EXPECT_EQ(Names(DueTasks(shape)), "");
+  shape.level0_files = 1;
+  shape.level0_bytes = 10;
+  EXPECT_EQ(Names(DueTasks(shape)), "") << "level 0 is compacted once at a time";
+}
+
+TEST(FlsmPolicyTest, AFailedTaskLeavesTheShapeAsItWas) {
+  const FlsmShape before = Tree({Level(1, 1, {-100}), Level(2, 1, {300}), Level(3, 1, {})}, 10);
+  FlsmShape shape = before;
+  const std::vector<FlsmTask> due = DueTasks(shape);
+  for (const FlsmTask& task : due) {
+    Begin(&shape, task);
+  }
+  for (const FlsmTask& task : due) {
+    Abandon(&shape, task);
+  }
+  EXPECT_EQ(ToText(shape), ToText(before));
+  EXPECT_EQ(Names(DueTasks(shape)), Names(due));
+}
+
+TEST(FlsmPolicyTest, AMergeThatLeavesNothingLeavesNoRun) {
+  FlsmShape shape = Tree({Level(1, 1, {-100}), Level(2, 1, {300}), Level(3, 1, {})});
+  const FlsmTask push = DueTasks(shape).front();
+  Begin(&shape, push);
+  Complete(&shape, push, 0);
+  EXPECT_EQ(ToText(shape), "0x0 | K=1 | K=1 | K=1");
+}
+
+// Figure 4 of the paper: level 3 of capacity 6000 with runs of 1000 under K = 6, and what K = 10 and 3 make
+// of it.
+FlsmShape Figure4() {
+  FlsmShape shape =
+      Tree({Level(1, 2, {}), Level(2, 1, {}), Level(3, 6, {200, -1000, -1000}), Level(4, 1, {})});
+  shape.level1_bytes = 60;
+  return shape;
+}
+
+TEST(FlsmTransitionTest, MoreRunsShrinkWhatComes) {
+  FlsmShape shape = Figure4();
+  SetPolicy(&shape, 3, 10, FlsmTransition::kFlexible);
+  EXPECT_EQ(ToText(shape), "0x0 | K=2 | K=1 | K=10 200 1000! 1000! | K=1") << "200 of 600: still open";
+  EXPECT_TRUE(DueTasks(shape).empty()) << "no cost";
+  shape = Figure4();
+  shape.level(3).runs.front().bytes = 700;
+  SetPolicy(&shape, 3, 10, FlsmTransition::kFlexible);
+  EXPECT_EQ(ToText(shape), "0x0 | K=2 | K=1 | K=10 700! 1000! 1000! | K=1") << "700 are more than 600";
+}
+
+TEST(FlsmTransitionTest, FewerRunsLetTheNewestGrow) {
+  FlsmShape shape = Figure4();
+  SetPolicy(&shape, 3, 3, FlsmTransition::kFlexible);
+  EXPECT_EQ(ToText(shape), "0x0 | K=2 | K=1 | K=3 200 1000! 1000! | K=1") << "what is sealed stays so";
+  EXPECT_TRUE(DueTasks(shape).empty());
+}
+
+TEST(FlsmTransitionTest, GreedyPushesTheLevelAtOnce) {
+  FlsmShape shape = Figure4();
+  SetPolicy(&shape, 3, 10, FlsmTransition::kGreedy);
+  EXPECT_EQ(Names(DueTasks(shape)), "push 3 [88 89 90 > 120]");
+  EXPECT_EQ(Settled(shape), "0x0 | K=2 | K=1 | K=10 | K=1 2200");
+}
+
+TEST(FlsmTransitionTest, LazyWaitsUntilTheLevelIsPushed) {
+  FlsmShape shape = Figure4();
+  SetPolicy(&shape, 3, 10, FlsmTransition::kLazy);
+  EXPECT_TRUE(DueTasks(shape).empty());
+  EXPECT_EQ(shape.level(3).policy, 6);
+  shape.level(3).runs.front().bytes = 4000;
+  EXPECT_EQ(Settled(shape), "0x0 | K=2 | K=1 | K=10 | K=1 6000");
+  SetPolicy(&shape, 2, 4, FlsmTransition::kLazy);
+  EXPECT_EQ(shape.level(2).policy, 4) << "an empty level has nothing to wait for";
+}
+
+// From any shape that can be reached, with any tasks in work, things go on: when nothing is in work and level
+// 0 holds something, something is due; and what is due ends.
+TEST(FlsmPolicyTest, ThereIsAlwaysAWayOn) {
+  for (uint32_t seed = 0; seed < 60; ++seed) {
+    std::mt19937 random(seed);
+    const auto below = [&random](int bound) {
+      return static_cast<int>(random() % static_cast<uint32_t>(bound));
+    };
+    FlsmShape shape;
+    shape.size_ratio = 2 + below(9);
+    shape.slots = shape.size_ratio + 2 + below(2 * shape.size_ratio);
+    shape.level1_bytes = 10 * static_cast<uint64_t>(shape.size_ratio);
+    shape.levels.resize(6);
+    for (FlsmLevel& level : shape.levels) {
+      level.policy = 1 + below(shape.size_ratio);
+    }
+    std::vector<FlsmTask> running;
+    for (int step = 0; step < 4000; ++step) {
+      const int what = below(10);
+      if (what < 4) {
+        shape.level0_files += 1;
+        shape.level0_bytes += 10;
+      } else if (what < 5) {
+        SetPolicy(&shape, 1 + below(5), 1 + below(shape.size_ratio), static_cast<FlsmTransition>(below(3)));
+      } else if (what < 7 && !running.empty()) {
+        const auto task = running.begin() + below(static_cast<int>(running.size()));
+        if (below(20) == 0) {
+          Abandon(&shape, *task);
+        } else {
+          Complete(&shape, *task, task->bytes * static_cast<uint64_t>(80 + below(21)) / 100);
+        }
+        running.erase(task);
+      } else if (const std::vector<FlsmTask> due = DueTasks(shape); !due.empty()) {
+        const FlsmTask& task = due[static_cast<std::size_t>(below(static_cast<int>(due.size())))];
+        Begin(&shape, task);
+        running.push_back(task);
+      }
+      ASSERT_EQ(Broken(shape), "") << "seed " << seed << ", step " << step << ": " << ToText(shape);
+      if (running.empty() && shape.level0_files > 0) {
+        ASSERT_FALSE(DueTasks(shape).empty())
+            << "seed " << seed << ", step " << step << ": " << ToText(shape);
+      }
+    }
+    for (const FlsmTask& task : running) {
+      Complete(&shape, task, task.bytes);
+    }
+    int tasks = 0;
+    for (std::vector<FlsmTask> due = DueTasks(shape); !due.empty(); due = DueTasks(shape)) {
+      Begin(&shape, due.front());
+      Complete(&shape, due.front(), due.front().bytes);
+      ASSERT_LT(++tasks, 1000) << "seed " << seed << ": " << ToText(shape);
+    }
+    EXPECT_EQ(shape.level0_files, 0);
+  }
+}
+
+}  // namespace
+}  // namespace rocktune

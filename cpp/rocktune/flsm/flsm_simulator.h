@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+
+#include "rocktune/flsm/flsm_policy.h"
+#include "rocktune/flsm/flsm_shape.h"
+
+namespace rocktune {
+
+// An FLSM-tree without data: the same policy, with tasks that take no time. Entries never overwrite each
+// other.
+//
+// Not thread-safe.
+class FlsmSimulator {
+ public:
+  // `shape` is the empty tree, with as many levels as it shall ever have.
+  FlsmSimulator(FlsmShape shape, uint64_t buffer_bytes);
+
+  // Writes so many bytes; whenever a buffer is full it is flushed, and all that is due is done.
+  void Write(uint64_t bytes);
+  void SetPolicy(int level, int policy, FlsmTransition transition);
+
+  const FlsmShape& shape() const { return shape_; }
+  // Bytes that compactions have read and written; what was flushed counts as written.
+  uint64_t read_bytes() const { return read_bytes_; }
+  uint64_t written_bytes() const { return written_bytes_; }
+  uint64_t user_bytes() const { return user_bytes_; }
+  double WriteAmplification() const;
+  // Sorted runs, of which a lookup of an absent key looks at every one's filter.
+  int Runs() const;
+
+ private:
+  void Work();
+
+  FlsmShape shape_;
+  const uint64_t buffer_bytes_;
+  uint64_t buffered_bytes_ = 0;
+  uint64_t user_bytes_ = 0;
+  uint64_t read_bytes_ = 0;
+  uint64_t written_bytes_ = 0;
+};
+
+}  // namespace rocktune

@@ -1,0 +1,75 @@
+#include "rocktune/flsm/flsm_simulator.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace rocktune {
+namespace {
+
+FlsmShape Empty(int size_ratio, uint64_t buffer_bytes, int levels, int policy) {
+  FlsmShape shape;
+  shape.size_ratio = size_ratio;
+  shape.slots = 3 * size_ratio;
+  shape.level1_bytes = buffer_bytes * static_cast<uint64_t>(size_ratio);
+  shape.levels.resize(static_cast<std::size_t>(levels));
+  for (FlsmLevel& level : shape.levels) {
+    level.policy = policy;
+  }
+  return shape;
+}
+
+TEST(FlsmSimulatorTest, LevelingByHand) {
+  // T = 4, a buffer of 10: level 1's run is written with 10 (moved, so not again), 20, 30 and 40; then it is
+  // full and moves down. 40 flushed and 90 merged for 40.
+  FlsmSimulator tree(Empty(4, 10, 3, 1), 10);
+  tree.Write(40);
+  EXPECT_EQ(ToText(tree.shape()), "0x0 | K=1 | K=1 40 | K=1");
+  EXPECT_EQ(tree.written_bytes(), 40 + 90);
+  EXPECT_EQ(tree.read_bytes(), 90);
+  // The second push merges with it: 40 + 90 + 80.
+  tree.Write(40);
+  EXPECT_EQ(ToText(tree.shape()), "0x0 | K=1 | K=1 80 | K=1");
+  EXPECT_EQ(tree.written_bytes(), 2 * (40 + 90) + 80);
+}
+
+TEST(FlsmSimulatorTest, TieringByHand) {
+  // T = 4: four flushes are four runs, none written anew; then they are merged into one of level 2.
+  FlsmSimulator tree(Empty(4, 10, 3, 4), 10);
+  tree.Write(30);
+  EXPECT_EQ(ToText(tree.shape()), "0x0 | K=4 10! 10! 10! | K=4 | K=4");
+  EXPECT_EQ(tree.written_bytes(), 30);
+  tree.Write(10);
+  EXPECT_EQ(ToText(tree.shape()), "0x0 | K=4 | K=4 40! | K=4");
+  EXPECT_EQ(tree.WriteAmplification(), 2);
+  EXPECT_EQ(tree.Runs(), 1);
+}
+
+TEST(FlsmSimulatorTest, WriteAmplificationFallsWithThePolicyAndRunsRise) {
+  double amplification = 1e9;
+  std::map<int, int> runs;
+  for (const int policy : {1, 2, 5, 10}) {
+    FlsmSimulator tree(Empty(10, 64 << 20, 6, policy), 64 << 20);
+    tree.Write(uint64_t{600} << 30);  // most of level 4
+    EXPECT_LT(tree.WriteAmplification(), amplification) << policy;
+    amplification = tree.WriteAmplification();
+    runs[policy] = tree.Runs();
+  }
+  EXPECT_GT(runs[10], 2 * runs[1]);
+}
+
+TEST(FlsmSimulatorTest, AFlexibleTransitionCostsNothingAGreedyOneTheLevel) {
+  for (const FlsmTransition transition :
+       {FlsmTransition::kFlexible, FlsmTransition::kLazy, FlsmTransition::kGreedy}) {
+    FlsmSimulator tree(Empty(10, 10, 4, 1), 10);
+    tree.Write(550);  // level 2 holds 500, level 1 50
+    const uint64_t before = tree.written_bytes();
+    tree.SetPolicy(2, 10, transition);
+    // Level 3 is empty, so that the run moves there as it is.
+    EXPECT_EQ(tree.written_bytes(), before);
+    EXPECT_EQ(tree.shape().level(3).bytes(), transition == FlsmTransition::kGreedy ? 500 : 0);
+  }
+}
+
+}  // namespace
+}  // namespace rocktune

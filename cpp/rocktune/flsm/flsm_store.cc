@@ -1,0 +1,142 @@
+#include "rocktune/flsm/flsm_store.h"
+
+#include <rocksdb/listener.h>
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+#include "rocktune/flsm/flsm_shape_file.h"
+#include "rocktune/util/rocksdb_compat.h"
+
+namespace rocktune {
+namespace {
+
+constexpr int kMostLevels = 12;
+// A level's block: T runs, as many that come while these leave, and as many again before runs must be moved
+// down.
+constexpr int kSlotsPerRatio = 3;
+
+rocksdb::Status Check(const FlsmOptions& layout) {
+  if (layout.size_ratio < 2 || layout.size_ratio > 50) {
+    return rocksdb::Status::InvalidArgument("size_ratio: must be from 2 to 50");
+  }
+  if (layout.levels < 1 || layout.levels > kMostLevels) {
+    return rocksdb::Status::InvalidArgument("levels: must be from 1 to 12");
+  }
+  const auto wrong = [&layout](int policy) { return policy < 1 || policy > layout.size_ratio; };
+  if (layout.policies.empty() || std::any_of(layout.policies.begin(), layout.policies.end(), wrong)) {
+    return rocksdb::Status::InvalidArgument("policies: must be from 1 to size_ratio, one at least");
+  }
+  return rocksdb::Status::OK();
+}
+
+FlsmShape NewShape(const FlsmOptions& layout, const rocksdb::Options& options) {
+  FlsmShape shape;
+  shape.size_ratio = layout.size_ratio;
+  shape.slots = kSlotsPerRatio * layout.size_ratio;
+  shape.level1_bytes = layout.level1_bytes != 0
+                           ? layout.level1_bytes
+                           : options.write_buffer_size * static_cast<uint64_t>(layout.size_ratio);
+  shape.levels.resize(static_cast<std::size_t>(layout.levels));
+  for (std::size_t level = 0; level < shape.levels.size(); ++level) {
+    shape.levels[level].policy = layout.policies[std::min(level, layout.policies.size() - 1)];
+  }
+  return shape;
+}
+
+// What the store's own compactions ask of RocksDB: none by itself, and a level for each run.
+rocksdb::Options TreeOptions(const rocksdb::Options& given, const FlsmShape& shape) {
+  rocksdb::Options options = given;
+  options.compaction_style = rocksdb::kCompactionStyleNone;
+  options.disable_auto_compactions =
+      false;  // or level 0 would grow without end: it is RocksDB that slows writes
+  options.num_levels = shape.PhysicalLevels();
+  options.compression_per_level.clear();
+  options.level_compaction_dynamic_level_bytes = false;
+  return options;
+}
+
+}  // namespace
+
+class FlsmStore::FlushListener : public rocksdb::EventListener {
+ public:
+  void OnFlushCompleted(rocksdb::DB* /*db*/, const rocksdb::FlushJobInfo& /*info*/) override {
+    if (FlsmCompactor* compactor = compactor_.load()) {
+      compactor->OnFlushed();
+    }
+  }
+  void Tell(FlsmCompactor* compactor) { compactor_ = compactor; }
+
+ private:
+  std::atomic<FlsmCompactor*> compactor_{nullptr};
+};
+
+rocksdb::Status FlsmStore::Open(const rocksdb::Options& options, const FlsmOptions& layout,
+                                const std::string& path, std::unique_ptr<FlsmStore>* store) {
+  rocksdb::Status status = Check(layout);
+  if (!status.ok()) {
+    return status;
+  }
+  auto file = std::make_shared<FlsmShapeFile>(options.env, path);
+  FlsmShape shape;
+  status = file->Read(&shape);
+  if (status.IsNotFound()) {
+    if (options.env->FileExists(path + "/CURRENT").ok()) {
+      return rocksdb::Status::InvalidArgument(path, "is a RocksDB database, but no FLSM store");
+    }
+    shape = NewShape(layout, options);
+    status = options.env->CreateDirIfMissing(path);
+    if (status.ok()) {
+      status = file->Write(shape, 0);  // before the database, which without it would be foreign
+    }
+  } else if (status.ok() && layout.levels > shape.deepest()) {
+    shape.levels.resize(static_cast<std::size_t>(layout.levels),
+                        FlsmLevel{shape.levels.back().policy, 0, false, {}});
+  }
+  if (!status.ok()) {
+    return status;
+  }
+  auto listener = std::make_shared<FlushListener>();
+  rocksdb::Options tree = TreeOptions(options, shape);
+  tree.listeners.push_back(listener);
+  std::unique_ptr<rocksdb::DB> db;
+  status = OpenDatabase(tree, path, &db);
+  if (status.ok()) {
+    store->reset(
+        new FlsmStore(db.release(), std::move(listener), std::move(shape), layout.workers, std::move(file)));
+  }
+  return status;
+}
+
+FlsmStore::FlsmStore(rocksdb::DB* db, std::shared_ptr<FlushListener> listener, FlsmShape shape, int workers,
+                     std::shared_ptr<FlsmShapeFile> file)
+    : StackableDB(db),
+      listener_(std::move(listener)),
+      compactor_(std::make_unique<FlsmCompactor>(
+          db, std::move(shape), workers, [file = std::move(file)](const FlsmShape& changed, uint64_t number) {
+            // A shape that could not be written is written with the next change; without it runs are only
+            // sealed later than they might be.
+            file->Write(changed, number).PermitUncheckedError();
+          })) {
+  listener_->Tell(compactor_.get());
+  compactor_->OnFlushed();  // between opening and this nobody was told
+}
+
+FlsmStore::~FlsmStore() { FlsmStore::Close().PermitUncheckedError(); }
+
+rocksdb::Status FlsmStore::SetPolicy(int level, int policy, FlsmTransition transition) {
+  return compactor_->SetPolicy(level, policy, transition);
+}
+
+rocksdb::Status FlsmStore::Close() {
+  listener_->Tell(nullptr);
+  compactor_->Stop();
+  return StackableDB::Close();
+}
+
+rocksdb::Status ReadShape(const std::string& path, FlsmShape* shape) {
+  return FlsmShapeFile(rocksdb::Env::Default(), path).Read(shape);
+}
+
+}  // namespace rocktune

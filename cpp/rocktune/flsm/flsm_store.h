@@ -1,0 +1,65 @@
+#pragma once
+
+#include <rocksdb/options.h>
+#include <rocksdb/utilities/stackable_db.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "rocktune/flsm/flsm_compactor.h"
+#include "rocktune/flsm/flsm_policy.h"
+#include "rocktune/flsm/flsm_shape.h"
+
+namespace rocktune {
+
+class FlsmShapeFile;
+
+// How an FLSM-tree is laid out.
+struct FlsmOptions {
+  int size_ratio = 10;              // T; of an existing store it cannot be changed
+  uint64_t level1_bytes = 0;        // capacity of level 1; 0 for T write buffers
+  int levels = 6;                   // so many at most; of an existing store it can only be raised
+  std::vector<int> policies = {1};  // K of each level from the first; the last one counts for all deeper ones
+  int workers = 3;                  // compactions at once
+};
+
+// A RocksDB whose tree has runs of its own shape, which can change at any time (RusKey, section 4).
+//
+// It is a rocksdb::DB: get, put, delete, batches, iterators, snapshots and all that concerns the default
+// column family. Compactions are its own; CompactRange and options about them are of no use. Thread-safe as
+// RocksDB is.
+class FlsmStore : public rocksdb::StackableDB {
+ public:
+  // Creates a store or opens the one that is there, with its shape and policies; those of `layout` are for a
+  // new one. Fails with InvalidArgument for a layout that makes no sense or is not the store's, and for a
+  // RocksDB database that is none of these; with what RocksDB says otherwise.
+  static rocksdb::Status Open(const rocksdb::Options& options, const FlsmOptions& layout,
+                              const std::string& path, std::unique_ptr<FlsmStore>* store);
+  ~FlsmStore() override;
+
+  // From now on; see FlsmTransition. It survives closing.
+  rocksdb::Status SetPolicy(int level, int policy, FlsmTransition transition = FlsmTransition::kFlexible);
+  FlsmShape Shape() const { return compactor_->Shape(); }
+  // Returns when no compaction is due.
+  void WaitUntilSettled() { compactor_->WaitUntilSettled(); }
+  // The last failure of a compaction that has not succeeded since.
+  rocksdb::Status LastFailure() const { return compactor_->LastFailure(); }
+
+  rocksdb::Status Close() override;
+
+ private:
+  class FlushListener;
+
+  FlsmStore(rocksdb::DB* db, std::shared_ptr<FlushListener> listener, FlsmShape shape, int workers,
+            std::shared_ptr<FlsmShapeFile> file);
+
+  const std::shared_ptr<FlushListener> listener_;
+  std::unique_ptr<FlsmCompactor> compactor_;
+};
+
+// Reads the shape of a store from its directory, closed or open: layout, policies, and the runs as of the
+// last change. Fails with NotFound where there is none, Corruption where it cannot be read.
+rocksdb::Status ReadShape(const std::string& path, FlsmShape* shape);
+
+}  // namespace rocktune

@@ -1,0 +1,226 @@
+#include "rocktune/flsm/flsm_store.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "rocktune/util/rocksdb_compat.h"
+
+namespace rocktune {
+namespace {
+
+class FlsmStoreTest : public testing::Test {
+ protected:
+  ~FlsmStoreTest() override {
+    store_.reset();
+    std::filesystem::remove_all(directory_);
+  }
+
+  static rocksdb::Options Small() {
+    rocksdb::Options options;
+    options.create_if_missing = true;
+    options.write_buffer_size = 64 << 10;
+    options.target_file_size_base = 64 << 10;
+    options.compression = rocksdb::kNoCompression;
+    return options;
+  }
+  static FlsmOptions Layout(std::vector<int> policies) {
+    FlsmOptions layout;
+    layout.size_ratio = 4;
+    layout.policies = std::move(policies);
+    return layout;
+  }
+  rocksdb::Status Open(const FlsmOptions& layout) {
+    return FlsmStore::Open(Small(), layout, directory_, &store_);
+  }
+  void Reopen() {
+    store_.reset();
+    ASSERT_TRUE(Open(FlsmOptions()).ok());
+  }
+
+  void Put(int first, int count, const std::string& value) {
+    for (int key = first; key < first + count; ++key) {
+      ASSERT_TRUE(store_->Put(rocksdb::WriteOptions(), "key" + std::to_string(key), value).ok());
+    }
+  }
+
+  static std::string NewDirectory() {
+    std::string pattern = testing::TempDir() + "flsm-XXXXXX";
+    return mkdtemp(pattern.data());
+  }
+
+  const std::string directory_ = NewDirectory();
+  std::unique_ptr<FlsmStore> store_;
+};
+
+TEST_F(FlsmStoreTest, HoldsWhatIsPutInRunsOfItsPolicies) {
+  ASSERT_TRUE(Open(Layout({4, 2, 1})).ok());
+  std::mt19937 random(1);
+  for (int key = 0; key < 4000; ++key) {
+    Put(static_cast<int>(random() % 100'000), 1, std::string(1000, 'v'));
+  }
+  ASSERT_TRUE(store_->Flush(rocksdb::FlushOptions()).ok());
+  store_->WaitUntilSettled();
+  EXPECT_TRUE(store_->LastFailure().ok()) << store_->LastFailure().ToString();
+  const FlsmShape shape = store_->Shape();
+  EXPECT_EQ(Broken(shape), "");
+  EXPECT_LE(shape.level(1).runs.size(), 5) << ToText(shape);
+  uint64_t bytes = 0;
+  for (const FlsmLevel& level : shape.levels) {
+    bytes += level.bytes();
+  }
+  EXPECT_GT(bytes, 3'500'000) << ToText(shape);
+}
+
+TEST_F(FlsmStoreTest, KeepsShapeAndPoliciesWhenItIsOpenedAgain) {
+  ASSERT_TRUE(Open(Layout({4, 2})).ok());
+  Put(0, 1000, std::string(1000, 'v'));
+  ASSERT_TRUE(store_->SetPolicy(3, 4, FlsmTransition::kFlexible).ok());
+  ASSERT_TRUE(store_->Flush(rocksdb::FlushOptions()).ok());
+  store_->WaitUntilSettled();
+  const FlsmShape before = store_->Shape();
+  Reopen();
+  store_->WaitUntilSettled();
+  const FlsmShape after = store_->Shape();
+  EXPECT_EQ(ToText(after), ToText(before));
+  EXPECT_EQ(after.level(3).policy, 4);
+  EXPECT_EQ(after.size_ratio, 4) << "the store's, not the default";
+  FlsmShape read;
+  ASSERT_TRUE(ReadShape(directory_, &read).ok());
+  EXPECT_EQ(read.level(3).policy, 4);
+}
+
+TEST_F(FlsmStoreTest, RefusesWhatIsNoneOfItsStoresAndWhatMakesNoSense) {
+  EXPECT_TRUE(Open(Layout({})).IsInvalidArgument());
+  EXPECT_TRUE(Open(Layout({5})).IsInvalidArgument());
+  std::unique_ptr<rocksdb::DB> foreign;
+  ASSERT_TRUE(OpenDatabase(Small(), directory_, &foreign).ok());
+  foreign.reset();
+  const rocksdb::Status status = Open(Layout({1}));
+  EXPECT_TRUE(status.IsInvalidArgument());
+  EXPECT_NE(status.ToString().find("no FLSM store"), std::string::npos) << status.ToString();
+}
+
+TEST_F(FlsmStoreTest, SaysWhenItsShapeCannotBeRead) {
+  ASSERT_TRUE(Open(Layout({1})).ok());
+  store_.reset();
+  for (const char* text : {"", "{", "[]", "{\"format\":2}", "{\"format\":1}",
+                           "{\"format\":1,\"size_ratio\":1,\"level1_bytes\":1,\"slots\":9,\"levels\":[]}"}) {
+    std::ofstream(directory_ + "/FLSM") << text;
+    EXPECT_TRUE(Open(Layout({1})).IsCorruption()) << text;
+  }
+}
+
+TEST_F(FlsmStoreTest, RefusesPoliciesThatThereAreNot) {
+  ASSERT_TRUE(Open(Layout({1})).ok());
+  EXPECT_TRUE(store_->SetPolicy(0, 1).IsInvalidArgument());
+  EXPECT_TRUE(store_->SetPolicy(7, 1).IsInvalidArgument());
+  EXPECT_TRUE(store_->SetPolicy(1, 0).IsInvalidArgument());
+  EXPECT_TRUE(store_->SetPolicy(1, 5).IsInvalidArgument());
+  EXPECT_TRUE(store_->SetPolicy(6, 4).ok());
+}
+
+// Random operations against a map, with policies changed, snapshots held and the store opened again at
+// random.
+class FlsmModelTest : public FlsmStoreTest, public testing::WithParamInterface<int> {
+ protected:
+  static constexpr int kKeys = 3000;
+
+  std::string Key() { return "key" + std::to_string(random_() % kKeys); }
+  int Below(int bound) { return static_cast<int>(random_() % static_cast<uint32_t>(bound)); }
+
+  void Write() {
+    rocksdb::WriteBatch batch;
+    for (int left = Below(4) == 0 ? 1 + Below(20) : 1; left > 0; --left) {
+      const std::string key = Key();
+      if (Below(5) == 0) {
+        ASSERT_TRUE(batch.Delete(key).ok());
+        model_.erase(key);
+      } else {
+        const std::string value(static_cast<std::size_t>(Below(600)), static_cast<char>('a' + Below(26)));
+        ASSERT_TRUE(batch.Put(key, value).ok());
+        model_[key] = value;
+      }
+    }
+    ASSERT_TRUE(store_->Write(rocksdb::WriteOptions(), &batch).ok());
+  }
+
+  void Read() {
+    const std::string key = Key();
+    std::string value;
+    const rocksdb::Status status = store_->Get(rocksdb::ReadOptions(), key, &value);
+    const auto expected = model_.find(key);
+    ASSERT_EQ(status.ok(), expected != model_.end()) << key << ": " << status.ToString();
+    if (status.ok()) {
+      ASSERT_EQ(value, expected->second) << key;
+    }
+  }
+
+  void CompareAll(const std::map<std::string, std::string>& expected, const rocksdb::Snapshot* snapshot) {
+    rocksdb::ReadOptions options;
+    options.snapshot = snapshot;
+    const std::unique_ptr<rocksdb::Iterator> iterator(store_->NewIterator(options));
+    auto next = expected.begin();
+    for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next(), ++next) {
+      ASSERT_NE(next, expected.end());
+      ASSERT_EQ(iterator->key().ToString(), next->first);
+      ASSERT_EQ(iterator->value().ToString(), next->second);
+    }
+    ASSERT_TRUE(iterator->status().ok());
+    ASSERT_EQ(next, expected.end());
+  }
+
+  std::mt19937 random_{static_cast<uint32_t>(GetParam())};
+  std::map<std::string, std::string> model_;
+};
+
+TEST_P(FlsmModelTest, DiffersFromAMapInNothing) {
+  ASSERT_TRUE(Open(Layout({1 + Below(4), 1 + Below(4)})).ok());
+  const rocksdb::Snapshot* snapshot = nullptr;
+  std::map<std::string, std::string> then;
+  const auto release = [&] {
+    if (snapshot != nullptr) {
+      CompareAll(then, snapshot);
+      store_->ReleaseSnapshot(snapshot);
+      snapshot = nullptr;
+    }
+  };
+  for (int step = 0; step < 15'000 && !HasFatalFailure(); ++step) {
+    const int what = Below(3000);
+    if (what < 1800) {
+      Write();
+    } else if (what < 2980) {
+      Read();
+    } else if (what < 2990) {
+      const auto transition = static_cast<FlsmTransition>(Below(3));
+      ASSERT_TRUE(store_->SetPolicy(1 + Below(5), 1 + Below(4), transition).ok());
+    } else if (what < 2994) {
+      release();
+      snapshot = store_->GetSnapshot();
+      then = model_;
+    } else if (what < 2997) {
+      CompareAll(model_, nullptr);
+    } else {
+      release();
+      Reopen();
+    }
+  }
+  release();
+  store_->WaitUntilSettled();
+  CompareAll(model_, nullptr);
+  EXPECT_EQ(Broken(store_->Shape()), "");
+  EXPECT_TRUE(store_->LastFailure().ok()) << store_->LastFailure().ToString();
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, FlsmModelTest, testing::Range(0, 6));
+
+}  // namespace
+}  // namespace rocktune

@@ -26,8 +26,8 @@ class GovernedFamily;
 
 // What a governor does about compactions while writes peak.
 enum class GovernorMode {
-  kToggle,        // switches them off and on (Warlo's auto-tuner)
   kProportional,  // gives them what others leave of the device, running ones too
+  kToggle,        // likewise, and switches them off and on (Warlo's auto-tuner)
 };
 
 // What a governor decided after one interval, and on what grounds.

@@ -15,11 +15,11 @@ struct GovernorSample {
   uint64_t wal_bytes = 0;
   uint64_t user_read_bytes = 0;
   // Of the column family that owes most: bytes that compaction has still to rewrite (RocksDB's estimate),
-  // and sorted runs on disk, which is how many tables a lookup may have to read.
+  // and tables of level 0, each a sorted run that a lookup may have to read.
   uint64_t pending_bytes = 0;
   uint64_t sorted_runs = 0;
-  // Whether full memtables wait although a flush could begin: what is written is then held back by the
-  // flushes' share of the device, and says nothing about how much is wanted.
+  // Whether half of the memtables are full and wait: what is written is then held back by the flushes' share
+  // of the device, and says nothing about how much is wanted.
   bool flushes_lag = false;
 };
 
@@ -48,18 +48,18 @@ struct ToggleState {
   bool repaying = false;  // the debt came near its bound; compactions stay on until less is owed
 };
 
-// Flushes over the interval as a share of the maximum flush rate; at least the low watermark's worth while
-// they lag, since a flush thread that waits for compactions would hide the load (the thesis' tuner never
-// fired with one flush thread).
+// Flushes over the interval as a share of the maximum flush rate.
 double FlushShare(const GovernorSample& sample, const GovernorLimits& limits);
 
 // Flushes and what compactions write, as a share of the maximum flush rate.
 double TotalShare(const GovernorSample& sample, const GovernorLimits& limits);
 
 // Compactions go off when flushes take their watermark's share and all together theirs; they go on when both
-// are below. In between nothing changes. But when the debt comes to seven tenths of its bound they go on
-// until half of it is left, or a load that hovers between the watermarks would keep them off for ever; not
-// later, for writes are slowed from three quarters of the bound.
+// are below. In between nothing changes. Flushes that lag count as being at their watermark, since a flush
+// thread that waits for compactions would hide the load (the thesis' tuner never fired with one). But when
+// the debt comes to seven tenths of its bound they go on until half of it is left, or a load that hovers
+// between the watermarks would keep them off for ever; not later, for writes are slowed from three quarters
+// of the bound.
 ToggleState NextToggle(const ToggleState& state, const GovernorSample& sample, const GovernorLimits& limits,
                        const ToggleWatermarks& watermarks);
 

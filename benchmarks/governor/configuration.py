@@ -13,6 +13,7 @@ from benchmarks.governor.shared import (
     interleaved,
     load_of,
     reported_of,
+    rows_of,
 )
 from benchmarks.measuring import embedded_engine, processors_awake
 from rocktune.online import GovernedRun, figures_of
@@ -46,12 +47,9 @@ def configuration(settings: Settings) -> list[Claim]:
     accepted, reads = figures(runs, "ingest_mb_s"), figures(runs, "random_read_ops_s_after")
     shares_off = {name: [_share_off(run) for run in each] for name, each in runs.items()}
     if settings.out is not None:
-        rows = [
-            {"variant": name, "turn": turn, "ingest_mb_s": value,
-             "random_read_ops_s_after": reads[name][turn], "share_of_time_off": shares_off[name][turn]}
-            for name, each in accepted.items()
-            for turn, value in enumerate(each)
-        ]  # fmt: skip
+        rows = rows_of(
+            {"ingest_mb_s": accepted, "random_read_ops_s_after": reads, "share_of_time_off": shares_off}
+        )
         write_csv(settings.out / "runs.csv", rows)
     panels = []
     for name, each in runs.items():

@@ -65,7 +65,7 @@ def debt_curve(settings: Settings) -> list[Claim]:
             for what, figure, least in (("writes", _WRITES, least_writes), ("reads", _READS, least_reads)):
                 ratio = paired_ratio(runs, figure, name, other)
                 claim = f"{name}_{what}_over_{other}"
-                claims.append(decided_of(runs, claim, _SOURCE, "ratio", ratio, least))
+                claims.append(decided_of(runs, claim, _SOURCE, "ratio", ratio, least=least))
     return claims
 
 

@@ -12,10 +12,11 @@ from benchmarks.governor.shared import (
     PROPORTIONAL,
     SCALE,
     TOGGLE,
-    at_most_of,
+    decided_of,
     interleaved,
     load_of,
     reported_of,
+    rows_of,
 )
 from benchmarks.measuring import embedded_engine, processors_awake
 from rocktune.online import GovernedRun
@@ -47,22 +48,16 @@ def low_load(settings: Settings) -> list[Claim]:
     throughput = {way: [run.whole.figures["throughput_ops_s"] for run in each] for way, each in runs.items()}
     cpu = {way: [run.whole.figures["cpu_s_per_million_ops"] for run in each] for way, each in runs.items()}
     if settings.out is not None:
-        write_csv(
-            settings.out / "runs.csv",
-            [
-                {"way": way, "turn": turn, "throughput_ops_s": value, "cpu_s_per_million_ops": cpu[way][turn]}
-                for way, each in throughput.items()
-                for turn, value in enumerate(each)
-            ],
-        )
+        rows = rows_of({"throughput_ops_s": throughput, "cpu_s_per_million_ops": cpu})
+        write_csv(settings.out / "runs.csv", rows)
     claims = _limiter_claims(settings, repeats, runs)
     for way in (TOGGLE.name, PROPORTIONAL.name):
         slower = ratio_interval(
             [bare / own for bare, own in zip(throughput[ENABLED.name], throughput[way], strict=True)]
         )
         dearer = ratio_interval([own / bare for bare, own in zip(cpu[ENABLED.name], cpu[way], strict=True)])
-        claims.append(at_most_of(runs, f"throughput_without_over_{way}", _SOURCE, "ratio", slower, MOST))
-        claims.append(at_most_of(runs, f"cpu_of_{way}_over_without", _SOURCE, "ratio", dearer, MOST))
+        claims.append(decided_of(runs, f"throughput_without_over_{way}", _SOURCE, "ratio", slower, most=MOST))
+        claims.append(decided_of(runs, f"cpu_of_{way}_over_without", _SOURCE, "ratio", dearer, most=MOST))
     return claims
 
 

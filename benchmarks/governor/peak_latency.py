@@ -13,6 +13,7 @@ from benchmarks.governor.shared import (
     interleaved,
     load_of,
     reported_of,
+    rows_of,
 )
 from benchmarks.measuring import embedded_engine, processors_awake
 from rocktune.online import GovernedRun, figures_of
@@ -32,14 +33,7 @@ def peak_latency(settings: Settings) -> list[Claim]:
     tails = {way: [_tail_us(run) for run in each] for way, each in runs.items()}
     stops = figures(runs, "longest_write_stop_ms")
     if settings.out is not None:
-        write_csv(
-            settings.out / "runs.csv",
-            [
-                {"way": way, "turn": turn, "peak_write_us_p999": tail, "longest_stop_ms": stops[way][turn]}
-                for way, each in tails.items()
-                for turn, tail in enumerate(each)
-            ],
-        )
+        write_csv(settings.out / "runs.csv", rows_of({"peak_write_us_p999": tails, "longest_stop_ms": stops}))
     series = {way: figures_of(each[0])["series"] for way, each in runs.items()}
     traces = [
         lines(way, each["time_s"], [max(1.0, value) for value in each["write_latency_us_p999"]])
@@ -57,7 +51,7 @@ def peak_latency(settings: Settings) -> list[Claim]:
     ]
     shares = [enabled / own for own, enabled in zip(tails[PROPORTIONAL.name], tails["enabled"], strict=True)]
     name = "enabled_peak_p999_over_proportional"
-    claims.append(decided_of(runs, name, _SOURCE, "ratio", mean_interval(shares), 10.0))
+    claims.append(decided_of(runs, name, _SOURCE, "ratio", mean_interval(shares), least=10.0))
     return claims
 
 

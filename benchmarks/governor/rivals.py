@@ -15,6 +15,7 @@ from benchmarks.governor.shared import (
     interleaved,
     load_of,
     reported_of,
+    rows_of,
 )
 from benchmarks.measuring import embedded_engine, processors_awake
 from rocktune.units import MIB
@@ -61,12 +62,7 @@ def rivals(settings: Settings) -> list[Claim]:
         )
     values = {name: figures(runs, name) for name in _FIGURES}
     if settings.out is not None:
-        rows = [
-            {"way": way, "turn": turn} | {name: values[name][way][turn] for name in _FIGURES}
-            for way, each in runs.items()
-            for turn in range(len(each))
-        ]
-        write_csv(settings.out / "runs.csv", rows)
+        write_csv(settings.out / "runs.csv", rows_of(values))
     return [
         reported_of(runs, f"{way}_{name}", _SOURCE, unit, mean_interval(values[name][way]))
         for way in runs

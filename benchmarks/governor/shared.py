@@ -1,6 +1,7 @@
 """What the experiments on Warlo's thesis share: its options, its device, its modes, and one measured run."""
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -93,7 +94,6 @@ def load_of(
     until_s: float,
     *,
     read_s: float = 60.0,
-    seed: int | None = None,
     workload: WorkloadSpec | None = None,
     options: OptionMaps | None = None,
 ) -> GovernedLoad:
@@ -107,7 +107,7 @@ def load_of(
         read_s=read_s,
         options=merged_options(THESIS, way.options, options or {}),
         governor=dict(way.governor),
-        seed=settings.seed if seed is None else seed,
+        seed=settings.seed,
     )
 
 
@@ -159,24 +159,27 @@ def decided_of(
     source: str,
     unit: str,
     measured: Measured,
-    least: float | None,
+    *,
+    least: float = -math.inf,
+    most: float = math.inf,
     paper: Any = None,
 ) -> Claim:
-    """Returns a claim that holds where the interval's lower end is at least `least`; None: what it gives."""
+    """Returns a claim that holds where the whole interval is from `least` to `most`."""
+    holds = least <= measured.low and measured.high <= most
+    target = f">= {least:g}" if math.isfinite(least) else f"<= {most:g}"
+    why = "" if holds else f"the interval is {measured.low:.3g} to {measured.high:.3g}"
     claim = reported_of(runs, name, source, unit, measured, paper)
-    if least is None:
-        return claim
-    why = "" if measured.low >= least else f"the interval begins at {measured.low:.3g}"
-    return replace(claim, target=f">= {least:g}", holds=measured.low >= least, why=why)
+    return replace(claim, target=target, holds=holds, why=why)
 
 
-def at_most_of(
-    runs: Mapping[str, list[GovernedRun]], name: str, source: str, unit: str, measured: Measured, most: float
-) -> Claim:
-    """Returns a claim that holds where the interval's upper end is at most `most`."""
-    why = "" if measured.high <= most else f"the interval ends at {measured.high:.3g}"
-    claim = reported_of(runs, name, source, unit, measured)
-    return replace(claim, target=f"<= {most:g}", holds=measured.high <= most, why=why)
+def rows_of(values: Mapping[str, Mapping[str, Sequence[float]]]) -> list[dict[str, Any]]:
+    """Returns rows for a file, one for each way and turn, of figures by name, way and turn."""
+    first = next(iter(values.values()))
+    return [
+        {"way": way, "turn": turn} | {name: figure[way][turn] for name, figure in values.items()}
+        for way, each in first.items()
+        for turn in range(len(each))
+    ]
 
 
 def paired_ratio(runs: Mapping[str, list[GovernedRun]], name: str, way: str, other: str) -> Measured:

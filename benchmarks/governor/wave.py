@@ -1,9 +1,8 @@
 """Figures 4.3 to 4.8 and 4.10: one wave of writes, and what is left of it after 350, 700 and 1000 s."""
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
-from benchmarks.claims import Claim, Settings, main, mean_interval, write_csv
+from benchmarks.claims import Claim, Measured, Settings, main, mean_interval, write_csv
 from benchmarks.figures import Panel, lines, write_figure
 from benchmarks.governor.shared import (
     CALIBRATED_MB_S,
@@ -14,6 +13,7 @@ from benchmarks.governor.shared import (
     SCALE,
     TOGGLE,
     WAVE_S,
+    Way,
     decided_of,
     figures,
     interleaved,
@@ -41,8 +41,6 @@ TABLED = (
     "longest_write_stop_ms", "stalled_share", "compaction_mb_s", "db_bytes", "write_amplification",
 )  # fmt: skip
 SHOWN = ("writes_mb_s", "flush_mb_s", "compaction_write_mb_s")
-
-Runs = Mapping[str, Sequence[GovernedRun]]
 
 
 def wave(settings: Settings) -> list[Claim]:
@@ -86,35 +84,27 @@ def _claims(runs: dict[str, list[GovernedRun]], age_s: float) -> list[Claim]:
                 )
             )
     if age_s == WAVE_S:
-        claims += _wave_claims(runs, source)
-    else:
-        share = paired_ratio(runs, "random_read_ops_s_after", PROPORTIONAL.name, ENABLED.name)
-        name = f"proportional_reads_over_enabled_{age_s:.0f}"
-        claims.append(
-            decided_of(runs, name, source, "ratio", share, 0.95 if age_s == max(AGES_S) else None, 0.5)
-        )
-    return claims
+        return claims + _wave_claims(runs, source)
+    share = paired_ratio(runs, "random_read_ops_s_after", PROPORTIONAL.name, ENABLED.name)
+    name = f"proportional_reads_over_enabled_{age_s:.0f}"
+    if age_s == max(AGES_S):
+        return [*claims, decided_of(runs, name, source, "ratio", share, least=0.95, paper=0.5)]
+    return [*claims, reported_of(runs, name, source, "ratio", share)]
 
 
 def _wave_claims(runs: dict[str, list[GovernedRun]], source: str) -> list[Claim]:
-    wanted = (
-        (TOGGLE, ENABLED, 1.8, 1.905),
-        (TOGGLE, DISABLED, 0.97, 0.993),
-        (TOGGLE, RAISED, 1.35, 1.43),
-        (PROPORTIONAL, DISABLED, None, None),
-    )
-    return [
-        decided_of(
-            runs,
-            f"{way.name}_writes_over_{other.name}",
-            source,
-            "ratio",
-            paired_ratio(runs, "writes_accepted", way.name, other.name),
-            least,
-            paper,
+    def writes_over(way: Way, other: Way) -> tuple[str, Measured]:
+        return f"{way.name}_writes_over_{other.name}", paired_ratio(
+            runs, "writes_accepted", way.name, other.name
         )
-        for way, other, least, paper in wanted
-    ]
+
+    wanted = ((TOGGLE, ENABLED, 1.8, 1.905), (TOGGLE, DISABLED, 0.97, 0.993), (TOGGLE, RAISED, 1.35, 1.43))
+    claims = []
+    for way, other, least, paper in wanted:
+        name, ratio = writes_over(way, other)
+        claims.append(decided_of(runs, name, source, "ratio", ratio, least=least, paper=paper))
+    name, ratio = writes_over(PROPORTIONAL, DISABLED)
+    return [*claims, reported_of(runs, name, source, "ratio", ratio)]
 
 
 def _row(way: str, age_s: float, turn: int, run: GovernedRun) -> dict[str, Any]:

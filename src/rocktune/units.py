@@ -45,15 +45,20 @@ def format_bytes(count: float) -> str:
     return f"{count:.4g}B"
 
 
-def parse_seconds(text: str | float, what: str = "duration") -> float:
+def parse_seconds(text: str | float, what: str = "duration", zero: bool = False) -> float:
     """Reads a duration in seconds (`90`, `90s`, `3m`, `1.5h`, `250ms`); more than 0.
+
+    Args:
+        text: the duration.
+        what: what it is of, for the error.
+        zero: 0 is one too.
 
     Raises:
         UserError: `text` is no duration or not positive.
     """
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(ms|s|m|min|h)?", str(text).strip().lower())
     seconds = float(match[1]) * _SECONDS_FACTORS[match[2] or ""] if match else 0.0
-    if seconds <= 0:
+    if seconds <= 0 and not (zero and match):
         raise UserError(f"{what}: '{text}' is not a duration above 0; write seconds or 90s, 3m, 1h")
     return seconds
 

@@ -84,6 +84,7 @@ class FakeApi:
             "clean": {"removed_bytes": 1 << 20},
             "report": Path("/out/report.html"),
             "export": "# head\n[Version]\n",
+            "estimate_govern": ESTIMATE | {"scale": "1/16"},
             "govern": GOVERNED,
             "doctor": [{"check": "RocksDB", "ok": True, "detail": "7.8.3"}],
         }
@@ -161,8 +162,6 @@ BAD_USAGE = [
     (["export", "s"], "--to"),
     (["govern"], "--device"),
     (["govern", "--device", "d", "--governor", "debt_runs"], "--governor debt_runs: write NAME=VALUE"),
-    (["govern", "--device", "d", "--until", "long"], "until"),
-    (["govern", "--device", "d", "--scale", "16"], "scale"),
 ]
 
 

@@ -93,8 +93,7 @@ rocksdb::Status FlsmCompactor::SetPolicy(int level, int policy, FlsmTransition t
     number = ++changes_;
   }
   changed_.notify_all();
-  on_change_(changed, number);
-  return rocksdb::Status::OK();
+  return on_change_(changed, number);
 }
 
 FlsmShape FlsmCompactor::Shape() const {
@@ -168,7 +167,8 @@ void FlsmCompactor::Work(bool small_only) {
     changed_.notify_all();
     lock.unlock();
     if (status.ok()) {
-      on_change_(shape, number);
+      // What could not be kept is kept with the next change; until then runs would be sealed later than now.
+      on_change_(shape, number).PermitUncheckedError();
     } else if (pause) {
       std::this_thread::sleep_for(kAfterFailure);
     }

@@ -27,7 +27,7 @@ class FlsmCompactor {
   // `shape` says size ratio, slots, policies and which runs are sealed; what the runs hold is read from `db`.
   // `on_change` is called, without locks, after each change of the shape that is to survive, by any thread;
   // of two calls that cross, the one with the larger number is the later change.
-  using OnChange = std::function<void(const FlsmShape& shape, uint64_t number)>;
+  using OnChange = std::function<rocksdb::Status(const FlsmShape& shape, uint64_t number)>;
   FlsmCompactor(rocksdb::DB* db, FlsmShape shape, int workers, OnChange on_change);
   ~FlsmCompactor();
   FlsmCompactor(const FlsmCompactor&) = delete;
@@ -36,7 +36,7 @@ class FlsmCompactor {
   // Ends the threads; compactions in work are given up, and begun again when the store is opened. Idempotent.
   void Stop();
 
-  // InvalidArgument for a level or a policy that there is not.
+  // InvalidArgument for a level or a policy that there is not; what `on_change` says otherwise.
   rocksdb::Status SetPolicy(int level, int policy, FlsmTransition transition);
   FlsmShape Shape() const;
   // Returns when nothing is due or in work. Flushes nothing.

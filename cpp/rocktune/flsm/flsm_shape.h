@@ -12,6 +12,8 @@ namespace rocktune {
 // block of `slots` physical levels, 1 + (i - 1) * slots and on; newer runs lie at lower ones, and RocksDB's
 // own level 0 holds what was flushed. Runs never move up.
 
+inline constexpr int kMostFlsmLevels = 12;
+
 // What a task in work does with a run.
 enum class RunUse {
   kIdle,

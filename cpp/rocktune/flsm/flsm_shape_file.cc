@@ -8,7 +8,6 @@ namespace {
 
 constexpr const char* kName = "/FLSM";
 constexpr int kFormat = 1;
-constexpr int kMostLevels = 12;
 constexpr int kMostSlots = 1000;
 
 nlohmann::json ToJson(const FlsmShape& shape) {
@@ -53,7 +52,7 @@ FlsmShape FromJson(const nlohmann::json& json) {
 
 std::string Nonsense(const FlsmShape& shape) {
   if (shape.size_ratio < 2 || shape.slots < shape.size_ratio + 2 || shape.slots > kMostSlots ||
-      shape.level1_bytes == 0 || shape.levels.empty() || shape.deepest() > kMostLevels) {
+      shape.level1_bytes == 0 || shape.levels.empty() || shape.deepest() > kMostFlsmLevels) {
     return "its layout makes no sense";
   }
   return Broken(shape);

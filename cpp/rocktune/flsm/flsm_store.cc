@@ -12,7 +12,6 @@
 namespace rocktune {
 namespace {
 
-constexpr int kMostLevels = 12;
 // A level's block: T runs, as many that come while these leave, and as many again before runs must be moved
 // down.
 constexpr int kSlotsPerRatio = 3;
@@ -21,8 +20,8 @@ rocksdb::Status Check(const FlsmOptions& layout) {
   if (layout.size_ratio < 2 || layout.size_ratio > 50) {
     return rocksdb::Status::InvalidArgument("size_ratio: must be from 2 to 50");
   }
-  if (layout.levels < 1 || layout.levels > kMostLevels) {
-    return rocksdb::Status::InvalidArgument("levels: must be from 1 to 12");
+  if (layout.levels < 1 || layout.levels > kMostFlsmLevels) {
+    return rocksdb::Status::InvalidArgument("levels: must be from 1 to " + std::to_string(kMostFlsmLevels));
   }
   const auto wrong = [&layout](int policy) { return policy < 1 || policy > layout.size_ratio; };
   if (layout.policies.empty() || std::any_of(layout.policies.begin(), layout.policies.end(), wrong)) {
@@ -115,9 +114,7 @@ FlsmStore::FlsmStore(rocksdb::DB* db, std::shared_ptr<FlushListener> listener, F
       listener_(std::move(listener)),
       compactor_(std::make_unique<FlsmCompactor>(
           db, std::move(shape), workers, [file = std::move(file)](const FlsmShape& changed, uint64_t number) {
-            // A shape that could not be written is written with the next change; without it runs are only
-            // sealed later than they might be.
-            file->Write(changed, number).PermitUncheckedError();
+            return file->Write(changed, number);
           })) {
   listener_->Tell(compactor_.get());
   compactor_->OnFlushed();  // between opening and this nobody was told

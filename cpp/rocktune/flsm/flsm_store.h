@@ -38,7 +38,7 @@ class FlsmStore : public rocksdb::StackableDB {
                               const std::string& path, std::unique_ptr<FlsmStore>* store);
   ~FlsmStore() override;
 
-  // From now on; see FlsmTransition. It survives closing.
+  // From now on; see FlsmTransition. It survives closing, unless the status says that it could not be kept.
   rocksdb::Status SetPolicy(int level, int policy, FlsmTransition transition = FlsmTransition::kFlexible);
   FlsmShape Shape() const { return compactor_->Shape(); }
   // Returns when no compaction is due.

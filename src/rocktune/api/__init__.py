@@ -3,7 +3,7 @@
 from rocktune.api.catalogue import list_devices, list_engines, list_spaces, list_tuners, list_workloads
 from rocktune.api.clusters import clusters
 from rocktune.api.comparing import compare, estimate_comparison
-from rocktune.api.governing import govern
+from rocktune.api.governing import estimate_govern, govern
 from rocktune.api.importance import importance
 from rocktune.api.ledgers import check_ledger, copy_ledger
 from rocktune.api.machine import clean, doctor
@@ -23,6 +23,7 @@ __all__ = [
     "doctor",
     "estimate",
     "estimate_comparison",
+    "estimate_govern",
     "estimate_sweep",
     "export",
     "govern",

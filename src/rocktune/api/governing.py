@@ -14,12 +14,25 @@ from rocktune.online import GovernedLoad, figures_of, mode_options, run_governed
 from rocktune.report import write_governed_report
 from rocktune.space import merged_options
 from rocktune.study import Observer
-from rocktune.units import parse_scale, parse_seconds
+from rocktune.units import format_scale, parse_scale, parse_seconds
 from rocktune.workload import load_workload
 
 REPORT_NAME = "report.html"
-_DEFAULT_UNTIL = "350s"
-_DEFAULT_READ = "60s"
+
+
+def estimate_govern(
+    *, scale: str | None = None, until: str | float | None = None, read: str | float | None = None
+) -> dict[str, Any]:
+    """Says what `govern` would take, and measures nothing.
+
+    Returns:
+        `scale` and `total_s`.
+
+    Raises:
+        UserError: a duration or the scale is none.
+    """
+    divisor, until_s, read_s = _sizes(scale, until, read)
+    return {"scale": format_scale(divisor), "total_s": (until_s + read_s) / divisor}
 
 
 def govern(
@@ -59,14 +72,15 @@ def govern(
     Raises:
         UserError: something given is wrong, the store failed, or this machine lacks what it takes.
     """
+    divisor, until_s, read_s = _sizes(scale, until, read)
     base = merged_options(own_options(options_file) or {}, options_by_section(options or {}))
     load = GovernedLoad(
         workload=load_workload(workload or "sine"),
         device=load_device(device),
         mode=mode,
-        scale=parse_scale(scale or "1/16"),
-        until_s=parse_seconds(_DEFAULT_UNTIL if until is None else until, "until"),
-        read_s=_seconds_or_none(_DEFAULT_READ if read is None else read),
+        scale=divisor,
+        until_s=until_s,
+        read_s=read_s,
         options=base,
         governor=governor or {},
         seed=1 if seed is None else seed,
@@ -75,7 +89,7 @@ def govern(
     watching = observer or Observer()
     engine = EmbeddedEngine(default_data_directory(), memory_limit_bytes=0, disk_limit_bytes=0)
     with closing(engine):
-        total_s = (load.until_s + load.read_s) / load.scale
+        total_s = (until_s + read_s) / divisor
         watching.estimated(total_s)
         watching.phase_started("govern", total_s)
         try:
@@ -88,8 +102,13 @@ def govern(
     return found
 
 
-def _seconds_or_none(text: str | float) -> float:
-    return 0.0 if str(text) in ("0", "0s", "0.0") else parse_seconds(text, "read")
+def _sizes(
+    scale: str | None, until: str | float | None, read: str | float | None
+) -> tuple[int, float, float]:
+    """Returns S, and for how many seconds at full size the store is loaded and read."""
+    until_s = parse_seconds("350s" if until is None else until, "until")
+    read_s = parse_seconds("60s" if read is None else read, "read", zero=True)
+    return parse_scale(scale or "1/16"), until_s, read_s
 
 
 def _refuse_ungovernable(load: GovernedLoad) -> None:

@@ -12,25 +12,28 @@ from rocktune.cli.app import announced, app, show_result
 from rocktune.cli.output import print_line
 from rocktune.cli.tables import table
 from rocktune.report.governed import GOVERNED_LABELS, governed_value
-from rocktune.units import format_bytes, format_seconds, parse_scale, parse_seconds
+from rocktune.units import format_bytes, format_seconds
 
 
 @app.command()
 def govern(
     device: Annotated[str, typer.Option(metavar="NAME|FILE", help="What the store's I/O may use.")],
-    workload: Annotated[
-        str, typer.Option(metavar="NAME|FILE", help="What the store is asked to do.")
-    ] = "sine",
+    workload: options.Workload = None,
     mode: Annotated[
         str, typer.Option(metavar="MODE", help="enabled, disabled, toggle or proportional.")
     ] = "proportional",
-    scale: Annotated[
-        str, typer.Option(metavar="1/S", help="Size of the model: bytes, keys and times divided by S.")
-    ] = "1/16",
-    until: Annotated[str, typer.Option(metavar="TIME", help="How long it is loaded, at full size.")] = "350s",
+    scale: options.Scale = None,
+    until: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="How long it is loaded, at full size; 350 s by default."),
+    ] = None,
     read: Annotated[
-        str, typer.Option(metavar="TIME", help="How long it is read afterwards, at full size; 0: not at all.")
-    ] = "60s",
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="How long it is read afterwards, at full size; 60 s by default, 0 for not at all.",
+        ),
+    ] = None,
     governor: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME=VALUE", help="A setting of the governor, at full size; may be repeated."),
@@ -43,7 +46,7 @@ def govern(
     ),
     json: options.Json = False,
 ) -> None:
-    """Load a store in a wave, with its compactions governed, and read from what it has become."""
+    """Load a store with its compactions governed, and read from what it has become."""
     given: dict[str, Any] = {
         "device": device,
         "workload": workload,
@@ -57,15 +60,14 @@ def govern(
         "seed": seed,
         "out": out,
     }
-    read_s = 0.0 if read in ("0", "0s") else parse_seconds(read, "read")
-    total_s = (parse_seconds(until, "until") + read_s) / parse_scale(scale)
-    with announced({"total_s": total_s}, json, _print_estimate) as display:
+    estimate = api.estimate_govern(scale=scale, until=until, read=read)
+    with announced(estimate, json, _print_estimate) as display:
         found = api.govern(observer=display, **given)
     show_result(found, json, _print_governed)
 
 
 def _print_estimate(console: Console, estimate: dict[str, Any]) -> None:
-    console.print(f"Takes about {format_seconds(estimate['total_s'])}.")
+    console.print(f"Takes about {format_seconds(estimate['total_s'])}, on a model of {estimate['scale']}.")
 
 
 def _print_governed(console: Console, found: dict[str, Any]) -> None:

@@ -112,8 +112,7 @@ def resolve_sweep(
     if how.warm_up is None:
         warm_up_s = SWEEP_WARM_UP_S / time_scale if engine.runs_continue else 0.0
     else:
-        none = str(how.warm_up).strip() in ("0", "0s")
-        warm_up_s = 0.0 if none else parse_seconds(how.warm_up, "warm-up")
+        warm_up_s = parse_seconds(how.warm_up, "warm-up", zero=True)
     if how.samples is not None and how.samples < 1:
         raise UserError(f"samples: {how.samples} is not above 0")
     measured_s = full_size_s / time_scale if how.seconds is None else parse_seconds(how.seconds, "seconds")

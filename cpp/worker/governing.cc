@@ -48,6 +48,13 @@ GovernorMode Mode(const std::string& name, const std::string& text) {
   Refuse(name, "'" + text + "' is neither toggle nor proportional");
 }
 
+bool Truth(const std::string& name, const std::string& text) {
+  if (text != "true" && text != "false") {
+    Refuse(name, "'" + text + "' is neither true nor false");
+  }
+  return text == "true";
+}
+
 std::string Text(double number) {
   std::array<char, 32> text{};
   const auto written = std::to_chars(text.data(), text.data() + text.size(), number);
@@ -74,6 +81,8 @@ GovernorOptions GovernorOptionsFromMap(const OptionMaps::Map& map) {
       {"interval_us", whole(&options.interval_us)},
       {"flush_share", number(&options.watermarks.flush_share)},
       {"total_share", number(&options.watermarks.total_share)},
+      {"merge_level0",
+       [&](const std::string& name, const std::string& text) { options.merge_level0 = Truth(name, text); }},
   };
   for (const auto& [name, text] : map) {
     const auto setting = settings.find(name);
@@ -98,7 +107,8 @@ OptionMaps::Map MapFromGovernorOptions(const GovernorOptions& options) {
           {"debt_runs", std::to_string(options.debt_runs)},
           {"interval_us", std::to_string(options.interval_us)},
           {"flush_share", Text(options.watermarks.flush_share)},
-          {"total_share", Text(options.watermarks.total_share)}};
+          {"total_share", Text(options.watermarks.total_share)},
+          {"merge_level0", options.merge_level0 ? "true" : "false"}};
 }
 
 nlohmann::json ToJson(const GovernorCounters& counters) {
@@ -108,6 +118,8 @@ nlohmann::json ToJson(const GovernorCounters& counters) {
           {"switched_off", counters.switched_off},
           {"switched_on", counters.switched_on},
           {"failed_changes", counters.failed_changes},
+          {"level0_merges", counters.level0_merges},
+          {"level0_merged_tables", counters.level0_merged_tables},
           {"compaction_waited_s", static_cast<double>(counters.compaction_waited_ns) / 1e9},
           {"compactions_off", last.compactions_off},
           {"compaction_bytes_per_s", last.compaction_bytes_per_s},

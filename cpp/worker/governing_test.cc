@@ -24,11 +24,13 @@ TEST(GoverningTest, SettingsAreReadAndWrittenBack) {
   const OptionMaps::Map map = {{"mode", "toggle"},       {"device_bytes_per_s", "400000000"},
                                {"debt_bytes", "1G"},     {"debt_runs", "70"},
                                {"interval_us", "62500"}, {"flush_share", "0.5"},
-                               {"total_share", "0.75"},  {"max_flush_bytes_per_s", "190000000"}};
+                               {"total_share", "0.75"},  {"max_flush_bytes_per_s", "190000000"},
+                               {"merge_level0", "false"}};
   const GovernorOptions options = GovernorOptionsFromMap(map);
   EXPECT_EQ(options.mode, GovernorMode::kToggle);
   EXPECT_EQ(options.debt_bytes, uint64_t{1} << 30);
   EXPECT_EQ(options.watermarks.total_share, 0.75);
+  EXPECT_FALSE(options.merge_level0);
   OptionMaps::Map expected = map;
   expected["debt_bytes"] = std::to_string(uint64_t{1} << 30);
   EXPECT_EQ(MapFromGovernorOptions(options), expected);
@@ -39,6 +41,7 @@ TEST(GoverningTest, WhatIsNotNamedHasItsDefault) {
   EXPECT_EQ(map.at("mode"), "proportional");
   EXPECT_EQ(map.at("device_bytes_per_s"), "0");
   EXPECT_EQ(map.at("interval_us"), "10000000");
+  EXPECT_EQ(map.at("merge_level0"), "true");
 }
 
 TEST(GoverningTest, NamesWhatIsWrong) {
@@ -50,6 +53,7 @@ TEST(GoverningTest, NamesWhatIsWrong) {
   EXPECT_NE(Refusal({{"flush_share", "1.5"}}).find("watermarks"), std::string::npos);
   EXPECT_NE(Refusal({{"flush_share", "nan"}}).find("watermarks"), std::string::npos);
   EXPECT_NE(Refusal({{"interval_us", "0"}}).find("interval_us"), std::string::npos);
+  EXPECT_NE(Refusal({{"merge_level0", "1"}}).find("neither true nor false"), std::string::npos);
 }
 
 }  // namespace

@@ -82,6 +82,9 @@ CompactionGovernor::~CompactionGovernor() {
   ending_.notify_all();
   thread_.join();
   for (const std::unique_ptr<GovernedFamily>& each : families_) {
+    merger_.Leave(each->db());
+  }
+  for (const std::unique_ptr<GovernedFamily>& each : families_) {
     each->Restore().PermitUncheckedError();
   }
 }
@@ -136,10 +139,9 @@ rocksdb::Status CompactionGovernor::Attach(rocksdb::DB* db,
 
 rocksdb::Status CompactionGovernor::Detach(rocksdb::DB* db) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  const auto others = [&](const std::unique_ptr<GovernedFamily>& each) { return each->db() != db; };
-  if (std::none_of(families_.begin(), families_.end(), others)) {
-    limiter_->SetCompactionBytesPerSecond(0);  // first, as above
-  }
+  // First, as above. While others are attached, it is set again soon.
+  limiter_->SetCompactionBytesPerSecond(0);
+  merger_.Leave(db);
   rocksdb::Status first;
   const auto restored = [&](const std::unique_ptr<GovernedFamily>& each) {
     if (each->db() != db) {
@@ -154,6 +156,7 @@ rocksdb::Status CompactionGovernor::Detach(rocksdb::DB* db) {
   families_.erase(std::remove_if(families_.begin(), families_.end(), restored), families_.end());
   if (families_.empty()) {
     toggle_ = ToggleState();
+    compactions_off_ = false;
   }
   before_ = limited_ = TakeTotals();
   return first;
@@ -242,10 +245,11 @@ void CompactionGovernor::Decide() {
   decision.flush_share = FlushShare(decision.sample, limits_);
   decision.total_share = TotalShare(decision.sample, limits_);
   decision.debt_share = DebtShare(decision.sample, limits_);
-  const bool was_off = toggle_.compactions_off;
+  const bool was_off = compactions_off_;
   uint64_t failed = 0;
   if (!families_.empty()) {
     failed = Apply(decision.sample, &decision);
+    compactions_off_ = decision.compactions_off;
   }
   {
     const std::lock_guard<std::mutex> lock(counters_mutex_);
@@ -262,21 +266,33 @@ void CompactionGovernor::Decide() {
 
 uint64_t CompactionGovernor::Apply(const GovernorSample& sample, GovernorDecision* decision) {
   decision->compaction_bytes_per_s = limiter_->CompactionBytesPerSecond();
-  if (options_.mode == GovernorMode::kProportional) {
-    return 0;
+  if (options_.mode == GovernorMode::kToggle) {
+    toggle_ = NextToggle(toggle_, sample, limits_, options_.watermarks);
   }
   uint64_t failed = 0;
-  toggle_ = NextToggle(toggle_, sample, limits_, options_.watermarks);
   for (const std::unique_ptr<GovernedFamily>& each : families_) {
+    const bool off = options_.mode == GovernorMode::kToggle ? toggle_.compactions_off : Gathers(each.get());
     // Also where nothing is to change: what failed before is tried again.
-    rocksdb::Status status = each->SetCompactionsOff(toggle_.compactions_off, limits_);
+    rocksdb::Status status = each->SetCompactionsOff(off, limits_);
     failed += status.ok() ? 0 : 1;
+    decision->compactions_off = decision->compactions_off || off;
     if (decision->status.ok()) {
       decision->status = std::move(status);
     }
   }
-  decision->compactions_off = toggle_.compactions_off;
   return failed;
+}
+
+bool CompactionGovernor::Gathers(GovernedFamily* family) {
+  const bool merging =
+      options_.merge_level0 && family->HasManyRuns() && merger_.IsWorthIt(family->db(), family->family());
+  if (merging) {
+    merger_.Merge(family->db(), family->family());
+  }
+  GovernorSample owed;
+  family->AddDebt(&owed);
+  family->gathering = NextGathering(family->gathering, merging, DebtShare(owed, limits_));
+  return family->gathering;
 }
 
 GovernorCounters CompactionGovernor::Counters() const {
@@ -287,6 +303,8 @@ GovernorCounters CompactionGovernor::Counters() const {
   }
   counters.device = limiter_->Counters();
   counters.compaction_waited_ns = limiter_->WaitedNanos();
+  counters.level0_merges = merger_.merges();
+  counters.level0_merged_tables = merger_.merged_tables();
   return counters;
 }
 
@@ -308,6 +326,10 @@ std::string CompactionGovernor::PrometheusText() const {
       static_cast<double>(counters.switched_on));
   add("failed_changes_total", "counter", "Changes of options that RocksDB refused.",
       static_cast<double>(counters.failed_changes));
+  add("level0_merges_total", "counter", "Merges of tables of level 0 with each other.",
+      static_cast<double>(counters.level0_merges));
+  add("level0_merged_tables_total", "counter", "Tables that they merged.",
+      static_cast<double>(counters.level0_merged_tables));
   add("compaction_waited_seconds_total", "counter", "How long compactions waited for their share.",
       static_cast<double>(counters.compaction_waited_ns) / kNanosPerSecond);
   for (const IoCause cause : {IoCause::kFlush, IoCause::kCompactionRead, IoCause::kCompactionWrite}) {

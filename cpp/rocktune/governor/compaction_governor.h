@@ -19,6 +19,7 @@
 
 #include "rocktune/governor/governed_rate_limiter.h"
 #include "rocktune/governor/governor_policy.h"
+#include "rocktune/governor/level0_merger.h"
 
 namespace rocktune {
 
@@ -55,7 +56,11 @@ struct GovernorOptions {
   // Between two decisions whether compactions are to be off, and two reports. What they may take of the
   // device follows the load ten times as often.
   uint64_t interval_us = 10'000'000;
-  ToggleWatermarks watermarks;
+  ToggleWatermarks watermarks;  // of the toggle
+  // Whether tables of level 0 are merged with each other while it has more of them than the column family's
+  // own options let it have without slowing writes. Costs one more writing of them; a lookup then reads tens
+  // of tables after a peak where it read hundreds. Proportional only.
+  bool merge_level0 = true;
   // Called on the governor's thread after every interval. Must not throw, nor attach or detach.
   std::function<void(const GovernorDecision&)> on_decision;
   // What time is; RocksDB's default clock if null.
@@ -69,6 +74,8 @@ struct GovernorCounters {
   uint64_t switched_off = 0;
   uint64_t switched_on = 0;
   uint64_t failed_changes = 0;  // of options
+  uint64_t level0_merges = 0;   // of tables of level 0 with each other
+  uint64_t level0_merged_tables = 0;
   uint64_t compaction_waited_ns = 0;
   DeviceCounters device;
   GovernorDecision last;
@@ -84,8 +91,8 @@ struct GovernorCounters {
 //     ...
 //     governor->Detach(db);           // before the database is closed
 //
-// One governor may serve several databases and column families that share a device. It has one thread, on
-// which alone options are changed. Thread-safe. Throws nothing.
+// One governor may serve several databases and column families that share a device. It has two threads: one
+// on which alone options are changed, and one for merges within level 0. Thread-safe. Throws nothing.
 class CompactionGovernor {
  public:
   // InvalidArgument, which says what is wrong, unless a governor can be made of the options.
@@ -112,8 +119,9 @@ class CompactionGovernor {
   rocksdb::Status Attach(rocksdb::DB* db, const std::vector<rocksdb::ColumnFamilyHandle*>& families = {});
 
   // Gives the column families of a database back with the options that they came with; what had changed these
-  // meanwhile is overwritten. Compactions run without limits once nothing is attached. Returns the first
-  // failure: that column family stays attached, so that it can be tried again. OK if nothing is attached.
+  // meanwhile is overwritten. A merge within level 0 is waited for, which goes on at full speed. Compactions
+  // run without limits once nothing is attached. Returns the first failure: that column family stays
+  // attached, so that it can be tried again. OK if nothing is attached.
   rocksdb::Status Detach(rocksdb::DB* db);
 
   // From now on compactions go on without limit, those that wait too, and none is set again; options stay as
@@ -148,6 +156,8 @@ class CompactionGovernor {
   GovernorSample SampleSince(const Totals& before, const Totals& now) const;
   // Returns how many changes failed.
   uint64_t Apply(const GovernorSample& sample, GovernorDecision* decision);
+  // Whether a column family's own compactions are to pause for merges within level 0, which it sets off.
+  bool Gathers(GovernedFamily* family);
 
   const GovernorOptions options_;
   const GovernorLimits limits_;
@@ -163,8 +173,10 @@ class CompactionGovernor {
   bool ended_ = false;
   std::vector<std::unique_ptr<GovernedFamily>> families_;
   ToggleState toggle_;
-  Totals before_;   // when the interval began
-  Totals limited_;  // when the limit was set
+  bool compactions_off_ = false;  // of any column family
+  Totals before_;                 // when the interval began
+  Totals limited_;                // when the limit was set
+  Level0Merger merger_;
   std::thread thread_;
 };
 

@@ -274,6 +274,66 @@ TEST_F(CompactionGovernorTest, WhatIsOwedAlreadyStopsNobodyAtOnce) {
   EXPECT_EQ(db_->GetOptions().level0_slowdown_writes_trigger, 10);
 }
 
+TEST_F(CompactionGovernorTest, ManySmallTablesBecomeFewBeforeCompactionsGoOn) {
+  GovernorOptions options = Options(GovernorMode::kProportional);
+  options.device_bytes_per_s = 1'000'000'000;  // the clock stands still while they are merged
+  Create(options);
+  Open();
+  ASSERT_TRUE(governor_->Attach(db_.get()).ok());
+  ASSERT_TRUE(db_->SetOptions({{"disable_auto_compactions", "true"}}).ok());  // as if there were no time
+  for (int table = 0; table < 30; ++table) {
+    WriteAndFlush();
+  }
+  ASSERT_TRUE(db_->Put(rocksdb::WriteOptions(), "7", "newest").ok());
+  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  PassInterval();
+  EXPECT_TRUE(CompactionsOff());
+  while (governor_->Counters().level0_merges == 0) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_EQ(governor_->Counters().level0_merged_tables, 31) << "they are small enough for one merge";
+  std::string tables;
+  ASSERT_TRUE(db_->GetProperty(rocksdb::DB::Properties::kNumFilesAtLevelPrefix + "0", &tables));
+  EXPECT_EQ(tables, "1");
+  std::string value;
+  ASSERT_TRUE(db_->Get(rocksdb::ReadOptions(), "7", &value).ok());
+  EXPECT_EQ(value, "newest");
+  PassInterval();
+  EXPECT_FALSE(CompactionsOff());
+  EXPECT_EQ(governor_->Counters().switched_on, 1);
+}
+
+TEST_F(CompactionGovernorTest, AMergeThatItSlowsEndsWhenItIsDetached) {
+  GovernorOptions options = Options(GovernorMode::kProportional);
+  options.device_bytes_per_s = 50;
+  Create(options);
+  Open();
+  ASSERT_TRUE(governor_->Attach(db_.get()).ok());
+  ASSERT_TRUE(db_->SetOptions({{"disable_auto_compactions", "true"}}).ok());
+  for (int table = 0; table < 30; ++table) {
+    WriteAndFlush();
+  }
+  PassInterval();
+  EXPECT_TRUE(governor_->Detach(db_.get()).ok());
+  EXPECT_FALSE(CompactionsOff());
+  EXPECT_LE(governor_->Counters().level0_merges, 1);
+}
+
+TEST_F(CompactionGovernorTest, WhoWantsNoMergesGetsNone) {
+  GovernorOptions options = Options(GovernorMode::kProportional);
+  options.merge_level0 = false;
+  Create(options);
+  Open();
+  ASSERT_TRUE(governor_->Attach(db_.get()).ok());
+  ASSERT_TRUE(db_->SetOptions({{"disable_auto_compactions", "true"}}).ok());
+  for (int table = 0; table < 30; ++table) {
+    WriteAndFlush();
+  }
+  PassInterval();
+  EXPECT_FALSE(CompactionsOff()) << "of a proportional governor they are on";
+  EXPECT_EQ(governor_->Counters().level0_merges, 0);
+}
+
 TEST_F(CompactionGovernorTest, CountersDoNotWaitForAChangeOfOptions) {
   CreateAndAttach(GovernorMode::kToggle);
   WriteAndFlush();

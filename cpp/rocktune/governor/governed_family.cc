@@ -89,6 +89,12 @@ uint64_t GovernedFamily::Level0Tables() const {
              : 0;
 }
 
+bool GovernedFamily::HasManyRuns() const {
+  return original_.compaction_style == rocksdb::kCompactionStyleLevel &&
+         !original_.disable_auto_compactions &&
+         Level0Tables() > static_cast<uint64_t>(std::max(0, original_.level0_slowdown_writes_trigger));
+}
+
 rocksdb::Status GovernedFamily::Restore() { return Change(Values(original_)); }
 
 void GovernedFamily::AddDebt(GovernorSample* sample) const {

@@ -27,8 +27,14 @@ class GovernedFamily {
   rocksdb::Status RaiseTriggers(const GovernorLimits& limits);
   // Switches compactions off, or on with triggers as above.
   rocksdb::Status SetCompactionsOff(bool off, const GovernorLimits& limits);
+  // Whether level 0 has more tables than the column family's own options let it have without slowing writes,
+  // compactions are on, and tables of level 0 may become one, as only leveled compaction lets them.
+  bool HasManyRuns() const;
   // Sets what was changed to what it was at first.
   rocksdb::Status Restore();
+
+  // Whether its compactions are paused for merges within level 0.
+  bool gathering = false;
 
   // Adds what the column family owes to the sample, if it is more than what stands there.
   void AddDebt(GovernorSample* sample) const;

@@ -75,6 +75,7 @@ rocksdb::Options SmallOptions(rocksdb::Env* env) {
   options.target_file_size_base = 256 << 10;
   options.max_bytes_for_level_base = 1 << 20;
   options.max_background_jobs = 4;
+  options.level0_slowdown_writes_trigger = 8;  // so that level 0 is merged within itself
   return options;
 }
 
@@ -158,7 +159,7 @@ TEST(GovernorCrashChild, DISABLED_WritesUntilItIsKilled) {
   governing.mode = std::string(mode) == "toggle" ? GovernorMode::kToggle : GovernorMode::kProportional;
   governing.device_bytes_per_s = 20'000'000;  // little enough to toggle and to wait for
   governing.interval_us = 10'000;
-  governing.debt_runs = 30;
+  governing.debt_runs = 60;
   std::unique_ptr<CompactionGovernor> governor;
   ASSERT_TRUE(CompactionGovernor::Create(governing, &governor).ok());
   const std::unique_ptr<rocksdb::Env> env =

@@ -13,6 +13,7 @@ constexpr double kUrgentShare = 0.5;
 constexpr double kLeastShare = 0.02;
 // Of what others took: so much stays free for them to grow into. A device that is full hides what they want.
 constexpr double kHeadroom = 0.1;
+constexpr std::size_t kFewestMerged = 8;
 
 double Share(uint64_t bytes, double seconds, uint64_t bytes_per_s) {
   return static_cast<double>(bytes) / (seconds * static_cast<double>(bytes_per_s));
@@ -63,6 +64,26 @@ uint64_t CompactionBytesPerSecond(const GovernorSample& sample, const GovernorLi
       std::clamp((DebtShare(sample, limits) - kUrgentShare) / (1 - kUrgentShare), 0.0, 1.0);
   const double rate = left + (device - left) * urgency * urgency;
   return static_cast<uint64_t>(std::clamp(rate, kLeastShare * device, device));
+}
+
+Level0Merge NextLevel0Merge(const std::vector<Level0Table>& newest_first, uint64_t most_bytes) {
+  Level0Merge best;
+  uint64_t bytes = 0;
+  std::size_t first = 0;
+  for (std::size_t last = 0; last < newest_first.size(); ++last) {
+    bytes += newest_first[last].bytes;
+    for (; first <= last && (bytes > most_bytes || newest_first[last].busy); ++first) {
+      bytes -= newest_first[first].bytes;
+    }
+    if (last + 1 - first >= std::max(best.count, kFewestMerged)) {
+      best = {first, last + 1 - first};
+    }
+  }
+  return best;
+}
+
+bool NextGathering(bool gathering, bool merging, double debt_share) {
+  return merging && debt_share < (gathering ? kRepayShare : kRepaidShare);
 }
 
 }  // namespace rocktune

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace rocktune {
 
@@ -68,5 +70,28 @@ ToggleState NextToggle(const ToggleState& state, const GovernorSample& sample, c
 // until at the bound they may have the whole device. Never less than a fiftieth of the device, because a
 // compaction that stands still holds up those behind it.
 uint64_t CompactionBytesPerSecond(const GovernorSample& sample, const GovernorLimits& limits);
+
+// A table of level 0.
+struct Level0Table {
+  uint64_t bytes = 0;
+  bool busy = false;  // a compaction has it
+};
+
+// Neighbours in level 0 that are to become one table, as places in their order; none if count is 0.
+struct Level0Merge {
+  std::size_t first = 0;
+  std::size_t count = 0;
+
+  bool operator==(const Level0Merge&) const = default;
+};
+
+// As many neighbours as have at most `most_bytes` together, since each table but one is a run less to read;
+// of equally many the oldest. None where they are fewer than eight, which is not worth writing them anew.
+Level0Merge NextLevel0Merge(const std::vector<Level0Table>& newest_first, uint64_t most_bytes);
+
+// Whether RocksDB's own compactions pause while tables of level 0 are merged with each other. They do while
+// there is something to merge, because the first of them would take all of level 0, and end only when all of
+// it is rewritten; unless the debt comes near its bound, as above.
+bool NextGathering(bool gathering, bool merging, double debt_share);
 
 }  // namespace rocktune

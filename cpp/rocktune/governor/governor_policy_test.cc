@@ -104,5 +104,42 @@ TEST(ProportionalTest, WithoutABoundNothingIsUrgent) {
   EXPECT_EQ(CompactionBytesPerSecond(Second(300, 0, 5000, 5000), unbounded), 70 * kMega);
 }
 
+// `s` is a small table of 1 byte, `B` one of 50, `x` a small one that is busy; the newest first.
+Level0Merge MergeIn(const std::string& tables, uint64_t most_bytes) {
+  std::vector<Level0Table> level;
+  for (const char each : tables) {
+    level.push_back({each == 'B' ? uint64_t{50} : uint64_t{1}, each == 'x'});
+  }
+  return NextLevel0Merge(level, most_bytes);
+}
+
+TEST(Level0MergeTest, TakesAsManyNeighboursAsTheBytesAllow) {
+  EXPECT_EQ(MergeIn("ssssssssss", 25), (Level0Merge{0, 10}));
+  EXPECT_EQ(MergeIn("BssssssssssB", 25), (Level0Merge{1, 10}));
+  EXPECT_EQ(MergeIn("BssssssssssB", 60), (Level0Merge{1, 11})) << "of equally many the oldest";
+  EXPECT_EQ(MergeIn("ssssssssssss", 9), (Level0Merge{3, 9}));
+}
+
+TEST(Level0MergeTest, DoesNotCrossWhatIsBusy) {
+  EXPECT_EQ(MergeIn("sssssssssxssssssss", 100), (Level0Merge{0, 9}));
+  EXPECT_EQ(MergeIn("xxxxxxxxxxxx", 100), Level0Merge());
+}
+
+TEST(Level0MergeTest, AFewAreNotWorthIt) {
+  EXPECT_EQ(MergeIn("", 100), Level0Merge());
+  EXPECT_EQ(MergeIn("sssssss", 100), Level0Merge());
+  EXPECT_EQ(MergeIn("sssssssBBBssssssss", 25), (Level0Merge{10, 8}));
+  EXPECT_EQ(MergeIn("ssssssssssss", 7), Level0Merge()) << "eight do not fit";
+}
+
+TEST(Level0MergeTest, GatheringEndsWithTheMergesOrNearTheBound) {
+  EXPECT_FALSE(NextGathering(false, false, 0));
+  EXPECT_TRUE(NextGathering(false, true, 0.49));
+  EXPECT_FALSE(NextGathering(false, true, 0.5));
+  EXPECT_TRUE(NextGathering(true, true, 0.69));
+  EXPECT_FALSE(NextGathering(true, true, 0.7));
+  EXPECT_FALSE(NextGathering(true, false, 0));
+}
+
 }  // namespace
 }  // namespace rocktune

@@ -9,7 +9,10 @@ from rocktune.online.governed import GovernedRun
 from rocktune.units import format_scale
 
 _MB = 1e6
-_GOVERNOR_COUNTS = ("switched_off", "switched_on", "failed_changes", "discarded_intervals")
+_GOVERNOR_COUNTS = (
+    "switched_off", "switched_on", "level0_merges", "level0_merged_tables", "failed_changes",
+    "discarded_intervals",
+)  # fmt: skip
 
 
 def figures_of(run: GovernedRun) -> dict[str, Any]:

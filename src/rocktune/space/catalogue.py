@@ -221,6 +221,11 @@ _GOVERNOR = (
         option="max_flush_bytes_per_s", live_change="reopen",
         effect="What flushes reach undisturbed, 0 for half the device.",
     ),
+    Knob(
+        "governor_merge_level0", "governor", "", True, choices=(False, True), option="merge_level0",
+        live_change="reopen",
+        effect="Merges small files of level 0 with each other while it has many: a writing more, fewer runs.",
+    ),
 )  # fmt: skip
 
 CATALOGUE = MappingProxyType(

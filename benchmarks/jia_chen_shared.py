@@ -108,10 +108,24 @@ def one_run_each(name: str, table: Table) -> Recorded:
 
 def interpolated(name: str, table: Table) -> Recorded:
     """Returns every configuration of a table's space, with a model's figures and the table's noise."""
+    return interpolated_often(name, table, 1)[0]
+
+
+def interpolated_often(name: str, table: Table, draws: int) -> list[Recorded]:
+    """Returns `interpolated` with so many draws of the noise, from the table's seed on."""
     model = Interpolation(table, (THROUGHPUT, LATENCY))
     space = _space(table.conditions)
-    rows = {each: dict(model.figures(each, table.conditions.seed)) for each in space.grid()}
-    return Recorded(f"{name}, interpolated ({model.describe()})", table.conditions, space, rows)
+    described = f"{name}, interpolated ({model.describe()})"
+    seeds = range(table.conditions.seed, table.conditions.seed + draws)
+    return [
+        Recorded(
+            described,
+            table.conditions,
+            space,
+            {each: dict(model.figures(each, seed)) for each in space.grid()},
+        )
+        for seed in seeds
+    ]
 
 
 def _space(conditions: Conditions) -> Space:

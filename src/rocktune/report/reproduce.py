@@ -7,6 +7,7 @@ from typing import Any
 from rocktune.device import device_names
 from rocktune.ledger import StudyRecord
 from rocktune.space import space_names
+from rocktune.spec_file import is_file_name
 from rocktune.units import format_bytes, format_scale, format_seconds, parse_bytes
 from rocktune.workload import workload_names
 
@@ -17,8 +18,8 @@ _PRESETS = {"workload": workload_names, "device": device_names, "space": space_n
 
 
 def _as_given(name: str, presets: Mapping[str, str]) -> str:
-    """Returns a preset's name, and for anything else the file that it must have come from."""
-    return name if name in presets or not name else f"{name}.toml"
+    """Returns a preset's name or a file's, and for any other name the file that it must have come from."""
+    return name if name in presets or is_file_name(name) or not name else f"{name}.toml"
 
 
 def named(part: Any) -> str:

@@ -24,6 +24,7 @@ def figures_of(run: GovernedRun) -> dict[str, Any]:
     `write_amplification` and `db_bytes`. `compaction_mb_s` is what flushes and compactions write, as RocksDB
     counts it. `series` are lists of one value a window, by `time_s` (its end); `compaction_limit_mb_s` and
     `compactions_off` are the governor's last decision in it, None where there is no governor or no limit.
+    `governor_settings` alone are as they are on the model.
 
     Returns:
         A JSON object, with `mode`, `scale`, `workload`, `device`, `engine`, `seconds` and the figures.

@@ -64,7 +64,7 @@ def render_governed(found: Mapping[str, Any]) -> str:
         + _table(found)
         + figure_section(
             "What was written",
-            "Shaded: compactions were off. Dashed: what a proportional governor left to compactions.",
+            "Shaded: RocksDB's own compactions were off. Dashed: what the governor left to compactions.",
             [_rates(series)],
         )
         + figure_section(
@@ -88,10 +88,11 @@ def _table(found: Mapping[str, Any]) -> str:
     )
     levels = " · ".join(format_bytes(size) for size in found["level_bytes"] if size) or "empty"
     settings = ", ".join(f"{name} = {text}" for name, text in found["governor_settings"].items())
+    governor = "Governor" if found["scale"] == "1" else f"Governor, as it is on the {found['scale']} model"
     return (
         f'<section><h2>Result</h2>\n<div class="scroll"><table><tbody>{rows}'
         f"<tr><td>Levels, from the top</td><td>{escape(levels)}</td></tr></tbody></table></div>"
-        + (f'<p class="note">Governor: {escape(settings)}</p>' if settings else "")
+        + (f'<p class="note">{governor}: {escape(settings)}</p>' if settings else "")
         + "</section>\n"
     )
 
@@ -123,7 +124,7 @@ def _off_shapes(series: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
 def _line(series: Mapping[str, Sequence[Any]], name: str, title: str, log: bool = False) -> Figure:
     layout = axes("Time (s)", title)
     if log:
-        layout["yaxis"] |= {"type": "log"}
+        layout["yaxis"] |= {"type": "log", "dtick": 1}
     return {
         "data": [_trace(series, name, {"line": {"color": "role:best", "width": 2}})],
         "layout": layout | {"showlegend": False},

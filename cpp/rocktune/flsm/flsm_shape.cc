@@ -18,6 +18,14 @@ uint64_t FlsmLevel::staying_bytes() const {
   return sum;
 }
 
+int FlsmShape::LevelsInUse() const {
+  int number = deepest();
+  while (number > 1 && level(number).runs.empty()) {
+    --number;
+  }
+  return number;
+}
+
 uint64_t FlsmShape::Capacity(int number) const {
   uint64_t capacity = level1_bytes;
   for (int above = 1; above < number; ++above) {

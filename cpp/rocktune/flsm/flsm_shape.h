@@ -51,6 +51,9 @@ struct FlsmShape {
   const FlsmLevel& level(int number) const { return levels[static_cast<std::size_t>(number) - 1]; }
   int deepest() const { return static_cast<int>(levels.size()); }
 
+  // The deepest level that has a run, at least 1.
+  int LevelsInUse() const;
+
   // Bytes that a level holds when it is full: T times those of the level above.
   uint64_t Capacity(int number) const;
   // Bytes that one push from above brings on average.

@@ -1,6 +1,7 @@
 #include "rocktune/flsm/flsm_store.h"
 
 #include <rocksdb/listener.h>
+#include <rocksdb/table.h>
 
 #include <algorithm>
 #include <atomic>
@@ -19,6 +20,9 @@ constexpr int kSlotsPerRatio = 3;
 rocksdb::Status Check(const FlsmOptions& layout) {
   if (layout.size_ratio < 2 || layout.size_ratio > 50) {
     return rocksdb::Status::InvalidArgument("size_ratio: must be from 2 to 50");
+  }
+  if (!(layout.filters.bits_per_key >= 0 && layout.filters.bits_per_key <= 100)) {
+    return rocksdb::Status::InvalidArgument("filters: bits_per_key must be from 0 to 100");
   }
   if (layout.levels < 1 || layout.levels > kMostFlsmLevels) {
     return rocksdb::Status::InvalidArgument("levels: must be from 1 to " + std::to_string(kMostFlsmLevels));
@@ -54,6 +58,23 @@ rocksdb::Options TreeOptions(const rocksdb::Options& given, const FlsmShape& sha
   options.compression_per_level.clear();
   options.level_compaction_dynamic_level_bytes = false;
   return options;
+}
+
+// Gives the store's tables filters of their own, unless the scheme has none to give.
+rocksdb::Status SetFilters(const FlsmFilters& filters, const FlsmShape& shape, rocksdb::Options* options,
+                           std::shared_ptr<FlsmFilterPolicy>* policy) {
+  if (filters.bits_per_key == 0) {
+    return rocksdb::Status::OK();
+  }
+  const auto* table = options->table_factory->GetOptions<rocksdb::BlockBasedTableOptions>();
+  if (table == nullptr) {
+    return rocksdb::Status::InvalidArgument("filters: tables that are not block-based have none");
+  }
+  *policy = std::make_shared<FlsmFilterPolicy>(filters, shape.size_ratio, shape.slots, shape.deepest());
+  rocksdb::BlockBasedTableOptions filtered = *table;
+  filtered.filter_policy = *policy;
+  options->table_factory.reset(rocksdb::NewBlockBasedTableFactory(filtered));
+  return rocksdb::Status::OK();
 }
 
 }  // namespace
@@ -99,23 +120,34 @@ rocksdb::Status FlsmStore::Open(const rocksdb::Options& options, const FlsmOptio
   auto listener = std::make_shared<FlushListener>();
   rocksdb::Options tree = TreeOptions(options, shape);
   tree.listeners.push_back(listener);
+  std::shared_ptr<FlsmFilterPolicy> filters;
+  status = SetFilters(layout.filters, shape, &tree, &filters);
+  if (!status.ok()) {
+    return status;
+  }
   std::unique_ptr<rocksdb::DB> db;
   status = OpenDatabase(tree, path, &db);
   if (status.ok()) {
+    const auto on_change = [file, filters](const FlsmShape& changed, uint64_t number) {
+      if (filters != nullptr) {
+        filters->SetLevelsInUse(changed.LevelsInUse());
+      }
+      return file->Write(changed, number);
+    };
     store->reset(
-        new FlsmStore(db.release(), std::move(listener), std::move(shape), layout.workers, std::move(file)));
+        new FlsmStore(db.release(), std::move(listener), std::move(shape), layout.workers, on_change));
+    if (filters != nullptr) {
+      filters->SetLevelsInUse((*store)->Shape().LevelsInUse());
+    }
   }
   return status;
 }
 
 FlsmStore::FlsmStore(rocksdb::DB* db, std::shared_ptr<FlushListener> listener, FlsmShape shape, int workers,
-                     std::shared_ptr<FlsmShapeFile> file)
+                     FlsmCompactor::OnChange on_change)
     : StackableDB(db),
       listener_(std::move(listener)),
-      compactor_(std::make_unique<FlsmCompactor>(
-          db, std::move(shape), workers, [file = std::move(file)](const FlsmShape& changed, uint64_t number) {
-            return file->Write(changed, number);
-          })) {
+      compactor_(std::make_unique<FlsmCompactor>(db, std::move(shape), workers, std::move(on_change))) {
   listener_->Tell(compactor_.get());
   compactor_->OnFlushed();  // between opening and this nobody was told
 }

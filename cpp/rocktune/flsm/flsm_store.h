@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "rocktune/flsm/flsm_compactor.h"
+#include "rocktune/flsm/flsm_filters.h"
 #include "rocktune/flsm/flsm_policy.h"
 #include "rocktune/flsm/flsm_shape.h"
 
@@ -22,6 +23,7 @@ struct FlsmOptions {
   int levels = 6;                   // so many at most; of an existing store it can only be raised
   std::vector<int> policies = {1};  // K of each level from the first; the last one counts for all deeper ones
   int workers = 3;                  // compactions at once
+  FlsmFilters filters;              // of tables that are written from now on
 };
 
 // A RocksDB whose tree has runs of its own shape, which can change at any time (RusKey, section 4).
@@ -52,7 +54,7 @@ class FlsmStore : public rocksdb::StackableDB {
   class FlushListener;
 
   FlsmStore(rocksdb::DB* db, std::shared_ptr<FlushListener> listener, FlsmShape shape, int workers,
-            std::shared_ptr<FlsmShapeFile> file);
+            FlsmCompactor::OnChange on_change);
 
   const std::shared_ptr<FlushListener> listener_;
   std::unique_ptr<FlsmCompactor> compactor_;

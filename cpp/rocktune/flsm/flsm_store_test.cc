@@ -1,6 +1,8 @@
 #include "rocktune/flsm/flsm_store.h"
 
 #include <gtest/gtest.h>
+#include <rocksdb/perf_context.h>
+#include <rocksdb/perf_level.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -127,6 +129,75 @@ TEST_F(FlsmStoreTest, RefusesPoliciesThatThereAreNot) {
   EXPECT_TRUE(store_->SetPolicy(1, 5).IsInvalidArgument());
   EXPECT_TRUE(store_->SetPolicy(6, 4).ok());
 }
+
+class FlsmFilteredStoreTest : public FlsmStoreTest, public testing::WithParamInterface<FlsmFilters::Scheme> {
+ protected:
+  struct Passed {
+    uint64_t asked = 0;
+    uint64_t passed = 0;
+  };
+
+  // Looks for keys that are not there; returns what the filters of each level from the first let pass.
+  std::vector<Passed> LookForAbsent(int count) {
+    rocksdb::SetPerfLevel(rocksdb::PerfLevel::kEnableCount);
+    rocksdb::PerfContext* context = rocksdb::get_perf_context();
+    context->EnablePerLevelPerfContext();
+    context->Reset();
+    std::string value;
+    for (int key = 0; key < count; ++key) {
+      EXPECT_TRUE(
+          store_->Get(rocksdb::ReadOptions(), "key" + std::to_string(key) + "x", &value).IsNotFound());
+    }
+    const FlsmShape shape = store_->Shape();
+    std::vector<Passed> found(shape.levels.size());
+    for (const auto& [physical, counted] : *context->level_to_perf_context) {
+      if (physical > 0) {
+        Passed& level = found[(physical - 1) / static_cast<uint32_t>(shape.slots)];
+        level.passed += counted.bloom_filter_full_positive;
+        level.asked += counted.bloom_filter_full_positive + counted.bloom_filter_useful;
+      }
+    }
+    context->DisablePerLevelPerfContext();
+    rocksdb::SetPerfLevel(rocksdb::PerfLevel::kDisable);
+    return found;
+  }
+};
+
+TEST_P(FlsmFilteredStoreTest, AbsentKeysPassAsOftenAsTheFormulaSays) {
+  constexpr int kKeys = 40'000;
+  constexpr uint64_t kEnough = 50;  // keys that pass, to tell a rate from
+  FlsmOptions layout = Layout({1});  // one run a level, none so small that a cache line is too much for it
+  layout.filters = {4, GetParam()};
+  ASSERT_TRUE(Open(layout).ok());
+  std::mt19937 random(1);
+  for (int key = 0; key < kKeys; ++key) {
+    Put(static_cast<int>(random() % kKeys), 1, std::string(100, 'v'));
+  }
+  ASSERT_TRUE(store_->Flush(rocksdb::FlushOptions()).ok());
+  store_->WaitUntilSettled();
+  const FlsmShape shape = store_->Shape();
+  ASSERT_GE(shape.LevelsInUse(), 3) << ToText(shape);
+  const std::vector<double> bits = BitsPerKey(layout.filters, shape.size_ratio, shape.LevelsInUse());
+  const std::vector<Passed> found = LookForAbsent(kKeys);
+  int compared = 0;
+  for (std::size_t level = 0; level < bits.size(); ++level) {
+    if (found[level].passed < kEnough) {
+      continue;
+    }
+    const double rate = static_cast<double>(found[level].passed) / static_cast<double>(found[level].asked);
+    EXPECT_NEAR(rate / FalsePositiveRate(bits[level]), 1, 0.35)
+        << "level " << level + 1 << " of " << ToText(shape);
+    ++compared;
+  }
+  EXPECT_GE(compared, 1);  // a level may just have been pushed down
+}
+
+INSTANTIATE_TEST_SUITE_P(Schemes, FlsmFilteredStoreTest,
+                         testing::Values(FlsmFilters::Scheme::kUniform, FlsmFilters::Scheme::kMonkey),
+                         [](const testing::TestParamInfo<FlsmFilters::Scheme>& each) {
+                           return std::string(each.param == FlsmFilters::Scheme::kUniform ? "Uniform"
+                                                                                          : "Monkey");
+                         });
 
 // Random operations against a map, with policies changed, snapshots held and the store opened again at
 // random.

@@ -165,8 +165,8 @@ class FlsmFilteredStoreTest : public FlsmStoreTest, public testing::WithParamInt
 
 TEST_P(FlsmFilteredStoreTest, AbsentKeysPassAsOftenAsTheFormulaSays) {
   constexpr int kKeys = 40'000;
-  constexpr uint64_t kEnough = 50;  // keys that pass, to tell a rate from
-  FlsmOptions layout = Layout({1});  // one run a level, none so small that a cache line is too much for it
+  constexpr uint64_t kEnough = 50;   // keys that pass, to tell a rate from
+  FlsmOptions layout = Layout({1});  // one run a level
   layout.filters = {4, GetParam()};
   ASSERT_TRUE(Open(layout).ok());
   std::mt19937 random(1);
@@ -181,7 +181,8 @@ TEST_P(FlsmFilteredStoreTest, AbsentKeysPassAsOftenAsTheFormulaSays) {
   const std::vector<Passed> found = LookForAbsent(kKeys);
   int compared = 0;
   for (std::size_t level = 0; level < bits.size(); ++level) {
-    if (found[level].passed < kEnough) {
+    // A small run's filter is rounded up to a cache line.
+    if (found[level].passed < kEnough || shape.levels[level].bytes() < Small().write_buffer_size) {
       continue;
     }
     const double rate = static_cast<double>(found[level].passed) / static_cast<double>(found[level].asked);

@@ -1,6 +1,7 @@
 #include "bindings.h"
 
 NB_MODULE(_native, module) {
+  rocktune::BindFlsm(module);
   rocktune::BindUtil(module);
   rocktune::BindWorkload(module);
 }

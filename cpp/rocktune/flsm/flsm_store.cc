@@ -165,7 +165,16 @@ rocksdb::Status FlsmStore::Close() {
 }
 
 rocksdb::Status ReadShape(const std::string& path, FlsmShape* shape) {
-  return FlsmShapeFile(rocksdb::Env::Default(), path).Read(shape);
+  rocksdb::Status status = FlsmShapeFile(rocksdb::Env::Default(), path).Read(shape);
+  if (!status.ok()) {
+    return status;
+  }
+  std::unique_ptr<rocksdb::DB> db;
+  status = OpenDatabaseReadOnly(TreeOptions(rocksdb::Options(), *shape), path, &db);
+  if (status.ok()) {
+    ReadRuns(db.get(), shape);
+  }
+  return status;
 }
 
 }  // namespace rocktune

@@ -60,8 +60,8 @@ class FlsmStore : public rocksdb::StackableDB {
   std::unique_ptr<FlsmCompactor> compactor_;
 };
 
-// Reads the shape of a store from its directory, closed or open: layout, policies, and the runs as of the
-// last change. Fails with NotFound where there is none, Corruption where it cannot be read.
+// Reads the shape of a store from its directory, which may be open elsewhere, and changes nothing. Fails with
+// NotFound where there is none, Corruption where it cannot be read, and with what RocksDB says otherwise.
 rocksdb::Status ReadShape(const std::string& path, FlsmShape* shape);
 
 }  // namespace rocktune

@@ -48,4 +48,18 @@ rocksdb::Status OpenDatabase(const rocksdb::Options& options, const std::string&
   }
 }
 
+// Opens a database to be read alone, which may be open elsewhere.
+template <typename Database = rocksdb::DB>
+rocksdb::Status OpenDatabaseReadOnly(const rocksdb::Options& options, const std::string& directory,
+                                     std::unique_ptr<Database>* database) {
+  if constexpr (requires { Database::OpenForReadOnly(options, directory, database); }) {
+    return Database::OpenForReadOnly(options, directory, database);
+  } else {
+    Database* opened = nullptr;
+    rocksdb::Status status = Database::OpenForReadOnly(options, directory, &opened);
+    database->reset(opened);
+    return status;
+  }
+}
+
 }  // namespace rocktune

@@ -1,0 +1,268 @@
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+#include <rocksdb/iterator.h>
+#include <rocksdb/snapshot.h>
+#include <rocksdb/write_batch.h>
+
+#include <array>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bindings.h"
+#include "rocktune/flsm/flsm_store.h"
+#include "rocktune/runner/rocksdb_options.h"
+
+namespace nb = nanobind;
+
+namespace rocktune {
+namespace {
+
+using StorePointer = std::shared_ptr<FlsmStore>;
+using Entry = std::pair<nb::bytes, std::optional<nb::bytes>>;
+
+// What the caller can mend is a ValueError in Python, all else a RuntimeError.
+void ThrowUnlessOk(const rocksdb::Status& status) {
+  if (status.IsInvalidArgument()) {
+    throw std::invalid_argument(status.ToString());
+  }
+  if (!status.ok()) {
+    throw std::runtime_error(status.ToString());
+  }
+}
+
+rocksdb::Slice SliceOf(const nb::bytes& text) { return {text.c_str(), text.size()}; }
+nb::bytes BytesOf(const rocksdb::Slice& slice) { return nb::bytes(slice.data(), slice.size()); }
+
+FlsmTransition TransitionNamed(const std::string& name) {
+  constexpr std::array kNames = {std::pair{"greedy", FlsmTransition::kGreedy},
+                                 std::pair{"lazy", FlsmTransition::kLazy},
+                                 std::pair{"flexible", FlsmTransition::kFlexible}};
+  for (const auto& [known, transition] : kNames) {
+    if (name == known) {
+      return transition;
+    }
+  }
+  throw std::invalid_argument("transition '" + name + "' is none of greedy, lazy and flexible");
+}
+
+FlsmOptions LayoutFromJson(const nlohmann::json& json) {
+  FlsmOptions layout;
+  layout.size_ratio = json.at("size_ratio");
+  layout.level1_bytes = json.at("level1_bytes");
+  layout.levels = json.at("levels");
+  layout.policies = json.at("policies").get<std::vector<int>>();
+  layout.workers = json.at("workers");
+  layout.filters.bits_per_key = json.at("bits_per_key");
+  layout.filters.scheme =
+      json.at("filters") == "monkey" ? FlsmFilters::Scheme::kMonkey : FlsmFilters::Scheme::kUniform;
+  return layout;
+}
+
+nlohmann::json ToJson(const FlsmShape& shape) {
+  nlohmann::json levels = nlohmann::json::array();
+  for (const FlsmLevel& level : shape.levels) {
+    nlohmann::json runs = nlohmann::json::array();
+    for (const FlsmRun& run : level.runs) {
+      runs.push_back({{"bytes", run.bytes}, {"sealed", run.sealed}, {"physical_level", run.physical}});
+    }
+    levels.push_back({{"policy", level.policy}, {"runs", runs}});
+  }
+  for (int number = 1; number <= shape.deepest(); ++number) {
+    levels[static_cast<std::size_t>(number) - 1]["capacity_bytes"] = shape.Capacity(number);
+  }
+  return {{"size_ratio", shape.size_ratio},
+          {"level0_files", shape.level0_files},
+          {"level0_bytes", shape.level0_bytes},
+          {"levels", levels}};
+}
+
+// A moment of a store, held until this is gone.
+class BoundSnapshot {
+ public:
+  explicit BoundSnapshot(StorePointer store) : store_(std::move(store)), snapshot_(store_->GetSnapshot()) {}
+  ~BoundSnapshot() { store_->ReleaseSnapshot(snapshot_); }
+  BoundSnapshot(const BoundSnapshot&) = delete;
+  BoundSnapshot& operator=(const BoundSnapshot&) = delete;
+
+  const rocksdb::Snapshot* get() const { return snapshot_; }
+
+ private:
+  StorePointer store_;
+  const rocksdb::Snapshot* snapshot_;
+};
+
+rocksdb::ReadOptions ReadAt(const BoundSnapshot* snapshot) {
+  rocksdb::ReadOptions options;
+  options.snapshot = snapshot == nullptr ? nullptr : snapshot->get();
+  return options;
+}
+
+// Entries in order, handed out in parts.
+class BoundIterator {
+ public:
+  BoundIterator(StorePointer store, const BoundSnapshot* snapshot, const std::optional<nb::bytes>& start,
+                const std::optional<nb::bytes>& stop)
+      : store_(std::move(store)), stop_(stop ? SliceOf(*stop).ToString() : ""), bound_(stop_) {
+    rocksdb::ReadOptions options = ReadAt(snapshot);
+    if (stop) {
+      options.iterate_upper_bound = &bound_;
+    }
+    const std::string from = start ? SliceOf(*start).ToString() : "";
+    const nb::gil_scoped_release others_go_on;
+    iterator_.reset(store_->NewIterator(options));
+    iterator_->Seek(from);
+  }
+
+  // At most so many; fewer than that only at the end.
+  std::vector<std::pair<nb::bytes, nb::bytes>> Next(std::size_t most) {
+    std::vector<std::pair<std::string, std::string>> found;
+    {
+      const nb::gil_scoped_release others_go_on;
+      for (; found.size() < most && iterator_->Valid(); iterator_->Next()) {
+        found.emplace_back(iterator_->key().ToString(), iterator_->value().ToString());
+      }
+    }
+    ThrowUnlessOk(iterator_->status());
+    std::vector<std::pair<nb::bytes, nb::bytes>> entries;
+    entries.reserve(found.size());
+    for (const auto& [key, value] : found) {
+      entries.emplace_back(BytesOf(key), BytesOf(value));
+    }
+    return entries;
+  }
+
+ private:
+  StorePointer store_;
+  const std::string stop_;
+  const rocksdb::Slice bound_;
+  std::unique_ptr<rocksdb::Iterator> iterator_;  // ends before the store
+};
+
+// A store that is open until it is closed and nothing that came from it is left.
+class BoundStore {
+ public:
+  BoundStore(const std::string& path, const std::string& layout_json, const std::string& options_json) {
+    rocksdb::Options options = OptionsFromMaps(OptionMapsFromJson(nlohmann::json::parse(options_json)));
+    options.create_if_missing = true;
+    const FlsmOptions layout = LayoutFromJson(nlohmann::json::parse(layout_json));
+    std::unique_ptr<FlsmStore> store;
+    rocksdb::Status status;
+    {
+      const nb::gil_scoped_release others_go_on;
+      status = FlsmStore::Open(options, layout, path, &store);
+    }
+    ThrowUnlessOk(status);
+    store_ = std::move(store);
+  }
+
+  std::optional<nb::bytes> Get(const nb::bytes& key, const BoundSnapshot* snapshot) const {
+    const StorePointer store = Opened();
+    rocksdb::PinnableSlice value;
+    rocksdb::Status status;
+    {
+      const nb::gil_scoped_release others_go_on;
+      status = store->Get(ReadAt(snapshot), store->DefaultColumnFamily(), SliceOf(key), &value);
+    }
+    if (status.IsNotFound()) {
+      return std::nullopt;
+    }
+    ThrowUnlessOk(status);
+    return BytesOf(value);
+  }
+
+  // An entry without a value is deleted.
+  void Write(const std::vector<Entry>& entries, bool sync) const {
+    rocksdb::WriteBatch batch;
+    for (const auto& [key, value] : entries) {
+      ThrowUnlessOk(value ? batch.Put(SliceOf(key), SliceOf(*value)) : batch.Delete(SliceOf(key)));
+    }
+    rocksdb::WriteOptions options;
+    options.sync = sync;
+    Do([&](FlsmStore& store) { return store.Write(options, &batch); });
+  }
+
+  std::unique_ptr<BoundSnapshot> Snapshot() const { return std::make_unique<BoundSnapshot>(Opened()); }
+  std::unique_ptr<BoundIterator> Iterate(const BoundSnapshot* snapshot, const std::optional<nb::bytes>& start,
+                                         const std::optional<nb::bytes>& stop) const {
+    return std::make_unique<BoundIterator>(Opened(), snapshot, start, stop);
+  }
+
+  void Flush() const {
+    Do([](FlsmStore& store) { return store.Flush(rocksdb::FlushOptions()); });
+  }
+  void Settle() const {
+    Do([](FlsmStore& store) {
+      store.WaitUntilSettled();
+      return store.LastFailure();
+    });
+  }
+  void SetPolicy(int level, int policy, const std::string& transition) const {
+    const FlsmTransition how = TransitionNamed(transition);
+    Do([&](FlsmStore& store) { return store.SetPolicy(level, policy, how); });
+  }
+  std::string Shape() const { return ToJson(Opened()->Shape()).dump(); }
+
+  void Close() {
+    StorePointer closing = std::move(store_);
+    const nb::gil_scoped_release others_go_on;
+    closing.reset();
+  }
+
+ private:
+  StorePointer Opened() const {
+    if (store_ == nullptr) {
+      throw std::runtime_error("the store is closed");
+    }
+    return store_;
+  }
+
+  template <typename Operation>
+  void Do(Operation operation) const {
+    const StorePointer store = Opened();
+    rocksdb::Status status;
+    {
+      const nb::gil_scoped_release others_go_on;
+      status = operation(*store);
+    }
+    ThrowUnlessOk(status);
+  }
+
+  StorePointer store_;
+};
+
+std::string ReadShapeAsJson(const std::string& path) {
+  FlsmShape shape;
+  ThrowUnlessOk(ReadShape(path, &shape));
+  return ToJson(shape).dump();
+}
+
+}  // namespace
+
+void BindFlsm(nb::module_& module) {
+  nb::class_<BoundSnapshot>(module, "FlsmSnapshot");
+  nb::class_<BoundIterator>(module, "FlsmIterator").def("next", &BoundIterator::Next, nb::arg("most"));
+  nb::class_<BoundStore>(module, "FlsmStore")
+      .def(nb::init<const std::string&, const std::string&, const std::string&>(), nb::arg("path"),
+           nb::arg("layout_json"), nb::arg("options_json"))
+      .def("get", &BoundStore::Get, nb::arg("key"), nb::arg("snapshot").none())
+      .def("write", &BoundStore::Write, nb::arg("entries"), nb::arg("sync"))
+      .def("snapshot", &BoundStore::Snapshot)
+      .def("iterate", &BoundStore::Iterate, nb::arg("snapshot").none(), nb::arg("start").none(),
+           nb::arg("stop").none())
+      .def("flush", &BoundStore::Flush)
+      .def("settle", &BoundStore::Settle)
+      .def("set_policy", &BoundStore::SetPolicy, nb::arg("level"), nb::arg("policy"), nb::arg("transition"))
+      .def("shape", &BoundStore::Shape)
+      .def("close", &BoundStore::Close);
+  module.def("flsm_shape", &ReadShapeAsJson, nb::arg("path"));
+}
+
+}  // namespace rocktune

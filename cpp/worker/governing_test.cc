@@ -46,7 +46,7 @@ TEST(GoverningTest, WhatIsNotNamedHasItsDefault) {
 
 TEST(GoverningTest, NamesWhatIsWrong) {
   EXPECT_NE(Refusal({{"modes", "toggle"}}).find("'modes'"), std::string::npos);
-  EXPECT_NE(Refusal({{"mode", "off"}}).find("neither toggle nor proportional"), std::string::npos);
+  EXPECT_NE(Refusal({{"mode", "off"}}).find("none of toggle, proportional"), std::string::npos);
   EXPECT_NE(Refusal({{"debt_runs", "many"}}).find("no whole number"), std::string::npos);
   EXPECT_NE(Refusal({{"debt_runs", "-1"}}).find("no whole number"), std::string::npos);
   EXPECT_NE(Refusal({{"flush_share", "half"}}).find("no number"), std::string::npos);

@@ -9,6 +9,7 @@
 #include "rocktune/runner/run_env.h"
 #include "rocktune/runner/run_error.h"
 #include "worker/governing.h"
+#include "worker/shaping.h"
 
 namespace rocktune {
 
@@ -47,6 +48,16 @@ void Run::OpenStore(const RunRequest& request) {
   if (!request.options.governor.empty()) {
     CreateGovernor(request, &setup.options);
   }
+  if (!request.options.flsm.empty()) {
+    setup.open_database = [layout = FlsmOptionsFromMap(request.options.flsm)](
+                              const rocksdb::Options& options, const std::string& directory,
+                              std::unique_ptr<rocksdb::DB>* database) {
+      std::unique_ptr<FlsmStore> store;
+      rocksdb::Status status = FlsmStore::Open(options, layout, directory, &store);
+      *database = std::move(store);
+      return status;
+    };
+  }
   setup.wal = request.workload.wal;
   setup.sync = request.workload.sync;
   setup.file_system = file_system_;
@@ -61,6 +72,9 @@ void Run::OpenStore(const RunRequest& request) {
                   : StoreError("opening the store failed", status);
   }
   options_ = store_->ReadBackOptions();
+  if (!request.options.flsm.empty()) {
+    options_.flsm = MapFromFlsmOptions(FlsmOptionsFromMap(request.options.flsm));
+  }
   if (governor_ != nullptr) {
     options_.governor = MapFromGovernorOptions(governor_->options());
     if (const rocksdb::Status attached = governor_->Attach(store_->db()); !attached.ok()) {

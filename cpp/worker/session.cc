@@ -17,6 +17,7 @@
 #include "rocktune/runner/process_usage.h"
 #include "rocktune/util/rocksdb_compat.h"
 #include "worker/governing.h"
+#include "worker/shaping.h"
 
 namespace rocktune {
 namespace {
@@ -152,6 +153,9 @@ nlohmann::json Session::CheckOptions(const nlohmann::json& command) const {
   OptionMaps effective = MapsFromOptions(options, options);
   if (!given.governor.empty()) {
     effective.governor = MapFromGovernorOptions(GovernorOptionsFromMap(given.governor));
+  }
+  if (!given.flsm.empty()) {
+    effective.flsm = MapFromFlsmOptions(FlsmOptionsFromMap(given.flsm));
   }
   return {{"event", "options"}, {"options", ToJson(effective)}};
 }

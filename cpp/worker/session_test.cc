@@ -150,6 +150,24 @@ TEST_F(SessionTest, GovernsAStore) {
   EXPECT_EQ(Send({{"command", "close"}, {"keep", true}}).at("event"), "closed");
 }
 
+TEST_F(SessionTest, LoadsAnFlsmStore) {
+  open_["options"]["flsm"] = {{"policies", "4,2,1"}, {"size_ratio", "4"}};
+  open_["options"]["cf"]["write_buffer_size"] = "65536";
+  const nlohmann::json opened = Send(open_);
+  ASSERT_EQ(opened.at("event"), "opened") << opened;
+  EXPECT_EQ(opened.at("options").at("flsm").at("policies"), "4,2,1");
+  Send({{"command", "load"}});
+  const nlohmann::json window = Send({{"command", "advance"}, {"until_s", 0.2}});
+  EXPECT_GT(window.at("operations").at("put").at("count"), 0);
+  EXPECT_GT(window.at("level_bytes").size(), 12) << "a physical level for each run";
+  EXPECT_EQ(Send({{"command", "close"}, {"keep", true}}).at("event"), "closed");
+}
+
+TEST_F(SessionTest, RefusesALayoutThatCannotBe) {
+  open_["options"]["flsm"] = {{"policies", "5"}, {"size_ratio", "4"}};
+  ExpectError(Send(open_), "invalid", "policies");
+}
+
 TEST_F(SessionTest, RefusesAGovernorThatCannotBe) {
   open_["options"]["governor"] = {{"mode", "toggle"}};
   nlohmann::json open = open_;

@@ -109,6 +109,19 @@ void FlsmCompactor::WaitUntilSettled() {
   });
 }
 
+FlsmOwed FlsmCompactor::Owed() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  FlsmOwed owed;
+  for (const FlsmTask& task : DueTasks(shape_)) {
+    ++owed.due_tasks;
+    owed.bytes += task.bytes;
+  }
+  // What was flushed since is not in the shape yet.
+  owed.due_tasks += flushed_ ? 1 : 0;
+  owed.running_tasks = static_cast<uint64_t>(running_);
+  return owed;
+}
+
 rocksdb::Status FlsmCompactor::LastFailure() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return last_failure_;

@@ -18,6 +18,13 @@
 
 namespace rocktune {
 
+// Work that a compactor has.
+struct FlsmOwed {
+  uint64_t due_tasks = 0;
+  uint64_t running_tasks = 0;
+  uint64_t bytes = 0;  // that the due ones read
+};
+
 // Does what an FLSM-tree's policy asks for on a RocksDB database that compacts nothing by itself.
 //
 // Has threads of its own, of which the first does nothing but small work, so that level 0 never waits for a
@@ -41,6 +48,8 @@ class FlsmCompactor {
   FlsmShape Shape() const;
   // Returns when nothing is due or in work. Flushes nothing.
   void WaitUntilSettled();
+  // What is due and what runs.
+  FlsmOwed Owed() const;
   // The last failure of a compaction, which is tried again; OK since one has succeeded.
   rocksdb::Status LastFailure() const;
 

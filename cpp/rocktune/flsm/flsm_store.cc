@@ -158,6 +158,23 @@ rocksdb::Status FlsmStore::SetPolicy(int level, int policy, FlsmTransition trans
   return compactor_->SetPolicy(level, policy, transition);
 }
 
+bool FlsmStore::GetIntProperty(rocksdb::ColumnFamilyHandle* family, const rocksdb::Slice& property,
+                               uint64_t* value) {
+  if (property == Properties::kCompactionPending) {
+    *value = compactor_->Owed().due_tasks > 0 ? 1 : 0;
+    return true;
+  }
+  if (property == Properties::kNumRunningCompactions) {
+    *value = compactor_->Owed().running_tasks;
+    return true;
+  }
+  if (property == Properties::kEstimatePendingCompactionBytes) {
+    *value = compactor_->Owed().bytes;
+    return true;
+  }
+  return StackableDB::GetIntProperty(family, property, value);
+}
+
 rocksdb::Status FlsmStore::Close() {
   listener_->Tell(nullptr);
   compactor_->Stop();

@@ -48,6 +48,10 @@ class FlsmStore : public rocksdb::StackableDB {
   // The last failure of a compaction that has not succeeded since.
   rocksdb::Status LastFailure() const { return compactor_->LastFailure(); }
 
+  // Compactions that are due or run are those of this store; all else is RocksDB's.
+  using StackableDB::GetIntProperty;
+  bool GetIntProperty(rocksdb::ColumnFamilyHandle* family, const rocksdb::Slice& property,
+                      uint64_t* value) override;
   rocksdb::Status Close() override;
 
  private:

@@ -125,6 +125,27 @@ TEST_F(FlsmStoreTest, SaysWhenItsShapeCannotBeRead) {
   }
 }
 
+TEST_F(FlsmStoreTest, TellsOfItsCompactionsAsRocksDbDoes) {
+  ASSERT_TRUE(Open(Layout({4, 2, 1})).ok());
+  Put(0, 3000, std::string(1000, 'v'));
+  ASSERT_TRUE(store_->Flush(rocksdb::FlushOptions()).ok());
+  store_->WaitUntilSettled();
+  for (const std::string& property :
+       {rocksdb::DB::Properties::kCompactionPending, rocksdb::DB::Properties::kNumRunningCompactions,
+        rocksdb::DB::Properties::kEstimatePendingCompactionBytes}) {
+    uint64_t value = 1;
+    EXPECT_TRUE(store_->GetIntProperty(property, &value));
+    EXPECT_EQ(value, 0) << property;
+  }
+  ASSERT_TRUE(store_->SetPolicy(1, 1, FlsmTransition::kGreedy).ok());
+  ASSERT_TRUE(store_->SetPolicy(2, 1, FlsmTransition::kGreedy).ok());
+  uint64_t due = 1;
+  store_->WaitUntilSettled();
+  ASSERT_TRUE(store_->GetIntProperty(rocksdb::DB::Properties::kCompactionPending, &due));
+  EXPECT_EQ(due, 0);
+  EXPECT_EQ(Broken(store_->Shape()), "");
+}
+
 TEST_F(FlsmStoreTest, RefusesPoliciesThatThereAreNot) {
   ASSERT_TRUE(Open(Layout({1})).ok());
   EXPECT_TRUE(store_->SetPolicy(0, 1).IsInvalidArgument());

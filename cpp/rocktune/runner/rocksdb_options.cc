@@ -165,9 +165,11 @@ OptionMaps OptionMapsFromJson(const nlohmann::json& json) {
       maps.table = MapFromJson(options, section);
     } else if (section == "governor") {
       maps.governor = MapFromJson(options, section);
+    } else if (section == "flsm") {
+      maps.flsm = MapFromJson(options, section);
     } else {
       throw RunError(RunFailure::kInvalid,
-                     "options have no part '" + section + "', but db, cf, table and governor");
+                     "options have no part '" + section + "', but db, cf, table, governor and flsm");
     }
   }
   return maps;
@@ -177,6 +179,9 @@ nlohmann::json ToJson(const OptionMaps& maps) {
   nlohmann::json json = {{"db", maps.db}, {"cf", maps.cf}, {"table", maps.table}};
   if (!maps.governor.empty()) {
     json["governor"] = maps.governor;
+  }
+  if (!maps.flsm.empty()) {
+    json["flsm"] = maps.flsm;
   }
   return json;
 }

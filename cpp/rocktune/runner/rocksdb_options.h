@@ -17,12 +17,14 @@ struct OptionMaps {
   Map table;  // the block-based table's
   // A compaction governor's settings, of which RocksDB knows nothing; empty for a store without one.
   Map governor = {};
+  // How an FLSM store is laid out; empty for RocksDB's own tree.
+  Map flsm = {};
 
   bool operator==(const OptionMaps&) const = default;
 };
 
 // Throws RunError (invalid) unless `json` is an object of objects of strings with no other names than these
-// four.
+// five.
 OptionMaps OptionMapsFromJson(const nlohmann::json& json);
 nlohmann::json ToJson(const OptionMaps& maps);
 

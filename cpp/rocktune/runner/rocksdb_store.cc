@@ -121,7 +121,7 @@ rocksdb::Status RocksDbStore::Open(const RocksDbStoreSetup& setup, std::unique_p
   options.db_log_dir.clear();
   options.db_paths.clear();
   options.cf_paths.clear();
-  rocksdb::Status status = OpenDatabase(options, setup.directory, &opened->db_);
+  rocksdb::Status status = setup.open_database(options, setup.directory, &opened->db_);
   if (status.ok()) {
     *store = std::move(opened);
   }

@@ -12,6 +12,7 @@
 #include "rocktune/runner/rocksdb_options.h"
 #include "rocktune/runner/store.h"
 #include "rocktune/util/histogram.h"
+#include "rocktune/util/rocksdb_compat.h"
 #include "rocktune/util/run_clock.h"
 
 namespace rocktune {
@@ -29,6 +30,10 @@ struct RocksDbStoreSetup {
   RunClock* clock = nullptr;
   // Called on RocksDB's threads with each background error. Must not block.
   std::function<void(const rocksdb::Status&)> on_background_error;
+  // Opens the database: RocksDB itself, or what is built on it and is a rocksdb::DB.
+  std::function<rocksdb::Status(const rocksdb::Options& options, const std::string& directory,
+                                std::unique_ptr<rocksdb::DB>* database)>
+      open_database = OpenDatabase<rocksdb::DB>;
 };
 
 // A store on the default column family of a stock RocksDB, with statistics on.

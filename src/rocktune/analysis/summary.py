@@ -19,6 +19,7 @@ def summary_of_table(table: Table) -> dict[str, Any]:
 
     Returns:
         `workload`, `device`, `engine`, `measured_s`; `runs`, `configurations`, `failures` (by status);
+        `reasons` (by status, what most of them said);
         `best` (by field of `SHOWN_FIELDS` that the table has: the configuration that is best there, with its
         figures); `noise` (by such a field: the coefficient of variation of runs of one configuration, None
         where none was run twice).
@@ -27,6 +28,10 @@ def summary_of_table(table: Table) -> dict[str, Any]:
     sound = [row for row in table.rows if row.status is Status.OK]
     fields = [field for field in SHOWN_FIELDS if any(_is_known(row, field) for row in sound)]
     failures = Counter(str(row.status) for row in table.rows if row.status is not Status.OK)
+    reasons = {
+        status: Counter(row.message for row in table.rows if str(row.status) == status).most_common(1)[0][0]
+        for status in failures
+    }
     return {
         "workload": conditions.workload.name,
         "device": conditions.device.name,
@@ -35,6 +40,7 @@ def summary_of_table(table: Table) -> dict[str, Any]:
         "runs": len(table.rows),
         "configurations": len({row.configuration for row in table.rows}),
         "failures": dict(sorted(failures.items())),
+        "reasons": reasons,
         "best": {field: _best(sound, field, fields) for field in fields},
         "noise": {field: noise_of(sound, field) for field in fields},
     }

@@ -33,7 +33,8 @@ def print_sweep(console: Console, summary: Mapping[str, Any]) -> None:
         console.print(_extremes(summary))
         console.print()
     for status, count in summary["failures"].items():
-        console.print(f"{count} runs failed: {status}")
+        reason = summary["reasons"][status]
+        console.print(f"{count} runs failed: {status}{reason and f', {reason}'}", soft_wrap=True)
     console.print(f"Table: {summary['table']}", soft_wrap=True)
 
 

@@ -15,12 +15,24 @@ from rocktune.lsm.levels import (
     worst_case_space_amplification,
     worst_case_write_amplification,
 )
+from rocktune.lsm.transitions import (
+    flexible_additional_pages,
+    greedy_additional_pages,
+    greedy_transition_pages,
+    lazy_additional_pages,
+    lazy_transition_delay_s,
+)
 
 __all__ = [
     "FEATURE_NAMES",
     "block_cache_hit_rate",
     "compaction_frequency",
+    "flexible_additional_pages",
     "fused_features",
+    "greedy_additional_pages",
+    "greedy_transition_pages",
+    "lazy_additional_pages",
+    "lazy_transition_delay_s",
     "level0_size_bytes",
     "level_count",
     "read_sstable_cost",

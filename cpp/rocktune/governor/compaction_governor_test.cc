@@ -30,6 +30,15 @@ class RefusingDb : public rocksdb::StackableDB {
     }
     return refuses ? rocksdb::Status::IOError("no more options") : StackableDB::SetOptions(family, options);
   }
+  using StackableDB::CompactFiles;
+  rocksdb::Status CompactFiles(const rocksdb::CompactionOptions& options, rocksdb::ColumnFamilyHandle* family,
+                               const std::vector<std::string>& names, const int level, const int path,
+                               std::vector<std::string>* const written,
+                               rocksdb::CompactionJobInfo* job) override {
+    return refuses_merges ? rocksdb::Status::Aborted("no merges")
+                          : StackableDB::CompactFiles(options, family, names, level, path, written, job);
+  }
+  std::atomic<bool> refuses_merges{false};
   std::atomic<bool> refuses{false};
   std::atomic<bool> hangs{false};
   std::atomic<bool> changing{false};
@@ -301,6 +310,21 @@ TEST_F(CompactionGovernorTest, ManySmallTablesBecomeFewBeforeCompactionsGoOn) {
   PassInterval();
   EXPECT_FALSE(CompactionsOff());
   EXPECT_EQ(governor_->Counters().switched_on, 1);
+}
+
+TEST_F(CompactionGovernorTest, MergesThatFailDoNotKeepCompactionsOff) {
+  CreateAndAttach(GovernorMode::kProportional);
+  ASSERT_TRUE(db_->SetOptions({{"disable_auto_compactions", "true"}}).ok());
+  for (int table = 0; table < 30; ++table) {
+    WriteAndFlush();
+  }
+  db_->refuses_merges = true;
+  bool went_on = false;
+  for (int interval = 0; interval < 1000 && !went_on; ++interval) {
+    PassInterval();
+    went_on = !CompactionsOff();
+  }
+  EXPECT_TRUE(went_on);
 }
 
 TEST_F(CompactionGovernorTest, AMergeThatItSlowsEndsWhenItIsDetached) {

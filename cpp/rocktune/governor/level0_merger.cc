@@ -53,10 +53,15 @@ void Level0Merger::Merge(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family) {
   }
 }
 
-bool Level0Merger::IsWorthIt(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family) const {
+bool Level0Merger::IsWorthIt(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family) {
+  const Job job{db, family};
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (working_ == Job{db, family}) {
+    if (const auto failed = std::find(failed_.begin(), failed_.end(), job); failed != failed_.end()) {
+      failed_.erase(failed);
+      return false;
+    }
+    if (working_ == job) {
       return true;
     }
   }
@@ -68,6 +73,8 @@ void Level0Merger::Leave(const rocksdb::DB* db) {
   jobs_.erase(std::remove_if(jobs_.begin(), jobs_.end(), [db](const Job& job) { return job.db == db; }),
               jobs_.end());
   leaving_ = db;
+  failed_.erase(std::remove_if(failed_.begin(), failed_.end(), [db](const Job& job) { return job.db == db; }),
+                failed_.end());
   changed_.wait(lock, [this, db] { return working_.db != db; });
   leaving_ = nullptr;
 }
@@ -103,6 +110,8 @@ void Level0Merger::Work() {
       if (leaving_ != working_.db) {
         jobs_.push_back(working_);
       }
+    } else if (!names.empty() && leaving_ != working_.db) {
+      failed_.push_back(working_);
     }
     working_ = {nullptr, nullptr};
     changed_.notify_all();

@@ -7,6 +7,7 @@
 #include <deque>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 namespace rocktune {
 
@@ -25,8 +26,9 @@ class Level0Merger {
   // Merges in this column family until there is nothing worth it or a merge fails, for RocksDB may take a
   // table away. REQUIRES: Leave before the database or the column family is closed.
   void Merge(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family);
-  // Whether there is something worth merging, or being merged.
-  bool IsWorthIt(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family) const;
+  // Whether there is something worth merging, or being merged. False once after a merge has failed, so that
+  // whoever makes way for merges does not do so for ever.
+  bool IsWorthIt(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family);
   // Merges nothing more of this database. Waits for the merge in work.
   void Leave(const rocksdb::DB* db);
 
@@ -48,6 +50,7 @@ class Level0Merger {
   std::deque<Job> jobs_;
   Job working_{nullptr, nullptr};  // written by the thread alone
   const rocksdb::DB* leaving_ = nullptr;
+  std::vector<Job> failed_;  // of which nobody has been told
   bool ended_ = false;
   uint64_t merges_ = 0;
   uint64_t merged_tables_ = 0;

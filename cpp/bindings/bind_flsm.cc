@@ -7,7 +7,6 @@
 #include <rocksdb/snapshot.h>
 #include <rocksdb/write_batch.h>
 
-#include <array>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -17,6 +16,8 @@
 #include <vector>
 
 #include "bindings.h"
+#include "rocktune/flsm/flsm_json.h"
+#include "rocktune/flsm/flsm_simulator.h"
 #include "rocktune/flsm/flsm_store.h"
 #include "rocktune/runner/rocksdb_options.h"
 
@@ -41,47 +42,19 @@ void ThrowUnlessOk(const rocksdb::Status& status) {
 rocksdb::Slice SliceOf(const nb::bytes& text) { return {text.c_str(), text.size()}; }
 nb::bytes BytesOf(const rocksdb::Slice& slice) { return nb::bytes(slice.data(), slice.size()); }
 
-FlsmTransition TransitionNamed(const std::string& name) {
-  constexpr std::array kNames = {std::pair{"greedy", FlsmTransition::kGreedy},
-                                 std::pair{"lazy", FlsmTransition::kLazy},
-                                 std::pair{"flexible", FlsmTransition::kFlexible}};
-  for (const auto& [known, transition] : kNames) {
-    if (name == known) {
-      return transition;
-    }
-  }
-  throw std::invalid_argument("transition '" + name + "' is none of greedy, lazy and flexible");
-}
-
 FlsmOptions LayoutFromJson(const nlohmann::json& json) {
   FlsmOptions layout;
   layout.size_ratio = json.at("size_ratio");
   layout.level1_bytes = json.at("level1_bytes");
   layout.levels = json.at("levels");
   layout.policies = json.at("policies").get<std::vector<int>>();
+  layout.largest_policy = json.at("largest_policy");
   layout.workers = json.at("workers");
   layout.filters.bits_per_key = json.at("bits_per_key");
   layout.filters.scheme =
       json.at("filters") == "monkey" ? FlsmFilters::Scheme::kMonkey : FlsmFilters::Scheme::kUniform;
+  layout.granularity = json.at("granularity") == "files" ? FlsmGranularity::kFiles : FlsmGranularity::kLevels;
   return layout;
-}
-
-nlohmann::json ToJson(const FlsmShape& shape) {
-  nlohmann::json levels = nlohmann::json::array();
-  for (const FlsmLevel& level : shape.levels) {
-    nlohmann::json runs = nlohmann::json::array();
-    for (const FlsmRun& run : level.runs) {
-      runs.push_back({{"bytes", run.bytes}, {"sealed", run.sealed}, {"physical_level", run.physical}});
-    }
-    levels.push_back({{"policy", level.policy}, {"runs", runs}});
-  }
-  for (int number = 1; number <= shape.deepest(); ++number) {
-    levels[static_cast<std::size_t>(number) - 1]["capacity_bytes"] = shape.Capacity(number);
-  }
-  return {{"size_ratio", shape.size_ratio},
-          {"level0_files", shape.level0_files},
-          {"level0_bytes", shape.level0_bytes},
-          {"levels", levels}};
 }
 
 // A moment of a store, held until this is gone.
@@ -238,6 +211,36 @@ class BoundStore {
   StorePointer store_;
 };
 
+// A tree without data.
+class BoundSimulator {
+ public:
+  BoundSimulator(const std::string& layout_json, uint64_t buffer_bytes, uint64_t file_bytes)
+      : simulator_(Empty(layout_json, buffer_bytes, file_bytes), buffer_bytes) {}
+
+  void Write(uint64_t bytes) {
+    const nb::gil_scoped_release others_go_on;
+    simulator_.Write(bytes);
+  }
+  void SetPolicy(int level, int policy, const std::string& transition) {
+    const FlsmTransition how = TransitionNamed(transition);
+    ThrowUnlessOk(CheckChange(simulator_.shape(), level, policy, how));
+    simulator_.SetPolicy(level, policy, how);
+  }
+  std::string Shape() const { return ToJson(simulator_.shape()).dump(); }
+  uint64_t user_bytes() const { return simulator_.user_bytes(); }
+  uint64_t read_bytes() const { return simulator_.read_bytes(); }
+  uint64_t written_bytes() const { return simulator_.written_bytes(); }
+
+ private:
+  static FlsmShape Empty(const std::string& layout_json, uint64_t buffer_bytes, uint64_t file_bytes) {
+    const FlsmOptions layout = LayoutFromJson(nlohmann::json::parse(layout_json));
+    ThrowUnlessOk(CheckLayout(layout));
+    return EmptyShape(layout, buffer_bytes, file_bytes);
+  }
+
+  FlsmSimulator simulator_;
+};
+
 std::string ReadShapeAsJson(const std::string& path) {
   FlsmShape shape;
   ThrowUnlessOk(ReadShape(path, &shape));
@@ -262,6 +265,16 @@ void BindFlsm(nb::module_& module) {
       .def("set_policy", &BoundStore::SetPolicy, nb::arg("level"), nb::arg("policy"), nb::arg("transition"))
       .def("shape", &BoundStore::Shape)
       .def("close", &BoundStore::Close);
+  nb::class_<BoundSimulator>(module, "FlsmSimulator")
+      .def(nb::init<const std::string&, uint64_t, uint64_t>(), nb::arg("layout_json"),
+           nb::arg("buffer_bytes"), nb::arg("file_bytes"))
+      .def("write", &BoundSimulator::Write, nb::arg("count"))
+      .def("set_policy", &BoundSimulator::SetPolicy, nb::arg("level"), nb::arg("policy"),
+           nb::arg("transition"))
+      .def("shape", &BoundSimulator::Shape)
+      .def_prop_ro("user_bytes", &BoundSimulator::user_bytes)
+      .def_prop_ro("read_bytes", &BoundSimulator::read_bytes)
+      .def_prop_ro("written_bytes", &BoundSimulator::written_bytes);
   module.def("flsm_shape", &ReadShapeAsJson, nb::arg("path"));
 }
 

@@ -49,11 +49,12 @@ void Run::OpenStore(const RunRequest& request) {
     CreateGovernor(request, &setup.options);
   }
   if (!request.options.flsm.empty()) {
-    setup.open_database = [layout = FlsmOptionsFromMap(request.options.flsm)](
+    setup.open_database = [this, layout = FlsmOptionsFromMap(request.options.flsm)](
                               const rocksdb::Options& options, const std::string& directory,
                               std::unique_ptr<rocksdb::DB>* database) {
       std::unique_ptr<FlsmStore> store;
       rocksdb::Status status = FlsmStore::Open(options, layout, directory, &store);
+      shaped_ = store.get();
       *database = std::move(store);
       return status;
     };
@@ -107,6 +108,23 @@ void Run::CreateGovernor(const RunRequest& request, rocksdb::Options* options) {
 
 std::optional<GovernorCounters> Run::Governed() const {
   return governor_ == nullptr ? std::nullopt : std::optional(governor_->Counters());
+}
+
+void Run::SetPolicy(int level, int policy, FlsmTransition transition) {
+  if (shaped_ == nullptr) {
+    throw RunError(RunFailure::kInvalid, "set_policy: the store is no FLSM store");
+  }
+  const rocksdb::Status status = shaped_->SetPolicy(level, policy, transition);
+  if (status.IsInvalidArgument()) {
+    throw RunError(RunFailure::kInvalid, "set_policy: " + status.ToString());
+  }
+  if (!status.ok()) {
+    throw StoreError("setting a policy failed", status);
+  }
+}
+
+std::optional<FlsmShape> Run::Shape() const {
+  return shaped_ == nullptr ? std::nullopt : std::optional(shaped_->Shape());
 }
 
 void Run::OnBackgroundError(const rocksdb::Status& status) {

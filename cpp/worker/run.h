@@ -9,6 +9,7 @@
 
 #include "rocktune/device/device_spec.h"
 #include "rocktune/device/throttled_file_system.h"
+#include "rocktune/flsm/flsm_store.h"
 #include "rocktune/governor/compaction_governor.h"
 #include "rocktune/runner/measurement.h"
 #include "rocktune/runner/progress.h"
@@ -48,9 +49,13 @@ class Run {
   // What the store and its governor really use.
   const OptionMaps& options() const { return options_; }
   uint64_t Load(const Progress& progress) { return runner_->Load(progress); }
-  Measurement Advance(double until_s, const Progress& progress) {
-    return runner_->Advance(until_s, progress);
+  Measurement Advance(const WindowEnd& end, const Progress& progress) {
+    return runner_->Advance(end, progress);
   }
+  // Throws for a store that is no FLSM store, and for what that refuses.
+  void SetPolicy(int level, int policy, FlsmTransition transition);
+  // What an FLSM store's tree looks like; nothing for any other store.
+  std::optional<FlsmShape> Shape() const;
   // What the store's governor has done so far; nothing for a store without one.
   std::optional<GovernorCounters> Governed() const;
   // Ends the load and closes the store properly; the run may then only be destroyed.
@@ -70,6 +75,7 @@ class Run {
   rocksdb::Status early_failure_;
   Runner* failing_ = nullptr;  // whom to tell of failures, once it is there
   std::unique_ptr<RocksDbStore> store_;
+  FlsmStore* shaped_ = nullptr;                   // the store's database, if it is one
   std::unique_ptr<CompactionGovernor> governor_;  // gone before the store
   std::unique_ptr<Runner> runner_;
   std::unique_ptr<ResourceWatch> watch_;

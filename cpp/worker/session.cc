@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "rocktune/flsm/flsm_json.h"
 #include "rocktune/runner/options_file.h"
 #include "rocktune/runner/process_usage.h"
 #include "rocktune/util/rocksdb_compat.h"
@@ -135,6 +136,9 @@ nlohmann::json Session::Reply(const nlohmann::json& command, Next* next) {
   if (name == "advance") {
     return Advance(command);
   }
+  if (name == "set_policy") {
+    return SetPolicy(command);
+  }
   if (name == "park") {
     CheckFields(command, {});
     return Park();
@@ -196,14 +200,30 @@ nlohmann::json Session::Load() {
 }
 
 nlohmann::json Session::Advance(const nlohmann::json& command) {
-  CheckFields(command, {"until_s"});
+  nlohmann::json given = {{"operations", 0U}};
+  given.update(command);
+  CheckFields(given, {"until_s", "operations"});
   Run& run = OpenRun();
   advanced_ = true;
-  nlohmann::json measurement = ToJson(run.Advance(command.at("until_s").get<double>(), ProgressSender()));
+  const WindowEnd end{given.at("until_s").get<double>(), WholeNumber(given, "operations")};
+  nlohmann::json measurement = ToJson(run.Advance(end, ProgressSender()));
+  if (const std::optional<FlsmShape> shape = run.Shape()) {
+    measurement["flsm"] = ToJson(*shape);
+  }
   if (const std::optional<GovernorCounters> governed = run.Governed()) {
     measurement["governor"] = ToJson(*governed);
   }
   return measurement;
+}
+
+nlohmann::json Session::SetPolicy(const nlohmann::json& command) {
+  CheckFields(command, {"level", "policy", "transition"});
+  const auto small = [&command](const char* field) {
+    return static_cast<int>(std::min<uint64_t>(WholeNumber(command, field), 1000));
+  };
+  const FlsmTransition transition = TransitionNamed(command.at("transition").get<std::string>());
+  OpenRun().SetPolicy(small("level"), small("policy"), transition);
+  return {{"event", "policy_set"}};
 }
 
 nlohmann::json Session::Park() {

@@ -39,6 +39,7 @@ class Session {
   nlohmann::json Open(const nlohmann::json& command);
   nlohmann::json Load();
   nlohmann::json Advance(const nlohmann::json& command);
+  nlohmann::json SetPolicy(const nlohmann::json& command);
   nlohmann::json Park();
   nlohmann::json Close(const nlohmann::json& command, Next* next);
   Run& OpenRun() const;

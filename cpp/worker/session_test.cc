@@ -115,6 +115,29 @@ TEST_F(SessionTest, ReadsTheOptionsFileOfAStoreOfItsOwn) {
   ExpectError(Send({{"command", "read_options_file"}, {"path", "/nowhere"}}), "invalid", "/nowhere");
 }
 
+TEST_F(SessionTest, MissionsOfAnFlsmStoreWhosePoliciesChange) {
+  open_["options"]["flsm"] = {{"size_ratio", "4"}, {"policy_1", "1"}};
+  open_["workload"]["preload"] = {{"keys", 0}};
+  ASSERT_EQ(Send(open_).at("event"), "opened");
+  const nlohmann::json first = Send({{"command", "advance"}, {"until_s", 3600.0}, {"operations", 2000}});
+  ASSERT_EQ(first.at("event"), "measurement") << first;
+  EXPECT_LT(first.at("until_s"), 3600.0);
+  EXPECT_EQ(first.at("flsm").at("levels").at(0).at("policy"), 1);
+  EXPECT_EQ(Send({{"command", "set_policy"}, {"level", 1}, {"policy", 3}, {"transition", "flexible"}}),
+            nlohmann::json({{"event", "policy_set"}}));
+  const nlohmann::json second = Send({{"command", "advance"}, {"until_s", 3600.0}, {"operations", 2000}});
+  EXPECT_EQ(second.at("from_s"), first.at("until_s"));
+  EXPECT_EQ(second.at("flsm").at("levels").at(0).at("policy"), 3);
+  ExpectError(Send({{"command", "set_policy"}, {"level", 1}, {"policy", 9}, {"transition", "flexible"}}),
+              "invalid", "policy 9 is not from 1 to 4");
+}
+
+TEST_F(SessionTest, OnlyAnFlsmStoreHasPolicies) {
+  Send(open_);
+  ExpectError(Send({{"command", "set_policy"}, {"level", 1}, {"policy", 2}, {"transition", "flexible"}}),
+              "invalid", "is no FLSM store");
+}
+
 TEST_F(SessionTest, RunsAStore) {
   const nlohmann::json opened = Send(open_);
   ASSERT_EQ(opened.at("event"), "opened") << opened;
@@ -151,11 +174,11 @@ TEST_F(SessionTest, GovernsAStore) {
 }
 
 TEST_F(SessionTest, LoadsAnFlsmStore) {
-  open_["options"]["flsm"] = {{"policies", "4,2,1"}, {"size_ratio", "4"}};
+  open_["options"]["flsm"] = {{"policy_1", "4"}, {"policy_2", "2"}, {"policy_3", "1"}, {"size_ratio", "4"}};
   open_["options"]["cf"]["write_buffer_size"] = "65536";
   const nlohmann::json opened = Send(open_);
   ASSERT_EQ(opened.at("event"), "opened") << opened;
-  EXPECT_EQ(opened.at("options").at("flsm").at("policies"), "4,2,1");
+  EXPECT_EQ(opened.at("options").at("flsm").at("policy_2"), "2");
   Send({{"command", "load"}});
   const nlohmann::json window = Send({{"command", "advance"}, {"until_s", 0.2}});
   EXPECT_GT(window.at("operations").at("put").at("count"), 0);
@@ -164,7 +187,7 @@ TEST_F(SessionTest, LoadsAnFlsmStore) {
 }
 
 TEST_F(SessionTest, RefusesALayoutThatCannotBe) {
-  open_["options"]["flsm"] = {{"policies", "5"}, {"size_ratio", "4"}};
+  open_["options"]["flsm"] = {{"policy_1", "5"}, {"size_ratio", "4"}};
   ExpectError(Send(open_), "invalid", "policies");
 }
 

@@ -1,8 +1,8 @@
 #include "worker/shaping.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
-#include <vector>
 
 #include "worker/settings.h"
 
@@ -11,21 +11,8 @@ namespace {
 
 using Scheme = FlsmFilters::Scheme;
 
-// "4,2,1"
-std::vector<int> PoliciesFromText(const Settings& settings, const std::string& text) {
-  std::vector<int> policies;
-  std::size_t begin = 0;
-  while (begin <= text.size()) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    const std::string each = text.substr(begin, end - begin);
-    if (each.empty() || each.size() > 2 || each.find_first_not_of("0123456789") != std::string::npos) {
-      settings.Refuse("policies", "'" + text + "' is no list of whole numbers such as 4,2,1");
-    }
-    policies.push_back(std::stoi(each));
-    begin = end + 1;
-  }
-  return policies;
-}
+// "policy_3", K of the third level.
+std::string PolicyName(int level) { return "policy_" + std::to_string(level); }
 
 }  // namespace
 
@@ -35,28 +22,43 @@ FlsmOptions FlsmOptionsFromMap(const OptionMaps::Map& map) {
   settings.Whole("size_ratio", &layout.size_ratio);
   settings.Whole("level1_bytes", &layout.level1_bytes);
   settings.Whole("levels", &layout.levels);
+  settings.Whole("largest_policy", &layout.largest_policy);
   settings.Whole("workers", &layout.workers);
   settings.Number("bits_per_key", &layout.filters.bits_per_key);
   settings.OneOf<Scheme>("filters", {{"uniform", Scheme::kUniform}, {"monkey", Scheme::kMonkey}},
                          &layout.filters.scheme);
-  settings.Bind("policies",
-                [&](const std::string& text) { layout.policies = PoliciesFromText(settings, text); });
+  settings.OneOf<FlsmGranularity>("granularity",
+                                  {{"levels", FlsmGranularity::kLevels}, {"files", FlsmGranularity::kFiles}},
+                                  &layout.granularity);
+  std::array<int, kMostFlsmLevels> policies = {};  // 0: that of the level above
+  for (int level = 1; level <= kMostFlsmLevels; ++level) {
+    settings.Whole(PolicyName(level), &policies[static_cast<std::size_t>(level) - 1]);
+  }
   settings.Read(map);
+  int policy = layout.policies.front();
+  layout.policies.clear();
+  for (const int given : policies) {
+    policy = given == 0 ? policy : given;
+    layout.policies.push_back(policy);
+  }
   return layout;
 }
 
 OptionMaps::Map MapFromFlsmOptions(const FlsmOptions& layout) {
-  std::string policies;
-  for (const int policy : layout.policies) {
-    policies += (policies.empty() ? "" : ",") + std::to_string(policy);
+  OptionMaps::Map map = {{"size_ratio", std::to_string(layout.size_ratio)},
+                         {"level1_bytes", std::to_string(layout.level1_bytes)},
+                         {"levels", std::to_string(layout.levels)},
+                         {"largest_policy", std::to_string(layout.largest_policy)},
+                         {"workers", std::to_string(layout.workers)},
+                         {"bits_per_key", NumberText(layout.filters.bits_per_key)},
+                         {"filters", layout.filters.scheme == Scheme::kMonkey ? "monkey" : "uniform"},
+                         {"granularity", layout.granularity == FlsmGranularity::kFiles ? "files" : "levels"}};
+  for (int level = 1; level <= layout.levels; ++level) {
+    const std::size_t last = layout.policies.size() - 1;
+    map[PolicyName(level)] =
+        std::to_string(layout.policies[std::min(last, static_cast<std::size_t>(level) - 1)]);
   }
-  return {{"size_ratio", std::to_string(layout.size_ratio)},
-          {"level1_bytes", std::to_string(layout.level1_bytes)},
-          {"levels", std::to_string(layout.levels)},
-          {"workers", std::to_string(layout.workers)},
-          {"bits_per_key", NumberText(layout.filters.bits_per_key)},
-          {"filters", layout.filters.scheme == Scheme::kMonkey ? "monkey" : "uniform"},
-          {"policies", policies}};
+  return map;
 }
 
 }  // namespace rocktune

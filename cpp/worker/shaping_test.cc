@@ -19,32 +19,37 @@ std::string Refusal(const OptionMaps::Map& map) {
 }
 
 TEST(ShapingTest, ALayoutIsReadAndWrittenBack) {
-  const OptionMaps::Map map = {{"size_ratio", "4"},  {"level1_bytes", "1M"},  {"levels", "5"},
-                               {"workers", "2"},     {"bits_per_key", "4.5"}, {"filters", "monkey"},
-                               {"policies", "4,2,1"}};
+  const OptionMaps::Map map = {{"size_ratio", "4"},      {"level1_bytes", "1M"},  {"levels", "5"},
+                               {"workers", "2"},         {"bits_per_key", "4.5"}, {"filters", "monkey"},
+                               {"policy_1", "4"},        {"policy_2", "2"},       {"policy_3", "1"},
+                               {"granularity", "files"}, {"largest_policy", "1"}};
   const FlsmOptions layout = FlsmOptionsFromMap(map);
   EXPECT_EQ(layout.level1_bytes, uint64_t{1} << 20);
-  EXPECT_EQ(layout.policies, std::vector<int>({4, 2, 1}));
+  ASSERT_EQ(layout.policies.size(), 12);
+  EXPECT_EQ(layout.policies[0], 4);
+  EXPECT_EQ(layout.policies[1], 2);
+  EXPECT_EQ(layout.policies[11], 1) << "that of the level above";
   EXPECT_EQ(layout.filters.scheme, FlsmFilters::Scheme::kMonkey);
   OptionMaps::Map expected = map;
   expected["level1_bytes"] = "1048576";
+  expected["policy_4"] = expected["policy_5"] = "1";
   EXPECT_EQ(MapFromFlsmOptions(layout), expected);
 }
 
 TEST(ShapingTest, WhatIsNotNamedHasItsDefault) {
   const OptionMaps::Map map = MapFromFlsmOptions(FlsmOptionsFromMap({}));
   EXPECT_EQ(map.at("size_ratio"), "10");
-  EXPECT_EQ(map.at("policies"), "1");
+  EXPECT_EQ(map.at("policy_1"), "1");
+  EXPECT_EQ(map.count("policy_7"), 0) << "there are six levels";
   EXPECT_EQ(map.at("filters"), "uniform");
+  EXPECT_EQ(map.at("granularity"), "levels");
 }
 
 TEST(ShapingTest, NamesWhatIsWrong) {
   EXPECT_NE(Refusal({{"sise_ratio", "4"}}).find("'sise_ratio'"), std::string::npos);
   EXPECT_NE(Refusal({{"filters", "none"}}).find("none of uniform, monkey"), std::string::npos);
-  for (const char* policies : {"", "4,", ",4", "4;2", "-1", "four", "100"}) {
-    EXPECT_NE(Refusal({{"policies", policies}}).find("no list of whole numbers"), std::string::npos)
-        << policies;
-  }
+  EXPECT_NE(Refusal({{"policy_1", "four"}}).find("'policy_1'"), std::string::npos);
+  EXPECT_NE(Refusal({{"policy_13", "1"}}).find("'policy_13'"), std::string::npos);
   EXPECT_NE(Refusal({{"levels", "99999999999"}}).find("too large"), std::string::npos);
 }
 

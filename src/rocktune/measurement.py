@@ -205,6 +205,7 @@ _STATES = frozenset(
         "memory_bytes",
         "histograms",
         "governor",
+        "flsm",
         "until_s",
     }
 )

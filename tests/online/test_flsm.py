@@ -82,7 +82,7 @@ def test_a_store_is_opened_again_with_its_shape_and_policies(tmp_path: Path) -> 
 
 @pytest.mark.parametrize(
     ("preset", "policies"),
-    [("aggressive", [1, 1, 1]), ("moderate", [2, 2, 2]), ("lazy", [4, 4, 4]), ("lazy-leveling", [4, 4, 1])],
+    [("aggressive", [1, 1, 1]), ("moderate", [2, 2, 2]), ("lazy", [4, 4, 4]), ("lazy-leveling", [1, 4, 4])],
 )
 def test_presets_are_policies_for_every_level(tmp_path: Path, preset: str, policies: list[int]) -> None:
     with small(tmp_path, policies=preset, levels=3) as store:
@@ -96,6 +96,8 @@ def test_bad_input_is_told_in_one_line(tmp_path: Path) -> None:
         ({"size_ratio": 1}, "size_ratio"),
         ({"bits_per_key": -1.0}, "bits_per_key"),
         ({"filters": "monkeys"}, "did you mean 'monkey'"),
+        ({"granularity": "file"}, "did you mean 'files'"),
+        ({"policies": []}, "policies"),
         ({"options": {"cf": {"write_bufer_size": "1"}}}, "write_bufer_size"),
     ):
         with pytest.raises(UserError, match=problem):
@@ -111,6 +113,20 @@ def test_bad_input_is_told_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "store" / "FLSM").write_text("{")
     with pytest.raises(UserError, match="is no shape of an FLSM store"):
         read_flsm_shape(tmp_path / "store")
+
+
+def test_with_files_levels_stay_full_and_there_is_no_lazy_change(tmp_path: Path) -> None:
+    drawn = random.Random(1)
+    with small(tmp_path, policies=[2], granularity="files") as store:
+        for _ in range(4000):
+            store.put(drawn.randbytes(8), drawn.randbytes(1000))
+        store.flush()
+        store.settle()
+        shape = store.shape()
+        assert shape.levels[0].held_bytes <= shape.levels[0].capacity_bytes
+        assert shape.levels[1].held_bytes > shape.levels[1].capacity_bytes / 2
+        with pytest.raises(UserError, match=r"policy: .*no level ever goes as a whole"):
+            store.set_policy(1, 1, "lazy")
 
 
 def test_a_closed_store_says_so_and_what_came_from_it_lives_on(tmp_path: Path) -> None:

@@ -236,6 +236,18 @@ def test_a_knob_of_the_base_that_is_no_catalogued_option_can_be_narrowed(tmp_pat
         load_space(str(path), None, 1e8)
 
 
+def test_an_flsm_stores_layout_is_knobs(tmp_path: Path) -> None:
+    path = tmp_path / "shaped.toml"
+    path.write_text(
+        'base = "alabed"\n[knobs.flsm_policy_1]\nlow = 1\nhigh = 10\n'
+        "[fixed]\nflsm_level1_bytes = '640MiB'\nflsm_filters = 'monkey'\n"
+    )
+    space = load_space(str(path), None, 1000)
+    drawn = space.options(space.default().replaced({"flsm_policy_1": 4}))
+    assert drawn["flsm"] == {"policy_1": "4", "level1_bytes": str(640 << 20), "filters": "monkey"}
+    assert scaled_options(drawn, 16)["flsm"]["level1_bytes"] == str(40 << 20)
+
+
 def test_a_governors_settings_are_knobs(tmp_path: Path) -> None:
     path = tmp_path / "governed.toml"
     path.write_text(

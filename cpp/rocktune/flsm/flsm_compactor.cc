@@ -7,6 +7,9 @@
 #include <chrono>
 #include <utility>
 
+#include "rocktune/flsm/flsm_files.h"
+#include "rocktune/flsm/flsm_layout.h"
+
 namespace rocktune {
 namespace {
 
@@ -23,6 +26,58 @@ rocksdb::CompactionOptions CompactionOptionsOf(const rocksdb::Options& options) 
   compaction.compression = rocksdb::kDisableCompressionOption;  // the column family's own
   compaction.output_file_size_limit = options.target_file_size_base;
   return compaction;
+}
+
+// The tables of one of the levels that a task uses.
+FlsmRunFiles FilesOf(const rocksdb::ColumnFamilyMetaData& metadata, const FlsmShape& shape, int physical) {
+  FlsmRunFiles run;
+  for (const rocksdb::SstFileMetaData& file : metadata.levels[static_cast<std::size_t>(physical)].files) {
+    run.files.push_back({file.name, file.size, file.smallestkey, file.largestkey});
+  }
+  for (const FlsmLevel& level : shape.levels) {
+    for (const FlsmRun& each : level.runs) {
+      run.sealed = run.sealed || (each.physical == physical && each.sealed);
+    }
+  }
+  return run;
+}
+
+// The names of the tables that a task compacts. Nothing else touches its runs meanwhile.
+std::vector<std::string> NamesFor(const FlsmTask& task, const FlsmShape& shape, rocksdb::DB* db) {
+  const rocksdb::ColumnFamilyMetaData metadata = Metadata(db);
+  std::vector<FlsmRunFiles> from;
+  std::vector<FlsmRunFiles> into;
+  std::vector<std::string> all;
+  for (const int physical : task.inputs) {
+    const FlsmRunFiles run = FilesOf(metadata, shape, physical);
+    for (const FlsmFile& file : run.files) {
+      all.push_back(file.name);
+    }
+    const bool below = task.level < shape.deepest() && physical >= shape.FirstSlot(task.level + 1);
+    (below ? into : from).push_back(run);
+  }
+  return task.kind == FlsmTask::Kind::kPushFiles ? CheapestPush(from, into, db->GetOptions().comparator).names
+                                                 : all;
+}
+
+// What the runs that a task used hold now.
+std::vector<FlsmRun> RunsAfter(const FlsmTask& task, rocksdb::DB* db) {
+  const rocksdb::ColumnFamilyMetaData metadata = Metadata(db);
+  std::vector<int> levels = task.inputs;
+  levels.push_back(task.output);
+  std::vector<FlsmRun> runs;
+  for (const int physical : levels) {
+    if (const uint64_t bytes = metadata.levels[static_cast<std::size_t>(physical)].size; bytes > 0) {
+      runs.push_back({physical, bytes, false, RunUse::kIdle});
+    }
+  }
+  return runs;
+}
+
+rocksdb::Status Compact(const FlsmTask& task, const FlsmShape& shape, rocksdb::DB* db) {
+  const std::vector<std::string> names = NamesFor(task, shape, db);
+  return names.empty() ? rocksdb::Status::OK()
+                       : db->CompactFiles(CompactionOptionsOf(db->GetOptions()), names, task.output);
 }
 
 bool IsSmall(const FlsmTask& task) { return task.level <= 1 && task.kind != FlsmTask::Kind::kRehome; }
@@ -80,13 +135,9 @@ rocksdb::Status FlsmCompactor::SetPolicy(int level, int policy, FlsmTransition t
   uint64_t number = 0;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (level < 1 || level > shape_.deepest()) {
-      return rocksdb::Status::InvalidArgument("level " + std::to_string(level) + " is not from 1 to " +
-                                              std::to_string(shape_.deepest()));
-    }
-    if (policy < 1 || policy > shape_.size_ratio) {
-      return rocksdb::Status::InvalidArgument("policy " + std::to_string(policy) + " is not from 1 to " +
-                                              std::to_string(shape_.size_ratio));
+    rocksdb::Status status = CheckChange(shape_, level, policy, transition);
+    if (!status.ok()) {
+      return status;
     }
     rocktune::SetPolicy(&shape_, level, policy, transition);
     changed = shape_;
@@ -145,6 +196,16 @@ void FlsmCompactor::RefreshLevel0() {
   shape_.level0_bytes = metadata.levels.front().size;
 }
 
+void FlsmCompactor::End(const FlsmTask& task, const std::vector<FlsmRun>& runs) {
+  if (task.kind == FlsmTask::Kind::kPushFiles) {
+    CompleteFiles(&shape_, task, runs);
+    return;
+  }
+  const auto output = std::find_if(runs.begin(), runs.end(),
+                                   [&task](const FlsmRun& run) { return run.physical == task.output; });
+  Complete(&shape_, task, output == runs.end() ? 0 : output->bytes);
+}
+
 void FlsmCompactor::Work(bool small_only) {
   std::unique_lock<std::mutex> lock(mutex_);
   while (!ended_) {
@@ -156,17 +217,18 @@ void FlsmCompactor::Work(bool small_only) {
       changed_.wait(lock);
       continue;
     }
-    FlsmTask task = *next;
+    const FlsmTask task = *next;
     Begin(&shape_, task);
     ++running_;
+    const FlsmShape begun = shape_;
     lock.unlock();
-    uint64_t written = 0;
-    const rocksdb::Status status = Run(&task, &written);
+    const rocksdb::Status status = Compact(task, begun, db_);
+    const std::vector<FlsmRun> runs = status.ok() ? RunsAfter(task, db_) : std::vector<FlsmRun>();
     lock.lock();
     --running_;
     flushed_ = flushed_ || task.level == 0;
     if (status.ok()) {
-      Complete(&shape_, task, written);
+      End(task, runs);
       last_failure_ = rocksdb::Status::OK();
     } else {
       Abandon(&shape_, task);
@@ -187,24 +249,6 @@ void FlsmCompactor::Work(bool small_only) {
     }
     lock.lock();
   }
-}
-
-rocksdb::Status FlsmCompactor::Run(FlsmTask* task, uint64_t* written) {
-  const rocksdb::ColumnFamilyMetaData before = Metadata(db_);
-  std::vector<std::string> names;
-  for (const int physical : task->inputs) {
-    for (const rocksdb::SstFileMetaData& file : before.levels[static_cast<std::size_t>(physical)].files) {
-      names.push_back(file.name);
-    }
-  }
-  if (names.empty()) {
-    return rocksdb::Status::OK();
-  }
-  rocksdb::Status status = db_->CompactFiles(CompactionOptionsOf(db_->GetOptions()), names, task->output);
-  if (status.ok()) {
-    *written = Metadata(db_).levels[static_cast<std::size_t>(task->output)].size;
-  }
-  return status;
 }
 
 }  // namespace rocktune

@@ -43,7 +43,8 @@ class FlsmCompactor {
   // Ends the threads; compactions in work are given up, and begun again when the store is opened. Idempotent.
   void Stop();
 
-  // InvalidArgument for a level or a policy that there is not; what `on_change` says otherwise.
+  // InvalidArgument for a level or a policy that there is not, and for a lazy change with files; what
+  // `on_change` says otherwise.
   rocksdb::Status SetPolicy(int level, int policy, FlsmTransition transition);
   FlsmShape Shape() const;
   // Returns when nothing is due or in work. Flushes nothing.
@@ -60,7 +61,8 @@ class FlsmCompactor {
   void Work(bool small_only);
   // REQUIRES: mutex_ is held.
   void RefreshLevel0();
-  rocksdb::Status Run(FlsmTask* task, uint64_t* written);
+  // Ends a task with success: `runs` is what its runs hold now. REQUIRES: mutex_ is held.
+  void End(const FlsmTask& task, const std::vector<FlsmRun>& runs);
 
   rocksdb::DB* const db_;
   const OnChange on_change_;

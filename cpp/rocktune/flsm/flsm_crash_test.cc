@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <tuple>
 
 #include "rocktune/flsm/flsm_store.h"
 #include "rocktune/util/fake_crash.h"
@@ -29,8 +30,10 @@ int Kills() {
   return kills == nullptr ? 6 : std::stoi(kills);
 }
 
-rocksdb::Status OpenSmall(rocksdb::Env* env, const std::string& directory,
-                          std::unique_ptr<FlsmStore>* store) {
+constexpr const char* kFiles = "files";
+
+// `of.what` is the granularity.
+rocksdb::Status OpenSmall(rocksdb::Env* env, const CrashCase& of, std::unique_ptr<FlsmStore>* store) {
   rocksdb::Options options;
   options.create_if_missing = true;
   options.env = env;
@@ -40,10 +43,11 @@ rocksdb::Status OpenSmall(rocksdb::Env* env, const std::string& directory,
   FlsmOptions layout;
   layout.size_ratio = kSizeRatio;
   layout.policies = {3, 2, 1};
-  return FlsmStore::Open(options, layout, directory, store);
+  layout.granularity = of.what == kFiles ? FlsmGranularity::kFiles : FlsmGranularity::kLevels;
+  return FlsmStore::Open(options, layout, of.directory, store);
 }
 
-class FlsmCrashTest : public testing::TestWithParam<bool> {
+class FlsmCrashTest : public testing::TestWithParam<std::tuple<bool, const char*>> {
  protected:
   ~FlsmCrashTest() override {
     std::filesystem::remove_all(of_.directory);
@@ -54,7 +58,7 @@ class FlsmCrashTest : public testing::TestWithParam<bool> {
     const std::unique_ptr<rocksdb::Env> env =
         rocksdb::NewCompositeEnv(std::make_shared<SyncNotingFileSystem>());
     std::unique_ptr<FlsmStore> store;
-    const rocksdb::Status status = OpenSmall(env.get(), of_.directory, &store);
+    const rocksdb::Status status = OpenSmall(env.get(), of_, &store);
     ASSERT_TRUE(status.ok()) << status.ToString();
     EXPECT_EQ(Broken(store->Shape()), "");
     const uint64_t count = *Acknowledged(of_);
@@ -69,7 +73,8 @@ class FlsmCrashTest : public testing::TestWithParam<bool> {
     EXPECT_LE(std::stoull(value), count);
   }
 
-  const CrashCase of_ = {testing::TempDir() + "flsm-crash-" + std::to_string(getpid()), "", GetParam()};
+  const CrashCase of_ = {testing::TempDir() + "flsm-crash-" + std::to_string(getpid()),
+                         std::get<1>(GetParam()), std::get<0>(GetParam())};
 };
 
 TEST_P(FlsmCrashTest, LosesNothing) {
@@ -86,9 +91,12 @@ TEST_P(FlsmCrashTest, LosesNothing) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Ways, FlsmCrashTest, testing::Bool(), [](const testing::TestParamInfo<bool>& each) {
-  return std::string(each.param ? "PowerCut" : "Killed");
-});
+INSTANTIATE_TEST_SUITE_P(Ways, FlsmCrashTest,
+                         testing::Combine(testing::Bool(), testing::Values("levels", kFiles)),
+                         [](const testing::TestParamInfo<std::tuple<bool, const char*>>& each) {
+                           return std::string(std::get<0>(each.param) ? "PowerCut_" : "Killed_") +
+                                  std::get<1>(each.param);
+                         });
 
 TEST(FlsmCrashChild, DISABLED_WritesUntilItIsKilled) {
   CrashCase of;
@@ -98,7 +106,7 @@ TEST(FlsmCrashChild, DISABLED_WritesUntilItIsKilled) {
   const std::unique_ptr<rocksdb::Env> env =
       rocksdb::NewCompositeEnv(std::make_shared<SyncNotingFileSystem>());
   std::unique_ptr<FlsmStore> store;
-  ASSERT_TRUE(OpenSmall(env.get(), of.directory, &store).ok());
+  ASSERT_TRUE(OpenSmall(env.get(), of, &store).ok());
   rocksdb::WriteOptions write;
   write.sync = of.synced;
   Acknowledged acknowledged(of);
@@ -110,7 +118,8 @@ TEST(FlsmCrashChild, DISABLED_WritesUntilItIsKilled) {
     *acknowledged = number + 1;
     if (number % kChangesPolicyAfter == 0) {
       const uint64_t change = number / kChangesPolicyAfter;
-      const auto transition = static_cast<FlsmTransition>(change % 3);
+      const auto transition = of.what == kFiles ? FlsmTransition::kFlexible  // a lazy one is refused
+                                                : static_cast<FlsmTransition>(change % 3);
       ASSERT_TRUE(store
                       ->SetPolicy(1 + static_cast<int>(change % 4), 1 + static_cast<int>(change % kSizeRatio),
                                   transition)

@@ -7,18 +7,6 @@
 namespace rocktune {
 namespace {
 
-// Merges bring a little less than their share, since entries overwrite each other. So what would exceed its
-// capacity with half a further push counts as full; otherwise each run would take one push too many.
-bool IsFull(uint64_t bytes, uint64_t capacity, uint64_t incoming) { return bytes + incoming / 2 >= capacity; }
-
-uint64_t RunCapacity(const FlsmShape& shape, int number) {
-  return shape.Capacity(number) / static_cast<uint64_t>(shape.level(number).policy);
-}
-
-bool IsFullRun(const FlsmShape& shape, int number, const FlsmRun& run) {
-  return IsFull(run.bytes, RunCapacity(shape, number), shape.Incoming(number));
-}
-
 bool Any(const FlsmLevel& level, RunUse use) {
   return std::any_of(level.runs.begin(), level.runs.end(),
                      [use](const FlsmRun& run) { return run.use == use; });
@@ -32,30 +20,86 @@ int FreeAbove(const FlsmShape& shape, int number) {
 
 // Where data goes that comes into a level.
 struct Place {
-  std::optional<int> with;  // the run that is merged with it
+  std::vector<int> with;  // the runs that are merged with it, from the newest on
   int output = 0;
 };
 
-// Nowhere while the newest run is being written, or where there is no room above it.
-std::optional<Place> PlaceIn(const FlsmShape& shape, int number) {
+// A run of its own; nowhere if there is no room for it.
+std::optional<Place> NewRun(const FlsmShape& shape, int number) {
+  if (FreeAbove(shape, number) == 0) {
+    return std::nullopt;
+  }
+  const FlsmLevel& level = shape.level(number);
+  return Place{{}, level.runs.empty() ? shape.LastSlot(number) : level.runs.front().physical - 1};
+}
+
+// The deepest level cannot go further down, so that it takes in what comes whatever the policy says.
+bool HasNoWayOut(const FlsmShape& shape, int number) {
+  return number == shape.deepest() && FreeAbove(shape, number) == 0;
+}
+
+// With whole levels: into the newest run unless that is sealed, or leaves.
+std::optional<Place> PlaceInLevel(const FlsmShape& shape, int number) {
   const FlsmLevel& level = shape.level(number);
   if (level.runs.empty()) {
-    return Place{std::nullopt, shape.LastSlot(number)};
+    return NewRun(shape, number);
   }
   const FlsmRun& newest = level.runs.front();
   if (newest.use == RunUse::kArriving) {
     return std::nullopt;
   }
-  // The deepest level cannot go further down, so that it takes in what comes whatever the policy says.
-  const bool no_way_out = number == shape.deepest() && FreeAbove(shape, number) == 0;
-  if (newest.use == RunUse::kIdle && (!newest.sealed || no_way_out)) {
+  if (newest.use == RunUse::kIdle && (!newest.sealed || HasNoWayOut(shape, number))) {
     // The only run of its level can go as far down as there is room, which keeps room above it.
-    return Place{newest.physical, level.runs.size() == 1 ? shape.LastSlot(number) : newest.physical};
+    return Place{{newest.physical}, level.runs.size() == 1 ? shape.LastSlot(number) : newest.physical};
   }
-  if (FreeAbove(shape, number) == 0) {
-    return std::nullopt;
+  return NewRun(shape, number);
+}
+
+// With files: into the newest run if it has room; else into a new one while the policy has fewer; else into
+// the newest of the others that pushes have made room in, with all above it, or what is newer would lie
+// below.
+std::optional<Place> PlaceAmongFiles(const FlsmShape& shape, int number) {
+  const FlsmLevel& level = shape.level(number);
+  if (level.runs.empty()) {
+    return NewRun(shape, number);
   }
-  return Place{std::nullopt, newest.physical - 1};
+  if (!std::all_of(level.runs.begin(), level.runs.end(),
+                   [](const FlsmRun& run) { return run.use == RunUse::kIdle; })) {
+    // Level 0 waits for nothing that leaves.
+    return number == 1 && !Any(level, RunUse::kArriving) ? NewRun(shape, number) : std::nullopt;
+  }
+  const auto has_room = [&](const FlsmRun& run) { return !run.sealed && !IsFullRun(shape, number, run); };
+  const auto active =
+      std::count_if(level.runs.begin(), level.runs.end(), [](const FlsmRun& run) { return !run.sealed; });
+  if (!has_room(level.runs.front()) && active < shape.Policy(number) && FreeAbove(shape, number) > 0) {
+    return NewRun(shape, number);
+  }
+  auto into = std::find_if(level.runs.begin(), level.runs.end(), has_room);
+  if (into == level.runs.end()) {
+    into = level.runs.begin();
+  }
+  Place place{{}, into->physical};
+  for (auto run = level.runs.begin(); run <= into; ++run) {
+    place.with.push_back(run->physical);
+  }
+  return place;
+}
+
+// Nowhere while the newest run is being written, or where there is no room above it.
+std::optional<Place> PlaceIn(const FlsmShape& shape, int number) {
+  return shape.granularity == FlsmGranularity::kFiles ? PlaceAmongFiles(shape, number)
+                                                      : PlaceInLevel(shape, number);
+}
+
+// Adds what a task merges with in the level where its output goes.
+void AddPlace(const FlsmShape& shape, const Place& place, FlsmTask* task) {
+  task->output = place.output;
+  for (const FlsmRun& run : shape.level(task->OutputLevel()).runs) {
+    if (std::find(place.with.begin(), place.with.end(), run.physical) != place.with.end()) {
+      task->inputs.push_back(run.physical);
+      task->bytes += run.bytes;
+    }
+  }
 }
 
 std::optional<FlsmTask> TakeIn(const FlsmShape& shape) {
@@ -66,12 +110,9 @@ std::optional<FlsmTask> TakeIn(const FlsmShape& shape) {
   if (!place) {
     return std::nullopt;
   }
-  FlsmTask task{FlsmTask::Kind::kTakeIn, 0, {0}, place->output, shape.level0_bytes, shape.level0_files,
+  FlsmTask task{FlsmTask::Kind::kTakeIn, 0, {0}, 0, shape.level0_bytes, shape.level0_files,
                 shape.level0_bytes};
-  if (place->with) {
-    task.inputs.push_back(*place->with);
-    task.bytes += shape.level(1).runs.front().bytes;
-  }
+  AddPlace(shape, *place, &task);
   return task;
 }
 
@@ -79,13 +120,13 @@ std::optional<FlsmTask> TakeIn(const FlsmShape& shape) {
 // up to where the next ones would find no room: a level that waits for room holds up all above it.
 bool MustGo(const FlsmShape& shape, int number) {
   const FlsmLevel& level = shape.level(number);
-  if (level.push) {
-    return true;
-  }
-  if (IsFull(level.staying_bytes(), shape.Capacity(number), shape.Incoming(number))) {
-    return true;
-  }
-  return FreeAbove(shape, number) == 0;
+  return level.push || IsFullLevel(shape, number) || FreeAbove(shape, number) == 0;
+}
+
+// Whether a level goes file by file; all of it goes at once where it is wanted so, or has no room.
+bool GoesByFiles(const FlsmShape& shape, int number) {
+  return shape.granularity == FlsmGranularity::kFiles && !shape.level(number).push &&
+         FreeAbove(shape, number) > 0;
 }
 
 std::optional<FlsmTask> Push(const FlsmShape& shape, int number) {
@@ -98,7 +139,11 @@ std::optional<FlsmTask> Push(const FlsmShape& shape, int number) {
   if (!place) {
     return std::nullopt;
   }
-  FlsmTask task{FlsmTask::Kind::kPush, number, {}, place->output, 0, 0, 0};
+  const bool by_files = GoesByFiles(shape, number);
+  if (by_files && Any(level, RunUse::kArriving)) {
+    return std::nullopt;  // it would look full with what is on its way out of it only after that
+  }
+  FlsmTask task{by_files ? FlsmTask::Kind::kPushFiles : FlsmTask::Kind::kPush, number, {}, 0, 0, 0, 0};
   // From the oldest on, for nothing newer may come to lie below. What is arriving stays.
   for (auto run = level.runs.rbegin(); run != level.runs.rend() && run->use == RunUse::kIdle; ++run) {
     task.inputs.insert(task.inputs.begin(), run->physical);
@@ -107,10 +152,7 @@ std::optional<FlsmTask> Push(const FlsmShape& shape, int number) {
   if (task.inputs.empty()) {
     return std::nullopt;
   }
-  if (place->with) {
-    task.inputs.push_back(*place->with);
-    task.bytes += shape.level(number + 1).runs.front().bytes;
-  }
+  AddPlace(shape, *place, &task);
   return task;
 }
 
@@ -133,33 +175,12 @@ std::optional<FlsmTask> Rehome(const FlsmShape& shape, int number) {
   return std::nullopt;
 }
 
-std::vector<FlsmRun>::iterator Find(FlsmLevel* level, int physical) {
-  return std::find_if(level->runs.begin(), level->runs.end(),
-                      [physical](const FlsmRun& run) { return run.physical == physical; });
-}
-
-// The logical level that a task's output belongs to.
-int OutputLevel(const FlsmTask& task) {
-  return task.kind == FlsmTask::Kind::kRehome ? task.level : task.level + 1;
-}
-
-void MarkInputs(FlsmShape* shape, const FlsmTask& task, bool begins) {
-  for (const int physical : task.inputs) {
-    for (int number = std::max(1, task.level); number <= OutputLevel(task); ++number) {
-      FlsmLevel& level = shape->level(number);
-      if (const auto run = Find(&level, physical); run != level.runs.end()) {
-        const RunUse use = number == OutputLevel(task) ? RunUse::kArriving : RunUse::kLeaving;
-        run->use = begins ? use : RunUse::kIdle;
-      }
-    }
+// Seals the oldest runs that are too many: they go along with what others push, and push nothing themselves.
+void SealWhatIsTooMany(FlsmLevel* level) {
+  const auto policy = static_cast<std::size_t>(level->policy);
+  for (std::size_t age = 0; age < level->runs.size(); ++age) {
+    level->runs[age].sealed = age >= policy;
   }
-}
-
-// Inserts a run where its physical level belongs.
-void Insert(FlsmLevel* level, const FlsmRun& run) {
-  const auto after = std::find_if(level->runs.begin(), level->runs.end(),
-                                  [&run](const FlsmRun& other) { return other.physical > run.physical; });
-  level->runs.insert(after, run);
 }
 
 }  // namespace
@@ -177,6 +198,10 @@ void SetPolicy(FlsmShape* shape, int number, int policy, FlsmTransition transiti
   }
   if (transition == FlsmTransition::kGreedy) {
     level.push = true;
+    return;
+  }
+  if (shape->granularity == FlsmGranularity::kFiles) {
+    SealWhatIsTooMany(&level);
     return;
   }
   FlsmRun& newest = level.runs.front();
@@ -200,70 +225,6 @@ std::vector<FlsmTask> DueTasks(const FlsmShape& shape) {
   add(TakeIn(rest));
   std::reverse(due.begin(), due.end());
   return due;
-}
-
-void Begin(FlsmShape* shape, const FlsmTask& task) {
-  MarkInputs(shape, task, true);
-  if (task.kind == FlsmTask::Kind::kTakeIn) {
-    shape->level0_busy = true;
-    shape->level0_files = 0;
-    shape->level0_bytes = 0;
-  }
-  if (task.kind == FlsmTask::Kind::kPush) {
-    shape->level(task.level).push = false;
-  }
-  FlsmLevel& level = shape->level(OutputLevel(task));
-  const bool merges = std::find(task.inputs.begin(), task.inputs.end(), task.output) != task.inputs.end();
-  if (!merges) {
-    // The place is taken from now on, with nothing in it yet.
-    Insert(&level, FlsmRun{task.output, 0, false, RunUse::kArriving});
-  }
-}
-
-void Abandon(FlsmShape* shape, const FlsmTask& task) {
-  MarkInputs(shape, task, false);
-  FlsmLevel& level = shape->level(OutputLevel(task));
-  const bool merges = std::find(task.inputs.begin(), task.inputs.end(), task.output) != task.inputs.end();
-  if (const auto place = Find(&level, task.output); !merges && place != level.runs.end()) {
-    level.runs.erase(place);
-  }
-  if (task.kind == FlsmTask::Kind::kTakeIn) {
-    shape->level0_busy = false;
-    shape->level0_files += task.level0_files;
-    shape->level0_bytes += task.level0_bytes;
-  }
-}
-
-void Complete(FlsmShape* shape, const FlsmTask& task, uint64_t written) {
-  bool sealed = false;
-  for (int number = std::max(1, task.level); number <= OutputLevel(task); ++number) {
-    FlsmLevel& level = shape->level(number);
-    for (const int physical : task.inputs) {
-      if (const auto run = Find(&level, physical); run != level.runs.end()) {
-        sealed = task.kind == FlsmTask::Kind::kRehome && run->sealed;
-        level.runs.erase(run);
-      }
-    }
-  }
-  const int number = OutputLevel(task);
-  FlsmLevel& level = shape->level(number);
-  if (const auto place = Find(&level, task.output); place != level.runs.end()) {
-    level.runs.erase(place);
-  }
-  if (written > 0) {
-    FlsmRun run{task.output, written, sealed, RunUse::kIdle};
-    run.sealed = run.sealed || (task.kind != FlsmTask::Kind::kRehome && IsFullRun(*shape, number, run));
-    Insert(&level, run);
-  }
-  if (task.kind == FlsmTask::Kind::kTakeIn) {
-    shape->level0_busy = false;
-  }
-  if (task.kind == FlsmTask::Kind::kPush) {
-    FlsmLevel& source = shape->level(task.level);
-    if (source.next_policy != 0) {
-      source.policy = std::exchange(source.next_policy, 0);
-    }
-  }
 }
 
 }  // namespace rocktune

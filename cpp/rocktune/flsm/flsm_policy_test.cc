@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <string>
 #include <vector>
@@ -36,9 +37,10 @@ std::string Names(const std::vector<FlsmTask>& tasks) {
   std::string names;
   for (const FlsmTask& task : tasks) {
     names += names.empty() ? "" : ", ";
-    names += task.kind == FlsmTask::Kind::kTakeIn ? "take in"
-             : task.kind == FlsmTask::Kind::kPush ? "push " + std::to_string(task.level)
-                                                  : "rehome " + std::to_string(task.level);
+    names += task.kind == FlsmTask::Kind::kTakeIn      ? "take in"
+             : task.kind == FlsmTask::Kind::kPush      ? "push " + std::to_string(task.level)
+             : task.kind == FlsmTask::Kind::kPushFiles ? "push files " + std::to_string(task.level)
+                                                       : "rehome " + std::to_string(task.level);
     names += " [";
     for (const int input : task.inputs) {
       names += std::to_string(input) + " ";
@@ -137,6 +139,15 @@ TEST(FlsmPolicyTest, WhatIsInWorkIsNotTakenAgain) {
   EXPECT_EQ(Names(DueTasks(shape)), "") << "level 0 is compacted once at a time";
 }
 
+TEST(FlsmPolicyTest, TheLargestLevelMayHaveAPolicyOfItsOwn) {
+  FlsmShape shape = Tree({Level(1, 10, {-10}), Level(2, 10, {300}), Level(3, 10, {})}, 10);
+  shape.largest_policy = 1;
+  EXPECT_EQ(ToText(shape), "1x10 | K=10 10! | K=1 300 | K=10") << "of those that hold something";
+  EXPECT_EQ(Settled(shape), "0x0 | K=10 10! 10! | K=1 300 | K=10");
+  shape.levels[2].runs.push_back({90, 50, false, RunUse::kIdle});
+  EXPECT_EQ(ToText(shape), "1x10 | K=10 10! | K=10 300 | K=1 50");
+}
+
 TEST(FlsmPolicyTest, AFailedTaskLeavesTheShapeAsItWas) {
   const FlsmShape before = Tree({Level(1, 1, {-100}), Level(2, 1, {300}), Level(3, 1, {})}, 10);
   FlsmShape shape = before;
@@ -157,6 +168,67 @@ TEST(FlsmPolicyTest, AMergeThatLeavesNothingLeavesNoRun) {
   Begin(&shape, push);
   Complete(&shape, push, 0);
   EXPECT_EQ(ToText(shape), "0x0 | K=1 | K=1 | K=1");
+}
+
+// With files of 10, so that a level is full five short of its capacity.
+FlsmShape WithFiles(FlsmShape shape) {
+  shape.granularity = FlsmGranularity::kFiles;
+  shape.file_bytes = 10;
+  return shape;
+}
+
+TEST(FlsmFilesPolicyTest, EachShapeHasItsTasks) {
+  const std::vector<Example> examples = {
+      {"a full level goes in part, all its runs with it",
+       Tree({Level(1, 2, {50, 50}), Level(2, 1, {300}), Level(3, 1, {})}), "push files 1 [29 30 60 > 60]",
+       ""},
+      {"level 0 does not wait for that", Tree({Level(1, 1, {100}), Level(2, 1, {300}), Level(3, 1, {})}, 10),
+       "take in [0 > 29], push files 1 [30 60 > 60]", ""},
+      {"a run that has room takes in what comes", Tree({Level(1, 2, {20, 40}), Level(2, 1, {})}, 10),
+       "take in [0 29 > 29]", ""},
+      {"a new one begins while there are fewer than the policy has",
+       Tree({Level(1, 2, {50}), Level(2, 1, {})}, 10), "take in [0 > 29]", ""},
+      {"then an older one with room, with all above it", Tree({Level(1, 2, {48, 30}), Level(2, 1, {})}, 10),
+       "take in [0 29 30 > 30]", ""},
+      {"or the newest if none has", Tree({Level(1, 2, {48, 46}), Level(2, 1, {})}, 10), "take in [0 29 > 29]",
+       ""},
+      {"a sealed one takes nothing in and does not count",
+       Tree({Level(1, 2, {48, -30}), Level(2, 1, {})}, 10), "take in [0 > 28]", ""},
+      {"a level that is being pushed takes nothing in from above",
+       Tree({Level(1, 1, {100}), Level(2, 1, {1000}), Level(3, 1, {2000})}), "push files 2 [60 90 > 90]", ""},
+  };
+  for (const Example& example : examples) {
+    EXPECT_EQ(Names(DueTasks(WithFiles(example.shape))), example.due) << example.what;
+  }
+  FlsmShape crept = WithFiles(Tree({Level(1, 4, {10}), Level(2, 1, {300})}));
+  crept.levels[0].runs[0].physical = 1;
+  EXPECT_EQ(Names(DueTasks(crept)), "push 1 [1 60 > 60]");
+}
+
+TEST(FlsmFilesPolicyTest, APushOfFilesLeavesTheRest) {
+  FlsmShape shape = WithFiles(Tree({Level(1, 2, {50, 50}), Level(2, 1, {300}), Level(3, 1, {})}));
+  const FlsmTask push = DueTasks(shape).front();
+  Begin(&shape, push);
+  EXPECT_EQ(ToText(shape), "0x0 | K=2 50< 50< | K=1 300> | K=1");
+  CompleteFiles(&shape, push, {{29, 40, false, RunUse::kIdle}, {60, 359, false, RunUse::kIdle}});
+  EXPECT_EQ(ToText(shape), "0x0 | K=2 40 | K=1 359 | K=1") << "the older run had nothing else";
+  EXPECT_TRUE(DueTasks(shape).empty());
+}
+
+// Section 7's rules.
+TEST(FlsmFilesPolicyTest, AChangeOfPolicyCostsNothing) {
+  FlsmShape shape = WithFiles(Tree({Level(1, 1, {}), Level(2, 2, {400, 400}), Level(3, 1, {})}));
+  SetPolicy(&shape, 2, 3, FlsmTransition::kFlexible);
+  EXPECT_EQ(ToText(shape), "0x0 | K=1 | K=3 400 400 | K=1");
+  EXPECT_TRUE(DueTasks(shape).empty());
+  shape.levels[0].push = true;
+  shape.levels[0].runs.push_back({30, 90, false, RunUse::kIdle});
+  EXPECT_EQ(Names(DueTasks(shape)), "push 1 [30 > 58]") << "both have a third: a new run is the active one";
+  SetPolicy(&shape, 2, 1, FlsmTransition::kFlexible);
+  EXPECT_EQ(ToText(shape), "0x0 | K=1 90 | K=1 400 400! | K=1") << "the oldest is sealed";
+  EXPECT_EQ(Names(DueTasks(shape)), "push 1 [30 59 > 59]") << "and the other one has room again";
+  SetPolicy(&shape, 2, 2, FlsmTransition::kFlexible);
+  EXPECT_EQ(ToText(shape), "0x0 | K=1 90 | K=2 400 400 | K=1");
 }
 
 // Figure 4 of the paper: level 3 of capacity 6000 with runs of 1000 under K = 6, and what K = 10 and 3 make
@@ -206,7 +278,34 @@ TEST(FlsmTransitionTest, LazyWaitsUntilTheLevelIsPushed) {
 
 // From any shape that can be reached, with any tasks in work, things go on: when nothing is in work and level
 // 0 holds something, something is due; and what is due ends.
-TEST(FlsmPolicyTest, ThereIsAlwaysAWayOn) {
+class FlsmProgressTest : public testing::TestWithParam<FlsmGranularity> {
+ protected:
+  // What a push of files leaves: a part of each run goes into the output.
+  static void End(FlsmShape* shape, const FlsmTask& task, uint64_t percent) {
+    if (task.kind != FlsmTask::Kind::kPushFiles) {
+      Complete(shape, task, task.bytes * percent / 100);
+      return;
+    }
+    std::vector<FlsmRun> runs;
+    uint64_t moved = 0;
+    uint64_t held = 0;
+    for (int number = task.level; number <= task.level + 1; ++number) {
+      for (const FlsmRun& run : shape->level(number).runs) {
+        if (run.physical == task.output) {
+          held = run.bytes;
+        } else if (std::find(task.inputs.begin(), task.inputs.end(), run.physical) != task.inputs.end()) {
+          const uint64_t part = std::min(run.bytes, std::max(shape->file_bytes, run.bytes / 4));
+          moved += part;
+          runs.push_back({run.physical, run.bytes - part, false, RunUse::kIdle});
+        }
+      }
+    }
+    runs.push_back({task.output, held + moved * percent / 100, false, RunUse::kIdle});
+    CompleteFiles(shape, task, runs);
+  }
+};
+
+TEST_P(FlsmProgressTest, ThereIsAlwaysAWayOn) {
   for (uint32_t seed = 0; seed < 60; ++seed) {
     std::mt19937 random(seed);
     const auto below = [&random](int bound) {
@@ -217,6 +316,8 @@ TEST(FlsmPolicyTest, ThereIsAlwaysAWayOn) {
     shape.slots = shape.size_ratio + 2 + below(2 * shape.size_ratio);
     shape.level1_bytes = 10 * static_cast<uint64_t>(shape.size_ratio);
     shape.levels.resize(6);
+    shape.granularity = GetParam();
+    shape.file_bytes = 5;
     for (FlsmLevel& level : shape.levels) {
       level.policy = 1 + below(shape.size_ratio);
     }
@@ -227,13 +328,16 @@ TEST(FlsmPolicyTest, ThereIsAlwaysAWayOn) {
         shape.level0_files += 1;
         shape.level0_bytes += 10;
       } else if (what < 5) {
-        SetPolicy(&shape, 1 + below(5), 1 + below(shape.size_ratio), static_cast<FlsmTransition>(below(3)));
+        const bool lazy = GetParam() == FlsmGranularity::kLevels && below(3) == 0;
+        const auto transition = below(2) == 0 ? FlsmTransition::kGreedy : FlsmTransition::kFlexible;
+        SetPolicy(&shape, 1 + below(5), 1 + below(shape.size_ratio),
+                  lazy ? FlsmTransition::kLazy : transition);
       } else if (what < 7 && !running.empty()) {
         const auto task = running.begin() + below(static_cast<int>(running.size()));
         if (below(20) == 0) {
           Abandon(&shape, *task);
         } else {
-          Complete(&shape, *task, task->bytes * static_cast<uint64_t>(80 + below(21)) / 100);
+          End(&shape, *task, static_cast<uint64_t>(80 + below(21)));
         }
         running.erase(task);
       } else if (const std::vector<FlsmTask> due = DueTasks(shape); !due.empty()) {
@@ -248,17 +352,23 @@ TEST(FlsmPolicyTest, ThereIsAlwaysAWayOn) {
       }
     }
     for (const FlsmTask& task : running) {
-      Complete(&shape, task, task.bytes);
+      End(&shape, task, 100);
     }
     int tasks = 0;
     for (std::vector<FlsmTask> due = DueTasks(shape); !due.empty(); due = DueTasks(shape)) {
       Begin(&shape, due.front());
-      Complete(&shape, due.front(), due.front().bytes);
-      ASSERT_LT(++tasks, 1000) << "seed " << seed << ": " << ToText(shape);
+      End(&shape, due.front(), 100);
+      ASSERT_LT(++tasks, 10'000) << "seed " << seed << ": " << ToText(shape);
     }
     EXPECT_EQ(shape.level0_files, 0);
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Granularities, FlsmProgressTest,
+                         testing::Values(FlsmGranularity::kLevels, FlsmGranularity::kFiles),
+                         [](const testing::TestParamInfo<FlsmGranularity>& each) {
+                           return std::string(each.param == FlsmGranularity::kFiles ? "Files" : "Levels");
+                         });
 
 }  // namespace
 }  // namespace rocktune

@@ -1,5 +1,7 @@
 #include "rocktune/flsm/flsm_shape.h"
 
+#include <algorithm>
+
 namespace rocktune {
 
 uint64_t FlsmLevel::bytes() const {
@@ -26,20 +28,32 @@ int FlsmShape::LevelsInUse() const {
   return number;
 }
 
+int FlsmShape::Policy(int number) const {
+  return largest_policy != 0 && number == LevelsInUse() ? largest_policy : level(number).policy;
+}
+
 uint64_t FlsmShape::Capacity(int number) const {
+  constexpr uint64_t kEndless = uint64_t{1} << 62;
+  const auto ratio = static_cast<uint64_t>(size_ratio);
   uint64_t capacity = level1_bytes;
   for (int above = 1; above < number; ++above) {
-    capacity *= static_cast<uint64_t>(size_ratio);
+    capacity = capacity > kEndless / ratio ? kEndless : capacity * ratio;
   }
   return capacity;
+}
+
+uint64_t FlsmShape::Incoming(int number) const {
+  const uint64_t level_above = Capacity(number) / static_cast<uint64_t>(size_ratio);
+  return granularity == FlsmGranularity::kFiles && number > 1 ? std::min(file_bytes, level_above)
+                                                              : level_above;
 }
 
 std::string Broken(const FlsmShape& shape) {
   for (int number = 1; number <= shape.deepest(); ++number) {
     const FlsmLevel& level = shape.level(number);
     const std::string name = "level " + std::to_string(number) + ": ";
-    if (level.policy < 1 || level.policy > shape.size_ratio) {
-      return name + "policy " + std::to_string(level.policy) + " is not from 1 to T";
+    if (const int policy = shape.Policy(number); policy < 1 || policy > shape.size_ratio) {
+      return name + "policy " + std::to_string(policy) + " is not from 1 to T";
     }
     int above = shape.FirstSlot(number) - 1;
     for (const FlsmRun& run : level.runs) {
@@ -55,9 +69,9 @@ std::string Broken(const FlsmShape& shape) {
 
 std::string ToText(const FlsmShape& shape) {
   std::string text = std::to_string(shape.level0_files) + "x" + std::to_string(shape.level0_bytes);
-  for (const FlsmLevel& level : shape.levels) {
-    text += " | K=" + std::to_string(level.policy);
-    for (const FlsmRun& run : level.runs) {
+  for (int number = 1; number <= shape.deepest(); ++number) {
+    text += " | K=" + std::to_string(shape.Policy(number));
+    for (const FlsmRun& run : shape.level(number).runs) {
       text += " " + std::to_string(run.bytes);
       text += run.sealed ? "!" : "";
       text += run.use == RunUse::kLeaving ? "<" : run.use == RunUse::kArriving ? ">" : "";

@@ -14,6 +14,12 @@ namespace rocktune {
 
 inline constexpr int kMostFlsmLevels = 12;
 
+// What a level is pushed down in.
+enum class FlsmGranularity {
+  kLevels,  // all of it at once
+  kFiles,   // a few files with what they overlap, as often as it is too full (the paper's section 7)
+};
+
 // What a task in work does with a run.
 enum class RunUse {
   kIdle,
@@ -24,7 +30,9 @@ enum class RunUse {
 struct FlsmRun {
   int physical = 0;
   uint64_t bytes = 0;
-  bool sealed = false;  // takes nothing more in, whatever the policy is now
+  // Takes nothing more in, whatever the policy is now; with files, where full runs need no mark: is one more
+  // than the policy has, and only goes along with what others push.
+  bool sealed = false;
   RunUse use = RunUse::kIdle;
 };
 
@@ -42,9 +50,12 @@ struct FlsmShape {
   int size_ratio = 10;        // T, at least 2
   uint64_t level1_bytes = 0;  // capacity of level 1, above 0
   int slots = 30;             // at least size_ratio + 2; the more, the less often runs have to be moved down
-  uint64_t level0_files = 0;  // that no task has taken yet
-  uint64_t level0_bytes = 0;  // likewise
-  bool level0_busy = false;   // RocksDB compacts its level 0 once at a time
+  FlsmGranularity granularity = FlsmGranularity::kLevels;
+  uint64_t file_bytes = 0;        // of one table, with files
+  int largest_policy = 0;         // K of the deepest level in use, whatever its own; 0 for its own
+  uint64_t level0_files = 0;      // that no task has taken yet
+  uint64_t level0_bytes = 0;      // likewise
+  bool level0_busy = false;       // RocksDB compacts its level 0 once at a time
   std::vector<FlsmLevel> levels;  // [0] is level 1
 
   FlsmLevel& level(int number) { return levels[static_cast<std::size_t>(number) - 1]; }
@@ -54,10 +65,13 @@ struct FlsmShape {
   // The deepest level that has a run, at least 1.
   int LevelsInUse() const;
 
+  // K of a level.
+  int Policy(int number) const;
+
   // Bytes that a level holds when it is full: T times those of the level above.
   uint64_t Capacity(int number) const;
-  // Bytes that one push from above brings on average.
-  uint64_t Incoming(int number) const { return Capacity(number) / static_cast<uint64_t>(size_ratio); }
+  // Bytes that come into a level at once on average.
+  uint64_t Incoming(int number) const;
   // The block's physical levels, first and last.
   int FirstSlot(int number) const { return 1 + (number - 1) * slots; }
   int LastSlot(int number) const { return number * slots; }

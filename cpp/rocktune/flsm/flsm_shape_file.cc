@@ -24,11 +24,9 @@ nlohmann::json ToJson(const FlsmShape& shape) {
                       {"push", level.push},
                       {"sealed", sealed}});
   }
-  return {{"format", kFormat},
-          {"size_ratio", shape.size_ratio},
-          {"level1_bytes", shape.level1_bytes},
-          {"slots", shape.slots},
-          {"levels", levels}};
+  return {
+      {"format", kFormat},    {"size_ratio", shape.size_ratio},         {"level1_bytes", shape.level1_bytes},
+      {"slots", shape.slots}, {"largest_policy", shape.largest_policy}, {"levels", levels}};
 }
 
 // Throws nlohmann's exceptions for what is no shape.
@@ -37,6 +35,7 @@ FlsmShape FromJson(const nlohmann::json& json) {
   shape.size_ratio = json.at("size_ratio").get<int>();
   shape.level1_bytes = json.at("level1_bytes").get<uint64_t>();
   shape.slots = json.at("slots").get<int>();
+  shape.largest_policy = json.at("largest_policy").get<int>();
   for (const nlohmann::json& each : json.at("levels")) {
     FlsmLevel level;
     level.policy = each.at("policy").get<int>();
@@ -52,7 +51,8 @@ FlsmShape FromJson(const nlohmann::json& json) {
 
 std::string Nonsense(const FlsmShape& shape) {
   if (shape.size_ratio < 2 || shape.slots < shape.size_ratio + 2 || shape.slots > kMostSlots ||
-      shape.level1_bytes == 0 || shape.levels.empty() || shape.deepest() > kMostFlsmLevels) {
+      shape.level1_bytes == 0 || shape.largest_policy < 0 || shape.largest_policy > shape.size_ratio ||
+      shape.levels.empty() || shape.deepest() > kMostFlsmLevels) {
     return "its layout makes no sense";
   }
   return Broken(shape);

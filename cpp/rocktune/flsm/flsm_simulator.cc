@@ -1,5 +1,7 @@
 #include "rocktune/flsm/flsm_simulator.h"
 
+#include <algorithm>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -27,11 +29,53 @@ void FlsmSimulator::Work() {
   for (std::vector<FlsmTask> due = DueTasks(shape_); !due.empty(); due = DueTasks(shape_)) {
     const FlsmTask& task = due.front();
     Begin(&shape_, task);
+    if (task.kind == FlsmTask::Kind::kPushFiles) {
+      PushFiles(task);
+      continue;
+    }
     Complete(&shape_, task, task.bytes);
     const bool moves = task.inputs.size() == 1;  // one run to an empty place is not written anew
-    read_bytes_ += moves ? 0 : task.bytes;
-    written_bytes_ += moves ? 0 : task.bytes;
+    Count(moves ? 0 : task.bytes);
   }
+}
+
+void FlsmSimulator::PushFiles(const FlsmTask& task) {
+  std::map<int, uint64_t> bytes;  // of the runs that the task uses
+  uint64_t largest = 1;           // of those that leave
+  for (int number = task.level; number <= task.OutputLevel(); ++number) {
+    for (const FlsmRun& run : shape_.level(number).runs) {
+      if (std::find(task.inputs.begin(), task.inputs.end(), run.physical) != task.inputs.end()) {
+        bytes[run.physical] = run.bytes;
+        largest = number == task.level ? std::max(largest, run.bytes) : largest;
+      }
+    }
+  }
+  const double share = std::min(1.0, static_cast<double>(shape_.file_bytes) / static_cast<double>(largest));
+  uint64_t moved = 0;
+  uint64_t leaving = 0;
+  for (auto& [physical, run_bytes] : bytes) {
+    // What is no more than a file spans all keys, and is taken whole.
+    const uint64_t part = run_bytes <= shape_.file_bytes
+                              ? run_bytes
+                              : static_cast<uint64_t>(share * static_cast<double>(run_bytes));
+    moved += part;
+    if (physical != task.output) {
+      leaving += part;
+      run_bytes -= part;
+    }
+  }
+  bytes[task.output] += leaving;
+  Count(moved);
+  std::vector<FlsmRun> runs;
+  for (const auto& [physical, run_bytes] : bytes) {
+    runs.push_back({physical, run_bytes, false, RunUse::kIdle});
+  }
+  CompleteFiles(&shape_, task, runs);
+}
+
+void FlsmSimulator::Count(uint64_t bytes) {
+  read_bytes_ += bytes;
+  written_bytes_ += bytes;
 }
 
 double FlsmSimulator::WriteAmplification() const {

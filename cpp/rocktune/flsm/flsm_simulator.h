@@ -8,7 +8,8 @@
 namespace rocktune {
 
 // An FLSM-tree without data: the same policy, with tasks that take no time. Entries never overwrite each
-// other.
+// other, and every run spreads its bytes evenly over the keys, so that a push of files takes the same share
+// of each run that it uses.
 //
 // Not thread-safe.
 class FlsmSimulator {
@@ -31,6 +32,8 @@ class FlsmSimulator {
 
  private:
   void Work();
+  void PushFiles(const FlsmTask& task);
+  void Count(uint64_t bytes);
 
   FlsmShape shape_;
   const uint64_t buffer_bytes_;

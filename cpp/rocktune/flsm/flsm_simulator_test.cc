@@ -58,6 +58,24 @@ TEST(FlsmSimulatorTest, WriteAmplificationFallsWithThePolicyAndRunsRise) {
   EXPECT_GT(runs[10], 2 * runs[1]);
 }
 
+TEST(FlsmSimulatorTest, WithFilesLevelsStayFullAndPoliciesTradeTheSame) {
+  double amplification = 1e9;
+  for (const int policy : {1, 3, 10}) {
+    FlsmShape empty = Empty(10, 64 << 20, 5, policy);
+    empty.granularity = FlsmGranularity::kFiles;
+    empty.file_bytes = 64 << 20;
+    FlsmSimulator tree(empty, 64 << 20);
+    tree.Write(uint64_t{600} << 30);
+    EXPECT_LT(tree.WriteAmplification(), amplification) << policy;
+    amplification = tree.WriteAmplification();
+    for (int number = 2; number <= 3; ++number) {  // level 1 has few files, which go together
+      const auto bytes = static_cast<double>(tree.shape().level(number).bytes());
+      EXPECT_GT(bytes, 0.5 * static_cast<double>(tree.shape().Capacity(number))) << ToText(tree.shape());
+      EXPECT_LE(bytes, 1.1 * static_cast<double>(tree.shape().Capacity(number))) << ToText(tree.shape());
+    }
+  }
+}
+
 TEST(FlsmSimulatorTest, AFlexibleTransitionCostsNothingAGreedyOneTheLevel) {
   for (const FlsmTransition transition :
        {FlsmTransition::kFlexible, FlsmTransition::kLazy, FlsmTransition::kGreedy}) {

@@ -3,7 +3,6 @@
 #include <rocksdb/listener.h>
 #include <rocksdb/table.h>
 
-#include <algorithm>
 #include <atomic>
 #include <utility>
 
@@ -12,41 +11,6 @@
 
 namespace rocktune {
 namespace {
-
-// A level's block: T runs, as many that come while these leave, and as many again before runs must be moved
-// down.
-constexpr int kSlotsPerRatio = 3;
-
-rocksdb::Status Check(const FlsmOptions& layout) {
-  if (layout.size_ratio < 2 || layout.size_ratio > 50) {
-    return rocksdb::Status::InvalidArgument("size_ratio: must be from 2 to 50");
-  }
-  if (!(layout.filters.bits_per_key >= 0 && layout.filters.bits_per_key <= 100)) {
-    return rocksdb::Status::InvalidArgument("filters: bits_per_key must be from 0 to 100");
-  }
-  if (layout.levels < 1 || layout.levels > kMostFlsmLevels) {
-    return rocksdb::Status::InvalidArgument("levels: must be from 1 to " + std::to_string(kMostFlsmLevels));
-  }
-  const auto wrong = [&layout](int policy) { return policy < 1 || policy > layout.size_ratio; };
-  if (layout.policies.empty() || std::any_of(layout.policies.begin(), layout.policies.end(), wrong)) {
-    return rocksdb::Status::InvalidArgument("policies: must be from 1 to size_ratio, one at least");
-  }
-  return rocksdb::Status::OK();
-}
-
-FlsmShape NewShape(const FlsmOptions& layout, const rocksdb::Options& options) {
-  FlsmShape shape;
-  shape.size_ratio = layout.size_ratio;
-  shape.slots = kSlotsPerRatio * layout.size_ratio;
-  shape.level1_bytes = layout.level1_bytes != 0
-                           ? layout.level1_bytes
-                           : options.write_buffer_size * static_cast<uint64_t>(layout.size_ratio);
-  shape.levels.resize(static_cast<std::size_t>(layout.levels));
-  for (std::size_t level = 0; level < shape.levels.size(); ++level) {
-    shape.levels[level].policy = layout.policies[std::min(level, layout.policies.size() - 1)];
-  }
-  return shape;
-}
 
 // What the store's own compactions ask of RocksDB: none by itself, and a level for each run.
 rocksdb::Options TreeOptions(const rocksdb::Options& given, const FlsmShape& shape) {
@@ -94,7 +58,7 @@ class FlsmStore::FlushListener : public rocksdb::EventListener {
 
 rocksdb::Status FlsmStore::Open(const rocksdb::Options& options, const FlsmOptions& layout,
                                 const std::string& path, std::unique_ptr<FlsmStore>* store) {
-  rocksdb::Status status = Check(layout);
+  rocksdb::Status status = CheckLayout(layout);
   if (!status.ok()) {
     return status;
   }
@@ -105,7 +69,7 @@ rocksdb::Status FlsmStore::Open(const rocksdb::Options& options, const FlsmOptio
     if (options.env->FileExists(path + "/CURRENT").ok()) {
       return rocksdb::Status::InvalidArgument(path, "is a RocksDB database, but no FLSM store");
     }
-    shape = NewShape(layout, options);
+    shape = EmptyShape(layout, options.write_buffer_size, options.target_file_size_base);
     status = options.env->CreateDirIfMissing(path);
     if (status.ok()) {
       status = file->Write(shape, 0);  // before the database, which without it would be foreign
@@ -117,6 +81,8 @@ rocksdb::Status FlsmStore::Open(const rocksdb::Options& options, const FlsmOptio
   if (!status.ok()) {
     return status;
   }
+  shape.granularity = layout.granularity;
+  shape.file_bytes = options.target_file_size_base;
   auto listener = std::make_shared<FlushListener>();
   rocksdb::Options tree = TreeOptions(options, shape);
   tree.listeners.push_back(listener);

@@ -5,26 +5,15 @@
 
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "rocktune/flsm/flsm_compactor.h"
-#include "rocktune/flsm/flsm_filters.h"
+#include "rocktune/flsm/flsm_layout.h"
 #include "rocktune/flsm/flsm_policy.h"
 #include "rocktune/flsm/flsm_shape.h"
 
 namespace rocktune {
 
 class FlsmShapeFile;
-
-// How an FLSM-tree is laid out.
-struct FlsmOptions {
-  int size_ratio = 10;              // T; of an existing store it cannot be changed
-  uint64_t level1_bytes = 0;        // capacity of level 1; 0 for T write buffers
-  int levels = 6;                   // so many at most; of an existing store it can only be raised
-  std::vector<int> policies = {1};  // K of each level from the first; the last one counts for all deeper ones
-  int workers = 3;                  // compactions at once
-  FlsmFilters filters;              // of tables that are written from now on
-};
 
 // A RocksDB whose tree has runs of its own shape, which can change at any time (RusKey, section 4).
 //
@@ -40,7 +29,8 @@ class FlsmStore : public rocksdb::StackableDB {
                               const std::string& path, std::unique_ptr<FlsmStore>* store);
   ~FlsmStore() override;
 
-  // From now on; see FlsmTransition. It survives closing, unless the status says that it could not be kept.
+  // From now on; see FlsmTransition, of which the lazy one is refused with files. It survives closing, unless
+  // the status says that it could not be kept.
   rocksdb::Status SetPolicy(int level, int policy, FlsmTransition transition = FlsmTransition::kFlexible);
   FlsmShape Shape() const { return compactor_->Shape(); }
   // Returns when no compaction is due.

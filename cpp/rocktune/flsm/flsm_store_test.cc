@@ -86,6 +86,28 @@ TEST_F(FlsmStoreTest, HoldsWhatIsPutInRunsOfItsPolicies) {
   EXPECT_GT(bytes, 3'500'000) << ToText(shape);
 }
 
+TEST_F(FlsmStoreTest, WithFilesNoCompactionIsLarge) {
+  FlsmOptions layout = Layout({2});
+  layout.granularity = FlsmGranularity::kFiles;
+  ASSERT_TRUE(Open(layout).ok());
+  std::mt19937 random(1);
+  for (int key = 0; key < 12'000; ++key) {
+    Put(static_cast<int>(random() % 100'000), 1, std::string(1000, 'v'));
+  }
+  ASSERT_TRUE(store_->Flush(rocksdb::FlushOptions()).ok());
+  store_->WaitUntilSettled();
+  EXPECT_TRUE(store_->LastFailure().ok()) << store_->LastFailure().ToString();
+  const FlsmShape shape = store_->Shape();
+  EXPECT_EQ(Broken(shape), "");
+  ASSERT_GE(shape.LevelsInUse(), 3) << ToText(shape);
+  EXPECT_GT(shape.level(2).bytes(), shape.Capacity(2) / 2) << "levels stay full: " << ToText(shape);
+  for (int number = 1; number < shape.LevelsInUse(); ++number) {
+    EXPECT_LE(shape.level(number).bytes(), shape.Capacity(number)) << ToText(shape);
+    EXPECT_LE(shape.level(number).runs.size(), number == 1 ? 3 : 2) << ToText(shape);
+  }
+  EXPECT_TRUE(store_->SetPolicy(2, 1, FlsmTransition::kLazy).IsInvalidArgument());
+}
+
 TEST_F(FlsmStoreTest, KeepsShapeAndPoliciesWhenItIsOpenedAgain) {
   ASSERT_TRUE(Open(Layout({4, 2})).ok());
   Put(0, 1000, std::string(1000, 'v'));
@@ -314,12 +336,27 @@ class FlsmModelTest : public FlsmStoreTest, public testing::WithParamInterface<i
     ASSERT_EQ(next, expected.end());
   }
 
+  // Opens the store anew, with a granularity of its own each time.
+  void OpenAnew(FlsmOptions layout) {
+    layout.granularity = Below(2) == 0 ? FlsmGranularity::kLevels : FlsmGranularity::kFiles;
+    store_.reset();
+    ASSERT_TRUE(Open(layout).ok());
+  }
+
+  void ChangePolicy() {
+    const auto transition = static_cast<FlsmTransition>(Below(3));
+    const rocksdb::Status status = store_->SetPolicy(1 + Below(5), 1 + Below(4), transition);
+    const bool refused =
+        transition == FlsmTransition::kLazy && store_->Shape().granularity == FlsmGranularity::kFiles;
+    ASSERT_EQ(status.ok(), !refused) << status.ToString();
+  }
+
   std::mt19937 random_{static_cast<uint32_t>(GetParam())};
   std::map<std::string, std::string> model_;
 };
 
 TEST_P(FlsmModelTest, DiffersFromAMapInNothing) {
-  ASSERT_TRUE(Open(Layout({1 + Below(4), 1 + Below(4)})).ok());
+  OpenAnew(Layout({1 + Below(4), 1 + Below(4)}));
   const int steps = Steps();
   const rocksdb::Snapshot* snapshot = nullptr;
   std::map<std::string, std::string> then;
@@ -337,8 +374,7 @@ TEST_P(FlsmModelTest, DiffersFromAMapInNothing) {
     } else if (what < 2980) {
       Read();
     } else if (what < 2990) {
-      const auto transition = static_cast<FlsmTransition>(Below(3));
-      ASSERT_TRUE(store_->SetPolicy(1 + Below(5), 1 + Below(4), transition).ok());
+      ChangePolicy();
     } else if (what < 2994) {
       release();
       snapshot = store_->GetSnapshot();
@@ -347,7 +383,7 @@ TEST_P(FlsmModelTest, DiffersFromAMapInNothing) {
       CompareAll(model_, nullptr);
     } else {
       release();
-      Reopen();
+      OpenAnew(FlsmOptions());
     }
   }
   release();

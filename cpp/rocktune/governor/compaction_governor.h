@@ -119,7 +119,7 @@ class CompactionGovernor {
   rocksdb::Status Attach(rocksdb::DB* db, const std::vector<rocksdb::ColumnFamilyHandle*>& families = {});
 
   // Gives the column families of a database back with the options that they came with; what had changed these
-  // meanwhile is overwritten. A merge within level 0 is waited for, which goes on at full speed. Compactions
+  // meanwhile is overwritten, but for compactions that were switched off by others. A merge within level 0 is waited for, which goes on at full speed. Compactions
   // run without limits once nothing is attached. Returns the first failure: that column family stays
   // attached, so that it can be tried again. OK if nothing is attached.
   rocksdb::Status Detach(rocksdb::DB* db);

@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 #include <rocksdb/convenience.h>
+#include <rocksdb/env.h>
 #include <rocksdb/utilities/stackable_db.h>
 
+#include <atomic>
 #include <filesystem>
+#include <future>
 #include <memory>
 #include <string>
 #include <thread>
@@ -42,6 +45,34 @@ class RefusingDb : public rocksdb::StackableDB {
   std::atomic<bool> refuses{false};
   std::atomic<bool> hangs{false};
   std::atomic<bool> changing{false};
+};
+
+// While it lives, no compaction of RocksDB's own begins, for it keeps the one thread that there is for them.
+class HeldCompactions {
+ public:
+  HeldCompactions() {
+    rocksdb::Env::Default()->SetBackgroundThreads(1, rocksdb::Env::Priority::LOW);
+    rocksdb::Env::Default()->Schedule(&HeldCompactions::Hold, new std::shared_ptr<Gate>(gate_),
+                                      rocksdb::Env::Priority::LOW);
+    gate_->held.get_future().wait();
+  }
+  ~HeldCompactions() { gate_->release.set_value(); }
+  HeldCompactions(const HeldCompactions&) = delete;
+  HeldCompactions& operator=(const HeldCompactions&) = delete;
+
+ private:
+  struct Gate {
+    std::promise<void> held;
+    std::promise<void> release;
+  };
+
+  static void Hold(void* gate) {
+    const std::unique_ptr<std::shared_ptr<Gate>> owned(static_cast<std::shared_ptr<Gate>*>(gate));
+    (*owned)->held.set_value();
+    (*owned)->release.get_future().wait();
+  }
+
+  const std::shared_ptr<Gate> gate_ = std::make_shared<Gate>();
 };
 
 class CompactionGovernorTest : public testing::Test {
@@ -269,6 +300,18 @@ TEST_F(CompactionGovernorTest, WhoseCompactionsAreOffAnywayKeepsThemOff) {
   EXPECT_TRUE(CompactionsOff());
 }
 
+TEST_F(CompactionGovernorTest, WhatItsUserSwitchesOffMeanwhileStaysOff) {
+  CreateAndAttach(GovernorMode::kToggle);
+  ASSERT_TRUE(db_->SetOptions({{"disable_auto_compactions", "true"}}).ok());
+  WriteAndFlush();
+  PassInterval();
+  PassInterval();
+  EXPECT_TRUE(CompactionsOff());
+  EXPECT_TRUE(governor_->Detach(db_.get()).ok());
+  EXPECT_TRUE(CompactionsOff());
+  EXPECT_EQ(db_->GetOptions().level0_slowdown_writes_trigger, 21);
+}
+
 TEST_F(CompactionGovernorTest, WhatIsOwedAlreadyStopsNobodyAtOnce) {
   GovernorOptions options = Options(GovernorMode::kProportional);
   options.debt_runs = 4;
@@ -289,7 +332,7 @@ TEST_F(CompactionGovernorTest, ManySmallTablesBecomeFewBeforeCompactionsGoOn) {
   Create(options);
   Open();
   ASSERT_TRUE(governor_->Attach(db_.get()).ok());
-  ASSERT_TRUE(db_->SetOptions({{"disable_auto_compactions", "true"}}).ok());  // as if there were no time
+  const HeldCompactions held;  // or they would keep up
   for (int table = 0; table < 30; ++table) {
     WriteAndFlush();
   }
@@ -314,7 +357,7 @@ TEST_F(CompactionGovernorTest, ManySmallTablesBecomeFewBeforeCompactionsGoOn) {
 
 TEST_F(CompactionGovernorTest, MergesThatFailDoNotKeepCompactionsOff) {
   CreateAndAttach(GovernorMode::kProportional);
-  ASSERT_TRUE(db_->SetOptions({{"disable_auto_compactions", "true"}}).ok());
+  const HeldCompactions held;
   for (int table = 0; table < 30; ++table) {
     WriteAndFlush();
   }
@@ -333,7 +376,7 @@ TEST_F(CompactionGovernorTest, AMergeThatItSlowsEndsWhenItIsDetached) {
   Create(options);
   Open();
   ASSERT_TRUE(governor_->Attach(db_.get()).ok());
-  ASSERT_TRUE(db_->SetOptions({{"disable_auto_compactions", "true"}}).ok());
+  const HeldCompactions held;
   for (int table = 0; table < 30; ++table) {
     WriteAndFlush();
   }
@@ -349,7 +392,7 @@ TEST_F(CompactionGovernorTest, WhoWantsNoMergesGetsNone) {
   Create(options);
   Open();
   ASSERT_TRUE(governor_->Attach(db_.get()).ok());
-  ASSERT_TRUE(db_->SetOptions({{"disable_auto_compactions", "true"}}).ok());
+  const HeldCompactions held;
   for (int table = 0; table < 30; ++table) {
     WriteAndFlush();
   }

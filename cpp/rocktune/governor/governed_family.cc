@@ -66,13 +66,17 @@ rocksdb::Status GovernedFamily::RaiseTriggers(const GovernorLimits& limits) {
 }
 
 rocksdb::Status GovernedFamily::SetCompactionsOff(bool off, const GovernorLimits& limits) {
-  // Whose compactions are off anyway does not want them on.
-  if (original_.disable_auto_compactions || db_->GetOptions(family_).disable_auto_compactions == off) {
+  // What others have switched off is theirs to switch on.
+  if (off == switched_off_ || (off && db_->GetOptions(family_).disable_auto_compactions)) {
     return rocksdb::Status::OK();
   }
   Changes changes = off ? Changes() : Triggers(limits);
   changes[kCompactionsOff] = off ? "true" : "false";
-  return Change(changes);
+  rocksdb::Status status = Change(changes);
+  if (status.ok()) {
+    switched_off_ = off;
+  }
+  return status;
 }
 
 uint64_t GovernedFamily::PendingBytes() const {
@@ -91,11 +95,17 @@ uint64_t GovernedFamily::Level0Tables() const {
 
 bool GovernedFamily::HasManyRuns() const {
   return original_.compaction_style == rocksdb::kCompactionStyleLevel &&
-         !original_.disable_auto_compactions &&
+         (switched_off_ || !db_->GetOptions(family_).disable_auto_compactions) &&
          Level0Tables() > static_cast<uint64_t>(std::max(0, original_.level0_slowdown_writes_trigger));
 }
 
-rocksdb::Status GovernedFamily::Restore() { return Change(Values(original_)); }
+rocksdb::Status GovernedFamily::Restore() {
+  Changes changes = Values(original_);
+  if (!switched_off_) {
+    changes.erase(kCompactionsOff);
+  }
+  return Change(changes);
+}
 
 void GovernedFamily::AddDebt(GovernorSample* sample) const {
   sample->pending_bytes = std::max(sample->pending_bytes, PendingBytes());

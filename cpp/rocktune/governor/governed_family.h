@@ -25,12 +25,13 @@ class GovernedFamily {
   // bound itself; a bound of 0 is as good as none. What is owed beyond that already is no reason to stop at
   // once: the triggers then begin above it.
   rocksdb::Status RaiseTriggers(const GovernorLimits& limits);
-  // Switches compactions off, or on with triggers as above.
+  // Switches compactions off, or on with triggers as above, unless others have switched them off.
   rocksdb::Status SetCompactionsOff(bool off, const GovernorLimits& limits);
   // Whether level 0 has more tables than the column family's own options let it have without slowing writes,
-  // compactions are on, and tables of level 0 may become one, as only leveled compaction lets them.
+  // nobody else has switched compactions off, and tables of level 0 may become one, as only leveled compaction
+  // lets them.
   bool HasManyRuns() const;
-  // Sets what was changed to what it was at first.
+  // Sets what was changed to what it was at first; compactions that others have switched off stay off.
   rocksdb::Status Restore();
 
   // Whether its compactions are paused for merges within level 0.
@@ -51,6 +52,7 @@ class GovernedFamily {
   rocksdb::DB* const db_;
   rocksdb::ColumnFamilyHandle* const family_;
   const rocksdb::ColumnFamilyOptions original_;
+  bool switched_off_ = false;  // compactions, by this
 };
 
 }  // namespace rocktune

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <future>
+#include <limits>
 #include <string>
 #include <thread>
 #include <utility>
@@ -18,6 +19,8 @@
 
 namespace rocktune {
 namespace {
+
+constexpr uint64_t kNoLimit = std::numeric_limits<uint64_t>::max();
 
 RunClock::Nanos NanosOf(double seconds) { return std::llround(seconds * 1e9); }
 
@@ -132,31 +135,58 @@ void Runner::SampleStalls() {
   }
 }
 
-Measurement Runner::Advance(double until_s, const Progress& progress) {
+Measurement Runner::Advance(const WindowEnd& end, const Progress& progress) {
   ThrowIfFailed();
-  if (!(until_s > age_s_)) {
+  if (!(end.until_s > age_s_)) {
     throw RunError(RunFailure::kInvalid,
                    "until_s must be above the run's age, " + std::to_string(age_s_) + " s");
   }
   if (threads_.empty()) {
     StartThreads();
   }
-  const RunClock::Nanos until = targets_.start + NanosOf(until_s);
+  const RunClock::Nanos until = targets_.start + NanosOf(end.until_s);
   gate_.OpenUntil(until);
   parts_.clock->Start();
-  Series series = PassWindow(targets_.start + NanosOf(age_s_), until, progress);
+  Series series = PassWindow(targets_.start + NanosOf(age_s_), until, end.operations, progress);
   ThrowIfFailed();
-  return Measure(until_s, std::move(series));
+  const RunClock::Nanos ended = parts_.clock->Now();
+  return Measure(ended < until ? SecondsOf(ended - targets_.start) : end.until_s, std::move(series));
 }
 
-Series Runner::PassWindow(RunClock::Nanos from, RunClock::Nanos until, const Progress& progress) {
+uint64_t Runner::CompletedOperations() const {
+  uint64_t operations = 0;
+  for (const auto& thread : threads_) {
+    operations += thread->completed();
+  }
+  return operations;
+}
+
+bool Runner::SleepUntil(RunClock::Nanos moment, uint64_t completed) {
+  // Short beside any window that is worth measuring, and long beside looking at every thread's counter.
+  constexpr RunClock::Nanos kLook = 1'000'000;
+  if (completed == kNoLimit) {
+    return parts_.clock->SleepUntil(moment);
+  }
+  bool on = true;
+  while (on && parts_.clock->Now() < moment && CompletedOperations() < completed) {
+    on = parts_.clock->SleepUntil(std::min(moment, parts_.clock->Now() + kLook));
+  }
+  return on;
+}
+
+Series Runner::PassWindow(RunClock::Nanos from, RunClock::Nanos until, uint64_t operations,
+                          const Progress& progress) {
   Series series;
   series.interval_s = plan_.series_interval_s;
+  const uint64_t completed = operations == 0 ? kNoLimit : last_sample_.operations + operations;
   auto last_progress = std::chrono::steady_clock::now();
   RunClock::Nanos end = from;
   for (int64_t interval = 1; end < until; ++interval) {
     end = std::min(until, from + NanosOf(static_cast<double>(interval) * plan_.series_interval_s));
-    const bool on = parts_.clock->SleepUntil(end);
+    const bool on = SleepUntil(end, completed);
+    if (completed != kNoLimit && CompletedOperations() >= completed) {
+      end = until;
+    }
     if (end == until) {
       parts_.clock->Stop();
       WaitForThreads();
@@ -202,9 +232,7 @@ StoreState Runner::StateWhileStopped() {
 
 Runner::Sample Runner::TakeSample() {
   Sample sample;
-  for (const auto& thread : threads_) {
-    sample.operations += thread->completed();
-  }
+  sample.operations = CompletedOperations();
   const DeviceCounters device = parts_.device->Counters();
   sample.device_bytes_read = BytesOf(device, IoCause::kCompactionRead) + BytesOf(device, IoCause::kUserRead);
   sample.device_bytes_written = BytesOf(device, IoCause::kWal) + BytesOf(device, IoCause::kFlush) +

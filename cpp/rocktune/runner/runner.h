@@ -30,6 +30,12 @@ struct RunParts {
   ThrottledFileSystem* device = nullptr;
 };
 
+// Where a window ends: at the run's age `until_s`, or as soon as so many operations have ended in it.
+struct WindowEnd {
+  double until_s = 0;
+  uint64_t operations = 0;  // 0: however many
+};
+
 struct RunPlan {
   WorkloadSpec workload;
   uint64_t seed = 0;
@@ -54,9 +60,10 @@ class Runner {
   // REQUIRES: the store is empty and the run's age is 0.
   uint64_t Load(const Progress& progress);
 
-  // Loads until the run's age is `until_s` and returns the window from the age before. Throws RunError when
-  // the store fails, or when `until_s` is not above the age.
-  Measurement Advance(double until_s, const Progress& progress);
+  // Loads until the window's end and returns the window from the age before. Counted operations end it a few
+  // later, since they are looked at once a millisecond. Throws RunError when the store fails, or when
+  // `end.until_s` is not above the age.
+  Measurement Advance(const WindowEnd& end, const Progress& progress);
 
   // Ends the run with the first of the failures that it is told of. Any thread may call it.
   void Fail(const rocksdb::Status& status);
@@ -72,8 +79,13 @@ class Runner {
   void StartThreads();
   void SampleStalls();
   void ThrowIfFailed();
-  // Samples the window as it passes; returns when its time is up or the run has failed.
-  Series PassWindow(RunClock::Nanos from, RunClock::Nanos until, const Progress& progress);
+  // Samples the window as it passes; returns when it has ended or the run has failed.
+  Series PassWindow(RunClock::Nanos from, RunClock::Nanos until, uint64_t operations,
+                    const Progress& progress);
+  // Sleeps until a moment of the run, or until threads have completed so many operations in all. Returns
+  // false when the run has failed.
+  bool SleepUntil(RunClock::Nanos moment, uint64_t completed);
+  uint64_t CompletedOperations() const;
   // Gives operations that need nothing but the CPU the time to end.
   void WaitForThreads() const;
   StoreState StateWhileStopped();

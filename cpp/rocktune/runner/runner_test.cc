@@ -61,7 +61,7 @@ class RunnerTest : public testing::Test {
     std::vector<Measurement> windows;
     uint64_t operations = 0;
     for (int step = 1; operations < kBurst && step < 3000; ++step) {
-      windows.push_back(runner->Advance(step * step_s, NoProgress));
+      windows.push_back(runner->Advance({step * step_s}, NoProgress));
       operations += Operations(windows.back());
     }
     return windows;
@@ -98,8 +98,8 @@ class RunnerTest : public testing::Test {
 
 TEST_F(RunnerTest, WindowsFollowEachOther) {
   Start();
-  const Measurement first = runner_->Advance(0.02, NoProgress);
-  const Measurement second = runner_->Advance(0.05, NoProgress);
+  const Measurement first = runner_->Advance({0.02}, NoProgress);
+  const Measurement second = runner_->Advance({0.05}, NoProgress);
   EXPECT_EQ(first.from_s, 0);
   EXPECT_EQ(first.until_s, 0.02);
   EXPECT_EQ(second.from_s, 0.02);
@@ -108,6 +108,22 @@ TEST_F(RunnerTest, WindowsFollowEachOther) {
   EXPECT_EQ(second.series.operations.size(), 3u);
   EXPECT_GT(Operations(first), 0u);
   EXPECT_GT(Operations(second), 0u);
+}
+
+TEST_F(RunnerTest, AWindowEndsWhenItsOperationsAreDone) {
+  Start();
+  const Measurement first = runner_->Advance({3600, 500}, NoProgress);
+  EXPECT_GE(Operations(first), 500u);
+  EXPECT_GT(first.until_s, 0);
+  EXPECT_LT(first.until_s, 3600);
+  const Measurement second = runner_->Advance({first.until_s + 3600, 300}, NoProgress);
+  EXPECT_EQ(second.from_s, first.until_s);
+  EXPECT_GE(Operations(second), 300u);
+  const uint64_t sampled =
+      std::accumulate(second.series.operations.begin(), second.series.operations.end(), uint64_t{0});
+  EXPECT_EQ(sampled, Operations(second)) << "of the last part too";
+  const Measurement third = runner_->Advance({second.until_s + 0.01, uint64_t{1} << 40}, NoProgress);
+  EXPECT_EQ(third.until_s, second.until_s + 0.01) << "time was up first";
 }
 
 TEST_F(RunnerTest, WindowsAddUpToWhatTheStoreSaw) {
@@ -226,7 +242,7 @@ TEST_F(RunnerTest, AnotherSeedGivesOtherOperations) {
 
 TEST_F(RunnerTest, NothingBeginsBetweenWindows) {
   Start();
-  runner_->Advance(0.02, NoProgress);
+  runner_->Advance({0.02}, NoProgress);
   const std::size_t at_stop = store_.calls().size();
   const RunClock::Nanos time = clock_.Now();
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
@@ -242,7 +258,7 @@ TEST_F(RunnerTest, ClosedLoopLatenciesFillTheTime) {
     return rocksdb::Status::OK();
   };
   Start();
-  const Measurement window = runner_->Advance(0.05, NoProgress);
+  const Measurement window = runner_->Advance({0.05}, NoProgress);
   const Histogram::Snapshot& latency = window.totals.operations[Index(OperationKind::kPut)].latency_ns;
   EXPECT_GT(latency.count(), 0u);
   EXPECT_LE(latency.count(), 25u);  // 50 ms by 2 ms
@@ -258,7 +274,7 @@ TEST_F(RunnerTest, OpenLoopLatenciesCountFromTheIntendedStart) {
     return rocksdb::Status::OK();
   };
   Start();
-  const Measurement window = runner_->Advance(0.06, NoProgress);
+  const Measurement window = runner_->Advance({0.06}, NoProgress);
   const Histogram::Snapshot& latency = window.totals.operations[Index(OperationKind::kPut)].latency_ns;
   // Operation i is meant to start at about i ms and ends at 4 (i + 1) ms or later: its latency is at least
   // 3 i ms, which sums to 3 n (n - 1) / 2 ms over n operations.
@@ -275,7 +291,7 @@ TEST_F(RunnerTest, AFailedOperationEndsTheRun) {
   Start();
   for (int attempt = 0; attempt < 2; ++attempt) {
     try {
-      runner_->Advance(3600, NoProgress);
+      runner_->Advance({3600}, NoProgress);
       FAIL() << "the failure was not noticed";
     } catch (const RunError& error) {
       EXPECT_EQ(error.failure(), RunFailure::kCrashed);
@@ -288,7 +304,7 @@ TEST_F(RunnerTest, AFullDiskIsAFailureOfItsOwn) {
   store_.before_operation = [] { return rocksdb::Status::NoSpace("full"); };
   Start();
   try {
-    runner_->Advance(3600, NoProgress);
+    runner_->Advance({3600}, NoProgress);
     FAIL() << "the failure was not noticed";
   } catch (const RunError& error) {
     EXPECT_EQ(error.failure(), RunFailure::kOutOfDisk);
@@ -297,32 +313,32 @@ TEST_F(RunnerTest, AFullDiskIsAFailureOfItsOwn) {
 
 TEST_F(RunnerTest, AFailureToldBetweenWindowsEndsTheNextOne) {
   Start();
-  runner_->Advance(0.01, NoProgress);
+  runner_->Advance({0.01}, NoProgress);
   runner_->Fail(rocksdb::Status::Corruption("background"));
-  EXPECT_THROW(runner_->Advance(0.02, NoProgress), RunError);
+  EXPECT_THROW(runner_->Advance({0.02}, NoProgress), RunError);
 }
 
 TEST_F(RunnerTest, RefusesToGoBack) {
   Start();
-  runner_->Advance(0.02, NoProgress);
-  EXPECT_THROW(runner_->Advance(0.02, NoProgress), RunError);
-  EXPECT_THROW(runner_->Advance(0.01, NoProgress), RunError);
-  EXPECT_EQ(runner_->Advance(0.03, NoProgress).from_s, 0.02);
+  runner_->Advance({0.02}, NoProgress);
+  EXPECT_THROW(runner_->Advance({0.02}, NoProgress), RunError);
+  EXPECT_THROW(runner_->Advance({0.01}, NoProgress), RunError);
+  EXPECT_EQ(runner_->Advance({0.03}, NoProgress).from_s, 0.02);
 }
 
 TEST_F(RunnerTest, SamplesStalls) {
   Start();
   store_.condition = WriteCondition::kStopped;
-  const Measurement first = runner_->Advance(0.05, NoProgress);
+  const Measurement first = runner_->Advance({0.05}, NoProgress);
   EXPECT_GT(first.totals.stalls.stopped_ns, 0);
   EXPECT_EQ(first.totals.stalls.stalled_ns, first.totals.stalls.stopped_ns);
   EXPECT_GT(first.longest_write_stop_s, 0);
   store_.condition = WriteCondition::kDelayed;
-  const Measurement second = runner_->Advance(0.1, NoProgress);
+  const Measurement second = runner_->Advance({0.1}, NoProgress);
   EXPECT_GT(second.totals.stalls.stalled_ns, second.totals.stalls.stopped_ns);
   store_.condition = WriteCondition::kNormal;
-  runner_->Advance(0.15, NoProgress);
-  const Measurement last = runner_->Advance(0.2, NoProgress);
+  runner_->Advance({0.15}, NoProgress);
+  const Measurement last = runner_->Advance({0.2}, NoProgress);
   EXPECT_EQ(last.totals.stalls.stalled_ns, 0);
   EXPECT_EQ(last.longest_write_stop_s, 0);
 }
@@ -331,7 +347,7 @@ TEST_F(RunnerTest, LetsAStoreGoOnThatCannotTellItsStateOtherwise) {
   // As when a thread holds RocksDB's mutex and waits for the device, which grants nothing.
   store_.before_state = [this] { clock_.WaitWhileStopped(); };
   Start();
-  const Measurement window = runner_->Advance(0.01, NoProgress);
+  const Measurement window = runner_->Advance({0.01}, NoProgress);
   EXPECT_EQ(window.until_s, 0.01);
   EXPECT_FALSE(clock_.running());
 }
@@ -378,7 +394,7 @@ TEST_F(RunnerTest, LoadingThatFailsIsAFailure) {
 TEST_F(RunnerTest, ReportsProgress) {
   Start();
   std::vector<double> done;
-  runner_->Advance(0.8, [&](const char* phase, double seconds, double total) {
+  runner_->Advance({0.8}, [&](const char* phase, double seconds, double total) {
     EXPECT_EQ(std::string(phase), "advance");
     EXPECT_DOUBLE_EQ(total, 0.8);
     done.push_back(seconds);

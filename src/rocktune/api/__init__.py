@@ -3,7 +3,7 @@
 from rocktune.api.catalogue import list_devices, list_engines, list_spaces, list_tuners, list_workloads
 from rocktune.api.clusters import clusters
 from rocktune.api.comparing import compare, estimate_comparison
-from rocktune.api.flsm import flsm_shape
+from rocktune.api.flsm import flsm_shape, simulate_flsm
 from rocktune.api.governing import estimate_govern, govern
 from rocktune.api.importance import importance
 from rocktune.api.ledgers import check_ledger, copy_ledger
@@ -39,6 +39,7 @@ __all__ = [
     "resume",
     "run",
     "show",
+    "simulate_flsm",
     "studies",
     "sweep",
     "tune",

@@ -1,10 +1,13 @@
 """What a program, or the command line, asks of an FLSM store from outside."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from rocktune.online import read_flsm_shape
+from rocktune.online import FlsmSimulator, read_flsm_shape
+from rocktune.online.flsm import Granularity, Transition, policies_of
+from rocktune.units import MIB
 
 
 def flsm_shape(path: Path | str) -> dict[str, Any]:
@@ -18,3 +21,58 @@ def flsm_shape(path: Path | str) -> dict[str, Any]:
     """
     shape = read_flsm_shape(path)
     return asdict(shape) | {"runs": shape.runs}
+
+
+def simulate_flsm(
+    write_bytes: int,
+    *,
+    policies: str | Sequence[int] = "aggressive",
+    size_ratio: int = 10,
+    level1_bytes: int = 0,
+    levels: int = 6,
+    granularity: Granularity = "levels",
+    write_buffer_bytes: int = 64 * MIB,
+    file_bytes: int = 64 * MIB,
+    then: str | Sequence[int] | None = None,
+    transition: Transition = "flexible",
+) -> dict[str, Any]:
+    """Returns what policies make of an FLSM store of any size, without one; see `FlsmSimulator`.
+
+    Args:
+        write_bytes: what is written to it, new entries alone.
+        policies: likewise what follows: its layout.
+        size_ratio: T.
+        level1_bytes: capacity of level 1; 0 for T write buffers.
+        levels: at most so many.
+        granularity: "levels" or "files".
+        write_buffer_bytes: what is flushed at a time.
+        file_bytes: of a table.
+        then: policies that it gets afterwards, all levels at once; None for no change.
+        transition: how.
+
+    Returns:
+        A JSON object: `user_bytes`, `read_bytes`, `written_bytes` and `write_amplification`, `shape` as of
+        `flsm_shape`; with `then` also `transition_written_bytes`, what the change wrote at once.
+
+    Raises:
+        UserError: something of it makes no sense.
+    """
+    tree = FlsmSimulator(
+        policies=policies, size_ratio=size_ratio, level1_bytes=level1_bytes, levels=levels,
+        granularity=granularity, write_buffer_bytes=write_buffer_bytes, file_bytes=file_bytes,
+    )  # fmt: skip
+    tree.write(write_bytes)
+    changed: dict[str, Any] = {}
+    if then is not None:
+        before = tree.written_bytes
+        for level, policy in enumerate(policies_of(then, size_ratio, levels), 1):
+            tree.set_policy(level, policy, transition)
+        changed = {"transition_written_bytes": tree.written_bytes - before}
+    shape = tree.shape()
+    return {
+        "user_bytes": tree.user_bytes,
+        "read_bytes": tree.read_bytes,
+        "written_bytes": tree.written_bytes,
+        "write_amplification": tree.write_amplification,
+        "shape": asdict(shape) | {"runs": shape.runs},
+    } | changed

@@ -4,7 +4,7 @@ from rocktune.engine.base import Engine, Progress, Run, RunFailed
 from rocktune.engine.checker import OptionsChecker, OptionsFile
 from rocktune.engine.command.engine import CommandEngine, command_lines
 from rocktune.engine.db_bench import DbBenchEngine, refuse_inexpressible
-from rocktune.engine.embedded.engine import EmbeddedEngine
+from rocktune.engine.embedded.engine import EmbeddedEngine, EmbeddedRun
 from rocktune.engine.local.bases import clean_data
 from rocktune.engine.local.data_directory import DataDirectory, default_data_directory
 from rocktune.engine.options import run_options
@@ -20,6 +20,7 @@ __all__ = [
     "DbBenchEngine",
     "DbBenchSpec",
     "EmbeddedEngine",
+    "EmbeddedRun",
     "EmbeddedSpec",
     "Engine",
     "EngineSpec",

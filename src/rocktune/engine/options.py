@@ -2,6 +2,7 @@
 
 from rocktune.engine.base import RunFailed
 from rocktune.space import merged_options, scaled_options
+from rocktune.space.options import OWN_SECTIONS
 from rocktune.trial import Configuration, Experiment, OptionMaps, Status
 
 _PATHS = ("wal_dir", "db_log_dir", "db_paths", "cf_paths")
@@ -30,17 +31,18 @@ def run_options(experiment: Experiment, configuration: Configuration) -> OptionM
     return experiment.space.over(experiment.base_options).options(configuration)
 
 
-def ungoverned_options(experiment: Experiment, configuration: Configuration, engine: str) -> OptionMaps:
-    """Returns `run_options` for an engine that has no compaction governor.
+def rocksdb_options(experiment: Experiment, configuration: Configuration, engine: str) -> OptionMaps:
+    """Returns `run_options` for an engine that knows nothing but RocksDB.
 
     Raises:
         UserError: the configuration is not one of the space.
-        RunFailed: it is governed (status `invalid`).
+        RunFailed: it needs a compaction governor or an FLSM store (status `invalid`).
     """
     options = run_options(experiment, configuration)
-    if options.get("governor"):
-        settings = ", ".join(f"governor_{name}" for name in options["governor"])
-        raise RunFailed(Status.INVALID, f"engine '{engine}' has no compaction governor; leave {settings} out")
+    for section, what in OWN_SECTIONS.items():
+        if options.get(section):
+            settings = ", ".join(f"{section}_{name}" for name in options[section])
+            raise RunFailed(Status.INVALID, f"engine '{engine}' has no {what}; leave {settings} out")
     return options
 
 
@@ -49,14 +51,17 @@ def preload_options(experiment: Experiment, configuration: Configuration) -> Opt
 
     They are the configuration's own where a knob acts on all files, for those shape what lies on the device
     at age 0, and elsewhere the space's defaults, so that a base does not depend on who came first. The
-    configuration without knobs has a base of its own. No base is governed: nothing hinders its making.
+    configuration without knobs has a base of its own. No base is governed: nothing hinders its making; that
+    of an FLSM store is one, of the same layout.
 
     Raises:
         UserError: the configuration is not one of the space.
     """
     own = run_options(experiment, configuration)
     options = run_options(experiment, experiment.space.default()) if configuration else own
-    options.pop("governor", None)
+    options = {section: texts for section, texts in options.items() if section not in OWN_SECTIONS}
+    if "flsm" in own:
+        options["flsm"] = own["flsm"]
     for knob in experiment.space.knobs:
         if knob.acts_on == "all_files" and knob.name in configuration:
             options[knob.section][knob.option_name] = own[knob.section][knob.option_name]

@@ -30,6 +30,7 @@ _REPLIES = {
     "open": "opened",
     "load": "loaded",
     "advance": "measurement",
+    "set_policy": "policy_set",
     "park": "parked",
     "close": "closed",
 }

@@ -21,6 +21,7 @@ from rocktune.export.target import Found
 from rocktune.export.values import NotExpressibleError
 from rocktune.ledger import StudyRecord
 from rocktune.space import OptionMaps
+from rocktune.space.options import OWN_SECTIONS
 
 _TARGETS = {
     target.name: target
@@ -62,20 +63,20 @@ def export_study(
     if target not in _TARGETS:
         raise unknown_name("export target", target, _TARGETS)
     options, comment = _chosen(study, outcome) if point is None else _point(study, outcome, point)
-    found = Found(options, (*comment, *_governed(options)), _rocksdb_version(study), study)
+    found = Found(options, (*comment, *_beside(options)), _rocksdb_version(study), study)
     try:
         return _TARGETS[target].write(found)
     except NotExpressibleError as error:
         raise UserError(f"study '{study.name}' cannot be exported to {target}: {error}") from None
 
 
-def _governed(options: OptionMaps) -> tuple[str, ...]:
-    """Returns what to say of a governor, which is the application's to link and in nobody's options."""
-    settings = ", ".join(f"{name}={text}" for name, text in options.get("governor", {}).items())
-    return (
-        (f"Measured with a compaction governor, which your program has to link: {settings}",)
-        if settings
-        else ()
+def _beside(options: OptionMaps) -> tuple[str, ...]:
+    """Returns what to say of a governor or a store, which are the application's to link and no options."""
+    return tuple(
+        f"Measured with a {what}, which your program has to link: "
+        + ", ".join(f"{name}={text}" for name, text in options[section].items())
+        for section, what in OWN_SECTIONS.items()
+        if options.get(section)
     )
 
 

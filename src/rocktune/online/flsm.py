@@ -11,16 +11,13 @@ from rocktune import _native
 from rocktune.errors import UserError, unknown_name
 from rocktune.trial import OptionMaps
 
-PRESETS: Mapping[str, tuple[str, ...]] = {
-    "aggressive": ("1",),
-    "moderate": ("T/2",),
-    "lazy": ("T",),
-    "lazy-leveling": ("T", "1"),
-}
-"""Static policies of section 7.1; of lazy-leveling (Dostoevsky) all levels but the deepest are lazy."""
+PRESETS = ("aggressive", "moderate", "lazy", "lazy-leveling")
+"""Static policies of section 7.1: K = 1, half of T, T; of lazy-leveling (Dostoevsky) all levels are lazy but
+the deepest that holds something."""
 
 Transition = Literal["flexible", "lazy", "greedy"]
 Filters = Literal["uniform", "monkey"]
+Granularity = Literal["levels", "files"]
 _AT_ONCE = 256
 """Entries that cross from C++ together."""
 
@@ -40,6 +37,11 @@ class FlsmLevel:
     capacity_bytes: int
     run_bytes: tuple[int, ...]
     sealed: tuple[bool, ...]
+
+    @property
+    def held_bytes(self) -> int:
+        """What it holds."""
+        return sum(self.run_bytes)
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,7 @@ class FlsmStore:
         levels: int = 6,
         filters: Filters = "uniform",
         bits_per_key: float = 8.0,
+        granularity: Granularity = "levels",
         workers: int = 3,
         options: OptionMaps | None = None,
     ) -> None:
@@ -116,6 +119,8 @@ class FlsmStore:
             filters: how Bloom filters share out their memory: "uniform" over all keys, or "monkey", more for
                 the smaller levels (Dayan et al., SIGMOD 2017).
             bits_per_key: of filters, on average; 0 keeps those of `options`.
+            granularity: whether full levels are pushed down whole or, "files", in parts that are as cheap as
+                can be, so that no compaction is large. For what is pushed from now on.
             workers: compactions at once.
             options: of RocksDB, by section ("db", "cf", "table") and by its own names.
 
@@ -123,15 +128,12 @@ class FlsmStore:
             UserError: something of it makes no sense or RocksDB does not know it, or the directory has a
                 RocksDB database that is no FLSM store, or a shape that cannot be read.
         """
-        layout = {
-            "policies": _policies(policies, size_ratio, levels), "size_ratio": size_ratio,
-            "level1_bytes": level1_bytes, "levels": levels, "workers": workers,
-            "bits_per_key": bits_per_key, "filters": filters,
-        }  # fmt: skip
-        if filters not in ("uniform", "monkey"):
-            raise unknown_name("filters", filters, ("uniform", "monkey"))
+        layout = flsm_layout(
+            policies=policies, size_ratio=size_ratio, level1_bytes=level1_bytes, levels=levels,
+            filters=filters, bits_per_key=bits_per_key, granularity=granularity, workers=workers,
+        )  # fmt: skip
         try:
-            self._native = _native.FlsmStore(str(path), json.dumps(layout), json.dumps(options or {}))
+            self._native = _native.FlsmStore(str(path), layout, json.dumps(options or {}))
         except (ValueError, RuntimeError) as failure:
             raise UserError(f"store {path}: {failure}") from None
 
@@ -166,7 +168,7 @@ class FlsmStore:
             level: from 1.
             policy: K, from 1 (leveling: reads are cheap) to the size ratio (tiering: writes are cheap).
             transition: "flexible" leaves the runs that are there as they are (section 4.2), "lazy" waits
-                until the level is full, "greedy" pushes it down at once.
+                until the level is full, "greedy" pushes it down at once. With files there is no "lazy".
 
         Raises:
             UserError: there is no such level, policy or transition.
@@ -178,7 +180,7 @@ class FlsmStore:
 
     def shape(self) -> FlsmShape:
         """Returns what the tree looks like now."""
-        return _shape(self._native.shape())
+        return flsm_shape_of(json.loads(self._native.shape()))
 
     def flush(self) -> None:
         """Writes what is in memory to a file of level 0."""
@@ -212,6 +214,35 @@ class FlsmStore:
         return _entries(self._native.iterate(snapshot, start, stop))
 
 
+def flsm_layout(
+    *,
+    policies: str | Sequence[int],
+    size_ratio: int,
+    level1_bytes: int,
+    levels: int,
+    filters: Filters = "uniform",
+    bits_per_key: float = 8.0,
+    granularity: Granularity = "levels",
+    workers: int = 3,
+) -> str:
+    """Returns a layout as the extension takes it; see `FlsmStore` for what each means.
+
+    Raises:
+        UserError: a name is not known.
+    """
+    if filters not in ("uniform", "monkey"):
+        raise unknown_name("filters", filters, ("uniform", "monkey"))
+    if granularity not in ("levels", "files"):
+        raise unknown_name("granularity", granularity, ("levels", "files"))
+    layout = {
+        "policies": policies_of(policies, size_ratio, levels), "size_ratio": size_ratio,
+        "level1_bytes": level1_bytes, "levels": levels, "workers": workers,
+        "largest_policy": 1 if policies == "lazy-leveling" else 0,
+        "bits_per_key": bits_per_key, "filters": filters, "granularity": granularity,
+    }  # fmt: skip
+    return json.dumps(layout)
+
+
 def read_flsm_shape(path: Path | str) -> FlsmShape:
     """Returns the shape of a store, which may be open in another process; nothing is changed.
 
@@ -221,7 +252,7 @@ def read_flsm_shape(path: Path | str) -> FlsmShape:
     if not Path(path, "FLSM").exists():
         raise UserError(f"{path}: is no FLSM store")
     try:
-        return _shape(_native.flsm_shape(str(path)))
+        return flsm_shape_of(json.loads(_native.flsm_shape(str(path))))
     except (ValueError, RuntimeError) as failure:
         raise UserError(f"{path}: {failure}") from None
 
@@ -231,18 +262,24 @@ def _entries(iterator: _native.FlsmIterator) -> Iterator[tuple[bytes, bytes]]:
         yield from part
 
 
-def _policies(policies: str | Sequence[int], size_ratio: int, levels: int) -> list[int]:
+def policies_of(policies: str | Sequence[int], size_ratio: int, levels: int) -> list[int]:
+    """Returns K of each level that a preset or a sequence stands for; a short sequence's last one goes on.
+
+    Raises:
+        UserError: there is no such preset, or the sequence is empty.
+    """
     if not isinstance(policies, str):
-        return list(policies)
+        if not policies:
+            raise UserError("policies: must have one at least")
+        return [*policies, *[policies[-1]] * (levels - len(policies))]
     if policies not in PRESETS:
         raise unknown_name("policies", policies, PRESETS)
-    named = {"1": 1, "T": size_ratio, "T/2": max(1, size_ratio // 2)}
-    *upper, last = (named[policy] for policy in PRESETS[policies])
-    return [*(upper * (levels - 1)), last]
+    named = {"aggressive": 1, "moderate": max(1, size_ratio // 2)}
+    return [named.get(policies, size_ratio)] * levels
 
 
-def _shape(text: str) -> FlsmShape:
-    document: dict[str, Any] = json.loads(text)
+def flsm_shape_of(document: Mapping[str, Any]) -> FlsmShape:
+    """Returns a shape from what the extension or the worker has told of it."""
     levels = tuple(
         FlsmLevel(
             policy=level["policy"],

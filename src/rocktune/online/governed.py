@@ -13,8 +13,8 @@ from rocktune.device import DeviceSpec
 from rocktune.engine import EmbeddedEngine
 from rocktune.engine.base import Progress
 from rocktune.errors import UserError, unknown_name
-from rocktune.space import CATALOGUE, Configuration, Knob, Space, merged_options
-from rocktune.space.options import knob_values
+from rocktune.online.plain import plain_experiment
+from rocktune.space import CATALOGUE, Configuration, Knob, merged_options
 from rocktune.trial import Experiment, Measurement, OptionMaps
 from rocktune.workload import WorkloadSpec
 from rocktune.workload.spec import MixSpec, PreloadSpec, SessionSpec
@@ -192,7 +192,7 @@ def run_governed(
 
 def _experiment(load: GovernedLoad) -> Experiment:
     options = merged_options(load.options, mode_options(load.mode, load.governor))
-    return Experiment(load.workload, load.device, load.scale, _space(options), options)
+    return plain_experiment(load.workload, load.device, load.scale, options)
 
 
 def _reading(load: GovernedLoad) -> GovernedLoad:
@@ -207,12 +207,3 @@ def _reading(load: GovernedLoad) -> GovernedLoad:
     )
     # With the seed of the load keys would be read in the order in which they were written.
     return replace(load, workload=workload, mode="disabled", governor={}, seed=load.seed ^ _READING)
-
-
-def _space(options: OptionMaps) -> Space:
-    """Returns a space without knobs whose budget is what the options' memtables and cache take."""
-    names = ("write_buffer_size", "max_write_buffer_number", "block_cache")
-    buffer_bytes, buffers, cache_bytes = (
-        int(value) for value in knob_values(options, (CATALOGUE[name] for name in names)).values()
-    )
-    return Space("governed", "what the user gives", (), buffer_bytes * buffers + cache_bytes)

@@ -228,8 +228,60 @@ _GOVERNOR = (
     ),
 )  # fmt: skip
 
+_MOST_FLSM_LEVELS = 12
+
+_FLSM = (
+    Knob(
+        "flsm_size_ratio", "flsm", "ratio", 10, low=2, high=50, option="size_ratio", acts_on="all_files",
+        live_change="migration",
+        effect="T, how much larger a level is than the one above: more gives fewer levels, rewritten more.",
+    ),
+    Knob(
+        "flsm_level1_bytes", "flsm", "bytes", 0, low=0, high=64 * _GIB, step=MIB, scaled=True,
+        option="level1_bytes", acts_on="all_files", live_change="migration",
+        effect="Capacity of level 1, 0 for as many write buffers as the size ratio.",
+    ),
+    Knob(
+        "flsm_levels", "flsm", "levels", 6, low=1, high=_MOST_FLSM_LEVELS, option="levels",
+        acts_on="all_files", live_change="reopen",
+        effect="Limit to the number of levels; the deepest one takes in whatever comes.",
+    ),
+    *(
+        Knob(
+            f"flsm_policy_{level}", "flsm", "runs", 1, low=1, high=50, option=f"policy_{level}",
+            acts_on="all_files", live_change="object",
+            effect=f"K of level {level}, the runs when it is full: more: writing is cheaper, reading slower.",
+        )
+        for level in range(1, _MOST_FLSM_LEVELS + 1)
+    ),
+    Knob(
+        "flsm_largest_policy", "flsm", "runs", 0, low=0, high=50, option="largest_policy",
+        acts_on="all_files", live_change="migration",
+        effect="K of the deepest level in use, 0 for its own: 1 with more above is lazy leveling.",
+    ),
+    Knob(
+        "flsm_granularity", "flsm", "", "levels", choices=("levels", "files"), option="granularity",
+        acts_on="all_files", live_change="reopen",
+        effect="Whether full levels are pushed down whole, or in parts that are as cheap as can be.",
+    ),
+    Knob(
+        "flsm_filters", "flsm", "", "uniform", choices=("uniform", "monkey"), option="filters",
+        acts_on="all_files", live_change="reopen",
+        effect="How Bloom filters share out their memory: over all keys, or more for the smaller levels.",
+    ),
+    Knob(
+        "flsm_bits_per_key", "flsm", "bits", 8.0, low=0.0, high=100.0, option="bits_per_key",
+        acts_on="all_files", live_change="reopen",
+        effect="Memory of the filters, on average: more spares reads of tables that have no such key.",
+    ),
+    Knob(
+        "flsm_workers", "flsm", "threads", 3, low=2, high=64, option="workers", live_change="reopen",
+        effect="Compactions of an FLSM store that run at once.",
+    ),
+)  # fmt: skip
+
 CATALOGUE = MappingProxyType(
-    {knob.name: knob for knob in (*_LEVELS, *_MEMORY, *_PARALLELISM, *_INPUT_OUTPUT, *_GOVERNOR)}
+    {knob.name: knob for knob in (*_LEVELS, *_MEMORY, *_PARALLELISM, *_INPUT_OUTPUT, *_GOVERNOR, *_FLSM)}
 )
 """Every knob that is known by name."""
 

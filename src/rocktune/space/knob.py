@@ -11,7 +11,7 @@ from rocktune.errors import UserError
 from rocktune.space.configuration import Value
 from rocktune.units import format_bytes, parse_bytes
 
-Section = Literal["db", "cf", "table", "governor", "workload"]
+Section = Literal["db", "cf", "table", "governor", "flsm", "workload"]
 ActsOn = Literal["live", "new_files", "all_files"]
 LiveChange = Literal["set_options", "set_db_options", "object", "reopen", "migration"]
 
@@ -23,8 +23,10 @@ class Knob:
     Attributes:
         name: how configurations and rules call it; RocksDB's name unless `option` says otherwise.
         section: which of RocksDB's option maps holds it; "governor" for a setting of the compaction governor,
-            which a store has when any is set; "workload" for a field of the workload.
-        unit: "bytes", "files", "levels", "buffers", "threads", "ratio", "bits", "bytes/s" or "" (a switch).
+            which a store has when any is set; "flsm" for one of an FLSM store, which the store then is;
+            "workload" for a field of the workload.
+        unit: "bytes", "files", "levels", "runs", "buffers", "threads", "ratio", "bits", "bytes/s" or "" (a
+            switch).
         default: in a catalogue entry RocksDB's own, in a space the one to start from.
         effect: one sentence for the report: what the option does and what turning it up costs.
         low: smallest value; of a whole-number knob an `int`.

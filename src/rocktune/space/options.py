@@ -2,13 +2,16 @@
 
 import re
 from collections.abc import Iterable
+from types import MappingProxyType
 
 from rocktune.space.catalogue import CATALOGUE
 from rocktune.space.configuration import OptionMaps, Value
 from rocktune.space.knob import Knob
 
 SECTIONS = ("db", "cf", "table")
-"""RocksDB's own, which are always there. A store with a compaction governor has "governor" too."""
+"""RocksDB's own, which are always there."""
+OWN_SECTIONS = MappingProxyType({"governor": "compaction governor", "flsm": "FLSM store"})
+"""Those of what is rocktune's own, which a store has where the section is there, each with what that is."""
 
 
 def merged_options(*maps: OptionMaps) -> OptionMaps:
@@ -63,11 +66,12 @@ def scaled_options(options: OptionMaps, scale: int) -> OptionMaps:
 
     Scaled are the sizes that stand in proportion to the data: memtables and their arena, the block cache,
     levels, files, blob files, the write-ahead log's limit, the largest compaction, and the bytes of pending
-    compaction at which writes are delayed or stopped; a governor's debt and its interval too. Those that
-    are absent are set to RocksDB 7.8's default divided by S, because a default is a full-size quantity too:
-    unscaled, 64 GiB of pending compaction would never be reached on a model. (Defaults of other versions:
-    have the options read back in full first.) 0 stays 0; it means "none" or "derived", as
-    `max_compaction_bytes` is from `target_file_size_base` and `arena_block_size` from `write_buffer_size`.
+    compaction at which writes are delayed or stopped; a governor's debt and its interval, and level 1 of an
+    FLSM store, too. Those that are absent are set to RocksDB 7.8's default divided by S, because a default
+    is a full-size quantity too: unscaled, 64 GiB of pending compaction would never be reached on a model.
+    (Defaults of other versions: have the options read back in full first.) 0 stays 0; it means "none" or
+    "derived", as `max_compaction_bytes` is from `target_file_size_base` and `arena_block_size` from
+    `write_buffer_size`.
 
     Not scaled, because the device, the entries and the blocks are not: `block_size`, read-ahead,
     `bytes_per_sync` and other I/O sizes; rates such as `delayed_write_rate`; write groups, which hold whole

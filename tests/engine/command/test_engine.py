@@ -17,7 +17,7 @@ from rocktune.errors import UserError
 from rocktune.ledger.windows import join_window, split_window
 from rocktune.testing.engines import StoreEngineConformance, small_experiment
 from rocktune.testing.fake_worker import fake_worker_command
-from rocktune.trial import Configuration, Experiment, Measurement, Status
+from rocktune.trial import Configuration, Experiment, Measurement, OptionMaps, Status
 from rocktune.units import MIB
 
 EXPERIMENT = replace(small_experiment(), scale=1)
@@ -365,10 +365,16 @@ def test_options_that_name_places_are_left_out(make_engine: MakeEngine) -> None:
     assert "wal_dir" not in failure.value.message
 
 
-def test_a_governor_is_refused(make_engine: MakeEngine) -> None:
-    governed = replace(EXPERIMENT, base_options={"governor": {"mode": "toggle"}})
-    message = "'command' has no compaction governor; leave governor_mode out"
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"governor": {"mode": "toggle"}}, "'command' has no compaction governor; leave governor_mode out"),
+        ({"flsm": {"policy_1": "3"}}, "'command' has no FLSM store; leave flsm_policy_1 out"),
+    ],
+)
+def test_what_is_rocktunes_own_is_refused(make_engine: MakeEngine, options: OptionMaps, message: str) -> None:
+    beyond = replace(EXPERIMENT, base_options=options)
     with pytest.raises(RunFailed, match=message):
-        make_engine().check(governed, Configuration({}))
+        make_engine().check(beyond, Configuration({}))
     with pytest.raises(RunFailed, match=message):
-        make_engine().open(governed, Configuration({}), 1)
+        make_engine().open(beyond, Configuration({}), 1)

@@ -11,7 +11,7 @@ from rocktune.engine.checker import OptionsChecker
 from rocktune.engine.command.placeholders import as_line, placeholders_in
 from rocktune.engine.command.run import CommandExecutor, CommandRun
 from rocktune.engine.local.engine import LocalEngine
-from rocktune.engine.options import ungoverned_options, without_paths
+from rocktune.engine.options import rocksdb_options, without_paths
 from rocktune.engine.spec import CommandSpec
 from rocktune.errors import UserError
 from rocktune.space import options_file_text
@@ -70,7 +70,7 @@ class CommandEngine(LocalEngine):
 
     def check(self, experiment: Experiment, configuration: Configuration) -> OptionMaps:
         """See `Engine.check`: every option of the linked RocksDB, full-size."""
-        return self.checker.effective(ungoverned_options(experiment, configuration, "command"))
+        return self.checker.effective(rocksdb_options(experiment, configuration, "command"))
 
     def open(
         self,
@@ -81,7 +81,7 @@ class CommandEngine(LocalEngine):
     ) -> CommandRun:
         """See `Engine.open`. Preloading is the business of the command `set_up`."""
         with self._opening() as opening:
-            directory, options = opening.directory, ungoverned_options(experiment, configuration, "command")
+            directory, options = opening.directory, rocksdb_options(experiment, configuration, "command")
             effective = self.checker.effective(options)
             (directory / "data").mkdir()
             text = options_file_text(without_paths(options), self.checker.rocksdb_version)

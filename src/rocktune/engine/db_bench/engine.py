@@ -15,7 +15,7 @@ from rocktune.engine.db_bench.run import DbBenchRun, Store, db_bench_seed
 from rocktune.engine.embedded.engine import DEFAULT_BASE_QUOTA_BYTES, memory_limit
 from rocktune.engine.local.bases import BaseCache, base_key
 from rocktune.engine.local.engine import LocalEngine
-from rocktune.engine.options import model_options, preload_options, ungoverned_options
+from rocktune.engine.options import model_options, preload_options, rocksdb_options
 from rocktune.engine.processes.cgroup import DIRECT_IO_OPTIONS, device_cgroup
 from rocktune.errors import UserError
 from rocktune.space import merged_options
@@ -68,7 +68,7 @@ class DbBenchEngine(LocalEngine):
     def check(self, experiment: Experiment, configuration: Configuration) -> OptionMaps:
         """See `Engine.check`."""
         return self._with_defaults(
-            _on_device(ungoverned_options(experiment, configuration, "db_bench"), experiment)
+            _on_device(rocksdb_options(experiment, configuration, "db_bench"), experiment)
         )
 
     def open(
@@ -88,7 +88,7 @@ class DbBenchEngine(LocalEngine):
         with self._opening() as opening:
             directory = opening.directory
             self.settle()
-            store = self._store(experiment, ungoverned_options(experiment, configuration, "db_bench"), seed)
+            store = self._store(experiment, rocksdb_options(experiment, configuration, "db_bench"), seed)
             used = self._opened_options(store.options)
             if store.workload.preload.keys:
                 target = directory / "store"

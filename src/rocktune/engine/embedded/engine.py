@@ -27,6 +27,7 @@ _OPEN_TIMEOUT_S = 60.0
 _LOAD_SILENCE_TIMEOUT_S = 300.0
 _CLOSE_STORE_TIMEOUT_S = 600.0
 _PARK_TIMEOUT_S = 60.0
+_LONGEST_MISSION_S = 3600.0
 _BASE_SEED = 0
 
 
@@ -89,6 +90,40 @@ class EmbeddedRun(LocalRun):
         others = Others()
         measured = self._worker.request("advance", timeout_s, {"until_s": until_s}, progress)
         return Measurement(measured | {"others": others.counted(measured["cpu_s"])})
+
+    def advance_operations(self, operations: int, progress: Progress | None = None) -> Measurement:
+        """Loads until so many operations have ended, and a few that were on their way.
+
+        Args:
+            operations: at least 1.
+            progress: see `Run.advance`.
+
+        Returns:
+            The window from the run's age on; `until_s` is the age now.
+
+        Raises:
+            RunFailed: see `Run.advance`; also when the operations take longer than an hour of the run.
+        """
+        self._require_alive()
+        until_s = self._age_s + _LONGEST_MISSION_S
+        with self._remembered_failure():
+            others = Others()
+            measured = self._worker.request(
+                "advance", _LONGEST_MISSION_S, {"until_s": until_s, "operations": operations}, progress
+            )
+        self._age_s = measured["until_s"]
+        return Measurement(measured | {"others": others.counted(measured["cpu_s"])})
+
+    def set_policy(self, level: int, policy: int, transition: str) -> None:
+        """Changes the policy of an FLSM store's level; see `rocktune.FlsmStore.set_policy`.
+
+        Raises:
+            RunFailed: the store is no FLSM store, or refuses it; the run is then over.
+        """
+        self._require_alive()
+        with self._remembered_failure():
+            fields = {"level": level, "policy": policy, "transition": transition}
+            self._worker.request("set_policy", _OPEN_TIMEOUT_S, fields)
 
     def restart(self, open_store: Callable[[Path], tuple[WorkerProcess, OptionMaps]]) -> None:
         """Closes the store properly and has it opened again; the run's age is then 0.

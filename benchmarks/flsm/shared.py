@@ -1,0 +1,84 @@
+"""What the experiments on the FLSM store share: RusKey's options and one store's layout."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from benchmarks.claims import Claim, Measured, reported
+from rocktune.online import FlsmLevel, flsm_shape_of
+from rocktune.trial import Measurement, OptionMaps
+from rocktune.units import MIB
+
+SIZE_RATIO = 10
+BUFFER_BYTES = 2 * MIB
+ENTRY_BYTES = 1024
+
+RUSKEY: OptionMaps = {
+    "db": {
+        "max_background_flushes": "2",
+        "max_background_compactions": "4",
+        "compaction_readahead_size": "0",
+    },
+    "cf": {
+        "write_buffer_size": str(BUFFER_BYTES),
+        "target_file_size_base": str(BUFFER_BYTES),
+        "compression": "kNoCompression",
+    },
+    "table": {"block_cache": str(8 * MIB), "cache_index_and_filter_blocks": "false"},
+}
+"""RusKey's set-up (section 7) as far as the paper states it; the cache is ours."""
+
+
+@dataclass(frozen=True)
+class Where:
+    """What was measured, and on what."""
+
+    engine: str
+    device: str
+
+
+def layout(policies: Sequence[int], **further: Any) -> OptionMaps:
+    """Returns the section of an FLSM store: K of each level, by default that of the level above."""
+    named = {f"policy_{level}": str(policy) for level, policy in enumerate(policies, 1)}
+    return {
+        "flsm": {"size_ratio": str(SIZE_RATIO)}
+        | named
+        | {name: str(value) for name, value in further.items()}
+    }
+
+
+def level_of(measurement: Measurement, number: int) -> FlsmLevel:
+    """Returns a logical level at the end of a window."""
+    return flsm_shape_of(measurement.raw["flsm"]).levels[number - 1]
+
+
+def compaction_written_bytes(measurement: Measurement) -> int:
+    """Returns what compactions wrote within a window."""
+    return int(measurement.raw["device_bytes"]["compaction_write"])
+
+
+def false_positives(measurement: Measurement) -> int:
+    """Returns how often within a window a filter let a key pass that its table does not have."""
+    tickers: Mapping[str, int] = measurement.raw["tickers"]
+    passed = tickers.get("rocksdb.bloom.filter.full.positive", 0)
+    return passed - tickers.get("rocksdb.bloom.filter.full.true.positive", 0)
+
+
+def decided(
+    name: str,
+    source: str,
+    unit: str,
+    measured: Measured,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    paper: float | str | None = None,
+    where: Where,
+) -> Claim:
+    """Returns a claim that holds where the whole interval lies from `low` to `high`."""
+    bounds = [f">= {low:g}"] if low is not None else []
+    bounds += [f"<= {high:g}"] if high is not None else []
+    holds = (low is None or measured.low >= low) and (high is None or measured.high <= high)
+    why = "" if holds else f"the interval is {measured.low:.3g} to {measured.high:.3g}"
+    claim = reported(name, source, unit, measured, paper, engine=where.engine, device=where.device)
+    return replace(claim, target=" and ".join(bounds), holds=holds, why=why)

@@ -1,0 +1,247 @@
+"""Table 2: what each transition costs beyond a tree born with the new policy, measured against the formula.
+
+Level 1 changes while it is filled to x. The same operations go to a store that changes and to one that had
+the new policy all along; the difference until level 1 is full is what the change cost.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from benchmarks.claims import Claim, Settings, main, mean_interval, ratio_interval, write_csv
+from benchmarks.flsm.shared import (
+    ENTRY_BYTES,
+    RUSKEY,
+    SIZE_RATIO,
+    Where,
+    compaction_written_bytes,
+    decided,
+    false_positives,
+    layout,
+    level_of,
+)
+from benchmarks.measuring import embedded_engine
+from rocktune.device import load_device
+from rocktune.engine import EmbeddedEngine, EmbeddedRun
+from rocktune.lsm.transitions import (
+    flexible_additional_pages,
+    greedy_additional_pages,
+    lazy_additional_pages,
+)
+from rocktune.online import MissionLoad, run_missions
+from rocktune.space import merged_options
+from rocktune.trial import Measurement
+from rocktune.workload import WorkloadSpec
+from rocktune.workload.arrival import ArrivalSpec
+from rocktune.workload.distributions import SizeSpec
+from rocktune.workload.spec import MixSpec, SessionSpec
+
+SOURCE = "RusKey, table 2"
+PAGE_BYTES = 4096
+BUFFER_BYTES = 1 << 20
+PARTS = 4
+"""Missions that fill a write buffer, so that what happens can be told apart."""
+LOOKUPS = 0.5
+"""Share of the operations; of keys that are not there."""
+BITS_PER_KEY = 2.0
+"""Few, so that many lookups pass the filters and can be counted."""
+OPERATIONS_S = 20_000
+"""Slow enough that compactions keep up."""
+WITHIN = 0.25
+
+
+@dataclass(frozen=True)
+class Case:
+    """A change of level 1's policy.
+
+    Attributes:
+        transition: how.
+        before: K.
+        after: K'.
+        cost: what is counted: "reads" or "writes".
+    """
+
+    transition: str
+    before: int
+    after: int
+    cost: str
+
+    @property
+    def name(self) -> str:
+        """For people and files."""
+        return f"{self.transition}_{self.before}_to_{self.after}"
+
+
+CASES = (
+    Case("lazy", 5, 1, "reads"),
+    Case("flexible", 5, 1, "reads"),
+    Case("lazy", 1, 5, "writes"),
+    Case("flexible", 1, 5, "writes"),
+    Case("greedy", 5, 5, "writes"),
+)
+"""A greedy change costs the same from and to whatever policies: the level is pushed before it is full."""
+
+
+Store = Sequence[Measurement]
+
+
+def transition_costs(settings: Settings) -> list[Claim]:
+    """Measures every case at several fillings; `--fillings` and `--repeats` change how many."""
+    fillings = [0.5] if settings.quick else [float(x) for x in str(settings.extra["fillings"]).split(",")]
+    repeats = 1 if settings.quick else int(settings.extra["repeats"])
+    rows: list[dict[str, Any]] = []
+    claims: list[Claim] = []
+    with embedded_engine() as engine:
+        for case in CASES:
+            turns = SIZE_RATIO if case.transition == "greedy" and not settings.quick else repeats
+            found = [_row(settings, engine, case, x, turn) for x in fillings for turn in range(turns)]
+            rows += found
+            claims.append(_claim(case, found, engine.version))
+    if settings.out is not None:
+        write_csv(settings.out / "costs.csv", rows)
+    return claims
+
+
+def _claim(case: Case, rows: Sequence[dict[str, Any]], version: str) -> Claim:
+    where = Where(version, "none")
+    name = f"{case.name}_additional_{case.cost}"
+    if not any(row["formula"] for row in rows):
+        shares = mean_interval([row["measured"] / row["lazy_formula"] for row in rows])
+        return decided(name, SOURCE, "share of the lazy transition's", shares, high=WITHIN, where=where)
+    # What a greedy change costs depends on how full the level below is; the formula is the mean over that.
+    fillings = sorted({row["asked"] for row in rows})
+    groups = [[row for row in rows if row["asked"] == asked] for asked in fillings]
+    if case.transition != "greedy":
+        groups = [[row] for row in rows]
+    ratios = ratio_interval([_sum(group, "measured") / _sum(group, "formula") for group in groups])
+    return decided(
+        f"{name}_over_formula", SOURCE, "ratio", ratios, low=1 - WITHIN, high=1 + WITHIN, where=where
+    )
+
+
+def _sum(rows: Iterable[dict[str, Any]], name: str) -> float:
+    return sum(float(row[name]) for row in rows)
+
+
+def _row(settings: Settings, engine: EmbeddedEngine, case: Case, asked: float, turn: int) -> dict[str, Any]:
+    """Measures one change; of a greedy one the turn is how often level 1 was pushed down before."""
+    pushes = turn if case.transition == "greedy" else 0
+    missions = round((pushes + 1.4) * (SIZE_RATIO + 1) * PARTS)
+    changed_at: list[int] = []
+
+    def change(run: EmbeddedRun, done: Store) -> None:
+        if changed_at or len(done) < 2 or len(_pushed(done)) != pushes:
+            return
+        before, now = (level_of(window, 1).held_bytes for window in done[-2:])
+        # Right after something was taken in, so that nothing else is written for a while.
+        if now > before and now >= asked * level_of(done[-1], 1).capacity_bytes:
+            run.set_policy(1, case.after, case.transition)
+            changed_at.append(len(done))
+
+    changes = run_missions(engine, _load(settings, case.before, missions, turn), change)
+    born = run_missions(engine, _load(settings, case.after, missions, turn))
+    row = _compared(case, changes, born, changed_at[0], pushes) | {
+        "case": case.name,
+        "asked": asked,
+        "turn": turn,
+    }
+    settings.say(
+        f"{case.name}, filled {row['filled']:.2f}: {row['measured']:.0f} pages, formula {row['formula']:.0f}"
+    )
+    return row
+
+
+def _compared(case: Case, changes: Store, born: Store, changed_at: int, pushes: int) -> dict[str, Any]:
+    """Returns what the change cost and what the formula says, in pages."""
+    full_at = _pushed(born)[pushes]  # the mission in which level 1 was full and went
+    capacity = level_of(born[full_at - 1], 1).held_bytes
+    moved = level_of(changes[changed_at - 1], 1).held_bytes
+    about = {"capacity_bytes": capacity, "filled": moved / capacity}
+    entries = {"entry_bytes": ENTRY_BYTES, "lookup_share": LOOKUPS, "false_positive_rate": _rate(born)}
+    policies = {"policy": case.before, "new_policy": case.after}
+    pages = {"page_bytes": PAGE_BYTES}
+    lazy = lazy_additional_pages(**about, **policies, **entries, **pages, size_ratio=SIZE_RATIO)
+    if case.transition == "greedy":
+        written = _differs(changes, born, range(changed_at, changed_at + 1), compaction_written_bytes)
+        below = level_of(born[full_at - 1], 2).held_bytes
+        measured = (written - moved - about["filled"] * below) / PAGE_BYTES
+        formula = greedy_additional_pages(**about, **pages, size_ratio=SIZE_RATIO, policy_below=1)
+    else:
+        span = range(changed_at, min(full_at, _pushed(changes)[pushes]))
+        if case.cost == "reads":
+            measured = _differs(changes, born, span, false_positives)
+        else:
+            measured = _differs(changes, born, span, compaction_written_bytes) / PAGE_BYTES
+        formula = (
+            lazy if case.transition == "lazy" else flexible_additional_pages(**about, **policies, **entries)
+        )
+    return {
+        "filled": about["filled"],
+        "measured": measured,
+        "formula": float(formula),
+        "lazy_formula": float(lazy),
+    }
+
+
+def _differs(changes: Store, born: Store, missions: range, figure: Any) -> float:
+    return float(sum(figure(changes[mission]) - figure(born[mission]) for mission in missions))
+
+
+def _pushed(done: Store) -> list[int]:
+    """Returns the missions in which level 1 went into level 2."""
+    return [
+        number
+        for number, (before, after) in enumerate(pairwise(done), 1)
+        if level_of(after, 2).held_bytes > level_of(before, 2).held_bytes
+    ]
+
+
+def _rate(done: Store) -> float:
+    """Returns the share of lookups that one table's filter lets pass, of all those that asked one."""
+    asked = sum(window.raw["tickers"].get("rocksdb.bloom.filter.useful", 0) for window in done)
+    passed = sum(false_positives(window) for window in done)
+    return float(passed / max(1, asked + passed))
+
+
+def _load(settings: Settings, policy: int, missions: int, seed: int) -> MissionLoad:
+    updates = BUFFER_BYTES / PARTS / ENTRY_BYTES
+    return MissionLoad(
+        workload=_balanced(),
+        device=load_device("none"),
+        scale=1,
+        missions=missions,
+        operations=round(updates / (1 - LOOKUPS)),
+        options=merged_options(
+            RUSKEY,
+            {"cf": {"write_buffer_size": str(BUFFER_BYTES), "target_file_size_base": str(BUFFER_BYTES)}},
+            layout([policy, 1], bits_per_key=BITS_PER_KEY),
+        ),
+        seed=settings.seed + seed,
+    )
+
+
+def _balanced() -> WorkloadSpec:
+    return WorkloadSpec(
+        name="absent keys and new entries",
+        keys=1 << 32,
+        key_bytes=128,
+        value=SizeSpec(low=ENTRY_BYTES - 128),
+        threads=1,
+        sessions=(
+            SessionSpec(
+                mix=MixSpec(get_absent=LOOKUPS, put=1 - LOOKUPS),
+                arrival=ArrivalSpec(kind="fixed_rate", operations_s=OPERATIONS_S),
+            ),
+        ),
+    )
+
+
+if __name__ == "__main__":
+    main(
+        "flsm.transition_costs",
+        transition_costs,
+        scale=1,
+        quick_scale=1,
+        extra={"fillings": "0.25,0.5,0.75", "repeats": 3},
+    )

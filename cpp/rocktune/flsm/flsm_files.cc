@@ -1,0 +1,77 @@
+#include "rocktune/flsm/flsm_files.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+namespace rocktune {
+namespace {
+
+// Keys that a push takes with it, from the smallest to the largest.
+struct Range {
+  std::string smallest;
+  std::string largest;
+};
+
+// The files of a run that overlap the range, as [first, last); widens the range to all of them.
+std::pair<std::size_t, std::size_t> Overlapping(const FlsmRunFiles& run,
+                                                const rocksdb::Comparator* comparator, Range* range) {
+  const auto first = std::partition_point(run.files.begin(), run.files.end(), [&](const FlsmFile& file) {
+    return comparator->Compare(file.largest, range->smallest) < 0;
+  });
+  const auto last = std::partition_point(first, run.files.end(), [&](const FlsmFile& file) {
+    return comparator->Compare(file.smallest, range->largest) <= 0;
+  });
+  if (first != last) {
+    if (comparator->Compare(first->smallest, range->smallest) < 0) {
+      range->smallest = first->smallest;
+    }
+    if (comparator->Compare((last - 1)->largest, range->largest) > 0) {
+      range->largest = (last - 1)->largest;
+    }
+  }
+  return {static_cast<std::size_t>(first - run.files.begin()),
+          static_cast<std::size_t>(last - run.files.begin())};
+}
+
+// Adds what of the run overlaps the range.
+void Add(const FlsmRunFiles& run, const rocksdb::Comparator* comparator, Range* range, uint64_t* bytes,
+         std::vector<std::string>* names) {
+  const auto [first, last] = Overlapping(run, comparator, range);
+  for (std::size_t place = first; place < last; ++place) {
+    *bytes += run.files[place].bytes;
+    names->push_back(run.files[place].name);
+  }
+}
+
+}  // namespace
+
+FlsmPush CheapestPush(const std::vector<FlsmRunFiles>& from, const std::vector<FlsmRunFiles>& into,
+                      const rocksdb::Comparator* comparator) {
+  const bool all_sealed =
+      std::all_of(from.begin(), from.end(), [](const FlsmRunFiles& run) { return run.sealed; });
+  FlsmPush best;
+  for (auto run = from.begin(); run != from.end(); ++run) {
+    if (run->sealed && !all_sealed) {
+      continue;
+    }
+    for (const FlsmFile& seed : run->files) {
+      FlsmPush push;
+      Range range{seed.smallest, seed.largest};
+      for (auto older = run; older != from.end(); ++older) {
+        Add(*older, comparator, &range, &push.leaving_bytes, &push.names);
+      }
+      for (const FlsmRunFiles& met : into) {
+        Add(met, comparator, &range, &push.met_bytes, &push.names);
+      }
+      const bool better = best.names.empty() || push.Cost() < best.Cost() ||
+                          (push.Cost() == best.Cost() && push.leaving_bytes < best.leaving_bytes);
+      if (push.leaving_bytes > 0 && better) {
+        best = std::move(push);
+      }
+    }
+  }
+  return best;
+}
+
+}  // namespace rocktune

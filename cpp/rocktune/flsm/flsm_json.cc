@@ -1,0 +1,39 @@
+#include "rocktune/flsm/flsm_json.h"
+
+#include <array>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <utility>
+
+namespace rocktune {
+
+FlsmTransition TransitionNamed(const std::string& name) {
+  constexpr std::array kNames = {std::pair{"greedy", FlsmTransition::kGreedy},
+                                 std::pair{"lazy", FlsmTransition::kLazy},
+                                 std::pair{"flexible", FlsmTransition::kFlexible}};
+  for (const auto& [known, transition] : kNames) {
+    if (name == known) {
+      return transition;
+    }
+  }
+  throw std::invalid_argument("transition '" + name + "' is none of greedy, lazy and flexible");
+}
+
+nlohmann::json ToJson(const FlsmShape& shape) {
+  nlohmann::json levels = nlohmann::json::array();
+  for (int number = 1; number <= shape.deepest(); ++number) {
+    const FlsmLevel& level = shape.level(number);
+    nlohmann::json runs = nlohmann::json::array();
+    for (const FlsmRun& run : level.runs) {
+      runs.push_back({{"bytes", run.bytes}, {"sealed", run.sealed}, {"physical_level", run.physical}});
+    }
+    levels.push_back(
+        {{"policy", shape.Policy(number)}, {"capacity_bytes", shape.Capacity(number)}, {"runs", runs}});
+  }
+  return {{"size_ratio", shape.size_ratio},
+          {"level0_files", shape.level0_files},
+          {"level0_bytes", shape.level0_bytes},
+          {"levels", levels}};
+}
+
+}  // namespace rocktune

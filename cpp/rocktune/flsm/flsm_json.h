@@ -1,0 +1,20 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "rocktune/flsm/flsm_policy.h"
+#include "rocktune/flsm/flsm_shape.h"
+
+namespace rocktune {
+
+// Shapes and transitions as other processes and languages are told of them.
+
+// "greedy", "lazy" or "flexible". Throws std::invalid_argument, which says so, for anything else.
+FlsmTransition TransitionNamed(const std::string& name);
+
+// `size_ratio`, `level0_files`, `level0_bytes`, and `levels` from the first: each with `policy`,
+// `capacity_bytes` and `runs` from the newest, each with `bytes`, `sealed` and `physical_level`.
+nlohmann::json ToJson(const FlsmShape& shape);
+
+}  // namespace rocktune

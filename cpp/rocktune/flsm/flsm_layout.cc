@@ -1,0 +1,70 @@
+#include "rocktune/flsm/flsm_layout.h"
+
+#include <algorithm>
+#include <string>
+
+namespace rocktune {
+namespace {
+
+// A level's block: T runs, as many that come while these leave, and as many again before runs must be moved
+// down.
+constexpr int kSlotsPerRatio = 3;
+
+}  // namespace
+
+rocksdb::Status CheckLayout(const FlsmOptions& layout) {
+  if (layout.size_ratio < 2 || layout.size_ratio > 50) {
+    return rocksdb::Status::InvalidArgument("size_ratio: must be from 2 to 50");
+  }
+  if (!(layout.filters.bits_per_key >= 0 && layout.filters.bits_per_key <= 100)) {
+    return rocksdb::Status::InvalidArgument("filters: bits_per_key must be from 0 to 100");
+  }
+  if (layout.levels < 1 || layout.levels > kMostFlsmLevels) {
+    return rocksdb::Status::InvalidArgument("levels: must be from 1 to " + std::to_string(kMostFlsmLevels));
+  }
+  const auto wrong = [&layout](int policy) { return policy < 1 || policy > layout.size_ratio; };
+  if (layout.policies.empty() || std::any_of(layout.policies.begin(), layout.policies.end(), wrong)) {
+    return rocksdb::Status::InvalidArgument("policies: must be from 1 to size_ratio, one at least");
+  }
+  if (layout.largest_policy < 0 || layout.largest_policy > layout.size_ratio) {
+    return rocksdb::Status::InvalidArgument("largest_policy: must be from 0 to size_ratio");
+  }
+  return rocksdb::Status::OK();
+}
+
+rocksdb::Status CheckChange(const FlsmShape& shape, int level, int policy, FlsmTransition transition) {
+  const auto refused = [](const std::string& what, int value, int most) {
+    return rocksdb::Status::InvalidArgument(what + " " + std::to_string(value) + " is not from 1 to " +
+                                            std::to_string(most));
+  };
+  if (level < 1 || level > shape.deepest()) {
+    return refused("level", level, shape.deepest());
+  }
+  if (policy < 1 || policy > shape.size_ratio) {
+    return refused("policy", policy, shape.size_ratio);
+  }
+  if (transition == FlsmTransition::kLazy && shape.granularity == FlsmGranularity::kFiles) {
+    return rocksdb::Status::InvalidArgument(
+        "with files no level ever goes as a whole, which a lazy change waits for; greedy or flexible");
+  }
+  return rocksdb::Status::OK();
+}
+
+FlsmShape EmptyShape(const FlsmOptions& layout, uint64_t write_buffer_bytes, uint64_t file_bytes) {
+  FlsmShape shape;
+  shape.size_ratio = layout.size_ratio;
+  shape.slots = kSlotsPerRatio * layout.size_ratio;
+  shape.level1_bytes = layout.level1_bytes != 0
+                           ? layout.level1_bytes
+                           : write_buffer_bytes * static_cast<uint64_t>(layout.size_ratio);
+  shape.largest_policy = layout.largest_policy;
+  shape.granularity = layout.granularity;
+  shape.file_bytes = file_bytes;
+  shape.levels.resize(static_cast<std::size_t>(layout.levels));
+  for (std::size_t level = 0; level < shape.levels.size(); ++level) {
+    shape.levels[level].policy = layout.policies[std::min(level, layout.policies.size() - 1)];
+  }
+  return shape;
+}
+
+}  // namespace rocktune

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <rocksdb/status.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "rocktune/flsm/flsm_filters.h"
+#include "rocktune/flsm/flsm_policy.h"
+#include "rocktune/flsm/flsm_shape.h"
+
+namespace rocktune {
+
+// How an FLSM-tree is laid out.
+struct FlsmOptions {
+  int size_ratio = 10;              // T; of an existing store it cannot be changed
+  uint64_t level1_bytes = 0;        // capacity of level 1; 0 for T write buffers
+  int levels = 6;                   // so many at most; of an existing store it can only be raised
+  std::vector<int> policies = {1};  // K of each level from the first; the last one counts for all deeper ones
+  // K of the deepest level in use, whatever `policies` says (Z in Dostoevsky's terms); 0 for no exception.
+  int largest_policy = 0;
+  int workers = 3;                                         // compactions at once
+  FlsmFilters filters;                                     // of tables that are written from now on
+  FlsmGranularity granularity = FlsmGranularity::kLevels;  // of what is pushed from now on
+};
+
+// InvalidArgument, which says what is wrong, for a layout that makes no sense.
+rocksdb::Status CheckLayout(const FlsmOptions& layout);
+
+// The same for a change of a level's policy.
+rocksdb::Status CheckChange(const FlsmShape& shape, int level, int policy, FlsmTransition transition);
+
+// The empty tree of a layout. REQUIRES: it makes sense.
+FlsmShape EmptyShape(const FlsmOptions& layout, uint64_t write_buffer_bytes, uint64_t file_bytes);
+
+}  // namespace rocktune

@@ -1,0 +1,132 @@
+#include "rocktune/flsm/flsm_task.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace rocktune {
+namespace {
+
+bool IsFull(uint64_t bytes, uint64_t capacity, uint64_t incoming) { return bytes + incoming / 2 >= capacity; }
+
+std::vector<FlsmRun>::iterator Find(FlsmLevel* level, int physical) {
+  return std::find_if(level->runs.begin(), level->runs.end(),
+                      [physical](const FlsmRun& run) { return run.physical == physical; });
+}
+
+void MarkInputs(FlsmShape* shape, const FlsmTask& task, bool begins) {
+  for (const int physical : task.inputs) {
+    for (int number = std::max(1, task.level); number <= task.OutputLevel(); ++number) {
+      FlsmLevel& level = shape->level(number);
+      if (const auto run = Find(&level, physical); run != level.runs.end()) {
+        const RunUse use = number == task.OutputLevel() ? RunUse::kArriving : RunUse::kLeaving;
+        run->use = begins ? use : RunUse::kIdle;
+      }
+    }
+  }
+}
+
+// Inserts a run where its physical level belongs.
+void Insert(FlsmLevel* level, const FlsmRun& run) {
+  const auto after = std::find_if(level->runs.begin(), level->runs.end(),
+                                  [&run](const FlsmRun& other) { return other.physical > run.physical; });
+  level->runs.insert(after, run);
+}
+
+}  // namespace
+
+bool IsFullRun(const FlsmShape& shape, int number, const FlsmRun& run) {
+  const uint64_t capacity = shape.Capacity(number) / static_cast<uint64_t>(shape.Policy(number));
+  return IsFull(run.bytes, capacity, shape.Incoming(number));
+}
+
+bool IsFullLevel(const FlsmShape& shape, int number) {
+  return IsFull(shape.level(number).staying_bytes(), shape.Capacity(number), shape.Incoming(number));
+}
+
+void Begin(FlsmShape* shape, const FlsmTask& task) {
+  MarkInputs(shape, task, true);
+  if (task.kind == FlsmTask::Kind::kTakeIn) {
+    shape->level0_busy = true;
+    shape->level0_files = 0;
+    shape->level0_bytes = 0;
+  }
+  if (task.kind == FlsmTask::Kind::kPush) {
+    shape->level(task.level).push = false;
+  }
+  FlsmLevel& level = shape->level(task.OutputLevel());
+  const bool merges = std::find(task.inputs.begin(), task.inputs.end(), task.output) != task.inputs.end();
+  if (!merges) {
+    // The place is taken from now on, with nothing in it yet.
+    Insert(&level, FlsmRun{task.output, 0, false, RunUse::kArriving});
+  }
+}
+
+void Abandon(FlsmShape* shape, const FlsmTask& task) {
+  MarkInputs(shape, task, false);
+  FlsmLevel& level = shape->level(task.OutputLevel());
+  const bool merges = std::find(task.inputs.begin(), task.inputs.end(), task.output) != task.inputs.end();
+  if (const auto place = Find(&level, task.output); !merges && place != level.runs.end()) {
+    level.runs.erase(place);
+  }
+  if (task.kind == FlsmTask::Kind::kTakeIn) {
+    shape->level0_busy = false;
+    shape->level0_files += task.level0_files;
+    shape->level0_bytes += task.level0_bytes;
+  }
+}
+
+void Complete(FlsmShape* shape, const FlsmTask& task, uint64_t written) {
+  bool sealed = false;
+  for (int number = std::max(1, task.level); number <= task.OutputLevel(); ++number) {
+    FlsmLevel& level = shape->level(number);
+    for (const int physical : task.inputs) {
+      if (const auto run = Find(&level, physical); run != level.runs.end()) {
+        sealed = task.kind == FlsmTask::Kind::kRehome && run->sealed;
+        level.runs.erase(run);
+      }
+    }
+  }
+  const int number = task.OutputLevel();
+  FlsmLevel& level = shape->level(number);
+  if (const auto place = Find(&level, task.output); place != level.runs.end()) {
+    level.runs.erase(place);
+  }
+  if (written > 0) {
+    FlsmRun run{task.output, written, sealed, RunUse::kIdle};
+    run.sealed = run.sealed || (shape->granularity == FlsmGranularity::kLevels &&
+                                task.kind != FlsmTask::Kind::kRehome && IsFullRun(*shape, number, run));
+    Insert(&level, run);
+  }
+  if (task.kind == FlsmTask::Kind::kTakeIn) {
+    shape->level0_busy = false;
+  }
+  if (task.kind == FlsmTask::Kind::kPush) {
+    FlsmLevel& source = shape->level(task.level);
+    if (source.next_policy != 0) {
+      source.policy = std::exchange(source.next_policy, 0);
+    }
+  }
+}
+
+void CompleteFiles(FlsmShape* shape, const FlsmTask& task, const std::vector<FlsmRun>& runs) {
+  MarkInputs(shape, task, false);
+  for (int number = task.level; number <= task.OutputLevel(); ++number) {
+    FlsmLevel& level = shape->level(number);
+    for (FlsmRun& run : level.runs) {
+      const auto now = std::find_if(runs.begin(), runs.end(),
+                                    [&run](const FlsmRun& other) { return other.physical == run.physical; });
+      const bool used = run.physical == task.output ||
+                        std::find(task.inputs.begin(), task.inputs.end(), run.physical) != task.inputs.end();
+      if (used) {
+        run.use = RunUse::kIdle;
+        run.bytes = now == runs.end() ? 0 : now->bytes;
+      }
+    }
+    level.runs.erase(
+        std::remove_if(level.runs.begin(), level.runs.end(),
+                       [](const FlsmRun& run) { return run.use == RunUse::kIdle && run.bytes == 0; }),
+        level.runs.end());
+  }
+}
+
+}  // namespace rocktune

@@ -1,0 +1,35 @@
+"""RusKey's workloads (section 7): lookups and updates of uniform keys in a store of 100 GB.
+
+The paper states 100 million entries of 128-byte keys and 896-byte values, and the shares. Ours are what it
+leaves open: one thread, and entries that are loaded in random order.
+"""
+
+from collections.abc import Iterator
+
+from rocktune.workload.distributions import SizeSpec
+from rocktune.workload.spec import MixSpec, PreloadSpec, SessionSpec, WorkloadSpec
+
+ENTRIES = 100_000_000
+SHARES = {
+    "read-heavy": 0.9,
+    "read-inclined": 0.7,
+    "balanced": 0.5,
+    "write-inclined": 0.3,
+    "write-heavy": 0.1,
+}
+"""Of lookups, by what the paper calls the workload."""
+
+
+def ruskey_workloads() -> Iterator[tuple[str, WorkloadSpec]]:
+    """Yields (summary, workload) of the five shares of lookups."""
+    for name, lookups in SHARES.items():
+        spec = WorkloadSpec(
+            name=f"ruskey-{name}",
+            keys=ENTRIES,
+            key_bytes=128,
+            value=SizeSpec(low=896),
+            threads=1,
+            sessions=(SessionSpec(mix=MixSpec(get=lookups, put=round(1 - lookups, 1))),),
+            preload=PreloadSpec(keys=ENTRIES, random_order=True),
+        )
+        yield f"RusKey's, 100 GB preloaded: {lookups:.0%} get, {1 - lookups:.0%} put, uniform keys", spec

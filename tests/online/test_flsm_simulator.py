@@ -1,0 +1,54 @@
+import pytest
+
+from rocktune import api
+from rocktune.errors import UserError
+from rocktune.online import FlsmSimulator
+from rocktune.units import MIB
+
+
+def test_leveling_by_hand() -> None:
+    # T = 4, a buffer of 10: level 1 is written with 10 (moved, so not again), 20, 30 and 40, then moves down.
+    tree = FlsmSimulator(size_ratio=4, levels=3, write_buffer_bytes=10, file_bytes=10)
+    tree.write(40)
+    assert [level.run_bytes for level in tree.shape().levels] == [(), (40,), ()]
+    assert (tree.user_bytes, tree.written_bytes, tree.read_bytes) == (40, 40 + 90, 90)
+    assert tree.write_amplification == (40 + 90) / 40
+
+
+def test_a_hundred_terabytes_take_seconds() -> None:
+    found = api.simulate_flsm(100 << 40, policies="lazy", write_buffer_bytes=256 * MIB, levels=7)
+    assert found["shape"]["runs"] > 5
+    assert 4 < found["write_amplification"] < 8
+
+
+def test_a_change_costs_at_once_what_its_way_says() -> None:
+    written = {
+        transition: api.simulate_flsm(
+            # Level 2 has 2,250 of 6,400 MiB, level 3 one full push.
+            (6400 + 2250) * MIB, policies=[1], levels=4, then=[5], transition=transition
+        )["transition_written_bytes"]
+        for transition in ("flexible", "lazy", "greedy")
+    }  # fmt: skip
+    assert written["flexible"] == written["lazy"] == 0
+    assert written["greedy"] >= 8000 * MIB
+
+
+@pytest.mark.parametrize(
+    ("layout", "problem"),
+    [
+        ({"policies": "lasy"}, "did you mean 'lazy'"),
+        ({"policies": [11]}, "policies: must be from 1 to size_ratio"),
+        ({"levels": 13}, "levels: must be from 1 to 12"),
+        ({"write_buffer_bytes": 0}, "above 0"),
+    ],
+)
+def test_bad_input_is_told_in_one_line(layout: dict[str, object], problem: str) -> None:
+    with pytest.raises(UserError, match=problem):
+        FlsmSimulator(**layout)  # type: ignore[arg-type]
+
+
+def test_policies_that_there_are_not_are_refused() -> None:
+    with pytest.raises(UserError, match=r"policy: .*level 9 is not from 1 to 6"):
+        FlsmSimulator().set_policy(9, 1)
+    with pytest.raises(UserError, match="none of greedy, lazy and flexible"):
+        FlsmSimulator().set_policy(1, 1, "eager")  # type: ignore[arg-type]

@@ -21,7 +21,7 @@ RUSKEY: OptionMaps = {
     },
     "cf": {
         "write_buffer_size": str(BUFFER_BYTES),
-        "target_file_size_base": str(BUFFER_BYTES),
+        "target_file_size_base": str(64 * MIB),
         "compression": "kNoCompression",
     },
     "table": {"block_cache": str(8 * MIB), "cache_index_and_filter_blocks": "false"},

@@ -24,14 +24,14 @@ POLICIES = {
 }
 """K of each level from the first; the last one counts for all deeper ones."""
 KEYS = 1_000_000_000
-WRITES_S = 10_000
+WRITES_S = 2_000
 """Slow enough that compactions keep up, as they do in the simulator."""
 WITHIN = 0.1
 
 
 def simulator(settings: Settings) -> list[Claim]:
     """Writes new entries into a store of each policy, and the same bytes into a simulator."""
-    written = 20_000 if settings.quick else int(settings.extra["writes"])
+    written = 4_000 if settings.quick else int(settings.extra["writes"])
     claims, rows = [], []
     with embedded_engine() as engine:
         for name, policies in POLICIES.items():
@@ -98,4 +98,4 @@ def _new_entries() -> WorkloadSpec:
 
 
 if __name__ == "__main__":
-    main("flsm.simulator", simulator, scale=32, quick_scale=32, extra={"writes": 150_000})
+    main("flsm.simulator", simulator, scale=32, quick_scale=32, extra={"writes": 100_000})

@@ -224,7 +224,7 @@ def _load(settings: Settings, policy: int, missions: int, seed: int) -> MissionL
 def _balanced() -> WorkloadSpec:
     return WorkloadSpec(
         name="absent keys and new entries",
-        keys=1 << 32,
+        keys=100_000_000,
         key_bytes=128,
         value=SizeSpec(low=ENTRY_BYTES - 128),
         threads=1,

@@ -17,6 +17,9 @@ class LoadGate {
   // Lets operations start before `until`. Starts nothing by itself: the clock does, when it is started.
   void OpenUntil(RunClock::Nanos until);
 
+  // Lets no operation start until it is opened again, even while the clock runs.
+  void Shut() { OpenUntil(0); }
+
   // Turns all threads away, now and later. REQUIRES: the clock is closed.
   void Close() { OpenUntil(std::numeric_limits<RunClock::Nanos>::max()); }
 

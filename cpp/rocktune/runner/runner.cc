@@ -188,6 +188,7 @@ Series Runner::PassWindow(RunClock::Nanos from, RunClock::Nanos until, uint64_t 
       end = until;
     }
     if (end == until) {
+      gate_.Shut();
       parts_.clock->Stop();
       WaitForThreads();
     }

@@ -352,6 +352,21 @@ TEST_F(RunnerTest, LetsAStoreGoOnThatCannotTellItsStateOtherwise) {
   EXPECT_FALSE(clock_.running());
 }
 
+TEST_F(RunnerTest, NothingBeginsWhileTheStoreTellsItsState) {
+  // The clock has to run for that, although the window has ended.
+  store_.before_state = [this] {
+    clock_.WaitWhileStopped();
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  };
+  Start();
+  double age_s = 0;
+  for (int mission = 0; mission < 2; ++mission) {
+    const Measurement window = runner_->Advance({age_s + 3600, 100}, NoProgress);
+    EXPECT_LT(Operations(window), 2000u) << "of which there would be tens of thousands";
+    age_s = window.until_s;
+  }
+}
+
 TEST_F(RunnerTest, LoadsKeysInOrder) {
   plan_.workload.preload = {.keys = 40, .random_order = false};
   Start();

@@ -46,7 +46,7 @@ LOOKUPS = 0.5
 """Share of the operations; of keys that are not there."""
 BITS_PER_KEY = 2.0
 """Few, so that many lookups pass the filters and can be counted."""
-OPERATIONS_S = 20_000
+OPERATIONS_S = 10_000
 """Slow enough that compactions keep up."""
 WITHIN = 0.25
 
@@ -89,18 +89,23 @@ Store = Sequence[Measurement]
 def transition_costs(settings: Settings) -> list[Claim]:
     """Measures every case at several fillings; `--fillings` and `--repeats` change how many."""
     fillings = [0.5] if settings.quick else [float(x) for x in str(settings.extra["fillings"]).split(",")]
-    repeats = 1 if settings.quick else int(settings.extra["repeats"])
     rows: list[dict[str, Any]] = []
     claims: list[Claim] = []
     with embedded_engine() as engine:
         for case in CASES:
-            turns = SIZE_RATIO if case.transition == "greedy" and not settings.quick else repeats
-            found = [_row(settings, engine, case, x, turn) for x in fillings for turn in range(turns)]
+            turns = _turns(case, settings)
+            found = [_row(settings, engine, case, x, turn) for x in fillings for turn in turns]
             rows += found
             claims.append(_claim(case, found, engine.version))
     if settings.out is not None:
         write_csv(settings.out / "costs.csv", rows)
     return claims
+
+
+def _turns(case: Case, settings: Settings) -> Sequence[int]:
+    if settings.quick:
+        return [1]
+    return range(SIZE_RATIO if case.transition == "greedy" else int(settings.extra["repeats"]))
 
 
 def _claim(case: Case, rows: Sequence[dict[str, Any]], version: str) -> Claim:
@@ -163,7 +168,9 @@ def _compared(case: Case, changes: Store, born: Store, changed_at: int, pushes: 
     pages = {"page_bytes": PAGE_BYTES}
     lazy = lazy_additional_pages(**about, **policies, **entries, **pages, size_ratio=SIZE_RATIO)
     if case.transition == "greedy":
-        written = _differs(changes, born, range(changed_at, changed_at + 1), compaction_written_bytes)
+        written = _differs(
+            changes, born, range(changed_at, _pushed(changes)[pushes] + 1), compaction_written_bytes
+        )
         below = level_of(born[full_at - 1], 2).held_bytes
         measured = (written - moved - about["filled"] * below) / PAGE_BYTES
         formula = greedy_additional_pages(**about, **pages, size_ratio=SIZE_RATIO, policy_below=1)

@@ -20,6 +20,7 @@
 #include "rocktune/flsm/flsm_simulator.h"
 #include "rocktune/flsm/flsm_store.h"
 #include "rocktune/runner/rocksdb_options.h"
+#include "rocktune/util/rocksdb_compat.h"
 
 namespace nb = nanobind;
 
@@ -214,8 +215,8 @@ class BoundStore {
 // A tree without data.
 class BoundSimulator {
  public:
-  BoundSimulator(const std::string& layout_json, uint64_t buffer_bytes, uint64_t file_bytes)
-      : simulator_(Empty(layout_json, buffer_bytes, file_bytes), buffer_bytes) {}
+  BoundSimulator(const std::string& layout_json, uint64_t buffer_bytes, uint64_t file_bytes, bool moves)
+      : simulator_(Empty(layout_json, buffer_bytes, file_bytes), buffer_bytes, moves) {}
 
   void Write(uint64_t bytes) {
     const nb::gil_scoped_release others_go_on;
@@ -266,8 +267,8 @@ void BindFlsm(nb::module_& module) {
       .def("shape", &BoundStore::Shape)
       .def("close", &BoundStore::Close);
   nb::class_<BoundSimulator>(module, "FlsmSimulator")
-      .def(nb::init<const std::string&, uint64_t, uint64_t>(), nb::arg("layout_json"),
-           nb::arg("buffer_bytes"), nb::arg("file_bytes"))
+      .def(nb::init<const std::string&, uint64_t, uint64_t, bool>(), nb::arg("layout_json"),
+           nb::arg("buffer_bytes"), nb::arg("file_bytes"), nb::arg("moves"))
       .def("write", &BoundSimulator::Write, nb::arg("count"))
       .def("set_policy", &BoundSimulator::SetPolicy, nb::arg("level"), nb::arg("policy"),
            nb::arg("transition"))
@@ -275,6 +276,7 @@ void BindFlsm(nb::module_& module) {
       .def_prop_ro("user_bytes", &BoundSimulator::user_bytes)
       .def_prop_ro("read_bytes", &BoundSimulator::read_bytes)
       .def_prop_ro("written_bytes", &BoundSimulator::written_bytes);
+  module.attr("flsm_moves_tables") = MovesTables();
   module.def("flsm_shape", &ReadShapeAsJson, nb::arg("path"));
 }
 

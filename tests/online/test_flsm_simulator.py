@@ -8,11 +8,18 @@ from rocktune.units import MIB
 
 def test_leveling_by_hand() -> None:
     # T = 4, a buffer of 10: level 1 is written with 10 (moved, so not again), 20, 30 and 40, then moves down.
-    tree = FlsmSimulator(size_ratio=4, levels=3, write_buffer_bytes=10, file_bytes=10)
+    tree = FlsmSimulator(size_ratio=4, levels=3, write_buffer_bytes=10, file_bytes=10, moves=True)
     tree.write(40)
     assert [level.run_bytes for level in tree.shape().levels] == [(), (40,), ()]
     assert (tree.user_bytes, tree.written_bytes, tree.read_bytes) == (40, 40 + 90, 90)
     assert tree.write_amplification == (40 + 90) / 40
+
+
+def test_what_cannot_be_moved_is_written_anew() -> None:
+    tree = FlsmSimulator(size_ratio=4, levels=3, write_buffer_bytes=10, file_bytes=10, moves=False)
+    tree.write(40)
+    # The first 10 into level 1, and the 40 into level 2.
+    assert tree.written_bytes == 40 + 90 + 10 + 40
 
 
 def test_a_hundred_terabytes_take_seconds() -> None:

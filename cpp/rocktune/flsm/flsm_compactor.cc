@@ -9,6 +9,7 @@
 
 #include "rocktune/flsm/flsm_files.h"
 #include "rocktune/flsm/flsm_layout.h"
+#include "rocktune/util/rocksdb_compat.h"
 
 namespace rocktune {
 namespace {
@@ -21,8 +22,9 @@ rocksdb::ColumnFamilyMetaData Metadata(rocksdb::DB* db) {
   return metadata;
 }
 
-rocksdb::CompactionOptions CompactionOptionsOf(const rocksdb::Options& options) {
+rocksdb::CompactionOptions CompactionOptionsOf(const rocksdb::Options& options, std::atomic<bool>* stopping) {
   rocksdb::CompactionOptions compaction;
+  AllowMovesAndCancelling(stopping, &compaction);
   compaction.compression = rocksdb::kDisableCompressionOption;  // the column family's own
   compaction.output_file_size_limit = options.target_file_size_base;
   return compaction;
@@ -74,10 +76,12 @@ std::vector<FlsmRun> RunsAfter(const FlsmTask& task, rocksdb::DB* db) {
   return runs;
 }
 
-rocksdb::Status Compact(const FlsmTask& task, const FlsmShape& shape, rocksdb::DB* db) {
+rocksdb::Status Compact(const FlsmTask& task, const FlsmShape& shape, rocksdb::DB* db,
+                        std::atomic<bool>* stopping) {
   const std::vector<std::string> names = NamesFor(task, shape, db);
-  return names.empty() ? rocksdb::Status::OK()
-                       : db->CompactFiles(CompactionOptionsOf(db->GetOptions()), names, task.output);
+  return names.empty()
+             ? rocksdb::Status::OK()
+             : db->CompactFiles(CompactionOptionsOf(db->GetOptions(), stopping), names, task.output);
 }
 
 bool IsSmall(const FlsmTask& task) { return task.level <= 1 && task.kind != FlsmTask::Kind::kRehome; }
@@ -123,6 +127,7 @@ void FlsmCompactor::Stop() {
     ended_ = true;
   }
   changed_.notify_all();
+  stopping_ = true;
   db_->DisableManualCompaction();  // which is what those in work are to RocksDB
   for (std::thread& thread : threads_) {
     thread.join();
@@ -222,7 +227,7 @@ void FlsmCompactor::Work(bool small_only) {
     ++running_;
     const FlsmShape begun = shape_;
     lock.unlock();
-    const rocksdb::Status status = Compact(task, begun, db_);
+    const rocksdb::Status status = Compact(task, begun, db_, &stopping_);
     const std::vector<FlsmRun> runs = status.ok() ? RunsAfter(task, db_) : std::vector<FlsmRun>();
     lock.lock();
     --running_;

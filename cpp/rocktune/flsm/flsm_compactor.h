@@ -4,6 +4,7 @@
 #include <rocksdb/listener.h>
 #include <rocksdb/status.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -71,6 +72,7 @@ class FlsmCompactor {
   std::condition_variable changed_;
   FlsmShape shape_;
   rocksdb::Status last_failure_;
+  std::atomic<bool> stopping_{false};  // calls compactions in work off
   int running_ = 0;
   uint64_t changes_ = 0;
   bool flushed_ = true;

@@ -7,8 +7,8 @@
 
 namespace rocktune {
 
-FlsmSimulator::FlsmSimulator(FlsmShape shape, uint64_t buffer_bytes)
-    : shape_(std::move(shape)), buffer_bytes_(buffer_bytes) {}
+FlsmSimulator::FlsmSimulator(FlsmShape shape, uint64_t buffer_bytes, bool moves)
+    : shape_(std::move(shape)), buffer_bytes_(buffer_bytes), moves_(moves) {}
 
 void FlsmSimulator::Write(uint64_t bytes) {
   user_bytes_ += bytes;
@@ -34,8 +34,7 @@ void FlsmSimulator::Work() {
       continue;
     }
     Complete(&shape_, task, task.bytes);
-    const bool moves = task.inputs.size() == 1;  // one run to an empty place is not written anew
-    Count(moves ? 0 : task.bytes);
+    Count(moves_ && task.inputs.size() == 1 ? 0 : task.bytes);
   }
 }
 

@@ -14,8 +14,9 @@ namespace rocktune {
 // Not thread-safe.
 class FlsmSimulator {
  public:
-  // `shape` is the empty tree, with as many levels as it shall ever have.
-  FlsmSimulator(FlsmShape shape, uint64_t buffer_bytes);
+  // `shape` is the empty tree, with as many levels as it shall ever have. `moves` is whether a run that goes
+  // to an empty place is not written anew, as RocksDB does it from version 10 on.
+  FlsmSimulator(FlsmShape shape, uint64_t buffer_bytes, bool moves = true);
 
   // Writes so many bytes; whenever a buffer is full it is flushed, and all that is due is done.
   void Write(uint64_t bytes);
@@ -37,6 +38,7 @@ class FlsmSimulator {
 
   FlsmShape shape_;
   const uint64_t buffer_bytes_;
+  const bool moves_;
   uint64_t buffered_bytes_ = 0;
   uint64_t user_bytes_ = 0;
   uint64_t read_bytes_ = 0;

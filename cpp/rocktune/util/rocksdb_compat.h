@@ -2,8 +2,10 @@
 
 #include <rocksdb/cache.h>
 #include <rocksdb/db.h>
+#include <rocksdb/options.h>
 #include <rocksdb/version.h>
 
+#include <atomic>
 #include <memory>
 #include <string>
 #if __has_include(<rocksdb/advanced_cache.h>)
@@ -59,6 +61,24 @@ rocksdb::Status OpenDatabaseReadOnly(const rocksdb::Options& options, const std:
     rocksdb::Status status = Database::OpenForReadOnly(options, directory, &opened);
     database->reset(opened);
     return status;
+  }
+}
+
+// Whether CompactFiles can move tables that overlap nothing instead of writing them anew.
+template <typename Options = rocksdb::CompactionOptions>
+constexpr bool MovesTables() {
+  return requires(Options options) { options.allow_trivial_move; };
+}
+
+// Lets CompactFiles move tables where it can, and be called off by the flag; where there is none,
+// DisableManualCompaction does that.
+template <typename Options = rocksdb::CompactionOptions>
+void AllowMovesAndCancelling(std::atomic<bool>* canceled, Options* options) {
+  if constexpr (requires { options->allow_trivial_move; }) {
+    options->allow_trivial_move = true;
+  }
+  if constexpr (requires { options->canceled; }) {
+    options->canceled = canceled;
   }
 }
 

@@ -12,8 +12,7 @@ from rocktune.units import MIB
 class FlsmSimulator:
     """Follows the policy of `FlsmStore` with compactions that take no time.
 
-    Keys are never written twice, and every run spreads its bytes evenly over them. A compaction of a single
-    run to an empty place counts as nothing.
+    Keys are never written twice, and every run spreads its bytes evenly over them.
 
         tree = FlsmSimulator(policies="lazy")
         tree.write(100 << 40)
@@ -30,6 +29,7 @@ class FlsmSimulator:
         granularity: Granularity = "levels",
         write_buffer_bytes: int = 64 * MIB,
         file_bytes: int = 64 * MIB,
+        moves: bool | None = None,
     ) -> None:
         """Creates an empty tree; see `FlsmStore` for the layout.
 
@@ -41,6 +41,8 @@ class FlsmSimulator:
             granularity: "levels" or "files".
             write_buffer_bytes: what is flushed at a time, above 0.
             file_bytes: size of a table, above 0; matters with files alone.
+            moves: whether a run that goes to an empty place is not written anew; None for what the linked
+                RocksDB does, which moves tables from version 10 on.
 
         Raises:
             UserError: something of it makes no sense.
@@ -52,7 +54,9 @@ class FlsmSimulator:
             granularity=granularity,
         )  # fmt: skip
         try:
-            self._native = _native.FlsmSimulator(layout, write_buffer_bytes, file_bytes)
+            self._native = _native.FlsmSimulator(
+                layout, write_buffer_bytes, file_bytes, _native.flsm_moves_tables if moves is None else moves
+            )
         except ValueError as failure:
             raise UserError(f"layout: {failure}") from None
 

@@ -74,7 +74,11 @@ def test_what_no_store_has_ends_the_run(engine: EmbeddedEngine) -> None:
 @pytest.mark.parametrize("letter", "abcdef")
 def test_ycsb_runs_on_an_flsm_store(engine: EmbeddedEngine, letter: str) -> None:
     ycsb = load_workload(f"ycsb-{letter}")
-    (only,) = run_missions(engine, load(workload=ycsb, scale=2000, missions=1, operations=4_000_000))
+    sizes = {"write_buffer_size": str(2000 << 16), "target_file_size_base": str(2000 << 16)}
+    (only,) = run_missions(
+        engine,
+        load(workload=ycsb, options=SMALL | {"cf": sizes}, scale=2000, missions=1, operations=4_000_000),
+    )
     done = {kind for kind, figures in only.raw["operations"].items() if figures["count"]}
     mix = ycsb.sessions[0].mix.model_dump()
     assert done == {kind for kind, share in mix.items() if share}

@@ -45,13 +45,18 @@ def test_header_states_study_ratio_interval_scale_and_version(target: str) -> No
 
 
 @pytest.mark.parametrize("target", sorted(export_targets()))
-def test_a_governor_is_told_of_since_no_target_can_hold_it(target: str) -> None:
+def test_what_is_rocktunes_own_is_told_since_no_target_can_hold_it(target: str) -> None:
     outcome = sample.outcome()
     outcome["best"]["options"]["governor"] = {"mode": "toggle", "debt_runs": "70"}
+    outcome["best"]["options"]["flsm"] = {"policy_1": "4"}
     text = export_study(target, STUDY, outcome)
-    (line,) = [line for line in text.splitlines() if "governor" in line]
-    assert line.startswith(("#", "//"))
-    assert "mode=toggle, debt_runs=70" in line
+    for what, settings in (
+        ("compaction governor", "mode=toggle, debt_runs=70"),
+        ("FLSM store", "policy_1=4"),
+    ):
+        (line,) = [line for line in text.splitlines() if what in line]
+        assert line.startswith(("#", "//"))
+        assert settings in line
 
 
 def test_unproven_gain_exports_the_baseline_and_says_so() -> None:

@@ -73,7 +73,7 @@ def export_study(
 def _beside(options: OptionMaps) -> tuple[str, ...]:
     """Returns what to say of a governor or a store, which are the application's to link and no options."""
     return tuple(
-        f"Measured with a {what}, which your program has to link: "
+        f"Needs rocktune's {what}, which your program has to link: "
         + ", ".join(f"{name}={text}" for name, text in options[section].items())
         for section, what in OWN_SECTIONS.items()
         if options.get(section)

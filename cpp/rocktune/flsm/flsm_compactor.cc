@@ -222,7 +222,7 @@ void FlsmCompactor::Work(bool small_only) {
       changed_.wait(lock);
       continue;
     }
-    const FlsmTask task = *next;
+    const FlsmTask& task = *next;
     Begin(&shape_, task);
     ++running_;
     const FlsmShape begun = shape_;

@@ -66,6 +66,7 @@ void FlsmSimulator::PushFiles(const FlsmTask& task) {
   bytes[task.output] += leaving;
   Count(moved);
   std::vector<FlsmRun> runs;
+  runs.reserve(bytes.size());
   for (const auto& [physical, run_bytes] : bytes) {
     runs.push_back({physical, run_bytes, false, RunUse::kIdle});
   }

@@ -119,9 +119,10 @@ class CompactionGovernor {
   rocksdb::Status Attach(rocksdb::DB* db, const std::vector<rocksdb::ColumnFamilyHandle*>& families = {});
 
   // Gives the column families of a database back with the options that they came with; what had changed these
-  // meanwhile is overwritten, but for compactions that were switched off by others. A merge within level 0 is waited for, which goes on at full speed. Compactions
-  // run without limits once nothing is attached. Returns the first failure: that column family stays
-  // attached, so that it can be tried again. OK if nothing is attached.
+  // meanwhile is overwritten, but for compactions that were switched off by others. A merge within level 0 is
+  // waited for, which goes on at full speed. Compactions run without limits once nothing is attached. Returns
+  // the first failure: that column family stays attached, so that it can be tried again. OK if nothing is
+  // attached.
   rocksdb::Status Detach(rocksdb::DB* db);
 
   // From now on compactions go on without limit, those that wait too, and none is set again; options stay as

@@ -28,8 +28,8 @@ class GovernedFamily {
   // Switches compactions off, or on with triggers as above, unless others have switched them off.
   rocksdb::Status SetCompactionsOff(bool off, const GovernorLimits& limits);
   // Whether level 0 has more tables than the column family's own options let it have without slowing writes,
-  // nobody else has switched compactions off, and tables of level 0 may become one, as only leveled compaction
-  // lets them.
+  // nobody else has switched compactions off, and tables of level 0 may become one, as only leveled
+  // compaction lets them.
   bool HasManyRuns() const;
   // Sets what was changed to what it was at first; compactions that others have switched off stay off.
   rocksdb::Status Restore();

@@ -11,7 +11,7 @@ import math
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +68,16 @@ def reported(
 ) -> Claim:
     """Returns a claim without a target: the figure is what it is."""
     return Claim(name, source, unit, ANYTHING, measured, REPORTED, paper, engine=engine, device=device)
+
+
+def decided(claim: Claim, low: float = -math.inf, high: float = math.inf) -> Claim:
+    """Returns a reported claim as one that holds where its whole interval lies from `low` to `high`."""
+    measured = claim.measured
+    bounds = [f">= {low:g}"] if math.isfinite(low) else []
+    bounds += [f"<= {high:g}"] if math.isfinite(high) else []
+    holds = low <= measured.low and measured.high <= high
+    why = "" if holds else f"the interval is {measured.low:.3g} to {measured.high:.3g}"
+    return replace(claim, target=" and ".join(bounds), holds=holds, why=why)
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,11 @@
 """What the experiments on the FLSM store share: RusKey's options and one store's layout."""
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from benchmarks.claims import Claim, Measured, reported
+from benchmarks.claims import Claim, Measured, decided, reported
 from rocktune.online import FlsmLevel, flsm_shape_of
 from rocktune.trial import Measurement, OptionMaps
 from rocktune.units import MIB
@@ -64,21 +65,16 @@ def false_positives(measurement: Measurement) -> int:
     return passed - tickers.get("rocksdb.bloom.filter.full.true.positive", 0)
 
 
-def decided(
+def decided_at(
     name: str,
     source: str,
     unit: str,
     measured: Measured,
     *,
-    low: float | None = None,
-    high: float | None = None,
+    low: float = -math.inf,
+    high: float = math.inf,
     paper: float | str | None = None,
     where: Where,
 ) -> Claim:
     """Returns a claim that holds where the whole interval lies from `low` to `high`."""
-    bounds = [f">= {low:g}"] if low is not None else []
-    bounds += [f"<= {high:g}"] if high is not None else []
-    holds = (low is None or measured.low >= low) and (high is None or measured.high <= high)
-    why = "" if holds else f"the interval is {measured.low:.3g} to {measured.high:.3g}"
-    claim = reported(name, source, unit, measured, paper, engine=where.engine, device=where.device)
-    return replace(claim, target=" and ".join(bounds), holds=holds, why=why)
+    return decided(reported(name, source, unit, measured, paper, **asdict(where)), low, high)

@@ -16,7 +16,7 @@ from benchmarks.flsm.shared import (
     SIZE_RATIO,
     Where,
     compaction_written_bytes,
-    decided,
+    decided_at,
     false_positives,
     layout,
     level_of,
@@ -113,14 +113,14 @@ def _claim(case: Case, rows: Sequence[dict[str, Any]], version: str) -> Claim:
     name = f"{case.name}_additional_{case.cost}"
     if not any(row["formula"] for row in rows):
         shares = mean_interval([row["measured"] / row["lazy_formula"] for row in rows])
-        return decided(name, SOURCE, "share of the lazy transition's", shares, high=WITHIN, where=where)
+        return decided_at(name, SOURCE, "share of the lazy transition's", shares, high=WITHIN, where=where)
     # What a greedy change costs depends on how full the level below is; the formula is the mean over that.
     fillings = sorted({row["asked"] for row in rows})
     groups = [[row for row in rows if row["asked"] == asked] for asked in fillings]
     if case.transition != "greedy":
         groups = [[row] for row in rows]
     ratios = ratio_interval([_sum(group, "measured") / _sum(group, "formula") for group in groups])
-    return decided(
+    return decided_at(
         f"{name}_over_formula", SOURCE, "ratio", ratios, low=1 - WITHIN, high=1 + WITHIN, where=where
     )
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from benchmarks.claims import Claim, Settings, main, mean_interval, ratio_interval, reported, write_csv
 from benchmarks.figures import Panel, lines, write_figure
-from benchmarks.flsm.shared import RUSKEY, SIZE_RATIO, Where, decided, layout
+from benchmarks.flsm.shared import RUSKEY, SIZE_RATIO, Where, decided_at, layout
 from benchmarks.measuring import embedded_engine, processors_awake
 from rocktune.device import load_device
 from rocktune.engine import EmbeddedEngine, EmbeddedRun
@@ -84,18 +84,20 @@ def _claims(
         )
         paper = PAPER_S[name] / PAPER_S["flexible"]
         claims.append(
-            decided(f"{name}_over_flexible", SOURCE, "ratio", ratio, low=1.0, paper=paper, where=where)
+            decided_at(f"{name}_over_flexible", SOURCE, "ratio", ratio, low=1.0, paper=paper, where=where)
         )
     order = ratio_interval(
         [greedy / lazy for greedy, lazy in zip(seconds["greedy"], seconds["lazy"], strict=True)]
     )
-    claims.append(decided("greedy_over_lazy", SOURCE, "ratio", order, low=1.0, paper=51 / 44, where=where))
+    claims.append(decided_at("greedy_over_lazy", SOURCE, "ratio", order, low=1.0, paper=51 / 44, where=where))
     for name, each in runs.items():
         spike = ratio_interval([_spike(done, missions) for done in each])
         unit = "highest of the missions after the change / highest before"
         if name == "flexible":
             claims.append(
-                decided(f"{name}_write_spike", SOURCE, unit, spike, high=1.0, paper="no spike", where=where)
+                decided_at(
+                    f"{name}_write_spike", SOURCE, unit, spike, high=1.0, paper="no spike", where=where
+                )
             )
         else:
             claims.append(reported(f"{name}_write_spike", SOURCE, unit, spike, **asdict(where)))

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from benchmarks.claims import Claim, Measured, Settings, ratio_interval, reported
+from benchmarks.claims import Claim, Measured, Settings, decided, ratio_interval, reported
 from rocktune.device import DeviceSpec, load_device
 from rocktune.engine import EmbeddedEngine
 from rocktune.online import GovernedLoad, GovernedRun, figures_of, run_governed
@@ -165,11 +165,7 @@ def decided_of(
     paper: Any = None,
 ) -> Claim:
     """Returns a claim that holds where the whole interval is from `least` to `most`."""
-    holds = least <= measured.low and measured.high <= most
-    target = f">= {least:g}" if math.isfinite(least) else f"<= {most:g}"
-    why = "" if holds else f"the interval is {measured.low:.3g} to {measured.high:.3g}"
-    claim = reported_of(runs, name, source, unit, measured, paper)
-    return replace(claim, target=target, holds=holds, why=why)
+    return decided(reported_of(runs, name, source, unit, measured, paper), least, most)
 
 
 def rows_of(values: Mapping[str, Mapping[str, Sequence[float]]]) -> list[dict[str, Any]]:

@@ -54,6 +54,14 @@ def test_bad_input_is_told_in_one_line(layout: dict[str, object], problem: str) 
         FlsmSimulator(**layout)  # type: ignore[arg-type]
 
 
+def test_what_would_take_for_ever_or_mean_nothing_is_refused() -> None:
+    with pytest.raises(UserError, match="take a larger buffer"):
+        FlsmSimulator().write(1 << 80)
+    for policies, then in (("lazy", "lazy-leveling"), ("lazy-leveling", "lazy")):
+        with pytest.raises(UserError, match="give K of each level"):
+            api.simulate_flsm(MIB, policies=policies, then=then)
+
+
 def test_policies_that_there_are_not_are_refused() -> None:
     with pytest.raises(UserError, match=r"policy: .*level 9 is not from 1 to 6"):
         FlsmSimulator().set_policy(9, 1)

@@ -13,14 +13,18 @@ bool LoadGate::Pass(RunClock::Nanos* now, std::atomic<bool>* waiting) {
     return !clock_->closed();
   }
   waiting->store(true, std::memory_order_release);
-  // The time may be up a moment before the clock is stopped, so both are waited for.
-  while (*now >= until && !clock_->closed()) {
-    until_.wait(until, std::memory_order_acquire);
+  bool go_on = true;
+  // The time may be up a moment before the clock is stopped, and the gate shut while it is waited for.
+  do {
+    while (*now >= until && !clock_->closed()) {
+      until_.wait(until, std::memory_order_acquire);
+      until = until_.load(std::memory_order_acquire);
+    }
+    go_on = clock_->WaitWhileStopped();
+    *now = clock_->Now();
     until = until_.load(std::memory_order_acquire);
-  }
-  const bool go_on = clock_->WaitWhileStopped();
+  } while (go_on && *now >= until);
   waiting->store(false, std::memory_order_release);
-  *now = clock_->Now();
   return go_on;
 }
 

@@ -106,8 +106,6 @@ TEST_F(RunnerTest, WindowsFollowEachOther) {
   EXPECT_EQ(second.until_s, 0.05);
   EXPECT_EQ(first.series.operations.size(), 2u);  // intervals of 0.01 s
   EXPECT_EQ(second.series.operations.size(), 3u);
-  EXPECT_GT(Operations(first), 0u);
-  EXPECT_GT(Operations(second), 0u);
 }
 
 TEST_F(RunnerTest, AWindowEndsWhenItsOperationsAreDone) {
@@ -119,9 +117,9 @@ TEST_F(RunnerTest, AWindowEndsWhenItsOperationsAreDone) {
   const Measurement second = runner_->Advance({first.until_s + 3600, 300}, NoProgress);
   EXPECT_EQ(second.from_s, first.until_s);
   EXPECT_GE(Operations(second), 300u);
-  const uint64_t sampled =
-      std::accumulate(second.series.operations.begin(), second.series.operations.end(), uint64_t{0});
-  EXPECT_EQ(sampled, Operations(second)) << "of the last part too";
+  const double sampled =
+      std::accumulate(second.series.operations.begin(), second.series.operations.end(), 0.0);
+  EXPECT_NEAR(sampled, static_cast<double>(Operations(second)), 2) << "of the last part too";
   const Measurement third = runner_->Advance({second.until_s + 0.01, uint64_t{1} << 40}, NoProgress);
   EXPECT_EQ(third.until_s, second.until_s + 0.01) << "time was up first";
 }
@@ -353,18 +351,20 @@ TEST_F(RunnerTest, LetsAStoreGoOnThatCannotTellItsStateOtherwise) {
 }
 
 TEST_F(RunnerTest, NothingBeginsWhileTheStoreTellsItsState) {
-  // The clock has to run for that, although the window has ended.
-  store_.before_state = [this] {
+  std::size_t most_begun = 0;
+  store_.before_state = [&] {
+    const std::size_t before = store_.calls().size();
+    // The clock has to run for that, although the window has ended.
     clock_.WaitWhileStopped();
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    most_begun = std::max(most_begun, store_.calls().size() - before);
   };
   Start();
   double age_s = 0;
   for (int mission = 0; mission < 2; ++mission) {
-    const Measurement window = runner_->Advance({age_s + 3600, 100}, NoProgress);
-    EXPECT_LT(Operations(window), 2000u) << "of which there would be tens of thousands";
-    age_s = window.until_s;
+    age_s = runner_->Advance({age_s + 3600, 100}, NoProgress).until_s;
   }
+  EXPECT_LE(most_begun, plan_.workload.threads) << "those that had begun before it was asked may end";
 }
 
 TEST_F(RunnerTest, LoadsKeysInOrder) {

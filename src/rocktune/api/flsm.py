@@ -5,6 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from rocktune.errors import UserError
 from rocktune.online import FlsmSimulator, read_flsm_shape
 from rocktune.online.flsm import Granularity, Transition, policies_of
 from rocktune.units import MIB
@@ -47,7 +48,8 @@ def simulate_flsm(
         granularity: "levels" or "files".
         write_buffer_bytes: what is flushed at a time.
         file_bytes: of a table.
-        then: policies that it gets afterwards, all levels at once; None for no change.
+        then: policies that it gets afterwards, all levels at once; None for no change. Not from or to
+            "lazy-leveling", which no change of a level's policy makes or ends.
         transition: how.
 
     Returns:
@@ -57,6 +59,8 @@ def simulate_flsm(
     Raises:
         UserError: something of it makes no sense.
     """
+    if then is not None and "lazy-leveling" in (policies, then):
+        raise UserError("lazy-leveling is the deepest level's, not one's of its own: give K of each level")
     tree = FlsmSimulator(
         policies=policies, size_ratio=size_ratio, level1_bytes=level1_bytes, levels=levels,
         granularity=granularity, write_buffer_bytes=write_buffer_bytes, file_bytes=file_bytes,

@@ -164,6 +164,8 @@ class FlsmStore:
     def set_policy(self, level: int, policy: int, transition: Transition = "flexible") -> None:
         """Sets how many runs a level has when it is full, from now on; it survives closing.
 
+        With "lazy-leveling" the deepest level that holds something keeps one run whatever is set.
+
         Args:
             level: from 1.
             policy: K, from 1 (leveling: reads are cheap) to the size ratio (tiering: writes are cheap).

@@ -86,9 +86,11 @@ class EmbeddedRun(LocalRun):
 
     def _measured(self, until_s: float, progress: Progress | None) -> Measurement:
         """The worker gets three times the window and a minute."""
-        timeout_s = 3 * (until_s - self._age_s) + 60
+        return self._window(3 * (until_s - self._age_s) + 60, {"until_s": until_s}, progress)
+
+    def _window(self, timeout_s: float, end: dict[str, Any], progress: Progress | None) -> Measurement:
         others = Others()
-        measured = self._worker.request("advance", timeout_s, {"until_s": until_s}, progress)
+        measured = self._worker.request("advance", timeout_s, end, progress)
         return Measurement(measured | {"others": others.counted(measured["cpu_s"])})
 
     def advance_operations(self, operations: int, progress: Progress | None = None) -> Measurement:
@@ -105,14 +107,11 @@ class EmbeddedRun(LocalRun):
             RunFailed: see `Run.advance`; also when the operations take longer than an hour of the run.
         """
         self._require_alive()
-        until_s = self._age_s + _LONGEST_MISSION_S
-        with self._remembered_failure():
-            others = Others()
-            measured = self._worker.request(
-                "advance", _LONGEST_MISSION_S, {"until_s": until_s, "operations": operations}, progress
-            )
-        self._age_s = measured["until_s"]
-        return Measurement(measured | {"others": others.counted(measured["cpu_s"])})
+        end = {"until_s": self._age_s + _LONGEST_MISSION_S, "operations": operations}
+        with self._advancing():
+            window = self._window(_LONGEST_MISSION_S, end, progress)
+        self._age_s = window.until_s
+        return window
 
     def set_policy(self, level: int, policy: int, transition: str) -> None:
         """Changes the policy of an FLSM store's level; see `rocktune.FlsmStore.set_policy`.

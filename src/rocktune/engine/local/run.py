@@ -52,9 +52,7 @@ class LocalRun(ABC):
         self._require_alive()
         if until_s <= self._age_s or (self.advances_once and self._age_s):
             raise ValueError(f"a run of age {self._age_s} s cannot advance to {until_s} s")
-        with self._tidying():
-            self._home.settle()
-        with self._remembered_failure():
+        with self._advancing():
             measurement = self._measured(until_s, progress)
         self._age_s = until_s
         return measurement
@@ -93,6 +91,14 @@ class LocalRun(ABC):
             yield
         finally:
             self._tidying_s += time.monotonic() - started
+
+    @contextmanager
+    def _advancing(self) -> Iterator[None]:
+        """Lets nothing else disturb what is measured inside, and remembers how it failed."""
+        with self._tidying():
+            self._home.settle()
+        with self._remembered_failure():
+            yield
 
     def _require_alive(self) -> None:
         if self._closed:

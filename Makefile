@@ -97,7 +97,8 @@ $(TESTS)/build.ninja: $(VENV)/.developed
 
 test: $(TESTS)/build.ninja
 	@ninja -C $(TESTS) -j $(JOBS) --quiet
-	@ctest --test-dir $(TESTS) -j $(JOBS) --output-on-failure --progress | tail -n 4
+	@ctest --test-dir $(TESTS) -j $(JOBS) --output-on-failure --progress >$(TESTS)/ctest.log \
+	  && tail -n 4 $(TESTS)/ctest.log || { tail -n 100 $(TESTS)/ctest.log; exit 1; }
 	@ROCKTUNE_BUILD=$(TESTS) $(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist worksteal
 
 test-all: test

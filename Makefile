@@ -135,7 +135,10 @@ sanitize: $(VENV)/.developed
 	  echo "== -fsanitize=$$kind"; \
 	  cmake -S . -B build/sanitize-$${kind%%,*} -G Ninja -DROCKTUNE_TESTS=ON -DROCKTUNE_SANITIZE=$$kind >/dev/null; \
 	  ninja -C build/sanitize-$${kind%%,*} -j $(JOBS) --quiet; \
-	  TSAN_OPTIONS="suppressions=$(CURDIR)/cpp/tsan.supp" ctest --test-dir build/sanitize-$${kind%%,*} -j $(JOBS) --output-on-failure --progress | tail -n 4; \
+	  log=build/sanitize-$${kind%%,*}/ctest.log; \
+	  TSAN_OPTIONS="suppressions=$(CURDIR)/cpp/tsan.supp" ctest --test-dir build/sanitize-$${kind%%,*} -j $(JOBS) --output-on-failure --progress >$$log \
+	    || { tail -n 300 $$log; exit 1; }; \
+	  tail -n 4 $$log; \
 	done
 
 # A release build (no assertions) of the newest supported RocksDB, with db_bench; about 12 minutes on 2 cores.

@@ -30,6 +30,10 @@ RUSKEY: OptionMaps = {
 """RusKey's set-up (section 7) as far as the paper states it; the cache is ours."""
 
 
+LEAST_BUFFER_BYTES = 64 << 10
+"""RocksDB takes no less."""
+
+
 @dataclass(frozen=True)
 class Where:
     """What was measured, and on what."""
@@ -46,6 +50,11 @@ def layout(policies: Sequence[int], **further: Any) -> OptionMaps:
         | named
         | {name: str(value) for name, value in further.items()}
     }
+
+
+def buffer_at(scale: int) -> OptionMaps:
+    """Returns RusKey's write buffer, or the smallest larger one that a model at 1/scale can have."""
+    return {"cf": {"write_buffer_size": str(max(BUFFER_BYTES, LEAST_BUFFER_BYTES * scale))}}
 
 
 def level_of(measurement: Measurement, number: int) -> FlsmLevel:

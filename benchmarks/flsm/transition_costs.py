@@ -114,11 +114,12 @@ def _claim(case: Case, rows: Sequence[dict[str, Any]], version: str) -> Claim:
     if not any(row["formula"] for row in rows):
         shares = mean_interval([row["measured"] / row["lazy_formula"] for row in rows])
         return decided_at(name, SOURCE, "share of the lazy transition's", shares, high=WITHIN, where=where)
-    # What a greedy change costs depends on how full the level below is; the formula is the mean over that.
-    fillings = sorted({row["asked"] for row in rows})
-    groups = [[row for row in rows if row["asked"] == asked] for asked in fillings]
-    if case.transition != "greedy":
-        groups = [[row] for row in rows]
+    # What a greedy change costs depends on how full the level below is, which its turns go through; the
+    # formula is the mean over that. Of the others each turn is a sample of its own, all fillings together.
+    sample = "asked" if case.transition == "greedy" else "turn"
+    groups = [
+        [row for row in rows if row[sample] == value] for value in sorted({row[sample] for row in rows})
+    ]
     ratios = ratio_interval([_sum(group, "measured") / _sum(group, "formula") for group in groups])
     return decided_at(
         f"{name}_over_formula", SOURCE, "ratio", ratios, low=1 - WITHIN, high=1 + WITHIN, where=where
@@ -250,5 +251,5 @@ if __name__ == "__main__":
         transition_costs,
         scale=1,
         quick_scale=1,
-        extra={"fillings": "0.25,0.5,0.75", "repeats": 3},
+        extra={"fillings": "0.25,0.5,0.75", "repeats": 6},
     )

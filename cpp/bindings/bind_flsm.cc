@@ -51,6 +51,7 @@ FlsmOptions LayoutFromJson(const nlohmann::json& json) {
   layout.policies = json.at("policies").get<std::vector<int>>();
   layout.largest_policy = json.at("largest_policy");
   layout.workers = json.at("workers");
+  layout.sample_every = json.at("sample_every");
   layout.filters.bits_per_key = json.at("bits_per_key");
   layout.filters.scheme =
       json.at("filters") == "monkey" ? FlsmFilters::Scheme::kMonkey : FlsmFilters::Scheme::kUniform;
@@ -183,6 +184,7 @@ class BoundStore {
     Do([&](FlsmStore& store) { return store.SetPolicy(level, policy, how); });
   }
   std::string Shape() const { return ToJson(Opened()->Shape()).dump(); }
+  std::string Statistics() const { return ToJson(Opened()->Statistics()).dump(); }
 
   void Close() {
     StorePointer closing = std::move(store_);
@@ -265,6 +267,7 @@ void BindFlsm(nb::module_& module) {
       .def("settle", &BoundStore::Settle)
       .def("set_policy", &BoundStore::SetPolicy, nb::arg("level"), nb::arg("policy"), nb::arg("transition"))
       .def("shape", &BoundStore::Shape)
+      .def("statistics", &BoundStore::Statistics)
       .def("close", &BoundStore::Close);
   nb::class_<BoundSimulator>(module, "FlsmSimulator")
       .def(nb::init<const std::string&, uint64_t, uint64_t, bool>(), nb::arg("layout_json"),

@@ -127,6 +127,10 @@ std::optional<FlsmShape> Run::Shape() const {
   return shaped_ == nullptr ? std::nullopt : std::optional(shaped_->Shape());
 }
 
+std::optional<FlsmStatistics> Run::ShapedStatistics() const {
+  return shaped_ == nullptr ? std::nullopt : std::optional(shaped_->Statistics());
+}
+
 void Run::OnBackgroundError(const rocksdb::Status& status) {
   std::lock_guard<std::mutex> lock(failure_mutex_);
   if (failing_ != nullptr) {

@@ -56,6 +56,7 @@ class Run {
   void SetPolicy(int level, int policy, FlsmTransition transition);
   // What an FLSM store's tree looks like; nothing for any other store.
   std::optional<FlsmShape> Shape() const;
+  std::optional<FlsmStatistics> ShapedStatistics() const;
   // What the store's governor has done so far; nothing for a store without one.
   std::optional<GovernorCounters> Governed() const;
   // Ends the load and closes the store properly; the run may then only be destroyed.

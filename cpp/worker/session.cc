@@ -209,6 +209,7 @@ nlohmann::json Session::Advance(const nlohmann::json& command) {
   nlohmann::json measurement = ToJson(run.Advance(end, ProgressSender()));
   if (const std::optional<FlsmShape> shape = run.Shape()) {
     measurement["flsm"] = ToJson(*shape);
+    measurement["flsm"]["statistics"] = ToJson(*run.ShapedStatistics());
   }
   if (const std::optional<GovernorCounters> governed = run.Governed()) {
     measurement["governor"] = ToJson(*governed);

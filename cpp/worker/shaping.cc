@@ -24,6 +24,7 @@ FlsmOptions FlsmOptionsFromMap(const OptionMaps::Map& map) {
   settings.Whole("levels", &layout.levels);
   settings.Whole("largest_policy", &layout.largest_policy);
   settings.Whole("workers", &layout.workers);
+  settings.Whole("sample_every", &layout.sample_every);
   settings.Number("bits_per_key", &layout.filters.bits_per_key);
   settings.OneOf<Scheme>("filters", {{"uniform", Scheme::kUniform}, {"monkey", Scheme::kMonkey}},
                          &layout.filters.scheme);
@@ -50,6 +51,7 @@ OptionMaps::Map MapFromFlsmOptions(const FlsmOptions& layout) {
                          {"levels", std::to_string(layout.levels)},
                          {"largest_policy", std::to_string(layout.largest_policy)},
                          {"workers", std::to_string(layout.workers)},
+                         {"sample_every", std::to_string(layout.sample_every)},
                          {"bits_per_key", NumberText(layout.filters.bits_per_key)},
                          {"filters", layout.filters.scheme == Scheme::kMonkey ? "monkey" : "uniform"},
                          {"granularity", layout.granularity == FlsmGranularity::kFiles ? "files" : "levels"}};

@@ -1,12 +1,11 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
 #include "rocktune/util/io_cause.h"
-#include "rocktune/util/thread_slot.h"
+#include "rocktune/util/sharded_counts.h"
 
 namespace rocktune {
 
@@ -16,51 +15,27 @@ struct DeviceCounters {
   std::array<uint64_t, kIoCauseCount> operations{};
 };
 
-// Counts I/O by cause. Thread-safe without locks; each number is seen before or after an addition, never
-// half-way. A thread counts in a shard of its own, because an atomic addition to a shared number costs as
-// much as the rest of the throttle when there is no limit.
+// Counts I/O by cause. Thread-safe without locks; see ShardedCounts.
 class IoCounters {
  public:
   void Add(IoCause cause, uint64_t bytes, uint64_t operations) {
-    const std::size_t slot = ThreadSlot();
-    if (slot < kOwnShards) {
-      Count& count = shards_[slot].counts[static_cast<std::size_t>(cause)];
-      AddAsOnlyWriter(&count.bytes, bytes);
-      AddAsOnlyWriter(&count.operations, operations);
-    } else {
-      Count& count = shards_[kOwnShards].counts[static_cast<std::size_t>(cause)];
-      count.bytes.fetch_add(bytes, std::memory_order_relaxed);
-      count.operations.fetch_add(operations, std::memory_order_relaxed);
-    }
+    const std::size_t index = 2 * static_cast<std::size_t>(cause);
+    counts_.Add(index, bytes);
+    counts_.Add(index + 1, operations);
   }
 
   DeviceCounters Take() const {
+    const auto counts = counts_.Take();
     DeviceCounters counters;
-    for (const Shard& shard : shards_) {
-      for (std::size_t cause = 0; cause < kIoCauseCount; ++cause) {
-        counters.bytes[cause] += shard.counts[cause].bytes.load(std::memory_order_relaxed);
-        counters.operations[cause] += shard.counts[cause].operations.load(std::memory_order_relaxed);
-      }
+    for (std::size_t cause = 0; cause < kIoCauseCount; ++cause) {
+      counters.bytes[cause] = counts[2 * cause];
+      counters.operations[cause] = counts[2 * cause + 1];
     }
     return counters;
   }
 
  private:
-  static constexpr std::size_t kOwnShards = 128;
-
-  struct Count {
-    std::atomic<uint64_t> bytes{0};
-    std::atomic<uint64_t> operations{0};
-  };
-  struct alignas(64) Shard {
-    std::array<Count, kIoCauseCount> counts;
-  };
-
-  static void AddAsOnlyWriter(std::atomic<uint64_t>* number, uint64_t addend) {
-    number->store(number->load(std::memory_order_relaxed) + addend, std::memory_order_relaxed);
-  }
-
-  std::array<Shard, kOwnShards + 1> shards_;  // the last is shared by all threads beyond
+  ShardedCounts<2 * kIoCauseCount> counts_;  // of each cause bytes, then operations
 };
 
 }  // namespace rocktune

@@ -77,11 +77,18 @@ std::vector<FlsmRun> RunsAfter(const FlsmTask& task, rocksdb::DB* db) {
 }
 
 rocksdb::Status Compact(const FlsmTask& task, const FlsmShape& shape, rocksdb::DB* db,
-                        std::atomic<bool>* stopping) {
+                        std::atomic<bool>* stopping, FlsmRecorder* recorder) {
   const std::vector<std::string> names = NamesFor(task, shape, db);
-  return names.empty()
-             ? rocksdb::Status::OK()
-             : db->CompactFiles(CompactionOptionsOf(db->GetOptions(), stopping), names, task.output);
+  if (names.empty()) {
+    return rocksdb::Status::OK();
+  }
+  rocksdb::CompactionJobInfo done;
+  const rocksdb::Status status = db->CompactFiles(CompactionOptionsOf(db->GetOptions(), stopping), names,
+                                                  task.output, -1, nullptr, &done);
+  if (status.ok()) {
+    recorder->CountCompaction(task.OutputLevel(), done.stats);
+  }
+  return status;
 }
 
 bool IsSmall(const FlsmTask& task) { return task.level <= 1 && task.kind != FlsmTask::Kind::kRehome; }
@@ -108,8 +115,9 @@ void ReadRuns(rocksdb::DB* db, FlsmShape* shape) {
   }
 }
 
-FlsmCompactor::FlsmCompactor(rocksdb::DB* db, FlsmShape shape, int workers, OnChange on_change)
-    : db_(db), on_change_(std::move(on_change)), shape_(std::move(shape)) {
+FlsmCompactor::FlsmCompactor(rocksdb::DB* db, FlsmRecorder* recorder, FlsmShape shape, int workers,
+                             OnChange on_change)
+    : db_(db), recorder_(recorder), on_change_(std::move(on_change)), shape_(std::move(shape)) {
   ReadRuns(db_, &shape_);
   for (int worker = 0; worker < std::max(2, workers); ++worker) {
     threads_.emplace_back([this, worker] { Work(worker == 0); });
@@ -227,7 +235,7 @@ void FlsmCompactor::Work(bool small_only) {
     ++running_;
     const FlsmShape begun = shape_;
     lock.unlock();
-    const rocksdb::Status status = Compact(task, begun, db_, &stopping_);
+    const rocksdb::Status status = Compact(task, begun, db_, &stopping_, recorder_);
     const std::vector<FlsmRun> runs = status.ok() ? RunsAfter(task, db_) : std::vector<FlsmRun>();
     lock.lock();
     --running_;

@@ -16,6 +16,7 @@
 
 #include "rocktune/flsm/flsm_policy.h"
 #include "rocktune/flsm/flsm_shape.h"
+#include "rocktune/flsm/flsm_statistics.h"
 
 namespace rocktune {
 
@@ -29,14 +30,15 @@ struct FlsmOwed {
 // Does what an FLSM-tree's policy asks for on a RocksDB database that compacts nothing by itself.
 //
 // Has threads of its own, of which the first does nothing but small work, so that level 0 never waits for a
-// deep merge. Thread-safe. The database must outlive it; Stop before the database is closed. Throws nothing.
+// deep merge. Thread-safe. Database and recorder must outlive it; Stop before the database is closed. Throws
+// nothing.
 class FlsmCompactor {
  public:
   // `shape` says size ratio, slots, policies and which runs are sealed; what the runs hold is read from `db`.
   // `on_change` is called, without locks, after each change of the shape that is to survive, by any thread;
   // of two calls that cross, the one with the larger number is the later change.
   using OnChange = std::function<rocksdb::Status(const FlsmShape& shape, uint64_t number)>;
-  FlsmCompactor(rocksdb::DB* db, FlsmShape shape, int workers, OnChange on_change);
+  FlsmCompactor(rocksdb::DB* db, FlsmRecorder* recorder, FlsmShape shape, int workers, OnChange on_change);
   ~FlsmCompactor();
   FlsmCompactor(const FlsmCompactor&) = delete;
   FlsmCompactor& operator=(const FlsmCompactor&) = delete;
@@ -66,6 +68,7 @@ class FlsmCompactor {
   void End(const FlsmTask& task, const std::vector<FlsmRun>& runs);
 
   rocksdb::DB* const db_;
+  FlsmRecorder* const recorder_;
   const OnChange on_change_;
 
   mutable std::mutex mutex_;  // guards what follows; never held during I/O

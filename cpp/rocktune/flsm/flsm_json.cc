@@ -36,4 +36,24 @@ nlohmann::json ToJson(const FlsmShape& shape) {
           {"levels", levels}};
 }
 
+nlohmann::json ToJson(const FlsmStatistics& statistics) {
+  nlohmann::json levels = nlohmann::json::array();
+  for (const FlsmLevelStatistics& level : statistics.levels) {
+    levels.push_back({{"filtered", level.filtered},
+                      {"passed", level.passed},
+                      {"false_positives", level.false_positives},
+                      {"found", level.found},
+                      {"read_ns", level.read_ns},
+                      {"compactions", level.compactions},
+                      {"compaction_read_bytes", level.compaction_read_bytes},
+                      {"compaction_written_bytes", level.compaction_written_bytes},
+                      {"compaction_us", level.compaction_us}});
+  }
+  return {{"lookups", statistics.lookups},
+          {"found", statistics.found},
+          {"iterators", statistics.iterators},
+          {"entries_written", statistics.entries_written},
+          {"levels", levels}};
+}
+
 }  // namespace rocktune

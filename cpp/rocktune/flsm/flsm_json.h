@@ -5,6 +5,7 @@
 
 #include "rocktune/flsm/flsm_policy.h"
 #include "rocktune/flsm/flsm_shape.h"
+#include "rocktune/flsm/flsm_statistics.h"
 
 namespace rocktune {
 
@@ -16,5 +17,9 @@ FlsmTransition TransitionNamed(const std::string& name);
 // `size_ratio`, `level0_files`, `level0_bytes`, and `levels` from the first: each with `policy`,
 // `capacity_bytes` and `runs` from the newest, each with `bytes`, `sealed` and `physical_level`.
 nlohmann::json ToJson(const FlsmShape& shape);
+
+// `lookups`, `found`, `iterators`, `entries_written`, and `levels` from RocksDB's own level 0: each with the
+// fields of FlsmLevelStatistics.
+nlohmann::json ToJson(const FlsmStatistics& statistics);
 
 }  // namespace rocktune

@@ -19,8 +19,9 @@ struct FlsmOptions {
   std::vector<int> policies = {1};  // K of each level from the first; the last one counts for all deeper ones
   // K of the deepest level in use, whatever `policies` says (Z in Dostoevsky's terms); 0 for no exception.
   int largest_policy = 0;
-  int workers = 3;                                         // compactions at once
-  FlsmFilters filters;                                     // of tables that are written from now on
+  int workers = 3;             // compactions at once
+  uint64_t sample_every = 64;  // one lookup of so many is looked at closely for statistics; 0: no statistics
+  FlsmFilters filters;         // of tables that are written from now on
   FlsmGranularity granularity = FlsmGranularity::kLevels;  // of what is pushed from now on
 };
 

@@ -100,8 +100,9 @@ rocksdb::Status FlsmStore::Open(const rocksdb::Options& options, const FlsmOptio
       }
       return file->Write(changed, number);
     };
-    store->reset(
-        new FlsmStore(db.release(), std::move(listener), std::move(shape), layout.workers, on_change));
+    auto recorder = std::make_unique<FlsmRecorder>(layout.sample_every, shape.slots);
+    store->reset(new FlsmStore(db.release(), std::move(recorder), std::move(listener), std::move(shape),
+                               layout.workers, on_change));
     if (filters != nullptr) {
       filters->SetLevelsInUse((*store)->Shape().LevelsInUse());
     }
@@ -109,11 +110,15 @@ rocksdb::Status FlsmStore::Open(const rocksdb::Options& options, const FlsmOptio
   return status;
 }
 
-FlsmStore::FlsmStore(rocksdb::DB* db, std::shared_ptr<FlushListener> listener, FlsmShape shape, int workers,
+FlsmStore::FlsmStore(rocksdb::DB* db, std::unique_ptr<FlsmRecorder> recorder,
+                     std::shared_ptr<FlushListener> listener, FlsmShape shape, int workers,
                      FlsmCompactor::OnChange on_change)
-    : StackableDB(db),
+    : RecordedLookups(db, recorder.get()),
+      recorder_(std::move(recorder)),
       listener_(std::move(listener)),
-      compactor_(std::make_unique<FlsmCompactor>(db, std::move(shape), workers, std::move(on_change))) {
+      first_entry_(db->GetLatestSequenceNumber()),
+      compactor_(std::make_unique<FlsmCompactor>(db, recorder_.get(), std::move(shape), workers,
+                                                 std::move(on_change))) {
   listener_->Tell(compactor_.get());
   compactor_->OnFlushed();  // between opening and this nobody was told
 }
@@ -122,6 +127,18 @@ FlsmStore::~FlsmStore() { FlsmStore::Close().PermitUncheckedError(); }
 
 rocksdb::Status FlsmStore::SetPolicy(int level, int policy, FlsmTransition transition) {
   return compactor_->SetPolicy(level, policy, transition);
+}
+
+FlsmStatistics FlsmStore::Statistics() const {
+  FlsmStatistics statistics = recorder_->Take(compactor_->Shape().deepest());
+  statistics.entries_written = GetLatestSequenceNumber() - first_entry_;
+  return statistics;
+}
+
+rocksdb::Iterator* FlsmStore::NewIterator(const rocksdb::ReadOptions& options,
+                                          rocksdb::ColumnFamilyHandle* family) {
+  recorder_->CountIterator();
+  return StackableDB::NewIterator(options, family);
 }
 
 bool FlsmStore::GetIntProperty(rocksdb::ColumnFamilyHandle* family, const rocksdb::Slice& property,

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <rocksdb/options.h>
-#include <rocksdb/utilities/stackable_db.h>
 
 #include <memory>
 #include <string>
@@ -10,6 +9,8 @@
 #include "rocktune/flsm/flsm_layout.h"
 #include "rocktune/flsm/flsm_policy.h"
 #include "rocktune/flsm/flsm_shape.h"
+#include "rocktune/flsm/flsm_statistics.h"
+#include "rocktune/util/rocksdb_compat.h"
 
 namespace rocktune {
 
@@ -20,7 +21,7 @@ class FlsmShapeFile;
 // It is a rocksdb::DB: get, put, delete, batches, iterators, snapshots and all that concerns the default
 // column family. Compactions are its own; CompactRange and options about them are of no use. Thread-safe as
 // RocksDB is.
-class FlsmStore : public rocksdb::StackableDB {
+class FlsmStore : public RecordedLookups<FlsmRecorder> {
  public:
   // Creates a store or opens the one that is there, with its shape and policies; those of `layout` are for a
   // new one. Fails with InvalidArgument for a layout that makes no sense or is not the store's, and for a
@@ -33,6 +34,8 @@ class FlsmStore : public rocksdb::StackableDB {
   // the status says that it could not be kept.
   rocksdb::Status SetPolicy(int level, int policy, FlsmTransition transition = FlsmTransition::kFlexible);
   FlsmShape Shape() const { return compactor_->Shape(); }
+  // Since it was opened.
+  FlsmStatistics Statistics() const;
   // Returns when no compaction is due.
   void WaitUntilSettled() { compactor_->WaitUntilSettled(); }
   // The last failure of a compaction that has not succeeded since.
@@ -42,15 +45,20 @@ class FlsmStore : public rocksdb::StackableDB {
   using StackableDB::GetIntProperty;
   bool GetIntProperty(rocksdb::ColumnFamilyHandle* family, const rocksdb::Slice& property,
                       uint64_t* value) override;
+  using StackableDB::NewIterator;
+  rocksdb::Iterator* NewIterator(const rocksdb::ReadOptions& options,
+                                 rocksdb::ColumnFamilyHandle* family) override;
   rocksdb::Status Close() override;
 
  private:
   class FlushListener;
 
-  FlsmStore(rocksdb::DB* db, std::shared_ptr<FlushListener> listener, FlsmShape shape, int workers,
-            FlsmCompactor::OnChange on_change);
+  FlsmStore(rocksdb::DB* db, std::unique_ptr<FlsmRecorder> recorder, std::shared_ptr<FlushListener> listener,
+            FlsmShape shape, int workers, FlsmCompactor::OnChange on_change);
 
+  const std::unique_ptr<FlsmRecorder> recorder_;
   const std::shared_ptr<FlushListener> listener_;
+  const uint64_t first_entry_;  // the database's sequence number when it was opened
   std::unique_ptr<FlsmCompactor> compactor_;
 };
 

@@ -168,6 +168,51 @@ TEST_F(FlsmStoreTest, TellsOfItsCompactionsAsRocksDbDoes) {
   EXPECT_EQ(Broken(store_->Shape()), "");
 }
 
+TEST_F(FlsmStoreTest, CountsWhatItIsAskedForAndWhatCompactionsCost) {
+  FlsmOptions layout = Layout({1});
+  layout.sample_every = 1;
+  ASSERT_TRUE(Open(layout).ok());
+  for (int round = 0; round < 10; ++round) {
+    Put(0, 400, std::string(1000, 'v'));
+    ASSERT_TRUE(store_->Flush(rocksdb::FlushOptions()).ok());
+    store_->WaitUntilSettled();
+  }
+  std::string value;
+  EXPECT_TRUE(store_->Get(rocksdb::ReadOptions(), "key1", &value).ok());
+  EXPECT_TRUE(store_->Get(rocksdb::ReadOptions(), "nowhere", &value).IsNotFound());
+  delete store_->NewIterator(rocksdb::ReadOptions());
+  const FlsmStatistics statistics = store_->Statistics();
+  EXPECT_EQ(statistics.entries_written, 4000u);
+  EXPECT_EQ(statistics.lookups, 2u);
+  EXPECT_EQ(statistics.found, 1u);
+  EXPECT_EQ(statistics.iterators, 1u);
+  ASSERT_EQ(statistics.levels.size(), 7u);
+  uint64_t found = 0;
+  for (const FlsmLevelStatistics& level : statistics.levels) {
+    found += level.found;
+  }
+  EXPECT_EQ(found, 1u);
+  EXPECT_EQ(statistics.levels[0].compactions, 0u) << "nothing is compacted into RocksDB's level 0";
+  const FlsmLevelStatistics& first = statistics.levels[1];
+  EXPECT_GE(first.compactions, 10u);
+  EXPECT_GE(first.compaction_written_bytes, 400u * 1000u);
+  EXPECT_GT(first.compaction_read_bytes, first.compaction_written_bytes) << "entries overwrite each other";
+  EXPECT_GT(first.compaction_us, 0u);
+}
+
+TEST_F(FlsmStoreTest, RecordsNothingOfLookupsWhereNobodyAsksForIt) {
+  FlsmOptions layout = Layout({1});
+  layout.sample_every = 0;
+  ASSERT_TRUE(Open(layout).ok());
+  Put(0, 1, "value");
+  std::string value;
+  EXPECT_TRUE(store_->Get(rocksdb::ReadOptions(), "key0", &value).ok());
+  delete store_->NewIterator(rocksdb::ReadOptions());
+  EXPECT_EQ(store_->Statistics().lookups, 0u);
+  EXPECT_EQ(store_->Statistics().iterators, 0u);
+  EXPECT_EQ(store_->Statistics().entries_written, 1u);
+}
+
 TEST_F(FlsmStoreTest, RefusesPoliciesThatThereAreNot) {
   ASSERT_TRUE(Open(Layout({1})).ok());
   EXPECT_TRUE(store_->SetPolicy(0, 1).IsInvalidArgument());
@@ -208,6 +253,29 @@ class FlsmFilteredStoreTest : public FlsmStoreTest, public testing::WithParamInt
     rocksdb::SetPerfLevel(rocksdb::PerfLevel::kDisable);
     return found;
   }
+
+  // What the store tells of the same lookups when it looks at each, as it does when the thread does not.
+  void ExpectStatisticsOf(const std::vector<Passed>& found, int count) {
+    const FlsmStatistics before = store_->Statistics();
+    std::string value;
+    for (int key = 0; key < count; ++key) {
+      store_->Get(rocksdb::ReadOptions(), "key" + std::to_string(key) + "x", &value).PermitUncheckedError();
+    }
+    EXPECT_EQ(rocksdb::GetPerfLevel(), rocksdb::PerfLevel::kDisable) << "as it was";
+    EXPECT_FALSE(rocksdb::get_perf_context()->per_level_perf_context_enabled);
+    const FlsmStatistics after = store_->Statistics();
+    EXPECT_EQ(after.lookups - before.lookups, static_cast<uint64_t>(count));
+    EXPECT_EQ(after.found, before.found);
+    for (std::size_t level = 1; level <= found.size(); ++level) {
+      const FlsmLevelStatistics& now = after.levels[level];
+      EXPECT_EQ(now.passed - before.levels[level].passed, found[level - 1].passed) << "level " << level;
+      EXPECT_EQ(now.passed + now.filtered,
+                found[level - 1].asked + before.levels[level].passed + before.levels[level].filtered)
+          << "level " << level;
+      EXPECT_EQ(now.false_positives - before.levels[level].false_positives, found[level - 1].passed);
+      EXPECT_EQ(now.read_ns > before.levels[level].read_ns, found[level - 1].asked > 0);
+    }
+  }
 };
 
 TEST_P(FlsmFilteredStoreTest, AbsentKeysPassAsOftenAsTheFormulaSays) {
@@ -215,6 +283,7 @@ TEST_P(FlsmFilteredStoreTest, AbsentKeysPassAsOftenAsTheFormulaSays) {
   constexpr uint64_t kEnough = 50;   // keys that pass, to tell a rate from
   FlsmOptions layout = Layout({1});  // one run a level
   layout.filters = {4, GetParam()};
+  layout.sample_every = 1;
   ASSERT_TRUE(Open(layout).ok());
   std::mt19937 random(1);
   for (int key = 0; key < kKeys; ++key) {
@@ -226,6 +295,7 @@ TEST_P(FlsmFilteredStoreTest, AbsentKeysPassAsOftenAsTheFormulaSays) {
   ASSERT_GE(shape.LevelsInUse(), 3) << ToText(shape);
   const std::vector<double> bits = BitsPerKey(layout.filters, shape.size_ratio, shape.LevelsInUse());
   const std::vector<Passed> found = LookForAbsent(kKeys);
+  ExpectStatisticsOf(found, kKeys);
   int compared = 0;
   for (std::size_t level = 0; level < bits.size(); ++level) {
     // A small run's filter is rounded up to a cache line.

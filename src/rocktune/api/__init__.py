@@ -11,6 +11,7 @@ from rocktune.api.machine import clean, doctor
 from rocktune.api.running import run
 from rocktune.api.studies import delete, export, report, show, studies
 from rocktune.api.sweeping import estimate_sweep, sweep, write_recorded
+from rocktune.api.tradeoff import estimate_map, map_flsm
 from rocktune.api.tuning import Outcome, estimate, resume, tune, verify
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "estimate",
     "estimate_comparison",
     "estimate_govern",
+    "estimate_map",
     "estimate_sweep",
     "export",
     "flsm_shape",
@@ -35,6 +37,7 @@ __all__ = [
     "list_spaces",
     "list_tuners",
     "list_workloads",
+    "map_flsm",
     "report",
     "resume",
     "run",

@@ -1,5 +1,6 @@
 """The commands about FLSM stores."""
 
+import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,10 +10,13 @@ import typer
 from rich.console import Console
 
 from rocktune import api
+from rocktune.api.tradeoff import SHAPES
 from rocktune.cli import options
-from rocktune.cli.app import app, show_result
+from rocktune.cli.app import announced, app, show_result
+from rocktune.cli.output import print_line
 from rocktune.cli.tables import table
-from rocktune.units import format_bytes, parse_bytes
+from rocktune.errors import UserError
+from rocktune.units import format_bytes, format_seconds, parse_bytes
 
 _BAR = 40
 """Characters that a full level takes."""
@@ -63,6 +67,102 @@ def simulate(
         "transition": transition,
     }
     show_result(api.simulate_flsm(parse_bytes(written), **asked), json, _print_simulation)
+
+
+@flsm.command("map")
+def trade_off(
+    device: Annotated[str, typer.Option(metavar="NAME|FILE", help="What the stores' I/O may use.")],
+    workload: options.Workload = None,
+    scale: options.Scale = None,
+    shapes: Annotated[
+        str,
+        typer.Option(metavar="K,NAME,...", help="Runs of every level, presets, leveled or universal."),
+    ] = ",".join(SHAPES),
+    lookups: Annotated[
+        str, typer.Option(metavar="PERCENT,...", help="Shares of lookups; the rest are puts.")
+    ] = "10,50,90,99",
+    absent: Annotated[bool, typer.Option("--absent", help="Look for keys that are not there.")] = False,
+    filters: Annotated[
+        str, typer.Option(metavar="uniform,monkey", help="How filters share out their memory.")
+    ] = "uniform",
+    bits: Annotated[str, typer.Option(metavar="N,...", help="Bits a key of the filters, on average.")] = "8",
+    size_ratio: Annotated[int, typer.Option(metavar="T", help="A level to the one above.")] = 10,
+    warm: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Before each point counts, at full size; 320 s.")
+    ] = None,
+    measure: Annotated[
+        str | None, typer.Option(metavar="TIME", help="How long each point counts, at full size; 640 s.")
+    ] = None,
+    repeats: Annotated[int, typer.Option(metavar="N", help="Runs of each point.")] = 1,
+    option: options.Assignments = None,
+    options_file: options.OptionsFile = None,
+    seed: options.Seed = None,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Where map.html goes.")] = Path("map"),
+    json: options.Json = False,
+) -> None:
+    """Measure which shape of the tree serves which mix of operations best."""
+    asked: dict[str, Any] = {
+        "device": device,
+        "workload": workload,
+        "scale": scale,
+        "shapes": shapes.split(","),
+        "lookups": [share / 100 for share in _numbers("--lookups", lookups)],
+        "absent": absent,
+        "filters": filters.split(","),
+        "bits_per_key": _numbers("--bits", bits),
+        "size_ratio": size_ratio,
+        "warm": warm,
+        "measure": measure,
+        "repeats": repeats,
+        "options": options.assignments("--option", option),
+        "options_file": options_file,
+        "seed": seed,
+    }
+    with announced(api.estimate_map(**asked), json, _print_estimate) as display:
+        found = api.map_flsm(observer=display, out=out, **asked)
+    show_result(found, json, _print_map)
+
+
+def _numbers(name: str, text: str) -> list[float]:
+    try:
+        return [float(number) for number in text.split(",")]
+    except ValueError:
+        raise UserError(f"{name}: '{text}' are no numbers with commas between them") from None
+
+
+def _print_estimate(console: Console, estimate: Mapping[str, Any]) -> None:
+    console.print(
+        f"Measures for {format_seconds(estimate['total_s'])} on a model of {estimate['scale']}; "
+        "stores are loaded before."
+    )
+
+
+def _print_map(console: Console, found: Mapping[str, Any]) -> None:
+    rows = table(
+        "lookups", "shape", "filters", "bits", "operations/s", "of the best", "read p99 (µs)", "write ampl.",
+        numbers=("lookups", "bits", "operations/s", "of the best", "read p99 (µs)", "write ampl."),
+    )  # fmt: skip
+    best: dict[float, float] = {}
+    for row in found["summary"]:
+        best[row["lookups"]] = max(best.get(row["lookups"], 0.0), row["throughput_ops_s"])
+    for row in found["summary"]:
+        rows.add_row(
+            f"{row['lookups']:.0%}",
+            row["shape"],
+            row["filters"],
+            f"{row['bits_per_key']:g}",
+            f"{row['throughput_ops_s']:,.0f}",
+            f"{row['throughput_ops_s'] / best[row['lookups']]:.0%}",
+            _number(row["read_latency_us_p99"], ",.0f"),
+            _number(row["write_amplification"], ".1f"),
+        )
+    console.print(rows)
+    if "report" in found:
+        print_line(f"Map: {found['report']}")
+
+
+def _number(value: float, style: str) -> str:
+    return "–" if math.isnan(value) else format(value, style)
 
 
 def _policies(text: str) -> str | list[int]:

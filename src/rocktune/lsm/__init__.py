@@ -15,6 +15,7 @@ from rocktune.lsm.levels import (
     worst_case_space_amplification,
     worst_case_write_amplification,
 )
+from rocktune.lsm.propagation import inferred_policy, propagated_policies
 from rocktune.lsm.transitions import (
     flexible_additional_pages,
     greedy_additional_pages,
@@ -31,10 +32,12 @@ __all__ = [
     "fused_features",
     "greedy_additional_pages",
     "greedy_transition_pages",
+    "inferred_policy",
     "lazy_additional_pages",
     "lazy_transition_delay_s",
     "level0_size_bytes",
     "level_count",
+    "propagated_policies",
     "read_sstable_cost",
     "worst_case_read_amplification",
     "worst_case_space_amplification",

@@ -1,8 +1,22 @@
 """What adapts while a store serves: the compaction governor, and a tree whose shape can change."""
 
 from rocktune.online.figures import figures_of
-from rocktune.online.flsm import FlsmLevel, FlsmShape, FlsmSnapshot, FlsmStore, flsm_shape_of, read_flsm_shape
-from rocktune.online.flsm_simulator import FlsmSimulator
+from rocktune.online.flsm import (
+    FlsmLevel,
+    FlsmLevelStatistics,
+    FlsmShape,
+    FlsmSimulator,
+    FlsmSnapshot,
+    FlsmStatistics,
+    FlsmStore,
+    MapPoint,
+    MapRequest,
+    flsm_shape_of,
+    flsm_statistics_of,
+    map_seconds,
+    read_flsm_shape,
+    run_map,
+)
 from rocktune.online.governed import (
     MODES,
     GovernedLoad,
@@ -16,18 +30,25 @@ from rocktune.online.missions import MissionLoad, run_missions
 __all__ = [
     "MODES",
     "FlsmLevel",
+    "FlsmLevelStatistics",
     "FlsmShape",
     "FlsmSimulator",
     "FlsmSnapshot",
+    "FlsmStatistics",
     "FlsmStore",
     "GovernedLoad",
     "GovernedRun",
+    "MapPoint",
+    "MapRequest",
     "MissionLoad",
     "figures_of",
     "flsm_shape_of",
+    "flsm_statistics_of",
     "governor_setting_names",
+    "map_seconds",
     "mode_options",
     "read_flsm_shape",
     "run_governed",
+    "run_map",
     "run_missions",
 ]

@@ -5,6 +5,7 @@ from rocktune.report.document import write_document
 from rocktune.report.governed import write_governed_report
 from rocktune.report.page import render_report, write_report
 from rocktune.report.reproduce import command_line
+from rocktune.report.tradeoff import write_tradeoff_report
 
 __all__ = [
     "command_line",
@@ -13,4 +14,5 @@ __all__ = [
     "write_document",
     "write_governed_report",
     "write_report",
+    "write_tradeoff_report",
 ]

@@ -1,69 +1,20 @@
 """An LSM-tree whose shape changes while it serves: RusKey's FLSM-tree (section 4) on RocksDB, in process."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Self
 
 from rocktune import _native
-from rocktune.errors import UserError, unknown_name
+from rocktune.errors import UserError
+from rocktune.online.flsm.layout import Filters, Granularity, Transition, flsm_layout
+from rocktune.online.flsm.shape import FlsmShape, flsm_shape_of
+from rocktune.online.flsm.statistics import FlsmStatistics, flsm_statistics_of
 from rocktune.trial import OptionMaps
 
-PRESETS = ("aggressive", "moderate", "lazy", "lazy-leveling")
-"""Static policies of section 7.1: K = 1, half of T, T; of lazy-leveling (Dostoevsky) all levels are lazy but
-the deepest that holds something."""
-
-Transition = Literal["flexible", "lazy", "greedy"]
-Filters = Literal["uniform", "monkey"]
-Granularity = Literal["levels", "files"]
 _AT_ONCE = 256
 """Entries that cross from C++ together."""
-
-
-@dataclass(frozen=True)
-class FlsmLevel:
-    """A logical level.
-
-    Attributes:
-        policy: K, the runs of a full level: 1 is leveling, the size ratio tiering.
-        capacity_bytes: what it holds when it is full.
-        run_bytes: its runs, the newest first.
-        sealed: which of them take nothing more in, whatever the policy is now.
-    """
-
-    policy: int
-    capacity_bytes: int
-    run_bytes: tuple[int, ...]
-    sealed: tuple[bool, ...]
-
-    @property
-    def held_bytes(self) -> int:
-        """What it holds."""
-        return sum(self.run_bytes)
-
-
-@dataclass(frozen=True)
-class FlsmShape:
-    """What a store's tree looks like at a moment.
-
-    Attributes:
-        size_ratio: T, by how much a level is larger than the one above.
-        level0_files: files that were flushed and not merged yet.
-        level0_bytes: likewise.
-        levels: from the first.
-    """
-
-    size_ratio: int
-    level0_files: int
-    level0_bytes: int
-    levels: tuple[FlsmLevel, ...]
-
-    @property
-    def runs(self) -> int:
-        """Sorted runs that a lookup of an absent key asks, each for its filter; smaller is better."""
-        return self.level0_files + sum(len(level.run_bytes) for level in self.levels)
 
 
 class FlsmSnapshot:
@@ -105,6 +56,7 @@ class FlsmStore:
         bits_per_key: float = 8.0,
         granularity: Granularity = "levels",
         workers: int = 3,
+        sample_every: int = 64,
         options: OptionMaps | None = None,
     ) -> None:
         """Creates a store, or opens the one that is there with its shape and its policies.
@@ -122,6 +74,7 @@ class FlsmStore:
             granularity: whether full levels are pushed down whole or, "files", in parts that are as cheap as
                 can be, so that no compaction is large. For what is pushed from now on.
             workers: compactions at once.
+            sample_every: one lookup of so many is looked at closely for `statistics`; 0 records none.
             options: of RocksDB, by section ("db", "cf", "table") and by its own names.
 
         Raises:
@@ -131,6 +84,7 @@ class FlsmStore:
         layout = flsm_layout(
             policies=policies, size_ratio=size_ratio, level1_bytes=level1_bytes, levels=levels,
             filters=filters, bits_per_key=bits_per_key, granularity=granularity, workers=workers,
+            sample_every=sample_every,
         )  # fmt: skip
         try:
             self._native = _native.FlsmStore(str(path), layout, json.dumps(options or {}))
@@ -184,6 +138,10 @@ class FlsmStore:
         """Returns what the tree looks like now."""
         return flsm_shape_of(json.loads(self._native.shape()))
 
+    def statistics(self) -> FlsmStatistics:
+        """Returns what the store was asked for and what each level cost, since it was opened."""
+        return flsm_statistics_of(json.loads(self._native.statistics()))
+
     def flush(self) -> None:
         """Writes what is in memory to a file of level 0."""
         self._native.flush()
@@ -216,79 +174,6 @@ class FlsmStore:
         return _entries(self._native.iterate(snapshot, start, stop))
 
 
-def flsm_layout(
-    *,
-    policies: str | Sequence[int],
-    size_ratio: int,
-    level1_bytes: int,
-    levels: int,
-    filters: Filters = "uniform",
-    bits_per_key: float = 8.0,
-    granularity: Granularity = "levels",
-    workers: int = 3,
-) -> str:
-    """Returns a layout as the extension takes it; see `FlsmStore` for what each means.
-
-    Raises:
-        UserError: a name is not known.
-    """
-    if filters not in ("uniform", "monkey"):
-        raise unknown_name("filters", filters, ("uniform", "monkey"))
-    if granularity not in ("levels", "files"):
-        raise unknown_name("granularity", granularity, ("levels", "files"))
-    layout = {
-        "policies": policies_of(policies, size_ratio, levels), "size_ratio": size_ratio,
-        "level1_bytes": level1_bytes, "levels": levels, "workers": workers,
-        "largest_policy": 1 if policies == "lazy-leveling" else 0,
-        "bits_per_key": bits_per_key, "filters": filters, "granularity": granularity,
-    }  # fmt: skip
-    return json.dumps(layout)
-
-
-def read_flsm_shape(path: Path | str) -> FlsmShape:
-    """Returns the shape of a store, which may be open in another process; nothing is changed.
-
-    Raises:
-        UserError: there is no FLSM store, or its shape cannot be read.
-    """
-    if not Path(path, "FLSM").exists():
-        raise UserError(f"{path}: is no FLSM store")
-    try:
-        return flsm_shape_of(json.loads(_native.flsm_shape(str(path))))
-    except (ValueError, RuntimeError) as failure:
-        raise UserError(f"{path}: {failure}") from None
-
-
 def _entries(iterator: _native.FlsmIterator) -> Iterator[tuple[bytes, bytes]]:
     while part := iterator.next(_AT_ONCE):
         yield from part
-
-
-def policies_of(policies: str | Sequence[int], size_ratio: int, levels: int) -> list[int]:
-    """Returns K of each level that a preset or a sequence stands for; a short sequence's last one goes on.
-
-    Raises:
-        UserError: there is no such preset, or the sequence is empty.
-    """
-    if not isinstance(policies, str):
-        if not policies:
-            raise UserError("policies: must have one at least")
-        return [*policies, *[policies[-1]] * (levels - len(policies))]
-    if policies not in PRESETS:
-        raise unknown_name("policies", policies, PRESETS)
-    named = {"aggressive": 1, "moderate": max(1, size_ratio // 2)}
-    return [named.get(policies, size_ratio)] * levels
-
-
-def flsm_shape_of(document: Mapping[str, Any]) -> FlsmShape:
-    """Returns a shape from what the extension or the worker has told of it."""
-    levels = tuple(
-        FlsmLevel(
-            policy=level["policy"],
-            capacity_bytes=level["capacity_bytes"],
-            run_bytes=tuple(run["bytes"] for run in level["runs"]),
-            sealed=tuple(run["sealed"] for run in level["runs"]),
-        )
-        for level in document["levels"]
-    )
-    return FlsmShape(document["size_ratio"], document["level0_files"], document["level0_bytes"], levels)

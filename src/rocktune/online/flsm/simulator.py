@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 from rocktune import _native
 from rocktune.errors import UserError
-from rocktune.online.flsm import FlsmShape, Granularity, Transition, flsm_layout, flsm_shape_of
+from rocktune.online.flsm.layout import Granularity, Transition, flsm_layout
+from rocktune.online.flsm.shape import FlsmShape, flsm_shape_of
 from rocktune.units import MIB, format_bytes
 
 _MOST_FLUSHES = 4_000_000

@@ -143,5 +143,30 @@ def test_a_closed_store_says_so_and_what_came_from_it_lives_on(tmp_path: Path) -
         assert again.get(b"key") == b"value"
 
 
+def test_statistics_tell_what_was_asked_for_and_what_each_level_cost(tmp_path: Path) -> None:
+    drawn = random.Random(1)
+    with small(tmp_path, sample_every=1, bits_per_key=2) as store:
+        for _ in range(2000):
+            store.put(drawn.randbytes(8), drawn.randbytes(1000))
+        store.flush()
+        store.settle()
+        before = store.statistics()
+        assert [store.get(drawn.randbytes(8)) for _ in range(1000)] == [None] * 1000
+        for _ in store.items():
+            break
+        since = store.statistics().since(before)
+        assert (since.lookups, since.found, since.iterators, since.entries_written) == (1000, 0, 1, 0)
+        assert before.entries_written == 2000
+        assert before.levels[1].compaction_written_bytes > 0
+        deepest = max(level for level, held in enumerate(store.shape().levels, 1) if held.run_bytes)
+        # Two bits a key let e^(-2 (ln 2)^2) = 38% pass; filters of small tables are rounded up, and better.
+        assert 0.01 < since.levels[deepest].false_positive_rate < 0.45
+        assert since.levels[deepest].read_ns > 0
+        assert since.levels[deepest].compactions == 0
+    with small(tmp_path, sample_every=0) as store:
+        store.get(b"key")
+        assert store.statistics().lookups == 0
+
+
 def test_it_is_to_be_had_from_the_package_itself() -> None:
     assert rocktune.FlsmStore is FlsmStore

@@ -1,0 +1,75 @@
+"""What it costs to leave an FLSM store's statistics on: pairs of runs with and without, half lookups."""
+
+from typing import Any
+
+from benchmarks.claims import Claim, Settings, main, ratio_interval, write_csv
+from benchmarks.flsm.shared import RUSKEY, Where, buffer_at, decided_at, layout
+from benchmarks.measuring import embedded_engine, processors_awake
+from rocktune.device import load_device
+from rocktune.engine import EmbeddedEngine
+from rocktune.online import MissionLoad, run_missions
+from rocktune.space import merged_options
+from rocktune.workload import load_workload
+
+SOURCE = "issue 8, must hold: statistics on"
+ON, OFF = 64, 0
+DEVICE = "none"
+"""Where the processor sets the pace: with a device to wait for it would cost less."""
+POLICY = 5
+MOST = 1.03
+
+
+def statistics_cost(settings: Settings) -> list[Claim]:
+    """Runs pairs, each in another order than the one before; `--repeats` and `--operations` say how much."""
+    repeats = 2 if settings.quick else int(settings.extra["repeats"])
+    rows: list[dict[str, Any]] = []
+    with processors_awake(), embedded_engine() as engine:
+        for turn in range(repeats):
+            order = (ON, OFF) if turn % 2 else (OFF, ON)
+            rows += [_row(settings, engine, every, turn) for every in order]
+            settings.say(f"pair {turn + 1} of {repeats}")
+        version = engine.version
+    if settings.out is not None:
+        write_csv(settings.out / "runs.csv", rows)
+    return [_claim(rows, name, version) for name in ("operations_s", "cpu_s")]
+
+
+def _row(settings: Settings, engine: EmbeddedEngine, sample_every: int, turn: int) -> dict[str, Any]:
+    operations = 20_000 if settings.quick else int(settings.extra["operations"])
+    load = MissionLoad(
+        workload=load_workload("ruskey-balanced"),
+        device=load_device(DEVICE),
+        scale=settings.scale,
+        missions=1,
+        operations=operations * settings.scale,
+        options=merged_options(
+            RUSKEY, buffer_at(settings.scale), layout([POLICY], sample_every=sample_every)
+        ),
+        seed=settings.seed + turn,
+    )
+    (window,) = run_missions(engine, load)
+    return {
+        "turn": turn,
+        "sample_every": sample_every,
+        "operations_s": operations / (window.until_s - window.from_s),
+        "cpu_s": window.raw["cpu_s"],
+    }
+
+
+def _claim(rows: list[dict[str, Any]], figure: str, version: str) -> Claim:
+    on, off = ([row[figure] for row in rows if row["sample_every"] == every] for every in (ON, OFF))
+    if figure == "operations_s":
+        on, off = off, on  # larger is better
+    ratio = ratio_interval([with_it / without for with_it, without in zip(on, off, strict=True)])
+    name = {"operations_s": "throughput_without_over_with", "cpu_s": "cpu_with_over_without"}[figure]
+    return decided_at(f"statistics_{name}", SOURCE, "ratio", ratio, high=MOST, where=Where(version, DEVICE))
+
+
+if __name__ == "__main__":
+    main(
+        "flsm.statistics_cost",
+        statistics_cost,
+        scale=256,
+        quick_scale=2048,
+        extra={"repeats": 20, "operations": 400_000},
+    )

@@ -1,0 +1,65 @@
+#include "rocktune/flsm/flsm_statistics.h"
+
+#include <rocksdb/perf_level.h>
+
+#include <map>
+
+namespace rocktune {
+
+bool FlsmRecorder::ThreadUsesPerfContext() {
+  return rocksdb::GetPerfLevel() > rocksdb::PerfLevel::kEnableCount ||
+         rocksdb::get_perf_context()->per_level_perf_context_enabled;
+}
+
+FlsmRecorder::Sample::Sample(FlsmRecorder* recorder)
+    : recorder_(recorder), own_(*rocksdb::get_perf_context()), own_level_(rocksdb::GetPerfLevel()) {
+  rocksdb::PerfContext* context = rocksdb::get_perf_context();
+  context->Reset();
+  context->ClearPerLevelPerfContext();
+  context->EnablePerLevelPerfContext();
+  rocksdb::SetPerfLevel(rocksdb::PerfLevel::kEnableTimeExceptForMutex);
+}
+
+FlsmRecorder::Sample::~Sample() {
+  rocksdb::PerfContext* context = rocksdb::get_perf_context();
+  const uint64_t weight = recorder_->sample_every_;
+  const std::map<uint32_t, rocksdb::PerfContextByLevel> none;  // in a RocksDB that was built without
+  for (const auto& [physical, seen] :
+       context->level_to_perf_context == nullptr ? none : *context->level_to_perf_context) {
+    Level& level = recorder_->OfPhysical(static_cast<int>(physical));
+    level.filtered += weight * seen.bloom_filter_useful;
+    level.passed += weight * seen.bloom_filter_full_positive;
+    level.false_positives +=
+        weight * (seen.bloom_filter_full_positive - seen.bloom_filter_full_true_positive);
+    level.found += weight * seen.user_key_return_count;
+    level.read_ns += weight * seen.get_from_table_nanos;
+  }
+  context->ClearPerLevelPerfContext();
+  *context = own_;
+  rocksdb::SetPerfLevel(own_level_);
+}
+
+void FlsmRecorder::CountCompaction(int level, const rocksdb::CompactionJobStats& stats) {
+  Level& counted = levels_[static_cast<std::size_t>(level)];
+  ++counted.compactions;
+  counted.read_bytes += stats.total_input_bytes;
+  counted.written_bytes += stats.total_output_bytes;
+  counted.compaction_us += stats.elapsed_micros;
+}
+
+FlsmStatistics FlsmRecorder::Take(int levels) const {
+  const auto counts = counts_.Take();
+  FlsmStatistics statistics;
+  statistics.lookups = counts[kLookups];
+  statistics.found = counts[kFound];
+  statistics.iterators = counts[kIterators];
+  for (int number = 0; number <= levels; ++number) {
+    const Level& level = levels_[static_cast<std::size_t>(number)];
+    statistics.levels.push_back({level.filtered, level.passed, level.false_positives, level.found,
+                                 level.read_ns, level.compactions, level.read_bytes, level.written_bytes,
+                                 level.compaction_us});
+  }
+  return statistics;
+}
+
+}  // namespace rocktune

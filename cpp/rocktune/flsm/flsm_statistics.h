@@ -1,0 +1,121 @@
+#pragma once
+
+#include <rocksdb/compaction_job_stats.h>
+#include <rocksdb/perf_context.h>
+#include <rocksdb/status.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "rocktune/flsm/flsm_shape.h"
+#include "rocktune/util/sharded_counts.h"
+
+namespace rocktune {
+
+// What happened at a logical level since the store was opened.
+struct FlsmLevelStatistics {
+  // Of all lookups, estimated from those that were looked at closely. What a filter said counts for the level
+  // in which its table was opened first; where tables are moved that may be one above.
+  uint64_t filtered = 0;         // runs whose filter said that the key is not there
+  uint64_t passed = 0;           // runs whose filter let the lookup pass
+  uint64_t false_positives = 0;  // of them, those that did not have the key
+  uint64_t found = 0;            // keys that were found here
+  uint64_t read_ns = 0;          // in the level's tables
+  // Of compactions whose output is here, all counted; moving tables reads and writes nothing.
+  uint64_t compactions = 0;
+  uint64_t compaction_read_bytes = 0;
+  uint64_t compaction_written_bytes = 0;
+  uint64_t compaction_us = 0;
+};
+
+// What a store was asked for and what it cost, since it was opened; all numbers only grow.
+struct FlsmStatistics {
+  uint64_t lookups = 0;
+  uint64_t found = 0;      // lookups whose key was there
+  uint64_t iterators = 0;  // that were made
+  uint64_t entries_written = 0;
+  std::vector<FlsmLevelStatistics> levels;  // [0] is RocksDB's own level 0
+};
+
+// Gathers statistics, so cheaply that they can stay on: lookups are counted, and one of `sample_every` is
+// looked at closely with RocksDB's PerfContext, which the thread gets back as it was. A thread that uses more
+// of that than RocksDB's default does is never looked at. Thread-safe.
+class FlsmRecorder {
+ public:
+  // `sample_every` 0 records no lookup and no iterator. `slots` is the shape's.
+  FlsmRecorder(uint64_t sample_every, int slots) : sample_every_(sample_every), slots_(slots) {}
+
+  // Does a lookup: `get` returns its status.
+  template <typename Get>
+  rocksdb::Status Lookup(const Get& get);
+  void CountIterator() {
+    if (sample_every_ > 0) {
+      counts_.Add(kIterators, 1);
+    }
+  }
+  // A compaction whose output is in a logical level has ended well.
+  void CountCompaction(int level, const rocksdb::CompactionJobStats& stats);
+
+  // All but the entries written, which the database knows, for so many levels and RocksDB's level 0.
+  FlsmStatistics Take(int levels) const;
+
+ private:
+  enum Count : std::size_t { kLookups, kFound, kIterators, kCounts };
+
+  static bool ThreadUsesPerfContext();
+
+  // One lookup's view of the levels. Puts the thread's own settings and figures back when it ends.
+  class Sample {
+   public:
+    explicit Sample(FlsmRecorder* recorder);
+    ~Sample();
+    Sample(const Sample&) = delete;
+    Sample& operator=(const Sample&) = delete;
+
+   private:
+    FlsmRecorder* const recorder_;
+    const rocksdb::PerfContext own_;
+    const rocksdb::PerfLevel own_level_;
+  };
+
+  struct Level {
+    std::atomic<uint64_t> filtered{0}, passed{0}, false_positives{0}, found{0}, read_ns{0};
+    std::atomic<uint64_t> compactions{0}, read_bytes{0}, written_bytes{0}, compaction_us{0};
+  };
+  Level& OfPhysical(int physical) {
+    return levels_[physical == 0 ? 0 : static_cast<std::size_t>(1 + (physical - 1) / slots_)];
+  }
+
+  const uint64_t sample_every_;
+  const int slots_;
+  ShardedCounts<kCounts> counts_;
+  std::array<Level, kMostFlsmLevels + 1> levels_;
+};
+
+template <typename Get>
+rocksdb::Status FlsmRecorder::Lookup(const Get& get) {
+  if (sample_every_ == 0) {
+    return get();
+  }
+  // Each thread looks closely at every so many of its own, beginning with the first.
+  thread_local uint64_t until_sample = 0;
+  const bool sampled = until_sample == 0 && !ThreadUsesPerfContext();
+  until_sample = until_sample == 0 ? sample_every_ - 1 : until_sample - 1;
+  counts_.Add(kLookups, 1);
+  rocksdb::Status status;
+  if (sampled) {
+    const Sample sample(this);
+    status = get();
+  } else {
+    status = get();
+  }
+  if (status.ok()) {
+    counts_.Add(kFound, 1);
+  }
+  return status;
+}
+
+}  // namespace rocktune

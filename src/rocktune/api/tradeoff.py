@@ -1,0 +1,152 @@
+"""The map of the trade-off: which shape of the tree serves which mix of operations best."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict
+from itertools import groupby
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from rocktune.api.engines import own_options
+from rocktune.api.options import options_by_section
+from rocktune.device import load_device
+from rocktune.engine import EmbeddedEngine, RunFailed, default_data_directory
+from rocktune.errors import UserError
+from rocktune.online import MapPoint, MapRequest, map_seconds, run_map
+from rocktune.online.flsm import Filters
+from rocktune.report import write_tradeoff_report
+from rocktune.space import merged_options
+from rocktune.study import Observer
+from rocktune.units import format_scale, parse_scale, parse_seconds
+from rocktune.workload import load_workload
+
+REPORT_NAME = "map.html"
+SHAPES = ("1", "2", "5", "10", "lazy-leveling", "leveled", "universal")
+LOOKUPS = (0.1, 0.5, 0.9, 0.99)
+
+
+def estimate_map(**asked: Any) -> dict[str, Any]:
+    """Says what `map_flsm` would take, and measures nothing.
+
+    Args:
+        asked: what `map_flsm` takes, but for where results go.
+
+    Returns:
+        `scale` and `total_s`, loading apart.
+
+    Raises:
+        UserError: see `map_flsm`.
+    """
+    request = _request(**asked)
+    return {"scale": format_scale(request.scale), "total_s": map_seconds(request)}
+
+
+def map_flsm(
+    *, out: str | Path | None = None, observer: Observer | None = None, **asked: Any
+) -> dict[str, Any]:
+    """Measures shapes of the tree under mixes of operations, RocksDB's own compaction styles beside them.
+
+    Args:
+        out: a directory for map.html; none is written without one.
+        observer: is told what happens.
+        asked: by name, each with a default: `workload` (a name or file whose mix is replaced;
+            "ruskey-balanced"), `device` (a name or file), `scale` ("1/S"; 1/128), `shapes` (K as text, a
+            preset of FLSM stores, "leveled" or "universal"), `lookups` (shares, from 0 to 1), `absent`
+            (whether they look for keys that are not there), `filters` ("uniform", "monkey"), `bits_per_key`,
+            `size_ratio`, `warm` and `measure` (how long each point is used before it counts, and while it
+            does, at full size), `repeats`, `options` and `options_file` (RocksDB's, at full size), `seed`.
+
+    Returns:
+        A JSON object: `workload`, `device`, `scale`, `engine`, `absent`, `points` (the fields of
+        `rocktune.online.MapPoint` for every run), `summary` (the same for each point, the median over its
+        runs, with `throughput_ops_s_low` and `throughput_ops_s_high`), and `report` (the path) where there
+        is one.
+
+    Raises:
+        UserError: something given is wrong, a store failed, or this machine lacks what it takes.
+    """
+    request = _request(**asked)
+    watching = observer or Observer()
+    total_s = map_seconds(request)
+    engine = EmbeddedEngine(default_data_directory(), memory_limit_bytes=0, disk_limit_bytes=0)
+    with closing(engine):
+        watching.estimated(total_s)
+        watching.phase_started("map", total_s)
+        try:
+            points = run_map(engine, request, watching.progress)
+        except RunFailed as failed:
+            raise UserError(f"map: {failed.message}") from None
+        version = engine.version
+    found: dict[str, Any] = {
+        "workload": request.workload.name,
+        "device": request.device.name,
+        "scale": format_scale(request.scale),
+        "engine": version,
+        "absent": request.absent,
+        "points": [asdict(point) for point in points],
+        "summary": summary_of(points),
+    }
+    if out is not None:
+        found["report"] = Path(out) / REPORT_NAME
+        write_tradeoff_report(found["report"], found)
+    return found
+
+
+def summary_of(points: Sequence[MapPoint]) -> list[dict[str, Any]]:
+    """Returns each point once: the median over its runs, and the lowest and highest throughput."""
+
+    def key(point: MapPoint) -> tuple[str, float, float]:
+        return point.filters, point.bits_per_key, point.lookups
+
+    order = {shape: number for number, shape in enumerate(dict.fromkeys(point.shape for point in points))}
+    ordered = sorted(points, key=lambda point: (*key(point), order[point.shape]))
+    rows = []
+    for _, group in groupby(ordered, key=lambda point: (key(point), point.shape)):
+        runs = [asdict(point) for point in group]
+        throughputs = [run["throughput_ops_s"] for run in runs]
+        rows.append(
+            {
+                name: median(run[name] for run in runs) if isinstance(value, float) else value
+                for name, value in runs[0].items()
+                if name != "turn"
+            }
+            | {"throughput_ops_s_low": min(throughputs), "throughput_ops_s_high": max(throughputs)}
+        )
+    return rows
+
+
+def _request(
+    *,
+    workload: str | None = None,
+    device: str,
+    scale: str | None = None,
+    shapes: Sequence[str] = SHAPES,
+    lookups: Sequence[float] = LOOKUPS,
+    absent: bool = False,
+    filters: Sequence[Filters] = ("uniform",),
+    bits_per_key: Sequence[float] = (8.0,),
+    size_ratio: int = 10,
+    warm: str | float | None = None,
+    measure: str | float | None = None,
+    repeats: int = 1,
+    options: Mapping[str, str] | None = None,
+    options_file: str | Path | None = None,
+    seed: int | None = None,
+) -> MapRequest:
+    return MapRequest(
+        workload=load_workload(workload or "ruskey-balanced"),
+        device=load_device(device),
+        scale=parse_scale(scale or "1/128"),
+        shapes=shapes,
+        lookups=lookups,
+        absent=absent,
+        filters=filters,
+        bits_per_key=bits_per_key,
+        size_ratio=size_ratio,
+        warm_s=parse_seconds("320s" if warm is None else warm, "warm"),
+        measure_s=parse_seconds("640s" if measure is None else measure, "measure"),
+        repeats=repeats,
+        options=merged_options(own_options(options_file) or {}, options_by_section(options or {})),
+        seed=1 if seed is None else seed,
+    )

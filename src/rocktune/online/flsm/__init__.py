@@ -1,0 +1,31 @@
+"""An LSM-tree whose shape changes while it serves: RusKey's FLSM-tree (section 4) on RocksDB, in process."""
+
+from rocktune.online.flsm.layout import PRESETS, Filters, Granularity, Transition, flsm_layout, policies_of
+from rocktune.online.flsm.shape import FlsmLevel, FlsmShape, flsm_shape_of, read_flsm_shape
+from rocktune.online.flsm.simulator import FlsmSimulator
+from rocktune.online.flsm.statistics import FlsmLevelStatistics, FlsmStatistics, flsm_statistics_of
+from rocktune.online.flsm.store import FlsmSnapshot, FlsmStore
+from rocktune.online.flsm.tradeoff_map import MapPoint, MapRequest, map_seconds, run_map
+
+__all__ = [
+    "PRESETS",
+    "Filters",
+    "FlsmLevel",
+    "FlsmLevelStatistics",
+    "FlsmShape",
+    "FlsmSimulator",
+    "FlsmSnapshot",
+    "FlsmStatistics",
+    "FlsmStore",
+    "Granularity",
+    "MapPoint",
+    "MapRequest",
+    "Transition",
+    "flsm_layout",
+    "flsm_shape_of",
+    "flsm_statistics_of",
+    "map_seconds",
+    "policies_of",
+    "read_flsm_shape",
+    "run_map",
+]

@@ -1,0 +1,63 @@
+"""How an FLSM-tree is laid out: policies by name, and what the extension takes."""
+
+import json
+from collections.abc import Sequence
+from typing import Literal
+
+from rocktune.errors import UserError, unknown_name
+
+PRESETS = ("aggressive", "moderate", "lazy", "lazy-leveling")
+"""Static policies of section 7.1: K = 1, half of T, T; of lazy-leveling (Dostoevsky) all levels are lazy but
+the deepest that holds something."""
+
+Transition = Literal["flexible", "lazy", "greedy"]
+Filters = Literal["uniform", "monkey"]
+FILTERS: tuple[Filters, ...] = ("uniform", "monkey")
+Granularity = Literal["levels", "files"]
+
+
+def flsm_layout(
+    *,
+    policies: str | Sequence[int],
+    size_ratio: int,
+    level1_bytes: int,
+    levels: int,
+    filters: Filters = "uniform",
+    bits_per_key: float = 8.0,
+    granularity: Granularity = "levels",
+    workers: int = 3,
+    sample_every: int = 64,
+) -> str:
+    """Returns a layout as the extension takes it; see `FlsmStore` for what each means.
+
+    Raises:
+        UserError: a name is not known.
+    """
+    if filters not in FILTERS:
+        raise unknown_name("filters", filters, FILTERS)
+    if granularity not in ("levels", "files"):
+        raise unknown_name("granularity", granularity, ("levels", "files"))
+    layout = {
+        "policies": policies_of(policies, size_ratio, levels), "size_ratio": size_ratio,
+        "level1_bytes": level1_bytes, "levels": levels, "workers": workers,
+        "largest_policy": 1 if policies == "lazy-leveling" else 0,
+        "bits_per_key": bits_per_key, "filters": filters, "granularity": granularity,
+        "sample_every": sample_every,
+    }  # fmt: skip
+    return json.dumps(layout)
+
+
+def policies_of(policies: str | Sequence[int], size_ratio: int, levels: int) -> list[int]:
+    """Returns K of each level that a preset or a sequence stands for; a short sequence's last one goes on.
+
+    Raises:
+        UserError: there is no such preset, or the sequence is empty.
+    """
+    if not isinstance(policies, str):
+        if not policies:
+            raise UserError("policies: must have one at least")
+        return [*policies, *[policies[-1]] * (levels - len(policies))]
+    if policies not in PRESETS:
+        raise unknown_name("policies", policies, PRESETS)
+    named = {"aggressive": 1, "moderate": max(1, size_ratio // 2)}
+    return [named.get(policies, size_ratio)] * levels

@@ -1,0 +1,83 @@
+"""What an FLSM store was asked for, and what each level cost."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import astuple, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class FlsmLevelStatistics:
+    """What happened at a level. What concerns lookups is estimated from a sample of them, the rest counted.
+
+    Where RocksDB moves tables, what a filter said may count for the level above.
+
+    Attributes:
+        filtered: runs whose filter said that a key is not there.
+        passed: runs whose filter let a lookup pass.
+        false_positives: of them, those that did not have the key; smaller is better.
+        found: keys that were found here.
+        read_ns: that lookups spent in the level's tables.
+        compactions: whose output was here; moved tables have read and written nothing.
+        compaction_read_bytes: by them.
+        compaction_written_bytes: likewise.
+        compaction_us: that they took.
+    """
+
+    filtered: int
+    passed: int
+    false_positives: int
+    found: int
+    read_ns: int
+    compactions: int
+    compaction_read_bytes: int
+    compaction_written_bytes: int
+    compaction_us: int
+
+    @property
+    def false_positive_rate(self) -> float:
+        """How often the filter of a run without the key lets a lookup pass; NaN if none was asked."""
+        absent = self.filtered + self.false_positives
+        return self.false_positives / absent if absent else math.nan
+
+    def since(self, earlier: "FlsmLevelStatistics") -> "FlsmLevelStatistics":
+        """Returns what has happened since."""
+        return FlsmLevelStatistics(
+            *(now - before for now, before in zip(astuple(self), astuple(earlier), strict=True))
+        )
+
+
+@dataclass(frozen=True)
+class FlsmStatistics:
+    """What a store was asked for and what it cost, since it was opened.
+
+    Attributes:
+        lookups: of one key.
+        found: of them, those whose key was there.
+        iterators: that were made.
+        entries_written: puts and deletes.
+        levels: from RocksDB's own level 0, which holds what was flushed.
+    """
+
+    lookups: int
+    found: int
+    iterators: int
+    entries_written: int
+    levels: tuple[FlsmLevelStatistics, ...]
+
+    def since(self, earlier: "FlsmStatistics") -> "FlsmStatistics":
+        """Returns what has happened since; `earlier` is of the same store and not of before it was opened."""
+        levels = zip(self.levels, earlier.levels, strict=True)
+        return FlsmStatistics(
+            self.lookups - earlier.lookups,
+            self.found - earlier.found,
+            self.iterators - earlier.iterators,
+            self.entries_written - earlier.entries_written,
+            tuple(now.since(before) for now, before in levels),
+        )
+
+
+def flsm_statistics_of(document: Mapping[str, Any]) -> FlsmStatistics:
+    """Returns statistics from what the extension or the worker has told of them."""
+    levels = tuple(FlsmLevelStatistics(**level) for level in document["levels"])
+    return FlsmStatistics(**{**document, "levels": levels})

@@ -83,8 +83,8 @@ rocksdb::Status Compact(const FlsmTask& task, const FlsmShape& shape, rocksdb::D
     return rocksdb::Status::OK();
   }
   rocksdb::CompactionJobInfo done;
-  const rocksdb::Status status = db->CompactFiles(CompactionOptionsOf(db->GetOptions(), stopping), names,
-                                                  task.output, -1, nullptr, &done);
+  rocksdb::Status status = db->CompactFiles(CompactionOptionsOf(db->GetOptions(), stopping), names,
+                                            task.output, -1, nullptr, &done);
   if (status.ok()) {
     recorder->CountCompaction(task.OutputLevel(), done.stats);
   }

@@ -89,10 +89,10 @@ class FlsmRecorder {
     return levels_[physical == 0 ? 0 : static_cast<std::size_t>(1 + (physical - 1) / slots_)];
   }
 
-  const uint64_t sample_every_;
-  const int slots_;
   ShardedCounts<kCounts> counts_;
+  const uint64_t sample_every_;
   std::array<Level, kMostFlsmLevels + 1> levels_;
+  const int slots_;
 };
 
 template <typename Get>

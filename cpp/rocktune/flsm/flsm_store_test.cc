@@ -187,16 +187,19 @@ TEST_F(FlsmStoreTest, CountsWhatItIsAskedForAndWhatCompactionsCost) {
   EXPECT_EQ(statistics.found, 1u);
   EXPECT_EQ(statistics.iterators, 1u);
   ASSERT_EQ(statistics.levels.size(), 7u);
-  uint64_t found = 0;
+  FlsmLevelStatistics all;
   for (const FlsmLevelStatistics& level : statistics.levels) {
-    found += level.found;
+    all.found += level.found;
+    all.compaction_read_bytes += level.compaction_read_bytes;
+    all.compaction_written_bytes += level.compaction_written_bytes;
   }
-  EXPECT_EQ(found, 1u);
+  EXPECT_EQ(all.found, 1u);
+  EXPECT_GT(all.compaction_read_bytes, all.compaction_written_bytes + (1u << 20))
+      << "ten times the same keys, of which two levels hold at most a few rounds";
   EXPECT_EQ(statistics.levels[0].compactions, 0u) << "nothing is compacted into RocksDB's level 0";
   const FlsmLevelStatistics& first = statistics.levels[1];
   EXPECT_GE(first.compactions, 10u);
   EXPECT_GE(first.compaction_written_bytes, 400u * 1000u);
-  EXPECT_GT(first.compaction_read_bytes, first.compaction_written_bytes) << "entries overwrite each other";
   EXPECT_GT(first.compaction_us, 0u);
 }
 

@@ -62,6 +62,7 @@ def alabed_tuners(settings: Settings) -> list[Claim]:
             device=str(settings.extra["device"]),
             scale=format_scale(settings.scale),
             budget=f"{steps * TRIAL_S / settings.scale}s",
+            seed=settings.seed,
             study="alabed-tuners",
             ledger=ledger,
             out=(settings.out or Path(scratch)) / "comparison",

@@ -14,6 +14,7 @@ from botorch.optim import optimize_acqf
 from botorch.sampling import SobolQMCNormalSampler
 from botorch.utils.sampling import draw_sobol_samples
 from linear_operator.utils.errors import NanError, NotPSDError
+from threadpoolctl import threadpool_limits
 
 from rocktune.tuners.bayesian.models import Fit, with_conditions
 from rocktune.tuners.bayesian.observations import Observations, Reals, standardized
@@ -31,12 +32,18 @@ _GOOD = 5
 def reproducible(seed: int) -> Iterator[None]:
     """Makes torch repeat itself for a while: its random numbers by a seed, and one thread.
 
-    Sums that several threads share out depend on how many there are. Both are put back.
+    Sums that several threads share out depend on how many there are. Both are put back. So is the one thread
+    for the linear algebra of NumPy and SciPy, whose threads wait for each other in loops: beside another
+    process that thinks they take ten times as long.
     """
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        with torch.random.fork_rng(devices=[]), warnings.catch_warnings():
+        with (
+            threadpool_limits(1),
+            torch.random.fork_rng(devices=[]),
+            warnings.catch_warnings(),
+        ):
             # What BoTorch has to say of restarted fits and jitter, a user can do nothing about.
             warnings.simplefilter("ignore")
             torch.manual_seed(seed)

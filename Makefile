@@ -107,8 +107,8 @@ test-all: test
 	@if [ -e $(RELEASE_ROCKSDB) ] || command -v cargo >/dev/null; then $(MAKE) --no-print-directory wheel; fi
 	@$(BIN)/python -m pip install -q "ray>=2.40"
 	@$(BIN)/python -m pytest -m ray tests/study/executors
-	@$(BIN)/python -m pip install -q "botorch>=0.18"
-	@$(BIN)/python -m pytest -m bo
+	@$(BIN)/python -m pip install -q "botorch>=0.18" "threadpoolctl>=3.5"
+	@$(BIN)/python -m pytest -m "bo or rl"
 	@$(BIN)/python -m pytest -m wheel tests/install
 
 lint: $(TESTS)/build.ninja

@@ -7,6 +7,8 @@
 #include <rocksdb/snapshot.h>
 #include <rocksdb/write_batch.h>
 
+#include <algorithm>
+#include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -17,6 +19,7 @@
 
 #include "bindings.h"
 #include "rocktune/flsm/flsm_json.h"
+#include "rocktune/flsm/flsm_pilot.h"
 #include "rocktune/flsm/flsm_simulator.h"
 #include "rocktune/flsm/flsm_store.h"
 #include "rocktune/runner/rocksdb_options.h"
@@ -52,6 +55,7 @@ FlsmOptions LayoutFromJson(const nlohmann::json& json) {
   layout.largest_policy = json.at("largest_policy");
   layout.workers = json.at("workers");
   layout.sample_every = json.at("sample_every");
+  layout.reshape_bytes_per_s = json.at("reshape_bytes_per_s");
   layout.filters.bits_per_key = json.at("bits_per_key");
   layout.filters.scheme =
       json.at("filters") == "monkey" ? FlsmFilters::Scheme::kMonkey : FlsmFilters::Scheme::kUniform;
@@ -80,6 +84,23 @@ rocksdb::ReadOptions ReadAt(const BoundSnapshot* snapshot) {
   return options;
 }
 
+// Tells a store how long its iterators took, which it does not see by itself.
+class Busy {
+ public:
+  explicit Busy(FlsmStore* store) : store_(store), begun_(std::chrono::steady_clock::now()) {}
+  ~Busy() {
+    const auto took =
+        std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - begun_);
+    store_->AddBusy(static_cast<uint64_t>(took.count()));
+  }
+  Busy(const Busy&) = delete;
+  Busy& operator=(const Busy&) = delete;
+
+ private:
+  FlsmStore* const store_;
+  const std::chrono::steady_clock::time_point begun_;
+};
+
 // Entries in order, handed out in parts.
 class BoundIterator {
  public:
@@ -92,6 +113,7 @@ class BoundIterator {
     }
     const std::string from = start ? SliceOf(*start).ToString() : "";
     const nb::gil_scoped_release others_go_on;
+    const Busy busy(store_.get());
     iterator_.reset(store_->NewIterator(options));
     iterator_->Seek(from);
   }
@@ -101,6 +123,7 @@ class BoundIterator {
     std::vector<std::pair<std::string, std::string>> found;
     {
       const nb::gil_scoped_release others_go_on;
+      const Busy busy(store_.get());
       for (; found.size() < most && iterator_->Valid(); iterator_->Next()) {
         found.emplace_back(iterator_->key().ToString(), iterator_->value().ToString());
       }
@@ -186,13 +209,7 @@ class BoundStore {
   std::string Shape() const { return ToJson(Opened()->Shape()).dump(); }
   std::string Statistics() const { return ToJson(Opened()->Statistics()).dump(); }
 
-  void Close() {
-    StorePointer closing = std::move(store_);
-    const nb::gil_scoped_release others_go_on;
-    closing.reset();
-  }
-
- private:
+  // Throws where it is closed.
   StorePointer Opened() const {
     if (store_ == nullptr) {
       throw std::runtime_error("the store is closed");
@@ -200,6 +217,13 @@ class BoundStore {
     return store_;
   }
 
+  void Close() {
+    StorePointer closing = std::move(store_);
+    const nb::gil_scoped_release others_go_on;
+    closing.reset();
+  }
+
+ private:
   template <typename Operation>
   void Do(Operation operation) const {
     const StorePointer store = Opened();
@@ -212,6 +236,58 @@ class BoundStore {
   }
 
   StorePointer store_;
+};
+
+// A function of Python's that decides: it is given a mission as JSON and returns (level, policy) pairs.
+class BoundController : public FlsmController {
+ public:
+  explicit BoundController(nb::callable decide) : decide_(std::move(decide)) {}
+
+  // What a function that must not raise has raised all the same changes nothing.
+  std::vector<FlsmPolicyChange> Decide(const FlsmMission& mission) override {
+    const std::string told = ToJson(mission).dump();
+    const nb::gil_scoped_acquire with_python;
+    std::vector<FlsmPolicyChange> changes;
+    try {
+      for (const auto& [level, policy] :
+           nb::cast<std::vector<std::pair<int, int>>>(decide_(nb::str(told.c_str())))) {
+        changes.push_back({level, policy});
+      }
+    } catch (nb::python_error& raised) {
+      raised.discard_as_unraisable("rocktune: a controller's decision");
+    } catch (const nb::cast_error&) {
+      changes.clear();
+    }
+    return changes;
+  }
+
+ private:
+  nb::callable decide_;
+};
+
+// Steers a store until it is stopped or gone.
+class BoundPilot {
+ public:
+  BoundPilot(const BoundStore& store, nb::callable decide, uint64_t operations)
+      : store_(store.Opened()),
+        controller_(std::move(decide)),
+        pilot_(std::make_unique<FlsmPilot>(store_.get(), &controller_, operations)) {}
+  ~BoundPilot() { Stop(); }
+  BoundPilot(const BoundPilot&) = delete;
+  BoundPilot& operator=(const BoundPilot&) = delete;
+
+  // Returns when no decision is being made any more. May be repeated.
+  void Stop() {
+    const nb::gil_scoped_release for_the_decision;
+    pilot_.reset();
+    store_.reset();
+  }
+  uint64_t missions() const { return pilot_ == nullptr ? 0 : pilot_->missions(); }
+
+ private:
+  StorePointer store_;
+  BoundController controller_;
+  std::unique_ptr<FlsmPilot> pilot_;
 };
 
 // A tree without data.
@@ -233,6 +309,7 @@ class BoundSimulator {
   uint64_t user_bytes() const { return simulator_.user_bytes(); }
   uint64_t read_bytes() const { return simulator_.read_bytes(); }
   uint64_t written_bytes() const { return simulator_.written_bytes(); }
+  std::vector<uint64_t> level_bytes() const { return simulator_.level_bytes(); }
 
  private:
   static FlsmShape Empty(const std::string& layout_json, uint64_t buffer_bytes, uint64_t file_bytes) {
@@ -243,6 +320,15 @@ class BoundSimulator {
 
   FlsmSimulator simulator_;
 };
+
+// Of each level of a tree that is full.
+std::vector<double> FalsePositiveRates(const std::string& layout_json, int levels) {
+  const FlsmOptions layout = LayoutFromJson(nlohmann::json::parse(layout_json));
+  ThrowUnlessOk(CheckLayout(layout));
+  std::vector<double> rates = BitsPerKey(layout.filters, layout.size_ratio, levels);
+  std::transform(rates.begin(), rates.end(), rates.begin(), FalsePositiveRate);
+  return rates;
+}
 
 std::string ReadShapeAsJson(const std::string& path) {
   FlsmShape shape;
@@ -269,6 +355,11 @@ void BindFlsm(nb::module_& module) {
       .def("shape", &BoundStore::Shape)
       .def("statistics", &BoundStore::Statistics)
       .def("close", &BoundStore::Close);
+  nb::class_<BoundPilot>(module, "FlsmPilot")
+      .def(nb::init<const BoundStore&, nb::callable, uint64_t>(), nb::arg("store"), nb::arg("decide"),
+           nb::arg("operations"))
+      .def("stop", &BoundPilot::Stop)
+      .def_prop_ro("missions", &BoundPilot::missions);
   nb::class_<BoundSimulator>(module, "FlsmSimulator")
       .def(nb::init<const std::string&, uint64_t, uint64_t, bool>(), nb::arg("layout_json"),
            nb::arg("buffer_bytes"), nb::arg("file_bytes"), nb::arg("moves"))
@@ -278,8 +369,10 @@ void BindFlsm(nb::module_& module) {
       .def("shape", &BoundSimulator::Shape)
       .def_prop_ro("user_bytes", &BoundSimulator::user_bytes)
       .def_prop_ro("read_bytes", &BoundSimulator::read_bytes)
-      .def_prop_ro("written_bytes", &BoundSimulator::written_bytes);
+      .def_prop_ro("written_bytes", &BoundSimulator::written_bytes)
+      .def_prop_ro("level_bytes", &BoundSimulator::level_bytes);
   module.attr("flsm_moves_tables") = MovesTables();
+  module.def("flsm_false_positive_rates", &FalsePositiveRates, nb::arg("layout_json"), nb::arg("levels"));
   module.def("flsm_shape", &ReadShapeAsJson, nb::arg("path"));
 }
 

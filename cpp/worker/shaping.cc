@@ -25,6 +25,7 @@ FlsmOptions FlsmOptionsFromMap(const OptionMaps::Map& map) {
   settings.Whole("largest_policy", &layout.largest_policy);
   settings.Whole("workers", &layout.workers);
   settings.Whole("sample_every", &layout.sample_every);
+  settings.Whole("reshape_bytes_per_s", &layout.reshape_bytes_per_s);
   settings.Number("bits_per_key", &layout.filters.bits_per_key);
   settings.OneOf<Scheme>("filters", {{"uniform", Scheme::kUniform}, {"monkey", Scheme::kMonkey}},
                          &layout.filters.scheme);
@@ -52,6 +53,7 @@ OptionMaps::Map MapFromFlsmOptions(const FlsmOptions& layout) {
                          {"largest_policy", std::to_string(layout.largest_policy)},
                          {"workers", std::to_string(layout.workers)},
                          {"sample_every", std::to_string(layout.sample_every)},
+                         {"reshape_bytes_per_s", std::to_string(layout.reshape_bytes_per_s)},
                          {"bits_per_key", NumberText(layout.filters.bits_per_key)},
                          {"filters", layout.filters.scheme == Scheme::kMonkey ? "monkey" : "uniform"},
                          {"granularity", layout.granularity == FlsmGranularity::kFiles ? "files" : "levels"}};

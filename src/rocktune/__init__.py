@@ -3,15 +3,16 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rocktune.online import AdaptiveStore
     from rocktune.online.flsm import FlsmStore
 
-__all__ = ["FlsmStore"]
+__all__ = ["AdaptiveStore", "FlsmStore"]
 
 
 def __getattr__(name: str) -> Any:
     """Returns what a program embeds, loaded when it is asked for: commands need none of it."""
-    if name == "FlsmStore":
-        from rocktune.online.flsm import FlsmStore
+    if name in __all__:
+        from rocktune import online
 
-        return FlsmStore
+        return getattr(online, name)
     raise AttributeError(f"module 'rocktune' has no attribute '{name}'")

@@ -1,5 +1,6 @@
 """The native extension: thin views of the C++ library. Its sources are in cpp/bindings."""
 
+from collections.abc import Callable, Sequence
 from typing import TypedDict
 
 import numpy as np
@@ -68,12 +69,26 @@ class FlsmStore:
     def statistics(self) -> str: ...
     def close(self) -> None: ...
 
+class FlsmPilot:
+    """`rocktune::FlsmPilot`; its controller is `decide`: of a mission as JSON it makes (level, policy) pairs.
+
+    `decide` is called on a thread of the pilot's and must not raise.
+    """
+
+    missions: int
+
+    def __init__(
+        self, store: FlsmStore, decide: Callable[[str], Sequence[tuple[int, int]]], operations: int
+    ) -> None: ...
+    def stop(self) -> None: ...
+
 class FlsmSimulator:
     """`rocktune::FlsmSimulator`; see `rocktune.online.flsm`. Raises ValueError for nonsense."""
 
     user_bytes: int
     read_bytes: int
     written_bytes: int
+    level_bytes: list[int]
 
     def __init__(self, layout_json: str, buffer_bytes: int, file_bytes: int, moves: bool) -> None: ...
     def write(self, count: int) -> None: ...
@@ -82,6 +97,9 @@ class FlsmSimulator:
 
 flsm_moves_tables: bool
 """Whether the linked RocksDB's CompactFiles moves tables that overlap nothing."""
+
+def flsm_false_positive_rates(layout_json: str, levels: int) -> list[float]:
+    """Returns how often a filter of each level lets an absent key pass, in a tree of so many full levels."""
 
 def flsm_shape(path: str) -> str:
     """Returns a store's shape as JSON, from its directory."""

@@ -50,6 +50,8 @@ def skip_without_its_program(name: str) -> None:
         pytest.importorskip("ray", reason="Ray is not installed")
     if name in ("bayesian_synthetic", "bayesian_suggestion_time"):
         pytest.importorskip("botorch", reason="BoTorch is not installed")
+    if name == "ruskey.ddpg_reference":
+        pytest.importorskip("torch", reason="PyTorch is not installed")
     if name == "throttle":
         try:
             find_device_bench(ROOT)
@@ -75,7 +77,7 @@ def check_claims(name: str, scratch: Path) -> None:
 
 
 def test_all_benchmarks_are_found() -> None:
-    assert len(BENCHMARKS) == 38
+    assert len(BENCHMARKS) == 45
     assert set(IN_EVERY_RUN) < set(BENCHMARKS)
 
 

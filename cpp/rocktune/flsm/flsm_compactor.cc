@@ -15,6 +15,7 @@ namespace rocktune {
 namespace {
 
 constexpr std::chrono::milliseconds kAfterFailure{200};
+constexpr std::chrono::seconds kQuiet{1};  // since the last flush, before a store counts as not written to
 
 rocksdb::ColumnFamilyMetaData Metadata(rocksdb::DB* db) {
   rocksdb::ColumnFamilyMetaData metadata;
@@ -55,11 +56,12 @@ std::vector<std::string> NamesFor(const FlsmTask& task, const FlsmShape& shape, 
     for (const FlsmFile& file : run.files) {
       all.push_back(file.name);
     }
-    const bool below = task.level < shape.deepest() && physical >= shape.FirstSlot(task.level + 1);
+    const bool below = task.kind == FlsmTask::Kind::kJoinFiles
+                           ? physical == task.output
+                           : task.level < shape.deepest() && physical >= shape.FirstSlot(task.level + 1);
     (below ? into : from).push_back(run);
   }
-  return task.kind == FlsmTask::Kind::kPushFiles ? CheapestPush(from, into, db->GetOptions().comparator).names
-                                                 : all;
+  return task.IsByFiles() ? CheapestPush(from, into, db->GetOptions().comparator).names : all;
 }
 
 // What the runs that a task used hold now.
@@ -76,8 +78,9 @@ std::vector<FlsmRun> RunsAfter(const FlsmTask& task, rocksdb::DB* db) {
   return runs;
 }
 
+// Adds to `moved` what it has read and written.
 rocksdb::Status Compact(const FlsmTask& task, const FlsmShape& shape, rocksdb::DB* db,
-                        std::atomic<bool>* stopping, FlsmRecorder* recorder) {
+                        std::atomic<bool>* stopping, FlsmRecorder* recorder, uint64_t* moved) {
   const std::vector<std::string> names = NamesFor(task, shape, db);
   if (names.empty()) {
     return rocksdb::Status::OK();
@@ -87,6 +90,7 @@ rocksdb::Status Compact(const FlsmTask& task, const FlsmShape& shape, rocksdb::D
                                             task.output, -1, nullptr, &done);
   if (status.ok()) {
     recorder->CountCompaction(task.OutputLevel(), done.stats);
+    *moved += done.stats.total_input_bytes + done.stats.total_output_bytes;
   }
   return status;
 }
@@ -116,8 +120,13 @@ void ReadRuns(rocksdb::DB* db, FlsmShape* shape) {
 }
 
 FlsmCompactor::FlsmCompactor(rocksdb::DB* db, FlsmRecorder* recorder, FlsmShape shape, int workers,
-                             OnChange on_change)
-    : db_(db), recorder_(recorder), on_change_(std::move(on_change)), shape_(std::move(shape)) {
+                             uint64_t reshape_bytes_per_s, OnChange on_change)
+    : db_(db),
+      recorder_(recorder),
+      reshape_bytes_per_s_(reshape_bytes_per_s),
+      on_change_(std::move(on_change)),
+      shape_(std::move(shape)),
+      reshape_at_(Clock::now() + kQuiet) {
   ReadRuns(db_, &shape_);
   for (int worker = 0; worker < std::max(2, workers); ++worker) {
     threads_.emplace_back([this, worker] { Work(worker == 0); });
@@ -195,6 +204,7 @@ void FlsmCompactor::OnFlushed() {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     flushed_ = true;
+    reshape_at_ = std::max(reshape_at_, Clock::now() + kQuiet);
   }
   changed_.notify_all();
 }
@@ -210,7 +220,7 @@ void FlsmCompactor::RefreshLevel0() {
 }
 
 void FlsmCompactor::End(const FlsmTask& task, const std::vector<FlsmRun>& runs) {
-  if (task.kind == FlsmTask::Kind::kPushFiles) {
+  if (task.IsByFiles()) {
     CompleteFiles(&shape_, task, runs);
     return;
   }
@@ -219,49 +229,76 @@ void FlsmCompactor::End(const FlsmTask& task, const std::vector<FlsmRun>& runs) 
   Complete(&shape_, task, output == runs.end() ? 0 : output->bytes);
 }
 
+std::optional<FlsmTask> FlsmCompactor::Next(bool small_only, Clock::time_point* wake) {
+  RefreshLevel0();
+  *wake = Clock::time_point::max();
+  const std::vector<FlsmTask> due = DueTasks(shape_);
+  const auto next = std::find_if(due.begin(), due.end(),
+                                 [small_only](const FlsmTask& task) { return !small_only || IsSmall(task); });
+  if (next != due.end()) {
+    return *next;
+  }
+  if (small_only || reshape_bytes_per_s_ == 0 || running_ > 0 || flushed_) {
+    return std::nullopt;
+  }
+  std::optional<FlsmTask> idle = IdleTask(shape_);
+  if (idle && Clock::now() < reshape_at_) {
+    *wake = reshape_at_;
+    return std::nullopt;
+  }
+  return idle;
+}
+
 void FlsmCompactor::Work(bool small_only) {
   std::unique_lock<std::mutex> lock(mutex_);
   while (!ended_) {
-    RefreshLevel0();
-    const std::vector<FlsmTask> due = DueTasks(shape_);
-    const auto next = std::find_if(
-        due.begin(), due.end(), [small_only](const FlsmTask& task) { return !small_only || IsSmall(task); });
-    if (next == due.end()) {
+    Clock::time_point wake;
+    const std::optional<FlsmTask> task = Next(small_only, &wake);
+    if (task) {
+      Do(*task, &lock);
+    } else if (wake == Clock::time_point::max()) {
       changed_.wait(lock);
-      continue;
-    }
-    const FlsmTask& task = *next;
-    Begin(&shape_, task);
-    ++running_;
-    const FlsmShape begun = shape_;
-    lock.unlock();
-    const rocksdb::Status status = Compact(task, begun, db_, &stopping_, recorder_);
-    const std::vector<FlsmRun> runs = status.ok() ? RunsAfter(task, db_) : std::vector<FlsmRun>();
-    lock.lock();
-    --running_;
-    flushed_ = flushed_ || task.level == 0;
-    if (status.ok()) {
-      End(task, runs);
-      last_failure_ = rocksdb::Status::OK();
     } else {
-      Abandon(&shape_, task);
+      changed_.wait_until(lock, wake);
     }
-    const bool pause = !status.ok() && !ended_;
-    if (pause) {
-      last_failure_ = status;
-    }
-    const FlsmShape shape = shape_;
-    const uint64_t number = ++changes_;
-    changed_.notify_all();
-    lock.unlock();
-    if (status.ok()) {
-      // What could not be kept is kept with the next change; until then runs would be sealed later than now.
-      on_change_(shape, number).PermitUncheckedError();
-    } else if (pause) {
-      std::this_thread::sleep_for(kAfterFailure);
-    }
-    lock.lock();
   }
+}
+
+void FlsmCompactor::Do(const FlsmTask& task, std::unique_lock<std::mutex>* lock) {
+  Begin(&shape_, task);
+  ++running_;
+  const FlsmShape begun = shape_;
+  lock->unlock();
+  uint64_t moved = 0;
+  const rocksdb::Status status = Compact(task, begun, db_, &stopping_, recorder_, &moved);
+  const std::vector<FlsmRun> runs = status.ok() ? RunsAfter(task, db_) : std::vector<FlsmRun>();
+  lock->lock();
+  --running_;
+  flushed_ = flushed_ || task.level == 0;
+  if (status.ok()) {
+    End(task, runs);
+    last_failure_ = rocksdb::Status::OK();
+  } else {
+    Abandon(&shape_, task);
+  }
+  if (task.kind == FlsmTask::Kind::kJoinFiles) {
+    reshape_at_ = Clock::now() + std::chrono::microseconds(moved * 1'000'000 / reshape_bytes_per_s_);
+  }
+  const bool pause = !status.ok() && !ended_;
+  if (pause) {
+    last_failure_ = status;
+  }
+  const FlsmShape shape = shape_;
+  const uint64_t number = ++changes_;
+  changed_.notify_all();
+  lock->unlock();
+  if (status.ok()) {
+    // What could not be kept is kept with the next change; until then runs would be sealed later than now.
+    on_change_(shape, number).PermitUncheckedError();
+  } else if (pause) {
+    std::this_thread::sleep_for(kAfterFailure);
+  }
+  lock->lock();
 }
 
 }  // namespace rocktune

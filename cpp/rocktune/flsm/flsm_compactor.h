@@ -5,11 +5,13 @@
 #include <rocksdb/status.h>
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -37,8 +39,10 @@ class FlsmCompactor {
   // `shape` says size ratio, slots, policies and which runs are sealed; what the runs hold is read from `db`.
   // `on_change` is called, without locks, after each change of the shape that is to survive, by any thread;
   // of two calls that cross, the one with the larger number is the later change.
+  // `reshape_bytes_per_s` is FlsmOptions'.
   using OnChange = std::function<rocksdb::Status(const FlsmShape& shape, uint64_t number)>;
-  FlsmCompactor(rocksdb::DB* db, FlsmRecorder* recorder, FlsmShape shape, int workers, OnChange on_change);
+  FlsmCompactor(rocksdb::DB* db, FlsmRecorder* recorder, FlsmShape shape, int workers,
+                uint64_t reshape_bytes_per_s, OnChange on_change);
   ~FlsmCompactor();
   FlsmCompactor(const FlsmCompactor&) = delete;
   FlsmCompactor& operator=(const FlsmCompactor&) = delete;
@@ -61,7 +65,13 @@ class FlsmCompactor {
   void OnFlushed();
 
  private:
+  using Clock = std::chrono::steady_clock;
+
   void Work(bool small_only);
+  // What this worker does next; nothing if it has to wait, until `wake` at most. REQUIRES: mutex_ is held.
+  std::optional<FlsmTask> Next(bool small_only, Clock::time_point* wake);
+  // Does a task that has begun. REQUIRES: `lock` holds mutex_, before and after.
+  void Do(const FlsmTask& task, std::unique_lock<std::mutex>* lock);
   // REQUIRES: mutex_ is held.
   void RefreshLevel0();
   // Ends a task with success: `runs` is what its runs hold now. REQUIRES: mutex_ is held.
@@ -69,6 +79,7 @@ class FlsmCompactor {
 
   rocksdb::DB* const db_;
   FlsmRecorder* const recorder_;
+  const uint64_t reshape_bytes_per_s_;
   const OnChange on_change_;
 
   mutable std::mutex mutex_;  // guards what follows; never held during I/O
@@ -79,6 +90,7 @@ class FlsmCompactor {
   int running_ = 0;
   uint64_t changes_ = 0;
   bool flushed_ = true;
+  Clock::time_point reshape_at_;  // the earliest
   bool ended_ = false;
   std::vector<std::thread> threads_;
 };

@@ -49,11 +49,16 @@ nlohmann::json ToJson(const FlsmStatistics& statistics) {
                       {"compaction_written_bytes", level.compaction_written_bytes},
                       {"compaction_us", level.compaction_us}});
   }
-  return {{"lookups", statistics.lookups},
-          {"found", statistics.found},
-          {"iterators", statistics.iterators},
-          {"entries_written", statistics.entries_written},
-          {"levels", levels}};
+  return {{"lookups", statistics.lookups},     {"found", statistics.found},
+          {"iterators", statistics.iterators}, {"entries_written", statistics.entries_written},
+          {"busy_ns", statistics.busy_ns},     {"levels", levels}};
+}
+
+nlohmann::json ToJson(const FlsmMission& mission) {
+  return {{"number", mission.number},
+          {"seconds", mission.seconds},
+          {"statistics", ToJson(mission.statistics)},
+          {"shape", ToJson(mission.shape)}};
 }
 
 }  // namespace rocktune

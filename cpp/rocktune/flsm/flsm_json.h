@@ -3,13 +3,14 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
+#include "rocktune/flsm/flsm_pilot.h"
 #include "rocktune/flsm/flsm_policy.h"
 #include "rocktune/flsm/flsm_shape.h"
 #include "rocktune/flsm/flsm_statistics.h"
 
 namespace rocktune {
 
-// Shapes and transitions as other processes and languages are told of them.
+// Shapes, missions and transitions as other processes and languages are told of them.
 
 // "greedy", "lazy" or "flexible". Throws std::invalid_argument, which says so, for anything else.
 FlsmTransition TransitionNamed(const std::string& name);
@@ -18,8 +19,11 @@ FlsmTransition TransitionNamed(const std::string& name);
 // `capacity_bytes` and `runs` from the newest, each with `bytes`, `sealed` and `physical_level`.
 nlohmann::json ToJson(const FlsmShape& shape);
 
-// `lookups`, `found`, `iterators`, `entries_written`, and `levels` from RocksDB's own level 0: each with the
-// fields of FlsmLevelStatistics.
+// `lookups`, `found`, `iterators`, `entries_written`, `busy_ns`, and `levels` from RocksDB's own level 0:
+// each with the fields of FlsmLevelStatistics.
 nlohmann::json ToJson(const FlsmStatistics& statistics);
+
+// `number`, `seconds`, `statistics` and `shape`.
+nlohmann::json ToJson(const FlsmMission& mission);
 
 }  // namespace rocktune

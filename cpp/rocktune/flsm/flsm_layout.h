@@ -19,7 +19,10 @@ struct FlsmOptions {
   std::vector<int> policies = {1};  // K of each level from the first; the last one counts for all deeper ones
   // K of the deepest level in use, whatever `policies` says (Z in Dostoevsky's terms); 0 for no exception.
   int largest_policy = 0;
-  int workers = 3;             // compactions at once
+  int workers = 3;  // compactions at once
+  // While nothing is written, at most so much is read and written on average to join runs that a policy has
+  // become too small for; 0 leaves them until writes come. Of what is due nothing ever waits for it.
+  uint64_t reshape_bytes_per_s = 0;
   uint64_t sample_every = 64;  // one lookup of so many is looked at closely for statistics; 0: no statistics
   FlsmFilters filters;         // of tables that are written from now on
   FlsmGranularity granularity = FlsmGranularity::kLevels;  // of what is pushed from now on

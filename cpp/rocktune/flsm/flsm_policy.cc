@@ -1,6 +1,7 @@
 #include "rocktune/flsm/flsm_policy.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -175,6 +176,13 @@ std::optional<FlsmTask> Rehome(const FlsmShape& shape, int number) {
   return std::nullopt;
 }
 
+// How many runs a level would have if all that it holds had come under its policy, at least 1.
+std::size_t RunsWanted(const FlsmShape& shape, int number) {
+  const auto capacity = static_cast<double>(shape.Capacity(number));
+  const double filled = std::min(1.0, static_cast<double>(shape.level(number).bytes()) / capacity);
+  return static_cast<std::size_t>(std::max(1.0, std::ceil(filled * shape.Policy(number))));
+}
+
 // Seals the oldest runs that are too many: they go along with what others push, and push nothing themselves.
 void SealWhatIsTooMany(FlsmLevel* level) {
   const auto policy = static_cast<std::size_t>(level->policy);
@@ -206,6 +214,35 @@ void SetPolicy(FlsmShape* shape, int number, int policy, FlsmTransition transiti
   }
   FlsmRun& newest = level.runs.front();
   newest.sealed = newest.sealed || (newest.use == RunUse::kIdle && IsFullRun(*shape, number, newest));
+}
+
+std::optional<FlsmTask> IdleTask(const FlsmShape& shape) {
+  const auto rests = [](const FlsmLevel& level) {
+    return !Any(level, RunUse::kLeaving) && !Any(level, RunUse::kArriving);
+  };
+  if (!std::all_of(shape.levels.begin(), shape.levels.end(), rests) || !DueTasks(shape).empty()) {
+    return std::nullopt;
+  }
+  std::optional<FlsmTask> cheapest;
+  for (int number = 1; number <= shape.deepest(); ++number) {
+    const std::vector<FlsmRun>& runs = shape.level(number).runs;
+    if (runs.size() <= RunsWanted(shape, number)) {
+      continue;
+    }
+    for (std::size_t newer = 0; newer + 1 < runs.size(); ++newer) {
+      const uint64_t bytes = runs[newer].bytes + runs[newer + 1].bytes;
+      if (!cheapest || bytes < cheapest->bytes) {
+        cheapest = FlsmTask{FlsmTask::Kind::kJoinFiles,
+                            number,
+                            {runs[newer].physical, runs[newer + 1].physical},
+                            runs[newer + 1].physical,
+                            bytes,
+                            0,
+                            0};
+      }
+    }
+  }
+  return cheapest;
 }
 
 std::vector<FlsmTask> DueTasks(const FlsmShape& shape) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "rocktune/flsm/flsm_shape.h"
@@ -26,5 +27,10 @@ void SetPolicy(FlsmShape* shape, int level, int policy, FlsmTransition transitio
 // The tasks that may begin now, none of which is in another's way, most urgent first. What is in work already
 // is told by the runs' uses. Empty when there is nothing to do but wait.
 std::vector<FlsmTask> DueTasks(const FlsmShape& shape);
+
+// What a store that only reads arrive at can do to get nearer to its policies, for a flexible change waits
+// for writes: joins two runs of a level that has more than its policy would have made of what it holds, those
+// that are the cheapest to join. Nothing while anything is due or in work.
+std::optional<FlsmTask> IdleTask(const FlsmShape& shape);
 
 }  // namespace rocktune

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -40,6 +41,7 @@ std::string Names(const std::vector<FlsmTask>& tasks) {
     names += task.kind == FlsmTask::Kind::kTakeIn      ? "take in"
              : task.kind == FlsmTask::Kind::kPush      ? "push " + std::to_string(task.level)
              : task.kind == FlsmTask::Kind::kPushFiles ? "push files " + std::to_string(task.level)
+             : task.kind == FlsmTask::Kind::kJoinFiles ? "join " + std::to_string(task.level)
                                                        : "rehome " + std::to_string(task.level);
     names += " [";
     for (const int input : task.inputs) {
@@ -369,6 +371,43 @@ INSTANTIATE_TEST_SUITE_P(Granularities, FlsmProgressTest,
                          [](const testing::TestParamInfo<FlsmGranularity>& each) {
                            return std::string(each.param == FlsmGranularity::kFiles ? "Files" : "Levels");
                          });
+
+TEST(FlsmPolicyTest, WithNothingToDoRunsThatAreTooManyAreJoined) {
+  struct IdleExample {
+    const char* what;
+    FlsmShape shape;
+    const char* task;
+  };
+  const std::vector<IdleExample> examples = {
+      {"as many as the policy has", Tree({Level(1, 2, {-50, 40}), Level(2, 1, {300})}), ""},
+      {"a level that is half full would have half of its runs", Tree({Level(1, 4, {-20, -30})}), ""},
+      {"the cheapest neighbours first", Tree({Level(1, 1, {20, 30, 10}), Level(2, 2, {-100, -200, -200})}),
+       "join 1 [29 30 > 30]"},
+      {"of all levels", Tree({Level(1, 10, {20}), Level(2, 2, {-300, -200, -200})}), "join 2 [59 60 > 60]"},
+      {"not while anything is due", Tree({Level(1, 1, {20, 30})}, 10), ""},
+  };
+  for (const IdleExample& example : examples) {
+    const std::optional<FlsmTask> task = IdleTask(example.shape);
+    EXPECT_EQ(task ? Names({*task}) : "", example.task) << example.what;
+  }
+  FlsmShape shape = Tree({Level(1, 1, {20, 30})});
+  shape.levels[0].runs[0].use = RunUse::kArriving;
+  EXPECT_FALSE(IdleTask(shape)) << "not while anything is in work";
+}
+
+TEST(FlsmPolicyTest, JoinedRunsKeepTheirOrder) {
+  FlsmShape shape = Tree({Level(1, 1, {-20, -30, -10})});
+  const FlsmTask task = *IdleTask(shape);
+  Begin(&shape, task);
+  EXPECT_FALSE(IdleTask(shape)) << "one at a time";
+  CompleteFiles(&shape, task, {{29, 12, false, RunUse::kIdle}, {30, 28, false, RunUse::kIdle}});
+  EXPECT_EQ(ToText(shape), "0x0 | K=1 20! 12! 28!");
+  const FlsmTask next = *IdleTask(shape);
+  Begin(&shape, next);
+  CompleteFiles(&shape, next, {{29, 32, false, RunUse::kIdle}});
+  EXPECT_EQ(ToText(shape), "0x0 | K=1 32! 28!") << "the run that is gone has left nothing";
+  EXPECT_EQ(Broken(shape), "");
+}
 
 }  // namespace
 }  // namespace rocktune

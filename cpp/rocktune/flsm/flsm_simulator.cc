@@ -8,7 +8,10 @@
 namespace rocktune {
 
 FlsmSimulator::FlsmSimulator(FlsmShape shape, uint64_t buffer_bytes, bool moves)
-    : shape_(std::move(shape)), buffer_bytes_(buffer_bytes), moves_(moves) {}
+    : shape_(std::move(shape)),
+      buffer_bytes_(buffer_bytes),
+      moves_(moves),
+      level_bytes_(shape_.levels.size()) {}
 
 void FlsmSimulator::Write(uint64_t bytes) {
   user_bytes_ += bytes;
@@ -34,7 +37,7 @@ void FlsmSimulator::Work() {
       continue;
     }
     Complete(&shape_, task, task.bytes);
-    Count(moves_ && task.inputs.size() == 1 ? 0 : task.bytes);
+    Count(task.OutputLevel(), moves_ && task.inputs.size() == 1 ? 0 : task.bytes);
   }
 }
 
@@ -64,7 +67,7 @@ void FlsmSimulator::PushFiles(const FlsmTask& task) {
     }
   }
   bytes[task.output] += leaving;
-  Count(moved);
+  Count(task.OutputLevel(), moved);
   std::vector<FlsmRun> runs;
   runs.reserve(bytes.size());
   for (const auto& [physical, run_bytes] : bytes) {
@@ -73,9 +76,10 @@ void FlsmSimulator::PushFiles(const FlsmTask& task) {
   CompleteFiles(&shape_, task, runs);
 }
 
-void FlsmSimulator::Count(uint64_t bytes) {
+void FlsmSimulator::Count(int level, uint64_t bytes) {
   read_bytes_ += bytes;
   written_bytes_ += bytes;
+  level_bytes_[static_cast<std::size_t>(level) - 1] += 2 * bytes;
 }
 
 double FlsmSimulator::WriteAmplification() const {

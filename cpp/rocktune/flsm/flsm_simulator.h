@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "rocktune/flsm/flsm_policy.h"
 #include "rocktune/flsm/flsm_shape.h"
@@ -27,6 +28,8 @@ class FlsmSimulator {
   uint64_t read_bytes() const { return read_bytes_; }
   uint64_t written_bytes() const { return written_bytes_; }
   uint64_t user_bytes() const { return user_bytes_; }
+  // Bytes that compactions into each level have read and written, from the first level.
+  const std::vector<uint64_t>& level_bytes() const { return level_bytes_; }
   double WriteAmplification() const;
   // Sorted runs, of which a lookup of an absent key looks at every one's filter.
   int Runs() const;
@@ -34,7 +37,7 @@ class FlsmSimulator {
  private:
   void Work();
   void PushFiles(const FlsmTask& task);
-  void Count(uint64_t bytes);
+  void Count(int level, uint64_t bytes);
 
   FlsmShape shape_;
   const uint64_t buffer_bytes_;
@@ -43,6 +46,7 @@ class FlsmSimulator {
   uint64_t user_bytes_ = 0;
   uint64_t read_bytes_ = 0;
   uint64_t written_bytes_ = 0;
+  std::vector<uint64_t> level_bytes_;
 };
 
 }  // namespace rocktune

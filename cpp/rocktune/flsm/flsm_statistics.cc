@@ -53,6 +53,7 @@ FlsmStatistics FlsmRecorder::Take(int levels) const {
   statistics.lookups = counts[kLookups];
   statistics.found = counts[kFound];
   statistics.iterators = counts[kIterators];
+  statistics.busy_ns = counts[kBusyNs];
   for (int number = 0; number <= levels; ++number) {
     const Level& level = levels_[static_cast<std::size_t>(number)];
     statistics.levels.push_back({level.filtered, level.passed, level.false_positives, level.found,

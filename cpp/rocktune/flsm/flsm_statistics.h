@@ -6,6 +6,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -37,23 +38,34 @@ struct FlsmStatistics {
   uint64_t found = 0;      // lookups whose key was there
   uint64_t iterators = 0;  // that were made
   uint64_t entries_written = 0;
+  // That callers spent in lookups and writes, estimated from those that were looked at closely, and what they
+  // told of themselves (FlsmStore::AddBusy).
+  uint64_t busy_ns = 0;
   std::vector<FlsmLevelStatistics> levels;  // [0] is RocksDB's own level 0
 };
 
 // Gathers statistics, so cheaply that they can stay on: lookups are counted, and one of `sample_every` is
-// looked at closely with RocksDB's PerfContext, which the thread gets back as it was. A thread that uses more
-// of that than RocksDB's default does is never looked at. Thread-safe.
+// looked at closely with RocksDB's PerfContext, which the thread gets back as it was; a thread that uses more
+// of that than RocksDB's default does is only timed. Of writes one of as many is timed. Thread-safe.
 class FlsmRecorder {
  public:
-  // `sample_every` 0 records no lookup and no iterator. `slots` is the shape's.
+  // `sample_every` 0 records no lookup, no write and no iterator. `slots` is the shape's.
   FlsmRecorder(uint64_t sample_every, int slots) : sample_every_(sample_every), slots_(slots) {}
 
   // Does a lookup: `get` returns its status.
   template <typename Get>
   rocksdb::Status Lookup(const Get& get);
+  // The same for a write.
+  template <typename Operation>
+  rocksdb::Status Write(const Operation& write);
   void CountIterator() {
     if (sample_every_ > 0) {
       counts_.Add(kIterators, 1);
+    }
+  }
+  void AddBusy(uint64_t nanoseconds) {
+    if (sample_every_ > 0) {
+      counts_.Add(kBusyNs, nanoseconds);
     }
   }
   // A compaction whose output is in a logical level has ended well.
@@ -63,7 +75,7 @@ class FlsmRecorder {
   FlsmStatistics Take(int levels) const;
 
  private:
-  enum Count : std::size_t { kLookups, kFound, kIterators, kCounts };
+  enum Count : std::size_t { kLookups, kFound, kIterators, kBusyNs, kCounts };
 
   static bool ThreadUsesPerfContext();
 
@@ -89,33 +101,58 @@ class FlsmRecorder {
     return levels_[physical == 0 ? 0 : static_cast<std::size_t>(1 + (physical - 1) / slots_)];
   }
 
+  // Counts a thread's operations of one kind, of whatever store; says of every so many, beginning with the
+  // first, that it is to be looked at.
+  bool IsSampled(uint64_t* until_sample) const {
+    const bool sampled = *until_sample == 0 || *until_sample >= sample_every_;
+    *until_sample = sampled ? sample_every_ - 1 : *until_sample - 1;
+    return sampled;
+  }
+  template <typename Operation>
+  rocksdb::Status Timed(const Operation& operation);
+
   ShardedCounts<kCounts> counts_;
   const uint64_t sample_every_;
   std::array<Level, kMostFlsmLevels + 1> levels_;
   const int slots_;
 };
 
+template <typename Operation>
+rocksdb::Status FlsmRecorder::Timed(const Operation& operation) {
+  const auto begun = std::chrono::steady_clock::now();
+  rocksdb::Status status = operation();
+  const auto took =
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - begun);
+  counts_.Add(kBusyNs, sample_every_ * static_cast<uint64_t>(took.count()));
+  return status;
+}
+
 template <typename Get>
 rocksdb::Status FlsmRecorder::Lookup(const Get& get) {
   if (sample_every_ == 0) {
     return get();
   }
-  // Each thread looks closely at every so many of its own, beginning with the first.
   thread_local uint64_t until_sample = 0;
-  const bool sampled = until_sample == 0 && !ThreadUsesPerfContext();
-  until_sample = until_sample == 0 ? sample_every_ - 1 : until_sample - 1;
   counts_.Add(kLookups, 1);
   rocksdb::Status status;
-  if (sampled) {
-    const Sample sample(this);
+  if (!IsSampled(&until_sample)) {
     status = get();
+  } else if (ThreadUsesPerfContext()) {
+    status = Timed(get);
   } else {
-    status = get();
+    const Sample sample(this);
+    status = Timed(get);
   }
   if (status.ok()) {
     counts_.Add(kFound, 1);
   }
   return status;
+}
+
+template <typename Operation>
+rocksdb::Status FlsmRecorder::Write(const Operation& write) {
+  thread_local uint64_t until_sample = 0;
+  return sample_every_ == 0 || !IsSampled(&until_sample) ? write() : Timed(write);
 }
 
 }  // namespace rocktune

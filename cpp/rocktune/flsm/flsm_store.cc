@@ -102,7 +102,7 @@ rocksdb::Status FlsmStore::Open(const rocksdb::Options& options, const FlsmOptio
     };
     auto recorder = std::make_unique<FlsmRecorder>(layout.sample_every, shape.slots);
     store->reset(new FlsmStore(db.release(), std::move(recorder), std::move(listener), std::move(shape),
-                               layout.workers, on_change));
+                               layout, on_change));
     if (filters != nullptr) {
       filters->SetLevelsInUse((*store)->Shape().LevelsInUse());
     }
@@ -111,14 +111,14 @@ rocksdb::Status FlsmStore::Open(const rocksdb::Options& options, const FlsmOptio
 }
 
 FlsmStore::FlsmStore(rocksdb::DB* db, std::unique_ptr<FlsmRecorder> recorder,
-                     std::shared_ptr<FlushListener> listener, FlsmShape shape, int workers,
+                     std::shared_ptr<FlushListener> listener, FlsmShape shape, const FlsmOptions& layout,
                      FlsmCompactor::OnChange on_change)
     : RecordedLookups(db, recorder.get()),
       recorder_(std::move(recorder)),
       listener_(std::move(listener)),
       first_entry_(db->GetLatestSequenceNumber()),
-      compactor_(std::make_unique<FlsmCompactor>(db, recorder_.get(), std::move(shape), workers,
-                                                 std::move(on_change))) {
+      compactor_(std::make_unique<FlsmCompactor>(db, recorder_.get(), std::move(shape), layout.workers,
+                                                 layout.reshape_bytes_per_s, std::move(on_change))) {
   listener_->Tell(compactor_.get());
   compactor_->OnFlushed();  // between opening and this nobody was told
 }
@@ -133,6 +133,20 @@ FlsmStatistics FlsmStore::Statistics() const {
   FlsmStatistics statistics = recorder_->Take(compactor_->Shape().deepest());
   statistics.entries_written = GetLatestSequenceNumber() - first_entry_;
   return statistics;
+}
+
+rocksdb::Status FlsmStore::Put(const rocksdb::WriteOptions& options, rocksdb::ColumnFamilyHandle* family,
+                               const rocksdb::Slice& key, const rocksdb::Slice& value) {
+  return recorder_->Write([&] { return StackableDB::Put(options, family, key, value); });
+}
+
+rocksdb::Status FlsmStore::Delete(const rocksdb::WriteOptions& options, rocksdb::ColumnFamilyHandle* family,
+                                  const rocksdb::Slice& key) {
+  return recorder_->Write([&] { return StackableDB::Delete(options, family, key); });
+}
+
+rocksdb::Status FlsmStore::Write(const rocksdb::WriteOptions& options, rocksdb::WriteBatch* batch) {
+  return recorder_->Write([&] { return StackableDB::Write(options, batch); });
 }
 
 rocksdb::Iterator* FlsmStore::NewIterator(const rocksdb::ReadOptions& options,

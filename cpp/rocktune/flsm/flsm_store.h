@@ -36,6 +36,8 @@ class FlsmStore : public RecordedLookups<FlsmRecorder> {
   FlsmShape Shape() const { return compactor_->Shape(); }
   // Since it was opened.
   FlsmStatistics Statistics() const;
+  // Counts time that the caller spent in iterators, which the store does not see by itself, as busy.
+  void AddBusy(uint64_t nanoseconds) { recorder_->AddBusy(nanoseconds); }
   // Returns when no compaction is due.
   void WaitUntilSettled() { compactor_->WaitUntilSettled(); }
   // The last failure of a compaction that has not succeeded since.
@@ -45,6 +47,14 @@ class FlsmStore : public RecordedLookups<FlsmRecorder> {
   using StackableDB::GetIntProperty;
   bool GetIntProperty(rocksdb::ColumnFamilyHandle* family, const rocksdb::Slice& property,
                       uint64_t* value) override;
+  using StackableDB::Put;
+  rocksdb::Status Put(const rocksdb::WriteOptions& options, rocksdb::ColumnFamilyHandle* family,
+                      const rocksdb::Slice& key, const rocksdb::Slice& value) override;
+  using StackableDB::Delete;
+  rocksdb::Status Delete(const rocksdb::WriteOptions& options, rocksdb::ColumnFamilyHandle* family,
+                         const rocksdb::Slice& key) override;
+  using StackableDB::Write;
+  rocksdb::Status Write(const rocksdb::WriteOptions& options, rocksdb::WriteBatch* batch) override;
   using StackableDB::NewIterator;
   rocksdb::Iterator* NewIterator(const rocksdb::ReadOptions& options,
                                  rocksdb::ColumnFamilyHandle* family) override;
@@ -54,7 +64,7 @@ class FlsmStore : public RecordedLookups<FlsmRecorder> {
   class FlushListener;
 
   FlsmStore(rocksdb::DB* db, std::unique_ptr<FlsmRecorder> recorder, std::shared_ptr<FlushListener> listener,
-            FlsmShape shape, int workers, FlsmCompactor::OnChange on_change);
+            FlsmShape shape, const FlsmOptions& layout, FlsmCompactor::OnChange on_change);
 
   const std::unique_ptr<FlsmRecorder> recorder_;
   const std::shared_ptr<FlushListener> listener_;

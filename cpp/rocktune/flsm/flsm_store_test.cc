@@ -5,6 +5,7 @@
 #include <rocksdb/perf_context.h>
 #include <rocksdb/perf_level.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -201,6 +202,74 @@ TEST_F(FlsmStoreTest, CountsWhatItIsAskedForAndWhatCompactionsCost) {
   EXPECT_GE(first.compactions, 10u);
   EXPECT_GE(first.compaction_written_bytes, 400u * 1000u);
   EXPECT_GT(first.compaction_us, 0u);
+}
+
+TEST_F(FlsmStoreTest, TellsHowLongItsCallersWereBusy) {
+  FlsmOptions layout = Layout({1});
+  layout.sample_every = 4;
+  ASSERT_TRUE(Open(layout).ok());
+  const auto begun = std::chrono::steady_clock::now();
+  const auto elapsed_ns = [begun] {
+    return static_cast<uint64_t>((std::chrono::steady_clock::now() - begun) / std::chrono::nanoseconds(1));
+  };
+  Put(0, 4000, std::string(100, 'v'));
+  const uint64_t writing = store_->Statistics().busy_ns;
+  EXPECT_GT(writing, 0u);
+  EXPECT_LT(writing, 4 * elapsed_ns()) << "of one thread, estimated from one in four";
+  std::string value;
+  for (int key = 0; key < 4000; ++key) {
+    EXPECT_TRUE(store_->Get(rocksdb::ReadOptions(), "key" + std::to_string(key), &value).ok());
+  }
+  ASSERT_TRUE(store_->Delete(rocksdb::WriteOptions(), "key0").ok());
+  EXPECT_GT(store_->Statistics().busy_ns, writing);
+  const uint64_t before = store_->Statistics().busy_ns;
+  store_->AddBusy(1000);
+  EXPECT_EQ(store_->Statistics().busy_ns - before, 1000u);
+}
+
+TEST_F(FlsmStoreTest, ReshapesItselfWhileNothingIsWritten) {
+  for (const FlsmGranularity granularity : {FlsmGranularity::kLevels, FlsmGranularity::kFiles}) {
+    store_.reset();
+    std::filesystem::remove_all(directory_);
+    FlsmOptions layout = Layout({4});
+    layout.granularity = granularity;
+    layout.reshape_bytes_per_s = 1 << 30;
+    ASSERT_TRUE(Open(layout).ok());
+    std::map<std::string, std::string> model;
+    std::mt19937 random(1);
+    for (int step = 0; step < 6000; ++step) {
+      const std::string key = "key" + std::to_string(random() % 2000);
+      model[key] = std::string(500, static_cast<char>('a' + random() % 26));
+      ASSERT_TRUE(store_->Put(rocksdb::WriteOptions(), key, model[key]).ok());
+    }
+    ASSERT_TRUE(store_->Flush(rocksdb::FlushOptions()).ok());
+    store_->WaitUntilSettled();
+    for (int level = 1; level <= 6; ++level) {
+      ASSERT_TRUE(store_->SetPolicy(level, 1).ok());
+    }
+    const auto runs = [this] {
+      std::size_t most = 0;
+      for (const FlsmLevel& level : store_->Shape().levels) {
+        most = std::max(most, level.runs.size());
+      }
+      return most;
+    };
+    while (runs() > 1) {  // by itself, with no write; CTest ends what never does
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    EXPECT_EQ(Broken(store_->Shape()), "");
+    std::size_t found = 0;
+    const std::unique_ptr<rocksdb::Iterator> iterator(store_->NewIterator(rocksdb::ReadOptions()));
+    for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next(), ++found) {
+      ASSERT_EQ(iterator->value().ToString(), model.at(iterator->key().ToString()));
+    }
+    EXPECT_EQ(found, model.size());
+    for (const auto& [key, expected] : model) {
+      std::string value;
+      ASSERT_TRUE(store_->Get(rocksdb::ReadOptions(), key, &value).ok());
+      ASSERT_EQ(value, expected) << key;
+    }
+  }
 }
 
 TEST_F(FlsmStoreTest, RecordsNothingOfLookupsWhereNobodyAsksForIt) {

@@ -9,24 +9,27 @@ namespace rocktune {
 
 // What the compactions of an FLSM-tree do to its shape: no I/O, no clock.
 
-// One compaction: everything in the input levels becomes one run in the output level, but for kPushFiles.
+// One compaction: everything in the input levels becomes one run in the output level, but for those by files.
 struct FlsmTask {
   enum class Kind {
     kTakeIn,     // RocksDB's level 0 into level 1
     kPush,       // a level's runs into the next level
     kPushFiles,  // some files of a level's runs, and what they overlap, into a run of the next level
     kRehome,     // one run to a lower slot of its block, to make room above
+    kJoinFiles,  // some files of a run into the next older run of its level
   };
   Kind kind = Kind::kTakeIn;
   int level = 0;              // the logical level that the data comes from
   std::vector<int> inputs;    // physical levels; 0 is RocksDB's own level 0
   int output = 0;             // physical level
-  uint64_t bytes = 0;         // that it reads; of kPushFiles what it may read at most
+  uint64_t bytes = 0;         // that it reads; by files what it may read at most
   uint64_t level0_files = 0;  // of them, what it takes from level 0
   uint64_t level0_bytes = 0;
 
   // The logical level that its output belongs to.
-  int OutputLevel() const { return kind == Kind::kRehome ? level : level + 1; }
+  int OutputLevel() const { return kind == Kind::kRehome || kind == Kind::kJoinFiles ? level : level + 1; }
+  // Whether it takes some files of its runs, and leaves the others where they are.
+  bool IsByFiles() const { return kind == Kind::kPushFiles || kind == Kind::kJoinFiles; }
 
   bool operator==(const FlsmTask&) const = default;
 };
@@ -34,9 +37,9 @@ struct FlsmTask {
 // Marks what a task uses. REQUIRES: it is due.
 void Begin(FlsmShape* shape, const FlsmTask& task);
 // Puts a task's result in the place of its inputs. `written` is what came out, at most task.bytes; 0 if every
-// entry was deleted. REQUIRES: not kPushFiles.
+// entry was deleted. REQUIRES: not by files.
 void Complete(FlsmShape* shape, const FlsmTask& task, uint64_t written);
-// The same for kPushFiles, of whose runs `runs` tells what they hold now; what it leaves out is gone.
+// The same for a task by files, of whose runs `runs` tells what they hold now; what it leaves out is gone.
 void CompleteFiles(FlsmShape* shape, const FlsmTask& task, const std::vector<FlsmRun>& runs);
 // Takes the marks back of a task that failed; nothing else has changed, but that a greedy change of policy is
 // forgotten.

@@ -3,6 +3,7 @@
 from rocktune.api.catalogue import list_devices, list_engines, list_spaces, list_tuners, list_workloads
 from rocktune.api.clusters import clusters
 from rocktune.api.comparing import compare, estimate_comparison
+from rocktune.api.driving import drive
 from rocktune.api.flsm import flsm_shape, simulate_flsm
 from rocktune.api.governing import estimate_govern, govern
 from rocktune.api.importance import importance
@@ -23,6 +24,7 @@ __all__ = [
     "copy_ledger",
     "delete",
     "doctor",
+    "drive",
     "estimate",
     "estimate_comparison",
     "estimate_govern",

@@ -9,7 +9,8 @@ from rich.console import Console
 from rocktune import api
 from rocktune.cli import options
 from rocktune.cli.app import announced, app, show_result
-from rocktune.cli.output import print_line
+from rocktune.cli.output import print_line, stderr
+from rocktune.cli.progress import ProgressDisplay
 from rocktune.cli.tables import table
 from rocktune.report.governed import GOVERNED_LABELS, governed_value
 from rocktune.units import format_bytes, format_seconds
@@ -64,6 +65,78 @@ def govern(
     with announced(estimate, json, _print_estimate) as display:
         found = api.govern(observer=display, **given)
     show_result(found, json, _print_governed)
+
+
+@app.command()
+def drive(
+    device: Annotated[str, typer.Option(metavar="NAME|FILE", help="What the store's I/O may use.")],
+    sessions: Annotated[
+        str, typer.Option(metavar="NAME|FILE", help="ruskey-dynamic, sessions of your own, or a workload.")
+    ] = "ruskey-dynamic",
+    controller: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME", help="lerp, greedy:LOW,HIGH (shares of lookups), static:K, or a preset."
+        ),
+    ] = "lerp",
+    store: Annotated[str, typer.Option(metavar="NAME", help="flsm, leveled or universal.")] = "flsm",
+    scale: options.Scale = None,
+    operations: Annotated[
+        int, typer.Option(metavar="N", help="Of a mission, at full size, after which policies may change.")
+    ] = 50_000,
+    filters: Annotated[
+        str, typer.Option(metavar="uniform|monkey", help="How filters share out their memory.")
+    ] = "uniform",
+    bits: Annotated[float, typer.Option(metavar="N", help="Bits a key of the filters, on average.")] = 8.0,
+    size_ratio: Annotated[int, typer.Option(metavar="T", help="A level to the one above.")] = 10,
+    option: options.Assignments = None,
+    options_file: options.OptionsFile = None,
+    seed: options.Seed = None,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Where drive.html goes.")] = Path("driven"),
+    json: options.Json = False,
+) -> None:
+    """Drive a store through a workload that changes, while a controller shapes it."""
+    asked: dict[str, Any] = {
+        "device": device,
+        "sessions": sessions,
+        "controller": controller,
+        "store": store,
+        "scale": scale,
+        "operations": operations,
+        "filters": filters,
+        "bits_per_key": bits,
+        "size_ratio": size_ratio,
+        "options": options.assignments("--option", option),
+        "options_file": options_file,
+        "seed": seed,
+    }
+    with ProgressDisplay(stderr()) as display:
+        found = api.drive(observer=display, out=out, **asked)
+    show_result(found, json, _print_driven)
+
+
+def _print_driven(console: Console, found: dict[str, Any]) -> None:
+    console.print(
+        f"{found['sessions']} on {found['device']} with {found['controller']}: "
+        f"{format_seconds(found['seconds'])} on a {found['scale']} model"
+    )
+    rows = table("session", "missions", "took", "settled at mission", numbers=("missions", "took"))
+    for session in found["per_session"]:
+        settled = session["converged_at_mission"]
+        rows.add_row(
+            session["workload"],
+            str(session["missions"]),
+            format_seconds(session["seconds"]),
+            "–" if settled is None else str(settled),
+        )
+    console.print(rows)
+    if found["missions"][-1]["policy"]:
+        policies = ", ".join(map(str, found["missions"][-1]["policy"]))
+        console.print(
+            f"K at the end: {policies}. Deciding took {found['learner_ms_per_mission']:.1f} ms a mission."
+        )
+    if "report" in found:
+        print_line(f"Report: {found['report']}")
 
 
 def _print_estimate(console: Console, estimate: dict[str, Any]) -> None:

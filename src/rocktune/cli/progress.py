@@ -21,6 +21,7 @@ _PHASES = {
     "prune": "Pruning",
     "prove": "Proving",
     "govern": "Governing",
+    "drive": "Driving",
     "sweep": "Sweeping",
 }
 _STEPS = {"load": "loading data", "settle": "settling data"}

@@ -1,5 +1,7 @@
 """What adapts while a store serves: the compaction governor, and a tree whose shape can change."""
 
+from rocktune.online.adaptive import AdaptiveStore, LoggedDecision
+from rocktune.online.driving import DrivenMission, DriveRequest, run_drive
 from rocktune.online.figures import figures_of
 from rocktune.online.flsm import (
     FlsmLevel,
@@ -26,9 +28,14 @@ from rocktune.online.governed import (
     run_governed,
 )
 from rocktune.online.missions import MissionLoad, run_missions
+from rocktune.online.sessions import SESSIONS, SessionsSpec, load_sessions
 
 __all__ = [
     "MODES",
+    "SESSIONS",
+    "AdaptiveStore",
+    "DriveRequest",
+    "DrivenMission",
     "FlsmLevel",
     "FlsmLevelStatistics",
     "FlsmShape",
@@ -38,16 +45,20 @@ __all__ = [
     "FlsmStore",
     "GovernedLoad",
     "GovernedRun",
+    "LoggedDecision",
     "MapPoint",
     "MapRequest",
     "MissionLoad",
+    "SessionsSpec",
     "figures_of",
     "flsm_shape_of",
     "flsm_statistics_of",
     "governor_setting_names",
+    "load_sessions",
     "map_seconds",
     "mode_options",
     "read_flsm_shape",
+    "run_drive",
     "run_governed",
     "run_map",
     "run_missions",

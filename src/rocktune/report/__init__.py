@@ -2,6 +2,7 @@
 
 from rocktune.report.comparison import render_comparison
 from rocktune.report.document import write_document
+from rocktune.report.driven import write_driven_report
 from rocktune.report.governed import write_governed_report
 from rocktune.report.page import render_report, write_report
 from rocktune.report.reproduce import command_line
@@ -12,6 +13,7 @@ __all__ = [
     "render_comparison",
     "render_report",
     "write_document",
+    "write_driven_report",
     "write_governed_report",
     "write_report",
     "write_tradeoff_report",

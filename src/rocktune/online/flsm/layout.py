@@ -27,6 +27,7 @@ def flsm_layout(
     granularity: Granularity = "levels",
     workers: int = 3,
     sample_every: int = 64,
+    reshape_bytes_per_s: int = 0,
 ) -> str:
     """Returns a layout as the extension takes it; see `FlsmStore` for what each means.
 
@@ -42,7 +43,7 @@ def flsm_layout(
         "level1_bytes": level1_bytes, "levels": levels, "workers": workers,
         "largest_policy": 1 if policies == "lazy-leveling" else 0,
         "bits_per_key": bits_per_key, "filters": filters, "granularity": granularity,
-        "sample_every": sample_every,
+        "sample_every": sample_every, "reshape_bytes_per_s": reshape_bytes_per_s,
     }  # fmt: skip
     return json.dumps(layout)
 

@@ -108,6 +108,11 @@ class FlsmSimulator:
         return self._native.written_bytes
 
     @property
+    def level_bytes(self) -> tuple[int, ...]:
+        """What compactions into each level have read and written, from the first."""
+        return tuple(self._native.level_bytes)
+
+    @property
     def write_amplification(self) -> float:
         """Bytes written for each byte of the user's, without the log; smaller is better, 0 at first."""
         return self.written_bytes / self.user_bytes if self.user_bytes else 0.0

@@ -56,6 +56,8 @@ class FlsmStatistics:
         found: of them, those whose key was there.
         iterators: that were made.
         entries_written: puts and deletes.
+        busy_ns: that callers spent in lookups, writes and iterators, where writes and lookups are estimated
+            from a sample; smaller is better.
         levels: from RocksDB's own level 0, which holds what was flushed.
     """
 
@@ -63,6 +65,7 @@ class FlsmStatistics:
     found: int
     iterators: int
     entries_written: int
+    busy_ns: int
     levels: tuple[FlsmLevelStatistics, ...]
 
     def since(self, earlier: "FlsmStatistics") -> "FlsmStatistics":
@@ -73,6 +76,7 @@ class FlsmStatistics:
             self.found - earlier.found,
             self.iterators - earlier.iterators,
             self.entries_written - earlier.entries_written,
+            self.busy_ns - earlier.busy_ns,
             tuple(now.since(before) for now, before in levels),
         )
 

@@ -57,6 +57,7 @@ class FlsmStore:
         granularity: Granularity = "levels",
         workers: int = 3,
         sample_every: int = 64,
+        reshape_bytes_per_s: int = 0,
         options: OptionMaps | None = None,
     ) -> None:
         """Creates a store, or opens the one that is there with its shape and its policies.
@@ -75,6 +76,8 @@ class FlsmStore:
                 can be, so that no compaction is large. For what is pushed from now on.
             workers: compactions at once.
             sample_every: one lookup of so many is looked at closely for `statistics`; 0 records none.
+            reshape_bytes_per_s: while nothing is written, what may be read and written on average to join
+                runs that a policy has become too small for; 0 leaves them until writes come.
             options: of RocksDB, by section ("db", "cf", "table") and by its own names.
 
         Raises:
@@ -84,7 +87,7 @@ class FlsmStore:
         layout = flsm_layout(
             policies=policies, size_ratio=size_ratio, level1_bytes=level1_bytes, levels=levels,
             filters=filters, bits_per_key=bits_per_key, granularity=granularity, workers=workers,
-            sample_every=sample_every,
+            sample_every=sample_every, reshape_bytes_per_s=reshape_bytes_per_s,
         )  # fmt: skip
         try:
             self._native = _native.FlsmStore(str(path), layout, json.dumps(options or {}))

@@ -1,0 +1,152 @@
+"""Figures 6 and 8 at their ends, and RocksDB's own styles: which shape serves which mix of operations best.
+
+One device and one kind of filters a run; `--absent yes` looks for keys that are not there.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from benchmarks.claims import Claim, Settings, main, ratio_interval, reported, write_csv
+from benchmarks.figures import Panel, lines, write_figure
+from benchmarks.flsm.shared import RUSKEY, Where, buffer_at, decided_at
+from benchmarks.measuring import processors_awake
+from rocktune import api
+from rocktune.space import OptionMaps
+from rocktune.units import format_scale
+
+SOURCE = "RusKey, figures 6 and 8"
+POLICIES = ("1", "2", "3", "5", "7", "10")
+PRESETS = ("lazy-leveling",)
+STOCK = ("leveled", "universal")
+LOOKUPS = (0.1, 0.5, 0.9, 0.99)
+PAPER_BEST = {0.1: "10", 0.5: "5", 0.9: "1"}
+
+
+def tradeoff(settings: Settings) -> list[Claim]:
+    """Measures every shape with every mix; `--device`, `--filters`, `--bits` and `--absent` say where."""
+    shapes = ("1", "10", "leveled") if settings.quick else (*POLICIES, *PRESETS, *STOCK)
+    device = str(settings.extra["device"])
+    with processors_awake():
+        found = api.map_flsm(
+            device=device,
+            scale=format_scale(settings.scale),
+            shapes=shapes,
+            lookups=(0.5,) if settings.quick else LOOKUPS,
+            absent=settings.extra["absent"] == "yes",
+            filters=(str(settings.extra["filters"]),),
+            bits_per_key=(float(settings.extra["bits"]),),
+            repeats=1 if settings.quick else int(settings.extra["repeats"]),
+            options=_given(RUSKEY) | _given(buffer_at(settings.scale)),
+            seed=settings.seed,
+        )
+    where = Where(found["engine"], device)
+    points = found["points"]
+    if settings.out is not None:
+        write_csv(settings.out / "points.csv", points)
+        write_figure(settings, f"{found['workload']} on {device}", _panels(points))
+    claims = []
+    for lookups in sorted({point["lookups"] for point in points}):
+        runs = _throughputs(points, lookups)
+        claims += [_best_policy(runs, lookups, where), _against_stock(runs, lookups, where)]
+    return [*claims, _crossing(points, where)]
+
+
+def _given(options: OptionMaps) -> dict[str, str]:
+    return {name: value for section in options.values() for name, value in section.items()}
+
+
+def _throughputs(points: Sequence[Mapping[str, Any]], lookups: float) -> dict[str, list[float]]:
+    """Returns each shape's throughput in every turn, under one mix."""
+    found: dict[str, list[float]] = {}
+    for point in points:
+        if point["lookups"] == lookups:
+            found.setdefault(point["shape"], []).append(point["throughput_ops_s"])
+    return found
+
+
+def _best(runs: Mapping[str, Sequence[float]], shapes: Sequence[str]) -> str:
+    return max((shape for shape in shapes if shape in runs), key=lambda shape: float(np.mean(runs[shape])))
+
+
+def _best_policy(runs: Mapping[str, Sequence[float]], lookups: float, where: Where) -> Claim:
+    best = _best(runs, POLICIES)
+    others = [float(np.mean(runs[policy])) for policy in POLICIES if policy in runs]
+    gain = ratio_interval([value / min(others) for value in runs[best]])
+    return reported(
+        f"best_policy_at_{lookups:.0%}_lookups",
+        SOURCE,
+        f"K = {best} is the best of all levels' K; its throughput over the worst one's",
+        gain,
+        PAPER_BEST.get(lookups),
+        engine=where.engine,
+        device=where.device,
+    )
+
+
+def _against_stock(runs: Mapping[str, Sequence[float]], lookups: float, where: Where) -> Claim:
+    own, stock = _best(runs, (*POLICIES, *PRESETS)), _best(runs, STOCK)
+    ratio = ratio_interval([mine / theirs for mine, theirs in zip(runs[own], runs[stock], strict=True)])
+    unit = f"ratio of throughput, {own} over {stock}, neither tuned further"
+    return reported(
+        f"flsm_over_stock_at_{lookups:.0%}_lookups",
+        "issue 8, the map",
+        unit,
+        ratio,
+        engine=where.engine,
+        device=where.device,
+    )
+
+
+def _crossing(points: Sequence[Mapping[str, Any]], where: Where) -> Claim:
+    """How much the policy that suits writes loses to the one that suits reads when most operations read."""
+    read, written = (
+        _throughputs(points, max(point["lookups"] for point in points)),
+        _throughputs(points, min(point["lookups"] for point in points)),
+    )
+    ratios = [
+        min(aggressive / lazy, lazy_writes / aggressive_writes)
+        for aggressive, lazy, aggressive_writes, lazy_writes in zip(
+            read["1"], read["10"], written["1"], written["10"], strict=True
+        )
+    ]
+    return decided_at(
+        "the_policies_cross",
+        "issue 8, must hold: the crossing",
+        "the smaller of two ratios of throughput: K = 1 over 10 with most lookups, 10 over 1 with fewest",
+        ratio_interval(ratios),
+        low=1.0,
+        where=where,
+    )
+
+
+def _panels(points: Sequence[Mapping[str, Any]]) -> list[Panel]:
+    def panel(figure: str, title: str, unit: str) -> Panel:
+        traces = []
+        for shape in dict.fromkeys(point["shape"] for point in points):
+            own = [point for point in points if point["shape"] == shape]
+            shares = sorted({point["lookups"] for point in own})
+            values = [
+                float(np.median([point[figure] for point in own if point["lookups"] == share]))
+                for share in shares
+            ]
+            traces.append(lines(shape, shares, values, mode="lines+markers"))
+        return Panel(title, "share of lookups", unit, traces)
+
+    return [
+        panel("throughput_ops_s", "throughput", "operations a second"),
+        panel("read_latency_us_p99", "lookups, p99", "us"),
+        panel("write_amplification", "write amplification", "times"),
+        panel("compaction_share", "compactions' share of the device's bytes", "share"),
+    ]
+
+
+if __name__ == "__main__":
+    main(
+        "flsm.tradeoff",
+        tradeoff,
+        scale=128,
+        quick_scale=512,
+        extra={"device": "ssd-100mb", "filters": "uniform", "bits": 8.0, "absent": "no", "repeats": 2},
+    )

@@ -1,0 +1,170 @@
+"""Hours of serving by a store that learns, with workloads that change: does anything grow or stand still?"""
+
+import random
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+
+from benchmarks.claims import Claim, Measured, Settings, main, write_csv
+from benchmarks.figures import Panel, lines, write_figure
+from rocktune.online import AdaptiveStore
+from rocktune.online.control import Controller, Decision, Greedy, Mission
+
+SOURCE = "issue 9, must hold: serving for hours"
+KEYS = 100_000
+VALUE = bytes(200)
+OPTIONS = {
+    "cf": {"write_buffer_size": str(1 << 20), "target_file_size_base": str(4 << 20)},
+    "table": {"block_cache": str(8 << 20)},
+}
+LOOKUPS = (0.1, 0.3, 0.5, 0.7, 0.9)
+SESSION_S = (20.0, 120.0)
+SAMPLE_S = 5.0
+MISSION_OPERATIONS = 5_000
+MOST_GROWTH = 1.2
+MOST_STALL_S = 1.0
+
+
+class Slowest:
+    """How long the slowest operation of a while took."""
+
+    def __init__(self) -> None:
+        """Nothing yet."""
+        self._lock = threading.Lock()
+        self._seconds = 0.0
+
+    def saw(self, seconds: float) -> None:
+        """Takes an operation's time in."""
+        if seconds > self._seconds:
+            with self._lock:
+                self._seconds = max(self._seconds, seconds)
+
+    def take(self) -> float:
+        """Returns the slowest since the last time."""
+        with self._lock:
+            seconds, self._seconds = self._seconds, 0.0
+        return seconds
+
+
+class Quick:
+    """A controller for smoke runs, which go without PyTorch. See `Controller`."""
+
+    def decide(self, mission: Mission) -> Decision:
+        """See `Controller.decide`."""
+        return Greedy(0.4, 0.6).decide(mission)
+
+
+def soak(settings: Settings) -> list[Claim]:
+    """Serves for `--minutes`, watching memory, threads, files and the slowest operation."""
+    minutes = 0.1 if settings.quick else float(settings.extra["minutes"])
+    controller: Controller | None = Quick() if settings.quick else None
+    with tempfile.TemporaryDirectory() as scratch:
+        path = Path(scratch) / "db"
+        operations = 200 if settings.quick else MISSION_OPERATIONS
+        with AdaptiveStore(
+            path, controller=controller, mission_operations=operations, options=OPTIONS
+        ) as store:
+            rows = _served(store, path, minutes * 60, settings)
+            problem = store.problem
+    if settings.out is not None:
+        write_csv(settings.out / "samples.csv", rows)
+        _figure(settings, rows)
+    return _claims(rows, problem)
+
+
+def _served(store: AdaptiveStore, path: Path, seconds: float, settings: Settings) -> list[dict[str, Any]]:
+    drawn, slowest = random.Random(settings.seed), Slowest()
+    begun = time.monotonic()
+    ends, lookups, sampled = 0.0, 0.5, -SAMPLE_S
+    rows: list[dict[str, Any]] = []
+    while (now := time.monotonic() - begun) < seconds:
+        if now >= ends:
+            ends, lookups = now + drawn.uniform(*SESSION_S), drawn.choice(LOOKUPS)
+        if now >= sampled + min(SAMPLE_S, seconds / 20):
+            sampled = now
+            rows.append(_sample(store, path, now, lookups, slowest))
+            if len(rows) % 120 == 0:
+                settings.say(f"{now:.0f} of {seconds:.0f} s, {store.missions} missions")
+        for _ in range(200):
+            key = b"%012d" % drawn.randrange(KEYS)
+            started = time.perf_counter()
+            if drawn.random() < lookups:
+                store.get(key)
+            else:
+                store.put(key, VALUE)
+            slowest.saw(time.perf_counter() - started)
+    return rows
+
+
+def _sample(store: AdaptiveStore, path: Path, now: float, lookups: float, slowest: Slowest) -> dict[str, Any]:
+    process = psutil.Process()
+    return {
+        "seconds": round(now, 1),
+        "lookups": lookups,
+        "missions": store.missions,
+        "resident_mb": round(process.memory_info().rss / 1e6, 1),
+        "threads": process.num_threads(),
+        "open_files": process.num_fds(),
+        "files": sum(1 for _ in path.iterdir()),
+        "slowest_s": round(slowest.take(), 4),
+        "policies": " ".join(str(level.policy) for level in store.shape().levels[:4]),
+    }
+
+
+def _claims(rows: list[dict[str, Any]], problem: str) -> list[Claim]:
+    tenth = max(1, len(rows) // 10)
+    claims = []
+    for name in ("resident_mb", "threads", "open_files", "files"):
+        early = max(row[name] for row in rows[tenth : 2 * tenth])
+        late = max(row[name] for row in rows[-tenth:])
+        growth = late / early
+        claims.append(
+            Claim(
+                f"growth_of_{name}", SOURCE, "largest in the last tenth over that in the second",
+                f"<= {MOST_GROWTH}", Measured(growth, growth, growth, 1), growth <= MOST_GROWTH,
+            )
+        )  # fmt: skip
+    stall = max(row["slowest_s"] for row in rows)
+    missions, problems = float(rows[-1]["missions"]), float(bool(problem))
+    claims += [
+        Claim(
+            "slowest_operation", SOURCE, "s", f"<= {MOST_STALL_S}", Measured(stall, stall, stall, len(rows)),
+            stall <= MOST_STALL_S,
+        ),
+        Claim(
+            "missions", SOURCE, "missions", ">= 10,000", Measured(missions, missions, missions, 1),
+            missions >= 10_000,
+        ),
+        Claim(
+            "problems", SOURCE, "problems of learning", "0", Measured(problems, problems, problems, 1),
+            not problem, why=problem,
+        ),
+    ]  # fmt: skip
+    for claim in claims:
+        claim.engine, claim.device = "RocksDB in process", "none"
+    return claims
+
+
+def _figure(settings: Settings, rows: list[dict[str, Any]]) -> None:
+    minutes = [row["seconds"] / 60 for row in rows]
+    panels = [
+        Panel(title, "minutes", unit, [lines(name, minutes, [row[name] for row in rows])])
+        for name, title, unit in (
+            ("resident_mb", "memory", "MB"),
+            ("files", "files of the store", "files"),
+            ("slowest_s", "slowest operation of five seconds", "s"),
+            ("lookups", "share of lookups", "share"),
+        )
+    ]
+    first = [float(np.float64(row["policies"].split()[0])) for row in rows]
+    panels.append(Panel("policy of level 1", "minutes", "K", [lines("K", minutes, first)]))
+    write_figure(settings, "Hours of serving", panels)
+
+
+if __name__ == "__main__":
+    main("ruskey.soak", soak, scale=1, quick_scale=1, extra={"minutes": 120.0})

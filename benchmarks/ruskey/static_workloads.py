@@ -1,0 +1,181 @@
+"""Figures 6, 8 and 11: on a workload that stays, how near to the best policy is the store that learns it?"""
+
+from typing import Any
+
+import numpy as np
+
+from benchmarks.claims import Claim, Settings, main, mean_interval, ratio_interval, reported, write_csv
+from benchmarks.figures import Panel, lines, write_figure
+from benchmarks.flsm.shared import Where, decided_at
+from benchmarks.measuring import embedded_engine
+from benchmarks.ruskey.shared import (
+    LEARNED,
+    MONKEY,
+    POLICIES,
+    Setting,
+    best_of,
+    drive,
+    latency_us,
+    settled,
+)
+from rocktune.engine import EmbeddedEngine
+from rocktune.online import DrivenMission
+from rocktune.workload import WorkloadSpec, load_workload
+from rocktune.workload.distributions import KeyChooserSpec
+from rocktune.workload.spec import MixSpec, SessionSpec
+
+PAPER_MISSIONS = {"ruskey-write-heavy": 300, "ruskey-balanced": 600, "ruskey-read-heavy": 300}
+"""Until it had converged."""
+SKEW = 0.99
+MOST = 1.05
+
+Drives = dict[str, dict[str, list[list[DrivenMission]]]]
+"""By workload and controller, one for each turn."""
+
+
+def static_workloads(settings: Settings) -> list[Claim]:
+    """Drives every policy and Lerp; `--filters`, `--keys` (uniform, or zipfian with ranges) say how."""
+    monkey = settings.extra["filters"] == "monkey"
+    base = MONKEY if monkey else Setting()
+    setting = Setting(str(settings.extra["device"]), base.filters, base.bits_per_key)
+    missions = 6 if settings.quick else int(settings.extra["missions"])
+    controllers = ("static:1", "static:10") if settings.quick else (*POLICIES, "lazy-leveling", LEARNED)
+    with embedded_engine() as engine:
+        drives = {
+            workload.name: _drives(settings, engine, setting, controllers, workload, missions)
+            for workload in _workloads(settings)
+        }
+        where = Where(engine.version, setting.device)
+    _write(settings, drives)
+    if settings.quick:
+        return [_latency(drives, "ruskey-balanced", "static:1", where)]
+    return [
+        claim
+        for workload in drives
+        for claim in (
+            _near_the_best(drives, workload, where),
+            _convergence(drives, workload, where),
+            *(_latency(drives, workload, controller, where) for controller in controllers),
+        )
+    ]
+
+
+def _workloads(settings: Settings) -> list[WorkloadSpec]:
+    """Returns RusKey's workloads, or YCSB's zipfian keys under the same mixes, and half of ranges."""
+    uniform = [load_workload(name) for name in (("ruskey-balanced",) if settings.quick else PAPER_MISSIONS)]
+    if settings.extra["keys"] == "uniform":
+        return uniform
+    chooser = KeyChooserSpec(kind="scrambled_zipfian", skew=SKEW)
+    zipfian = [each.model_copy(update={"key_chooser": chooser}) for each in uniform]
+    half_ranges = SessionSpec(mix=MixSpec(scan=0.5, put=0.5))
+    ranges = {"name": "ruskey-ranges", "sessions": (half_ranges,), "key_chooser": chooser}
+    return [*zipfian, uniform[0].model_copy(update=ranges)]
+
+
+def _drives(
+    settings: Settings,
+    engine: EmbeddedEngine,
+    setting: Setting,
+    controllers: tuple[str, ...],
+    workload: WorkloadSpec,
+    missions: int,
+) -> dict[str, list[list[DrivenMission]]]:
+    done: dict[str, list[list[DrivenMission]]] = {controller: [] for controller in controllers}
+    for turn in range(1 if settings.quick else int(settings.extra["repeats"])):
+        for controller in controllers:
+            session = [(workload, missions)]
+            done[controller].append(
+                drive(settings, engine, setting, controller, session, settings.seed + turn)
+            )
+        settings.say(f"{workload.name}, turn {turn + 1}")
+    return done
+
+
+def _after(drives: Drives, workload: str, controller: str) -> list[float]:
+    """Returns the latencies once Lerp has settled, of every controller in the same missions."""
+    found = []
+    for turn, missions in enumerate(drives[workload][controller]):
+        reference = drives[workload].get(LEARNED)
+        count = len(settled(reference[turn])) if reference else len(missions)
+        found.append(latency_us(missions[-count:]))
+    return found
+
+
+def _near_the_best(drives: Drives, workload: str, where: Where) -> Claim:
+    latencies = {controller: _after(drives, workload, controller) for controller in drives[workload]}
+    best = best_of(latencies, POLICIES)
+    ratios = [own / other for own, other in zip(latencies[LEARNED], latencies[best], strict=True)]
+    return decided_at(
+        f"{workload}_lerp_over_the_best",
+        "issue 9, must hold: static workloads",
+        f"ratio of latency after settling to that of {best}, the best of all levels alike",
+        ratio_interval(ratios),
+        high=MOST,
+        paper="near-optimal",
+        where=where,
+    )
+
+
+def _convergence(drives: Drives, workload: str, where: Where) -> Claim:
+    missions = [float(len(done) - len(settled(done))) for done in drives[workload][LEARNED]]
+    return reported(
+        f"{workload}_missions_to_settle",
+        "RusKey, section 7",
+        "missions; 100 are aimed at",
+        mean_interval(missions),
+        PAPER_MISSIONS.get(workload),
+        engine=where.engine,
+        device=where.device,
+    )
+
+
+def _latency(drives: Drives, workload: str, controller: str, where: Where) -> Claim:
+    return reported(
+        f"{workload}_{controller}_latency",
+        "RusKey, figures 6 and 8",
+        "us an operation, in the missions after Lerp has settled",
+        mean_interval(_after(drives, workload, controller)),
+        engine=where.engine,
+        device=where.device,
+    )
+
+
+def _write(settings: Settings, drives: Drives) -> None:
+    if settings.out is None:
+        return
+    rows: list[dict[str, Any]] = [
+        {
+            "workload": workload,
+            "controller": controller,
+            "turn": turn,
+            "mission": number,
+            "latency_us": f"{mission.latency_us:.5g}",
+            "policies": " ".join(map(str, mission.policies)),
+            "phase": mission.decision.phase,
+            "learner_ms": f"{mission.learner_ms:.3g}",
+        }
+        for workload, each in drives.items()
+        for controller, turns in each.items()
+        for turn, missions in enumerate(turns)
+        for number, mission in enumerate(missions, 1)
+    ]
+    write_csv(settings.out / "missions.csv", rows)
+    panels = []
+    for workload, each in drives.items():
+        traces = []
+        for controller, turns in each.items():
+            median = np.median([[mission.latency_us for mission in missions] for missions in turns], axis=0)
+            smooth = np.convolve(median, np.ones(9) / 9, mode="valid")
+            traces.append(lines(controller, list(range(5, 5 + len(smooth))), smooth.tolist()))
+        panels.append(Panel(workload, "mission", "us an operation, mean of 9 missions", traces))
+    write_figure(settings, "Policies that stay, and Lerp", panels)
+
+
+if __name__ == "__main__":
+    main(
+        "ruskey.static_workloads",
+        static_workloads,
+        scale=128,
+        quick_scale=2048,
+        extra={"filters": "uniform", "keys": "uniform", "device": "ssd-100mb", "missions": 400, "repeats": 3},
+    )

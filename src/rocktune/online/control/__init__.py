@@ -1,0 +1,20 @@
+"""Controllers of a store's policies: RusKey's Lerp (section 5), and what it is compared with."""
+
+from rocktune.online.control.base import Controller, Decision
+from rocktune.online.control.choice import ChosenController, parse_controller, require_torch
+from rocktune.online.control.greedy import Greedy, Static
+from rocktune.online.control.mission import LevelMission, Mission, busy_seconds, mission_of
+
+__all__ = [
+    "ChosenController",
+    "Controller",
+    "Decision",
+    "Greedy",
+    "LevelMission",
+    "Mission",
+    "Static",
+    "busy_seconds",
+    "mission_of",
+    "parse_controller",
+    "require_torch",
+]

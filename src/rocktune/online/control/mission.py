@@ -1,0 +1,110 @@
+"""What a controller is told of a mission: RusKey's statistics collector (section 3)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rocktune.online.flsm.shape import FlsmShape
+from rocktune.online.flsm.statistics import FlsmStatistics
+
+
+@dataclass(frozen=True)
+class LevelMission:
+    """What a mission was for one level.
+
+    Attributes:
+        policy: K at its end.
+        runs: sorted runs at its end.
+        filled: share of the level's capacity that is held, about 1 when it is full.
+        passed: runs that lookups had to read.
+        read_s: that lookups spent in the level's tables.
+        compaction_s: of compactions into the level.
+        compaction_bytes: read and written by them.
+    """
+
+    policy: int
+    runs: int
+    filled: float
+    passed: float
+    read_s: float
+    compaction_s: float
+    compaction_bytes: float
+
+
+@dataclass(frozen=True)
+class Mission:
+    """A stretch of operations, and what they and the store's background work took.
+
+    Attributes:
+        lookups: of one key.
+        scans: iterators made.
+        writes: entries put or deleted.
+        busy_s: that clients spent in operations, all clients together; smaller is better.
+        size_ratio: T; policies go from 1 to it.
+        levels: from the first to the deepest that holds something, at least one.
+    """
+
+    lookups: int
+    scans: int
+    writes: int
+    busy_s: float
+    size_ratio: int
+    levels: tuple[LevelMission, ...]
+
+    @property
+    def operations(self) -> int:
+        """All of them, at least 1."""
+        return max(1, self.lookups + self.scans + self.writes)
+
+    @property
+    def read_share(self) -> float:
+        """Of operations, those that read: lookups and scans."""
+        return (self.lookups + self.scans) / self.operations
+
+    @property
+    def latency_s(self) -> float:
+        """End-to-end latency of an operation: t'."""
+        return self.busy_s / self.operations
+
+    def level_latency_s(self, number: int) -> float:
+        """What a level took of an operation, in lookups and in the background: t_i, of level `number`."""
+        level = self.levels[number - 1]
+        return (level.read_s + level.compaction_s) / self.operations
+
+
+def mission_of(statistics: FlsmStatistics, shape: FlsmShape, busy_s: float) -> Mission:
+    """Returns a mission from what happened in it and the shape at its end.
+
+    Args:
+        statistics: of the mission alone.
+        shape: of the store.
+        busy_s: see `Mission`.
+    """
+    deepest = max((number for number, level in enumerate(shape.levels, 1) if level.run_bytes), default=1)
+    levels = []
+    # The first of the statistics is RocksDB's own level 0.
+    for level, counted in zip(shape.levels[:deepest], statistics.levels[1:], strict=False):
+        levels.append(
+            LevelMission(
+                policy=level.policy,
+                runs=len(level.run_bytes),
+                filled=level.held_bytes / level.capacity_bytes,
+                passed=counted.passed,
+                read_s=counted.read_ns / 1e9,
+                compaction_s=counted.compaction_us / 1e6,
+                compaction_bytes=counted.compaction_read_bytes + counted.compaction_written_bytes,
+            )
+        )
+    return Mission(
+        statistics.lookups,
+        statistics.iterators,
+        statistics.entries_written,
+        busy_s,
+        shape.size_ratio,
+        tuple(levels),
+    )
+
+
+def busy_seconds(operations: Mapping[str, Any]) -> float:
+    """Returns what clients spent in operations, from a measurement's totals of each kind."""
+    return float(sum(kind["latency_sum_ns"] for kind in operations.values())) / 1e9

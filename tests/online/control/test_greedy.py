@@ -1,0 +1,59 @@
+"""Tests for the controllers that learn nothing, and for how users name controllers."""
+
+import pytest
+
+from rocktune.errors import UserError
+from rocktune.online.control import Greedy, LevelMission, Mission, Static, parse_controller
+
+
+def mission(lookups: int, *policies: int) -> Mission:
+    levels = tuple(LevelMission(policy, policy, 0.5, 0.0, 0.0, 0.0, 0.0) for policy in policies)
+    return Mission(lookups, 0, 100 - lookups, 1.0, 10, levels)
+
+
+@pytest.mark.parametrize(
+    ("lookups", "policies", "changes"),
+    [
+        (50, (3, 3), {}),
+        (20, (3, 10), {1: 4}),
+        (80, (3, 1), {1: 2}),
+        (80, (5, 7), {1: 4, 2: 6}),
+        (33, (5, 7), {}),
+    ],
+)
+def test_greedy_goes_a_step_where_a_threshold_is_crossed(
+    lookups: int, policies: tuple[int, ...], changes: dict[int, int]
+) -> None:
+    decision = Greedy(0.33, 0.67).decide(mission(lookups, *policies))
+    assert decision.policies == changes
+    assert decision.converged == (not changes)
+
+
+def test_static_changes_nothing() -> None:
+    assert Static().decide(mission(1, 1)).policies == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "policies"),
+    [("static:5", [5]), ("lazy-leveling", "lazy-leveling"), ("greedy:0.2,0.8", [1]), ("lerp", [1])],
+)
+def test_controllers_have_names(text: str, policies: object) -> None:
+    assert parse_controller(text, 10).policies == policies
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("lrp", "did you mean 'lerp'"),
+        ("static", "wants a policy"),
+        ("static:11", "no policy from 1 to 10"),
+        ("static:1.5", "no policy from 1 to 10"),
+        ("greedy:0.5", "two thresholds"),
+        ("greedy:0.8,0.2", "not two shares from 0 to 1, in order"),
+        ("greedy:a,b", "two thresholds"),
+        ("lazy:3", "takes no numbers"),
+    ],
+)
+def test_what_is_no_controller_is_refused_in_a_line(text: str, said: str) -> None:
+    with pytest.raises(UserError, match=said):
+        parse_controller(text, 10)

@@ -1,0 +1,46 @@
+"""Tests for what a controller is told of a mission."""
+
+import pytest
+
+from rocktune.online.control import busy_seconds, mission_of
+from rocktune.online.flsm import FlsmLevelStatistics, FlsmShape, FlsmStatistics
+from rocktune.online.flsm.shape import FlsmLevel
+
+
+def counted(read_ns: int = 0, compaction_us: int = 0) -> FlsmLevelStatistics:
+    return FlsmLevelStatistics(5, 7, 2, 3, read_ns, 1, 1000, 500, compaction_us)
+
+
+def test_a_mission_has_each_level_that_holds_something() -> None:
+    levels = (
+        FlsmLevel(3, 100, (20, 30), (False, True)),
+        FlsmLevel(2, 1000, (400,), (False,)),
+        FlsmLevel(2, 10_000, (), ()),
+    )
+    # The first is RocksDB's own level 0.
+    statistics = FlsmStatistics(
+        60, 50, 10, 30, 0, (counted(), counted(4_000, 6), counted(1_000, 0), counted())
+    )
+    mission = mission_of(statistics, FlsmShape(10, 0, 0, levels), busy_s=0.5)
+    assert (mission.lookups, mission.scans, mission.writes, mission.operations) == (60, 10, 30, 100)
+    assert mission.read_share == 0.7
+    assert mission.latency_s == 0.005
+    assert [(level.policy, level.runs, level.filled) for level in mission.levels] == [
+        (3, 2, 0.5),
+        (2, 1, 0.4),
+    ]
+    assert mission.levels[0].compaction_bytes == 1500
+    assert mission.level_latency_s(1) == pytest.approx((4e-6 + 6e-6) / 100)
+    assert mission.level_latency_s(2) == pytest.approx(1e-6 / 100)
+
+
+def test_a_store_that_holds_nothing_has_one_level() -> None:
+    statistics = FlsmStatistics(0, 0, 0, 0, 0, (counted(), counted()))
+    mission = mission_of(statistics, FlsmShape(10, 0, 0, (FlsmLevel(1, 100, (), ()),)), 0.0)
+    assert len(mission.levels) == 1
+    assert mission.operations == 1
+
+
+def test_clients_are_busy_in_operations_of_every_kind() -> None:
+    operations = {"get": {"latency_sum_ns": 2e9}, "put": {"latency_sum_ns": 5e8}}
+    assert busy_seconds(operations) == 2.5

@@ -1,0 +1,139 @@
+"""Tests for the store that tunes itself, with controllers that need no PyTorch; those that do are marked."""
+
+import importlib.util
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import rocktune
+from rocktune.errors import UserError
+from rocktune.online import AdaptiveStore
+from rocktune.online.control import Decision, Mission
+
+SMALL = {"cf": {"write_buffer_size": "65536", "target_file_size_base": "65536"}}
+
+
+class Waiting:
+    """Decides by a function, and lets tests wait for missions."""
+
+    def __init__(self, decide: Callable[[Mission], Decision]) -> None:
+        self._decide = decide
+        self._told = threading.Condition()
+        self.missions: list[Mission] = []
+
+    def decide(self, mission: Mission) -> Decision:
+        with self._told:
+            self.missions.append(mission)
+            self._told.notify_all()
+        return self._decide(mission)
+
+    def wait_for(self, missions: int) -> None:
+        with self._told:
+            self._told.wait_for(lambda: len(self.missions) >= missions)
+
+
+def serve(store: AdaptiveStore, operations: int) -> None:
+    for number in range(operations):
+        store.put(b"%d" % number, b"value")
+
+
+def test_policies_follow_the_controller_and_the_log_says_why(tmp_path: Path) -> None:
+    waiting = Waiting(lambda mission: Decision({1: 5, 2: 4}, "it was time", "deciding"))
+    with AdaptiveStore(tmp_path / "db", controller=waiting, mission_operations=100, options=SMALL) as store:
+        serve(store, 100)
+        waiting.wait_for(1)
+        serve(store, 100)
+        waiting.wait_for(2)
+        assert [level.policy for level in store.shape().levels[:3]] == [5, 4, 1]
+        first = store.decisions[0]
+        assert (first.mission, first.policies, first.why) == (1, {1: 5, 2: 4}, "it was time")
+        assert store.missions >= 2
+        assert store.problem == ""
+    assert waiting.missions[0].writes == 100
+    with rocktune.FlsmStore(tmp_path / "db", options=SMALL) as store:
+        assert [level.policy for level in store.shape().levels[:3]] == [5, 4, 1]
+
+
+def test_a_controller_that_fails_is_not_asked_again_and_the_store_serves_on(tmp_path: Path) -> None:
+    def fail(mission: Mission) -> Decision:
+        raise ZeroDivisionError("no")
+
+    waiting = Waiting(fail)
+    with AdaptiveStore(tmp_path / "db", controller=waiting, mission_operations=10, options=SMALL) as store:
+        serve(store, 10)
+        waiting.wait_for(1)
+        serve(store, 1000)
+        assert store.get(b"999") == b"value"
+        store.close()
+        assert "ZeroDivisionError" in store.problem
+    assert len(waiting.missions) == 1
+
+
+def test_a_policy_that_there_is_not_changes_nothing(tmp_path: Path) -> None:
+    waiting = Waiting(lambda mission: Decision({1: 99}, "", ""))
+    with AdaptiveStore(tmp_path / "db", controller=waiting, mission_operations=10, options=SMALL) as store:
+        serve(store, 10)
+        waiting.wait_for(1)
+        serve(store, 10)
+        waiting.wait_for(2)
+        assert store.shape().levels[0].policy == 1
+
+
+def test_closing_may_be_repeated_and_a_store_may_be_lost(tmp_path: Path) -> None:
+    waiting = Waiting(lambda mission: Decision())
+    store = AdaptiveStore(tmp_path / "db", controller=waiting, options=SMALL)
+    store.put(b"key", b"value")
+    store.close()
+    store.close()
+    store = AdaptiveStore(tmp_path / "db", controller=waiting, options=SMALL)
+    assert store.get(b"key") == b"value"
+    del store
+    with AdaptiveStore(tmp_path / "db", controller=waiting, options=SMALL) as store:
+        assert store.get(b"key") == b"value"
+
+
+@pytest.mark.skipif(importlib.util.find_spec("torch") is not None, reason="PyTorch is there")
+def test_without_pytorch_one_line_says_how_to_install_it(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"needs PyTorch; pip install 'rocktune\[rl\]'"):
+        AdaptiveStore(tmp_path / "db")
+
+
+@pytest.mark.rl
+def test_what_was_learned_survives(tmp_path: Path) -> None:
+    with AdaptiveStore(tmp_path / "db", mission_operations=50, options=SMALL) as store:
+        serve(store, 2000)
+        assert store._lerp is not None
+    assert (tmp_path / "db" / "lerp.npz").exists()
+    with AdaptiveStore(tmp_path / "db", options=SMALL) as store:
+        assert store.problem == ""
+        assert store.get(b"1999") == b"value"
+
+
+@pytest.mark.rl
+@pytest.mark.parametrize("content", [b"", b"nonsense", b"PK\x03\x04 torn"])
+def test_a_damaged_model_is_left_aside(tmp_path: Path, content: bytes) -> None:
+    with AdaptiveStore(tmp_path / "db", options=SMALL) as store:
+        store.put(b"key", b"value")
+    (tmp_path / "db" / "lerp.npz").write_bytes(content)
+    with AdaptiveStore(tmp_path / "db", options=SMALL) as store:
+        assert "is left aside, learning begins anew" in store.problem
+        assert store.get(b"key") == b"value"
+
+
+@pytest.mark.rl
+def test_reading_a_model_runs_no_code(tmp_path: Path) -> None:
+    import numpy as np
+
+    class Evil:
+        def __reduce__(self) -> tuple[object, tuple[str]]:
+            return (Path.touch, (str(tmp_path / "evil"),))
+
+    with AdaptiveStore(tmp_path / "db", options=SMALL) as store:
+        store.put(b"key", b"value")
+    with (tmp_path / "db" / "lerp.npz").open("wb") as file:
+        np.savez(file, about=np.array([Evil()], dtype=object))
+    with AdaptiveStore(tmp_path / "db", options=SMALL) as store:
+        assert "is left aside" in store.problem
+    assert not (tmp_path / "evil").exists()

@@ -1,7 +1,5 @@
 """Figures 7, 12 and 13, table 3: five workloads in turn, against policies that stay and thresholds."""
 
-from typing import Any
-
 import numpy as np
 from scipy.stats import rankdata
 
@@ -26,6 +24,7 @@ from benchmarks.ruskey.shared import (
     by_session,
     drive,
     latency_us,
+    mission_rows,
     settled,
 )
 from rocktune.online import SESSIONS, DrivenMission
@@ -193,21 +192,11 @@ def _learner(drives: Drives, where: Where) -> Claim:
 def _write(settings: Settings, drives: Drives) -> None:
     if settings.out is None:
         return
-    rows: list[dict[str, Any]] = [
-        {
-            "controller": controller,
-            "turn": turn,
-            "session": mission.session,
-            "mission": number,
-            "seconds": f"{mission.seconds:.5g}",
-            "latency_us": f"{mission.latency_us:.5g}",
-            "policies": " ".join(map(str, mission.policies)),
-            "phase": mission.decision.phase,
-            "learner_ms": f"{mission.learner_ms:.3g}",
-        }
+    rows = [
+        {"controller": controller, "turn": turn, **row}
         for controller, turns in drives.items()
         for turn, missions in enumerate(turns)
-        for number, mission in enumerate(missions, 1)
+        for row in mission_rows(missions)
     ]
     write_csv(settings.out / "missions.csv", rows)
 

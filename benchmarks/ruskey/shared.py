@@ -89,6 +89,22 @@ def settled(missions: Sequence[DrivenMission]) -> Sequence[DrivenMission]:
     return missions[min(last_open, len(missions) * 9 // 10) :]
 
 
+def mission_rows(missions: Iterable[DrivenMission]) -> list[dict[str, str | int]]:
+    """Returns what is written of a drive, a row for each mission."""
+    return [
+        {
+            "session": mission.session,
+            "mission": number,
+            "seconds": f"{mission.seconds:.5g}",
+            "latency_us": f"{mission.latency_us:.5g}",
+            "policies": " ".join(map(str, mission.policies)),
+            "phase": mission.decision.phase,
+            "learner_ms": f"{mission.learner_ms:.3g}",
+        }
+        for number, mission in enumerate(missions, 1)
+    ]
+
+
 def by_session(missions: Sequence[DrivenMission]) -> list[list[DrivenMission]]:
     """Returns the missions of each session."""
     count = missions[-1].session + 1

@@ -1,7 +1,5 @@
 """Figures 6, 8 and 11: on a workload that stays, how near to the best policy is the store that learns it?"""
 
-from typing import Any
-
 import numpy as np
 
 from benchmarks.claims import Claim, Settings, main, mean_interval, ratio_interval, reported, write_csv
@@ -16,6 +14,7 @@ from benchmarks.ruskey.shared import (
     best_of,
     drive,
     latency_us,
+    mission_rows,
     settled,
 )
 from rocktune.engine import EmbeddedEngine
@@ -143,21 +142,12 @@ def _latency(drives: Drives, workload: str, controller: str, where: Where) -> Cl
 def _write(settings: Settings, drives: Drives) -> None:
     if settings.out is None:
         return
-    rows: list[dict[str, Any]] = [
-        {
-            "workload": workload,
-            "controller": controller,
-            "turn": turn,
-            "mission": number,
-            "latency_us": f"{mission.latency_us:.5g}",
-            "policies": " ".join(map(str, mission.policies)),
-            "phase": mission.decision.phase,
-            "learner_ms": f"{mission.learner_ms:.3g}",
-        }
+    rows = [
+        {"workload": workload, "controller": controller, "turn": turn, **row}
         for workload, each in drives.items()
         for controller, turns in each.items()
         for turn, missions in enumerate(turns)
-        for number, mission in enumerate(missions, 1)
+        for row in mission_rows(missions)
     ]
     write_csv(settings.out / "missions.csv", rows)
     panels = []

@@ -282,7 +282,6 @@ class BoundPilot {
     pilot_.reset();
     store_.reset();
   }
-  uint64_t missions() const { return pilot_ == nullptr ? 0 : pilot_->missions(); }
 
  private:
   StorePointer store_;
@@ -358,8 +357,7 @@ void BindFlsm(nb::module_& module) {
   nb::class_<BoundPilot>(module, "FlsmPilot")
       .def(nb::init<const BoundStore&, nb::callable, uint64_t>(), nb::arg("store"), nb::arg("decide"),
            nb::arg("operations"))
-      .def("stop", &BoundPilot::Stop)
-      .def_prop_ro("missions", &BoundPilot::missions);
+      .def("stop", &BoundPilot::Stop);
   nb::class_<BoundSimulator>(module, "FlsmSimulator")
       .def(nb::init<const std::string&, uint64_t, uint64_t, bool>(), nb::arg("layout_json"),
            nb::arg("buffer_bytes"), nb::arg("file_bytes"), nb::arg("moves"))

@@ -75,8 +75,6 @@ class FlsmPilot:
     `decide` is called on a thread of the pilot's and must not raise.
     """
 
-    missions: int
-
     def __init__(
         self, store: FlsmStore, decide: Callable[[str], Sequence[tuple[int, int]]], operations: int
     ) -> None: ...

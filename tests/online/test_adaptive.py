@@ -81,6 +81,25 @@ def test_a_policy_that_there_is_not_changes_nothing(tmp_path: Path) -> None:
         assert store.shape().levels[0].policy == 1
 
 
+def test_a_policy_takes_effect_while_nothing_is_written(tmp_path: Path) -> None:
+    """Reads alone make missions, and runs are joined in the background, within the default budget."""
+    waiting = Waiting(lambda mission: Decision({1: 10 if mission.writes else 1}))
+    with AdaptiveStore(tmp_path / "db", controller=waiting, mission_operations=100, options=SMALL) as store:
+        number = 0
+        while len(store.shape().levels[0].run_bytes) < 2:
+            store.put(b"%d" % number, bytes(100))
+            number += 1
+        while (level := store.shape().levels[0]).policy > 1 or len(level.run_bytes) > 1:
+            store.get(b"17")
+        assert store.get(b"17") == bytes(100)
+
+
+def test_without_samples_there_is_nothing_to_learn_from(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="sample_every 0 leaves nothing to learn from"):
+        AdaptiveStore(tmp_path / "db", controller=Waiting(lambda mission: Decision()), sample_every=0)
+    assert not (tmp_path / "db").exists()
+
+
 def test_closing_may_be_repeated_and_a_store_may_be_lost(tmp_path: Path) -> None:
     waiting = Waiting(lambda mission: Decision())
     store = AdaptiveStore(tmp_path / "db", controller=waiting, options=SMALL)

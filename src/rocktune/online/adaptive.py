@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from rocktune import _native
+from rocktune.errors import UserError
 from rocktune.online.control import Controller, Decision, mission_of, require_torch
 from rocktune.online.flsm.layout import Filters
 from rocktune.online.flsm.shape import flsm_shape_of
@@ -59,6 +60,8 @@ class AdaptiveStore(FlsmStore):
         mission_operations: int = 50_000,
         filters: Filters = "uniform",
         bits_per_key: float = 8.0,
+        sample_every: int = 64,
+        reshape_bytes_per_s: int = 8 << 20,
         options: OptionMaps | None = None,
         seed: int = 1,
         **layout: Any,
@@ -70,14 +73,20 @@ class AdaptiveStore(FlsmStore):
             controller: decides instead of Lerp; is called on the store's own thread.
             mission_operations: after how many operations policies may change.
             filters: see `FlsmStore`; with "monkey" the first two levels learn, else the first.
-            bits_per_key: see `FlsmStore`; likewise `options`.
+            bits_per_key: see `FlsmStore`.
+            sample_every: see `FlsmStore`; at least 1, for what is not sampled cannot be learned from.
+            reshape_bytes_per_s: see `FlsmStore`. Without it a policy would wait for writes to take effect.
             options: of RocksDB.
             seed: of what is random in learning.
             **layout: what else `FlsmStore` takes.
 
         Raises:
-            UserError: see `FlsmStore`; or PyTorch is missing, which Lerp needs.
+            UserError: see `FlsmStore`; nothing is sampled; or PyTorch is missing, which Lerp needs.
         """
+        if sample_every < 1:
+            raise UserError(
+                "AdaptiveStore: sample_every 0 leaves nothing to learn from; leave it out, or give 1 or more"
+            )
         self.problem = ""
         self._decisions: deque[LoggedDecision] = deque(maxlen=1000)
         self._missions = 0
@@ -90,7 +99,15 @@ class AdaptiveStore(FlsmStore):
             from rocktune.online.control.lerp import Lerp
 
             controller = self._lerp = Lerp(filters, seed=seed)
-        super().__init__(path, filters=filters, bits_per_key=bits_per_key, options=options, **layout)
+        super().__init__(
+            path,
+            filters=filters,
+            bits_per_key=bits_per_key,
+            sample_every=sample_every,
+            reshape_bytes_per_s=reshape_bytes_per_s,
+            options=options,
+            **layout,
+        )
         self._controller: Controller | None = controller
         if self._lerp is not None:
             self._remember()

@@ -44,7 +44,8 @@ def restore(lerp: Lerp, path: Path) -> None:
         OSError: it cannot be read.
     """
     try:
-        with np.load(path, allow_pickle=False) as kept:
+        # Opened here, because NumPy leaves a damaged file open.
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as kept:
             arrays = {name: kept[name] for name in kept.files}
         known = _known(json.loads(str(arrays["about"])))
         before = [learner.agent.arrays() for learner in lerp.learners]

@@ -7,7 +7,7 @@ from rocktune.objective import objective_named
 from rocktune.space import load_space
 from rocktune.testing.synthetic import synthetic_window
 from rocktune.testing.tuners import synthetic_problem
-from rocktune.trial import Result, Status, Trial
+from rocktune.trial import Measurement, Result, Status, Trial
 from rocktune.tuners.bayesian.clusters import RECONSTRUCTED, Cluster, Part, parts_of
 from rocktune.tuners.bayesian.observations import observed, standardized
 from rocktune.tuners.unit_cube import UnitCube
@@ -31,15 +31,29 @@ def test_what_is_minimised_is_negated_and_failures_have_no_numbers() -> None:
     tasks = ("write_amplification", "rocksdb.db.get.micros.p99", "rocksdb.block.cache.hit")
     found = observed([sound, Result(trial, Status.CRASHED)], problem, cube, tasks)
     # Per byte put: once to the log, once flushed, twice compacted. One get in two operations hits.
-    assert found.gains[0].tolist() == pytest.approx([1000.0, -4.0, -150.0, -0.5])
+    logarithms = [math.log(1000), -math.log(4), -math.log(150), -math.log(0.5)]
+    assert found.gains[0].tolist() == pytest.approx(logarithms)
     assert np.isnan(found.gains[1]).all()
     assert found.excesses[0].tolist() == pytest.approx([math.log(1.5)], rel=0.05)
     assert found.succeeded.tolist() == [True, False]
     assert found.feasible.tolist() == [False, False]
     assert found.points.shape == (2, cube.dimensions)
     smaller = observed([sound], synthetic_problem(objective="read_latency_us_p99"), cube, ())
-    assert smaller.gains[0].tolist() == pytest.approx([-150.0], rel=0.03)
+    assert smaller.gains[0].tolist() == pytest.approx([-math.log(150)], abs=0.03)
     assert objective_named("throughput_ops_s").is_better("throughput_ops_s") == 1
+
+
+def test_a_figure_that_was_0_once_is_itself() -> None:
+    problem = synthetic_problem()
+    cube, trial = UnitCube(problem.space), Trial(problem.space.default(), 2.0)
+    results = [
+        Result(
+            trial, Status.OK, Measurement({"figures": {"throughput_ops_s": 1.0, "write_amplification": w}})
+        )
+        for w in (0.0, 3.0)
+    ]
+    found = observed(results, problem, cube, ("write_amplification",))
+    assert found.gains.tolist() == [[0.0, -0.0], [0.0, -3.0]]
 
 
 def test_the_papers_clusters_share_out_its_space() -> None:

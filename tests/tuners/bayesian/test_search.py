@@ -96,6 +96,20 @@ def test_finds_a_bowls_lowest_point(name: str, share: float) -> None:
     assert max(found) > share * 1e5 > max(found[:3])
 
 
+@pytest.mark.parametrize("name", ["bo", "multitask-bo", "clustered-bo", "additive-bo"])
+def test_finds_what_is_good_in_a_hundredth_of_an_axis(name: str) -> None:
+    """As block sizes have it where a device is slow: 1% of the range is best, half of it a twentieth of that."""
+
+    def answer(trial: Trial) -> Result:
+        decades = math.log10(float(trial.configuration["block_size"]) / 5_000)
+        throughput = 1e5 * math.exp(-(decades**2))
+        return Result(trial, Status.OK, synthetic_window(0.0, trial.until_s, throughput, 1e6 / throughput))
+
+    tuner = tuner_named(name, {"tasks": ["read_latency_us_p99"]} if name == "multitask-bo" else {})
+    found = throughputs(drive(tuner.search(bowl_problem(20), np.random.default_rng(2)), answer))
+    assert max(found) > 0.9 * 1e5
+
+
 def test_keeps_away_from_where_trials_fail() -> None:
     def two_fifths_fail(trial: Trial) -> Result:
         failing = float(trial.configuration["write_buffer_size"]) < 60_000_000
@@ -104,7 +118,7 @@ def test_keeps_away_from_where_trials_fail() -> None:
     transcript = drive(tuner_named("bo").search(bowl_problem(20), np.random.default_rng(3)), two_fifths_fail)
     found = throughputs(transcript)
     assert sum(map(math.isnan, found[8:])) <= 2
-    assert np.nanmax(found) > 0.98e5
+    assert np.nanmax(found) > 0.95e5
 
 
 def test_keeps_a_constraint() -> None:

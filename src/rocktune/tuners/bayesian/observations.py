@@ -24,7 +24,8 @@ class Observations:
         points: n x d, the middles of the configurations' cells in the unit cube, so that whatever is rounded
             to one configuration is one point.
         gains: n x t, the objective first and then the adjacent tasks, each so that larger is better (what is
-            to be minimised is negated: READINGS.md); NaN where it was not measured.
+            to be minimised is negated: READINGS.md); NaN where it was not measured. A figure that is above 0
+            in every trial is its logarithm: knobs act on rates and times by ratios, over orders of magnitude.
         excesses: n x c, for each constraint the logarithm of the ratio by which it is missed; 0 or less where
             it is kept, NaN where it was not measured.
         succeeded: n, whether the trial ended well.
@@ -55,11 +56,12 @@ def observed(
     """
     names = (problem.objective.primary, *tasks)
     signs = np.array([-1.0 if _is_minimised(name) else 1.0 for name in names])
-    gains = np.array([[result.metric(name) for name in names] for result in results]) * signs
+    figures = np.array([[result.metric(name) for name in names] for result in results])
+    gains = np.apply_along_axis(_logarithms, 0, np.where(np.isfinite(figures), figures, np.nan)) * signs
     excesses = [[_excess(each, result) for each in problem.objective.constraints] for result in results]
     return Observations(
         cube.points([result.trial.configuration for result in results]),
-        np.where(np.isfinite(gains), gains, np.nan),
+        gains,
         np.array(excesses).reshape(len(results), len(problem.objective.constraints)),
         np.array([result.status is Status.OK for result in results]),
     )
@@ -77,6 +79,11 @@ def standardized(values: Reals) -> Reals:
     return np.asarray(
         (values - known.mean()) / (deviation if deviation > 1e-12 * np.abs(known).max() else 1.0)
     )
+
+
+def _logarithms(figures: Reals) -> Reals:
+    """Returns a figure's logarithms, or itself if it has been 0 or less; NaN stays."""
+    return figures if np.any(figures <= 0) else np.log(figures)
 
 
 def _is_minimised(metric: str) -> bool:

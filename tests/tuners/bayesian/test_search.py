@@ -98,7 +98,7 @@ def test_finds_a_bowls_lowest_point(name: str, share: float) -> None:
 
 @pytest.mark.parametrize("name", ["bo", "multitask-bo", "clustered-bo", "additive-bo"])
 def test_finds_what_is_good_in_a_hundredth_of_an_axis(name: str) -> None:
-    """As block sizes have it where a device is slow: 1% of the range is best, half of it a twentieth of that."""
+    """As block sizes have it on a slow device: 1% of the range is best, half of it worth a twentieth."""
 
     def answer(trial: Trial) -> Result:
         decades = math.log10(float(trial.configuration["block_size"]) / 5_000)

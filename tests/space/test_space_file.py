@@ -154,8 +154,17 @@ def test_document_is_plain_data_that_makes_the_same_space(tmp_path: Path) -> Non
     assert space_from_document(space_document("dremel"), None, 5) == load_space("dremel", None, 5)
 
 
+def test_a_file_that_makes_it_an_flsm_store_counts_its_filters(tmp_path: Path) -> None:
+    path = written(tmp_path, 'base = "dremel"\n[knobs.flsm_bits_per_key]\nlow = 8\nhigh = 80\n')
+    space = load_space(path, None, 1e8)
+    # 1e8 keys * 80 bits / 8 are more than all there is.
+    assert space.broken_rules(space.default()) == []
+    assert "rule 4" in space.broken_rules(space.default().replaced({"flsm_bits_per_key": 80.0}))[0]
+
+
 def test_names() -> None:
-    assert list(space_names()) == ["dremel", "jia-chen", "alabed"]
+    flsm = ["flsm", "flsm-moderate", "flsm-lazy", "flsm-lazy-leveling"]
+    assert list(space_names()) == ["dremel", "jia-chen", "alabed", *flsm]
     assert "14 knobs" in space_names()["dremel"]
 
 

@@ -16,6 +16,7 @@ from rocktune.lsm.levels import (
     worst_case_write_amplification,
 )
 from rocktune.lsm.propagation import inferred_policy, propagated_policies
+from rocktune.lsm.static_policies import STATIC_POLICIES, static_policy
 from rocktune.lsm.transitions import (
     flexible_additional_pages,
     greedy_additional_pages,
@@ -26,6 +27,7 @@ from rocktune.lsm.transitions import (
 
 __all__ = [
     "FEATURE_NAMES",
+    "STATIC_POLICIES",
     "block_cache_hit_rate",
     "compaction_frequency",
     "flexible_additional_pages",
@@ -39,6 +41,7 @@ __all__ = [
     "level_count",
     "propagated_policies",
     "read_sstable_cost",
+    "static_policy",
     "worst_case_read_amplification",
     "worst_case_space_amplification",
     "worst_case_write_amplification",

@@ -48,7 +48,7 @@ def _smaller_memtables(space: Space) -> dict[str, Value]:
     if not all(name in knobs for name in _MEMTABLE_KNOBS):
         return {}
     values = {name: column.item() for name, column in space.columns([space.default()]).items()}
-    filter_bytes = float(space.budget.filter_bytes(values["bloom_bits"]))
+    filter_bytes = float(space.budget.filter_bytes(values[space.budget.filter_bits]))
     available = int(space.memory_bytes - space.budget.smallest_cache_bytes - filter_bytes)
     size, number, merged = (knobs[name] for name in _MEMTABLE_KNOBS)
     if values[number.name] * values[size.name] <= available:

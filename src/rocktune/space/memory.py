@@ -22,34 +22,36 @@ class MemoryBudget:
     Attributes:
         memory_bytes: the budget.
         expected_entries: keys that have filter bits by the end of a full-length run.
+        filter_bits: which value is the filters' bits per key; an FLSM store has its own.
     """
 
     memory_bytes: int
     expected_entries: float
+    filter_bits: str = "bloom_bits"
 
     @property
     def smallest_cache_bytes(self) -> float:
         """The least that must be left for the block cache, in proportion to table 1's 384 of 1000 MiB."""
         return _SMALLEST_CACHE_SHARE * self.memory_bytes
 
-    def filter_bytes(self, bloom_bits: Numbers) -> Reals:
+    def filter_bytes(self, bits_per_key: Numbers) -> Reals:
         """Returns what the filters take: bits per key, for all expected keys."""
-        return np.ceil(real(bloom_bits) * self.expected_entries / 8)
+        return np.ceil(real(bits_per_key) * self.expected_entries / 8)
 
     def block_cache_bytes(self, values: Mapping[str, Numbers]) -> Reals:
         """Returns what is left for the block cache; negative where the budget does not suffice.
 
         Args:
-            values: `max_write_buffer_number`, `write_buffer_size` in bytes and `bloom_bits`.
+            values: `max_write_buffer_number`, `write_buffer_size` in bytes and `filter_bits`.
         """
         memtables = real(values["max_write_buffer_number"]) * values["write_buffer_size"]
-        return self.memory_bytes - memtables - self.filter_bytes(values["bloom_bits"])
+        return self.memory_bytes - memtables - self.filter_bytes(values[self.filter_bits])
 
     def suffices(self, values: Mapping[str, Numbers]) -> NDArray[np.bool_]:
         """Tells where enough is left for the block cache."""
         return self.block_cache_bytes(values) >= self.smallest_cache_bytes
 
-    def smallest_sufficient_bytes(self, memtable_bytes: float, bloom_bits: float) -> int:
+    def smallest_sufficient_bytes(self, memtable_bytes: float, bits_per_key: float) -> int:
         """Returns the smallest budget that holds these memtables and filters."""
-        needed = memtable_bytes + float(self.filter_bytes(bloom_bits))
+        needed = memtable_bytes + float(self.filter_bytes(bits_per_key))
         return int(np.ceil(needed / (1 - _SMALLEST_CACHE_SHARE)))

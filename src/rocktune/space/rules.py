@@ -115,7 +115,7 @@ class MemoryBudgetKept(Rule):
     def numbers(self, values: Mapping[str, float]) -> str:
         """See the base class."""
         buffers, buffer_bytes = values["max_write_buffer_number"], values["write_buffer_size"]
-        filter_bytes = float(self.budget.filter_bytes(values["bloom_bits"]))
+        filter_bytes = float(self.budget.filter_bytes(values[self.budget.filter_bits]))
         cache_bytes = float(self.budget.block_cache_bytes(values))
         memtables = f"{buffers} write buffers of {format_bytes(buffer_bytes)}"
         taken = format_bytes(buffers * buffer_bytes)

@@ -58,7 +58,9 @@ class Space:
     @property
     def budget(self) -> MemoryBudget:
         """How the memory is shared out."""
-        return MemoryBudget(self.memory_bytes, self.expected_entries)
+        is_flsm = "flsm" in self.fixed_options or any(knob.section == "flsm" for knob in self.knobs)
+        bits = {"filter_bits": "flsm_bits_per_key"} if is_flsm else {}
+        return MemoryBudget(self.memory_bytes, self.expected_entries, **bits)
 
     @cached_property
     def _constants(self) -> dict[str, Value]:
@@ -233,7 +235,7 @@ class Space:
         values = _numbers(self._all_values(lows))
         buffers = max(values["max_write_buffer_number"], values["min_write_buffer_number_to_merge"] + 1)
         smallest = self.budget.smallest_sufficient_bytes(
-            buffers * values["write_buffer_size"], values["bloom_bits"]
+            buffers * values["write_buffer_size"], values[self.budget.filter_bits]
         )
         return UserError(
             f"space '{self.name}': a memory budget of {format_bytes(self.memory_bytes)} is too small for "

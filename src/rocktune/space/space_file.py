@@ -22,20 +22,24 @@ cf.periodic_compaction_seconds = 0  # any RocksDB option, by section
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from pydantic import Field
 
 from rocktune.errors import UserError, unknown_name
+from rocktune.lsm import STATIC_POLICIES
 from rocktune.space.alabed import ALABED_MEMORY_BYTES, alabed_space
 from rocktune.space.catalogue import CATALOGUE, DERIVED
 from rocktune.space.configuration import OptionMaps, Value
 from rocktune.space.dremel import DREMEL_MEMORY_BYTES, dremel_space
 from rocktune.space.fitting import with_fitting_default
+from rocktune.space.flsm import FLSM_MEMORY_BYTES, flsm_space
 from rocktune.space.jia_chen import JIA_CHEN_MEMORY_BYTES, jia_chen_space
 from rocktune.space.knob import ActsOn, Knob, Section
 from rocktune.space.options import SECTIONS, merged_options
+from rocktune.space.rules import MemoryBudgetKept
 from rocktune.space.space import Space
 from rocktune.spec_file import Spec, Switch, is_file_name, read_toml, validated
 from rocktune.units import parse_bytes
@@ -51,6 +55,11 @@ _PRESETS = {
     "dremel": _Preset(dremel_space, DREMEL_MEMORY_BYTES),
     "jia-chen": _Preset(jia_chen_space, JIA_CHEN_MEMORY_BYTES),
     "alabed": _Preset(alabed_space, ALABED_MEMORY_BYTES),
+    "flsm": _Preset(flsm_space, FLSM_MEMORY_BYTES),
+    **{
+        f"flsm-{policies}": _Preset(partial(flsm_space, policies=policies), FLSM_MEMORY_BYTES)
+        for policies in STATIC_POLICIES[1:]
+    },
 }
 
 
@@ -160,12 +169,17 @@ def _changed(base: Space, file: SpaceFile, name: str) -> Space:
     active = tuple(knob for knob in knobs.values() if knob.option_name not in fixed.get(knob.section, {}))
     if not active:
         raise UserError("every knob is fixed: nothing is left to tune")
-    return replace(
+    space = replace(
         base,
         name=name,
         summary=file.summary or f"{file.base}, changed by a file ({len(active)} knobs)",
         knobs=active,
         fixed_options=merged_options(base.fixed_options, fixed),
+    )
+    # What filters take is said elsewhere where the file has made it the space of an FLSM store.
+    memory = MemoryBudgetKept(space.budget)
+    return replace(
+        space, rules=tuple(memory if rule.number == memory.number else rule for rule in base.rules)
     )
 
 

@@ -74,7 +74,7 @@ class SpaceConformance:
         """Options are text, read back to the same configuration, pins kept."""
         for configuration in sample[:20]:
             options = space.options(configuration)
-            assert set(options) == {"db", "cf", "table"}
+            assert set(options) == {"db", "cf", "table"} | {knob.section for knob in space.knobs}
             assert all(isinstance(text, str) and text for maps in options.values() for text in maps.values())
             assert space.configuration_from_options(options) == configuration
             for section, fixed in space.fixed_options.items():
@@ -89,7 +89,7 @@ class SpaceConformance:
             options = space.options(configuration)
             columns = {name: column[0] for name, column in space.columns([configuration]).items()}
             memtables = columns["max_write_buffer_number"] * columns["write_buffer_size"]
-            filters = space.budget.filter_bytes(columns["bloom_bits"])
+            filters = space.budget.filter_bytes(columns[space.budget.filter_bits])
             used = _size(options, CATALOGUE["block_cache"]) + memtables + filters
             assert space.memory_bytes - 1 <= used <= space.memory_bytes
 

@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rocktune.errors import UserError, unknown_name
+from rocktune.lsm import STATIC_POLICIES
 from rocktune.online.control.base import Controller
 from rocktune.online.control.greedy import Greedy, Static
-from rocktune.online.flsm.layout import PRESETS, Filters
+from rocktune.online.flsm.layout import Filters
 
-KINDS = ("lerp", "greedy", "static", *PRESETS)
+KINDS = ("lerp", "greedy", "static", *STATIC_POLICIES)
 
 
 @dataclass(frozen=True)

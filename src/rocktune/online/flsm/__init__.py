@@ -1,6 +1,6 @@
 """An LSM-tree whose shape changes while it serves: RusKey's FLSM-tree (section 4) on RocksDB, in process."""
 
-from rocktune.online.flsm.layout import PRESETS, Filters, Granularity, Transition, flsm_layout, policies_of
+from rocktune.online.flsm.layout import Filters, Granularity, Transition, flsm_layout, policies_of
 from rocktune.online.flsm.shape import FlsmLevel, FlsmShape, flsm_shape_of, read_flsm_shape
 from rocktune.online.flsm.simulator import FlsmSimulator
 from rocktune.online.flsm.statistics import FlsmLevelStatistics, FlsmStatistics, flsm_statistics_of
@@ -8,7 +8,6 @@ from rocktune.online.flsm.store import FlsmSnapshot, FlsmStore
 from rocktune.online.flsm.tradeoff_map import MapPoint, MapRequest, map_seconds, run_map
 
 __all__ = [
-    "PRESETS",
     "Filters",
     "FlsmLevel",
     "FlsmLevelStatistics",

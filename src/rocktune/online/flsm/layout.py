@@ -5,10 +5,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from rocktune.errors import UserError, unknown_name
-
-PRESETS = ("aggressive", "moderate", "lazy", "lazy-leveling")
-"""Static policies of section 7.1: K = 1, half of T, T; of lazy-leveling (Dostoevsky) all levels are lazy but
-the deepest that holds something."""
+from rocktune.lsm import STATIC_POLICIES, static_policy
 
 Transition = Literal["flexible", "lazy", "greedy"]
 Filters = Literal["uniform", "monkey"]
@@ -38,10 +35,11 @@ def flsm_layout(
         raise unknown_name("filters", filters, FILTERS)
     if granularity not in ("levels", "files"):
         raise unknown_name("granularity", granularity, ("levels", "files"))
+    largest = static_policy(policies, size_ratio)[1] if isinstance(policies, str) else 0
     layout = {
         "policies": policies_of(policies, size_ratio, levels), "size_ratio": size_ratio,
         "level1_bytes": level1_bytes, "levels": levels, "workers": workers,
-        "largest_policy": 1 if policies == "lazy-leveling" else 0,
+        "largest_policy": largest,
         "bits_per_key": bits_per_key, "filters": filters, "granularity": granularity,
         "sample_every": sample_every, "reshape_bytes_per_s": reshape_bytes_per_s,
     }  # fmt: skip
@@ -58,7 +56,6 @@ def policies_of(policies: str | Sequence[int], size_ratio: int, levels: int) -> 
         if not policies:
             raise UserError("policies: must have one at least")
         return [*policies, *[policies[-1]] * (levels - len(policies))]
-    if policies not in PRESETS:
-        raise unknown_name("policies", policies, PRESETS)
-    named = {"aggressive": 1, "moderate": max(1, size_ratio // 2)}
-    return [named.get(policies, size_ratio)] * levels
+    if policies not in STATIC_POLICIES:
+        raise unknown_name("policies", policies, STATIC_POLICIES)
+    return [static_policy(policies, size_ratio)[0]] * levels

@@ -64,8 +64,8 @@ class FlsmStore:
 
         Args:
             path: of the store's directory.
-            policies: one of `PRESETS`, or K of each level from the first, from 1 to `size_ratio`; the last
-                counts for all deeper levels. Of a new store.
+            policies: one of `rocktune.lsm.STATIC_POLICIES`, or K of each level from the first, from 1 to
+                `size_ratio`; the last counts for all deeper levels. Of a new store.
             size_ratio: T, from 2 to 50. Of a new store.
             level1_bytes: capacity of the first level; 0 for T write buffers. Of a new store.
             levels: at most so many, up to 12; of an existing store it can only grow.

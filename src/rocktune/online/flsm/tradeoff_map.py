@@ -12,7 +12,8 @@ from rocktune.device import DeviceSpec
 from rocktune.engine import EmbeddedEngine
 from rocktune.engine.base import Progress
 from rocktune.errors import UserError, unknown_name
-from rocktune.online.flsm.layout import FILTERS, PRESETS, Filters, policies_of
+from rocktune.lsm import STATIC_POLICIES, static_policy
+from rocktune.online.flsm.layout import FILTERS, Filters
 from rocktune.online.plain import plain_experiment
 from rocktune.space import merged_options
 from rocktune.trial import Configuration, Measurement, OptionMaps
@@ -31,7 +32,7 @@ class MapRequest:
         workload: keys, values, threads and preload; its mix is replaced.
         device: what the store's I/O may use; never scaled.
         scale: S.
-        shapes: K of all levels as text, one of `layout.PRESETS`, or one of `STOCK`.
+        shapes: K of all levels as text, one of `rocktune.lsm.STATIC_POLICIES`, or one of `STOCK`.
         lookups: shares of lookups, each from 0 to 1; the rest are puts.
         absent: whether lookups are of keys that are not there.
         filters: of the FLSM store.
@@ -154,11 +155,11 @@ def shape_options(shape: str, filters: Filters, bits_per_key: float, size_ratio:
             "table": {"filter_policy": f"bloomfilter:{bits_per_key:g}:false"},
         }
     named = {"filters": filters, "bits_per_key": f"{bits_per_key:g}", "size_ratio": str(size_ratio)}
-    if shape in PRESETS:
-        largest = {"largest_policy": "1"} if shape == "lazy-leveling" else {}
-        return {"flsm": named | largest | {"policy_1": str(policies_of(shape, size_ratio, 1)[0])}}
+    if shape in STATIC_POLICIES:
+        policy, largest = static_policy(shape, size_ratio)
+        return {"flsm": named | {"policy_1": str(policy), "largest_policy": str(largest)}}
     if not shape.isdigit() or not 1 <= int(shape) <= size_ratio:
-        raise unknown_name("shape", shape, (*map(str, range(1, size_ratio + 1)), *PRESETS, *STOCK))
+        raise unknown_name("shape", shape, (*map(str, range(1, size_ratio + 1)), *STATIC_POLICIES, *STOCK))
     return {"flsm": named | {"policy_1": shape}}
 
 

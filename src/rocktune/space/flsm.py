@@ -1,0 +1,82 @@
+"""The space of FLSM stores: how many runs each level has, how levels grow, and where the memory goes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocktune.lsm import static_policy
+from rocktune.lsm.arrays import Numbers
+from rocktune.space.catalogue import CATALOGUE
+from rocktune.space.configuration import OptionMaps
+from rocktune.space.memory import MemoryBudget
+from rocktune.space.rules import MemoryBudgetKept, Rule
+from rocktune.space.space import Space
+from rocktune.units import MIB
+
+FLSM_MEMORY_BYTES = 1000 * MIB
+"""Dremel's, so that what is found in one space compares with what is found in the other."""
+
+FIXED_OPTIONS: OptionMaps = {
+    # See rocktune.space.dremel for why each of them is held.
+    "db": {"allow_mmap_reads": "false", "max_open_files": "-1"},
+    "cf": {"compression": "kSnappyCompression"},
+    "table": {"cache_index_and_filter_blocks": "false"},
+}
+
+_LARGEST_RATIO = 16
+_DEFAULT_RATIO = 10
+_LEVELS = 3
+"""With a policy of their own; deeper ones have that of the last."""
+
+
+@dataclass(frozen=True)
+class RunsFitLevels(Rule):
+    """A level with more runs than it is larger than the one above would have runs that nothing can fill."""
+
+    number = 1
+    statement = "flsm_policy of each level at most flsm_size_ratio"
+
+    def holds(self, values: Mapping[str, Numbers]) -> NDArray[np.bool_]:
+        """See the base class."""
+        ratio = np.asarray(values["flsm_size_ratio"])
+        policies = [values["flsm_largest_policy"], *(values[name] for name in _POLICIES)]
+        return np.asarray(np.all([np.asarray(policy) <= ratio for policy in policies], axis=0))
+
+    def numbers(self, values: Mapping[str, float]) -> str:
+        """See the base class."""
+        return f"{', '.join(str(values[name]) for name in _POLICIES)} and {values['flsm_size_ratio']}"
+
+
+_POLICIES = tuple(f"flsm_policy_{level}" for level in range(1, _LEVELS + 1))
+
+
+def flsm_space(memory_bytes: int, expected_entries: float, policies: str = "aggressive") -> Space:
+    """Returns the space, whose default is a static policy.
+
+    Args:
+        memory_bytes: at full size, for memtables, filters and block cache.
+        expected_entries: distinct keys by the end of a full-length run.
+        policies: one of `rocktune.lsm.STATIC_POLICIES`.
+    """
+    runs, largest = static_policy(policies, _DEFAULT_RATIO)
+    budget = MemoryBudget(memory_bytes, expected_entries, "flsm_bits_per_key")
+    return Space(
+        name="flsm" if policies == "aggressive" else f"flsm-{policies}",
+        summary=f"FLSM stores: runs of each level, growth, filters (10 knobs; default: {policies})",
+        knobs=(
+            CATALOGUE["flsm_size_ratio"].narrowed(low=2, high=_LARGEST_RATIO, default=_DEFAULT_RATIO),
+            *(CATALOGUE[name].narrowed(high=_LARGEST_RATIO, default=runs) for name in _POLICIES),
+            CATALOGUE["flsm_largest_policy"].narrowed(choices=(0, 1), default=largest),
+            CATALOGUE["flsm_level1_bytes"].narrowed(low=64 * MIB, high=4 << 30, default=640 * MIB, log=True),
+            CATALOGUE["flsm_granularity"],
+            CATALOGUE["flsm_filters"],
+            CATALOGUE["flsm_bits_per_key"].narrowed(choices=(2, 4, 6, 8, 10, 12, 16), default=8),
+            CATALOGUE["write_buffer_size"].narrowed(low=16 * MIB, high=256 * MIB, log=True),
+        ),
+        memory_bytes=memory_bytes,
+        fixed_options=FIXED_OPTIONS,
+        expected_entries=expected_entries,
+        rules=(RunsFitLevels(), MemoryBudgetKept(budget)),
+    )

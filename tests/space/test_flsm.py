@@ -32,8 +32,14 @@ def test_what_filters_take_is_counted_by_the_stores_own_bits() -> None:
     space = load_space("flsm", None, 1e8)
     options = space.options(space.default())
     assert options["table"]["block_cache"] == str((1000 - 2 * 64) * MIB - 100_000_000)
-    with pytest.raises(UserError, match="memory budget of 200MiB is too small for 1e"):
-        load_space("flsm", 200 * MIB, 1e9)
+
+
+def test_a_small_budget_makes_memtables_smaller_and_a_smaller_one_is_refused() -> None:
+    # 96 MiB of filters, two write buffers of at least 16 MiB, and a cache of 38.4%.
+    with pytest.raises(UserError, match=r"memory budget of 206MiB is too small for 1e\+08 keys; .* 207MiB"):
+        load_space("flsm", 206 * MIB, 1e8)
+    space = load_space("flsm", 207 * MIB, 1e8)
+    assert space.default()["write_buffer_size"] == 16 * MIB
 
 
 def test_a_level_has_no_more_runs_than_it_is_larger() -> None:

@@ -43,20 +43,24 @@ def _with_defaults(space: Space, defaults: Mapping[str, Value]) -> Space:
 
 
 def _smaller_memtables(space: Space) -> dict[str, Value]:
-    """Returns new defaults for the memtable knobs; none where the present ones fit or some are not active."""
+    """Returns new defaults for the memtable knobs; none where the present ones fit or their size is fixed."""
     knobs = {knob.name: knob for knob in space.knobs}
-    if not all(name in knobs for name in _MEMTABLE_KNOBS):
+    if _MEMTABLE_KNOBS[0] not in knobs:
         return {}
     values = {name: column.item() for name, column in space.columns([space.default()]).items()}
     filter_bytes = float(space.budget.filter_bytes(values[space.budget.filter_bits]))
     available = int(space.memory_bytes - space.budget.smallest_cache_bytes - filter_bytes)
-    size, number, merged = (knobs[name] for name in _MEMTABLE_KNOBS)
-    if values[number.name] * values[size.name] <= available:
+    size, number, merged = (values[name] for name in _MEMTABLE_KNOBS)
+    if number * size <= available:
         return {}
-    buffer_bytes = max(available // values[number.name] // MIB * MIB, size.low)
-    buffers = max(min(values[number.name], available // buffer_bytes), number.low)
-    to_merge = max(min(values[merged.name], buffers - 1), merged.low)
-    return dict(zip(_MEMTABLE_KNOBS, (buffer_bytes, buffers, to_merge), strict=True))
+    least_bytes, fewest, fewest_merged = (
+        knobs[name].low if name in knobs else values[name] for name in _MEMTABLE_KNOBS
+    )
+    buffer_bytes = max(available // number // MIB * MIB, least_bytes)
+    buffers = max(min(number, available // buffer_bytes), fewest)
+    to_merge = max(min(merged, buffers - 1), fewest_merged)
+    smaller = dict(zip(_MEMTABLE_KNOBS, (buffer_bytes, buffers, to_merge), strict=True))
+    return {name: value for name, value in smaller.items() if name in knobs}
 
 
 def _matching_level1(space: Space) -> dict[str, Value]:

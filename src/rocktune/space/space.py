@@ -230,9 +230,10 @@ class Space:
         )
 
     def budget_too_small(self) -> UserError:
-        """Returns the error for a budget in which no configuration is valid, with the smallest that does."""
+        """Returns the error for a budget that the default does not fit, with the smallest that it does."""
         lows = {knob.name: min(knob.choices, default=knob.low) for knob in self.knobs}
-        values = _numbers(self._all_values(lows))
+        filters = {name: value for name, value in self.default().items() if name == self.budget.filter_bits}
+        values = _numbers(self._all_values(lows | filters))
         buffers = max(values["max_write_buffer_number"], values["min_write_buffer_number_to_merge"] + 1)
         smallest = self.budget.smallest_sufficient_bytes(
             buffers * values["write_buffer_size"], values[self.budget.filter_bits]

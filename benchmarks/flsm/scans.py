@@ -1,0 +1,111 @@
+"""Scans of an FLSM store against RocksDB's leveled compaction, where both have as many runs to merge.
+
+Nothing is written while scans are measured, so that the trees stay as the load has left them.
+"""
+
+from typing import Any
+
+from benchmarks.claims import Claim, Settings, main, ratio_interval, write_csv
+from benchmarks.flsm.shared import RUSKEY, SIZE_RATIO, Where, buffer_at, decided_at, layout
+from benchmarks.measuring import embedded_engine, processors_awake
+from rocktune.device import load_device
+from rocktune.engine import EmbeddedEngine
+from rocktune.online import MissionLoad, flsm_shape_of, run_missions
+from rocktune.space import merged_options
+from rocktune.trial import Measurement, OptionMaps
+from rocktune.workload import WorkloadSpec, load_workload
+from rocktune.workload.spec import MixSpec, SessionSpec
+
+SOURCE = "issue 8, must hold: scans"
+LEAST = 0.9
+LEVELED: OptionMaps = {
+    "cf": {
+        "compaction_style": "kCompactionStyleLevel",
+        "level_compaction_dynamic_level_bytes": "false",
+        "max_bytes_for_level_multiplier": str(SIZE_RATIO),
+    },
+    "table": {"filter_policy": "bloomfilter:8:false"},
+}
+"""Level 1 is as large as the FLSM store's: as many write buffers as the size ratio."""
+
+
+def scans(settings: Settings) -> list[Claim]:
+    """Scans both stores in turns; `--device` says where, `--turns` how often."""
+    turns = 2 if settings.quick else int(settings.extra["turns"])
+    device = str(settings.extra["device"])
+    rows: list[dict[str, Any]] = []
+    with processors_awake(), embedded_engine() as engine:
+        for turn in range(turns):
+            order = ("flsm", "leveled") if turn % 2 else ("leveled", "flsm")
+            rows += [_row(settings, engine, store, device, turn) for store in order]
+            settings.say(f"turn {turn + 1} of {turns}")
+        where = Where(engine.version, device)
+    if settings.out is not None:
+        write_csv(settings.out / "runs.csv", rows)
+    return [_claim(rows, where)]
+
+
+def _row(settings: Settings, engine: EmbeddedEngine, store: str, device: str, turn: int) -> dict[str, Any]:
+    operations = 500 if settings.quick else int(settings.extra["operations"])
+    buffer = buffer_at(settings.scale)
+    level1_bytes = str(SIZE_RATIO * int(buffer["cf"]["write_buffer_size"]))
+    shape = layout([1]) if store == "flsm" else LEVELED
+    load = MissionLoad(
+        workload=_scanned(),
+        device=load_device(device),
+        scale=settings.scale,
+        missions=2,
+        operations=operations * settings.scale,
+        options=merged_options(RUSKEY, buffer, {"cf": {"max_bytes_for_level_base": level1_bytes}}, shape),
+        seed=settings.seed + turn,
+    )
+    _, window = run_missions(engine, load)
+    return {
+        "turn": turn,
+        "store": store,
+        "runs": _runs(window),
+        "scans_s": f"{operations / (window.until_s - window.from_s):.6g}",
+        "scan_latency_us_p99": f"{window.figures['scan_latency_us_p99']:.5g}",
+    }
+
+
+def _scanned() -> WorkloadSpec:
+    workload = load_workload("ruskey-balanced")
+    return workload.model_copy(update={"sessions": (SessionSpec(mix=MixSpec(scan=1.0)),)})
+
+
+def _runs(window: Measurement) -> int:
+    """Returns how many sorted runs a scan merges."""
+    if "flsm" in window.raw:
+        return flsm_shape_of(window.raw["flsm"]).runs
+    files = window.raw["level_files"]
+    return int(files[0]) + sum(int(count > 0) for count in files[1:])
+
+
+def _claim(rows: list[dict[str, Any]], where: Where) -> Claim:
+    own, stock = (
+        [float(row["scans_s"]) for row in rows if row["store"] == store] for store in ("flsm", "leveled")
+    )
+    runs = {store: {row["runs"] for row in rows if row["store"] == store} for store in ("flsm", "leveled")}
+    measured = ratio_interval([mine / theirs for mine, theirs in zip(own, stock, strict=True)])
+    return decided_at(
+        "scans_over_leveled",
+        SOURCE,
+        f"ratio of scans of 100 entries a second; runs {_told(runs['flsm'])} and {_told(runs['leveled'])}",
+        measured,
+        low=LEAST,
+        where=where,
+    )
+
+
+def _told(runs: set[int]) -> str:
+    return " or ".join(map(str, sorted(runs)))
+
+
+if __name__ == "__main__":
+    main(
+        "flsm.scans",
+        scans,
+        scale=64,
+        extra={"device": "ssd-100mb", "operations": 20_000, "turns": 8},
+    )

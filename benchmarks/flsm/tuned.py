@@ -1,0 +1,178 @@
+"""Is a tuned FLSM store as fast as the best that stock RocksDB can be tuned to?
+
+The same tuner searches the FLSM store's space, leveled and universal compaction, with the same memory, device
+and budget; then the winners run in turns. An interrupted run goes on with the same `--ledger`.
+"""
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.claims import Claim, Settings, main, ratio_interval, write_csv
+from benchmarks.flsm.shared import Where
+from benchmarks.measuring import embedded_engine, processors_awake
+from rocktune import api
+from rocktune.device import load_device
+from rocktune.engine import EmbeddedEngine
+from rocktune.space import load_space
+from rocktune.study.specs.problem import expected_entries
+from rocktune.trial import Configuration, Experiment
+from rocktune.units import format_scale, parse_bytes
+from rocktune.workload import load_workload
+
+SOURCE = "issue 8: the tuned FLSM against tuned stock"
+WORKLOADS = ("ruskey-read-heavy", "ruskey-balanced", "ruskey-write-heavy")
+FLSM = "flsm"
+_HERE = Path(__file__).parent
+SPACES = {FLSM: FLSM, **{name: str(_HERE / f"{name}.toml") for name in ("leveled", "universal")}}
+LEAST = 0.97
+TRIAL_S = 120
+WARM_S, MEASURED_S = 120.0, 240.0
+"""At full size, of a winner's run."""
+
+Throughputs = Mapping[str, Mapping[str, Sequence[float]]]
+"""By workload and space, one a turn."""
+
+
+def tuned(settings: Settings) -> list[Claim]:
+    """Tunes every space for every workload (`--trials` each), then runs the winners `--turns` times."""
+    workloads = WORKLOADS[:1] if settings.quick else WORKLOADS
+    turns = 2 if settings.quick else int(settings.extra["turns"])
+    throughputs: dict[str, dict[str, list[float]]] = {}
+    with tempfile.TemporaryDirectory() as scratch, processors_awake():
+        winners = {
+            (workload, space): _winner(settings, workload, space, Path(scratch))
+            for workload in workloads
+            for space in SPACES
+        }
+        with embedded_engine() as engine:
+            for workload in workloads:
+                own = throughputs.setdefault(workload, {space: [] for space in SPACES})
+                for turn in range(turns):
+                    for space in SPACES:
+                        settings.say(f"{workload}, {space}, turn {turn + 1} of {turns}")
+                        winner = winners[workload, space]
+                        own[space].append(_throughput(settings, engine, workload, space, winner, turn))
+            where = Where(engine.version, str(settings.extra["device"]))
+    _write(settings, winners, throughputs)
+    ratios = {workload: _over_stock(each) for workload, each in throughputs.items()}
+    claims = [_against_stock(workload, *each, where) for workload, each in ratios.items()]
+    return [*claims, _above_somewhere(ratios, where)]
+
+
+def _winner(settings: Settings, workload: str, space: str, scratch: Path) -> Configuration:
+    trials = 1 if settings.quick else int(settings.extra["trials"])
+    name = f"tuned-{workload}-{space}"
+    found = api.tune(
+        workload=workload,
+        space=SPACES[space],
+        tuner="random" if settings.quick else str(settings.extra["tuner"]),
+        device=str(settings.extra["device"]),
+        scale=format_scale(settings.scale),
+        budget=f"{trials * TRIAL_S / settings.scale}s",
+        memory=str(settings.extra["memory"]),
+        seed=settings.seed,
+        study=name,
+        ledger=str(settings.extra["ledger"]) or str(scratch / "ledger.sqlite"),
+        out=scratch / name,
+        verification={"ablation_pairs": 0, "prune_attempts": 0, "proof_pairs": 2},
+    )
+    return Configuration(found["best"]["configuration"])
+
+
+def _throughput(
+    settings: Settings,
+    engine: EmbeddedEngine,
+    workload: str,
+    space: str,
+    winner: Configuration,
+    turn: int,
+) -> float:
+    device, spec = load_device(str(settings.extra["device"])), load_workload(workload)
+    chosen = load_space(SPACES[space], _memory_bytes(settings), expected_entries(spec, device))
+    experiment = Experiment(workload=spec, device=device, scale=settings.scale, space=chosen, base_options={})
+    run = engine.open(experiment, winner, settings.seed + 1000 + turn)
+    try:
+        run.advance(WARM_S / settings.scale)
+        window = run.advance((WARM_S + MEASURED_S) / settings.scale)
+    finally:
+        run.close()
+    return window.figures["throughput_ops_s"]
+
+
+def _memory_bytes(settings: Settings) -> int:
+    return parse_bytes(str(settings.extra["memory"]), "memory")
+
+
+def _over_stock(throughputs: Mapping[str, Sequence[float]]) -> tuple[str, list[float]]:
+    """Returns which of RocksDB's own is the better, and the FLSM store's throughput over it in each turn."""
+    stock = max((space for space in SPACES if space != FLSM), key=lambda space: np.mean(throughputs[space]))
+    return stock, [own / other for own, other in zip(throughputs[FLSM], throughputs[stock], strict=True)]
+
+
+def _against_stock(workload: str, stock: str, ratios: Sequence[float], where: Where) -> Claim:
+    measured = ratio_interval(list(ratios))
+    return Claim(
+        f"tuned_flsm_on_{workload.removeprefix('ruskey-').replace('-', '_')}",
+        SOURCE,
+        f"ratio of throughput to {stock} compaction, the better of RocksDB's own",
+        f">= {LEAST}",
+        measured,
+        measured.value >= LEAST,
+        engine=where.engine,
+        device=where.device,
+    )
+
+
+def _above_somewhere(ratios: Mapping[str, tuple[str, Sequence[float]]], where: Where) -> Claim:
+    best = max(ratios, key=lambda workload: np.mean(ratios[workload][1]))
+    measured = ratio_interval(list(ratios[best][1]))
+    return Claim(
+        "tuned_flsm_where_it_is_best",
+        SOURCE,
+        f"ratio of throughput to the better of RocksDB's own on {best}",
+        "interval above 1",
+        measured,
+        measured.low > 1,
+        engine=where.engine,
+        device=where.device,
+    )
+
+
+def _write(
+    settings: Settings, winners: Mapping[tuple[str, str], Configuration], throughputs: Throughputs
+) -> None:
+    if settings.out is None:
+        return
+    rows: list[dict[str, Any]] = [
+        {
+            "workload": workload,
+            "space": space,
+            "turn": turn,
+            "throughput_ops_s": f"{value:.6g}",
+            "configuration": winners[workload, space].key,
+        }
+        for workload, each in throughputs.items()
+        for space, values in each.items()
+        for turn, value in enumerate(values)
+    ]
+    write_csv(settings.out / "turns.csv", rows)
+
+
+if __name__ == "__main__":
+    main(
+        "flsm.tuned",
+        tuned,
+        scale=256,
+        extra={
+            "device": "ssd-100mb",
+            "memory": "512MiB",
+            "tuner": "dremel",
+            "trials": 60,
+            "turns": 6,
+            "ledger": "",
+        },
+    )

@@ -96,6 +96,19 @@ TEST_F(SessionTest, ChecksOptionsAgainAndAgain) {
               "num_levels");
 }
 
+TEST_F(SessionTest, ChecksFieldsOfOptions) {
+  const auto universal = [](const char* size_ratio) {
+    return nlohmann::json{{"cf",
+                           {{"compaction_options_universal.size_ratio", size_ratio},
+                            {"compaction_options_universal.min_merge_width", "4"}}}};
+  };
+  const nlohmann::json reply = Send({{"command", "check_options"}, {"options", universal("50")}});
+  const std::string read = reply.at("options").at("cf").at("compaction_options_universal");
+  EXPECT_NE(read.find("size_ratio=50;"), std::string::npos) << read;
+  EXPECT_NE(read.find("min_merge_width=4;"), std::string::npos) << read;
+  ExpectError(Send({{"command", "check_options"}, {"options", universal("-1")}}), "invalid", "size_ratio");
+}
+
 TEST_F(SessionTest, ReadsTheOptionsFileOfAStoreOfItsOwn) {
   Send(open_);
   Send({{"command", "close"}, {"keep", true}});

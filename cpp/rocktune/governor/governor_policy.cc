@@ -10,7 +10,6 @@ constexpr double kRepayShare = 0.7;
 constexpr double kRepaidShare = 0.5;
 // From this share of the bound on, compactions get more than what others leave.
 constexpr double kUrgentShare = 0.5;
-constexpr double kLeastShare = 0.02;
 // Of what others took: so much stays free for them to grow into. A device that is full hides what they want.
 constexpr double kHeadroom = 0.1;
 constexpr std::size_t kFewestMerged = 8;
@@ -63,7 +62,7 @@ uint64_t CompactionBytesPerSecond(const GovernorSample& sample, const GovernorLi
   const double urgency =
       std::clamp((DebtShare(sample, limits) - kUrgentShare) / (1 - kUrgentShare), 0.0, 1.0);
   const double rate = left + (device - left) * urgency * urgency;
-  return static_cast<uint64_t>(std::clamp(rate, kLeastShare * device, device));
+  return static_cast<uint64_t>(std::clamp(rate, limits.least_compaction_share * device, device));
 }
 
 Level0Merge NextLevel0Merge(const std::vector<Level0Table>& newest_first, uint64_t most_bytes) {

@@ -31,6 +31,7 @@ struct GovernorLimits {
   uint64_t max_flush_bytes_per_s = 0;  // what flushes reach while nothing else writes, above 0
   uint64_t debt_bytes = 0;
   uint64_t debt_runs = 0;
+  double least_compaction_share = 0.02;  // of the device, however much others want; above 0
 };
 
 // From this share of a bound on writes are slowed; at the bound they stop.
@@ -67,8 +68,8 @@ ToggleState NextToggle(const ToggleState& state, const GovernorSample& sample, c
 
 // What compactions may read and write per second: what flushes, the log and users' reads leave of the device
 // with a tenth more than they took, so that they can grow. And beyond half the bound ever more of it all,
-// until at the bound they may have the whole device. Never less than a fiftieth of the device, because a
-// compaction that stands still holds up those behind it.
+// until at the bound they may have the whole device. Never less than their least share, because a compaction
+// that stands still holds up those behind it.
 uint64_t CompactionBytesPerSecond(const GovernorSample& sample, const GovernorLimits& limits);
 
 // A table of level 0.

@@ -83,8 +83,11 @@ TEST(ProportionalTest, CompactionsGetWhatOthersLeave) {
   EXPECT_EQ(CompactionBytesPerSecond(sample, kLimits), 262'500'000);
 }
 
-TEST(ProportionalTest, NeverLessThanAFiftiethNorMoreThanTheDevice) {
+TEST(ProportionalTest, NeverLessThanTheLeastShareNorMoreThanTheDevice) {
   EXPECT_EQ(CompactionBytesPerSecond(Second(900, 0), kLimits), 8 * kMega);
+  GovernorLimits fairer = kLimits;
+  fairer.least_compaction_share = 0.1;
+  EXPECT_EQ(CompactionBytesPerSecond(Second(900, 0), fairer), 40 * kMega);
   EXPECT_EQ(CompactionBytesPerSecond(Second(0, 0), kLimits), 400 * kMega);
 }
 

@@ -55,6 +55,21 @@ RunError InvalidOption(const std::string& section, const std::string& name, cons
   return RunError(RunFailure::kInvalid, "option '" + name + "' (" + section + "): " + problem);
 }
 
+// Returns what RocksDB has for an option, or for a field of one ("compaction_options_universal.size_ratio").
+std::optional<std::string> TextOf(const OptionMaps::Map& read, const std::string& name) {
+  if (const auto found = read.find(name); found != read.end()) {
+    return found->second;
+  }
+  const std::size_t dot = name.find('.');
+  const auto whole = read.find(name.substr(0, dot));
+  std::unordered_map<std::string, std::string> fields;
+  if (dot == std::string::npos || whole == read.end() || !rocksdb::StringToMap(whole->second, &fields).ok()) {
+    return std::nullopt;
+  }
+  const auto field = fields.find(name.substr(dot + 1));
+  return field == fields.end() ? std::nullopt : std::optional(field->second);
+}
+
 OptionMaps::Map ParseSerialized(const std::string& serialized) {
   std::unordered_map<std::string, std::string> options;
   const rocksdb::Status status = rocksdb::StringToMap(serialized, &options);
@@ -196,21 +211,21 @@ rocksdb::ConfigOptions StrictConfigOptions() {
 }
 
 void CheckReadBack(const std::string& section, const OptionMaps::Map& given, const OptionMaps::Map& read) {
-  for (const auto& [name, value] : given) {
-    const auto found = read.find(name == "memtable" ? "memtable_factory" : name);
-    if (found == read.end()) {
+  for (const auto& [given_name, value] : given) {
+    const std::string name = given_name == "memtable" ? "memtable_factory" : given_name;
+    const std::optional<std::string> found = TextOf(read, name);
+    if (!found) {
       if (value.empty()) {
         continue;  // an empty list or path, which RocksDB does not write down
       }
-      throw InvalidOption(section, name, "RocksDB " + RocksDbVersion() + " knows the name but ignores it");
+      throw InvalidOption(section, given_name,
+                          "RocksDB " + RocksDbVersion() + " knows the name but ignores it");
     }
-    const bool object = ObjectOptions().contains(found->first);
-    const bool same =
-        object ? value == found->second || found->second != "nullptr" : SameOptionValue(value, found->second);
+    const bool object = ObjectOptions().contains(name);
+    const bool same = object ? value == *found || *found != "nullptr" : SameOptionValue(value, *found);
     if (!same) {
-      throw InvalidOption(
-          section, name,
-          "RocksDB reads '" + value + "' as '" + found->second + "'; give a value it can hold");
+      throw InvalidOption(section, given_name,
+                          "RocksDB reads '" + value + "' as '" + *found + "'; give a value it can hold");
     }
   }
 }

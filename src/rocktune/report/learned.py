@@ -16,9 +16,9 @@ def section(outcome: Mapping[str, Any]) -> str:
     parts = "".join(_model(model, number, len(models)) for number, model in enumerate(models, 1))
     return (
         '<section><h2>What the model learned</h2>\n<p class="note">The length scale is how far a knob has to '
-        "move, in widths of its range, before the model expects something else: the shorter, the more the "
-        "knob matters; far above 1 it does not matter. From the last model of the search, which knows what "
-        f"was measured and nothing more.</p>\n{parts}</section>\n"
+        "move, in widths of its range as the model has bent it, before the model expects something else: the "
+        "shorter, the more the knob matters; far above 1 it does not matter. From the last model of the "
+        f"search, which knows what was measured and nothing more.</p>\n{parts}</section>\n"
     )
 
 

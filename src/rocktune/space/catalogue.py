@@ -212,6 +212,11 @@ _GOVERNOR = (
         effect="Share of it that flushes and compactions must take together before it does.",
     ),
     Knob(
+        "governor_least_compaction_share", "governor", "ratio", 0.02, low=0.001, high=1.0,
+        option="least_compaction_share", live_change="reopen",
+        effect="What compactions may always take of the device: more leaves less to do after a peak.",
+    ),
+    Knob(
         "governor_device_bytes_per_s", "governor", "bytes/s", 0, low=0, high=1024 * _GIB, step=MIB,
         option="device_bytes_per_s", live_change="reopen",
         effect="What the device can read and write, 0 for the bandwidth of the device that is emulated.",

@@ -107,5 +107,6 @@ if __name__ == "__main__":
         "flsm.scans",
         scans,
         scale=64,
+        quick_scale=2048,
         extra={"device": "ssd-100mb", "operations": 20_000, "turns": 8},
     )

@@ -78,7 +78,7 @@ def _winner(settings: Settings, workload: str, space: str, scratch: Path) -> Con
         study=name,
         ledger=str(settings.extra["ledger"]) or str(scratch / "ledger.sqlite"),
         out=scratch / name,
-        verification={"ablation_pairs": 0, "prune_attempts": 0, "proof_pairs": 2},
+        verification={"ablation_pairs": 0, "prune_attempts": 0, "proof_pairs": 6},
     )
     return Configuration(found["best"]["configuration"])
 
@@ -167,6 +167,7 @@ if __name__ == "__main__":
         "flsm.tuned",
         tuned,
         scale=256,
+        quick_scale=2048,
         extra={
             "device": "ssd-100mb",
             "memory": "512MiB",

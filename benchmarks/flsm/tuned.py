@@ -167,7 +167,7 @@ if __name__ == "__main__":
         "flsm.tuned",
         tuned,
         scale=256,
-        quick_scale=2048,
+        quick_scale=512,
         extra={
             "device": "ssd-100mb",
             "memory": "512MiB",

@@ -20,10 +20,12 @@ READ_HEAVY = "dremel-read-heavy"
 PRELOADED = "dremel-preloaded"
 
 
-def experiment_of(workload: str, device: str, scale: int) -> Experiment:
-    """Returns the experiment for presets or files by name, in Dremel's space."""
+def experiment_of(
+    workload: str, device: str, scale: int, space_name: str = "dremel", memory_bytes: int | None = None
+) -> Experiment:
+    """Returns the experiment for presets or files by name; without a budget, with the space's own."""
     workload_spec, device_spec = load_workload(workload), load_device(device)
-    space = load_space("dremel", None, expected_entries(workload_spec, device_spec))
+    space = load_space(space_name, memory_bytes, expected_entries(workload_spec, device_spec))
     return Experiment(workload=workload_spec, device=device_spec, scale=scale, space=space, base_options={})
 
 

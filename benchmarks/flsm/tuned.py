@@ -12,16 +12,12 @@ from typing import Any
 import numpy as np
 
 from benchmarks.claims import Claim, Settings, main, ratio_interval, write_csv
-from benchmarks.flsm.shared import Where
-from benchmarks.measuring import embedded_engine, processors_awake
+from benchmarks.flsm.shared import Where, decided_at
+from benchmarks.measuring import embedded_engine, experiment_of, processors_awake
 from rocktune import api
-from rocktune.device import load_device
 from rocktune.engine import EmbeddedEngine
-from rocktune.space import load_space
-from rocktune.study.specs.problem import expected_entries
-from rocktune.trial import Configuration, Experiment
+from rocktune.trial import Configuration
 from rocktune.units import format_scale, parse_bytes
-from rocktune.workload import load_workload
 
 SOURCE = "issue 8: the tuned FLSM against tuned stock"
 WORKLOADS = ("ruskey-read-heavy", "ruskey-balanced", "ruskey-write-heavy")
@@ -100,9 +96,9 @@ def _throughput(
     winner: Configuration,
     turn: int,
 ) -> float:
-    device, spec = load_device(str(settings.extra["device"])), load_workload(workload)
-    chosen = load_space(SPACES[space], _memory_bytes(settings), expected_entries(spec, device))
-    experiment = Experiment(workload=spec, device=device, scale=settings.scale, space=chosen, base_options={})
+    memory_bytes = parse_bytes(str(settings.extra["memory"]), "memory")
+    device = str(settings.extra["device"])
+    experiment = experiment_of(workload, device, settings.scale, SPACES[space], memory_bytes)
     run = engine.open(experiment, winner, settings.seed + 1000 + turn)
     try:
         run.advance(WARM_S / settings.scale)
@@ -112,10 +108,6 @@ def _throughput(
     return window.figures["throughput_ops_s"]
 
 
-def _memory_bytes(settings: Settings) -> int:
-    return parse_bytes(str(settings.extra["memory"]), "memory")
-
-
 def _over_stock(throughputs: Mapping[str, Sequence[float]]) -> tuple[str, list[float]]:
     """Returns which of RocksDB's own is the better, and the FLSM store's throughput over it in each turn."""
     stock = max((space for space in SPACES if space != FLSM), key=lambda space: np.mean(throughputs[space]))
@@ -123,31 +115,25 @@ def _over_stock(throughputs: Mapping[str, Sequence[float]]) -> tuple[str, list[f
 
 
 def _against_stock(workload: str, stock: str, ratios: Sequence[float], where: Where) -> Claim:
-    measured = ratio_interval(list(ratios))
-    return Claim(
+    return decided_at(
         f"tuned_flsm_on_{Path(workload).stem.removeprefix('ruskey-').replace('-', '_')}",
         SOURCE,
         f"ratio of throughput to {stock} compaction, the better of RocksDB's own",
-        f">= {LEAST}",
-        measured,
-        measured.value >= LEAST,
-        engine=where.engine,
-        device=where.device,
+        ratio_interval(list(ratios)),
+        low=LEAST,
+        where=where,
     )
 
 
 def _above_somewhere(ratios: Mapping[str, tuple[str, Sequence[float]]], where: Where) -> Claim:
     best = max(ratios, key=lambda workload: np.mean(ratios[workload][1]))
-    measured = ratio_interval(list(ratios[best][1]))
-    return Claim(
+    return decided_at(
         "tuned_flsm_where_it_is_best",
         SOURCE,
-        f"ratio of throughput to the better of RocksDB's own on {best}",
-        "interval above 1",
-        measured,
-        measured.low > 1,
-        engine=where.engine,
-        device=where.device,
+        f"ratio of throughput to the better of RocksDB's own on {Path(best).stem}",
+        ratio_interval(list(ratios[best][1])),
+        low=1.0,
+        where=where,
     )
 
 

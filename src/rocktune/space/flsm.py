@@ -29,6 +29,7 @@ _LARGEST_RATIO = 16
 _DEFAULT_RATIO = 10
 _LEVELS = 3
 """With a policy of their own; deeper ones have that of the last."""
+_POLICIES = tuple(f"flsm_policy_{level}" for level in range(1, _LEVELS + 1))
 
 
 @dataclass(frozen=True)
@@ -47,9 +48,6 @@ class RunsFitLevels(Rule):
     def numbers(self, values: Mapping[str, float]) -> str:
         """See the base class."""
         return f"{', '.join(str(values[name]) for name in _POLICIES)} and {values['flsm_size_ratio']}"
-
-
-_POLICIES = tuple(f"flsm_policy_{level}" for level in range(1, _LEVELS + 1))
 
 
 def flsm_space(memory_bytes: int, expected_entries: float, policies: str = "aggressive") -> Space:

@@ -59,8 +59,8 @@ class Space:
     def budget(self) -> MemoryBudget:
         """How the memory is shared out."""
         is_flsm = "flsm" in self.fixed_options or any(knob.section == "flsm" for knob in self.knobs)
-        bits = {"filter_bits": "flsm_bits_per_key"} if is_flsm else {}
-        return MemoryBudget(self.memory_bytes, self.expected_entries, **bits)
+        filter_bits = "flsm_bits_per_key" if is_flsm else "bloom_bits"
+        return MemoryBudget(self.memory_bytes, self.expected_entries, filter_bits)
 
     @cached_property
     def _constants(self) -> dict[str, Value]:

@@ -38,10 +38,16 @@ class RefusingDb : public rocksdb::StackableDB {
                                const std::vector<std::string>& names, const int level, const int path,
                                std::vector<std::string>* const written,
                                rocksdb::CompactionJobInfo* job) override {
-    return refuses_merges ? rocksdb::Status::Aborted("no merges")
-                          : StackableDB::CompactFiles(options, family, names, level, path, written, job);
+    ++merges;
+    if (merges_meet == Meet::kNothing) {
+      return StackableDB::CompactFiles(options, family, names, level, path, written, job);
+    }
+    return merges_meet == Meet::kAnotherCompaction ? rocksdb::Status::Aborted("a running compaction")
+                                                   : rocksdb::Status::IOError("no merges");
   }
-  std::atomic<bool> refuses_merges{false};
+  enum class Meet { kNothing, kAnotherCompaction, kAnError };
+  std::atomic<Meet> merges_meet{Meet::kNothing};
+  std::atomic<int> merges{0};
   std::atomic<bool> refuses{false};
   std::atomic<bool> hangs{false};
   std::atomic<bool> changing{false};
@@ -361,13 +367,37 @@ TEST_F(CompactionGovernorTest, MergesThatFailDoNotKeepCompactionsOff) {
   for (int table = 0; table < 30; ++table) {
     WriteAndFlush();
   }
-  db_->refuses_merges = true;
+  db_->merges_meet = RefusingDb::Meet::kAnError;
   bool went_on = false;
   for (int interval = 0; interval < 1000 && !went_on; ++interval) {
     PassInterval();
     went_on = !CompactionsOff();
   }
   EXPECT_TRUE(went_on);
+}
+
+// RocksDB's own compaction of level 0, begun before, is in the way of merges until it ends. If another began
+// meanwhile it would be in the way as well, and so on.
+TEST_F(CompactionGovernorTest, CompactionsStayOffWhileAMergeWaitsForOneThatRuns) {
+  GovernorOptions options = Options(GovernorMode::kProportional);
+  options.device_bytes_per_s = 1'000'000'000;
+  Create(options);
+  Open();
+  ASSERT_TRUE(governor_->Attach(db_.get()).ok());
+  const HeldCompactions held;
+  for (int table = 0; table < 30; ++table) {
+    WriteAndFlush();
+  }
+  db_->merges_meet = RefusingDb::Meet::kAnotherCompaction;
+  while (db_->merges < 20) {
+    PassInterval();
+    EXPECT_TRUE(CompactionsOff());
+  }
+  db_->merges_meet = RefusingDb::Meet::kNothing;
+  PassInterval();
+  while (governor_->Counters().level0_merges == 0) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
 }
 
 TEST_F(CompactionGovernorTest, AMergeThatItSlowsEndsWhenItIsDetached) {

@@ -102,15 +102,16 @@ void Level0Merger::Work() {
     const std::vector<std::string> names = TablesToMerge(working_.db, working_.family);
     rocksdb::CompactionOptions options;
     options.compression = rocksdb::kDisableCompressionOption;  // the column family's own
-    const bool merged = !names.empty() && working_.db->CompactFiles(options, working_.family, names, 0).ok();
+    const rocksdb::Status status =
+        names.empty() ? rocksdb::Status::OK() : working_.db->CompactFiles(options, working_.family, names, 0);
     lock.lock();
-    if (merged) {
+    if (!names.empty() && status.ok()) {
       ++merges_;
       merged_tables_ += names.size();
       if (leaving_ != working_.db) {
         jobs_.push_back(working_);
       }
-    } else if (!names.empty() && leaving_ != working_.db) {
+    } else if (!status.ok() && !status.IsAborted() && leaving_ != working_.db) {
       failed_.push_back(working_);
     }
     working_ = {nullptr, nullptr};

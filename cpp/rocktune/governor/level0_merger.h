@@ -23,11 +23,12 @@ class Level0Merger {
   Level0Merger(const Level0Merger&) = delete;
   Level0Merger& operator=(const Level0Merger&) = delete;
 
-  // Merges in this column family until there is nothing worth it or a merge fails, for RocksDB may take a
-  // table away. REQUIRES: Leave before the database or the column family is closed.
+  // Merges in this column family until there is nothing worth it or a merge fails. REQUIRES: Leave before the
+  // database or the column family is closed.
   void Merge(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family);
   // Whether there is something worth merging, or being merged. False once after a merge has failed, so that
-  // whoever makes way for merges does not do so for ever.
+  // whoever makes way for merges does not do so for ever. Where a compaction of RocksDB's was in the way
+  // (Aborted) it stays true: that one ends, and while RocksDB's own pause no other follows.
   bool IsWorthIt(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family);
   // Merges nothing more of this database. Waits for the merge in work.
   void Leave(const rocksdb::DB* db);

@@ -294,7 +294,7 @@ bool CompactionGovernor::Gathers(GovernedFamily* family) {
   }
   GovernorSample owed;
   family->AddDebt(&owed);
-  family->gathering = NextGathering(family->gathering, merging, DebtShare(owed, limits_));
+  family->gathering = NextGathering(family->gathering, merging, owed, limits_);
   return family->gathering;
 }
 

@@ -81,8 +81,9 @@ Level0Merge NextLevel0Merge(const std::vector<Level0Table>& newest_first, uint64
   return best;
 }
 
-bool NextGathering(bool gathering, bool merging, double debt_share) {
-  return merging && debt_share < (gathering ? kRepayShare : kRepaidShare);
+bool NextGathering(bool gathering, bool merging, const GovernorSample& owed, const GovernorLimits& limits) {
+  const double share = OfBound(owed.pending_bytes, limits.debt_bytes);
+  return merging && share < (gathering ? kRepayShare : kRepaidShare);
 }
 
 }  // namespace rocktune

@@ -92,7 +92,8 @@ Level0Merge NextLevel0Merge(const std::vector<Level0Table>& newest_first, uint64
 
 // Whether RocksDB's own compactions pause while tables of level 0 are merged with each other. They do while
 // there is something to merge, because the first of them would take all of level 0, and end only when all of
-// it is rewritten; unless the debt comes near its bound, as above.
-bool NextGathering(bool gathering, bool merging, double debt_share);
+// it is rewritten; unless the bytes that are owed come near their bound, as above. However many runs there
+// are: nothing makes them fewer for less writing than such merges.
+bool NextGathering(bool gathering, bool merging, const GovernorSample& owed, const GovernorLimits& limits);
 
 }  // namespace rocktune

@@ -135,13 +135,25 @@ TEST(Level0MergeTest, AFewAreNotWorthIt) {
   EXPECT_EQ(MergeIn("ssssssssssss", 7), Level0Merge()) << "eight do not fit";
 }
 
-TEST(Level0MergeTest, GatheringEndsWithTheMergesOrNearTheBound) {
-  EXPECT_FALSE(NextGathering(false, false, 0));
-  EXPECT_TRUE(NextGathering(false, true, 0.49));
-  EXPECT_FALSE(NextGathering(false, true, 0.5));
-  EXPECT_TRUE(NextGathering(true, true, 0.69));
-  EXPECT_FALSE(NextGathering(true, true, 0.7));
-  EXPECT_FALSE(NextGathering(true, false, 0));
+TEST(Level0MergeTest, GatheringEndsWithTheMergesOrNearTheBoundOfBytes) {
+  GovernorLimits limits;
+  limits.debt_bytes = 100;
+  limits.debt_runs = 100;
+  const auto next = [&](bool gathering, bool merging, uint64_t pending_bytes, uint64_t sorted_runs) {
+    GovernorSample owed;
+    owed.pending_bytes = pending_bytes;
+    owed.sorted_runs = sorted_runs;
+    return NextGathering(gathering, merging, owed, limits);
+  };
+  EXPECT_FALSE(next(false, false, 0, 0));
+  EXPECT_TRUE(next(false, true, 49, 0));
+  EXPECT_FALSE(next(false, true, 50, 0));
+  EXPECT_TRUE(next(true, true, 69, 0));
+  EXPECT_FALSE(next(true, true, 70, 0));
+  EXPECT_FALSE(next(true, false, 0, 0));
+  EXPECT_TRUE(next(true, true, 69, 200)) << "merges make runs fewer";
+  limits.debt_bytes = 0;
+  EXPECT_TRUE(next(true, true, 1000, 0)) << "there is no bound";
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 """What a program, or the command line, asks of an FLSM store from outside."""
 
+import time
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -8,7 +9,11 @@ from typing import Any
 from rocktune.errors import UserError
 from rocktune.online import FlsmSimulator, read_flsm_shape
 from rocktune.online.flsm import Granularity, Transition, policies_of
-from rocktune.units import MIB
+from rocktune.study import Observer
+from rocktune.units import MIB, format_bytes
+
+_PARTS = 100
+"""Of what is written to a simulated tree, after each of which is told how far it is."""
 
 
 def flsm_shape(path: Path | str) -> dict[str, Any]:
@@ -36,6 +41,7 @@ def simulate_flsm(
     file_bytes: int = 64 * MIB,
     then: str | Sequence[int] | None = None,
     transition: Transition = "flexible",
+    observer: Observer | None = None,
 ) -> dict[str, Any]:
     """Returns what policies make of an FLSM store of any size, without one; see `FlsmSimulator`.
 
@@ -51,6 +57,7 @@ def simulate_flsm(
         then: policies that it gets afterwards, all levels at once; None for no change. Not from or to
             "lazy-leveling", which no change of a level's policy makes or ends.
         transition: how.
+        observer: is told how far it is.
 
     Returns:
         A JSON object: `user_bytes`, `read_bytes`, `written_bytes` and `write_amplification`, `shape` as of
@@ -65,7 +72,7 @@ def simulate_flsm(
         policies=policies, size_ratio=size_ratio, level1_bytes=level1_bytes, levels=levels,
         granularity=granularity, write_buffer_bytes=write_buffer_bytes, file_bytes=file_bytes,
     )  # fmt: skip
-    tree.write(write_bytes)
+    _write(tree, write_bytes, write_buffer_bytes, observer or Observer())
     changed: dict[str, Any] = {}
     if then is not None:
         before = tree.written_bytes
@@ -80,3 +87,17 @@ def simulate_flsm(
         "write_amplification": tree.write_amplification,
         "shape": asdict(shape) | {"runs": shape.runs},
     } | changed
+
+
+def _write(tree: FlsmSimulator, count: int, write_buffer_bytes: int, observer: Observer) -> None:
+    """Writes in parts of whole write buffers, so that what comes of it is the same."""
+    tree.check(count)
+    observer.phase_started("simulate", None)
+    began_s = time.monotonic()
+    part = max(1, count // _PARTS // write_buffer_bytes) * write_buffer_bytes
+    for written in range(0, count, part):
+        tree.write(min(part, count - written))
+        done = min(count, written + part)
+        elapsed_s = time.monotonic() - began_s
+        observer.estimated(elapsed_s * (count - done) / done)
+        observer.progress(f"{format_bytes(done)} of {format_bytes(count)}", done, count)

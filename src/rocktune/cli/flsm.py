@@ -13,7 +13,8 @@ from rocktune import api
 from rocktune.api.tradeoff import SHAPES
 from rocktune.cli import options
 from rocktune.cli.app import announced, app, show_result
-from rocktune.cli.output import print_line
+from rocktune.cli.output import print_line, stderr
+from rocktune.cli.progress import ProgressDisplay
 from rocktune.cli.tables import table
 from rocktune.errors import UserError
 from rocktune.units import format_bytes, format_seconds, parse_bytes
@@ -66,7 +67,9 @@ def simulate(
         "then": None if then is None else _policies(then),
         "transition": transition,
     }
-    show_result(api.simulate_flsm(parse_bytes(written), **asked), json, _print_simulation)
+    with ProgressDisplay(stderr()) as display:
+        found = api.simulate_flsm(parse_bytes(written), observer=display, **asked)
+    show_result(found, json, _print_simulation)
 
 
 @flsm.command("map")

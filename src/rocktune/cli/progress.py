@@ -23,6 +23,8 @@ _PHASES = {
     "govern": "Governing",
     "drive": "Driving",
     "sweep": "Sweeping",
+    "map": "Mapping",
+    "simulate": "Simulating",
 }
 _STEPS = {"load": "loading data", "settle": "settling data"}
 

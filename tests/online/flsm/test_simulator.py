@@ -3,6 +3,7 @@ import pytest
 from rocktune import api
 from rocktune.errors import UserError
 from rocktune.online import FlsmSimulator
+from rocktune.study import Observer
 from rocktune.units import MIB
 
 
@@ -67,3 +68,21 @@ def test_policies_that_there_are_not_are_refused() -> None:
         FlsmSimulator().set_policy(9, 1)
     with pytest.raises(UserError, match="none of greedy, lazy and flexible"):
         FlsmSimulator().set_policy(1, 1, "eager")  # type: ignore[arg-type]
+
+
+def test_a_simulation_tells_how_far_it_is() -> None:
+    told: list[float] = []
+
+    class Listening(Observer):
+        def progress(self, phase: str, done: float, total: float) -> None:
+            told.append(done / total)
+
+    written = (1 << 40) + 1
+    found = api.simulate_flsm(written, policies="lazy", observer=Listening())
+    tree = FlsmSimulator(policies="lazy")
+    tree.write(written)
+    assert found["written_bytes"] == tree.written_bytes
+    assert found["user_bytes"] == tree.user_bytes
+    assert len(told) > 50
+    assert told == sorted(told)
+    assert told[-1] == 1

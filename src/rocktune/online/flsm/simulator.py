@@ -70,12 +70,20 @@ class FlsmSimulator:
         Raises:
             UserError: there would be more flushes than can be followed in seconds.
         """
+        self.check(count)
+        self._native.write(count)
+
+    def check(self, count: int) -> None:
+        """Refuses to write so many bytes, in one go or in parts, where `write` would.
+
+        Raises:
+            UserError: see `write`.
+        """
         if count // self._write_buffer_bytes > _MOST_FLUSHES:
             raise UserError(
                 f"{format_bytes(count)} are more than {_MOST_FLUSHES:,} write buffers of "
                 f"{format_bytes(self._write_buffer_bytes)}; write less, or take a larger buffer"
             )
-        self._native.write(count)
 
     def set_policy(self, level: int, policy: int, transition: Transition = "flexible") -> None:
         """Changes a level's policy; see `FlsmStore.set_policy`.

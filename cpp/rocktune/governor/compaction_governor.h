@@ -51,7 +51,8 @@ struct GovernorOptions {
   uint64_t max_flush_bytes_per_s = 0;
   // How much compaction may owe: bytes still to be rewritten, and tables of level 0, each of which a lookup
   // may have to read. Writes are slowed down from three quarters of a bound, and stop at it. 0: no bound.
-  uint64_t debt_bytes = uint64_t{64} << 30;
+  // RocksDB's own options stop writes at as many bytes.
+  uint64_t debt_bytes = uint64_t{256} << 30;
   uint64_t debt_runs = 1000;
   // Between two decisions whether compactions are to be off, and two reports. What they may take of the
   // device follows the load ten times as often.

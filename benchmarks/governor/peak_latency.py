@@ -1,6 +1,6 @@
 """How long writes take that nobody gives up: the wave in an open loop, latencies from the intended start."""
 
-from benchmarks.claims import Claim, Settings, main, mean_interval, write_csv
+from benchmarks.claims import Claim, Settings, exactly, main, mean_interval, write_csv
 from benchmarks.figures import Panel, lines, write_figure
 from benchmarks.governor.shared import (
     CALIBRATED_MB_S,
@@ -20,6 +20,7 @@ from rocktune.online import GovernedRun, figures_of
 from rocktune.workload import WorkloadSpec, load_workload
 
 PEAK_S = (100.0, 250.0)
+MOST_STOPPED_MS = 1000.0
 _SOURCE = "Warlo, figure 4.3; the peak from 100 to 250 s"
 
 
@@ -52,7 +53,9 @@ def peak_latency(settings: Settings) -> list[Claim]:
     shares = [enabled / own for own, enabled in zip(tails[PROPORTIONAL.name], tails["enabled"], strict=True)]
     name = "enabled_peak_p999_over_proportional"
     claims.append(decided_of(runs, name, _SOURCE, "ratio", mean_interval(shares), least=10.0))
-    return claims
+    longest = exactly(max(stops[PROPORTIONAL.name]), repeats=len(shares))
+    name, unit = "proportional_longest_stop_of_all_runs", "ms at full size"
+    return [*claims, decided_of(runs, name, _SOURCE, unit, longest, most=MOST_STOPPED_MS)]
 
 
 def _patient(workload: WorkloadSpec) -> WorkloadSpec:

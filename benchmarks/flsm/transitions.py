@@ -9,7 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.claims import Claim, Settings, main, mean_interval, ratio_interval, reported, write_csv
+from benchmarks.claims import (
+    Claim,
+    Settings,
+    exactly,
+    main,
+    mean_interval,
+    ratio_interval,
+    reported,
+    write_csv,
+)
 from benchmarks.figures import Panel, lines, write_figure
 from benchmarks.flsm.shared import RUSKEY, SIZE_RATIO, Where, buffer_at, decided_at, layout
 from benchmarks.measuring import embedded_engine, processors_awake
@@ -104,7 +113,14 @@ def _claims(
             )
         else:
             claims.append(reported(f"{name}_write_spike", SOURCE, unit, spike, **asdict(where)))
-    return claims
+    fewest = exactly(min(_disk_levels(done[-1]) for each in runs.values() for done in each))
+    unit = "levels that hold something in the end, the fewest of all runs"
+    deep = "issue 7, must hold: four disk levels"
+    return [*claims, decided_at("disk_levels", deep, unit, fewest, low=4, where=where)]
+
+
+def _disk_levels(window: Measurement) -> int:
+    return sum(bool(level["runs"]) for level in window.raw["flsm"]["levels"])
 
 
 def _spike(done: list[Measurement], missions: int) -> float:
@@ -160,5 +176,5 @@ if __name__ == "__main__":
         transitions,
         scale=128,
         quick_scale=2048,
-        extra={"repeats": 3, "missions": 120, "device": "sata"},
+        extra={"repeats": 3, "missions": 120, "device": "ssd-100mb"},
     )

@@ -1,6 +1,7 @@
 """Learning without levels of their own, and without propagation: what the paper's two ideas are worth.
 
 On a store that is modelled, for the paper gave each a day: 100 GB, 50% lookups, as many missions for all.
+`--costs FILE` takes what operations cost from `benchmarks.ruskey.costs`.
 """
 
 from typing import Any
@@ -9,6 +10,7 @@ import numpy as np
 
 from benchmarks.claims import Claim, Settings, main, mean_interval, reported, write_csv
 from benchmarks.figures import Panel, lines, write_figure
+from benchmarks.ruskey.shared import modelled_costs
 from rocktune.online.control import Controller, Decision, Mission, Static
 from rocktune.online.modelled import ModelledStore, StoreCosts
 
@@ -75,11 +77,12 @@ def brute_force(settings: Settings) -> list[Claim]:
     """Runs each method for `--missions` missions with `--seeds` seeds, and every policy beside them."""
     missions = 30 if settings.quick else int(settings.extra["missions"])
     seeds = range(settings.seed, settings.seed + (1 if settings.quick else int(settings.extra["seeds"])))
+    costs = modelled_costs(settings)
     runs: dict[str, list[list[float]]] = {}
     for policy in POLICIES[:2] if settings.quick else POLICIES:
-        runs[f"K = {policy}"] = [_run(Static(), policy, missions, seed) for seed in seeds]
+        runs[f"K = {policy}"] = [_run(costs, Static(), policy, missions, seed) for seed in seeds]
     for method in () if settings.quick else METHODS:
-        runs[method] = [_run(_controller(method, seed), 1, missions, seed) for seed in seeds]
+        runs[method] = [_run(costs, _controller(method, seed), 1, missions, seed) for seed in seeds]
         settings.say(f"{method}: done")
     best = min(float(np.mean([each[-END:] for each in runs[name]])) for name in runs if name.startswith("K"))
     claims = [
@@ -107,9 +110,9 @@ def _controller(method: str, seed: int) -> Controller:
     )
 
 
-def _run(controller: Controller, policy: int, missions: int, seed: int) -> list[float]:
+def _run(costs: StoreCosts, controller: Controller, policy: int, missions: int, seed: int) -> list[float]:
     """Returns the latencies of missions, in us."""
-    store = ModelledStore(StoreCosts(), entries=ENTRIES, policies=[policy], seed=seed)
+    store = ModelledStore(costs, entries=ENTRIES, policies=[policy], seed=seed)
     latencies = []
     for _ in range(missions):
         mission = store.serve(OPERATIONS, READ_SHARE)
@@ -143,5 +146,5 @@ if __name__ == "__main__":
         brute_force,
         scale=1,
         quick_scale=1,
-        extra={"missions": 2000, "seeds": 5},
+        extra={"missions": 2000, "seeds": 5, "costs": "none"},
     )

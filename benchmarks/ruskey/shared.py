@@ -1,7 +1,9 @@
 """What the experiments with controllers share: one way to drive a store, and how results are compared."""
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -14,6 +16,7 @@ from rocktune.online import DrivenMission, DriveRequest, run_drive
 from rocktune.online.control import parse_controller
 from rocktune.online.flsm import Filters
 from rocktune.online.flsm.tradeoff_map import STOCK, shape_options
+from rocktune.online.modelled import StoreCosts
 from rocktune.space import merged_options
 from rocktune.workload import WorkloadSpec, load_workload
 
@@ -74,6 +77,12 @@ def drive(
     made = None if chosen is None else chosen.made(setting.filters, seed)
     with processors_awake():
         return run_drive(engine, request, made)
+
+
+def modelled_costs(settings: Settings) -> StoreCosts:
+    """Returns what operations cost on a modelled store: as `--costs` says, or made up with `none`."""
+    path = str(settings.extra["costs"])
+    return StoreCosts() if path == "none" else StoreCosts(**json.loads(Path(path).read_text("utf-8")))
 
 
 def latency_us(missions: Iterable[DrivenMission]) -> float:

@@ -53,6 +53,7 @@ class DrivenMission:
         policies: K of each level that holds something, at its end; none of a store that is no FLSM store.
         decision: what the controller made of it.
         learner_ms: that deciding took.
+        told: what the controller was told; None of a store that is no FLSM store.
     """
 
     session: int
@@ -62,6 +63,7 @@ class DrivenMission:
     policies: tuple[int, ...]
     decision: Decision
     learner_ms: float
+    told: Mission | None = None
 
 
 Watcher = Callable[[DrivenMission, int], None]
@@ -143,6 +145,7 @@ class _Steered:
             policies=() if mission is None else tuple(level.policy for level in mission.levels),
             decision=decision,
             learner_ms=took_ms,
+            told=mission,
         )
 
     def _told(self, window: Measurement, busy_s: float) -> Mission:

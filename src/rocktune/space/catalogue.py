@@ -187,8 +187,8 @@ _GOVERNOR = (
         effect="While writes peak, toggle switches compactions off and proportional slows them down.",
     ),
     Knob(
-        "governor_debt_bytes", "governor", "bytes", 256 * _GIB, low=0, high=1024 * _GIB, step=MIB, scaled=True,
-        option="debt_bytes", live_change="reopen",
+        "governor_debt_bytes", "governor", "bytes", 256 * _GIB, low=0, high=1024 * _GIB, step=MIB,
+        scaled=True, option="debt_bytes", live_change="reopen",
         effect="Bytes that compaction may owe, 0 for no bound: more serves a longer peak, and reads suffer.",
     ),
     Knob(

@@ -1,0 +1,120 @@
+"""What operations cost on the store, so that long experiments can be made on one that is only modelled.
+
+Costs are fitted on few runs and on many, with few bits of filters and with many; policies in between that
+were not fitted tell whether the model is any good.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from benchmarks.claims import Claim, Settings, exactly, main, reported, write_csv
+from benchmarks.flsm.shared import ENTRY_BYTES, Where, buffer_at, decided_at
+from benchmarks.measuring import embedded_engine
+from benchmarks.ruskey.shared import SIZE_RATIO, Setting, drive
+from rocktune.online.control.mission import Mission
+from rocktune.online.fitting import fitted_costs
+from rocktune.online.modelled import ModelledStore, StoreCosts
+from rocktune.workload import load_workload
+
+SOURCE = "issue 9: costs fitted on the store"
+WORKLOADS = {"ruskey-read-heavy": 0.9, "ruskey-balanced": 0.5, "ruskey-write-heavy": 0.1}
+"""Shares of lookups."""
+FITTED, HELD_OUT = (1, 10), (3, 5)
+"""Policies."""
+FEW_BITS, BITS = 2.0, 8.0
+WITHIN = 0.25
+
+
+def costs(settings: Settings) -> list[Claim]:
+    """Drives the store, fits, and drives policies that were not fitted; `--device` says where."""
+    device = str(settings.extra["device"])
+    workloads = tuple(WORKLOADS)[: 2 if settings.quick else None]
+    with embedded_engine() as engine:
+
+        def served(policy: int, workload: str, bits: float) -> list[Mission]:
+            setting = Setting(device, "uniform", bits)
+            sessions = [(workload, 60 if settings.quick else int(settings.extra["missions"]))]
+            done = drive(settings, engine, setting, f"static:{policy}", sessions, settings.seed)
+            settings.say(f"K = {policy}, {workload}, {bits:g} bits: {done[-1].latency_us:.0f} us")
+            # The first half brings the tree into a state that lasts.
+            return [each.told for each in done[len(done) // 2 :] if each.told is not None]
+
+        where = Where(engine.version, device)
+        fitted = {
+            (policy, workload, bits): served(policy, workload, bits)
+            for policy in FITTED
+            for workload in workloads
+            for bits in (FEW_BITS, BITS)
+        }
+        found = fitted_costs(list(fitted.values()))
+        held_out = {
+            (policy, workload, BITS): served(policy, workload, BITS)
+            for policy in HELD_OUT[: 1 if settings.quick else None]
+            for workload in workloads
+        }
+    rows = [_row(settings, found, *place, missions) for place, missions in (fitted | held_out).items()]
+    if settings.out is not None:
+        settings.out.mkdir(parents=True, exist_ok=True)
+        (settings.out / "costs.json").write_text(json.dumps(asdict(found), indent=1) + "\n", "utf-8")
+        write_csv(settings.out / "latencies.csv", [asdict(row) for row in rows])
+    costs = [
+        reported(name, SOURCE, "s; of the noise, of a logarithm", exactly(value), **asdict(where))
+        for name, value in asdict(found).items()
+    ]
+    return [*costs, *(_near(row, where) for row in rows if row.policy in HELD_OUT)]
+
+
+@dataclass(frozen=True)
+class Row:
+    """What operations took on the store, and take on one of the same make that is modelled."""
+
+    policy: int
+    workload: str
+    bits_per_key: float
+    measured_us: float
+    modelled_us: float
+
+
+def _near(row: Row, where: Where) -> Claim:
+    name = f"K{row.policy}_{row.workload}_modelled_over_measured"
+    ratio = exactly(row.modelled_us / row.measured_us)
+    low, high = 1 - WITHIN, 1 + WITHIN
+    return decided_at(name, SOURCE, "ratio of latency", ratio, low=low, high=high, where=where)
+
+
+def _row(
+    settings: Settings,
+    found: StoreCosts,
+    policy: int,
+    workload: str,
+    bits: float,
+    missions: Sequence[Mission],
+) -> Row:
+    store = ModelledStore(
+        found,
+        entries=load_workload(workload).keys // settings.scale,
+        entry_bytes=ENTRY_BYTES,
+        policies=[policy],
+        size_ratio=SIZE_RATIO,
+        bits_per_key=bits,
+        write_buffer_bytes=int(buffer_at(settings.scale)["cf"]["write_buffer_size"]) // settings.scale,
+        seed=settings.seed,
+    )
+    operations = missions[0].operations
+    modelled = [store.serve(operations, WORKLOADS[workload]) for _ in range(2 * len(missions))]
+    return Row(policy, workload, bits, _latency_us(missions), _latency_us(modelled[len(missions) :]))
+
+
+def _latency_us(missions: Sequence[Mission]) -> float:
+    return sum(each.busy_s for each in missions) / sum(each.operations for each in missions) * 1e6
+
+
+if __name__ == "__main__":
+    main(
+        "ruskey.costs",
+        costs,
+        scale=128,
+        quick_scale=2048,
+        extra={"device": "ssd-100mb", "missions": 400},
+    )

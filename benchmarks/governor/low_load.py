@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.claims import Claim, Settings, main, mean_interval, ratio_interval, write_csv
@@ -41,7 +42,8 @@ def low_load(settings: Settings) -> list[Claim]:
             "sessions": (SessionSpec(mix=MixSpec(get=0.9, put=0.1)),),
         }
     )
-    ways = (ENABLED, TOGGLE, PROPORTIONAL)
+    # The same options for all: subcompactions alone make another tree of what is preloaded.
+    ways = (replace(ENABLED, options=PROPORTIONAL.options), TOGGLE, PROPORTIONAL)
     with processors_awake(), embedded_engine() as engine:
         loads = {way.name: load_of(settings, way, UNTIL_S, read_s=0.0, workload=light) for way in ways}
         runs = interleaved(settings, engine, loads, repeats)

@@ -63,7 +63,8 @@ nlohmann::json ToJson(const GovernorCounters& counters) {
           {"debt_share", last.debt_share},
           {"pending_bytes", last.sample.pending_bytes},
           {"sorted_runs", last.sample.sorted_runs},
-          {"flushes_lag", last.sample.flushes_lag}};
+          {"flushes_lag", last.sample.flushes_lag},
+          {"level0_due", last.sample.level0_due}};
 }
 
 }  // namespace rocktune

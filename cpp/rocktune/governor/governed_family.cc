@@ -109,7 +109,10 @@ rocksdb::Status GovernedFamily::Restore() {
 
 void GovernedFamily::AddDebt(GovernorSample* sample) const {
   sample->pending_bytes = std::max(sample->pending_bytes, PendingBytes());
-  sample->sorted_runs = std::max(sample->sorted_runs, Level0Tables());
+  const uint64_t tables = Level0Tables();
+  sample->sorted_runs = std::max(sample->sorted_runs, tables);
+  const auto trigger = static_cast<uint64_t>(std::max(1, original_.level0_file_num_compaction_trigger));
+  sample->level0_due = sample->level0_due || tables >= trigger;
   uint64_t waiting = 0;
   if (!db_->GetIntProperty(family_, rocksdb::DB::Properties::kNumImmutableMemTable, &waiting)) {
     waiting = 0;

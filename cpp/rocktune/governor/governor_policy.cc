@@ -12,6 +12,8 @@ constexpr double kRepaidShare = 0.5;
 constexpr double kUrgentShare = 0.5;
 // Of what others took: so much stays free for them to grow into. A device that is full hides what they want.
 constexpr double kHeadroom = 0.1;
+// Of what writes leave, when level 0 is due.
+constexpr double kShareBesideReads = 0.5;
 constexpr std::size_t kFewestMerged = 8;
 
 double Share(uint64_t bytes, double seconds, uint64_t bytes_per_s) {
@@ -56,9 +58,12 @@ ToggleState NextToggle(const ToggleState& state, const GovernorSample& sample, c
 
 uint64_t CompactionBytesPerSecond(const GovernorSample& sample, const GovernorLimits& limits) {
   const auto device = static_cast<double>(limits.device_bytes_per_s);
-  const double others =
-      static_cast<double>(sample.flush_bytes + sample.wal_bytes + sample.user_read_bytes) / sample.seconds;
-  const double left = std::max(0.0, device - (1 + kHeadroom) * others);
+  const auto wanted = [&](uint64_t bytes) {
+    return (1 + kHeadroom) * static_cast<double>(bytes) / sample.seconds;
+  };
+  const double left_by_writes = std::max(0.0, device - wanted(sample.flush_bytes + sample.wal_bytes));
+  const double least_beside_reads = sample.level0_due ? kShareBesideReads * left_by_writes : 0.0;
+  const double left = std::max(least_beside_reads, left_by_writes - wanted(sample.user_read_bytes));
   const double urgency =
       std::clamp((DebtShare(sample, limits) - kUrgentShare) / (1 - kUrgentShare), 0.0, 1.0);
   const double rate = left + (device - left) * urgency * urgency;

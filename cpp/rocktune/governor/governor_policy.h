@@ -23,6 +23,8 @@ struct GovernorSample {
   // Whether half of the memtables are full and wait: what is written is then held back by the flushes' share
   // of the device, and says nothing about how much is wanted.
   bool flushes_lag = false;
+  // Whether level 0 has as many tables as RocksDB begins to compact it for.
+  bool level0_due = false;
 };
 
 // What the device can do, and how much may be owed. A bound of 0 is none.
@@ -67,9 +69,10 @@ ToggleState NextToggle(const ToggleState& state, const GovernorSample& sample, c
                        const ToggleWatermarks& watermarks);
 
 // What compactions may read and write per second: what flushes, the log and users' reads leave of the device
-// with a tenth more than they took, so that they can grow. And beyond half the bound ever more of it all,
-// until at the bound they may have the whole device. Never less than their least share, because a compaction
-// that stands still holds up those behind it.
+// with a tenth more than they took, so that they can grow. When level 0 is due, reads leave them at least
+// half of what writes do, since every table more makes every read dearer. And beyond half the bound ever more
+// of it all, until at the bound they may have the whole device. Never less than their least share, because a
+// compaction that stands still holds up those behind it.
 uint64_t CompactionBytesPerSecond(const GovernorSample& sample, const GovernorLimits& limits);
 
 // A table of level 0.

@@ -168,8 +168,8 @@ TEST_F(CompactionGovernorTest, TriggersAreTheBoundsWhileItIsAttached) {
   rocksdb::Options options = db_->GetOptions();
   EXPECT_EQ(options.level0_slowdown_writes_trigger, 750);
   EXPECT_EQ(options.level0_stop_writes_trigger, 1000);
-  EXPECT_EQ(options.soft_pending_compaction_bytes_limit, uint64_t{48} << 30);
-  EXPECT_EQ(options.hard_pending_compaction_bytes_limit, uint64_t{64} << 30);
+  EXPECT_EQ(options.soft_pending_compaction_bytes_limit, uint64_t{192} << 30);
+  EXPECT_EQ(options.hard_pending_compaction_bytes_limit, uint64_t{256} << 30);
   EXPECT_TRUE(governor_->Detach(db_.get()).ok());
   options = db_->GetOptions();
   const rocksdb::Options defaults;

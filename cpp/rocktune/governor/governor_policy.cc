@@ -1,6 +1,7 @@
 #include "rocktune/governor/governor_policy.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace rocktune {
 namespace {
@@ -67,7 +68,8 @@ uint64_t CompactionBytesPerSecond(const GovernorSample& sample, const GovernorLi
   const double urgency =
       std::clamp((DebtShare(sample, limits) - kUrgentShare) / (1 - kUrgentShare), 0.0, 1.0);
   const double rate = left + (device - left) * urgency * urgency;
-  return static_cast<uint64_t>(std::clamp(rate, limits.least_compaction_share * device, device));
+  return static_cast<uint64_t>(
+      std::llround(std::clamp(rate, limits.least_compaction_share * device, device)));
 }
 
 Level0Merge NextLevel0Merge(const std::vector<Level0Table>& newest_first, uint64_t most_bytes) {

@@ -42,7 +42,7 @@ def low_load(settings: Settings) -> list[Claim]:
             "sessions": (SessionSpec(mix=MixSpec(get=0.9, put=0.1)),),
         }
     )
-    # The same options for all: subcompactions alone make another tree of what is preloaded.
+    # The same options for all, so that nothing but the governor differs.
     ways = (replace(ENABLED, options=PROPORTIONAL.options), TOGGLE, PROPORTIONAL)
     with processors_awake(), embedded_engine() as engine:
         loads = {way.name: load_of(settings, way, UNTIL_S, read_s=0.0, workload=light) for way in ways}

@@ -58,11 +58,11 @@ def costs(settings: Settings) -> list[Claim]:
         settings.out.mkdir(parents=True, exist_ok=True)
         (settings.out / "costs.json").write_text(json.dumps(asdict(found), indent=1) + "\n", "utf-8")
         write_csv(settings.out / "latencies.csv", [asdict(row) for row in rows])
-    costs = [
+    found_costs = [
         reported(name, SOURCE, "s; of the noise, of a logarithm", exactly(value), **asdict(where))
         for name, value in asdict(found).items()
     ]
-    return [*costs, *(_near(row, where) for row in rows if row.policy in HELD_OUT)]
+    return [*found_costs, *(_near(row, where) for row in rows if row.policy in HELD_OUT)]
 
 
 @dataclass(frozen=True)

@@ -78,23 +78,6 @@ std::vector<FlsmRun> RunsAfter(const FlsmTask& task, rocksdb::DB* db) {
   return runs;
 }
 
-// Adds to `moved` what it has read and written.
-rocksdb::Status Compact(const FlsmTask& task, const FlsmShape& shape, rocksdb::DB* db,
-                        std::atomic<bool>* stopping, FlsmRecorder* recorder, uint64_t* moved) {
-  const std::vector<std::string> names = NamesFor(task, shape, db);
-  if (names.empty()) {
-    return rocksdb::Status::OK();
-  }
-  rocksdb::CompactionJobInfo done;
-  rocksdb::Status status = db->CompactFiles(CompactionOptionsOf(db->GetOptions(), stopping), names,
-                                            task.output, -1, nullptr, &done);
-  if (status.ok()) {
-    recorder->CountCompaction(task.OutputLevel(), done.stats);
-    *moved += done.stats.total_input_bytes + done.stats.total_output_bytes;
-  }
-  return status;
-}
-
 bool IsSmall(const FlsmTask& task) { return task.level <= 1 && task.kind != FlsmTask::Kind::kRehome; }
 
 }  // namespace
@@ -119,9 +102,10 @@ void ReadRuns(rocksdb::DB* db, FlsmShape* shape) {
   }
 }
 
-FlsmCompactor::FlsmCompactor(rocksdb::DB* db, FlsmRecorder* recorder, FlsmShape shape, int workers,
-                             uint64_t reshape_bytes_per_s, OnChange on_change)
+FlsmCompactor::FlsmCompactor(rocksdb::DB* db, std::shared_ptr<ManifestGuard> guard, FlsmRecorder* recorder,
+                             FlsmShape shape, int workers, uint64_t reshape_bytes_per_s, OnChange on_change)
     : db_(db),
+      guard_(std::move(guard)),
       recorder_(recorder),
       reshape_bytes_per_s_(reshape_bytes_per_s),
       on_change_(std::move(on_change)),
@@ -264,13 +248,29 @@ void FlsmCompactor::Work(bool small_only) {
   }
 }
 
+rocksdb::Status FlsmCompactor::Compact(const FlsmTask& task, const FlsmShape& shape, uint64_t* moved) {
+  const std::vector<std::string> names = NamesFor(task, shape, db_);
+  if (names.empty()) {
+    return rocksdb::Status::OK();
+  }
+  rocksdb::CompactionJobInfo done;
+  rocksdb::Status status =
+      guard_->CompactFiles(db_, db_->DefaultColumnFamily(),
+                           CompactionOptionsOf(db_->GetOptions(), &stopping_), names, task.output, &done);
+  if (status.ok()) {
+    recorder_->CountCompaction(task.OutputLevel(), done.stats);
+    *moved += done.stats.total_input_bytes + done.stats.total_output_bytes;
+  }
+  return status;
+}
+
 void FlsmCompactor::Do(const FlsmTask& task, std::unique_lock<std::mutex>* lock) {
   Begin(&shape_, task);
   ++running_;
   const FlsmShape begun = shape_;
   lock->unlock();
   uint64_t moved = 0;
-  const rocksdb::Status status = Compact(task, begun, db_, &stopping_, recorder_, &moved);
+  const rocksdb::Status status = Compact(task, begun, &moved);
   const std::vector<FlsmRun> runs = status.ok() ? RunsAfter(task, db_) : std::vector<FlsmRun>();
   lock->lock();
   --running_;

@@ -19,6 +19,7 @@
 #include "rocktune/flsm/flsm_policy.h"
 #include "rocktune/flsm/flsm_shape.h"
 #include "rocktune/flsm/flsm_statistics.h"
+#include "rocktune/util/manifest_guard.h"
 
 namespace rocktune {
 
@@ -39,10 +40,10 @@ class FlsmCompactor {
   // `shape` says size ratio, slots, policies and which runs are sealed; what the runs hold is read from `db`.
   // `on_change` is called, without locks, after each change of the shape that is to survive, by any thread;
   // of two calls that cross, the one with the larger number is the later change.
-  // `reshape_bytes_per_s` is FlsmOptions'.
+  // `reshape_bytes_per_s` is FlsmOptions'; `guard` is among the database's listeners.
   using OnChange = std::function<rocksdb::Status(const FlsmShape& shape, uint64_t number)>;
-  FlsmCompactor(rocksdb::DB* db, FlsmRecorder* recorder, FlsmShape shape, int workers,
-                uint64_t reshape_bytes_per_s, OnChange on_change);
+  FlsmCompactor(rocksdb::DB* db, std::shared_ptr<ManifestGuard> guard, FlsmRecorder* recorder,
+                FlsmShape shape, int workers, uint64_t reshape_bytes_per_s, OnChange on_change);
   ~FlsmCompactor();
   FlsmCompactor(const FlsmCompactor&) = delete;
   FlsmCompactor& operator=(const FlsmCompactor&) = delete;
@@ -70,6 +71,8 @@ class FlsmCompactor {
   void Work(bool small_only);
   // What this worker does next; nothing if it has to wait, until `wake` at most. REQUIRES: mutex_ is held.
   std::optional<FlsmTask> Next(bool small_only, Clock::time_point* wake);
+  // Compacts what a task of `shape` names; adds to `moved` what was read and written.
+  rocksdb::Status Compact(const FlsmTask& task, const FlsmShape& shape, uint64_t* moved);
   // Does a task that has begun. REQUIRES: `lock` holds mutex_, before and after.
   void Do(const FlsmTask& task, std::unique_lock<std::mutex>* lock);
   // REQUIRES: mutex_ is held.
@@ -78,6 +81,7 @@ class FlsmCompactor {
   void End(const FlsmTask& task, const std::vector<FlsmRun>& runs);
 
   rocksdb::DB* const db_;
+  const std::shared_ptr<ManifestGuard> guard_;
   FlsmRecorder* const recorder_;
   const uint64_t reshape_bytes_per_s_;
   const OnChange on_change_;

@@ -84,8 +84,9 @@ rocksdb::Status FlsmStore::Open(const rocksdb::Options& options, const FlsmOptio
   shape.granularity = layout.granularity;
   shape.file_bytes = options.target_file_size_base;
   auto listener = std::make_shared<FlushListener>();
+  auto guard = std::make_shared<ManifestGuard>();
   rocksdb::Options tree = TreeOptions(options, shape);
-  tree.listeners.push_back(listener);
+  tree.listeners.insert(tree.listeners.end(), {listener, guard});
   std::shared_ptr<FlsmFilterPolicy> filters;
   status = SetFilters(layout.filters, shape, &tree, &filters);
   if (!status.ok()) {
@@ -101,8 +102,8 @@ rocksdb::Status FlsmStore::Open(const rocksdb::Options& options, const FlsmOptio
       return file->Write(changed, number);
     };
     auto recorder = std::make_unique<FlsmRecorder>(layout.sample_every, shape.slots);
-    store->reset(new FlsmStore(db.release(), std::move(recorder), std::move(listener), std::move(shape),
-                               layout, on_change));
+    store->reset(new FlsmStore(db.release(), std::move(recorder), std::move(listener), std::move(guard),
+                               std::move(shape), layout, on_change));
     if (filters != nullptr) {
       filters->SetLevelsInUse((*store)->Shape().LevelsInUse());
     }
@@ -111,14 +112,15 @@ rocksdb::Status FlsmStore::Open(const rocksdb::Options& options, const FlsmOptio
 }
 
 FlsmStore::FlsmStore(rocksdb::DB* db, std::unique_ptr<FlsmRecorder> recorder,
-                     std::shared_ptr<FlushListener> listener, FlsmShape shape, const FlsmOptions& layout,
-                     FlsmCompactor::OnChange on_change)
+                     std::shared_ptr<FlushListener> listener, std::shared_ptr<ManifestGuard> guard,
+                     FlsmShape shape, const FlsmOptions& layout, FlsmCompactor::OnChange on_change)
     : RecordedLookups(db, recorder.get()),
       recorder_(std::move(recorder)),
       listener_(std::move(listener)),
       first_entry_(db->GetLatestSequenceNumber()),
-      compactor_(std::make_unique<FlsmCompactor>(db, recorder_.get(), std::move(shape), layout.workers,
-                                                 layout.reshape_bytes_per_s, std::move(on_change))) {
+      compactor_(std::make_unique<FlsmCompactor>(db, std::move(guard), recorder_.get(), std::move(shape),
+                                                 layout.workers, layout.reshape_bytes_per_s,
+                                                 std::move(on_change))) {
   listener_->Tell(compactor_.get());
   compactor_->OnFlushed();  // between opening and this nobody was told
 }
@@ -171,6 +173,8 @@ bool FlsmStore::GetIntProperty(rocksdb::ColumnFamilyHandle* family, const rocksd
   }
   return StackableDB::GetIntProperty(family, property, value);
 }
+
+rocksdb::Status FlsmStore::Resume() { return GetBaseDB()->Resume(); }  // StackableDB refuses it
 
 rocksdb::Status FlsmStore::Close() {
   listener_->Tell(nullptr);

@@ -58,13 +58,15 @@ class FlsmStore : public RecordedLookups<FlsmRecorder> {
   using StackableDB::NewIterator;
   rocksdb::Iterator* NewIterator(const rocksdb::ReadOptions& options,
                                  rocksdb::ColumnFamilyHandle* family) override;
+  rocksdb::Status Resume() override;
   rocksdb::Status Close() override;
 
  private:
   class FlushListener;
 
   FlsmStore(rocksdb::DB* db, std::unique_ptr<FlsmRecorder> recorder, std::shared_ptr<FlushListener> listener,
-            FlsmShape shape, const FlsmOptions& layout, FlsmCompactor::OnChange on_change);
+            std::shared_ptr<ManifestGuard> guard, FlsmShape shape, const FlsmOptions& layout,
+            FlsmCompactor::OnChange on_change);
 
   const std::unique_ptr<FlsmRecorder> recorder_;
   const std::shared_ptr<FlushListener> listener_;

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "rocktune/util/fake_full_disk.h"
+#include "rocktune/util/fake_failing_disk.h"
 #include "rocktune/util/rocksdb_compat.h"
 
 namespace rocktune {
@@ -390,13 +390,13 @@ INSTANTIATE_TEST_SUITE_P(Schemes, FlsmFilteredStoreTest,
                          });
 
 TEST_F(FlsmStoreTest, AFullDiskFailsWritesAndNothingElse) {
-  const auto disk = std::make_shared<FullDiskFileSystem>();
+  const auto disk = std::make_shared<FailingFileSystem>(rocksdb::IOStatus::NoSpace("the disk is full"));
   const std::unique_ptr<rocksdb::Env> env = rocksdb::NewCompositeEnv(disk);
   rocksdb::Options options = Small();
   options.env = env.get();
   ASSERT_TRUE(FlsmStore::Open(options, Layout({4, 2, 1}), directory_, &store_).ok());
   Put(0, 2000, std::string(500, 'v'));
-  disk->full = true;
+  disk->fails = true;
   rocksdb::Status status;
   for (int key = 2000; key < 4000 && status.ok(); ++key) {
     status = store_->Put(rocksdb::WriteOptions(), "key" + std::to_string(key), std::string(500, 'v'));
@@ -406,11 +406,13 @@ TEST_F(FlsmStoreTest, AFullDiskFailsWritesAndNothingElse) {
   for (int key = 0; key < 2000; ++key) {
     ASSERT_TRUE(store_->Get(rocksdb::ReadOptions(), "key" + std::to_string(key), &value).ok()) << key;
   }
-  disk->full = false;
+  disk->fails = false;
   // RocksDB goes on by itself after a while, or when it is asked to.
-  for (int attempt = 0; attempt < 1000 && !store_->Resume().ok(); ++attempt) {
+  for (int attempt = 0; attempt < 1000 && !status.ok(); ++attempt) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    status = store_->Resume();
   }
+  ASSERT_TRUE(status.ok()) << status.ToString();
   Put(2000, 2000, std::string(500, 'w'));
   ASSERT_TRUE(store_->Flush(rocksdb::FlushOptions()).ok());
   store_->WaitUntilSettled();

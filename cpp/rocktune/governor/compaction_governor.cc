@@ -72,7 +72,8 @@ CompactionGovernor::CompactionGovernor(const GovernorOptions& options)
       clock_(options.clock),
       limiter_(std::make_shared<GovernedRateLimiter>(static_cast<int64_t>(options.device_bytes_per_s),
                                                      options.clock)),
-      listener_(NewThreadRoleListener()),
+      roles_(NewThreadRoleListener()),
+      guard_(std::make_shared<ManifestGuard>()),
       thread_([this] { Work(); }) {}
 
 CompactionGovernor::~CompactionGovernor() {
@@ -94,7 +95,8 @@ CompactionGovernor::~CompactionGovernor() {
 
 void CompactionGovernor::Prepare(rocksdb::Options* options) const {
   options->rate_limiter = limiter_;
-  options->listeners.push_back(listener_);
+  options->listeners.push_back(roles_);
+  options->listeners.push_back(guard_);
   if (options->statistics == nullptr) {
     options->statistics = rocksdb::CreateDBStatistics();
     options->statistics->set_stats_level(rocksdb::StatsLevel::kExceptHistogramOrTimers);

@@ -88,7 +88,7 @@ struct GovernorCounters {
 //
 //     std::unique_ptr<rocktune::CompactionGovernor> governor;
 //     rocktune::CompactionGovernor::Create({.device_bytes_per_s = 400'000'000}, &governor);
-//     governor->Prepare(&options);    // its rate limiter, its listener, statistics
+//     governor->Prepare(&options);    // its rate limiter, its listeners, statistics
 //     rocksdb::DB::Open(options, path, &db);
 //     governor->Attach(db);
 //     ...
@@ -109,11 +109,10 @@ class CompactionGovernor {
   CompactionGovernor(const CompactionGovernor&) = delete;
   CompactionGovernor& operator=(const CompactionGovernor&) = delete;
 
-  // Puts rate limiter and listener into the options of a database that is to be attached, and statistics of
+  // Puts rate limiter and listeners into the options of a database that is to be attached, and statistics of
   // tickers alone where it has none, which tell how much goes to the log and to users' reads.
   void Prepare(rocksdb::Options* options) const;
   std::shared_ptr<rocksdb::RateLimiter> rate_limiter() const { return limiter_; }
-  std::shared_ptr<rocksdb::EventListener> listener() const { return listener_; }
 
   // Takes column families into care, the default one if none is named. Raises their triggers that slow writes
   // to the debt's bound. REQUIRES: Detach before the database or a column family is closed or dropped.
@@ -167,7 +166,8 @@ class CompactionGovernor {
   const GovernorLimits limits_;
   const std::shared_ptr<rocksdb::SystemClock> clock_;
   const std::shared_ptr<GovernedRateLimiter> limiter_;
-  const std::shared_ptr<rocksdb::EventListener> listener_;
+  const std::shared_ptr<rocksdb::EventListener> roles_;
+  const std::shared_ptr<ManifestGuard> guard_;
 
   mutable std::mutex counters_mutex_;  // guards counters_ alone; never held for long
   GovernorCounters counters_;
@@ -180,7 +180,7 @@ class CompactionGovernor {
   bool compactions_off_ = false;  // of any column family
   Totals before_;                 // when the interval began
   Totals limited_;                // when the limit was set
-  Level0Merger merger_;
+  Level0Merger merger_{guard_};
   std::thread thread_;
 };
 

@@ -33,7 +33,8 @@ std::vector<std::string> TablesToMerge(rocksdb::DB* db, rocksdb::ColumnFamilyHan
 
 }  // namespace
 
-Level0Merger::Level0Merger() : thread_([this] { Work(); }) {}
+Level0Merger::Level0Merger(std::shared_ptr<ManifestGuard> guard)
+    : guard_(std::move(guard)), thread_([this] { Work(); }) {}
 
 Level0Merger::~Level0Merger() {
   {
@@ -103,7 +104,8 @@ void Level0Merger::Work() {
     rocksdb::CompactionOptions options;
     options.compression = rocksdb::kDisableCompressionOption;  // the column family's own
     const rocksdb::Status status =
-        names.empty() ? rocksdb::Status::OK() : working_.db->CompactFiles(options, working_.family, names, 0);
+        names.empty() ? rocksdb::Status::OK()
+                      : guard_->CompactFiles(working_.db, working_.family, options, names, 0, nullptr);
     lock.lock();
     if (!names.empty() && status.ok()) {
       ++merges_;

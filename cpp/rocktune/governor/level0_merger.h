@@ -5,9 +5,12 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
+
+#include "rocktune/util/manifest_guard.h"
 
 namespace rocktune {
 
@@ -17,7 +20,8 @@ namespace rocktune {
 // and until it ends every lookup goes through hundreds of tables. Thread-safe. Throws nothing.
 class Level0Merger {
  public:
-  Level0Merger();
+  // `guard` is among the listeners of each database.
+  explicit Level0Merger(std::shared_ptr<ManifestGuard> guard);
   // Waits for the merge in work.
   ~Level0Merger();
   Level0Merger(const Level0Merger&) = delete;
@@ -46,6 +50,7 @@ class Level0Merger {
 
   void Work();
 
+  const std::shared_ptr<ManifestGuard> guard_;
   mutable std::mutex mutex_;  // guards what follows; not held while merging
   std::condition_variable changed_;
   std::deque<Job> jobs_;

@@ -84,6 +84,23 @@ void AllowMovesAndCancelling(std::atomic<bool>* canceled, Options* options) {
   }
 }
 
+// Whether RocksDB itself keeps files that a failed write of the MANIFEST may name, whatever wrote it. The
+// versions that do have no EnableFileDeletions(force).
+template <typename Database = rocksdb::DB>
+constexpr bool QuarantinesFiles() {
+  return !requires(Database * database) { database->EnableFileDeletions(false); };
+}
+
+// Takes back one DisableFileDeletions.
+template <typename Database>
+rocksdb::Status EndKeepingFiles(Database* database) {
+  if constexpr (QuarantinesFiles<Database>()) {
+    return database->EnableFileDeletions();
+  } else {
+    return database->EnableFileDeletions(false);
+  }
+}
+
 // Whose member the lookup with a timestamp is. In RocksDB 11 StackableDB forwards it and all other lookups of
 // one key are final and go through it; in 7.8 it does not, and the one without a timestamp is to be
 // overridden.

@@ -84,6 +84,16 @@ TEST_F(GovernedRateLimiterTest, KeepsTheRateByItsClock) {
   EXPECT_LE(limiter_.WaitedNanos(), 3 * kSecond);
 }
 
+TEST_F(GovernedRateLimiterTest, NobodySleepsForLessThanAMillisecond) {
+  limiter_.SetCompactionBytesPerSecond(kBytes * 10'000);  // a tenth of a millisecond each
+  clock_->Advance(kSecond);
+  constexpr int kCreditAndLeastWait = 110;
+  for (int i = 0; i <= kCreditAndLeastWait; ++i) {
+    Compact();
+  }
+  EXPECT_EQ(limiter_.WaitedNanos(), 0);
+}
+
 TEST_F(GovernedRateLimiterTest, ANewRateCountsForThoseThatWait) {
   limiter_.SetCompactionBytesPerSecond(1);  // three days for a request
   Compact();

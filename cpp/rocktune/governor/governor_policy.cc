@@ -13,8 +13,9 @@ constexpr double kRepaidShare = 0.5;
 constexpr double kUrgentShare = 0.5;
 // Of what others took: so much stays free for them to grow into. A device that is full hides what they want.
 constexpr double kHeadroom = 0.1;
-// Of what writes leave, when level 0 is due.
+// Of what writes leave. Reads that could use all of the device pay for what is not compacted.
 constexpr double kShareBesideReads = 0.5;
+constexpr double kShareBesideReadsWhenDue = 1;
 constexpr std::size_t kFewestMerged = 8;
 
 double Share(uint64_t bytes, double seconds, uint64_t bytes_per_s) {
@@ -63,7 +64,8 @@ uint64_t CompactionBytesPerSecond(const GovernorSample& sample, const GovernorLi
     return (1 + kHeadroom) * static_cast<double>(bytes) / sample.seconds;
   };
   const double left_by_writes = std::max(0.0, device - wanted(sample.flush_bytes + sample.wal_bytes));
-  const double least_beside_reads = sample.level0_due ? kShareBesideReads * left_by_writes : 0.0;
+  const double least_beside_reads =
+      (sample.level0_due ? kShareBesideReadsWhenDue : kShareBesideReads) * left_by_writes;
   const double left = std::max(least_beside_reads, left_by_writes - wanted(sample.user_read_bytes));
   const double urgency =
       std::clamp((DebtShare(sample, limits) - kUrgentShare) / (1 - kUrgentShare), 0.0, 1.0);

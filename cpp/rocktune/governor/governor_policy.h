@@ -69,10 +69,10 @@ ToggleState NextToggle(const ToggleState& state, const GovernorSample& sample, c
                        const ToggleWatermarks& watermarks);
 
 // What compactions may read and write per second: what flushes, the log and users' reads leave of the device
-// with a tenth more than they took, so that they can grow. When level 0 is due, reads leave them at least
-// half of what writes do, since every table more makes every read dearer. And beyond half the bound ever more
-// of it all, until at the bound they may have the whole device. Never less than their least share, because a
-// compaction that stands still holds up those behind it.
+// with a tenth more than they took, so that they can grow. Reads leave them at least half of what writes do,
+// and all of it when level 0 is due, since what is not compacted makes every read dearer. And beyond half the
+// bound ever more of it all, until at the bound they may have the whole device. Never less than their least
+// share, because a compaction that stands still holds up those behind it.
 uint64_t CompactionBytesPerSecond(const GovernorSample& sample, const GovernorLimits& limits);
 
 // A table of level 0.

@@ -136,9 +136,16 @@ class DatabaseServer(ABC):
         as_account = ["--reuid", self._account, "--regid", group, "--clear-groups"]
         dying_with_us = ["setpriv", "--pdeathsig", self._stop_signal.name.removeprefix("SIG")]
         prefix = dying_with_us + (as_account if os.geteuid() == 0 else [])
+        # The account may not be allowed to write where we have our temporary files.
+        environment = os.environ | {"TMPDIR": str(self._directory)}
         with self._log.open("ab") as log:
             return subprocess.Popen(
-                [*prefix, *command], stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self._directory
+                [*prefix, *command],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd=self._directory,
+                env=environment,
             )
 
     def _run(self, *command: str) -> None:

@@ -28,13 +28,15 @@ void ManifestGuard::OnBackgroundError(rocksdb::BackgroundErrorReason reason, roc
       !error->IsIOError()) {
     return;
   }
+  // First, so that a flush which ends it meanwhile has something to end.
+  compacted->DisableFileDeletions().PermitUncheckedError();
   bool is_new = false;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     is_new = kept_.insert_or_assign(compacted, 0).second;
   }
-  if (is_new) {
-    compacted->DisableFileDeletions().PermitUncheckedError();
+  if (!is_new) {
+    EndKeepingFiles(compacted).PermitUncheckedError();  // once is enough
   }
 }
 

@@ -113,6 +113,8 @@ class Experiment:
         base_options: the user's own OPTIONS file, full size; empty where there is none. The options of a
             configuration are laid over it, and the configuration without knobs is this file as it stands
             (RocksDB's bare defaults where it is empty).
+        base_seed: of the store that a run with a preload begins on. Each number is another store, loaded
+            for itself; runs of equal ones share it where they are loaded alike.
     """
 
     workload: WorkloadSpec
@@ -120,6 +122,7 @@ class Experiment:
     scale: int
     space: Space
     base_options: OptionMaps = field(default_factory=dict)
+    base_seed: int = 0
 
     def loaded_by(self, configuration: Configuration) -> "Experiment":
         """Returns the experiment with the workload that a configuration asks for."""

@@ -196,6 +196,16 @@ def test_proof_and_search_never_share_a_workload_seed(ledger: Ledger) -> None:
     assert len({seed for _, seed in engine.opened}) == len(set(every))
 
 
+def test_every_pair_of_a_proof_has_preloaded_stores_of_its_own(ledger: Ledger) -> None:
+    engine = _engine()
+    run_study(_spec(), engine, ledger)
+    stores: dict[int, set[int]] = {}
+    for (_, seed), experiment in zip(engine.opened, engine.experiments, strict=True):
+        stores.setdefault(experiment.base_seed, set()).add(seed)
+    assert len(stores) == 1 + 8
+    assert all(len(seeds) == 1 for base_seed, seeds in stores.items() if base_seed)
+
+
 def test_finished_means_finished(ledger: Ledger) -> None:
     outcome = run_study(_spec(), _engine(), ledger)
     engine = _engine()

@@ -31,6 +31,17 @@ def elsewhere(replicate: int, scale: int) -> int:
     return 1000 * scale + replicate
 
 
+def base_seed_of(replicate: int) -> int:
+    """Returns which preloaded store a replicate's runs begin on (`Experiment.base_seed`).
+
+    All phases share one but the proof, of which every pair has its own: stores that are loaded alike still
+    differ, and a proof may not rest on one of them. Studies of other seeds share a pair's stores, for they
+    cost time to load.
+    """
+    meant = intended(replicate)
+    return meant if meant >= PROVE else 0
+
+
 def seed_of(study_seed: int, purpose: int | str) -> int:
     """Returns the seed for a replicate's workload, or for another purpose, the same on every machine.
 

@@ -258,7 +258,9 @@ class _Study:
         return self._spec.age_s(full_size_s, self._scale)
 
     def _opening(self, configuration: Configuration, replicate: int) -> tuple[Experiment, Configuration, int]:
-        return *self._opened_as(configuration), seeds.seed_of(self._spec.seed, replicate)
+        experiment, opened = self._opened_as(configuration)
+        experiment = replace(experiment, base_seed=seeds.base_seed_of(replicate))
+        return experiment, opened, seeds.seed_of(self._spec.seed, replicate)
 
     def _opened_as(self, configuration: Configuration) -> tuple[Experiment, Configuration]:
         """Returns the experiment and configuration to open for a configuration of the study.

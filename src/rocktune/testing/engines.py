@@ -230,7 +230,7 @@ class StoreEngineConformance(EngineConformance):
         assert counts[0][1] != counts[2][1]
 
     def test_a_preloaded_run_begins_with_its_keys(self, engine: Engine, configuration: Configuration) -> None:
-        """Loading is counted apart from opening, and done once for equal bases."""
+        """Loading is counted apart from opening, and done once for equal bases, again for others."""
         experiment = small_experiment(preloaded_keys=64_000)
         found, loading_s = [], []
         for seed in (1, 2):
@@ -245,3 +245,5 @@ class StoreEngineConformance(EngineConformance):
         assert found == [True, True]
         if loading_s[0] > 0:
             assert loading_s[1] == loading_s[0]
+            engine.open(replace(experiment, base_seed=1), configuration, 1).close()
+            assert engine.loading_s > loading_s[0]

@@ -182,9 +182,9 @@ def workload(**changes: Any) -> WorkloadSpec:
 
 
 def test_the_key_is_of_what_decides_the_data() -> None:
-    key = base_key(workload(), OPTIONS, "7.8.3")
+    key = base_key(workload(), OPTIONS, 0, "7.8.3")
     for same in ({"name": "other"}, {"threads": 3}, {"sessions": [{"mix": {"get": 1.0}}]}):
-        assert base_key(workload(**same), OPTIONS, "7.8.3") == key
+        assert base_key(workload(**same), OPTIONS, 0, "7.8.3") == key
     others = (
         {"keys": 2000},
         {"preload": {"keys": 501}},
@@ -193,8 +193,9 @@ def test_the_key_is_of_what_decides_the_data() -> None:
         {"value": {"low": 10}},
         {"value_compressed_fraction": 0.9},
     )
-    keys = {base_key(workload(**other), OPTIONS, "7.8.3") for other in others}
-    keys.add(base_key(workload(), {**OPTIONS, "cf": {"num_levels": "6"}}, "7.8.3"))
-    keys.add(base_key(workload(), OPTIONS, "7.8.4"))
-    assert len(keys - {key}) == len(others) + 2
-    assert base_key(workload(), dict(reversed(OPTIONS.items())), "7.8.3") == key
+    keys = {base_key(workload(**other), OPTIONS, 0, "7.8.3") for other in others}
+    keys.add(base_key(workload(), {**OPTIONS, "cf": {"num_levels": "6"}}, 0, "7.8.3"))
+    keys.add(base_key(workload(), OPTIONS, 0, "7.8.4"))
+    keys.add(base_key(workload(), OPTIONS, 1, "7.8.3"))
+    assert len(keys - {key}) == len(others) + 3
+    assert base_key(workload(), dict(reversed(OPTIONS.items())), 0, "7.8.3") == key

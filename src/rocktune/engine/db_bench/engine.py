@@ -21,7 +21,6 @@ from rocktune.errors import UserError
 from rocktune.space import merged_options
 from rocktune.trial import Configuration, Experiment, OptionMaps
 
-_BASE_SEED = 0
 _LOAD_TIMEOUT_S = 6 * 3600.0
 # RocksDB derives these from other sizes where they are 0, and writes down what it has derived.
 _DERIVED = ("arena_block_size", "max_compaction_bytes")
@@ -138,7 +137,7 @@ class DbBenchEngine(LocalEngine):
     ) -> float:
         """Clones the run's base into `target`; returns the seconds spent on making it, 0 if it was there."""
         unlimited = replace(experiment, device=DeviceSpec(name="none"))
-        store = self._store(unlimited, preload_options(experiment, configuration), _BASE_SEED)
+        store = self._store(unlimited, preload_options(experiment, configuration), experiment.base_seed)
         made_s = 0.0
 
         def make(directory: Path) -> None:
@@ -148,7 +147,7 @@ class DbBenchEngine(LocalEngine):
             made_s = time.monotonic() - started
 
         target.mkdir()
-        key = base_key(store.workload, store.options, self.version)
+        key = base_key(store.workload, store.options, store.seed, self.version)
         self.bases.clone(key, make, target)
         return made_s
 

@@ -28,7 +28,6 @@ _LOAD_SILENCE_TIMEOUT_S = 300.0
 _CLOSE_STORE_TIMEOUT_S = 600.0
 _PARK_TIMEOUT_S = 60.0
 _LONGEST_MISSION_S = 3600.0
-_BASE_SEED = 0
 
 
 def memory_limit(experiment: Experiment) -> int:
@@ -246,7 +245,7 @@ class EmbeddedEngine(LocalEngine):
         store = self._store(
             replace(experiment, device=DeviceSpec(name="none")),
             preload_options(experiment, configuration),
-            _BASE_SEED,
+            experiment.base_seed,
         )
         made_s = 0.0
 
@@ -258,6 +257,6 @@ class EmbeddedEngine(LocalEngine):
             worker.close_store(_CLOSE_STORE_TIMEOUT_S)
             made_s = time.monotonic() - started
 
-        key = base_key(store.workload, store.options, self.checker.rocksdb_version)
+        key = base_key(store.workload, store.options, store.seed, self.checker.rocksdb_version)
         self.bases.clone(key, make, target)
         return made_s

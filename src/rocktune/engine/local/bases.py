@@ -17,17 +17,18 @@ _SHARED_SUFFIXES = (".sst", ".blob")
 _LEFT_OUT = ("LOCK", "LOG")
 
 
-def base_key(workload: WorkloadSpec, options: OptionMaps, rocksdb_version: str) -> str:
+def base_key(workload: WorkloadSpec, options: OptionMaps, seed: int, rocksdb_version: str) -> str:
     """Returns the name of a base: equal for runs that begin with the same data in the same shape.
 
     Args:
         workload: scaled; of it counts what decides the data.
         options: scaled; those with which the base is made.
+        seed: with which it is made.
         rocksdb_version: as the worker states it.
     """
     fields = {"keys", "key_bytes", "value", "value_compressed_fraction", "preload"}
     data = workload.model_dump(mode="json", include=fields)
-    text = json.dumps([data, options, rocksdb_version], sort_keys=True)
+    text = json.dumps([data, options, seed, rocksdb_version], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 

@@ -6,6 +6,7 @@ and budget; then the winners run in turns. An interrupted run goes on with the s
 
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -32,16 +33,21 @@ sessions = [{ mix = { get = 0.5, put = 0.5 } }]
 """
 """A quick run's workload."""
 LEAST = 0.97
-TRIAL_S = 120
-WARM_S, MEASURED_S = 120.0, 240.0
-"""At full size, of a winner's run."""
+TIME_POINTS_S = (600.0, 800.0, 1000.0)
+BUDGET_S = 23_250
+"""Ten times the paper's, in which deeper levels are merged too: 31 configurations, halved twice."""
+AGE_S = 1200.0
+"""Of a run that verifies."""
+QUICK_S = 120.0
+WARM_S, MEASURED_S = 1200.0, 2400.0
+"""Of a winner's run. All of it at full size."""
 
 Throughputs = Mapping[str, Mapping[str, Sequence[float]]]
 """By workload and space, one a turn."""
 
 
 def tuned(settings: Settings) -> list[Claim]:
-    """Tunes every space for every workload (`--trials` each), then runs the winners `--turns` times."""
+    """Tunes every space for every workload, then runs the winners `--turns` times."""
     turns = 2 if settings.quick else int(settings.extra["turns"])
     throughputs: dict[str, dict[str, list[float]]] = {}
     with tempfile.TemporaryDirectory() as scratch, processors_awake():
@@ -69,21 +75,22 @@ def tuned(settings: Settings) -> list[Claim]:
 
 
 def _winner(settings: Settings, workload: str, space: str, scratch: Path) -> Configuration:
-    trials = 1 if settings.quick else int(settings.extra["trials"])
+    budget_s, age_s = (QUICK_S, QUICK_S) if settings.quick else (BUDGET_S, AGE_S)
     name = f"tuned-{Path(workload).stem}-{space}"
     found = api.tune(
         workload=workload,
         space=SPACES[space],
-        tuner="random" if settings.quick else str(settings.extra["tuner"]),
+        tuner="random" if settings.quick else "dremel",
+        tuner_settings={} if settings.quick else {"time_points_s": list(TIME_POINTS_S)},
         device=str(settings.extra["device"]),
         scale=format_scale(settings.scale),
-        budget=f"{trials * TRIAL_S / settings.scale}s",
+        budget=f"{budget_s / settings.scale}s",
         memory=str(settings.extra["memory"]),
         seed=settings.seed,
         study=name,
         ledger=str(settings.extra["ledger"]) or str(scratch / "ledger.sqlite"),
         out=scratch / name,
-        verification={"ablation_pairs": 0, "prune_attempts": 0, "proof_pairs": 6},
+        verification={"ablation_pairs": 0, "prune_attempts": 0, "proof_pairs": 6, "age_s": age_s},
     )
     return Configuration(found["best"]["configuration"])
 
@@ -99,7 +106,8 @@ def _throughput(
     memory_bytes = parse_bytes(str(settings.extra["memory"]), "memory")
     device = str(settings.extra["device"])
     experiment = experiment_of(workload, device, settings.scale, SPACES[space], memory_bytes)
-    run = engine.open(experiment, winner, settings.seed + 1000 + turn)
+    # Bases are draws: each turn has its own.
+    run = engine.open(replace(experiment, base_seed=1 + turn), winner, settings.seed + 1000 + turn)
     try:
         run.advance(WARM_S / settings.scale)
         window = run.advance((WARM_S + MEASURED_S) / settings.scale)
@@ -166,8 +174,6 @@ if __name__ == "__main__":
         extra={
             "device": "ssd-100mb",
             "memory": "512MiB",
-            "tuner": "dremel",
-            "trials": 60,
             "turns": 6,
             "ledger": "",
         },

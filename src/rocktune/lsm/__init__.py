@@ -22,6 +22,7 @@ from rocktune.lsm.transitions import (
     greedy_additional_pages,
     greedy_transition_pages,
     lazy_additional_pages,
+    lazy_additional_written_pages,
     lazy_transition_delay_s,
 )
 
@@ -36,6 +37,7 @@ __all__ = [
     "greedy_transition_pages",
     "inferred_policy",
     "lazy_additional_pages",
+    "lazy_additional_written_pages",
     "lazy_transition_delay_s",
     "level0_size_bytes",
     "level_count",

@@ -88,6 +88,43 @@ def lazy_additional_pages(
     return passed * _lookups_per_update(lookup_share) / (2 * real(entry_bytes))
 
 
+def lazy_additional_written_pages(
+    *,
+    capacity_bytes: Numbers,
+    filled: Numbers,
+    policy: float,
+    new_policy: float,
+    size_ratio: Numbers,
+    page_bytes: Numbers,
+) -> Reals:
+    """Returns what a lazy transition towards more runs writes beyond a tree born with them, run by run.
+
+    `lazy_additional_pages` takes a level's write amplification as T / (2 K) all the time, as table 2 does. It
+    is the mean over whole runs. A run costs the more the larger it has become, so that after a change in the
+    midst of one there is more to write: with K = 1 and K' = 5 at x = 1/2 it is 1.6 times table 2's.
+
+    Args:
+        capacity_bytes: C, of the level.
+        filled: x, the share of it that is filled at the transition, from 0 to 1.
+        policy: K, the level's until now.
+        new_policy: K', above K.
+        size_ratio: T, as many pushes fill the level.
+        page_bytes: B.
+    """
+    merged = real(size_ratio) * real(capacity_bytes) / real(page_bytes)
+    return merged * (_left_to_merge(filled, policy) - _left_to_merge(filled, new_policy))
+
+
+def _left_to_merge(filled: Numbers, policy: float) -> Reals:
+    """Returns how much of T C a level merges until it is full: (1 - x) / (2 K) + u (1 - u) / (2 K^2).
+
+    u is how much of its share the newest run has.
+    """
+    share = real(filled)
+    newest = share * policy % 1
+    return (1 - share) / (2 * policy) + newest * (1 - newest) / (2 * policy**2)
+
+
 def flexible_additional_pages(
     *,
     capacity_bytes: Numbers,

@@ -113,7 +113,7 @@ def _sessions(engine: EmbeddedEngine, request: DriveRequest) -> Iterator[tuple[i
 
 
 def _experiment(request: DriveRequest, workload: WorkloadSpec) -> Experiment:
-    return plain_experiment(workload, request.device, request.scale, request.options)
+    return plain_experiment(workload, request.device, request.scale, request.options, request.seed)
 
 
 class _Steered:

@@ -26,7 +26,7 @@ class MissionLoad:
         missions: how many, at least 1.
         operations: of one mission, at least S.
         options: RocksDB's, and with the section "flsm" those of an FLSM store.
-        seed: decides keys and values.
+        seed: decides keys and values, those of the preloaded store too.
     """
 
     workload: WorkloadSpec
@@ -63,7 +63,7 @@ def run_missions(
         UserError: the load is wrong somewhere.
         RunFailed: the store failed.
     """
-    experiment = plain_experiment(load.workload, load.device, load.scale, load.options)
+    experiment = plain_experiment(load.workload, load.device, load.scale, load.options, load.seed)
     operations = max(1, load.operations // load.scale)
     done: list[Measurement] = []
     with closing(engine.open(experiment, Configuration({}), load.seed, progress)) as run:

@@ -8,7 +8,7 @@ from rocktune.workload import WorkloadSpec
 
 
 def plain_experiment(
-    workload: WorkloadSpec, device: DeviceSpec, scale: int, options: OptionMaps
+    workload: WorkloadSpec, device: DeviceSpec, scale: int, options: OptionMaps, base_seed: int = 0
 ) -> Experiment:
     """Returns the experiment of a store with these options and no knobs.
 
@@ -19,10 +19,11 @@ def plain_experiment(
         device: never scaled.
         scale: S.
         options: of the store.
+        base_seed: of what is preloaded, see `Experiment`.
     """
     names = ("write_buffer_size", "max_write_buffer_number", "block_cache")
     buffer_bytes, buffers, cache_bytes = (
         int(value) for value in knob_values(options, (CATALOGUE[name] for name in names)).values()
     )
     space = Space("plain", "what the user gives", (), buffer_bytes * buffers + cache_bytes)
-    return Experiment(workload, device, scale, space, options)
+    return Experiment(workload, device, scale, space, options, base_seed)

@@ -40,7 +40,7 @@ class MapRequest:
         size_ratio: T, of FLSM and leveled stores.
         warm_s: how long a store is used before it counts.
         measure_s: how long it counts.
-        repeats: runs of each point, all points in turn; each turn has keys of its own.
+        repeats: runs of each point, all points in turn; each turn has keys and a preloaded store of its own.
         options: RocksDB's, under those of the shapes.
         seed: decides keys and values.
 
@@ -133,8 +133,9 @@ def run_map(engine: EmbeddedEngine, request: MapRequest, progress: Progress | No
     for turn, lookups, bits, filters, shape in _runs(request):
         options = merged_options(request.options, shape_options(shape, filters, bits, request.size_ratio))
         workload = request.workload.model_copy(update={"sessions": _session(request, lookups)})
-        experiment = plain_experiment(workload, request.device, request.scale, options)
-        with closing(engine.open(experiment, Configuration({}), request.seed + turn)) as run:
+        seed = request.seed + turn
+        experiment = plain_experiment(workload, request.device, request.scale, options, seed)
+        with closing(engine.open(experiment, Configuration({}), seed)) as run:
             run.advance(request.warm_s / request.scale)
             window = run.advance((request.warm_s + request.measure_s) / request.scale)
         points.append(_point(window, shape, lookups, filters, bits, turn))

@@ -21,6 +21,8 @@ POLICIES = ("1", "2", "3", "5", "7", "10")
 PRESETS = ("lazy-leveling",)
 STOCK = ("leveled", "universal")
 LOOKUPS = (0.1, 0.5, 0.9, 0.99)
+WARM_S, MEASURED_S = 2560.0, 5120.0
+"""At full size: a store of which most operations write fills its third level several times."""
 PAPER_BEST = {0.1: "10", 0.5: "5", 0.9: "1"}
 
 
@@ -37,6 +39,8 @@ def tradeoff(settings: Settings) -> list[Claim]:
             absent=settings.extra["absent"] == "yes",
             filters=(str(settings.extra["filters"]),),
             bits_per_key=(float(settings.extra["bits"]),),
+            warm=320.0 if settings.quick else WARM_S,
+            measure=640.0 if settings.quick else MEASURED_S,
             repeats=1 if settings.quick else int(settings.extra["repeats"]),
             options=_given(RUSKEY) | _given(buffer_at(settings.scale)),
             seed=settings.seed,

@@ -91,10 +91,14 @@ def trade_off(
     bits: Annotated[str, typer.Option(metavar="N,...", help="Bits a key of the filters, on average.")] = "8",
     size_ratio: Annotated[int, typer.Option(metavar="T", help="A level to the one above.")] = 10,
     warm: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Before each point counts, at full size; 320 s.")
+        str | None, typer.Option(metavar="TIME", help="Before each point counts, at full size; 1280 s.")
     ] = None,
     measure: Annotated[
-        str | None, typer.Option(metavar="TIME", help="How long each point counts, at full size; 640 s.")
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="How long each point counts, at full size; 2560 s, for slow devices.",
+        ),
     ] = None,
     repeats: Annotated[int, typer.Option(metavar="N", help="Runs of each point.")] = 1,
     option: options.Assignments = None,

@@ -39,7 +39,8 @@ class MapRequest:
         bits_per_key: of all filters, on average.
         size_ratio: T, of FLSM and leveled stores.
         warm_s: how long a store is used before it counts.
-        measure_s: how long it counts.
+        measure_s: how long it counts. Policies that owe merges look better than they are where the
+            deeper levels are not pushed meanwhile.
         repeats: runs of each point, all points in turn; each turn has keys and a preloaded store of its own.
         options: RocksDB's, under those of the shapes.
         seed: decides keys and values.
@@ -57,8 +58,8 @@ class MapRequest:
     filters: Sequence[Filters] = ("uniform",)
     bits_per_key: Sequence[float] = (8.0,)
     size_ratio: int = 10
-    warm_s: float = 320.0
-    measure_s: float = 640.0
+    warm_s: float = 1280.0
+    measure_s: float = 2560.0
     repeats: int = 1
     options: OptionMaps = field(default_factory=dict)
     seed: int = 1

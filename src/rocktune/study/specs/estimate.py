@@ -79,6 +79,8 @@ def estimate(spec: StudySpec) -> Estimate:
     measuring_s = sum(seconds for phase, seconds in phases_s.items() if phase != "verify")
     searched = math.ceil(spec.budget_s / spec.age_s(_SECONDS_PER_CONFIGURATION))
     runs = searched + math.ceil(measuring_s / spec.age_s(spec.verification.age_s))
+    # Each pair of the proof has its own preloaded stores.
+    loads = searched + 3 * spec.verification.proof_pairs
     entry_bytes = spec.workload.entry_bytes
     preloaded_bytes = spec.workload.preload.keys * entry_bytes / spec.scale
     store_bytes = expected_entries(spec.workload, spec.device) * entry_bytes / spec.scale
@@ -87,7 +89,7 @@ def estimate(spec: StudySpec) -> Estimate:
     return Estimate(
         search_s=spec.budget_s,
         verification_s=measuring_s,
-        other_s=searched * preloaded_bytes / _LOADING_BYTES_S
+        other_s=loads * preloaded_bytes / _LOADING_BYTES_S
         + runs * _OPENING_S
         + _OTHER_SHARE * (spec.budget_s + measuring_s),
         disk_bytes=round((parked + 1) * _DISK_FACTOR * store_bytes),

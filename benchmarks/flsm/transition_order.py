@@ -1,7 +1,7 @@
 """Which transition moves fewest bytes after a change, over how full the levels are when it comes.
 
 Figure 10 is one such state. This is the same change, from one run a level to ten, in the simulator: on stores
-of all sizes within a decade around the paper's, after which every level has been full once.
+of many sizes within a factor of T around the paper's, so that the deepest level is met at all its fillings.
 """
 
 from typing import Any
@@ -11,12 +11,10 @@ import numpy as np
 from benchmarks.claims import Claim, Settings, main, ratio_interval, write_csv
 from benchmarks.figures import Panel, lines, write_figure
 from benchmarks.flsm.shared import BUFFER_BYTES, ENTRY_BYTES, SIZE_RATIO, Where, decided_at
+from benchmarks.flsm.transitions import PAPER_S, SOURCE, TRANSITIONS
 from rocktune.online.flsm import FlsmSimulator
 from rocktune.units import MIB
 
-SOURCE = "RusKey, figure 10"
-TRANSITIONS = ("flexible", "lazy", "greedy")
-PAPER_S = {"flexible": 40, "lazy": 44, "greedy": 51}
 GIB = 1024 * MIB
 AFTER_BYTES = 30_000_000 * ENTRY_BYTES
 """What 60 missions of a million operations write, half of them updates; as much before the change."""

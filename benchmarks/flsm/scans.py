@@ -6,13 +6,13 @@ Nothing is written while scans are measured, so that the trees stay as the load 
 from typing import Any
 
 from benchmarks.claims import Claim, Settings, main, ratio_interval, write_csv
-from benchmarks.flsm.shared import RUSKEY, SIZE_RATIO, Where, buffer_at, decided_at, layout
+from benchmarks.flsm.shared import RUSKEY, SIZE_RATIO, Where, buffer_at, decided_at, layout, sorted_runs
 from benchmarks.measuring import embedded_engine, processors_awake
 from rocktune.device import load_device
 from rocktune.engine import EmbeddedEngine
-from rocktune.online import MissionLoad, flsm_shape_of, run_missions
+from rocktune.online import MissionLoad, run_missions
 from rocktune.space import merged_options
-from rocktune.trial import Measurement, OptionMaps
+from rocktune.trial import OptionMaps
 from rocktune.workload import WorkloadSpec, load_workload
 from rocktune.workload.spec import MixSpec, SessionSpec
 
@@ -63,7 +63,7 @@ def _row(settings: Settings, engine: EmbeddedEngine, store: str, device: str, tu
     return {
         "turn": turn,
         "store": store,
-        "runs": _runs(window),
+        "runs": sorted_runs(window),
         "scans_s": f"{operations / (window.until_s - window.from_s):.6g}",
         "scan_latency_us_p99": f"{window.figures['scan_latency_us_p99']:.5g}",
     }
@@ -72,14 +72,6 @@ def _row(settings: Settings, engine: EmbeddedEngine, store: str, device: str, tu
 def _scanned() -> WorkloadSpec:
     workload = load_workload("ruskey-balanced")
     return workload.model_copy(update={"sessions": (SessionSpec(mix=MixSpec(scan=1.0)),)})
-
-
-def _runs(window: Measurement) -> int:
-    """Returns how many sorted runs a scan merges."""
-    if "flsm" in window.raw:
-        return flsm_shape_of(window.raw["flsm"]).runs
-    files = window.raw["level_files"]
-    return int(files[0]) + sum(int(count > 0) for count in files[1:])
 
 
 def _claim(rows: list[dict[str, Any]], where: Where) -> Claim:

@@ -74,6 +74,20 @@ def false_positives(measurement: Measurement) -> int:
     return passed - tickers.get("rocksdb.bloom.filter.full.true.positive", 0)
 
 
+def latency_us(window: Measurement, kind: str) -> float:
+    """Returns the mean latency of an operation of a kind within a window."""
+    operation = window.raw["operations"][kind]
+    return float(operation["latency_sum_ns"] / max(1, operation["count"]) / 1e3)
+
+
+def sorted_runs(window: Measurement) -> int:
+    """Returns how many sorted runs there are at the end of a window, in any store."""
+    if "flsm" in window.raw:
+        return flsm_shape_of(window.raw["flsm"]).runs
+    files = window.raw["level_files"]
+    return int(files[0]) + sum(int(count > 0) for count in files[1:])
+
+
 def decided_at(
     name: str,
     source: str,

@@ -20,7 +20,7 @@ from benchmarks.claims import (
     write_csv,
 )
 from benchmarks.figures import Panel, lines, write_figure
-from benchmarks.flsm.shared import RUSKEY, SIZE_RATIO, Where, buffer_at, decided_at, layout
+from benchmarks.flsm.shared import RUSKEY, SIZE_RATIO, Where, buffer_at, decided_at, latency_us, layout
 from benchmarks.measuring import embedded_engine, processors_awake
 from rocktune.device import load_device
 from rocktune.engine import EmbeddedEngine, EmbeddedRun
@@ -75,12 +75,6 @@ def _run(
     return list(run_missions(engine, load, control))
 
 
-def _latency_us(window: Measurement, kind: str) -> float:
-    """Returns the mean latency of an operation within a mission."""
-    operation = window.raw["operations"][kind]
-    return float(operation["latency_sum_ns"] / max(1, operation["count"]) / 1e3)
-
-
 def _claims(
     runs: dict[str, list[list[Measurement]]], missions: int, version: str, device: str
 ) -> list[Claim]:
@@ -125,7 +119,7 @@ def _disk_levels(window: Measurement) -> int:
 
 def _spike(done: list[Measurement], missions: int) -> float:
     """Returns the highest mean write latency of the missions right after the change over that before it."""
-    latencies = np.array([_latency_us(window, "put") for window in done])
+    latencies = np.array([latency_us(window, "put") for window in done])
     change = missions // 2
     before = latencies[missions // 8 : change]
     return float(latencies[change : change + SPIKE_MISSIONS].max() / before.max())
@@ -138,8 +132,8 @@ def _rows(runs: dict[str, list[list[Measurement]]]) -> list[dict[str, Any]]:
             "turn": turn,
             "mission": mission,
             "seconds": window.until_s - window.from_s,
-            "put_us": _latency_us(window, "put"),
-            "get_us": _latency_us(window, "get"),
+            "put_us": latency_us(window, "put"),
+            "get_us": latency_us(window, "get"),
             "runs": sum(len(level["runs"]) for level in window.raw["flsm"]["levels"]),
             "compaction_write_bytes": window.raw["device_bytes"]["compaction_write"],
         }
@@ -156,7 +150,7 @@ def _panels(runs: dict[str, list[list[Measurement]]]) -> list[Panel]:
             "mission",
             "mean latency (us)",
             [
-                lines(name, range(len(each[0])), [_latency_us(window, kind) for window in each[0]])
+                lines(name, range(len(each[0])), [latency_us(window, kind) for window in each[0]])
                 for name, each in runs.items()
             ],
         )

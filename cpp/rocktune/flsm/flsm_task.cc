@@ -1,12 +1,22 @@
 #include "rocktune/flsm/flsm_task.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace rocktune {
 namespace {
 
 bool IsFull(uint64_t bytes, uint64_t capacity, uint64_t incoming) { return bytes + incoming / 2 >= capacity; }
+
+// What the runs hold that are older than one and stay.
+uint64_t OlderBytes(const FlsmLevel& level, const FlsmRun& run) {
+  uint64_t bytes = 0;
+  for (const FlsmRun& other : level.runs) {
+    bytes += other.physical > run.physical && other.use != RunUse::kLeaving ? other.bytes : 0;
+  }
+  return bytes;
+}
 
 std::vector<FlsmRun>::iterator Find(FlsmLevel* level, int physical) {
   return std::find_if(level->runs.begin(), level->runs.end(),
@@ -35,8 +45,16 @@ void Insert(FlsmLevel* level, const FlsmRun& run) {
 }  // namespace
 
 bool IsFullRun(const FlsmShape& shape, int number, const FlsmRun& run) {
-  const uint64_t capacity = shape.Capacity(number) / static_cast<uint64_t>(shape.Policy(number));
-  return IsFull(run.bytes, capacity, shape.Incoming(number));
+  const uint64_t incoming = shape.Incoming(number);
+  const auto policy = static_cast<uint64_t>(shape.Policy(number));
+  if (shape.granularity == FlsmGranularity::kFiles) {
+    return IsFull(run.bytes, shape.Capacity(number) / policy, incoming);
+  }
+  const uint64_t older = OlderBytes(shape.level(number), run);
+  const double share = static_cast<double>(shape.Capacity(number)) / static_cast<double>(policy);
+  const double begins = std::floor(static_cast<double>(older + incoming / 2) / share);
+  return static_cast<double>(older + run.bytes + incoming / 2) >= (begins + 1) * share &&
+         static_cast<double>(run.bytes) >= share / 2;
 }
 
 bool IsFullLevel(const FlsmShape& shape, int number) {

@@ -47,7 +47,9 @@ void Abandon(FlsmShape* shape, const FlsmTask& task);
 
 // Whether a run has its share of its level. Merges bring a little less than theirs, since entries overwrite
 // each other. So what would exceed its capacity with half of what comes next counts as full; otherwise each
-// run would take one push too many.
+// run would take one push too many. With whole levels a run ends where its level holds the next multiple of
+// 1/K of its capacity, so that there are K runs of it where K pushes do not make up a level: of ten pushes
+// seven runs take 1, 2, 1, 2, 1, 2 and 1. After a change of policy it has at least half of its share.
 bool IsFullRun(const FlsmShape& shape, int number, const FlsmRun& run);
 bool IsFullLevel(const FlsmShape& shape, int number);
 

@@ -18,7 +18,7 @@ RUSKEY: OptionMaps = {
     "db": {
         "max_background_flushes": "2",
         "max_background_compactions": "4",
-        "compaction_readahead_size": "0",
+        "compaction_readahead_size": str(2 * MIB),
     },
     "cf": {
         "write_buffer_size": str(BUFFER_BYTES),
@@ -27,7 +27,11 @@ RUSKEY: OptionMaps = {
     },
     "table": {"block_cache": str(8 * MIB), "cache_index_and_filter_blocks": "false"},
 }
-"""RusKey's set-up (section 7) as far as the paper states it; the cache is ours."""
+"""RusKey's set-up (section 7) as far as the paper states it; the cache is ours.
+
+Its direct I/O has RocksDB's compactions read 2 MiB ahead. Without, each block that they read counts as an
+operation of its own, of which a volume of 3,000 a second has no more than 12 MB/s of merging.
+"""
 
 
 LEAST_BUFFER_BYTES = 64 << 10

@@ -5,10 +5,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
+#include <numeric>
+#include <set>
 #include <utility>
 
 #include "rocktune/flsm/flsm_files.h"
 #include "rocktune/flsm/flsm_layout.h"
+#include "rocktune/flsm/flsm_listener.h"
 #include "rocktune/util/rocksdb_compat.h"
 
 namespace rocktune {
@@ -45,37 +49,31 @@ FlsmRunFiles FilesOf(const rocksdb::ColumnFamilyMetaData& metadata, const FlsmSh
   return run;
 }
 
-// The names of the tables that a task compacts. Nothing else touches its runs meanwhile.
-std::vector<std::string> NamesFor(const FlsmTask& task, const FlsmShape& shape, rocksdb::DB* db) {
+// Those of a task's tables that a push by files takes, or a join. Nothing else touches its runs meanwhile.
+std::vector<FlsmTable> CheapestOf(const FlsmTask& task, const FlsmShape& shape,
+                                  const std::vector<FlsmTable>& all, rocksdb::DB* db) {
   const rocksdb::ColumnFamilyMetaData metadata = Metadata(db);
   std::vector<FlsmRunFiles> from;
   std::vector<FlsmRunFiles> into;
-  std::vector<std::string> all;
   for (const int physical : task.inputs) {
-    const FlsmRunFiles run = FilesOf(metadata, shape, physical);
-    for (const FlsmFile& file : run.files) {
-      all.push_back(file.name);
-    }
     const bool below = task.kind == FlsmTask::Kind::kJoinFiles
                            ? physical == task.output
                            : task.level < shape.deepest() && physical >= shape.FirstSlot(task.level + 1);
-    (below ? into : from).push_back(run);
+    (below ? into : from).push_back(FilesOf(metadata, shape, physical));
   }
-  return task.IsByFiles() ? CheapestPush(from, into, db->GetOptions().comparator).names : all;
+  std::set<uint64_t> cheapest;
+  for (const std::string& name : CheapestPush(from, into, db->GetOptions().comparator).names) {
+    cheapest.insert(TableNumber(name));
+  }
+  std::vector<FlsmTable> tables;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(tables),
+               [&cheapest](const FlsmTable& table) { return cheapest.contains(table.number); });
+  return tables;
 }
 
-// What the runs that a task used hold now.
-std::vector<FlsmRun> RunsAfter(const FlsmTask& task, rocksdb::DB* db) {
-  const rocksdb::ColumnFamilyMetaData metadata = Metadata(db);
-  std::vector<int> levels = task.inputs;
-  levels.push_back(task.output);
-  std::vector<FlsmRun> runs;
-  for (const int physical : levels) {
-    if (const uint64_t bytes = metadata.levels[static_cast<std::size_t>(physical)].size; bytes > 0) {
-      runs.push_back({physical, bytes, false, RunUse::kIdle});
-    }
-  }
-  return runs;
+uint64_t Sum(const std::vector<FlsmTable>& tables) {
+  return std::accumulate(tables.begin(), tables.end(), uint64_t{0},
+                         [](uint64_t bytes, const FlsmTable& table) { return bytes + table.bytes; });
 }
 
 bool IsSmall(const FlsmTask& task) { return task.level <= 1 && task.kind != FlsmTask::Kind::kRehome; }
@@ -184,11 +182,20 @@ rocksdb::Status FlsmCompactor::LastFailure() const {
   return last_failure_;
 }
 
-void FlsmCompactor::OnFlushed() {
+void FlsmCompactor::OnFlushed(const FlsmTable& table) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
+    tables_.AddFlushed(table);
     flushed_ = true;
     reshape_at_ = std::max(reshape_at_, Clock::now() + kQuiet);
+  }
+  changed_.notify_all();
+}
+
+void FlsmCompactor::OnUntold() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    flushed_ = untold_ = true;
   }
   changed_.notify_all();
 }
@@ -198,19 +205,32 @@ void FlsmCompactor::RefreshLevel0() {
     return;
   }
   flushed_ = false;
-  const rocksdb::ColumnFamilyMetaData metadata = Metadata(db_);
-  shape_.level0_files = metadata.levels.front().files.size();
-  shape_.level0_bytes = metadata.levels.front().size;
+  if (std::exchange(untold_, false)) {
+    tables_.Read(Metadata(db_));
+  }
+  shape_.level0_files = tables_.Count(0);
+  shape_.level0_bytes = tables_.Bytes(0);
 }
 
-void FlsmCompactor::End(const FlsmTask& task, const std::vector<FlsmRun>& runs) {
-  if (task.IsByFiles()) {
-    CompleteFiles(&shape_, task, runs);
+void FlsmCompactor::End(const FlsmTask& task, const std::vector<FlsmTable>& used,
+                        const std::vector<FlsmTable>& made) {
+  tables_.Replace(used, task.output, made);
+  if (made.empty()) {
+    tables_.Read(Metadata(db_));  // moved, or nothing is left
+  }
+  if (!task.IsByFiles()) {
+    Complete(&shape_, task, tables_.Bytes(task.output));
     return;
   }
-  const auto output = std::find_if(runs.begin(), runs.end(),
-                                   [&task](const FlsmRun& run) { return run.physical == task.output; });
-  Complete(&shape_, task, output == runs.end() ? 0 : output->bytes);
+  std::vector<FlsmRun> runs;
+  std::vector<int> levels = task.inputs;
+  levels.push_back(task.output);
+  for (const int physical : levels) {
+    if (const uint64_t bytes = tables_.Bytes(physical); bytes > 0) {
+      runs.push_back({physical, bytes, false, RunUse::kIdle});
+    }
+  }
+  CompleteFiles(&shape_, task, runs);
 }
 
 std::optional<FlsmTask> FlsmCompactor::Next(bool small_only, Clock::time_point* wake) {
@@ -248,18 +268,25 @@ void FlsmCompactor::Work(bool small_only) {
   }
 }
 
-rocksdb::Status FlsmCompactor::Compact(const FlsmTask& task, const FlsmShape& shape, uint64_t* moved) {
-  const std::vector<std::string> names = NamesFor(task, shape, db_);
-  if (names.empty()) {
+rocksdb::Status FlsmCompactor::Compact(const FlsmTask& task, const std::vector<FlsmTable>& used,
+                                       std::vector<FlsmTable>* made) {
+  if (used.empty()) {
     return rocksdb::Status::OK();
   }
-  rocksdb::CompactionJobInfo done;
+  std::vector<std::string> names;
+  std::transform(used.begin(), used.end(), std::back_inserter(names),
+                 [](const FlsmTable& table) { return TableName(table.number); });
+  const MadeTables making;
+  const Clock::time_point begun = Clock::now();
   rocksdb::Status status =
       guard_->CompactFiles(db_, db_->DefaultColumnFamily(),
-                           CompactionOptionsOf(db_->GetOptions(), &stopping_), names, task.output, &done);
+                           CompactionOptionsOf(db_->GetOptions(), &stopping_), names, task.output, nullptr);
+  *made = making.tables();
   if (status.ok()) {
-    recorder_->CountCompaction(task.OutputLevel(), done.stats);
-    *moved += done.stats.total_input_bytes + done.stats.total_output_bytes;
+    const auto took = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begun);
+    // What makes nothing has moved tables as they are, or found nothing that is still there.
+    recorder_->CountCompaction(task.OutputLevel(), made->empty() ? 0 : Sum(used), Sum(*made),
+                               static_cast<uint64_t>(took.count()));
   }
   return status;
 }
@@ -267,21 +294,26 @@ rocksdb::Status FlsmCompactor::Compact(const FlsmTask& task, const FlsmShape& sh
 void FlsmCompactor::Do(const FlsmTask& task, std::unique_lock<std::mutex>* lock) {
   Begin(&shape_, task);
   ++running_;
+  std::vector<FlsmTable> used = tables_.At(task.inputs);
   const FlsmShape begun = shape_;
   lock->unlock();
-  uint64_t moved = 0;
-  const rocksdb::Status status = Compact(task, begun, &moved);
-  const std::vector<FlsmRun> runs = status.ok() ? RunsAfter(task, db_) : std::vector<FlsmRun>();
+  if (task.IsByFiles()) {
+    used = CheapestOf(task, begun, used, db_);
+  }
+  std::vector<FlsmTable> made;
+  const rocksdb::Status status = Compact(task, used, &made);
   lock->lock();
   --running_;
   flushed_ = flushed_ || task.level == 0;
   if (status.ok()) {
-    End(task, runs);
+    End(task, used, made);
     last_failure_ = rocksdb::Status::OK();
   } else {
     Abandon(&shape_, task);
+    flushed_ = untold_ = true;
   }
   if (task.kind == FlsmTask::Kind::kJoinFiles) {
+    const uint64_t moved = Sum(used) + Sum(made);
     reshape_at_ = Clock::now() + std::chrono::microseconds(moved * 1'000'000 / reshape_bytes_per_s_);
   }
   const bool pause = !status.ok() && !ended_;

@@ -19,6 +19,7 @@
 #include "rocktune/flsm/flsm_policy.h"
 #include "rocktune/flsm/flsm_shape.h"
 #include "rocktune/flsm/flsm_statistics.h"
+#include "rocktune/flsm/flsm_tables.h"
 #include "rocktune/util/manifest_guard.h"
 
 namespace rocktune {
@@ -62,8 +63,10 @@ class FlsmCompactor {
   // The last failure of a compaction, which is tried again; OK since one has succeeded.
   rocksdb::Status LastFailure() const;
 
-  // To be called when a flush has ended; from any thread, holds nothing up.
-  void OnFlushed();
+  // To be called when a flush has ended that made a table; from any thread, holds nothing up.
+  void OnFlushed(const FlsmTable& table);
+  // To be called when flushes may have ended that nobody told of.
+  void OnUntold();
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -71,14 +74,15 @@ class FlsmCompactor {
   void Work(bool small_only);
   // What this worker does next; nothing if it has to wait, until `wake` at most. REQUIRES: mutex_ is held.
   std::optional<FlsmTask> Next(bool small_only, Clock::time_point* wake);
-  // Compacts what a task of `shape` names; adds to `moved` what was read and written.
-  rocksdb::Status Compact(const FlsmTask& task, const FlsmShape& shape, uint64_t* moved);
+  // Compacts tables as a task says.
+  rocksdb::Status Compact(const FlsmTask& task, const std::vector<FlsmTable>& used,
+                          std::vector<FlsmTable>* made);
   // Does a task that has begun. REQUIRES: `lock` holds mutex_, before and after.
   void Do(const FlsmTask& task, std::unique_lock<std::mutex>* lock);
   // REQUIRES: mutex_ is held.
   void RefreshLevel0();
-  // Ends a task with success: `runs` is what its runs hold now. REQUIRES: mutex_ is held.
-  void End(const FlsmTask& task, const std::vector<FlsmRun>& runs);
+  // Ends a task with success, which made others of tables. REQUIRES: mutex_ is held.
+  void End(const FlsmTask& task, const std::vector<FlsmTable>& used, const std::vector<FlsmTable>& made);
 
   rocksdb::DB* const db_;
   const std::shared_ptr<ManifestGuard> guard_;
@@ -89,6 +93,8 @@ class FlsmCompactor {
   mutable std::mutex mutex_;  // guards what follows; never held during I/O
   std::condition_variable changed_;
   FlsmShape shape_;
+  FlsmTables tables_;
+  bool untold_ = true;  // tables_ has to be read anew
   rocksdb::Status last_failure_;
   std::atomic<bool> stopping_{false};  // calls compactions in work off
   int running_ = 0;

@@ -39,12 +39,12 @@ FlsmRecorder::Sample::~Sample() {
   rocksdb::SetPerfLevel(own_level_);
 }
 
-void FlsmRecorder::CountCompaction(int level, const rocksdb::CompactionJobStats& stats) {
+void FlsmRecorder::CountCompaction(int level, uint64_t read_bytes, uint64_t written_bytes, uint64_t took_us) {
   Level& counted = levels_[static_cast<std::size_t>(level)];
   ++counted.compactions;
-  counted.read_bytes += stats.total_input_bytes;
-  counted.written_bytes += stats.total_output_bytes;
-  counted.compaction_us += stats.elapsed_micros;
+  counted.read_bytes += read_bytes;
+  counted.written_bytes += written_bytes;
+  counted.compaction_us += took_us;
 }
 
 FlsmStatistics FlsmRecorder::Take(int levels) const {

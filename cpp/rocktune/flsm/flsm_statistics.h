@@ -1,6 +1,5 @@
 #pragma once
 
-#include <rocksdb/compaction_job_stats.h>
 #include <rocksdb/perf_context.h>
 #include <rocksdb/status.h>
 
@@ -69,7 +68,7 @@ class FlsmRecorder {
     }
   }
   // A compaction whose output is in a logical level has ended well.
-  void CountCompaction(int level, const rocksdb::CompactionJobStats& stats);
+  void CountCompaction(int level, uint64_t read_bytes, uint64_t written_bytes, uint64_t took_us);
 
   // All but the entries written, which the database knows, for so many levels and RocksDB's level 0.
   FlsmStatistics Take(int levels) const;

@@ -1,11 +1,10 @@
 #include "rocktune/flsm/flsm_store.h"
 
-#include <rocksdb/listener.h>
 #include <rocksdb/table.h>
 
-#include <atomic>
 #include <utility>
 
+#include "rocktune/flsm/flsm_listener.h"
 #include "rocktune/flsm/flsm_shape_file.h"
 #include "rocktune/util/rocksdb_compat.h"
 
@@ -43,19 +42,6 @@ rocksdb::Status SetFilters(const FlsmFilters& filters, const FlsmShape& shape, r
 
 }  // namespace
 
-class FlsmStore::FlushListener : public rocksdb::EventListener {
- public:
-  void OnFlushCompleted(rocksdb::DB* /*db*/, const rocksdb::FlushJobInfo& /*info*/) override {
-    if (FlsmCompactor* compactor = compactor_.load()) {
-      compactor->OnFlushed();
-    }
-  }
-  void Tell(FlsmCompactor* compactor) { compactor_ = compactor; }
-
- private:
-  std::atomic<FlsmCompactor*> compactor_{nullptr};
-};
-
 rocksdb::Status FlsmStore::Open(const rocksdb::Options& options, const FlsmOptions& layout,
                                 const std::string& path, std::unique_ptr<FlsmStore>* store) {
   rocksdb::Status status = CheckLayout(layout);
@@ -83,7 +69,7 @@ rocksdb::Status FlsmStore::Open(const rocksdb::Options& options, const FlsmOptio
   }
   shape.granularity = layout.granularity;
   shape.file_bytes = options.target_file_size_base;
-  auto listener = std::make_shared<FlushListener>();
+  auto listener = std::make_shared<FlsmListener>();
   auto guard = std::make_shared<ManifestGuard>();
   rocksdb::Options tree = TreeOptions(options, shape);
   tree.listeners.insert(tree.listeners.end(), {listener, guard});
@@ -112,7 +98,7 @@ rocksdb::Status FlsmStore::Open(const rocksdb::Options& options, const FlsmOptio
 }
 
 FlsmStore::FlsmStore(rocksdb::DB* db, std::unique_ptr<FlsmRecorder> recorder,
-                     std::shared_ptr<FlushListener> listener, std::shared_ptr<ManifestGuard> guard,
+                     std::shared_ptr<FlsmListener> listener, std::shared_ptr<ManifestGuard> guard,
                      FlsmShape shape, const FlsmOptions& layout, FlsmCompactor::OnChange on_change)
     : RecordedLookups(db, recorder.get()),
       recorder_(std::move(recorder)),
@@ -122,7 +108,7 @@ FlsmStore::FlsmStore(rocksdb::DB* db, std::unique_ptr<FlsmRecorder> recorder,
                                                  layout.workers, layout.reshape_bytes_per_s,
                                                  std::move(on_change))) {
   listener_->Tell(compactor_.get());
-  compactor_->OnFlushed();  // between opening and this nobody was told
+  compactor_->OnUntold();  // between opening and this nobody was told
 }
 
 FlsmStore::~FlsmStore() { FlsmStore::Close().PermitUncheckedError(); }

@@ -14,6 +14,7 @@
 
 namespace rocktune {
 
+class FlsmListener;
 class FlsmShapeFile;
 
 // A RocksDB whose tree has runs of its own shape, which can change at any time (RusKey, section 4).
@@ -62,14 +63,12 @@ class FlsmStore : public RecordedLookups<FlsmRecorder> {
   rocksdb::Status Close() override;
 
  private:
-  class FlushListener;
-
-  FlsmStore(rocksdb::DB* db, std::unique_ptr<FlsmRecorder> recorder, std::shared_ptr<FlushListener> listener,
+  FlsmStore(rocksdb::DB* db, std::unique_ptr<FlsmRecorder> recorder, std::shared_ptr<FlsmListener> listener,
             std::shared_ptr<ManifestGuard> guard, FlsmShape shape, const FlsmOptions& layout,
             FlsmCompactor::OnChange on_change);
 
   const std::unique_ptr<FlsmRecorder> recorder_;
-  const std::shared_ptr<FlushListener> listener_;
+  const std::shared_ptr<FlsmListener> listener_;
   const uint64_t first_entry_;  // the database's sequence number when it was opened
   std::unique_ptr<FlsmCompactor> compactor_;
 };

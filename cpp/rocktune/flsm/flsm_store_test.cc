@@ -418,6 +418,9 @@ TEST_F(FlsmStoreTest, AFullDiskFailsWritesAndNothingElse) {
   store_->WaitUntilSettled();
   EXPECT_TRUE(store_->LastFailure().ok()) << store_->LastFailure().ToString();
   EXPECT_EQ(Broken(store_->Shape()), "");
+  FlsmShape asked = store_->Shape();
+  ReadRuns(store_.get(), &asked);
+  EXPECT_EQ(ToText(store_->Shape()), ToText(asked)) << "kept by the store, and as RocksDB says";
   for (int key = 0; key < 4000; ++key) {
     ASSERT_TRUE(store_->Get(rocksdb::ReadOptions(), "key" + std::to_string(key), &value).ok()) << key;
   }
@@ -535,6 +538,9 @@ TEST_P(FlsmModelTest, DiffersFromAMapInNothing) {
   CompareAll(model_, nullptr);
   EXPECT_EQ(Broken(store_->Shape()), "");
   EXPECT_TRUE(store_->LastFailure().ok()) << store_->LastFailure().ToString();
+  FlsmShape asked = store_->Shape();
+  ReadRuns(store_.get(), &asked);
+  EXPECT_EQ(ToText(store_->Shape()), ToText(asked)) << "kept by the store, and as RocksDB says";
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, FlsmModelTest, testing::Range(0, 6));

@@ -1,0 +1,46 @@
+#include "rocktune/flsm/flsm_listener.h"
+
+#include "rocktune/flsm/flsm_compactor.h"
+
+namespace rocktune {
+namespace {
+
+constinit thread_local MadeTables* making = nullptr;
+
+}  // namespace
+
+MadeTables::MadeTables() { making = this; }
+
+MadeTables::~MadeTables() { making = nullptr; }
+
+void FlsmListener::OnTableFileCreated(const rocksdb::TableFileCreationInfo& info) {
+  if (!info.status.ok() || info.file_size == 0) {
+    return;  // an empty table is not kept
+  }
+  const FlsmTable table{TableNumber(info.file_path), info.file_size};
+  if (info.reason == rocksdb::TableFileCreationReason::kFlush) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    flushed_bytes_[table.number] = table.bytes;
+  } else if (making != nullptr) {
+    making->tables_.push_back(table);
+  }
+}
+
+void FlsmListener::OnFlushCompleted(rocksdb::DB* /*db*/, const rocksdb::FlushJobInfo& info) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto made = flushed_bytes_.find(info.file_number);
+  if (made == flushed_bytes_.end()) {
+    return;
+  }
+  if (compactor_ != nullptr) {
+    compactor_->OnFlushed({made->first, made->second});
+  }
+  flushed_bytes_.erase(made);
+}
+
+void FlsmListener::Tell(FlsmCompactor* compactor) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  compactor_ = compactor;
+}
+
+}  // namespace rocktune

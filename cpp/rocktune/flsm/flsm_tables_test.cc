@@ -1,0 +1,74 @@
+#include "rocktune/flsm/flsm_tables.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <vector>
+
+namespace rocktune {
+namespace {
+
+using Numbers = std::vector<uint64_t>;
+
+rocksdb::ColumnFamilyMetaData Metadata(const std::map<int, Numbers>& levels) {
+  rocksdb::ColumnFamilyMetaData metadata;
+  for (const auto& [level, numbers] : levels) {
+    std::vector<rocksdb::SstFileMetaData> files;
+    for (const uint64_t number : numbers) {
+      rocksdb::SstFileMetaData file;
+      file.name = "/00" + std::to_string(number) + ".sst";
+      file.size = number;
+      files.push_back(file);
+    }
+    metadata.levels.emplace_back(level, 0, std::move(files));
+  }
+  return metadata;
+}
+
+Numbers NumbersAt(const FlsmTables& tables, const std::vector<int>& physical) {
+  Numbers numbers;
+  for (const FlsmTable& table : tables.At(physical)) {
+    numbers.push_back(table.number);
+  }
+  return numbers;
+}
+
+TEST(FlsmTablesTest, NumbersAreReadFromNamesAndPaths) {
+  EXPECT_EQ(TableNumber("/000123.sst"), 123);
+  EXPECT_EQ(TableNumber("/tmp/7.d/000045.sst"), 45);
+  EXPECT_EQ(TableNumber("CURRENT"), 0);
+  EXPECT_EQ(TableNumber(TableName(12)), 12);
+}
+
+TEST(FlsmTablesTest, FollowsFlushesAndCompactions) {
+  FlsmTables tables;
+  tables.Read(Metadata({{0, {}}, {1, {}}, {30, {10, 11}}}));
+  tables.AddFlushed({12, 100});
+  tables.AddFlushed({13, 50});
+  EXPECT_EQ(tables.Count(0), 2);
+  EXPECT_EQ(tables.Bytes(0), 150);
+  EXPECT_EQ(NumbersAt(tables, {0, 30}), (Numbers{12, 13, 10, 11}));
+  tables.Replace(tables.At({0, 30}), 30, {{14, 90}, {15, 80}});
+  EXPECT_EQ(tables.Count(0), 0);
+  EXPECT_EQ(NumbersAt(tables, {0, 30}), (Numbers{14, 15}));
+  EXPECT_EQ(tables.Bytes(30), 170);
+  EXPECT_EQ(tables.Bytes(29), 0);
+}
+
+TEST(FlsmTablesTest, WhatIsToldLateOrTwiceChangesNothing) {
+  FlsmTables tables;
+  tables.Read(Metadata({{0, {21}}}));
+  tables.AddFlushed({21, 21});
+  EXPECT_EQ(tables.Count(0), 1) << "known from RocksDB";
+  tables.Replace(tables.At({0}), 30, {{22, 40}});
+  tables.AddFlushed({21, 21});
+  tables.AddFlushed({20, 20});
+  EXPECT_EQ(tables.Count(0), 0) << "RocksDB takes what is older along";
+  // Read between a compaction's end and what is told of it.
+  tables.Read(Metadata({{30, {23}}}));
+  tables.Replace({{22, 40}}, 30, {{23, 23}});
+  EXPECT_EQ(NumbersAt(tables, {30}), (Numbers{23}));
+}
+
+}  // namespace
+}  // namespace rocktune

@@ -1,18 +1,22 @@
 """What the benchmarks share beyond their face: experiments by preset names, and one measured run."""
 
+import math
 import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from benchmarks.claims import Settings
 from rocktune.device import load_device
 from rocktune.engine import EmbeddedEngine
 from rocktune.space import load_space
+from rocktune.study import Observer
 from rocktune.study.specs.problem import expected_entries
-from rocktune.trial import Configuration, Experiment, Measurement
+from rocktune.trial import Configuration, Experiment, Measurement, Result
 from rocktune.workload import load_workload
 
 WRITE_HEAVY = "dremel-write-heavy"
@@ -69,6 +73,36 @@ def embedded_engine() -> Iterator[EmbeddedEngine]:
             yield engine
         finally:
             engine.close()
+
+
+class Teller(Observer):
+    """Tells how far a long measurement is, not more often than every half minute."""
+
+    def __init__(self, settings: Settings, what: str) -> None:
+        """Tells on `settings`, each time with what it is about."""
+        self._settings, self._what = settings, what
+        self._trials = 0
+        self._told_at = -math.inf
+
+    def phase_started(self, name: str, total_s: float | None) -> None:
+        """See `Observer`."""
+        self._trials = 0
+        self._tell(f"{name}, {total_s or 0:.0f} s")
+
+    def progress(self, phase: str, done: float, total: float) -> None:
+        """See `Observer`."""
+        if phase == "map":
+            self._tell(f"{done:.0f} of {total:.0f} s")
+
+    def trial_finished(self, result: Result) -> None:
+        """See `Observer`."""
+        self._trials += 1
+        self._tell(f"trial {self._trials}, {result.status.value}")
+
+    def _tell(self, text: str) -> None:
+        if time.monotonic() - self._told_at >= 30:
+            self._told_at = time.monotonic()
+            self._settings.say(f"{self._what}: {text}")
 
 
 def measure(

@@ -10,11 +10,12 @@ import numpy as np
 
 from benchmarks.claims import Claim, Settings, main, ratio_interval, reported, write_csv
 from benchmarks.figures import Panel, lines, write_figure
-from benchmarks.flsm.shared import RUSKEY, Where, buffer_at, decided_at
-from benchmarks.measuring import processors_awake
+from benchmarks.flsm.shared import ENTRY_BYTES, RUSKEY, SIZE_RATIO, Where, buffer_at, decided_at
+from benchmarks.measuring import Teller, processors_awake
 from rocktune import api
 from rocktune.space import OptionMaps
 from rocktune.units import format_scale
+from rocktune.workload.ruskey import ENTRIES
 
 SOURCE = "RusKey, figures 6 and 8"
 POLICIES = ("1", "2", "3", "5", "7", "10")
@@ -27,7 +28,10 @@ PAPER_BEST = {0.1: "10", 0.5: "5", 0.9: "1"}
 
 
 def tradeoff(settings: Settings) -> list[Claim]:
-    """Measures every shape with every mix; `--device`, `--filters`, `--bits` and `--absent` say where."""
+    """Measures every shape with every mix; `--device`, `--filters`, `--bits` and `--absent` say where.
+
+    `--disk-levels` has a write buffer with which the data fill so many levels; by default it is the paper's.
+    """
     shapes = ("1", "10", "leveled") if settings.quick else (*POLICIES, *PRESETS, *STOCK)
     device = str(settings.extra["device"])
     with processors_awake():
@@ -42,8 +46,9 @@ def tradeoff(settings: Settings) -> list[Claim]:
             warm=320.0 if settings.quick else WARM_S,
             measure=640.0 if settings.quick else MEASURED_S,
             repeats=1 if settings.quick else int(settings.extra["repeats"]),
-            options=_given(RUSKEY) | _given(buffer_at(settings.scale)),
+            options=_given(RUSKEY) | _given(_buffer(settings)),
             seed=settings.seed,
+            observer=Teller(settings, device),
         )
     where = Where(found["engine"], device)
     points = found["points"]
@@ -55,6 +60,15 @@ def tradeoff(settings: Settings) -> list[Claim]:
         runs = _throughputs(points, lookups)
         claims += [_best_policy(runs, lookups, where), _against_stock(runs, lookups, where)]
     return [*claims, _crossing(points, where)]
+
+
+def _buffer(settings: Settings) -> OptionMaps:
+    levels = int(settings.extra["disk_levels"])
+    least = buffer_at(settings.scale)
+    if levels == 0:
+        return least
+    filling_bytes = ENTRIES * ENTRY_BYTES // SIZE_RATIO**levels
+    return {"cf": {"write_buffer_size": str(max(filling_bytes, int(least["cf"]["write_buffer_size"])))}}
 
 
 def _given(options: OptionMaps) -> dict[str, str]:
@@ -152,5 +166,12 @@ if __name__ == "__main__":
         tradeoff,
         scale=128,
         quick_scale=512,
-        extra={"device": "ssd-100mb", "filters": "uniform", "bits": 8.0, "absent": "no", "repeats": 2},
+        extra={
+            "device": "ssd-100mb",
+            "filters": "uniform",
+            "bits": 8.0,
+            "absent": "no",
+            "disk_levels": 0,
+            "repeats": 2,
+        },
     )

@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks.claims import Claim, Settings, main, ratio_interval, write_csv
 from benchmarks.flsm.shared import Where, decided_at
-from benchmarks.measuring import embedded_engine, experiment_of, processors_awake
+from benchmarks.measuring import Teller, embedded_engine, experiment_of, processors_awake
 from rocktune import api
 from rocktune.engine import EmbeddedEngine
 from rocktune.trial import Configuration
@@ -90,6 +90,7 @@ def _winner(settings: Settings, workload: str, space: str, scratch: Path) -> Con
         study=name,
         ledger=str(settings.extra["ledger"]) or str(scratch / "ledger.sqlite"),
         out=scratch / name,
+        observer=Teller(settings, name),
         verification={"ablation_pairs": 0, "prune_attempts": 0, "proof_pairs": 6, "age_s": age_s},
     )
     return Configuration(found["best"]["configuration"])

@@ -10,12 +10,12 @@ import numpy as np
 
 from benchmarks.claims import Claim, Settings, main, mean_interval, reported, write_csv
 from benchmarks.figures import Panel, lines, write_figure
-from benchmarks.ruskey.shared import modelled_costs
+from benchmarks.ruskey.driver import ON_A_STORE, costs_of, served
 from rocktune.online.control import Controller, Decision, Mission, Static
 from rocktune.online.modelled import ModelledStore, StoreCosts
+from rocktune.workload.ruskey import ENTRIES
 
 SOURCE = "RusKey, section 7: brute force"
-ENTRIES = 100_000_000
 OPERATIONS = 50_000
 READ_SHARE = 0.5
 LEVELS = 4
@@ -77,7 +77,8 @@ def brute_force(settings: Settings) -> list[Claim]:
     """Runs each method for `--missions` missions with `--seeds` seeds, and every policy beside them."""
     missions = 30 if settings.quick else int(settings.extra["missions"])
     seeds = range(settings.seed, settings.seed + (1 if settings.quick else int(settings.extra["seeds"])))
-    costs = modelled_costs(settings)
+    path = str(settings.extra["costs"])
+    costs = StoreCosts() if path == ON_A_STORE else costs_of(path)
     runs: dict[str, list[list[float]]] = {}
     for policy in POLICIES[:2] if settings.quick else POLICIES:
         runs[f"K = {policy}"] = [_run(costs, Static(), policy, missions, seed) for seed in seeds]
@@ -113,13 +114,8 @@ def _controller(method: str, seed: int) -> Controller:
 def _run(costs: StoreCosts, controller: Controller, policy: int, missions: int, seed: int) -> list[float]:
     """Returns the latencies of missions, in us."""
     store = ModelledStore(costs, entries=ENTRIES, policies=[policy], seed=seed)
-    latencies = []
-    for _ in range(missions):
-        mission = store.serve(OPERATIONS, READ_SHARE)
-        latencies.append(mission.latency_s * 1e6)
-        for level, wanted in controller.decide(mission).policies.items():
-            store.set_policy(level, wanted)
-    return latencies
+    done = served(store, controller, [(READ_SHARE, missions)], OPERATIONS)
+    return [mission.latency_us for mission in done]
 
 
 def _write(settings: Settings, runs: dict[str, list[list[float]]]) -> None:
@@ -146,5 +142,5 @@ if __name__ == "__main__":
         brute_force,
         scale=1,
         quick_scale=1,
-        extra={"missions": 2000, "seeds": 5, "costs": "none"},
+        extra={"missions": 2000, "seeds": 5, "costs": ON_A_STORE},
     )

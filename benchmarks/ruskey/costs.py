@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from benchmarks.claims import Claim, Settings, exactly, main, reported, write_csv
 from benchmarks.flsm.shared import ENTRY_BYTES, Where, buffer_at, decided_at
 from benchmarks.measuring import embedded_engine
-from benchmarks.ruskey.shared import SIZE_RATIO, Setting, drive
+from benchmarks.ruskey.driver import SIZE_RATIO, Driver, Setting
 from rocktune.online.control.mission import Mission
 from rocktune.online.fitting import fitted_costs
 from rocktune.online.modelled import ModelledStore, StoreCosts
@@ -35,7 +35,7 @@ def costs(settings: Settings) -> list[Claim]:
         def served(policy: int, workload: str, bits: float) -> list[Mission]:
             setting = Setting(device, "uniform", bits)
             sessions = [(workload, 60 if settings.quick else int(settings.extra["missions"]))]
-            done = drive(settings, engine, setting, f"static:{policy}", sessions, settings.seed)
+            done = Driver(settings, setting, engine).drive(f"static:{policy}", sessions, settings.seed)
             settings.say(f"K = {policy}, {workload}, {bits:g} bits: {done[-1].latency_us:.0f} us")
             # The first half brings the tree into a state that lasts.
             return [each.told for each in done[len(done) // 2 :] if each.told is not None]
@@ -116,5 +116,5 @@ if __name__ == "__main__":
         costs,
         scale=128,
         quick_scale=2048,
-        extra={"device": "ssd-100mb", "missions": 400},
+        extra={"device": Setting.device, "missions": 400},
     )

@@ -15,14 +15,12 @@ from benchmarks.claims import (
 )
 from benchmarks.figures import Panel, lines, write_figure
 from benchmarks.flsm.shared import Where, decided_at
-from benchmarks.measuring import embedded_engine
+from benchmarks.ruskey.driver import ON_A_STORE, Setting, driver_of
 from benchmarks.ruskey.shared import (
     LEARNED,
     POLICIES,
-    Setting,
     best_of,
     by_session,
-    drive,
     latency_us,
     mission_rows,
     settled,
@@ -46,20 +44,17 @@ Drives = dict[str, list[list[DrivenMission]]]
 
 
 def dynamic(settings: Settings) -> list[Claim]:
-    """Drives every controller through all sessions; `--missions` is of each session."""
+    """Drives every controller through sessions of `--missions`; `--costs FILE`: on a modelled store."""
     controllers = ("static:1", "static:10", "leveled") if settings.quick else _controllers()
     missions = 3 if settings.quick else int(settings.extra["missions"])
     sessions = [(name, missions) for name in SESSION_NAMES]
-    setting = Setting(str(settings.extra["device"]))
-    drives: Drives = {controller: [] for controller in controllers}
-    with embedded_engine() as engine:
+    with driver_of(settings, Setting(str(settings.extra["device"]))) as driver:
+        drives: Drives = {controller: [] for controller in driver.those_known(controllers)}
         for turn in range(1 if settings.quick else int(settings.extra["repeats"])):
-            for controller in controllers:
-                drives[controller].append(
-                    drive(settings, engine, setting, controller, sessions, settings.seed + turn)
-                )
-                settings.say(f"turn {turn + 1}, {controller}: {_seconds(drives[controller][-1]):.0f} s")
-        where = Where(engine.version, setting.device)
+            for controller, turns in drives.items():
+                turns.append(driver.drive(controller, sessions, settings.seed + turn))
+                settings.say(f"turn {turn + 1}, {controller}: {_seconds(turns[-1]):.0f} s")
+        where = driver.where
     _write(settings, drives)
     claims = [_total(drives, controller, where) for controller in drives]
     if not settings.quick:
@@ -232,5 +227,5 @@ if __name__ == "__main__":
         dynamic,
         scale=128,
         quick_scale=2048,
-        extra={"device": "ssd-100mb", "missions": 400, "repeats": 3},
+        extra={"device": Setting.device, "missions": 400, "repeats": 3, "costs": ON_A_STORE},
     )

@@ -26,6 +26,8 @@ LOOKUPS = (0.1, 0.3, 0.5, 0.7, 0.9)
 SESSION_S = (20.0, 120.0)
 SAMPLE_S = 5.0
 MISSION_OPERATIONS = 5_000
+BATCH = 200
+"""Operations, after which the client waits until the next ones are due."""
 MOST_GROWTH = 1.2
 MOST_STALL_S = 1.0
 
@@ -60,7 +62,7 @@ class Quick:
 
 
 def soak(settings: Settings) -> list[Claim]:
-    """Serves for `--minutes`, watching memory, threads, files and the slowest operation."""
+    """Serves `--rate` operations a second for `--minutes`; memory, threads, files, the slowest operation."""
     minutes = 0.1 if settings.quick else float(settings.extra["minutes"])
     controller: Controller | None = Quick() if settings.quick else None
     with tempfile.TemporaryDirectory() as scratch:
@@ -80,7 +82,7 @@ def soak(settings: Settings) -> list[Claim]:
 def _served(store: AdaptiveStore, path: Path, seconds: float, settings: Settings) -> list[dict[str, Any]]:
     drawn, slowest = random.Random(settings.seed), Slowest()
     begun = time.monotonic()
-    ends, lookups, sampled = 0.0, 0.5, -SAMPLE_S
+    ends, lookups, sampled, due = 0.0, 0.5, -SAMPLE_S, 0.0
     rows: list[dict[str, Any]] = []
     while (now := time.monotonic() - begun) < seconds:
         if now >= ends:
@@ -90,7 +92,8 @@ def _served(store: AdaptiveStore, path: Path, seconds: float, settings: Settings
             rows.append(_sample(store, path, now, lookups, slowest))
             if len(rows) % 120 == 0:
                 settings.say(f"{now:.0f} of {seconds:.0f} s, {store.missions} missions")
-        for _ in range(200):
+        due = max(now, due) + BATCH / float(settings.extra["rate"])
+        for _ in range(BATCH):
             key = b"%012d" % drawn.randrange(KEYS)
             started = time.perf_counter()
             if drawn.random() < lookups:
@@ -98,6 +101,7 @@ def _served(store: AdaptiveStore, path: Path, seconds: float, settings: Settings
             else:
                 store.put(key, VALUE)
             slowest.saw(time.perf_counter() - started)
+        time.sleep(max(0.0, due - (time.monotonic() - begun)))
     return rows
 
 
@@ -167,4 +171,4 @@ def _figure(settings: Settings, rows: list[dict[str, Any]]) -> None:
 
 
 if __name__ == "__main__":
-    main("ruskey.soak", soak, scale=1, quick_scale=1, extra={"minutes": 120.0})
+    main("ruskey.soak", soak, scale=1, quick_scale=1, extra={"minutes": 120.0, "rate": 8000.0})

@@ -5,19 +5,8 @@ import numpy as np
 from benchmarks.claims import Claim, Settings, main, mean_interval, ratio_interval, reported, write_csv
 from benchmarks.figures import Panel, lines, write_figure
 from benchmarks.flsm.shared import Where, decided_at
-from benchmarks.measuring import embedded_engine
-from benchmarks.ruskey.shared import (
-    LEARNED,
-    MONKEY,
-    POLICIES,
-    Setting,
-    best_of,
-    drive,
-    latency_us,
-    mission_rows,
-    settled,
-)
-from rocktune.engine import EmbeddedEngine
+from benchmarks.ruskey.driver import MONKEY, ON_A_STORE, Driver, Setting, driver_of
+from benchmarks.ruskey.shared import LEARNED, POLICIES, best_of, latency_us, mission_rows, settled
 from rocktune.online import DrivenMission
 from rocktune.workload import WorkloadSpec, load_workload
 from rocktune.workload.distributions import KeyChooserSpec
@@ -33,18 +22,21 @@ Drives = dict[str, dict[str, list[list[DrivenMission]]]]
 
 
 def static_workloads(settings: Settings) -> list[Claim]:
-    """Drives every policy and Lerp; `--filters`, `--keys` (uniform, or zipfian with ranges) say how."""
+    """Drives every policy and Lerp; `--filters`, `--keys` (uniform, or zipfian with ranges) say how.
+
+    `--costs FILE` does it on a modelled store of the paper's size.
+    """
     monkey = settings.extra["filters"] == "monkey"
     base = MONKEY if monkey else Setting()
     setting = Setting(str(settings.extra["device"]), base.filters, base.bits_per_key)
     missions = 6 if settings.quick else int(settings.extra["missions"])
     controllers = ("static:1", "static:10") if settings.quick else (*POLICIES, "lazy-leveling", LEARNED)
-    with embedded_engine() as engine:
+    with driver_of(settings, setting) as driver:
         drives = {
-            workload.name: _drives(settings, engine, setting, controllers, workload, missions)
+            workload.name: _drives(driver, controllers, workload, missions)
             for workload in _workloads(settings)
         }
-        where = Where(engine.version, setting.device)
+        where = driver.where
     _write(settings, drives)
     if settings.quick:
         return [_latency(drives, "ruskey-balanced", "static:1", where)]
@@ -72,20 +64,13 @@ def _workloads(settings: Settings) -> list[WorkloadSpec]:
 
 
 def _drives(
-    settings: Settings,
-    engine: EmbeddedEngine,
-    setting: Setting,
-    controllers: tuple[str, ...],
-    workload: WorkloadSpec,
-    missions: int,
+    driver: Driver, controllers: tuple[str, ...], workload: WorkloadSpec, missions: int
 ) -> dict[str, list[list[DrivenMission]]]:
+    settings = driver.settings
     done: dict[str, list[list[DrivenMission]]] = {controller: [] for controller in controllers}
     for turn in range(1 if settings.quick else int(settings.extra["repeats"])):
-        for controller in controllers:
-            session = [(workload, missions)]
-            done[controller].append(
-                drive(settings, engine, setting, controller, session, settings.seed + turn)
-            )
+        for controller, turns in done.items():
+            turns.append(driver.drive(controller, [(workload, missions)], settings.seed + turn))
         settings.say(f"{workload.name}, turn {turn + 1}")
     return done
 
@@ -167,5 +152,12 @@ if __name__ == "__main__":
         static_workloads,
         scale=128,
         quick_scale=2048,
-        extra={"filters": "uniform", "keys": "uniform", "device": "ssd-100mb", "missions": 400, "repeats": 3},
+        extra={
+            "filters": "uniform",
+            "keys": "uniform",
+            "device": Setting.device,
+            "missions": 400,
+            "repeats": 3,
+            "costs": ON_A_STORE,
+        },
     )

@@ -1,0 +1,175 @@
+"""Who drives controllers in these experiments: a store, or one of the paper's size that is only modelled."""
+
+import json
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.claims import Settings
+from benchmarks.flsm.shared import ENTRY_BYTES, RUSKEY, Where, buffer_at
+from benchmarks.measuring import embedded_engine, processors_awake
+from rocktune.device import load_device
+from rocktune.engine import EmbeddedEngine
+from rocktune.errors import UserError
+from rocktune.online import DrivenMission, DriveRequest, run_drive
+from rocktune.online.control import Controller, parse_controller
+from rocktune.online.flsm import Filters
+from rocktune.online.flsm.tradeoff_map import STOCK, shape_options
+from rocktune.online.modelled import ModelledStore, StoreCosts
+from rocktune.space import merged_options
+from rocktune.workload import WorkloadSpec, load_workload
+from rocktune.workload.ruskey import ENTRIES
+
+SIZE_RATIO = 10
+ON_A_STORE = "none"
+"""What `--costs` says then."""
+
+Sessions = Sequence[tuple[str | WorkloadSpec, int]]
+"""Workloads, and how many missions of each."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Where and on what controllers are compared.
+
+    Attributes:
+        device: what the store's I/O may use.
+        filters: how filters share out their memory.
+        bits_per_key: of filters, on average.
+        operations: of a mission at full size.
+    """
+
+    device: str = "cloud-gp3"
+    filters: Filters = "uniform"
+    bits_per_key: float = 8.0
+    operations: int = 50_000
+
+
+MONKEY = Setting(filters="monkey", bits_per_key=4.0)
+
+
+@dataclass(frozen=True)
+class Driver:
+    """Drives one store after the other.
+
+    Attributes:
+        settings: of the benchmark.
+        setting: of all its stores.
+        engine: of stores; None where they are modelled.
+        costs: of modelled stores; None where they are not.
+    """
+
+    settings: Settings
+    setting: Setting
+    engine: EmbeddedEngine | None = None
+    costs: StoreCosts | None = None
+
+    @property
+    def where(self) -> Where:
+        """What claims say of it."""
+        engine = "a modelled store" if self.engine is None else self.engine.version
+        return Where(engine, self.setting.device)
+
+    def those_known(self, controllers: Iterable[str]) -> tuple[str, ...]:
+        """Returns the controllers that it can drive: RocksDB's own styles are not modelled."""
+        return tuple(each for each in controllers if self.costs is None or each not in STOCK)
+
+    def drive(self, controller: str, sessions: Sessions, seed: int) -> list[DrivenMission]:
+        """Drives a store under a controller, or one of RocksDB's own styles by its name."""
+        loaded = [
+            (load_workload(workload) if isinstance(workload, str) else workload, missions)
+            for workload, missions in sessions
+        ]
+        if self.costs is not None:
+            return list(self._modelled(self.costs, controller, loaded, seed))
+        assert self.engine is not None
+        chosen = None if controller in STOCK else parse_controller(controller, SIZE_RATIO)
+        shape = controller
+        if chosen is not None:
+            shape = chosen.policies if isinstance(chosen.policies, str) else str(chosen.policies[0])
+        setting = self.setting
+        request = DriveRequest(
+            sessions=loaded,
+            device=load_device(setting.device),
+            scale=self.settings.scale,
+            operations=setting.operations,
+            options=merged_options(
+                RUSKEY,
+                buffer_at(self.settings.scale),
+                shape_options(shape, setting.filters, setting.bits_per_key, SIZE_RATIO),
+            ),
+            seed=seed,
+        )
+        made = None if chosen is None else chosen.made(setting.filters, seed)
+        with processors_awake():
+            return run_drive(self.engine, request, made)
+
+    def _modelled(
+        self, costs: StoreCosts, controller: str, sessions: Sequence[tuple[WorkloadSpec, int]], seed: int
+    ) -> Iterator[DrivenMission]:
+        chosen = parse_controller(controller, SIZE_RATIO)
+        store = ModelledStore(
+            costs,
+            entries=ENTRIES,
+            entry_bytes=ENTRY_BYTES,
+            policies=chosen.policies,
+            size_ratio=SIZE_RATIO,
+            filters=self.setting.filters,
+            bits_per_key=self.setting.bits_per_key,
+            seed=seed,
+        )
+        shares = [(_read_share(workload), missions) for workload, missions in sessions]
+        return served(store, chosen.made(self.setting.filters, seed), shares, self.setting.operations)
+
+
+@contextmanager
+def driver_of(settings: Settings, setting: Setting) -> Iterator[Driver]:
+    """Yields who drives as `--costs` says: a store, or one modelled with the costs of that file."""
+    path = str(settings.extra["costs"])
+    if path != ON_A_STORE:
+        yield Driver(settings, setting, costs=costs_of(path))
+        return
+    with embedded_engine() as engine:
+        yield Driver(settings, setting, engine)
+
+
+def costs_of(path: str) -> StoreCosts:
+    """Returns what `benchmarks.ruskey.costs` has found out and written."""
+    try:
+        return StoreCosts(**json.loads(Path(path).read_text("utf-8")))
+    except (OSError, ValueError, TypeError) as error:
+        raise UserError(f"costs: {path}: {error}") from None
+
+
+def served(
+    store: ModelledStore, controller: Controller, sessions: Sequence[tuple[float, int]], operations: int
+) -> Iterator[DrivenMission]:
+    """Yields the missions of a modelled store, of sessions with so many lookups and so many missions each."""
+    for number, (read_share, missions) in enumerate(sessions):
+        for _ in range(missions):
+            mission = store.serve(operations, read_share)
+            begun = time.perf_counter()
+            decision = controller.decide(mission)
+            took_ms = (time.perf_counter() - begun) * 1e3
+            for level, wanted in decision.policies.items():
+                store.set_policy(level, wanted)
+            yield DrivenMission(
+                session=number,
+                seconds=mission.busy_s,
+                latency_us=mission.latency_s * 1e6,
+                read_share=mission.read_share,
+                policies=tuple(level.policy for level in mission.levels),
+                decision=decision,
+                learner_ms=took_ms,
+                told=mission,
+            )
+
+
+def _read_share(workload: WorkloadSpec) -> float:
+    """Returns the share of lookups in a workload of lookups and puts of uniform keys."""
+    (session,) = workload.sessions
+    if workload.key_chooser.kind != "uniform" or session.mix.scan:
+        raise UserError(f"costs: a modelled store has no {workload.name}; leave --costs out")
+    return session.mix.get

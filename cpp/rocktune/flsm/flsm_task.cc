@@ -51,9 +51,10 @@ bool IsFullRun(const FlsmShape& shape, int number, const FlsmRun& run) {
     return IsFull(run.bytes, shape.Capacity(number) / policy, incoming);
   }
   const uint64_t older = OlderBytes(shape.level(number), run);
+  const uint64_t half_push = incoming / 2;
   const double share = static_cast<double>(shape.Capacity(number)) / static_cast<double>(policy);
-  const double begins = std::floor(static_cast<double>(older + incoming / 2) / share);
-  return static_cast<double>(older + run.bytes + incoming / 2) >= (begins + 1) * share &&
+  const double begins = std::floor(static_cast<double>(older + half_push) / share);
+  return static_cast<double>(older + run.bytes + half_push) >= (begins + 1) * share &&
          static_cast<double>(run.bytes) >= share / 2;
 }
 

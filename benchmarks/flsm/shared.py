@@ -79,9 +79,9 @@ def false_positives(measurement: Measurement) -> int:
 
 
 def latency_us(window: Measurement, kind: str) -> float:
-    """Returns the mean latency of an operation of a kind within a window."""
-    operation = window.raw["operations"][kind]
-    return float(operation["latency_sum_ns"] / max(1, operation["count"]) / 1e3)
+    """Returns the mean latency of an operation of a kind within a window; NaN where none ended in it."""
+    operation = window.raw["operations"].get(kind)
+    return math.nan if operation is None else float(operation["latency_sum_ns"] / operation["count"] / 1e3)
 
 
 def sorted_runs(window: Measurement) -> int:

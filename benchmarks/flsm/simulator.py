@@ -3,7 +3,15 @@
 from typing import Any
 
 from benchmarks.claims import Claim, Settings, exactly, main, write_csv
-from benchmarks.flsm.shared import BUFFER_BYTES, RUSKEY, SIZE_RATIO, Where, decided_at, layout
+from benchmarks.flsm.shared import (
+    BUFFER_BYTES,
+    RUSKEY,
+    SIZE_RATIO,
+    Where,
+    decided_at,
+    layout,
+    sorted_runs,
+)
 from benchmarks.measuring import embedded_engine
 from rocktune.device import load_device
 from rocktune.engine import EmbeddedEngine
@@ -79,7 +87,7 @@ def _row(
         "flushed_bytes": flushed,
         "store": (flushed + bytes_by_cause["compaction_write"]) / flushed,
         "simulator": tree.write_amplification,
-        "store_runs": sum(len(level["runs"]) for level in window.raw["flsm"]["levels"]),
+        "store_runs": sorted_runs(window),
         "simulator_runs": tree.shape().runs,
     }
 

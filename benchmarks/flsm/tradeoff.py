@@ -3,7 +3,9 @@
 One device and one kind of filters a run; `--absent yes` looks for keys that are not there.
 """
 
+import csv
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,6 +33,7 @@ def tradeoff(settings: Settings) -> list[Claim]:
     """Measures every shape with every mix; `--device`, `--filters`, `--bits` and `--absent` say where.
 
     `--disk-levels` has a write buffer with which the data fill so many levels; by default it is the paper's.
+    `--further` is the points.csv of a run with other seeds, whose turns count with these.
     """
     shapes = ("1", "10", "leveled") if settings.quick else (*POLICIES, *PRESETS, *STOCK)
     device = str(settings.extra["device"])
@@ -51,7 +54,7 @@ def tradeoff(settings: Settings) -> list[Claim]:
             observer=Teller(settings, device),
         )
     where = Where(found["engine"], device)
-    points = found["points"]
+    points = found["points"] + _further(settings)
     if settings.out is not None:
         write_csv(settings.out / "points.csv", points)
         write_figure(settings, f"{found['workload']} on {device}", _panels(points))
@@ -60,6 +63,22 @@ def tradeoff(settings: Settings) -> list[Claim]:
         runs = _throughputs(points, lookups)
         claims += [_best_policy(runs, lookups, where), _against_stock(runs, lookups, where)]
     return [*claims, _crossing(points, where)]
+
+
+def _further(settings: Settings) -> list[dict[str, Any]]:
+    """Returns the points that another run has measured, with turns after this one's."""
+    path = str(settings.extra["further"])
+    if not path:
+        return []
+    with Path(path).open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    texts = ("shape", "filters")
+    first = int(settings.extra["repeats"])
+    return [
+        {name: value if name in texts else float(value) for name, value in row.items()}
+        | {"turn": first + int(row["turn"])}
+        for row in rows
+    ]
 
 
 def _buffer(settings: Settings) -> OptionMaps:
@@ -173,5 +192,6 @@ if __name__ == "__main__":
             "absent": "no",
             "disk_levels": 0,
             "repeats": 2,
+            "further": "",
         },
     )

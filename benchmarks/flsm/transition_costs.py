@@ -246,7 +246,8 @@ def _load(settings: Settings, policy: int, missions: int, seed: int) -> MissionL
         options=merged_options(
             RUSKEY,
             {"cf": {"write_buffer_size": str(BUFFER_BYTES), "target_file_size_base": str(BUFFER_BYTES)}},
-            layout([policy, 1], bits_per_key=BITS_PER_KEY),
+            # Level 1 takes each flush in at once, as the formulas have it.
+            layout([policy, 1], bits_per_key=BITS_PER_KEY, level0_runs=0),
         ),
         seed=settings.seed + seed,
     )

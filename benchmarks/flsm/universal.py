@@ -42,7 +42,7 @@ UNIVERSAL = {
 """How many runs before some are merged, and by how many percent the next run may be larger to be taken in."""
 FLSM = {
     f"FLSM, T = {size_ratio}, K = {policy}": (size_ratio, policy)
-    for size_ratio, policy in ((10, 1), (10, 3), (10, 10), (6, 5), (4, 3), (3, 2), (2, 1))
+    for size_ratio, policy in ((10, 1), (10, 3), (10, 10), (6, 5), (6, 6), (4, 3), (4, 4), (3, 2))
 }
 
 
@@ -152,7 +152,7 @@ def _row(shape: str, lookups: float, turn: int, windows: Sequence[Measurement]) 
     merging = bytes_by_cause["compaction_read"] + bytes_by_cause["compaction_write"]
     latencies_us = np.array([latency_us(window, "get") for window in windows])
     order, quarter = np.argsort(merging), max(1, len(windows) // 4)
-    reads = sum(window.raw["operations"]["get"]["count"] for window in windows)
+    reads = sum(window.raw["operations"].get("get", {"count": 0})["count"] for window in windows)
     return Row(
         shape=shape,
         lookups=lookups,
@@ -161,11 +161,13 @@ def _row(shape: str, lookups: float, turn: int, windows: Sequence[Measurement]) 
         merges_per_entry=sum(map(compaction_written_bytes, windows)) / bytes_by_cause["flush"].sum(),
         runs=float(np.mean([sorted_runs(window) for window in windows])),
         false_positives=sum(map(false_positives, windows)) / max(1, reads),
-        read_latency_us=float(np.mean(latencies_us)),
-        read_latency_us_p99=float(np.median([window.figures["read_latency_us_p99"] for window in windows])),
+        read_latency_us=float(np.nanmean(latencies_us)),
+        read_latency_us_p99=float(
+            np.nanmedian([window.figures["read_latency_us_p99"] for window in windows])
+        ),
         merging_share=float(merging.sum() / sum(each.sum() for each in bytes_by_cause.values())),
         spread=float(merging.std() / merging.mean()),
-        slowed=float(latencies_us[order[-quarter:]].mean() / latencies_us[order[:quarter]].mean()),
+        slowed=float(np.nanmean(latencies_us[order[-quarter:]]) / np.nanmean(latencies_us[order[:quarter]])),
     )
 
 

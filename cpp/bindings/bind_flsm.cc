@@ -53,6 +53,7 @@ FlsmOptions LayoutFromJson(const nlohmann::json& json) {
   layout.levels = json.at("levels");
   layout.policies = json.at("policies").get<std::vector<int>>();
   layout.largest_policy = json.at("largest_policy");
+  layout.level0_runs = json.at("level0_runs");
   layout.workers = json.at("workers");
   layout.sample_every = json.at("sample_every");
   layout.reshape_bytes_per_s = json.at("reshape_bytes_per_s");

@@ -23,6 +23,7 @@ FlsmOptions FlsmOptionsFromMap(const OptionMaps::Map& map) {
   settings.Whole("level1_bytes", &layout.level1_bytes);
   settings.Whole("levels", &layout.levels);
   settings.Whole("largest_policy", &layout.largest_policy);
+  settings.Whole("level0_runs", &layout.level0_runs);
   settings.Whole("workers", &layout.workers);
   settings.Whole("sample_every", &layout.sample_every);
   settings.Whole("reshape_bytes_per_s", &layout.reshape_bytes_per_s);
@@ -51,6 +52,7 @@ OptionMaps::Map MapFromFlsmOptions(const FlsmOptions& layout) {
                          {"level1_bytes", std::to_string(layout.level1_bytes)},
                          {"levels", std::to_string(layout.levels)},
                          {"largest_policy", std::to_string(layout.largest_policy)},
+                         {"level0_runs", std::to_string(layout.level0_runs)},
                          {"workers", std::to_string(layout.workers)},
                          {"sample_every", std::to_string(layout.sample_every)},
                          {"reshape_bytes_per_s", std::to_string(layout.reshape_bytes_per_s)},

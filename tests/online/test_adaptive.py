@@ -83,13 +83,13 @@ def test_a_policy_that_there_is_not_changes_nothing(tmp_path: Path) -> None:
 
 def test_a_policy_takes_effect_while_nothing_is_written(tmp_path: Path) -> None:
     """Reads alone make missions, and runs are joined in the background, within the default budget."""
-    waiting = Waiting(lambda mission: Decision({1: 10 if mission.writes else 1}))
+    waiting = Waiting(lambda mission: Decision(dict.fromkeys((1, 2), 10 if mission.writes else 1)))
     with AdaptiveStore(tmp_path / "db", controller=waiting, mission_operations=100, options=SMALL) as store:
         number = 0
-        while len(store.shape().levels[0].run_bytes) < 2:
+        while store.shape().runs_of(2) < 2:
             store.put(b"%d" % number, bytes(100))
             number += 1
-        while (level := store.shape().levels[0]).policy > 1 or len(level.run_bytes) > 1:
+        while (shape := store.shape()).levels[1].policy > 1 or shape.runs_of(2) > 1:
             store.get(b"17")
         assert store.get(b"17") == bytes(100)
 

@@ -304,7 +304,7 @@ void FlsmCompactor::Do(const FlsmTask& task, std::unique_lock<std::mutex>* lock)
   const rocksdb::Status status = Compact(task, used, &made);
   lock->lock();
   --running_;
-  flushed_ = flushed_ || task.level == 0;
+  flushed_ = flushed_ || task.level0_files > 0;
   if (status.ok()) {
     End(task, used, made);
     last_failure_ = rocksdb::Status::OK();

@@ -29,6 +29,9 @@ rocksdb::Status CheckLayout(const FlsmOptions& layout) {
   if (layout.largest_policy < 0 || layout.largest_policy > layout.size_ratio) {
     return rocksdb::Status::InvalidArgument("largest_policy: must be from 0 to size_ratio");
   }
+  if (layout.level0_runs < 0) {
+    return rocksdb::Status::InvalidArgument("level0_runs: must be 0 or more");
+  }
   return rocksdb::Status::OK();
 }
 
@@ -58,6 +61,7 @@ FlsmShape EmptyShape(const FlsmOptions& layout, uint64_t write_buffer_bytes, uin
                            ? layout.level1_bytes
                            : write_buffer_bytes * static_cast<uint64_t>(layout.size_ratio);
   shape.largest_policy = layout.largest_policy;
+  shape.level0_most = static_cast<uint64_t>(layout.level0_runs);
   shape.granularity = layout.granularity;
   shape.file_bytes = file_bytes;
   shape.levels.resize(static_cast<std::size_t>(layout.levels));

@@ -19,6 +19,9 @@ struct FlsmOptions {
   std::vector<int> policies = {1};  // K of each level from the first; the last one counts for all deeper ones
   // K of the deepest level in use, whatever `policies` says (Z in Dostoevsky's terms); 0 for no exception.
   int largest_policy = 0;
+  // So many files may lie in RocksDB's level 0 as runs of level 1, but no more than half of those with which
+  // RocksDB slows writes; 0 writes each flush into level 1 at once, as the paper has it.
+  int level0_runs = 10;
   int workers = 3;  // compactions at once
   // While nothing is written, at most so much is read and written on average to join runs that a policy has
   // become too small for; 0 leaves them until writes come. Of what is due nothing ever waits for it.

@@ -103,8 +103,38 @@ void AddPlace(const FlsmShape& shape, const Place& place, FlsmTask* task) {
   }
 }
 
+// Whether level 0's files go along when level 1 is pushed, into a run of their own below. Where they would be
+// merged with what is there, which may be ten times as much, level 0 would be held up as long as that takes.
+bool Level0GoesAlong(const FlsmShape& shape, const Place& below) {
+  const std::vector<FlsmRun>& runs = shape.level(1).runs;
+  return shape.granularity == FlsmGranularity::kLevels && shape.level0_most > 0 && shape.level0_files > 0 &&
+         !shape.level0_busy && below.with.empty() &&
+         std::all_of(runs.begin(), runs.end(), [](const FlsmRun& run) { return run.use == RunUse::kIdle; });
+}
+
+// Whether level 0's files stay where they are. What was flushed is a run already: as one of level 1's it need
+// not be written again before level 1 has more than its policy allows, or is full and has to be merged with
+// what lies below. With files level 1 is always full.
+bool Level0Waits(const FlsmShape& shape) {
+  if (shape.granularity == FlsmGranularity::kFiles) {
+    return false;
+  }
+  const std::vector<FlsmRun>& runs = shape.level(1).runs;
+  const auto staying = static_cast<uint64_t>(std::count_if(
+      runs.begin(), runs.end(), [](const FlsmRun& run) { return run.use != RunUse::kLeaving; }));
+  if (shape.level0_files > shape.level0_most ||
+      shape.level0_files + staying > static_cast<uint64_t>(shape.Policy(1))) {
+    return false;
+  }
+  if (shape.deepest() == 1 || !IsFullLevel(shape, 1, shape.level0_bytes)) {
+    return true;
+  }
+  const std::optional<Place> below = PlaceIn(shape, 2);
+  return below && Level0GoesAlong(shape, *below);
+}
+
 std::optional<FlsmTask> TakeIn(const FlsmShape& shape) {
-  if (shape.level0_files == 0 || shape.level0_busy) {
+  if (shape.level0_files == 0 || shape.level0_busy || Level0Waits(shape)) {
     return std::nullopt;
   }
   const std::optional<Place> place = PlaceIn(shape, 1);
@@ -117,11 +147,12 @@ std::optional<FlsmTask> TakeIn(const FlsmShape& shape) {
   return task;
 }
 
-// Whether a level's runs have to go, because it is full, because someone wants it, or because runs have crept
-// up to where the next ones would find no room: a level that waits for room holds up all above it.
-bool MustGo(const FlsmShape& shape, int number) {
+// Whether a level's runs have to go, because it is full with what goes along, because someone wants it, or
+// because runs have crept up to where the next ones would find no room: a level that waits for room holds up
+// all above it.
+bool MustGo(const FlsmShape& shape, int number, uint64_t along_bytes) {
   const FlsmLevel& level = shape.level(number);
-  return level.push || IsFullLevel(shape, number) || FreeAbove(shape, number) == 0;
+  return level.push || IsFullLevel(shape, number, along_bytes) || FreeAbove(shape, number) == 0;
 }
 
 // Whether a level goes file by file; all of it goes at once where it is wanted so, or has no room.
@@ -132,12 +163,15 @@ bool GoesByFiles(const FlsmShape& shape, int number) {
 
 std::optional<FlsmTask> Push(const FlsmShape& shape, int number) {
   const FlsmLevel& level = shape.level(number);
-  if (number == shape.deepest() || level.runs.empty() || Any(level, RunUse::kLeaving) ||
-      !MustGo(shape, number)) {
+  if (number == shape.deepest() || Any(level, RunUse::kLeaving)) {
     return std::nullopt;
   }
   const std::optional<Place> place = PlaceIn(shape, number + 1);
   if (!place) {
+    return std::nullopt;
+  }
+  const bool with_level0 = number == 1 && Level0GoesAlong(shape, *place);
+  if (!MustGo(shape, number, with_level0 ? shape.level0_bytes : 0)) {
     return std::nullopt;
   }
   const bool by_files = GoesByFiles(shape, number);
@@ -149,6 +183,12 @@ std::optional<FlsmTask> Push(const FlsmShape& shape, int number) {
   for (auto run = level.runs.rbegin(); run != level.runs.rend() && run->use == RunUse::kIdle; ++run) {
     task.inputs.insert(task.inputs.begin(), run->physical);
     task.bytes += run->bytes;
+  }
+  if (with_level0) {
+    task.inputs.insert(task.inputs.begin(), 0);
+    task.bytes += shape.level0_bytes;
+    task.level0_files = shape.level0_files;
+    task.level0_bytes = shape.level0_bytes;
   }
   if (task.inputs.empty()) {
     return std::nullopt;

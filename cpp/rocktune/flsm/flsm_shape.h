@@ -10,7 +10,8 @@ namespace rocktune {
 //
 // Every sorted run is one physical level of a RocksDB database, of which it is all. Logical level i has a
 // block of `slots` physical levels, 1 + (i - 1) * slots and on; newer runs lie at lower ones, and RocksDB's
-// own level 0 holds what was flushed. Runs never move up.
+// own level 0 holds what was flushed: the newest runs of level 1, as long as it has room for them under its
+// policy. Runs never move up.
 
 inline constexpr int kMostFlsmLevels = 12;
 
@@ -53,6 +54,7 @@ struct FlsmShape {
   FlsmGranularity granularity = FlsmGranularity::kLevels;
   uint64_t file_bytes = 0;        // of one table, with files
   int largest_policy = 0;         // K of the deepest level in use, whatever its own; 0 for its own
+  uint64_t level0_most = 10;      // files that may wait in level 0 whatever the policy of level 1
   uint64_t level0_files = 0;      // that no task has taken yet
   uint64_t level0_bytes = 0;      // likewise
   bool level0_busy = false;       // RocksDB compacts its level 0 once at a time

@@ -37,7 +37,8 @@ void FlsmSimulator::Work() {
       continue;
     }
     Complete(&shape_, task, task.bytes);
-    Count(task.OutputLevel(), moves_ && task.inputs.size() == 1 ? 0 : task.bytes);
+    const bool one_run = task.inputs.size() == 1 && task.level0_files <= 1;
+    Count(task.OutputLevel(), moves_ && one_run ? 0 : task.bytes);
   }
 }
 

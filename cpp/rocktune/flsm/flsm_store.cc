@@ -2,6 +2,7 @@
 
 #include <rocksdb/table.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "rocktune/flsm/flsm_listener.h"
@@ -69,6 +70,9 @@ rocksdb::Status FlsmStore::Open(const rocksdb::Options& options, const FlsmOptio
   }
   shape.granularity = layout.granularity;
   shape.file_bytes = options.target_file_size_base;
+  // As many again may come while these are merged before RocksDB slows writes.
+  shape.level0_most = static_cast<uint64_t>(
+      std::clamp(layout.level0_runs, 0, std::max(0, options.level0_slowdown_writes_trigger) / 2));
   auto listener = std::make_shared<FlsmListener>();
   auto guard = std::make_shared<ManifestGuard>();
   rocksdb::Options tree = TreeOptions(options, shape);

@@ -58,13 +58,14 @@ bool IsFullRun(const FlsmShape& shape, int number, const FlsmRun& run) {
          static_cast<double>(run.bytes) >= share / 2;
 }
 
-bool IsFullLevel(const FlsmShape& shape, int number) {
-  return IsFull(shape.level(number).staying_bytes(), shape.Capacity(number), shape.Incoming(number));
+bool IsFullLevel(const FlsmShape& shape, int number, uint64_t further) {
+  return IsFull(shape.level(number).staying_bytes() + further, shape.Capacity(number),
+                shape.Incoming(number));
 }
 
 void Begin(FlsmShape* shape, const FlsmTask& task) {
   MarkInputs(shape, task, true);
-  if (task.kind == FlsmTask::Kind::kTakeIn) {
+  if (task.level0_files > 0) {
     shape->level0_busy = true;
     shape->level0_files = 0;
     shape->level0_bytes = 0;
@@ -87,7 +88,7 @@ void Abandon(FlsmShape* shape, const FlsmTask& task) {
   if (const auto place = Find(&level, task.output); !merges && place != level.runs.end()) {
     level.runs.erase(place);
   }
-  if (task.kind == FlsmTask::Kind::kTakeIn) {
+  if (task.level0_files > 0) {
     shape->level0_busy = false;
     shape->level0_files += task.level0_files;
     shape->level0_bytes += task.level0_bytes;
@@ -111,12 +112,13 @@ void Complete(FlsmShape* shape, const FlsmTask& task, uint64_t written) {
     level.runs.erase(place);
   }
   if (written > 0) {
-    FlsmRun run{task.output, written, sealed, RunUse::kIdle};
+    Insert(&level, FlsmRun{task.output, written, sealed, RunUse::kIdle});
+    // Only now, for the policy of the deepest level in use may be another one.
+    FlsmRun& run = *Find(&level, task.output);
     run.sealed = run.sealed || (shape->granularity == FlsmGranularity::kLevels &&
                                 task.kind != FlsmTask::Kind::kRehome && IsFullRun(*shape, number, run));
-    Insert(&level, run);
   }
-  if (task.kind == FlsmTask::Kind::kTakeIn) {
+  if (task.level0_files > 0) {
     shape->level0_busy = false;
   }
   if (task.kind == FlsmTask::Kind::kPush) {

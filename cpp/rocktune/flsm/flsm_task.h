@@ -13,7 +13,7 @@ namespace rocktune {
 struct FlsmTask {
   enum class Kind {
     kTakeIn,     // RocksDB's level 0 into level 1
-    kPush,       // a level's runs into the next level
+    kPush,       // a level's runs into the next level; of level 1 also those that are still in level 0
     kPushFiles,  // some files of a level's runs, and what they overlap, into a run of the next level
     kRehome,     // one run to a lower slot of its block, to make room above
     kJoinFiles,  // some files of a run into the next older run of its level
@@ -51,6 +51,7 @@ void Abandon(FlsmShape* shape, const FlsmTask& task);
 // 1/K of its capacity, so that there are K runs of it where K pushes do not make up a level: of ten pushes
 // seven runs take 1, 2, 1, 2, 1, 2 and 1. After a change of policy it has at least half of its share.
 bool IsFullRun(const FlsmShape& shape, int number, const FlsmRun& run);
-bool IsFullLevel(const FlsmShape& shape, int number);
+// `further` is what the level would hold besides.
+bool IsFullLevel(const FlsmShape& shape, int number, uint64_t further = 0);
 
 }  // namespace rocktune

@@ -89,7 +89,7 @@ class ModelledStore:
             policies=policies, size_ratio=size_ratio, level1_bytes=0, levels=levels,
             filters=filters, bits_per_key=bits_per_key,
         )  # fmt: skip
-        deepest = max(number for number, level in enumerate(self.shape().levels, 1) if level.run_bytes)
+        deepest = self.shape().levels_in_use
         rates = _native.flsm_false_positive_rates(layout, deepest)
         self._rates = np.array(rates + rates[-1:] * (levels - deepest))
 
@@ -127,8 +127,9 @@ class ModelledStore:
     def _looked_up(self, lookups: float) -> tuple[np.ndarray, np.ndarray]:
         """Returns, by level, how many runs so many lookups have to read and how long they take."""
         shape = self.shape()
-        held = np.array([level.held_bytes for level in shape.levels], float)
-        runs = np.array([len(level.run_bytes) for level in shape.levels], float)
+        numbers = range(1, len(shape.levels) + 1)
+        held = np.array([shape.held_bytes_of(number) for number in numbers], float)
+        runs = np.array([shape.runs_of(number) for number in numbers], float)
         held, runs = (np.pad(values, (0, len(self._rates) - len(values))) for values in (held, runs))
         here = np.zeros(len(held)) if self._absent else held / max(1.0, held.sum())
         reached = 1.0 - np.concatenate([[0.0], np.cumsum(here)[:-1]])
@@ -146,17 +147,16 @@ class ModelledStore:
         moved: np.ndarray,
     ) -> Mission:
         shape = self.shape()
-        deepest = max(number for number, level in enumerate(shape.levels, 1) if level.run_bytes)
         levels = tuple(
             LevelMission(
                 policy=level.policy,
-                runs=len(level.run_bytes),
-                filled=level.held_bytes / level.capacity_bytes,
+                runs=shape.runs_of(place + 1),
+                filled=shape.held_bytes_of(place + 1) / level.capacity_bytes,
                 passed=float(passed[place]),
                 read_s=float(read_s[place]),
                 compaction_s=float(compaction_s[place]),
                 compaction_bytes=float(moved[place]),
             )
-            for place, level in enumerate(shape.levels[:deepest])
+            for place, level in enumerate(shape.levels[: shape.levels_in_use])
         )
         return Mission(lookups, 0, writes, busy_s, shape.size_ratio, levels)

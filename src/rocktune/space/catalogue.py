@@ -280,6 +280,10 @@ _FLSM = (
         effect="Memory of the filters, on average: more spares reads of tables that have no such key.",
     ),
     Knob(
+        "flsm_level0_runs", "flsm", "files", 10, low=0, high=100, option="level0_runs", live_change="reopen",
+        effect="Files that may stay in level 0 as runs of level 1; 0 writes each into level 1 at once.",
+    ),
+    Knob(
         "flsm_workers", "flsm", "threads", 3, low=2, high=64, option="workers", live_change="reopen",
         effect="Compactions of an FLSM store that run at once.",
     ),

@@ -23,6 +23,8 @@ FIXED_OPTIONS: OptionMaps = {
     "db": {"allow_mmap_reads": "false", "max_open_files": "-1"},
     "cf": {"compression": "kSnappyCompression"},
     "table": {"cache_index_and_filter_blocks": "false"},
+    # As many as a small size ratio needs: the deepest level takes in whatever comes.
+    "flsm": {"levels": "12"},
 }
 
 _LARGEST_RATIO = 16

@@ -17,20 +17,20 @@ def test_a_mission_has_each_level_that_holds_something() -> None:
         FlsmLevel(2, 1000, (400,), (False,)),
         FlsmLevel(2, 10_000, (), ()),
     )
-    # The first is RocksDB's own level 0.
-    statistics = FlsmStatistics(
-        60, 50, 10, 30, 0, (counted(), counted(4_000, 6), counted(1_000, 0), counted())
-    )
-    mission = mission_of(statistics, FlsmShape(10, 0, 0, levels), busy_s=0.5)
+    # The first is RocksDB's own level 0, whose files are level 1's newest runs.
+    flushed = FlsmLevelStatistics(1, 1, 1, 0, 2_000, 0, 0, 0, 0)
+    statistics = FlsmStatistics(60, 50, 10, 30, 0, (flushed, counted(4_000, 6), counted(1_000, 0), counted()))
+    mission = mission_of(statistics, FlsmShape(10, 2, 20, levels), busy_s=0.5)
     assert (mission.lookups, mission.scans, mission.writes, mission.operations) == (60, 10, 30, 100)
     assert mission.read_share == 0.7
     assert mission.latency_s == 0.005
     assert [(level.policy, level.runs, level.filled) for level in mission.levels] == [
-        (3, 2, 0.5),
+        (3, 4, 0.7),
         (2, 1, 0.4),
     ]
     assert mission.levels[0].compaction_bytes == 1500
-    assert mission.level_latency_s(1) == pytest.approx((4e-6 + 6e-6) / 100)
+    assert mission.levels[0].passed == 8
+    assert mission.level_latency_s(1) == pytest.approx((2e-6 + 4e-6 + 6e-6) / 100)
     assert mission.level_latency_s(2) == pytest.approx(1e-6 / 100)
 
 

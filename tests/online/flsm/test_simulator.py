@@ -8,7 +8,7 @@ from rocktune.units import MIB
 
 
 def test_leveling_by_hand() -> None:
-    # T = 4, a buffer of 10: level 1 is written with 10 (moved, so not again), 20, 30 and 40, then moves down.
+    # T = 4, a buffer of 10: the first flush is level 1's run, written anew as 20 and 30, and as 40 at level 2.
     tree = FlsmSimulator(size_ratio=4, levels=3, write_buffer_bytes=10, file_bytes=10, moves=True)
     tree.write(40)
     assert [level.run_bytes for level in tree.shape().levels] == [(), (40,), ()]
@@ -17,10 +17,21 @@ def test_leveling_by_hand() -> None:
 
 
 def test_what_cannot_be_moved_is_written_anew() -> None:
-    tree = FlsmSimulator(size_ratio=4, levels=3, write_buffer_bytes=10, file_bytes=10, moves=False)
+    tree = FlsmSimulator(
+        size_ratio=4, levels=3, write_buffer_bytes=10, file_bytes=10, level0_runs=0, moves=False
+    )
     tree.write(40)
     # The first 10 into level 1, and the 40 into level 2.
     assert tree.written_bytes == 40 + 90 + 10 + 40
+
+
+def test_what_was_flushed_is_a_run_that_need_not_be_written_anew() -> None:
+    tree = FlsmSimulator(size_ratio=4, policies=[4], write_buffer_bytes=10, file_bytes=10, moves=False)
+    tree.write(30)
+    assert (tree.shape().level0_files, tree.shape().runs, tree.written_bytes) == (3, 3, 30)
+    tree.write(10)
+    assert [level.run_bytes for level in tree.shape().levels[:2]] == [(), (40,)]
+    assert tree.written_bytes == 40 + 40
 
 
 def test_a_hundred_terabytes_take_seconds() -> None:

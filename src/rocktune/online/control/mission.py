@@ -80,15 +80,17 @@ def mission_of(statistics: FlsmStatistics, shape: FlsmShape, busy_s: float) -> M
         shape: of the store.
         busy_s: see `Mission`.
     """
-    deepest = max((number for number, level in enumerate(shape.levels, 1) if level.run_bytes), default=1)
     levels = []
-    # The first of the statistics is RocksDB's own level 0.
-    for level, counted in zip(shape.levels[:deepest], statistics.levels[1:], strict=False):
+    # What lies in RocksDB's own level 0 are runs of level 1.
+    flushed, first, *deeper = statistics.levels
+    counts = [flushed.together(first), *deeper]
+    for number, counted in enumerate(counts[: shape.levels_in_use], 1):
+        level = shape.levels[number - 1]
         levels.append(
             LevelMission(
                 policy=level.policy,
-                runs=len(level.run_bytes),
-                filled=level.held_bytes / level.capacity_bytes,
+                runs=shape.runs_of(number),
+                filled=shape.held_bytes_of(number) / level.capacity_bytes,
                 passed=counted.passed,
                 read_s=counted.read_ns / 1e9,
                 compaction_s=counted.compaction_us / 1e6,

@@ -22,6 +22,7 @@ def flsm_layout(
     filters: Filters = "uniform",
     bits_per_key: float = 8.0,
     granularity: Granularity = "levels",
+    level0_runs: int = 10,
     workers: int = 3,
     sample_every: int = 64,
     reshape_bytes_per_s: int = 0,
@@ -39,7 +40,7 @@ def flsm_layout(
     layout = {
         "policies": policies_of(policies, size_ratio, levels), "size_ratio": size_ratio,
         "level1_bytes": level1_bytes, "levels": levels, "workers": workers,
-        "largest_policy": largest,
+        "largest_policy": largest, "level0_runs": level0_runs,
         "bits_per_key": bits_per_key, "filters": filters, "granularity": granularity,
         "sample_every": sample_every, "reshape_bytes_per_s": reshape_bytes_per_s,
     }  # fmt: skip

@@ -38,7 +38,7 @@ class FlsmShape:
 
     Attributes:
         size_ratio: T, by how much a level is larger than the one above.
-        level0_files: files that were flushed and not merged yet.
+        level0_files: files that were flushed and not merged yet; each is one of level 1's newest runs.
         level0_bytes: likewise.
         levels: from the first.
     """
@@ -51,7 +51,20 @@ class FlsmShape:
     @property
     def runs(self) -> int:
         """Sorted runs that a lookup of an absent key asks, each for its filter; smaller is better."""
-        return self.level0_files + sum(len(level.run_bytes) for level in self.levels)
+        return sum(self.runs_of(number) for number in range(1, len(self.levels) + 1))
+
+    @property
+    def levels_in_use(self) -> int:
+        """The deepest level that has a run, at least 1."""
+        return max((number for number, level in enumerate(self.levels, 1) if level.run_bytes), default=1)
+
+    def runs_of(self, number: int) -> int:
+        """Returns the sorted runs of level `number`, from 1."""
+        return len(self.levels[number - 1].run_bytes) + (self.level0_files if number == 1 else 0)
+
+    def held_bytes_of(self, number: int) -> int:
+        """Returns what level `number` holds, from 1."""
+        return self.levels[number - 1].held_bytes + (self.level0_bytes if number == 1 else 0)
 
 
 def flsm_shape_of(document: Mapping[str, Any]) -> FlsmShape:

@@ -30,6 +30,7 @@ class FlsmSimulator:
         level1_bytes: int = 0,
         levels: int = 6,
         granularity: Granularity = "levels",
+        level0_runs: int = 10,
         write_buffer_bytes: int = 64 * MIB,
         file_bytes: int = 64 * MIB,
         moves: bool | None = None,
@@ -42,6 +43,7 @@ class FlsmSimulator:
             level1_bytes: capacity of the first level; 0 for T write buffers.
             levels: at most so many.
             granularity: "levels" or "files".
+            level0_runs: files that may lie in level 0 as runs of level 1.
             write_buffer_bytes: what is flushed at a time, above 0.
             file_bytes: size of a table, above 0; matters with files alone.
             moves: whether a run that goes to an empty place is not written anew; None for what the linked
@@ -55,7 +57,7 @@ class FlsmSimulator:
             raise UserError("write_buffer_bytes and file_bytes must be above 0")
         layout = flsm_layout(
             policies=policies, size_ratio=size_ratio, level1_bytes=level1_bytes, levels=levels,
-            granularity=granularity,
+            granularity=granularity, level0_runs=level0_runs,
         )  # fmt: skip
         try:
             self._native = _native.FlsmSimulator(

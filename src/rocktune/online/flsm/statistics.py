@@ -40,6 +40,12 @@ class FlsmLevelStatistics:
         absent = self.filtered + self.false_positives
         return self.false_positives / absent if absent else math.nan
 
+    def together(self, other: "FlsmLevelStatistics") -> "FlsmLevelStatistics":
+        """Returns what has happened at both."""
+        return FlsmLevelStatistics(
+            *(own + others for own, others in zip(astuple(self), astuple(other), strict=True))
+        )
+
     def since(self, earlier: "FlsmLevelStatistics") -> "FlsmLevelStatistics":
         """Returns what has happened since."""
         return FlsmLevelStatistics(
@@ -58,7 +64,7 @@ class FlsmStatistics:
         entries_written: puts and deletes.
         busy_ns: that callers spent in lookups, writes and iterators, where writes and lookups are estimated
             from a sample; smaller is better.
-        levels: from RocksDB's own level 0, which holds what was flushed.
+        levels: from RocksDB's own level 0, which holds what was flushed: level 1's newest runs.
     """
 
     lookups: int

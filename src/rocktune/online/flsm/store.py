@@ -55,6 +55,7 @@ class FlsmStore:
         filters: Filters = "uniform",
         bits_per_key: float = 8.0,
         granularity: Granularity = "levels",
+        level0_runs: int = 10,
         workers: int = 3,
         sample_every: int = 64,
         reshape_bytes_per_s: int = 0,
@@ -74,6 +75,8 @@ class FlsmStore:
             bits_per_key: of filters, on average; 0 keeps those of `options`.
             granularity: whether full levels are pushed down whole or, "files", in parts that are as cheap as
                 can be, so that no compaction is large. For what is pushed from now on.
+            level0_runs: so many files may lie in RocksDB's level 0 as runs of level 1, but no more than half
+                of those with which RocksDB slows writes; 0 writes each flush into level 1 at once.
             workers: compactions at once.
             sample_every: one lookup of so many is looked at closely for `statistics`; 0 records none.
             reshape_bytes_per_s: while nothing is written, what may be read and written on average to join
@@ -86,8 +89,9 @@ class FlsmStore:
         """
         layout = flsm_layout(
             policies=policies, size_ratio=size_ratio, level1_bytes=level1_bytes, levels=levels,
-            filters=filters, bits_per_key=bits_per_key, granularity=granularity, workers=workers,
-            sample_every=sample_every, reshape_bytes_per_s=reshape_bytes_per_s,
+            filters=filters, bits_per_key=bits_per_key, granularity=granularity,
+            level0_runs=level0_runs, workers=workers, sample_every=sample_every,
+            reshape_bytes_per_s=reshape_bytes_per_s,
         )  # fmt: skip
         try:
             self._native = _native.FlsmStore(str(path), layout, json.dumps(options or {}))

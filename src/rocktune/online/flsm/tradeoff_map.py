@@ -157,6 +157,8 @@ def shape_options(shape: str, filters: Filters, bits_per_key: float, size_ratio:
             "table": {"filter_policy": f"bloomfilter:{bits_per_key:g}:false"},
         }
     named = {"filters": filters, "bits_per_key": f"{bits_per_key:g}", "size_ratio": str(size_ratio)}
+    # Levels that grow little are many; the deepest one takes in whatever comes.
+    named |= {"levels": "12"} if size_ratio < 6 else {}
     if shape in STATIC_POLICIES:
         policy, largest = static_policy(shape, size_ratio)
         return {"flsm": named | {"policy_1": str(policy), "largest_policy": str(largest)}}

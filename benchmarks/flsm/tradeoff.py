@@ -33,7 +33,7 @@ def tradeoff(settings: Settings) -> list[Claim]:
     """Measures every shape with every mix; `--device`, `--filters`, `--bits` and `--absent` say where.
 
     `--disk-levels` has a write buffer with which the data fill so many levels; by default it is the paper's.
-    `--further` is the points.csv of a run with other seeds, whose turns count with these.
+    `--further` are the points.csv of runs with other seeds, with commas between, whose turns count with these.
     """
     shapes = ("1", "10", "leveled") if settings.quick else (*POLICIES, *PRESETS, *STOCK)
     device = str(settings.extra["device"])
@@ -66,19 +66,17 @@ def tradeoff(settings: Settings) -> list[Claim]:
 
 
 def _further(settings: Settings) -> list[dict[str, Any]]:
-    """Returns the points that another run has measured, with turns after this one's."""
-    path = str(settings.extra["further"])
-    if not path:
-        return []
-    with Path(path).open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    texts = ("shape", "filters")
-    first = int(settings.extra["repeats"])
-    return [
-        {name: value if name in texts else float(value) for name, value in row.items()}
-        | {"turn": first + int(row["turn"])}
-        for row in rows
-    ]
+    """Returns the points that other runs have measured, with turns after this one's."""
+    turns = int(settings.extra["repeats"])
+    points: list[dict[str, Any]] = []
+    for path in filter(None, str(settings.extra["further"]).split(",")):
+        with Path(path).open(newline="") as file:
+            rows = list(csv.DictReader(file))
+        for row in rows:
+            numbers = {name: float(value) for name, value in row.items() if name not in ("shape", "filters")}
+            points.append(row | numbers | {"turn": turns + int(row["turn"])})
+        turns += 1 + max(int(row["turn"]) for row in rows)
+    return points
 
 
 def _buffer(settings: Settings) -> OptionMaps:

@@ -8,7 +8,8 @@ from rocktune.units import MIB
 
 
 def test_leveling_by_hand() -> None:
-    # T = 4, a buffer of 10: the first flush is level 1's run, written anew as 20 and 30, and as 40 at level 2.
+    # T = 4, a buffer of 10: the first flush is level 1's run,
+    # written anew as 20 and 30, then as 40 at level 2.
     tree = FlsmSimulator(size_ratio=4, levels=3, write_buffer_bytes=10, file_bytes=10, moves=True)
     tree.write(40)
     assert [level.run_bytes for level in tree.shape().levels] == [(), (40,), ()]

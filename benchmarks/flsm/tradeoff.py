@@ -13,7 +13,7 @@ import numpy as np
 from benchmarks.claims import Claim, Settings, main, ratio_interval, reported, write_csv
 from benchmarks.figures import Panel, lines, write_figure
 from benchmarks.flsm.shared import ENTRY_BYTES, RUSKEY, SIZE_RATIO, Where, buffer_at, decided_at
-from benchmarks.measuring import Teller, processors_awake
+from benchmarks.measuring import Teller, embedded_engine, processors_awake
 from rocktune import api
 from rocktune.space import OptionMaps
 from rocktune.units import format_scale
@@ -33,10 +33,28 @@ def tradeoff(settings: Settings) -> list[Claim]:
     """Measures every shape with every mix; `--device`, `--filters`, `--bits` and `--absent` say where.
 
     `--disk-levels` has a write buffer with which the data fill so many levels; by default it is the paper's.
-    `--further` are the points.csv of runs with other seeds, with commas between, whose turns count with these.
+    `--further` are the points.csv of runs with other seeds, with commas between, whose turns count too; with
+    `--repeats 0` they alone do.
     """
-    shapes = ("1", "10", "leveled") if settings.quick else (*POLICIES, *PRESETS, *STOCK)
     device = str(settings.extra["device"])
+    points = _further(settings)
+    if settings.quick or settings.extra["repeats"]:
+        points = _measured(settings, device) + points
+    with embedded_engine() as engine:
+        where = Where(engine.version, device)
+    if settings.out is not None:
+        write_csv(settings.out / "points.csv", points)
+        write_figure(settings, f"Which shape serves which mix, on {device}", _panels(points))
+    claims = []
+    for lookups in sorted({point["lookups"] for point in points}):
+        runs = _throughputs(points, lookups)
+        claims += [_best_policy(runs, lookups, where), _against_stock(runs, lookups, where)]
+    claims.append(_crossing(points, where))
+    return claims if settings.quick else [*claims, _between(points, where)]
+
+
+def _measured(settings: Settings, device: str) -> list[dict[str, Any]]:
+    shapes = ("1", "10", "leveled") if settings.quick else (*POLICIES, *PRESETS, *STOCK)
     with processors_awake():
         found = api.map_flsm(
             device=device,
@@ -53,16 +71,8 @@ def tradeoff(settings: Settings) -> list[Claim]:
             seed=settings.seed,
             observer=Teller(settings, device),
         )
-    where = Where(found["engine"], device)
-    points = found["points"] + _further(settings)
-    if settings.out is not None:
-        write_csv(settings.out / "points.csv", points)
-        write_figure(settings, f"{found['workload']} on {device}", _panels(points))
-    claims = []
-    for lookups in sorted({point["lookups"] for point in points}):
-        runs = _throughputs(points, lookups)
-        claims += [_best_policy(runs, lookups, where), _against_stock(runs, lookups, where)]
-    return [*claims, _crossing(points, where)]
+    points: list[dict[str, Any]] = found["points"]
+    return points
 
 
 def _further(settings: Settings) -> list[dict[str, Any]]:
@@ -150,6 +160,21 @@ def _crossing(points: Sequence[Mapping[str, Any]], where: Where) -> Claim:
         "the_policies_cross",
         "issue 8, must hold: the crossing",
         "the smaller of two ratios of throughput: K = 1 over 10 with most lookups, 10 over 1 with fewest",
+        ratio_interval(ratios),
+        low=1.0,
+        where=where,
+    )
+
+
+def _between(points: Sequence[Mapping[str, Any]], where: Where) -> Claim:
+    """How much a policy between the ends has over both where half of the operations look up."""
+    runs = _throughputs(points, 0.5)
+    between, end = _best(runs, POLICIES[1:-1]), _best(runs, (POLICIES[0], POLICIES[-1]))
+    ratios = [inner / outer for inner, outer in zip(runs[between], runs[end], strict=True)]
+    return decided_at(
+        "between_is_best_at_50%_lookups",
+        "issue 8, must hold: the crossing",
+        f"ratio of throughput, K = {between} over K = {end}, the better of the ends",
         ratio_interval(ratios),
         low=1.0,
         where=where,

@@ -1,8 +1,9 @@
 """Is a tuned FLSM store as fast as the best that stock RocksDB can be tuned to?
 
 The same tuner searches the FLSM store's space, leveled and universal compaction, with the same memory, device
-and budget; then the winners run in turns. An interrupted run goes on with the same `--ledger`; `--workloads`
-says which, so that several can be measured beside each other on a device that leaves the processors idle.
+and budget; then the winners run in turns. An interrupted run goes on with the same `--ledger`. With `--turns 0`
+it searches alone, so that `--workloads` can be searched beside each other on a device that leaves processors
+idle, and their winners run alone afterwards.
 """
 
 import tempfile
@@ -66,6 +67,8 @@ def tuned(settings: Settings) -> list[Claim]:
             for workload in workloads
             for space in SPACES
         }
+        if turns == 0:
+            return []
         with embedded_engine() as engine:
             for workload in workloads:
                 own = throughputs.setdefault(workload, {space: [] for space in SPACES})

@@ -1,9 +1,9 @@
 """Is a tuned FLSM store as fast as the best that stock RocksDB can be tuned to?
 
 The same tuner searches the FLSM store's space, leveled and universal compaction, with the same memory, device
-and budget; then the winners run in turns. An interrupted run goes on with the same `--ledger`. With `--turns 0`
-it searches alone, so that `--workloads` can be searched beside each other on a device that leaves processors
-idle, and their winners run alone afterwards.
+and budget; then the winners run in turns. An interrupted run goes on with the same `--ledger`. With
+`--turns 0` it searches alone, so that `--workloads` can be searched beside each other on a device that leaves
+processors idle, and their winners run alone afterwards.
 """
 
 import tempfile

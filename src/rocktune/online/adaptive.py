@@ -13,7 +13,7 @@ from typing import Any
 from rocktune import _native
 from rocktune.errors import UserError
 from rocktune.online.control import Controller, Decision, mission_of, require_torch
-from rocktune.online.flsm.layout import Filters
+from rocktune.online.flsm.layout import STEERED_LEVEL0_RUNS, Filters
 from rocktune.online.flsm.shape import flsm_shape_of
 from rocktune.online.flsm.statistics import flsm_statistics_of
 from rocktune.online.flsm.store import FlsmStore
@@ -60,6 +60,7 @@ class AdaptiveStore(FlsmStore):
         mission_operations: int = 50_000,
         filters: Filters = "uniform",
         bits_per_key: float = 8.0,
+        level0_runs: int = STEERED_LEVEL0_RUNS,
         sample_every: int = 64,
         reshape_bytes_per_s: int = 8 << 20,
         options: OptionMaps | None = None,
@@ -74,6 +75,7 @@ class AdaptiveStore(FlsmStore):
             mission_operations: after how many operations policies may change.
             filters: see `FlsmStore`; with "monkey" the first two levels learn, else the first.
             bits_per_key: see `FlsmStore`.
+            level0_runs: see `FlsmStore`, and `rocktune.online.flsm.layout.STEERED_LEVEL0_RUNS` for why 0.
             sample_every: see `FlsmStore`; at least 1, for what is not sampled cannot be learned from.
             reshape_bytes_per_s: see `FlsmStore`. Without it a policy would wait for writes to take effect.
             options: of RocksDB.
@@ -103,6 +105,7 @@ class AdaptiveStore(FlsmStore):
             path,
             filters=filters,
             bits_per_key=bits_per_key,
+            level0_runs=level0_runs,
             sample_every=sample_every,
             reshape_bytes_per_s=reshape_bytes_per_s,
             options=options,

@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 from rocktune.device import DeviceSpec
 from rocktune.engine import EmbeddedEngine, EmbeddedRun
 from rocktune.online.control import Controller, Decision, Mission, busy_seconds, mission_of
+from rocktune.online.flsm.layout import STEERED_LEVEL0_RUNS
 from rocktune.online.flsm.shape import flsm_shape_of
 from rocktune.online.flsm.statistics import FlsmStatistics, flsm_statistics_of
 from rocktune.online.plain import plain_experiment
+from rocktune.space import merged_options
 from rocktune.trial import Configuration, Experiment, Measurement, OptionMaps
 from rocktune.workload import WorkloadSpec
 
@@ -24,7 +26,8 @@ class DriveRequest:
         device: what the store's I/O may use; never scaled.
         scale: S, by which bytes, keys and a mission's operations are divided.
         operations: of one mission, at least S.
-        options: RocksDB's, and with the section "flsm" those of an FLSM store.
+        options: RocksDB's, and with the section "flsm" those of an FLSM store, whose `level0_runs` is
+            `rocktune.online.flsm.layout.STEERED_LEVEL0_RUNS` unless it is there.
         seed: decides keys and values.
     """
 
@@ -113,7 +116,10 @@ def _sessions(engine: EmbeddedEngine, request: DriveRequest) -> Iterator[tuple[i
 
 
 def _experiment(request: DriveRequest, workload: WorkloadSpec) -> Experiment:
-    return plain_experiment(workload, request.device, request.scale, request.options, request.seed)
+    options = request.options
+    if "flsm" in options:
+        options = merged_options({"flsm": {"level0_runs": str(STEERED_LEVEL0_RUNS)}}, options)
+    return plain_experiment(workload, request.device, request.scale, options, request.seed)
 
 
 class _Steered:

@@ -10,7 +10,7 @@ import numpy as np
 
 from rocktune import _native
 from rocktune.online.control.mission import LevelMission, Mission
-from rocktune.online.flsm.layout import Filters, Transition, flsm_layout
+from rocktune.online.flsm.layout import STEERED_LEVEL0_RUNS, Filters, Transition, flsm_layout
 from rocktune.online.flsm.shape import FlsmShape
 from rocktune.online.flsm.simulator import FlsmSimulator
 from rocktune.units import MIB
@@ -82,6 +82,7 @@ class ModelledStore:
             policies=policies,
             size_ratio=size_ratio,
             levels=levels,
+            level0_runs=STEERED_LEVEL0_RUNS,
             write_buffer_bytes=write_buffer_bytes,
         )
         self._tree.write(entries * entry_bytes)

@@ -1,15 +1,61 @@
 """The model of one level: what it sees, what it may do, what it is paid (RusKey, section 5.1)."""
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from rocktune.online.control.curve import cheapest_policy
 from rocktune.online.control.ddpg import DdpgAgent, DdpgSettings, Reals
 from rocktune.online.control.mission import Mission
 
 STATES = 7
 _STEP_THRESHOLD = 1 / 3
+_NORMAL = 1.4826
+"""The standard deviation of normal numbers over the median of their deviations."""
+_MOST_DEVIATIONS = 5.0
+"""Of a latency: a merge of deep levels in a mission says nothing about its policy."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What is much and what is little of a latency, for a workload on a device.
+
+    Attributes:
+        middle_s: its median.
+        deviation_s: its standard deviation, from the median of deviations, which a single merge of deep
+            levels does not blow up; above 0.
+    """
+
+    middle_s: float
+    deviation_s: float
+
+    @classmethod
+    def of(cls, latencies_s: Sequence[float]) -> "Scale":
+        """Returns the scale of what was measured, at least one value."""
+        middle_s = float(np.median(latencies_s))
+        deviation_s = _NORMAL * float(np.median(np.abs(np.subtract(latencies_s, middle_s))))
+        return cls(middle_s, deviation_s or middle_s or 1.0)
+
+    def deviations(self, latency_s: float) -> float:
+        """Returns how far a latency is from the middle, in deviations; without a unit."""
+        return (latency_s - self.middle_s) / self.deviation_s
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """A mission.
+
+    Attributes:
+        policy: K of the level.
+        level_s: the level's own latency, t_i.
+        latency_s: end to end, t'.
+    """
+
+    policy: int
+    level_s: float
+    latency_s: float
 
 
 class LearningDivergedError(ArithmeticError):
@@ -27,15 +73,15 @@ class LearnerSettings:
         level_share: alpha, the weight of the level's own latency in the reward beside the end-to-end latency;
             RusKey's 1/2.
         sweeps: how often all policies are passed through before the actor decides, and when it rests where
-            another policy was clearly better, so that the critic has seen them; at least 1.
+            the curve through all missions does not have its minimum; at least 1.
         first_steps: of gradient descent after that.
         steps: of gradient descent after each mission.
         noise: deviation of the exploration noise at first, of an action from -1 to 1.
         least_noise: what it falls to.
         noise_missions: within which it falls to a third.
         window: missions during which policies have to stay together to count as settled.
-        spread: how far apart they may be then.
-        most_missions: after so many the best policy seen is taken, settled or not.
+        spread: how far apart they may be then, and from the curve's minimum.
+        most_missions: after so many the curve decides alone.
         ddpg: of the agent.
     """
 
@@ -48,7 +94,7 @@ class LearnerSettings:
     noise_missions: int = 30
     window: int = 15
     spread: int = 2
-    most_missions: int = 300
+    most_missions: int = 100
     ddpg: DdpgSettings = field(
         default_factory=lambda: DdpgSettings(discount=0.5, target_rate=0.02, capacity=4000)
     )
@@ -72,9 +118,10 @@ class LevelLearner:
         self._noise = 0.0
         self._begin_sweep()
         self._last: tuple[Reals, Reals] | None = None
-        self._tried: list[tuple[Reals, Reals, float, Reals]] = []
-        self._scale: tuple[float, float] | None = None
-        self._costs_s: dict[int, list[float]] = {}
+        self._tried: list[tuple[Reals, Reals, _Seen, Reals]] = []
+        self._seen: list[_Seen] = []
+        self._scales: tuple[Scale, Scale] | None = None
+        self._best: int | None = None
 
     def _begin_sweep(self) -> None:
         self._passes_left, self._direction, self._swept = self._settings.sweeps, 1, 0
@@ -84,14 +131,15 @@ class LevelLearner:
     def learn(self, mission: Mission) -> int:
         """Learns from a mission, and returns the policy for the next one."""
         policy = mission.levels[self.level - 1].policy
-        state, cost_s = self._state(mission), self._cost_s(mission)
+        state = self._state(mission)
+        seen = _Seen(policy, mission.level_latency_s(self.level), mission.latency_s)
         self.missions += 1
-        self._costs_s.setdefault(policy, []).append(cost_s)
+        self._seen.append(seen)
         if self._last is not None:
-            self._remember(*self._last, cost_s, state)
+            self._remember(*self._last, seen, state)
         step = self._sweeping_step(policy, mission.size_ratio)
         if step is None:
-            if self._scale is None:
+            if self._scales is None:
                 self._begin_to_learn()
             self.agent.learn(self._settings.steps)
             if not self.agent.is_finite():
@@ -101,8 +149,9 @@ class LevelLearner:
         # What was done, not what was wished: beyond the ends nothing is.
         self._last = state, np.array([wanted - policy], np.float32)
         self._wanted.append(wanted)
-        if self._stays() and not self._is_among_the_best(int(np.median(self._wanted))):
-            # It rests where others were better: it has to look at them again.
+        self._best = self._cheapest(mission.size_ratio)
+        if self._stays() and not self._agrees():
+            # It rests where others seem better: it has to look at them again.
             self._begin_sweep()
         return wanted
 
@@ -114,52 +163,54 @@ class LevelLearner:
     def settled(self) -> int | None:
         """Returns the policy that the level has settled on, None as long as it has not.
 
-        Settled is who stays where it is, unless another policy was clearly better when it was tried.
+        It has when the actor stays about where the curve through all missions has its minimum, which of the
+        two is the more exact; or when it has had its time.
         """
-        if self._stays():
-            return int(np.median(self._wanted))
-        if self.missions >= self._settings.most_missions:
-            return min(self._costs_s, key=lambda policy: float(np.mean(self._costs_s[policy])))
+        if self.missions >= self._settings.most_missions or (self._stays() and self._agrees()):
+            return self._best
         return None
 
     def _stays(self) -> bool:
-        long_enough = self._scale is not None and len(self._wanted) == self._settings.window
+        long_enough = self._scales is not None and len(self._wanted) == self._settings.window
         return long_enough and max(self._wanted) - min(self._wanted) <= self._settings.spread
 
-    def _is_among_the_best(self, policy: int) -> bool:
-        own = self._costs_s.get(policy, [])
-        if len(own) < 2:
-            return False
-        errors = {each: _standard_error(costs) for each, costs in self._costs_s.items() if len(costs) > 1}
-        return all(
-            np.mean(own) - np.mean(self._costs_s[other]) <= 2 * np.hypot(errors[policy], error)
-            for other, error in errors.items()
-        )
+    def _agrees(self) -> bool:
+        rests_at = float(np.median(self._wanted))
+        return self._best is not None and abs(rests_at - self._best) <= self._settings.spread
 
-    def _cost_s(self, mission: Mission) -> float:
+    def _cheapest(self, size_ratio: int) -> int | None:
+        if self._scales is None:
+            return None
+        costs = [self._cost(seen) for seen in self._seen]
+        return cheapest_policy([seen.policy for seen in self._seen], costs, size_ratio)
+
+    def _cost(self, seen: _Seen) -> float:
+        """Returns alpha t_i + (1 - alpha) t', each in its own deviations, which suit any device.
+
+        In seconds the end-to-end latency, in which other levels' merges come and go, would drown the level's
+        own.
+        """
+        assert self._scales is not None
         share = self._settings.level_share
-        return share * mission.level_latency_s(self.level) + (1 - share) * mission.latency_s
+        own, whole = self._scales
+        parts = own.deviations(seen.level_s), whole.deviations(seen.latency_s)
+        level, latency = (float(np.clip(part, -_MOST_DEVIATIONS, _MOST_DEVIATIONS)) for part in parts)
+        return share * level + (1 - share) * latency
 
-    def _remember(self, state: Reals, action: Reals, cost_s: float, then: Reals) -> None:
+    def _remember(self, state: Reals, action: Reals, seen: _Seen, then: Reals) -> None:
         """Keeps an experience; rewards have to wait until it is known what is much and what is little."""
-        if self._scale is None:
-            self._tried.append((state, action, cost_s, then))
+        if self._scales is None:
+            self._tried.append((state, action, seen, then))
         else:
-            self.agent.replay.add(state, action, self._reward(cost_s), then, True)
+            self.agent.replay.add(state, action, -self._cost(seen), then, True)
 
     def _begin_to_learn(self) -> None:
-        costs_s = [cost_s for _, _, cost_s, _ in self._tried]
-        self._scale = float(np.mean(costs_s)), float(np.std(costs_s)) or 1.0
-        for state, action, cost_s, then in self._tried:
-            self.agent.replay.add(state, action, self._reward(cost_s), then, True)
+        own, whole = zip(*((seen.level_s, seen.latency_s) for seen in self._seen), strict=True)
+        self._scales = Scale.of(own), Scale.of(whole)
+        for experience in self._tried:
+            self._remember(*experience)
         self._tried = []
         self.agent.learn(self._settings.first_steps)
-
-    def _reward(self, cost_s: float) -> float:
-        """Returns the negative of the latencies, in deviations of this workload's, which suit any device."""
-        assert self._scale is not None
-        mean_s, deviation_s = self._scale
-        return float(np.clip((mean_s - cost_s) / deviation_s, -5, 5))
 
     def _sweeping_step(self, policy: int, size_ratio: int) -> int | None:
         """Returns the way up and down through all policies, None after it."""
@@ -196,7 +247,3 @@ class LevelLearner:
             ],
             np.float32,
         )
-
-
-def _standard_error(values: list[float]) -> float:
-    return float(np.std(values, ddof=1) / np.sqrt(len(values)))

@@ -11,6 +11,12 @@ Transition = Literal["flexible", "lazy", "greedy"]
 Filters = Literal["uniform", "monkey"]
 FILTERS: tuple[Filters, ...] = ("uniform", "monkey")
 Granularity = Literal["levels", "files"]
+STEERED_LEVEL0_RUNS = 0
+"""Of stores with a controller: flushes are written into level 1 at once, as pushes are into those below.
+
+Then each level's policy costs alike, and what is learned of the first holds for the others. Where flushes
+stay in level 0, level 1 gains nothing by more than a few runs, while deeper levels do.
+"""
 
 
 def flsm_layout(

@@ -13,16 +13,25 @@ struct Range {
   std::string largest;
 };
 
-// The files of a run that overlap the range, as [first, last); widens the range to all of them.
+// The files of a run that overlap the range, as [first, last); widens the range to all of them. What has its
+// boundary key in common with one of them is one of them: where a snapshot holds versions of a key they may
+// lie in two files, which RocksDB never parts.
 std::pair<std::size_t, std::size_t> Overlapping(const FlsmRunFiles& run,
                                                 const rocksdb::Comparator* comparator, Range* range) {
-  const auto first = std::partition_point(run.files.begin(), run.files.end(), [&](const FlsmFile& file) {
+  const auto& files = run.files;
+  auto first = std::partition_point(files.begin(), files.end(), [&](const FlsmFile& file) {
     return comparator->Compare(file.largest, range->smallest) < 0;
   });
-  const auto last = std::partition_point(first, run.files.end(), [&](const FlsmFile& file) {
+  auto last = std::partition_point(first, files.end(), [&](const FlsmFile& file) {
     return comparator->Compare(file.smallest, range->largest) <= 0;
   });
   if (first != last) {
+    while (first != files.begin() && comparator->Compare((first - 1)->largest, first->smallest) == 0) {
+      --first;
+    }
+    while (last != files.end() && comparator->Compare((last - 1)->largest, last->smallest) == 0) {
+      ++last;
+    }
     if (comparator->Compare(first->smallest, range->smallest) < 0) {
       range->smallest = first->smallest;
     }
@@ -30,8 +39,7 @@ std::pair<std::size_t, std::size_t> Overlapping(const FlsmRunFiles& run,
       range->largest = (last - 1)->largest;
     }
   }
-  return {static_cast<std::size_t>(first - run.files.begin()),
-          static_cast<std::size_t>(last - run.files.begin())};
+  return {static_cast<std::size_t>(first - files.begin()), static_cast<std::size_t>(last - files.begin())};
 }
 
 // Adds what of the run overlaps the range.

@@ -6,12 +6,12 @@ were not fitted tell whether the model is any good.
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from benchmarks.claims import Claim, Settings, exactly, main, reported, write_csv
 from benchmarks.flsm.shared import ENTRY_BYTES, Where, buffer_at, decided_at
 from benchmarks.measuring import embedded_engine
-from benchmarks.ruskey.driver import SIZE_RATIO, Driver, Setting
+from benchmarks.ruskey.driver import SIZE_RATIO, STORE_FLAGS, Driver, setting_of
 from rocktune.online.control.mission import Mission
 from rocktune.online.fitting import fitted_costs
 from rocktune.online.modelled import ModelledStore, StoreCosts
@@ -28,32 +28,35 @@ WITHIN = 0.25
 
 def costs(settings: Settings) -> list[Claim]:
     """Drives the store, fits, and drives policies that were not fitted; `--device` says where."""
-    device = str(settings.extra["device"])
+    base = setting_of(settings)
     workloads = tuple(WORKLOADS)[: 2 if settings.quick else None]
     with embedded_engine() as engine:
 
         def served(policy: int, workload: str, bits: float) -> list[Mission]:
-            setting = Setting(device, "uniform", bits)
+            setting = replace(base, bits_per_key=bits)
             sessions = [(workload, 60 if settings.quick else int(settings.extra["missions"]))]
             done = Driver(settings, setting, engine).drive(f"static:{policy}", sessions, settings.seed)
             settings.say(f"K = {policy}, {workload}, {bits:g} bits: {done[-1].latency_us:.0f} us")
             # The first half brings the tree into a state that lasts.
             return [each.told for each in done[len(done) // 2 :] if each.told is not None]
 
-        where = Where(engine.version, device)
+        where = Where(engine.version, base.device)
         fitted = {
             (policy, workload, bits): served(policy, workload, bits)
             for policy in FITTED
             for workload in workloads
             for bits in (FEW_BITS, BITS)
         }
-        found = fitted_costs(list(fitted.values()))
+        found = fitted_costs(list(fitted.values()), absent=base.absent)
         held_out = {
             (policy, workload, BITS): served(policy, workload, BITS)
             for policy in HELD_OUT[: 1 if settings.quick else None]
             for workload in workloads
         }
-    rows = [_row(settings, found, *place, missions) for place, missions in (fitted | held_out).items()]
+    rows = [
+        _row(settings, base.absent, found, *place, missions)
+        for place, missions in (fitted | held_out).items()
+    ]
     if settings.out is not None:
         settings.out.mkdir(parents=True, exist_ok=True)
         (settings.out / "costs.json").write_text(json.dumps(asdict(found), indent=1) + "\n", "utf-8")
@@ -85,6 +88,7 @@ def _near(row: Row, where: Where) -> Claim:
 
 def _row(
     settings: Settings,
+    absent: bool,
     found: StoreCosts,
     policy: int,
     workload: str,
@@ -98,6 +102,7 @@ def _row(
         policies=[policy],
         size_ratio=SIZE_RATIO,
         bits_per_key=bits,
+        absent=absent,
         write_buffer_bytes=int(buffer_at(settings.scale)["cf"]["write_buffer_size"]) // settings.scale,
         seed=settings.seed,
     )
@@ -116,5 +121,5 @@ if __name__ == "__main__":
         costs,
         scale=128,
         quick_scale=2048,
-        extra={"device": Setting.device, "missions": 400},
+        extra=STORE_FLAGS | {"missions": 400},
     )

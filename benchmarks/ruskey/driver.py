@@ -21,6 +21,7 @@ from rocktune.online.modelled import ModelledStore, StoreCosts
 from rocktune.space import merged_options
 from rocktune.workload import WorkloadSpec, load_workload
 from rocktune.workload.ruskey import ENTRIES
+from rocktune.workload.spec import SessionSpec
 
 SIZE_RATIO = 10
 ON_A_STORE = "none"
@@ -38,16 +39,32 @@ class Setting:
         device: what the store's I/O may use.
         filters: how filters share out their memory.
         bits_per_key: of filters, on average.
+        absent: whether lookups are of keys that are not there.
         operations: of a mission at full size.
     """
 
     device: str = "cloud-gp3"
     filters: Filters = "uniform"
     bits_per_key: float = 8.0
+    absent: bool = False
     operations: int = 50_000
 
 
-MONKEY = Setting(filters="monkey", bits_per_key=4.0)
+STORE_FLAGS = {"device": Setting.device, "absent": "no", "operations": Setting.operations}
+"""What flags say of the setting, with its defaults."""
+FLAGS = STORE_FLAGS | {"costs": ON_A_STORE}
+"""Those of every benchmark whose stores may be modelled."""
+
+
+def setting_of(settings: Settings, filters: Filters = "uniform") -> Setting:
+    """Returns the setting that the flags say; Monkey's filters have 4 bits, as the paper's."""
+    return Setting(
+        device=str(settings.extra["device"]),
+        filters=filters,
+        bits_per_key=4.0 if filters == "monkey" else Setting.bits_per_key,
+        absent=settings.extra["absent"] == "yes",
+        operations=int(settings.extra["operations"]),
+    )
 
 
 @dataclass(frozen=True)
@@ -78,10 +95,7 @@ class Driver:
 
     def drive(self, controller: str, sessions: Sessions, seed: int) -> list[DrivenMission]:
         """Drives a store under a controller, or one of RocksDB's own styles by its name."""
-        loaded = [
-            (load_workload(workload) if isinstance(workload, str) else workload, missions)
-            for workload, missions in sessions
-        ]
+        loaded = [(self._workload(workload), missions) for workload, missions in sessions]
         if self.costs is not None:
             return list(self._modelled(self.costs, controller, loaded, seed))
         assert self.engine is not None
@@ -106,6 +120,10 @@ class Driver:
         with processors_awake():
             return run_drive(self.engine, request, made)
 
+    def _workload(self, workload: str | WorkloadSpec) -> WorkloadSpec:
+        loaded = load_workload(workload) if isinstance(workload, str) else workload
+        return looking_for_absent_keys(loaded) if self.setting.absent else loaded
+
     def _modelled(
         self, costs: StoreCosts, controller: str, sessions: Sequence[tuple[WorkloadSpec, int]], seed: int
     ) -> Iterator[DrivenMission]:
@@ -118,10 +136,22 @@ class Driver:
             size_ratio=SIZE_RATIO,
             filters=self.setting.filters,
             bits_per_key=self.setting.bits_per_key,
+            absent=self.setting.absent,
             seed=seed,
         )
         shares = [(_read_share(workload), missions) for workload, missions in sessions]
         return served(store, chosen.made(self.setting.filters, seed), shares, self.setting.operations)
+
+
+def looking_for_absent_keys(workload: WorkloadSpec) -> WorkloadSpec:
+    """Returns a workload whose lookups are of keys that are not there."""
+
+    def changed(session: SessionSpec) -> SessionSpec:
+        mix = session.mix
+        absent = mix.model_copy(update={"get": 0.0, "get_absent": mix.get + mix.get_absent})
+        return session.model_copy(update={"mix": absent})
+
+    return workload.model_copy(update={"sessions": tuple(map(changed, workload.sessions))})
 
 
 @contextmanager
@@ -172,4 +202,4 @@ def _read_share(workload: WorkloadSpec) -> float:
     (session,) = workload.sessions
     if workload.key_chooser.kind != "uniform" or session.mix.scan:
         raise UserError(f"costs: a modelled store has no {workload.name}; leave --costs out")
-    return session.mix.get
+    return session.mix.get + session.mix.get_absent

@@ -15,7 +15,7 @@ from benchmarks.claims import (
 )
 from benchmarks.figures import Panel, lines, write_figure
 from benchmarks.flsm.shared import Where, decided_at
-from benchmarks.ruskey.driver import ON_A_STORE, Setting, driver_of
+from benchmarks.ruskey.driver import FLAGS, driver_of, setting_of
 from benchmarks.ruskey.shared import (
     LEARNED,
     POLICIES,
@@ -48,7 +48,7 @@ def dynamic(settings: Settings) -> list[Claim]:
     controllers = ("static:1", "static:10", "leveled") if settings.quick else _controllers()
     missions = 3 if settings.quick else int(settings.extra["missions"])
     sessions = [(name, missions) for name in SESSION_NAMES]
-    with driver_of(settings, Setting(str(settings.extra["device"]))) as driver:
+    with driver_of(settings, setting_of(settings)) as driver:
         drives: Drives = {controller: [] for controller in driver.those_known(controllers)}
         for turn in range(1 if settings.quick else int(settings.extra["repeats"])):
             for controller, turns in drives.items():
@@ -227,5 +227,5 @@ if __name__ == "__main__":
         dynamic,
         scale=128,
         quick_scale=2048,
-        extra={"device": Setting.device, "missions": 400, "repeats": 3, "costs": ON_A_STORE},
+        extra=FLAGS | {"missions": 400, "repeats": 3},
     )

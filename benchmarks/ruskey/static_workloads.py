@@ -5,7 +5,7 @@ import numpy as np
 from benchmarks.claims import Claim, Settings, main, mean_interval, ratio_interval, reported, write_csv
 from benchmarks.figures import Panel, lines, write_figure
 from benchmarks.flsm.shared import Where, decided_at
-from benchmarks.ruskey.driver import MONKEY, ON_A_STORE, Driver, Setting, driver_of
+from benchmarks.ruskey.driver import FLAGS, Driver, driver_of, setting_of
 from benchmarks.ruskey.shared import LEARNED, POLICIES, best_of, latency_us, mission_rows, settled
 from rocktune.online import DrivenMission
 from rocktune.workload import WorkloadSpec, load_workload
@@ -26,9 +26,7 @@ def static_workloads(settings: Settings) -> list[Claim]:
 
     `--costs FILE` does it on a modelled store of the paper's size.
     """
-    monkey = settings.extra["filters"] == "monkey"
-    base = MONKEY if monkey else Setting()
-    setting = Setting(str(settings.extra["device"]), base.filters, base.bits_per_key)
+    setting = setting_of(settings, "monkey" if settings.extra["filters"] == "monkey" else "uniform")
     missions = 6 if settings.quick else int(settings.extra["missions"])
     controllers = ("static:1", "static:10") if settings.quick else (*POLICIES, "lazy-leveling", LEARNED)
     with driver_of(settings, setting) as driver:
@@ -152,12 +150,5 @@ if __name__ == "__main__":
         static_workloads,
         scale=128,
         quick_scale=2048,
-        extra={
-            "filters": "uniform",
-            "keys": "uniform",
-            "device": Setting.device,
-            "missions": 400,
-            "repeats": 3,
-            "costs": ON_A_STORE,
-        },
+        extra=FLAGS | {"filters": "uniform", "keys": "uniform", "missions": 400, "repeats": 3},
     )

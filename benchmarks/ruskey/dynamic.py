@@ -1,5 +1,7 @@
 """Figures 7, 12 and 13, table 3: five workloads in turn, against policies that stay and thresholds."""
 
+from pathlib import Path
+
 import numpy as np
 from scipy.stats import rankdata
 
@@ -19,13 +21,16 @@ from benchmarks.ruskey.driver import FLAGS, driver_of, setting_of
 from benchmarks.ruskey.shared import (
     LEARNED,
     POLICIES,
+    Drives,
+    Served,
     best_of,
     by_session,
     latency_us,
     mission_rows,
+    read_drives,
     settled,
 )
-from rocktune.online import SESSIONS, DrivenMission
+from rocktune.online import SESSIONS
 from rocktune.online.flsm.tradeoff_map import STOCK
 
 SESSION_NAMES = tuple(session.workload for session in SESSIONS["ruskey-dynamic"].sessions)
@@ -40,19 +45,23 @@ PAPER_RANK = 1.2
 MOST_REGRET = 0.1
 BAD = 1.2
 
-Drives = dict[str, list[list[DrivenMission]]]
-
 
 def dynamic(settings: Settings) -> list[Claim]:
-    """Drives every controller through sessions of `--missions`; `--costs FILE`: on a modelled store."""
+    """Drives every controller through sessions of `--missions`; `--costs FILE`: on a modelled store.
+
+    `--further` are the missions.csv of runs with other seeds, with commas between, whose turns count too;
+    with `--repeats 0` they alone do.
+    """
     controllers = ("static:1", "static:10", "leveled") if settings.quick else _controllers()
     missions = 3 if settings.quick else int(settings.extra["missions"])
     sessions = [(name, missions) for name in SESSION_NAMES]
     with driver_of(settings, setting_of(settings)) as driver:
         drives: Drives = {controller: [] for controller in driver.those_known(controllers)}
+        drives |= read_drives(Path(path) for path in str(settings.extra["further"]).split(",") if path)
         for turn in range(1 if settings.quick else int(settings.extra["repeats"])):
             for controller, turns in drives.items():
-                turns.append(driver.drive(controller, sessions, settings.seed + turn))
+                driven = driver.drive(controller, sessions, settings.seed + turn)
+                turns.append([Served.of(mission) for mission in driven])
                 settings.say(f"turn {turn + 1}, {controller}: {_seconds(turns[-1]):.0f} s")
         where = driver.where
     _write(settings, drives)
@@ -72,7 +81,7 @@ def _controllers() -> tuple[str, ...]:
     return (*POLICIES, *GREEDY, LEARNED, *STOCK)
 
 
-def _seconds(missions: list[DrivenMission]) -> float:
+def _seconds(missions: list[Served]) -> float:
     return sum(mission.seconds for mission in missions)
 
 
@@ -187,13 +196,7 @@ def _learner(drives: Drives, where: Where) -> Claim:
 def _write(settings: Settings, drives: Drives) -> None:
     if settings.out is None:
         return
-    rows = [
-        {"controller": controller, "turn": turn, **row}
-        for controller, turns in drives.items()
-        for turn, missions in enumerate(turns)
-        for row in mission_rows(missions)
-    ]
-    write_csv(settings.out / "missions.csv", rows)
+    write_csv(settings.out / "missions.csv", mission_rows(drives))
 
     def smooth(controller: str) -> list[float]:
         median = np.median([[m.latency_us for m in missions] for missions in drives[controller]], axis=0)
@@ -227,5 +230,5 @@ if __name__ == "__main__":
         dynamic,
         scale=128,
         quick_scale=2048,
-        extra=FLAGS | {"missions": 400, "repeats": 3},
+        extra=FLAGS | {"missions": 400, "repeats": 3, "further": ""},
     )

@@ -6,8 +6,16 @@ from benchmarks.claims import Claim, Settings, main, mean_interval, ratio_interv
 from benchmarks.figures import Panel, lines, write_figure
 from benchmarks.flsm.shared import Where, decided_at
 from benchmarks.ruskey.driver import FLAGS, Driver, driver_of, setting_of
-from benchmarks.ruskey.shared import LEARNED, POLICIES, best_of, latency_us, mission_rows, settled
-from rocktune.online import DrivenMission
+from benchmarks.ruskey.shared import (
+    LEARNED,
+    POLICIES,
+    Drives,
+    Served,
+    best_of,
+    latency_us,
+    mission_rows,
+    settled,
+)
 from rocktune.workload import WorkloadSpec, load_workload
 from rocktune.workload.distributions import KeyChooserSpec
 from rocktune.workload.spec import MixSpec, SessionSpec
@@ -17,8 +25,8 @@ PAPER_MISSIONS = {"ruskey-write-heavy": 300, "ruskey-balanced": 600, "ruskey-rea
 SKEW = 0.99
 MOST = 1.05
 
-Drives = dict[str, dict[str, list[list[DrivenMission]]]]
-"""By workload and controller, one for each turn."""
+AllDrives = dict[str, Drives]
+"""By workload."""
 
 
 def static_workloads(settings: Settings) -> list[Claim]:
@@ -61,19 +69,18 @@ def _workloads(settings: Settings) -> list[WorkloadSpec]:
     return [*zipfian, uniform[0].model_copy(update=ranges)]
 
 
-def _drives(
-    driver: Driver, controllers: tuple[str, ...], workload: WorkloadSpec, missions: int
-) -> dict[str, list[list[DrivenMission]]]:
+def _drives(driver: Driver, controllers: tuple[str, ...], workload: WorkloadSpec, missions: int) -> Drives:
     settings = driver.settings
-    done: dict[str, list[list[DrivenMission]]] = {controller: [] for controller in controllers}
+    done: Drives = {controller: [] for controller in controllers}
     for turn in range(1 if settings.quick else int(settings.extra["repeats"])):
         for controller, turns in done.items():
-            turns.append(driver.drive(controller, [(workload, missions)], settings.seed + turn))
+            driven = driver.drive(controller, [(workload, missions)], settings.seed + turn)
+            turns.append([Served.of(mission) for mission in driven])
         settings.say(f"{workload.name}, turn {turn + 1}")
     return done
 
 
-def _after(drives: Drives, workload: str, controller: str) -> list[float]:
+def _after(drives: AllDrives, workload: str, controller: str) -> list[float]:
     """Returns the latencies once Lerp has settled, of every controller in the same missions."""
     found = []
     for turn, missions in enumerate(drives[workload][controller]):
@@ -83,7 +90,7 @@ def _after(drives: Drives, workload: str, controller: str) -> list[float]:
     return found
 
 
-def _near_the_best(drives: Drives, workload: str, where: Where) -> Claim:
+def _near_the_best(drives: AllDrives, workload: str, where: Where) -> Claim:
     latencies = {controller: _after(drives, workload, controller) for controller in drives[workload]}
     best = best_of(latencies, POLICIES)
     ratios = [own / other for own, other in zip(latencies[LEARNED], latencies[best], strict=True)]
@@ -98,7 +105,7 @@ def _near_the_best(drives: Drives, workload: str, where: Where) -> Claim:
     )
 
 
-def _convergence(drives: Drives, workload: str, where: Where) -> Claim:
+def _convergence(drives: AllDrives, workload: str, where: Where) -> Claim:
     missions = [float(len(done) - len(settled(done))) for done in drives[workload][LEARNED]]
     return reported(
         f"{workload}_missions_to_settle",
@@ -111,7 +118,7 @@ def _convergence(drives: Drives, workload: str, where: Where) -> Claim:
     )
 
 
-def _latency(drives: Drives, workload: str, controller: str, where: Where) -> Claim:
+def _latency(drives: AllDrives, workload: str, controller: str, where: Where) -> Claim:
     return reported(
         f"{workload}_{controller}_latency",
         "RusKey, figures 6 and 8",
@@ -122,16 +129,10 @@ def _latency(drives: Drives, workload: str, controller: str, where: Where) -> Cl
     )
 
 
-def _write(settings: Settings, drives: Drives) -> None:
+def _write(settings: Settings, drives: AllDrives) -> None:
     if settings.out is None:
         return
-    rows = [
-        {"workload": workload, "controller": controller, "turn": turn, **row}
-        for workload, each in drives.items()
-        for controller, turns in each.items()
-        for turn, missions in enumerate(turns)
-        for row in mission_rows(missions)
-    ]
+    rows = [{"workload": workload, **row} for workload, each in drives.items() for row in mission_rows(each)]
     write_csv(settings.out / "missions.csv", rows)
     panels = []
     for workload, each in drives.items():

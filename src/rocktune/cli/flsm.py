@@ -22,11 +22,18 @@ from rocktune.units import format_bytes, format_seconds, parse_bytes
 _BAR = 40
 """Characters that a full level takes."""
 
-flsm = typer.Typer()
-app.add_typer(flsm, name="flsm")
+flsm_stores = typer.Typer()
+app.add_typer(flsm_stores, name="flsm")
 
 
-@flsm.command()
+@flsm_stores.callback(invoke_without_command=True)
+def flsm(context: typer.Context) -> None:
+    """Show, simulate and compare the shapes of FLSM stores."""
+    if context.invoked_subcommand is None:
+        print_line(context.get_help())
+
+
+@flsm_stores.command()
 def shape(
     db: Annotated[Path, typer.Argument(metavar="DB", help="The store's directory; it may be open.")],
     json: options.Json = False,
@@ -35,7 +42,7 @@ def shape(
     show_result(api.flsm_shape(db), json, _print_shape)
 
 
-@flsm.command()
+@flsm_stores.command()
 def simulate(
     written: Annotated[str, typer.Argument(metavar="SIZE", help="What is written, such as 1TiB.")],
     policies: Annotated[
@@ -72,7 +79,7 @@ def simulate(
     show_result(found, json, _print_simulation)
 
 
-@flsm.command("map")
+@flsm_stores.command("map")
 def trade_off(
     device: Annotated[str, typer.Option(metavar="NAME|FILE", help="What the stores' I/O may use.")],
     workload: options.Workload = None,

@@ -13,7 +13,7 @@ from typing import Any
 from rocktune import _native
 from rocktune.errors import UserError
 from rocktune.online.control import Controller, Decision, mission_of, require_torch
-from rocktune.online.flsm.layout import STEERED_LEVEL0_RUNS, Filters
+from rocktune.online.flsm.layout import SAMPLE_EVERY, STEERED_LEVEL0_RUNS, Filters
 from rocktune.online.flsm.shape import flsm_shape_of
 from rocktune.online.flsm.statistics import flsm_statistics_of
 from rocktune.online.flsm.store import FlsmStore
@@ -61,7 +61,7 @@ class AdaptiveStore(FlsmStore):
         filters: Filters = "uniform",
         bits_per_key: float = 8.0,
         level0_runs: int = STEERED_LEVEL0_RUNS,
-        sample_every: int = 64,
+        sample_every: int = SAMPLE_EVERY,
         reshape_bytes_per_s: int = 8 << 20,
         options: OptionMaps | None = None,
         seed: int = 1,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from rocktune.device import DeviceSpec
 from rocktune.engine import EmbeddedEngine, EmbeddedRun
 from rocktune.online.control import Controller, Decision, Mission, busy_seconds, mission_of
-from rocktune.online.flsm.layout import STEERED_LEVEL0_RUNS
+from rocktune.online.flsm.layout import SAMPLE_EVERY, STEERED_LEVEL0_RUNS
 from rocktune.online.flsm.shape import flsm_shape_of
 from rocktune.online.flsm.statistics import FlsmStatistics, flsm_statistics_of
 from rocktune.online.plain import plain_experiment
@@ -27,7 +27,8 @@ class DriveRequest:
         scale: S, by which bytes, keys and a mission's operations are divided.
         operations: of one mission, at least S.
         options: RocksDB's, and with the section "flsm" those of an FLSM store, whose `level0_runs` is
-            `rocktune.online.flsm.layout.STEERED_LEVEL0_RUNS` unless it is there.
+            `rocktune.online.flsm.layout.STEERED_LEVEL0_RUNS` unless it is there, and whose `sample_every` is
+            divided by S, at least 1.
         seed: decides keys and values.
     """
 
@@ -118,7 +119,10 @@ def _sessions(engine: EmbeddedEngine, request: DriveRequest) -> Iterator[tuple[i
 def _experiment(request: DriveRequest, workload: WorkloadSpec) -> Experiment:
     options = request.options
     if "flsm" in options:
-        options = merged_options({"flsm": {"level0_runs": str(STEERED_LEVEL0_RUNS)}}, options)
+        # As many lookups of a mission are looked at closely as at full size.
+        sample_every = max(1, SAMPLE_EVERY // request.scale)
+        steered = {"level0_runs": str(STEERED_LEVEL0_RUNS), "sample_every": str(sample_every)}
+        options = merged_options({"flsm": steered}, options)
     return plain_experiment(workload, request.device, request.scale, options, request.seed)
 
 

@@ -4,35 +4,37 @@ import pytest
 
 from rocktune.online.control.curve import cheapest_policy
 
+POLICIES = [1, 2, 5, 10]
 
-def cost(policy: int) -> float:
-    """Smallest at K = 3: 1 + 2 K + 18 / K has its minimum at the root of 18 / 2."""
-    return 1 + 2 * policy + 18 / policy
+
+def reads_s(policy: int) -> float:
+    """What reads cost: 3 us and 2 us a run."""
+    return 3e-6 + 2e-6 * policy
+
+
+def merges_s(policy: int) -> float:
+    """What merges cost: 4 us for each of (10 / K + 1) / 2 writings."""
+    return 4e-6 * (10 / policy + 1) / 2
 
 
 def test_the_minimum_lies_where_it_is_by_hand() -> None:
-    policies = [1, 2, 5, 10]
-    assert cheapest_policy(policies, [cost(policy) for policy in policies], 10) == 3
+    # 2 K + 20 / K has it at the root of 10; K = 3 gives 12.67, K = 4 gives 13.
+    reads = [reads_s(policy) for policy in POLICIES]
+    assert cheapest_policy(POLICIES, reads, [merges_s(policy) for policy in POLICIES], 10) == 3
 
 
-def test_costs_count_from_any_zero_and_in_any_unit() -> None:
-    policies = [1, 2, 5, 10]
-    assert cheapest_policy(policies, [1e-6 * cost(policy) - 7 for policy in policies], 10) == 3
+def test_merges_that_come_later_than_their_policy_count_all_the_same() -> None:
+    # All of a sweep's in one mission, that of K = 10.
+    merges = [0.0, 0.0, 0.0, sum(merges_s(policy) for policy in POLICIES)]
+    assert cheapest_policy(POLICIES, [reads_s(policy) for policy in POLICIES], merges, 10) == 3
 
 
-@pytest.mark.parametrize(("slope", "best"), [(1.0, 1), (-1.0, 10)])
-def test_what_only_rises_or_falls_is_best_at_an_end(slope: float, best: int) -> None:
-    assert cheapest_policy([2, 4, 8], [2 * slope, 4 * slope, 8 * slope], 10) == best
+@pytest.mark.parametrize(("read_us", "merge_us", "best"), [(1.0, 0.0, 1), (0.0, 1.0, 10), (-1.0, 1.0, 10)])
+def test_what_costs_nothing_leaves_it_to_the_other(read_us: float, merge_us: float, best: int) -> None:
+    reads = [1e-6 * read_us * policy for policy in POLICIES]
+    assert cheapest_policy(POLICIES, reads, [merge_us * merges_s(policy) for policy in POLICIES], 10) == best
 
 
-def test_a_merge_that_falls_to_a_policy_is_not_held_against_it() -> None:
-    policies = [1, 2, 3, 5, 10] * 3
-    costs = [cost(policy) for policy in policies]
-    costs[2] = 1000
-    assert cheapest_policy(policies, costs, 10) == 3
-
-
-def test_two_policies_tell_nothing_unless_there_are_no_more() -> None:
-    assert cheapest_policy([1, 2, 1], [1, 2, 1], 10) is None
-    assert cheapest_policy([], [], 10) is None
-    assert cheapest_policy([1, 2, 1], [2, 1, 2], 2) == 2
+def test_one_policy_tells_nothing() -> None:
+    assert cheapest_policy([2, 2], [1.0, 2.0], [1.0, 1.0], 10) is None
+    assert cheapest_policy([], [], [], 10) is None

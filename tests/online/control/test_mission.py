@@ -30,8 +30,8 @@ def test_a_mission_has_each_level_that_holds_something() -> None:
     ]
     assert mission.levels[0].compaction_bytes == 1500
     assert mission.levels[0].passed == 8
-    assert mission.level_latency_s(1) == pytest.approx((2e-6 + 4e-6 + 6e-6) / 100)
-    assert mission.level_latency_s(2) == pytest.approx(1e-6 / 100)
+    assert [level.read_s for level in mission.levels] == pytest.approx([6e-6, 1e-6])
+    assert [level.compaction_s for level in mission.levels] == pytest.approx([6e-6, 0])
 
 
 def test_a_store_that_holds_nothing_has_one_level() -> None:

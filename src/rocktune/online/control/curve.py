@@ -1,46 +1,37 @@
 """What a level's policy costs: a curve through all that was measured (RusKey, equation 5)."""
 
-from collections import defaultdict
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.optimize import lsq_linear
-
-_PARTS = 3
-"""Of the curve, so that as many policies have to be known."""
 
 
-def cheapest_policy(policies: Sequence[int], costs: Sequence[float], size_ratio: int) -> int | None:
-    """Returns the policy from 1 to T at which c + r K + w / K is smallest, fitted by least squares.
+def cheapest_policy(
+    policies: Sequence[int], reads_s: Sequence[float], merges_s: Sequence[float], size_ratio: int
+) -> int | None:
+    """Returns the policy from 1 to T with which a level's reads and merges together cost least.
 
-    Lookups cost in proportion to the runs that they may read in vain, updates to how often they are merged,
-    T / K times; c is what other levels cost. A mission alone says little, for what the others do meanwhile
-    differs by more than K does; all missions of a workload together are three numbers. Of each policy's
-    missions counts the median, since a merge of deep levels costs many times an ordinary mission and falls to
-    whatever policy there is just then.
+    Reads cost in proportion to the runs that may be read in vain, c + r K. What a push brings is written
+    (T / K + 1) / 2 times: T / K pushes make a run, of which the first is written as often as there are, the
+    last once. A mission alone says little, for runs and merges follow the policy only after a while; all
+    missions of a workload together are three numbers, by least squares.
 
     Args:
         policies: of each mission, from 1.
-        costs: what it cost, in any unit and from any zero.
+        reads_s: what the level's reads cost an operation.
+        merges_s: likewise its merges.
         size_ratio: T.
 
     Returns:
-        None while too few policies have been tried to tell.
+        None while only one policy has been tried, or none.
     """
-    by_policy: dict[int, list[float]] = defaultdict(list)
-    for policy, cost in zip(policies, costs, strict=True):
-        by_policy[policy].append(cost)
-    if len(by_policy) < min(_PARTS, size_ratio):
+    if len(set(policies)) < 2:
         return None
-    medians = np.array([np.median(each) for each in by_policy.values()])
-    # A median of more missions counts as so many.
-    weights = np.sqrt([len(each) for each in by_policy.values()])
-    columns = weights[:, None] * _columns(np.array(list(by_policy), float))
-    fitted = lsq_linear(columns, weights * medians, ([-np.inf, 0, 0], np.inf)).x
-    candidates = np.arange(1, size_ratio + 1)
-    return int(candidates[np.argmin(_columns(candidates) @ fitted)])
+    tried, candidates = np.array(policies, float), np.arange(1, size_ratio + 1)
+    read_s = max(0.0, float(np.polyfit(tried, reads_s, 1)[0]))
+    write_s = float(np.sum(merges_s) / np.sum(_writings(tried, size_ratio)))
+    return int(candidates[np.argmin(read_s * candidates + write_s * _writings(candidates, size_ratio))])
 
 
-def _columns(policies: np.ndarray) -> np.ndarray:
-    """Returns shape (n, 3): what c, r and w are multiplied by."""
-    return np.stack([np.ones(len(policies)), policies, 1 / policies], axis=1)
+def _writings(policies: np.ndarray, size_ratio: int) -> np.ndarray:
+    """Returns how often an entry is written at a level."""
+    return (size_ratio / policies + 1) / 2

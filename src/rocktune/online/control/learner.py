@@ -9,6 +9,7 @@ import numpy as np
 from rocktune.online.control.curve import cheapest_policy
 from rocktune.online.control.ddpg import DdpgAgent, DdpgSettings, Reals
 from rocktune.online.control.mission import Mission
+from rocktune.online.control.prices import Prices
 
 STATES = 7
 _STEP_THRESHOLD = 1 / 3
@@ -43,21 +44,6 @@ class Scale:
         return (latency_s - self.middle_s) / self.deviation_s
 
 
-@dataclass(frozen=True)
-class _Seen:
-    """A mission.
-
-    Attributes:
-        policy: K of the level.
-        level_s: the level's own latency, t_i.
-        latency_s: end to end, t'.
-    """
-
-    policy: int
-    level_s: float
-    latency_s: float
-
-
 class LearningDivergedError(ArithmeticError):
     """Weights have become infinite or no numbers, so that the agent is of no use any more."""
 
@@ -70,7 +56,7 @@ class LearnerSettings:
     """Hyper-parameters of a level's learner.
 
     Attributes:
-        level_share: alpha, the weight of the level's own latency in the reward beside the end-to-end latency;
+        level_share: alpha, the weight of the level's own cost in the reward beside the end-to-end latency;
             RusKey's 1/2.
         sweeps: how often all policies are passed through before the actor decides, and when it rests where
             the curve through all missions does not have its minimum; at least 1.
@@ -118,9 +104,9 @@ class LevelLearner:
         self._noise = 0.0
         self._begin_sweep()
         self._last: tuple[Reals, Reals] | None = None
-        self._tried: list[tuple[Reals, Reals, _Seen, Reals]] = []
-        self._seen: list[_Seen] = []
-        self._scales: tuple[Scale, Scale] | None = None
+        self._tried: list[tuple[Reals, Reals, Mission, Reals]] = []
+        self._seen: list[Mission] = []
+        self._scales: tuple[Prices, Scale, Scale] | None = None
         self._best: int | None = None
 
     def _begin_sweep(self) -> None:
@@ -132,11 +118,10 @@ class LevelLearner:
         """Learns from a mission, and returns the policy for the next one."""
         policy = mission.levels[self.level - 1].policy
         state = self._state(mission)
-        seen = _Seen(policy, mission.level_latency_s(self.level), mission.latency_s)
         self.missions += 1
-        self._seen.append(seen)
+        self._seen.append(mission)
         if self._last is not None:
-            self._remember(*self._last, seen, state)
+            self._remember(*self._last, mission, state)
         step = self._sweeping_step(policy, mission.size_ratio)
         if step is None:
             if self._scales is None:
@@ -181,10 +166,17 @@ class LevelLearner:
     def _cheapest(self, size_ratio: int) -> int | None:
         if self._scales is None:
             return None
-        costs = [self._cost(seen) for seen in self._seen]
-        return cheapest_policy([seen.policy for seen in self._seen], costs, size_ratio)
+        prices = Prices.of(self._seen)
+        reads_s, merges_s = zip(*(self._costs_s(seen, prices) for seen in self._seen), strict=True)
+        policies = [seen.levels[self.level - 1].policy for seen in self._seen]
+        return cheapest_policy(policies, reads_s, merges_s, size_ratio)
 
-    def _cost(self, seen: _Seen) -> float:
+    def _costs_s(self, seen: Mission, prices: Prices) -> tuple[float, float]:
+        """Returns what the level's reads and its merges cost an operation."""
+        place = self.level - 1
+        return prices.levels_reads_s(seen)[place], prices.merges_s(seen, seen.levels[place])
+
+    def _cost(self, seen: Mission) -> float:
         """Returns alpha t_i + (1 - alpha) t', each in its own deviations, which suit any device.
 
         In seconds the end-to-end latency, in which other levels' merges come and go, would drown the level's
@@ -192,12 +184,12 @@ class LevelLearner:
         """
         assert self._scales is not None
         share = self._settings.level_share
-        own, whole = self._scales
-        parts = own.deviations(seen.level_s), whole.deviations(seen.latency_s)
+        prices, own, whole = self._scales
+        parts = own.deviations(sum(self._costs_s(seen, prices))), whole.deviations(seen.latency_s)
         level, latency = (float(np.clip(part, -_MOST_DEVIATIONS, _MOST_DEVIATIONS)) for part in parts)
         return share * level + (1 - share) * latency
 
-    def _remember(self, state: Reals, action: Reals, seen: _Seen, then: Reals) -> None:
+    def _remember(self, state: Reals, action: Reals, seen: Mission, then: Reals) -> None:
         """Keeps an experience; rewards have to wait until it is known what is much and what is little."""
         if self._scales is None:
             self._tried.append((state, action, seen, then))
@@ -205,8 +197,9 @@ class LevelLearner:
             self.agent.replay.add(state, action, -self._cost(seen), then, True)
 
     def _begin_to_learn(self) -> None:
-        own, whole = zip(*((seen.level_s, seen.latency_s) for seen in self._seen), strict=True)
-        self._scales = Scale.of(own), Scale.of(whole)
+        prices = Prices.of(self._seen)
+        own = [sum(self._costs_s(seen, prices)) for seen in self._seen]
+        self._scales = prices, Scale.of(own), Scale.of([seen.latency_s for seen in self._seen])
         for experience in self._tried:
             self._remember(*experience)
         self._tried = []

@@ -66,11 +66,6 @@ class Mission:
         """End-to-end latency of an operation: t'."""
         return self.busy_s / self.operations
 
-    def level_latency_s(self, number: int) -> float:
-        """What a level took of an operation, in lookups and in the background: t_i, of level `number`."""
-        level = self.levels[number - 1]
-        return (level.read_s + level.compaction_s) / self.operations
-
 
 def mission_of(statistics: FlsmStatistics, shape: FlsmShape, busy_s: float) -> Mission:
     """Returns a mission from what happened in it and the shape at its end.

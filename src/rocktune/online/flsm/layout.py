@@ -17,6 +17,8 @@ STEERED_LEVEL0_RUNS = 0
 Then each level's policy costs alike, and what is learned of the first holds for the others. Where flushes
 stay in level 0, level 1 gains nothing by more than a few runs, while deeper levels do.
 """
+SAMPLE_EVERY = 64
+"""One lookup of so many is looked at closely, by default."""
 
 
 def flsm_layout(
@@ -30,7 +32,7 @@ def flsm_layout(
     granularity: Granularity = "levels",
     level0_runs: int = 10,
     workers: int = 3,
-    sample_every: int = 64,
+    sample_every: int = SAMPLE_EVERY,
     reshape_bytes_per_s: int = 0,
 ) -> str:
     """Returns a layout as the extension takes it; see `FlsmStore` for what each means.

@@ -8,7 +8,7 @@ from typing import Self
 
 from rocktune import _native
 from rocktune.errors import UserError
-from rocktune.online.flsm.layout import Filters, Granularity, Transition, flsm_layout
+from rocktune.online.flsm.layout import SAMPLE_EVERY, Filters, Granularity, Transition, flsm_layout
 from rocktune.online.flsm.shape import FlsmShape, flsm_shape_of
 from rocktune.online.flsm.statistics import FlsmStatistics, flsm_statistics_of
 from rocktune.trial import OptionMaps
@@ -57,7 +57,7 @@ class FlsmStore:
         granularity: Granularity = "levels",
         level0_runs: int = 10,
         workers: int = 3,
-        sample_every: int = 64,
+        sample_every: int = SAMPLE_EVERY,
         reshape_bytes_per_s: int = 0,
         options: OptionMaps | None = None,
     ) -> None:

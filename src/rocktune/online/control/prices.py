@@ -1,0 +1,82 @@
+"""What clients pay for what levels do: runs that are read, bytes that are merged."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import theilslopes
+
+from rocktune.online.control.mission import LevelMission, Mission
+
+_UNDISTURBED = 0.1
+"""The quantile of missions that says what something takes while nothing else holds it up."""
+
+
+@dataclass(frozen=True)
+class Prices:
+    """What clients pay, in a workload and on a device.
+
+    A compaction takes seconds of its own that no client waits for, and makes clients wait elsewhere: in their
+    reads, and for memory to write to. So reads count as what they take undisturbed, and what clients waited
+    beyond that is the merging's, in proportion to its bytes.
+
+    Attributes:
+        read_s: a run that a lookup reads, undisturbed.
+        scan_s: each run that there is, an operation, where some are scans.
+        byte_s: a byte that compactions read or write.
+    """
+
+    read_s: float
+    scan_s: float
+    byte_s: float
+
+    @classmethod
+    def of(cls, missions: Sequence[Mission]) -> "Prices":
+        """Returns the prices of a workload, from its missions in any order, at least one."""
+        passed = np.array([_passed(mission) for mission in missions])
+        in_reads_s = np.array([sum(level.read_s for level in mission.levels) for mission in missions])
+        reading = passed > 0
+        read_s = (
+            float(np.quantile(in_reads_s[reading] / passed[reading], _UNDISTURBED)) if reading.any() else 0.0
+        )
+        operations = np.array([mission.operations for mission in missions], float)
+        busy_s = np.array([mission.busy_s for mission in missions])
+        undisturbed = cls(read_s, 0.0, 0.0)
+        reads_s = np.array([sum(undisturbed.levels_reads_s(mission)) for mission in missions])
+        rest_s = busy_s / operations - reads_s
+        scan_s = _slope(missions, rest_s)
+        rest_s -= scan_s * np.array([_runs(mission) for mission in missions], float)
+        waited_s = float((rest_s - np.quantile(rest_s, _UNDISTURBED)) @ operations)
+        merged = sum(level.compaction_bytes for mission in missions for level in mission.levels)
+        return cls(read_s, scan_s, max(0.0, waited_s / merged) if merged else 0.0)
+
+    def levels_reads_s(self, mission: Mission) -> list[float]:
+        """Returns what reads cost at each level, an operation."""
+        passed, in_reads_s = _passed(mission), sum(level.read_s for level in mission.levels)
+        share = min(1.0, self.read_s * passed / in_reads_s) if passed and in_reads_s else 1.0
+        return [
+            share * level.read_s / mission.operations + self.scan_s * level.runs for level in mission.levels
+        ]
+
+    def merges_s(self, mission: Mission, level: LevelMission) -> float:
+        """Returns what a level's merges cost, an operation."""
+        return self.byte_s * level.compaction_bytes / mission.operations
+
+
+def _passed(mission: Mission) -> float:
+    return sum(level.passed for level in mission.levels)
+
+
+def _runs(mission: Mission) -> int:
+    return sum(level.runs for level in mission.levels)
+
+
+def _slope(missions: Sequence[Mission], rest_s: np.ndarray) -> float:
+    """Returns by how much an operation takes longer with each run, which without scans it does not.
+
+    The median of the slopes between missions: a merge of deep levels makes one take many times as long.
+    """
+    runs = [_runs(mission) for mission in missions]
+    if not any(mission.scans for mission in missions) or len(set(runs)) < 2:
+        return 0.0
+    return max(0.0, float(theilslopes(rest_s, runs).slope))

@@ -1,0 +1,59 @@
+"""Tests for what clients pay."""
+
+import pytest
+
+from rocktune.online.control.mission import LevelMission, Mission
+from rocktune.online.control.prices import Prices
+
+
+def level(passed: float, read_s: float, merged: float, runs: int = 1) -> LevelMission:
+    """A level that lookups and compactions went through."""
+    return LevelMission(1, runs, 1.0, passed, read_s, 0.0, merged)
+
+
+def mission(busy_s: float, *levels: LevelMission, scans: int = 0) -> Mission:
+    """A mission of a hundred operations."""
+    return Mission(50, scans, 50 - scans, busy_s, 10, levels)
+
+
+def test_what_clients_wait_beyond_undisturbed_reads_is_paid_to_merges() -> None:
+    # Ten missions in which a read takes 1 ms and the rest of the operations 10 ms together; one in which 20
+    # reads take twice as long while 1 MB is merged, and the rest as long as ever.
+    quiet = [mission(0.03, level(10, 0.01, 0), level(10, 0.01, 0))] * 10
+    busy = mission(0.05, level(10, 0.02, 1e6), level(10, 0.02, 0))
+    prices = Prices.of([*quiet, busy])
+    assert prices.read_s == pytest.approx(1e-3)
+    assert prices.byte_s == pytest.approx(0.02 / 1e6)
+    assert prices.levels_reads_s(busy) == pytest.approx([1e-4, 1e-4])
+    assert prices.merges_s(busy, busy.levels[0]) == pytest.approx(0.02 / 100)
+    assert prices.merges_s(busy, busy.levels[1]) == 0
+
+
+def test_a_workload_that_reads_and_merges_nothing_costs_nothing() -> None:
+    prices = Prices.of([mission(0.01, level(0, 0, 0))])
+    assert prices == Prices(0.0, 0.0, 0.0)
+    assert prices.levels_reads_s(mission(0.01, level(0, 0, 0))) == [0.0]
+
+
+def test_probes_without_a_run_that_passes_are_what_reads_cost() -> None:
+    probing = mission(0.01, level(0, 0.005, 0), level(0, 0.001, 0))
+    assert Prices.of([probing] * 3).levels_reads_s(probing) == pytest.approx([5e-5, 1e-5])
+
+
+def test_each_run_costs_a_scan_the_same() -> None:
+    missions = [
+        mission(100 * (1e-4 + 2e-5 * runs), level(0, 0, 0, runs), level(0, 0, 0), scans=50)
+        for runs in (1, 3, 5, 9)
+    ]
+    prices = Prices.of(missions)
+    assert prices.scan_s == pytest.approx(2e-5)
+    assert prices.levels_reads_s(missions[1]) == pytest.approx([6e-5, 2e-5])
+    assert prices.byte_s == 0
+
+
+def test_a_merge_that_happens_by_while_runs_are_many_is_not_the_scans() -> None:
+    missions = [
+        mission(100 * (1e-4 + 2e-5 * runs), level(0, 0, 0, runs), scans=50) for runs in (1, 2, 3, 5, 9)
+    ]
+    merging = mission(10.0, level(0, 0, 1e6, 9), scans=50)
+    assert Prices.of([*missions, merging]).scan_s == pytest.approx(2e-5, rel=0.5)

@@ -105,7 +105,7 @@ class LevelLearner:
         self._begin_sweep()
         self._last: tuple[Reals, Reals] | None = None
         self._tried: list[tuple[Reals, Reals, Mission, Reals]] = []
-        self._seen: list[Mission] = []
+        self._seen: deque[Mission] = deque(maxlen=self._settings.most_missions)
         self._scales: tuple[Prices, Scale, Scale] | None = None
         self._best: int | None = None
 

@@ -41,8 +41,8 @@ class FlsmController {
 // Has a controller steer a store, on a thread of its own: no operation ever waits for it.
 //
 // A mission ends when it has had its operations, but not before a hundred times as long as the last decision
-// took, so that deciding never costs more than a hundredth of a processor. A store that nobody uses has no
-// missions.
+// kept its thread running, so that deciding never costs more than a hundredth of a processor. A store that
+// nobody uses has no missions.
 class FlsmPilot {
  public:
   // Steers until it is destroyed, which waits for a decision that is being made. `store` and `controller`

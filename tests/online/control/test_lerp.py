@@ -72,6 +72,22 @@ def test_begins_anew_with_another_workload_and_knows_the_first_again() -> None:
     assert controller.known[0].policies[0] == first[0]
 
 
+@pytest.mark.parametrize("filters", ["uniform", "monkey"])
+def test_sessions_too_short_to_learn_in_are_learned_from_one_after_the_other(filters: Filters) -> None:
+    served, controller = store(filters), lerp(filters, most_missions=40)
+    settled: dict[float, int] = {}
+    for session in range(12):
+        read_share = 0.1 if session % 2 else 0.9
+        for _ in range(20):  # learning takes longer than both passes, which are 36 missions
+            decision = controller.decide(served.serve(OPERATIONS, read_share))
+            for level, policy in decision.policies.items():
+                served.set_policy(level, policy)
+        if decision.converged:
+            settled.setdefault(read_share, session)
+    assert sorted(settled) == [0.1, 0.9]
+    assert min(settled.values()) >= 2
+
+
 def test_with_monkey_filters_two_levels_learn_one_after_the_other() -> None:
     served, controller = store("monkey"), lerp("monkey", most_missions=35)
     phases = []

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
 from torch import nn
 
 Reals = NDArray[np.float32]
@@ -74,14 +75,16 @@ class ReplayBuffer:
 class DdpgAgent:
     """Learns which action pays in which state. Not thread-safe.
 
-    Actions have values from -1 to 1 (tanh). Everything random comes from the seed; with one thread of PyTorch
-    the same experiences make the same agent.
+    Actions have values from -1 to 1 (tanh). Everything random comes from the seed: the same experiences make
+    the same agent. It keeps to the thread that calls it, whatever PyTorch is set to elsewhere: shared out
+    over threads networks this small take several times as long, and another program's processors.
     """
 
     def __init__(self, states: int, actions: int, settings: DdpgSettings, seed: int) -> None:
         """Makes an agent that has learned nothing, for states and actions of so many numbers."""
         self._settings = settings
         self._rng = np.random.default_rng(seed)
+        self._pools = ThreadpoolController()
         self.replay = ReplayBuffer(settings.capacity, states, actions)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
@@ -89,8 +92,8 @@ class DdpgAgent:
             self._critic, self._target_critic = (_network(states + actions, 1, settings) for _ in range(2))
         self._target_actor.load_state_dict(self._actor.state_dict())
         self._target_critic.load_state_dict(self._critic.state_dict())
-        self._actor_adam = torch.optim.Adam(self._actor.parameters(), settings.actor_rate)
-        self._critic_adam = torch.optim.Adam(self._critic.parameters(), settings.critic_rate)
+        self._actor_adam = torch.optim.Adam(self._actor.parameters(), settings.actor_rate, fused=True)
+        self._critic_adam = torch.optim.Adam(self._critic.parameters(), settings.critic_rate, fused=True)
 
     def act(self, state: Reals, noise: float = 0.0) -> Reals:
         """Returns what the actor would do, with Gaussian noise of that deviation for exploring."""
@@ -110,12 +113,14 @@ class DdpgAgent:
         """Goes so many steps of gradient descent, each on a batch from the replay buffer."""
         if len(self.replay) == 0:
             return
-        for _ in range(steps):
-            batch = self.replay.sample(self._settings.batch, self._rng)
-            self._learn_critic(batch)
-            self._learn_actor(batch["state"])
-            self._follow(self._target_actor, self._actor)
-            self._follow(self._target_critic, self._critic)
+        # PyTorch's own setting is the whole process's; this one is the thread's.
+        with self._pools.limit(limits=1, user_api="openmp"):
+            for _ in range(steps):
+                batch = self.replay.sample(self._settings.batch, self._rng)
+                self._learn_critic(batch)
+                self._learn_actor(batch["state"])
+                self._follow(self._target_actor, self._actor)
+                self._follow(self._target_critic, self._critic)
 
     def _learn_critic(self, batch: Mapping[str, torch.Tensor]) -> None:
         next_state = batch["next_state"]

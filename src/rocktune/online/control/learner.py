@@ -86,6 +86,51 @@ class LearnerSettings:
     )
 
 
+@dataclass
+class Pursuit:
+    """How far the search for a workload's policy has come.
+
+    Attributes:
+        seen: its last missions, as many as the learner takes in.
+        wanted: policies of the last missions, as many as tell whether it stays.
+        passes_left: of those through all policies.
+        direction: of the pass that there is, 1 or -1.
+        swept: steps of all its passes.
+        missions: of the workload.
+        steps: of the actor, since it decides.
+        noise: that was added to its last action.
+        last: state and action, whose outcome is not known yet.
+        tried: experiences that wait until it is known what is much and what is little.
+        scales: what that is, and what clients pay; None as long as it is not known.
+        best: where the curve through all missions has its minimum.
+    """
+
+    seen: deque[Mission]
+    wanted: deque[int]
+    passes_left: int
+    direction: int = 1
+    swept: int = 0
+    missions: int = 0
+    steps: int = 0
+    noise: float = 0.0
+    last: tuple[Reals, Reals] | None = None
+    tried: list[tuple[Reals, Reals, Mission, Reals]] = field(default_factory=list)
+    scales: tuple[Prices, Scale, Scale] | None = None
+    best: int | None = None
+
+    @classmethod
+    def begun(cls, settings: LearnerSettings) -> "Pursuit":
+        """Returns one that knows nothing."""
+        return cls(
+            deque(maxlen=settings.most_missions), deque(maxlen=settings.window), passes_left=settings.sweeps
+        )
+
+    def pass_again(self, passes: int) -> None:
+        """Begins to go through all policies once more."""
+        self.passes_left, self.direction, self.swept, self.steps = passes, 1, 0, 0
+        self.wanted.clear()
+
+
 class LevelLearner:
     """Learns the policy of one level for the workload that there is."""
 
@@ -98,33 +143,24 @@ class LevelLearner:
         self._rng = np.random.default_rng(seed)
         self.restart()
 
-    def restart(self) -> None:
-        """Explores anew, for another workload. What was learned and tried is kept."""
-        self.missions = 0
-        self._noise = 0.0
-        self._begin_sweep()
-        self._last: tuple[Reals, Reals] | None = None
-        self._tried: list[tuple[Reals, Reals, Mission, Reals]] = []
-        self._seen: deque[Mission] = deque(maxlen=self._settings.most_missions)
-        self._scales: tuple[Prices, Scale, Scale] | None = None
-        self._best: int | None = None
-
-    def _begin_sweep(self) -> None:
-        self._passes_left, self._direction, self._swept = self._settings.sweeps, 1, 0
-        self._steps = 0
-        self._wanted: deque[int] = deque(maxlen=self._settings.window)
+    def restart(self, pursuit: Pursuit | None = None) -> None:
+        """Explores for another workload, anew or from where a pursuit was left. What was learned is kept."""
+        self.pursuit = pursuit or Pursuit.begun(self._settings)
+        # What was done before it was left had its outcome under another workload.
+        self.pursuit.last = None
 
     def learn(self, mission: Mission) -> int:
         """Learns from a mission, and returns the policy for the next one."""
+        at = self.pursuit
         policy = mission.levels[self.level - 1].policy
         state = self._state(mission)
-        self.missions += 1
-        self._seen.append(mission)
-        if self._last is not None:
-            self._remember(*self._last, mission, state)
+        at.missions += 1
+        at.seen.append(mission)
+        if at.last is not None:
+            self._remember(*at.last, mission, state)
         step = self._sweeping_step(policy, mission.size_ratio)
         if step is None:
-            if self._scales is None:
+            if at.scales is None:
                 self._begin_to_learn()
             self.agent.learn(self._settings.steps)
             if not self.agent.is_finite():
@@ -132,12 +168,12 @@ class LevelLearner:
             step = self._step(state)
         wanted = min(mission.size_ratio, max(1, policy + step))
         # What was done, not what was wished: beyond the ends nothing is.
-        self._last = state, np.array([wanted - policy], np.float32)
-        self._wanted.append(wanted)
-        self._best = self._cheapest(mission.size_ratio)
+        at.last = state, np.array([wanted - policy], np.float32)
+        at.wanted.append(wanted)
+        at.best = self._cheapest(mission.size_ratio)
         if self._stays() and not self._agrees():
             # It rests where others seem better: it has to look at them again.
-            self._begin_sweep()
+            at.pass_again(self._settings.sweeps)
         return wanted
 
     def forget(self) -> None:
@@ -151,24 +187,28 @@ class LevelLearner:
         It has when the actor stays about where the curve through all missions has its minimum, which of the
         two is the more exact; or when it has had its time.
         """
-        if self.missions >= self._settings.most_missions or (self._stays() and self._agrees()):
-            return self._best
+        at = self.pursuit
+        if at.missions >= self._settings.most_missions or (self._stays() and self._agrees()):
+            return at.best
         return None
 
     def _stays(self) -> bool:
-        long_enough = self._scales is not None and len(self._wanted) == self._settings.window
-        return long_enough and max(self._wanted) - min(self._wanted) <= self._settings.spread
+        at = self.pursuit
+        long_enough = at.scales is not None and len(at.wanted) == self._settings.window
+        return long_enough and max(at.wanted) - min(at.wanted) <= self._settings.spread
 
     def _agrees(self) -> bool:
-        rests_at = float(np.median(self._wanted))
-        return self._best is not None and abs(rests_at - self._best) <= self._settings.spread
+        at = self.pursuit
+        rests_at = float(np.median(at.wanted))
+        return at.best is not None and abs(rests_at - at.best) <= self._settings.spread
 
     def _cheapest(self, size_ratio: int) -> int | None:
-        if self._scales is None:
+        at = self.pursuit
+        if at.scales is None:
             return None
-        prices = Prices.of(self._seen)
-        reads_s, merges_s = zip(*(self._costs_s(seen, prices) for seen in self._seen), strict=True)
-        policies = [seen.levels[self.level - 1].policy for seen in self._seen]
+        prices = Prices.of(at.seen)
+        reads_s, merges_s = zip(*(self._costs_s(seen, prices) for seen in at.seen), strict=True)
+        policies = [seen.levels[self.level - 1].policy for seen in at.seen]
         return cheapest_policy(policies, reads_s, merges_s, size_ratio)
 
     def _costs_s(self, seen: Mission, prices: Prices) -> tuple[float, float]:
@@ -182,48 +222,53 @@ class LevelLearner:
         In seconds the end-to-end latency, in which other levels' merges come and go, would drown the level's
         own.
         """
-        assert self._scales is not None
+        at = self.pursuit
+        assert at.scales is not None
         share = self._settings.level_share
-        prices, own, whole = self._scales
+        prices, own, whole = at.scales
         parts = own.deviations(sum(self._costs_s(seen, prices))), whole.deviations(seen.latency_s)
         level, latency = (float(np.clip(part, -_MOST_DEVIATIONS, _MOST_DEVIATIONS)) for part in parts)
         return share * level + (1 - share) * latency
 
     def _remember(self, state: Reals, action: Reals, seen: Mission, then: Reals) -> None:
         """Keeps an experience; rewards have to wait until it is known what is much and what is little."""
-        if self._scales is None:
-            self._tried.append((state, action, seen, then))
+        at = self.pursuit
+        if at.scales is None:
+            at.tried.append((state, action, seen, then))
         else:
             self.agent.replay.add(state, action, -self._cost(seen), then, True)
 
     def _begin_to_learn(self) -> None:
-        prices = Prices.of(self._seen)
-        own = [sum(self._costs_s(seen, prices)) for seen in self._seen]
-        self._scales = prices, Scale.of(own), Scale.of([seen.latency_s for seen in self._seen])
-        for experience in self._tried:
+        at = self.pursuit
+        prices = Prices.of(at.seen)
+        own = [sum(self._costs_s(seen, prices)) for seen in at.seen]
+        at.scales = prices, Scale.of(own), Scale.of([seen.latency_s for seen in at.seen])
+        for experience in at.tried:
             self._remember(*experience)
-        self._tried = []
+        at.tried = []
         self.agent.learn(self._settings.first_steps)
 
     def _sweeping_step(self, policy: int, size_ratio: int) -> int | None:
         """Returns the way up and down through all policies, None after it."""
-        if not 1 <= policy + self._direction <= size_ratio:
-            self._direction = -self._direction
-            self._passes_left -= 1
-        self._swept += 1
+        at = self.pursuit
+        if not 1 <= policy + at.direction <= size_ratio:
+            at.direction = -at.direction
+            at.passes_left -= 1
+        at.swept += 1
         # A store that does not do what it is asked to would never come to an end.
-        if self._passes_left < 1 or self._swept > self._settings.sweeps * size_ratio:
+        if at.passes_left < 1 or at.swept > self._settings.sweeps * size_ratio:
             return None
-        return self._direction
+        return at.direction
 
     def _step(self, state: Reals) -> int:
+        at = self.pursuit
         settings = self._settings
-        deviation = settings.noise * 3 ** (-self._steps / settings.noise_missions)
+        deviation = settings.noise * 3 ** (-at.steps / settings.noise_missions)
         deviation = max(settings.least_noise, deviation)
-        self._steps += 1
+        at.steps += 1
         # An Ornstein-Uhlenbeck process of that deviation, as in DDPG: what wanders visits more policies.
-        self._noise += -0.15 * self._noise + 0.53 * deviation * float(self._rng.normal())
-        action = float(self.agent.act(state)[0]) + self._noise
+        at.noise += -0.15 * at.noise + 0.53 * deviation * float(self._rng.normal())
+        action = float(self.agent.act(state)[0]) + at.noise
         return int(action > _STEP_THRESHOLD) - int(action < -_STEP_THRESHOLD)
 
     def _state(self, mission: Mission) -> Reals:

@@ -1,13 +1,18 @@
 """Lerp, RusKey's tuning model: level-based reinforcement learning with policy propagation (section 5)."""
 
+from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 
 from rocktune.lsm.propagation import propagated_policies
 from rocktune.online.control.base import Decision, changed
-from rocktune.online.control.learner import LearnerSettings, LearningDivergedError, LevelLearner
+from rocktune.online.control.learner import LearnerSettings, LearningDivergedError, LevelLearner, Pursuit
 from rocktune.online.control.mission import Mission
 from rocktune.online.flsm.layout import Filters
+
+_MOST_LEFT = 20
+"""Workloads that are remembered although they were left before anything was settled."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +60,7 @@ class _Workload:
         odd: of the last ones, those in a row that looked like another workload.
         found: policies of the levels that have learned, from the first.
         settled: those that all levels follow from, once they are found.
+        pursuits: how far each learner had come when another workload began.
     """
 
     read_share: float
@@ -63,6 +69,7 @@ class _Workload:
     odd: int = 0
     found: list[int] = field(default_factory=list)
     settled: tuple[int, ...] | None = None
+    pursuits: list[Pursuit] = field(default_factory=list)
 
     def add(self, read_share: float, scan_share: float) -> None:
         """Takes a mission in; the last twenty count most."""
@@ -79,7 +86,8 @@ class _Workload:
 class Lerp:
     """Learns the first levels' policies, lets the others follow, and begins anew with another workload.
 
-    See `Controller`. What it has settled on for a workload it takes up at once when that comes back.
+    See `Controller`. What it has settled on for a workload it takes up at once when that comes back; where it
+    had not settled yet, it goes on.
     """
 
     def __init__(self, filters: Filters, settings: LerpSettings | None = None, seed: int = 1) -> None:
@@ -97,6 +105,7 @@ class Lerp:
         ]
         self.known: list[Learned] = []
         self._workload: _Workload | None = None
+        self._left: deque[_Workload] = deque(maxlen=_MOST_LEFT)
 
     def decide(self, mission: Mission) -> Decision:
         """See `Controller.decide`."""
@@ -109,6 +118,9 @@ class Lerp:
                 why = f"a workload that is known: {_text(policies)}"
                 return Decision(changed(mission, policies), why, "converged")
         workload = self._workload
+        if workload.odd:
+            # Perhaps another's first mission, which says nothing of this one.
+            return Decision(phase=self._phase(workload), converged=workload.settled is not None)
         workload.add(*shares)
         if workload.settled is not None:
             # Levels that have come since get theirs now.
@@ -116,15 +128,27 @@ class Lerp:
         return self._learned(mission, workload, "another workload; " if shifted else "")
 
     def _begun(self, read_share: float, scan_share: float) -> _Workload:
-        """Returns a workload that begins, with its policies if it is known."""
-        for learner in self.learners:
-            learner.restart()
-        begun = _Workload(read_share, scan_share)
+        """Returns a workload that begins or goes on, with its policies if it is known."""
+        if self._workload is not None and self._workload.settled is None:
+            self._workload.pursuits = [learner.pursuit for learner in self.learners]
+            self._left.append(self._workload)
+        begun = self._taken_up(read_share, scan_share)
+        for learner, pursuit in zip_longest(self.learners, begun.pursuits):
+            learner.restart(pursuit)
         for known in reversed(self.known):
             if begun.distance(known.read_share, known.scan_share) <= self.settings.alike:
                 begun.settled = known.policies
                 break
         return begun
+
+    def _taken_up(self, read_share: float, scan_share: float) -> _Workload:
+        """Returns a workload that was left before it had settled, or a new one."""
+        for left in self._left:
+            if left.distance(read_share, scan_share) <= self.settings.alike:
+                self._left.remove(left)
+                left.odd = 0
+                return left
+        return _Workload(read_share, scan_share)
 
     def _has_shifted(self, workload: _Workload, read_share: float, scan_share: float) -> bool:
         """Two missions in a row, so that the one in which the workload changes is not taken for a third."""
@@ -133,8 +157,7 @@ class Lerp:
         return workload.odd >= 2
 
     def _learned(self, mission: Mission, workload: _Workload, why: str) -> Decision:
-        learner = self.learners[len(workload.found)]
-        phase = f"level {learner.level}"
+        learner, phase = self.learners[len(workload.found)], self._phase(workload)
         if learner.level > len(mission.levels):
             return Decision({}, "", f"waiting for {phase}", converged=False)
         try:
@@ -144,7 +167,9 @@ class Lerp:
             return Decision({}, f"{diverged}; it begins anew", phase, converged=False)
         settled = learner.settled()
         if settled is None:
-            wanted = changed(mission, {learner.level: policy})
+            # A workload that goes on has found what levels above it need, and the store may not have it now.
+            found = dict(enumerate(workload.found, 1))
+            wanted = changed(mission, found | {learner.level: policy})
             return Decision(wanted, f"{why}learning {phase}" if wanted else "", phase, converged=False)
         workload.found.append(settled)
         if len(workload.found) < len(self.learners):
@@ -154,6 +179,9 @@ class Lerp:
         self.known.append(Learned(workload.read_share, workload.scan_share, workload.settled))
         policies = self._propagated(mission, workload.settled)
         return Decision(changed(mission, policies), f"converged: {_text(policies)}", "converged")
+
+    def _phase(self, workload: _Workload) -> str:
+        return "converged" if workload.settled else f"level {self.learners[len(workload.found)].level}"
 
     def _propagated(self, mission: Mission, learned: Sequence[int]) -> dict[int, int]:
         policies = propagated_policies(learned, len(mission.levels), mission.size_ratio)

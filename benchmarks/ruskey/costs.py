@@ -22,7 +22,7 @@ WORKLOADS = {"ruskey-read-heavy": 0.9, "ruskey-balanced": 0.5, "ruskey-write-hea
 """Shares of lookups."""
 FITTED, HELD_OUT = (1, 10), (3, 5)
 """Policies."""
-FEW_BITS, BITS = 2.0, 8.0
+FEW_BITS, BITS = 4.0, 8.0
 WITHIN = 0.25
 
 

@@ -1,7 +1,5 @@
 """Figures 7, 12 and 13, table 3: five workloads in turn, against policies that stay and thresholds."""
 
-from pathlib import Path
-
 import numpy as np
 from scipy.stats import rankdata
 
@@ -13,7 +11,6 @@ from benchmarks.claims import (
     mean_interval,
     ratio_interval,
     reported,
-    write_csv,
 )
 from benchmarks.figures import Panel, lines, write_figure
 from benchmarks.flsm.shared import Where, decided_at
@@ -25,9 +22,8 @@ from benchmarks.ruskey.shared import (
     Served,
     best_of,
     by_session,
+    driven_turns,
     latency_us,
-    mission_rows,
-    read_drives,
     settled,
 )
 from rocktune.online import SESSIONS
@@ -49,21 +45,19 @@ BAD = 1.2
 def dynamic(settings: Settings) -> list[Claim]:
     """Drives every controller through sessions of `--missions`; `--costs FILE`: on a modelled store.
 
-    `--further` are the missions.csv of runs with other seeds, with commas between, whose turns count too;
-    with `--repeats 0` they alone do.
+    `--repeats 0` judges the turns that there are in `--out`.
     """
     controllers = ("static:1", "static:10", "leveled") if settings.quick else _controllers()
     missions = 3 if settings.quick else int(settings.extra["missions"])
     sessions = [(name, missions) for name in SESSION_NAMES]
+    repeats = 1 if settings.quick else int(settings.extra["repeats"])
     with driver_of(settings, setting_of(settings)) as driver:
-        drives: Drives = {controller: [] for controller in driver.those_known(controllers)}
-        drives |= read_drives(Path(path) for path in str(settings.extra["further"]).split(",") if path)
-        for turn in range(1 if settings.quick else int(settings.extra["repeats"])):
-            for controller, turns in drives.items():
-                driven = driver.drive(controller, sessions, settings.seed + turn)
-                turns.append([Served.of(mission) for mission in driven])
-                settings.say(f"turn {turn + 1}, {controller}: {_seconds(turns[-1]):.0f} s")
+        known = driver.those_known(controllers)
+        turns = driven_turns(
+            settings, repeats, known, lambda controller, seed: driver.drive(controller, sessions, seed)
+        )
         where = driver.where
+    drives: Drives = {controller: [turn[controller] for turn in turns] for controller in known}
     _write(settings, drives)
     claims = [_total(drives, controller, where) for controller in drives]
     if not settings.quick:
@@ -196,7 +190,6 @@ def _learner(drives: Drives, where: Where) -> Claim:
 def _write(settings: Settings, drives: Drives) -> None:
     if settings.out is None:
         return
-    write_csv(settings.out / "missions.csv", mission_rows(drives))
 
     def smooth(controller: str) -> list[float]:
         median = np.median([[m.latency_us for m in missions] for missions in drives[controller]], axis=0)
@@ -230,5 +223,5 @@ if __name__ == "__main__":
         dynamic,
         scale=128,
         quick_scale=2048,
-        extra=FLAGS | {"missions": 400, "repeats": 3, "further": ""},
+        extra=FLAGS | {"missions": 400, "repeats": 3},
     )

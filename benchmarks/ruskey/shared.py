@@ -1,13 +1,15 @@
 """What the experiments with controllers share: which there are, and how results are compared."""
 
 import csv
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
 import numpy as np
 
+from benchmarks.claims import Settings, write_csv
+from rocktune.errors import UserError
 from rocktune.online import DrivenMission
 
 POLICIES = tuple(f"static:{policy}" for policy in (1, 2, 3, 5, 7, 10))
@@ -77,31 +79,65 @@ class Served:
         }
 
 
+Turn = dict[str, list[Served]]
+"""The missions of each drive, by its name."""
 Drives = dict[str, list[list[Served]]]
 """By controller, one drive for each turn."""
 
 
-def mission_rows(drives: Drives) -> list[dict[str, str | int]]:
-    """Returns what is written of drives, a row for each mission."""
+def driven_turns(
+    settings: Settings, repeats: int, names: Sequence[str], drive: Callable[[str, int], list[DrivenMission]]
+) -> list[Turn]:
+    """Returns as many turns as `repeats`, with seeds from the settings' on, and whole ones of other seeds.
+
+    Each drive is written to `turn-SEED.csv` of `--out` when it is made, and is not made again if it is there:
+    a run that was cut off goes on, and runs with seeds of their own can share the directory.
+
+    Args:
+        settings: of the benchmark.
+        repeats: how many turns.
+        names: of the drives of a turn.
+        drive: makes one, from its name and the seed.
+
+    Raises:
+        UserError: no turn is whole, or those in the directory are of another number of missions.
+    """
+    out = settings.out
+    turns: dict[int, Turn] = {} if out is None else _read_turns(out)
+    for seed in range(settings.seed, settings.seed + repeats):
+        turn = turns.setdefault(seed, {})
+        for name in names:
+            if name in turn:
+                continue
+            turn[name] = [Served.of(mission) for mission in drive(name, seed)]
+            settings.say(f"seed {seed}, {name}: {sum(each.seconds for each in turn[name]):.0f} s")
+            if out is not None:
+                out.mkdir(parents=True, exist_ok=True)
+                write_csv(out / f"turn-{seed}.csv", _rows(turn))
+    whole = [turn for _, turn in sorted(turns.items()) if set(names) <= set(turn)]
+    if not whole:
+        raise UserError(f"--repeats 0: no turn in {out} has all drives; give --out, or 1 or more")
+    if len({len(turn[name]) for turn in whole for name in names}) > 1:
+        raise UserError(f"--out: {out} has drives of another number of missions; give another directory")
+    return whole
+
+
+def _rows(turn: Turn) -> list[dict[str, str | int]]:
     return [
-        {"controller": controller, "turn": turn, "mission": number, **mission.row}
-        for controller, turns in drives.items()
-        for turn, missions in enumerate(turns)
+        {"drive": name, "mission": number, **mission.row}
+        for name, missions in turn.items()
         for number, mission in enumerate(missions, 1)
     ]
 
 
-def read_drives(paths: Iterable[Path]) -> Drives:
-    """Returns the drives that runs have written with `mission_rows`, the turns of one after another's."""
-    drives: Drives = {}
-    for path in paths:
-        own: dict[tuple[str, str], list[Served]] = {}
+def _read_turns(out: Path) -> dict[int, Turn]:
+    turns: dict[int, Turn] = {}
+    for path in out.glob("turn-*.csv"):
+        turn = turns.setdefault(int(path.stem.removeprefix("turn-")), {})
         with path.open(newline="") as file:
             for row in csv.DictReader(file):
-                own.setdefault((row["controller"], row["turn"]), []).append(Served.from_row(row))
-        for (controller, _), missions in own.items():
-            drives.setdefault(controller, []).append(missions)
-    return drives
+                turn.setdefault(row["drive"], []).append(Served.from_row(row))
+    return turns
 
 
 def latency_us(missions: Iterable[Served]) -> float:

@@ -2,20 +2,20 @@
 
 import numpy as np
 
-from benchmarks.claims import Claim, Settings, main, mean_interval, ratio_interval, reported, write_csv
+from benchmarks.claims import Claim, Settings, main, mean_interval, ratio_interval, reported
 from benchmarks.figures import Panel, lines, write_figure
 from benchmarks.flsm.shared import Where, decided_at
-from benchmarks.ruskey.driver import FLAGS, Driver, driver_of, setting_of
+from benchmarks.ruskey.driver import FLAGS, driver_of, setting_of
 from benchmarks.ruskey.shared import (
     LEARNED,
     POLICIES,
     Drives,
-    Served,
     best_of,
+    driven_turns,
     latency_us,
-    mission_rows,
     settled,
 )
+from rocktune.online import DrivenMission
 from rocktune.workload import WorkloadSpec, load_workload
 from rocktune.workload.distributions import KeyChooserSpec
 from rocktune.workload.spec import MixSpec, SessionSpec
@@ -32,17 +32,26 @@ AllDrives = dict[str, Drives]
 def static_workloads(settings: Settings) -> list[Claim]:
     """Drives every policy and Lerp; `--filters`, `--keys` (uniform, or zipfian with ranges) say how.
 
-    `--costs FILE` does it on a modelled store of the paper's size.
+    `--costs FILE` does it on a modelled store of the paper's size; `--repeats 0` judges the turns that there
+    are in `--out`.
     """
     setting = setting_of(settings, "monkey" if settings.extra["filters"] == "monkey" else "uniform")
     missions = 6 if settings.quick else int(settings.extra["missions"])
     controllers = ("static:1", "static:10") if settings.quick else (*POLICIES, "lazy-leveling", LEARNED)
+    workloads = {workload.name: workload for workload in _workloads(settings)}
+    names = {f"{workload} {each}": (workload, each) for workload in workloads for each in controllers}
+    repeats = 1 if settings.quick else int(settings.extra["repeats"])
     with driver_of(settings, setting) as driver:
-        drives = {
-            workload.name: _drives(driver, controllers, workload, missions)
-            for workload in _workloads(settings)
-        }
+
+        def drive(name: str, seed: int) -> list[DrivenMission]:
+            workload, controller = names[name]
+            return driver.drive(controller, [(workloads[workload], missions)], seed)
+
+        turns = driven_turns(settings, repeats, list(names), drive)
         where = driver.where
+    drives: AllDrives = {workload: {} for workload in workloads}
+    for name, (workload, controller) in names.items():
+        drives[workload][controller] = [turn[name] for turn in turns]
     _write(settings, drives)
     if settings.quick:
         return [_latency(drives, "ruskey-balanced", "static:1", where)]
@@ -67,17 +76,6 @@ def _workloads(settings: Settings) -> list[WorkloadSpec]:
     half_ranges = SessionSpec(mix=MixSpec(scan=0.5, put=0.5))
     ranges = {"name": "ruskey-ranges", "sessions": (half_ranges,), "key_chooser": chooser}
     return [*zipfian, uniform[0].model_copy(update=ranges)]
-
-
-def _drives(driver: Driver, controllers: tuple[str, ...], workload: WorkloadSpec, missions: int) -> Drives:
-    settings = driver.settings
-    done: Drives = {controller: [] for controller in controllers}
-    for turn in range(1 if settings.quick else int(settings.extra["repeats"])):
-        for controller, turns in done.items():
-            driven = driver.drive(controller, [(workload, missions)], settings.seed + turn)
-            turns.append([Served.of(mission) for mission in driven])
-        settings.say(f"{workload.name}, turn {turn + 1}")
-    return done
 
 
 def _after(drives: AllDrives, workload: str, controller: str) -> list[float]:
@@ -132,8 +130,6 @@ def _latency(drives: AllDrives, workload: str, controller: str, where: Where) ->
 def _write(settings: Settings, drives: AllDrives) -> None:
     if settings.out is None:
         return
-    rows = [{"workload": workload, **row} for workload, each in drives.items() for row in mission_rows(each)]
-    write_csv(settings.out / "missions.csv", rows)
     panels = []
     for workload, each in drives.items():
         traces = []

@@ -2,15 +2,20 @@
 
 import json
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
 from rocktune import api
 from rocktune.api.driving import converged_at
 from rocktune.cli.main import main
+from rocktune.device import load_device
+from rocktune.engine import EmbeddedEngine
 from rocktune.errors import UserError
-from rocktune.online import DrivenMission, load_sessions
-from rocktune.online.control import Decision
+from rocktune.online import DrivenMission, DriveRequest, load_sessions, run_drive
+from rocktune.online.control import Decision, Static
+from rocktune.trial import Experiment
+from rocktune.workload import load_workload
 
 Outputs = pytest.CaptureFixture[str]
 
@@ -46,6 +51,35 @@ missions = 5
 """
     )
     return file
+
+
+class OpeningError(Exception):
+    """Instead of a run."""
+
+    def __init__(self, experiment: Experiment) -> None:
+        self.experiment = experiment
+
+
+class NoEngine:
+    """Tells what it was to open."""
+
+    def open(self, experiment: Experiment, *_: Any) -> None:
+        raise OpeningError(experiment)
+
+
+@pytest.mark.parametrize(
+    ("scale", "given", "wanted"),
+    [(1, {}, "64"), (16, {}, "4"), (128, {}, "1"), (16, {"sample_every": "7"}, "7")],
+)
+def test_a_mission_has_as_many_lookups_looked_at_as_at_full_size(
+    scale: int, given: dict[str, str], wanted: str
+) -> None:
+    request = DriveRequest(
+        [(load_workload("ruskey-balanced"), 1)], load_device("none"), scale, options={"flsm": given}
+    )
+    with pytest.raises(OpeningError) as opening:
+        run_drive(cast(EmbeddedEngine, NoEngine()), request, Static())
+    assert opening.value.experiment.base_options["flsm"]["sample_every"] == wanted
 
 
 def test_thresholds_follow_the_workload_from_session_to_session(sessions: Path, tmp_path: Path) -> None:

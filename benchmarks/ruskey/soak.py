@@ -171,4 +171,4 @@ def _figure(settings: Settings, rows: list[dict[str, Any]]) -> None:
 
 
 if __name__ == "__main__":
-    main("ruskey.soak", soak, scale=1, quick_scale=1, extra={"minutes": 120.0, "rate": 8000.0})
+    main("ruskey.soak", soak, scale=1, quick_scale=1, extra={"minutes": 120.0, "rate": 10_000.0})

@@ -39,7 +39,8 @@ def static_workloads(settings: Settings) -> list[Claim]:
     missions = 6 if settings.quick else int(settings.extra["missions"])
     controllers = ("static:1", "static:10") if settings.quick else (*POLICIES, "lazy-leveling", LEARNED)
     workloads = {workload.name: workload for workload in _workloads(settings)}
-    names = {f"{workload} {each}": (workload, each) for workload in workloads for each in controllers}
+    # One controller after the other, whose preloaded store then serves all workloads.
+    names = {f"{workload} {each}": (workload, each) for each in controllers for workload in workloads}
     repeats = 1 if settings.quick else int(settings.extra["repeats"])
     with driver_of(settings, setting) as driver:
 

@@ -6,6 +6,7 @@ python -m benchmarks.NAME [--quick] [--json] [--out DIR] [--scale 1/S] [--seed N
 import argparse
 import csv
 import datetime
+import gzip
 import json
 import math
 import subprocess
@@ -204,11 +205,11 @@ def exactly(value: float, repeats: int = 1) -> Measured:
 
 
 def write_csv(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
-    """Writes rows of equal fields as CSV; nothing for no rows."""
+    """Writes rows of equal fields as CSV, compressed where the name ends with .gz; nothing for no rows."""
     rows = list(rows)
     if not rows:
         return
-    with path.open("w", newline="") as file:
+    with gzip.open(path, "wt", newline="") if path.suffix == ".gz" else path.open("w", newline="") as file:
         writer = csv.DictWriter(file, fieldnames=list(rows[0]))
         writer.writeheader()
         writer.writerows(rows)

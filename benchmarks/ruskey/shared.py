@@ -1,6 +1,7 @@
 """What the experiments with controllers share: which there are, and how results are compared."""
 
 import csv
+import gzip
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -90,8 +91,8 @@ def driven_turns(
 ) -> list[Turn]:
     """Returns as many turns as `repeats`, with seeds from the settings' on, and whole ones of other seeds.
 
-    Each drive is written to `turn-SEED.csv` of `--out` when it is made, and is not made again if it is there:
-    a run that was cut off goes on, and runs with seeds of their own can share the directory.
+    Each drive is written to `turn-SEED.csv.gz` of `--out` when it is made, and is not made again if it is
+    there: a run that was cut off goes on, and runs with seeds of their own can share the directory.
 
     Args:
         settings: of the benchmark.
@@ -113,7 +114,7 @@ def driven_turns(
             settings.say(f"seed {seed}, {name}: {sum(each.seconds for each in turn[name]):.0f} s")
             if out is not None:
                 out.mkdir(parents=True, exist_ok=True)
-                write_csv(out / f"turn-{seed}.csv", _rows(turn))
+                write_csv(out / f"turn-{seed}.csv.gz", _rows(turn))
     whole = [turn for _, turn in sorted(turns.items()) if set(names) <= set(turn)]
     if not whole:
         raise UserError(f"--repeats 0: no turn in {out} has all drives; give --out, or 1 or more")
@@ -132,9 +133,9 @@ def _rows(turn: Turn) -> list[dict[str, str | int]]:
 
 def _read_turns(out: Path) -> dict[int, Turn]:
     turns: dict[int, Turn] = {}
-    for path in out.glob("turn-*.csv"):
-        turn = turns.setdefault(int(path.stem.removeprefix("turn-")), {})
-        with path.open(newline="") as file:
+    for path in out.glob("turn-*.csv.gz"):
+        turn = turns.setdefault(int(path.name.removeprefix("turn-").removesuffix(".csv.gz")), {})
+        with gzip.open(path, "rt", newline="") as file:
             for row in csv.DictReader(file):
                 turn.setdefault(row["drive"], []).append(Served.from_row(row))
     return turns

@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -101,9 +102,11 @@ def driven_turns(
         drive: makes one, from its name and the seed.
 
     Raises:
-        UserError: no turn is whole, or those in the directory are of another number of missions.
+        UserError: no turn is whole, or those in the directory were made with other flags.
     """
     out = settings.out
+    if out is not None:
+        _check_flags(out, settings)
     turns: dict[int, Turn] = {} if out is None else _read_turns(out)
     for seed in range(settings.seed, settings.seed + repeats):
         turn = turns.setdefault(seed, {})
@@ -113,14 +116,27 @@ def driven_turns(
             turn[name] = [Served.of(mission) for mission in drive(name, seed)]
             settings.say(f"seed {seed}, {name}: {sum(each.seconds for each in turn[name]):.0f} s")
             if out is not None:
-                out.mkdir(parents=True, exist_ok=True)
                 write_csv(out / f"turn-{seed}.csv.gz", _rows(turn))
     whole = [turn for _, turn in sorted(turns.items()) if set(names) <= set(turn)]
     if not whole:
         raise UserError(f"--repeats 0: no turn in {out} has all drives; give --out, or 1 or more")
-    if len({len(turn[name]) for turn in whole for name in names}) > 1:
-        raise UserError(f"--out: {out} has drives of another number of missions; give another directory")
     return whole
+
+
+def _check_flags(out: Path, settings: Settings) -> None:
+    """Refuses a directory whose drives were made with other flags, and notes those of a new one."""
+    flags = {name: value for name, value in settings.extra.items() if name != "repeats"}
+    flags |= {"quick": settings.quick, "scale": settings.scale}
+    path = out / "flags.json"
+    if not path.exists():
+        out.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(flags, indent=1) + "\n", "utf-8")
+        return
+    for name, value in json.loads(path.read_text("utf-8")).items():
+        if flags.get(name) != value:
+            raise UserError(
+                f"--{name}: the drives in {out} were made with {value}; give that, or another --out"
+            )
 
 
 def _rows(turn: Turn) -> list[dict[str, str | int]]:

@@ -12,8 +12,9 @@ from rocktune.online import DrivenMission
 from rocktune.online.control import Decision
 
 
-def settings_of(out: Path | None, seed: int = 1) -> Settings:
-    return Settings(quick=False, as_json=False, out=out, scale=128, seed=seed, command="", extra={})
+def settings_of(out: Path | None, seed: int = 1, device: str = "none") -> Settings:
+    extra = {"device": device, "repeats": seed}
+    return Settings(quick=False, as_json=False, out=out, scale=128, seed=seed, command="", extra=extra)
 
 
 def mission(seconds: float) -> DrivenMission:
@@ -21,10 +22,10 @@ def mission(seconds: float) -> DrivenMission:
     return DrivenMission(1, seconds, 12.5, 0.5, (3, 1), decision, 0.25)
 
 
-def driver(asked: list[tuple[str, int]], missions: int = 2) -> Callable[[str, int], list[DrivenMission]]:
+def driver(asked: list[tuple[str, int]]) -> Callable[[str, int], list[DrivenMission]]:
     def drive(name: str, seed: int) -> list[DrivenMission]:
         asked.append((name, seed))
-        return [mission(seed)] * missions
+        return [mission(seed)] * 2
 
     return drive
 
@@ -58,6 +59,9 @@ def test_whole_turns_of_other_seeds_count(tmp_path: Path) -> None:
 def test_nothing_to_judge_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no turn in"):
         driven_turns(settings_of(tmp_path), 0, ["a"], driver([]))
+
+
+def test_drives_made_with_other_flags_are_refused(tmp_path: Path) -> None:
     driven_turns(settings_of(tmp_path), 1, ["a"], driver([]))
-    with pytest.raises(UserError, match="another number of missions"):
-        driven_turns(settings_of(tmp_path), 2, ["a"], driver([], missions=3))
+    with pytest.raises(UserError, match=r"--device: the drives in .* were made with none; give that"):
+        driven_turns(settings_of(tmp_path, device="ssd-100mb"), 1, ["a"], driver([]))

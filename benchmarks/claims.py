@@ -29,12 +29,13 @@ ANYTHING = "whatever it gives"
 
 @dataclass(frozen=True)
 class Measured:
-    """A measured value with its 95% interval and how often it was repeated."""
+    """A measured value with its 95% interval and how often it was repeated; an exact one has no spread."""
 
     value: float
     low: float
     high: float
     repeats: int
+    exact: bool = False
 
 
 @dataclass
@@ -72,10 +73,15 @@ def reported(
 
 
 def decided(claim: Claim, low: float = -math.inf, high: float = math.inf) -> Claim:
-    """Returns a reported claim as one that holds where its whole interval lies from `low` to `high`."""
+    """Returns a reported claim as one that holds where its whole interval lies from `low` to `high`.
+
+    What was measured once and is not exact has no interval, and decides nothing.
+    """
     measured = claim.measured
     bounds = [f">= {low:g}"] if math.isfinite(low) else []
     bounds += [f"<= {high:g}"] if math.isfinite(high) else []
+    if measured.repeats < 2 and not measured.exact:
+        return replace(claim, target=" and ".join(bounds), holds=UNDECIDABLE, why="measured once")
     holds = low <= measured.low and measured.high <= high
     why = "" if holds else f"the interval is {measured.low:.3g} to {measured.high:.3g}"
     return replace(claim, target=" and ".join(bounds), holds=holds, why=why)
@@ -201,7 +207,7 @@ def median_spread(values: Sequence[float]) -> Measured:
 
 def exactly(value: float, repeats: int = 1) -> Measured:
     """Returns a figure that has no spread (a count, a maximum)."""
-    return Measured(value, value, value, repeats)
+    return Measured(value, value, value, repeats, exact=True)
 
 
 def write_csv(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:

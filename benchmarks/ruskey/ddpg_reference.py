@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.claims import Claim, Measured, Settings, main, mean_interval, write_csv
+from benchmarks.claims import Claim, Settings, exactly, main, mean_interval, write_csv
 from benchmarks.ruskey.pendulum import ACTIONS, EPISODE_STEPS, STATES, Pendulum
 from rocktune.errors import UserError
 
@@ -57,7 +57,7 @@ def ddpg_reference(settings: Settings) -> list[Claim]:
                 for number, value in enumerate(each)
             ],
         )
-    own = mean_interval(returns["ours"]) if seeds > 1 else _single(returns["ours"][0])
+    own = mean_interval(returns["ours"]) if seeds > 1 else exactly(returns["ours"][0])
     unit = f"mean return of {EPISODES} episodes after {steps:,} steps"
     if reference is None:
         return [Claim("pendulum_ours", SOURCE, unit, "whatever it gives", own, "reported", engine="no store")]
@@ -72,10 +72,6 @@ def ddpg_reference(settings: Settings) -> list[Claim]:
             engine=REFERENCE,
         ),
     ]  # fmt: skip
-
-
-def _single(value: float) -> Measured:
-    return Measured(value, value, value, 1)
 
 
 def _ours(steps: int, seed: int) -> list[float]:

@@ -4,13 +4,14 @@ import random
 import tempfile
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import psutil
 
-from benchmarks.claims import Claim, Measured, Settings, main, write_csv
+from benchmarks.claims import Claim, Settings, decided, exactly, main, reported, write_csv
 from benchmarks.figures import Panel, lines, write_figure
 from rocktune.online import AdaptiveStore
 from rocktune.online.control import Controller, Decision, Greedy, Mission
@@ -30,6 +31,7 @@ BATCH = 200
 """Operations, after which the client waits until the next ones are due."""
 MOST_GROWTH = 1.2
 MOST_STALL_S = 1.0
+FEWEST_MISSIONS = 10_000
 
 
 class Slowest:
@@ -122,36 +124,24 @@ def _sample(store: AdaptiveStore, path: Path, now: float, lookups: float, slowes
 
 def _claims(rows: list[dict[str, Any]], problem: str) -> list[Claim]:
     tenth = max(1, len(rows) // 10)
+
+    def claim(name: str, unit: str, value: float) -> Claim:
+        return reported(name, SOURCE, unit, exactly(value), engine="RocksDB in process", device="none")
+
     claims = []
     for name in ("resident_mb", "threads", "open_files", "files"):
         early = max(row[name] for row in rows[tenth : 2 * tenth])
         late = max(row[name] for row in rows[-tenth:])
-        growth = late / early
-        claims.append(
-            Claim(
-                f"growth_of_{name}", SOURCE, "largest in the last tenth over that in the second",
-                f"<= {MOST_GROWTH}", Measured(growth, growth, growth, 1), growth <= MOST_GROWTH,
-            )
-        )  # fmt: skip
-    stall = max(row["slowest_s"] for row in rows)
-    missions, problems = float(rows[-1]["missions"]), float(bool(problem))
-    claims += [
-        Claim(
-            "slowest_operation", SOURCE, "s", f"<= {MOST_STALL_S}", Measured(stall, stall, stall, len(rows)),
-            stall <= MOST_STALL_S,
-        ),
-        Claim(
-            "missions", SOURCE, "missions", ">= 10,000", Measured(missions, missions, missions, 1),
-            missions >= 10_000,
-        ),
-        Claim(
-            "problems", SOURCE, "problems of learning", "0", Measured(problems, problems, problems, 1),
-            not problem, why=problem,
-        ),
-    ]  # fmt: skip
-    for claim in claims:
-        claim.engine, claim.device = "RocksDB in process", "none"
-    return claims
+        grown = claim(f"growth_of_{name}", "largest in the last tenth over that in the second", late / early)
+        claims.append(decided(grown, high=MOST_GROWTH))
+    problems = decided(claim("problems", "problems of learning", float(bool(problem))), high=0)
+    stall = claim("slowest_operation", "s", max(row["slowest_s"] for row in rows))
+    return [
+        *claims,
+        decided(stall, high=MOST_STALL_S),
+        decided(claim("missions", "missions", float(rows[-1]["missions"])), low=FEWEST_MISSIONS),
+        replace(problems, why=problem),
+    ]
 
 
 def _figure(settings: Settings, rows: list[dict[str, Any]]) -> None:

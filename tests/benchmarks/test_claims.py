@@ -6,7 +6,9 @@ import pytest
 from benchmarks.claims import (
     UNDECIDABLE,
     Claim,
+    Measured,
     Settings,
+    decided,
     describe,
     exactly,
     main,
@@ -91,3 +93,18 @@ def test_what_a_user_can_mend_is_one_line(
 def test_description_keeps_a_verdict_in_words() -> None:
     claim = reported("found", "here", "s", exactly(3.0), engine="none", device="none")
     assert describe(claim) == "found: 3 s [3, 3], n = 1; target whatever it gives: reported. "
+
+
+@pytest.mark.parametrize(
+    ("measured", "holds"),
+    [
+        (mean_interval([1.0, 1.1, 0.9]), True),
+        (mean_interval([1.0, 3.0]), False),
+        (mean_interval([1.0]), UNDECIDABLE),
+        (exactly(1.0), True),
+        (exactly(2.5), False),
+    ],
+)
+def test_one_measurement_decides_only_where_it_is_exact(measured: Measured, holds: bool | str) -> None:
+    claim = reported("claim", "source", "s", measured, engine="", device="")
+    assert decided(claim, low=0.0, high=2.0).holds == holds

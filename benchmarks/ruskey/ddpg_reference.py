@@ -60,16 +60,27 @@ def ddpg_reference(settings: Settings) -> list[Claim]:
     own = mean_interval(returns["ours"]) if seeds > 1 else exactly(returns["ours"][0])
     unit = f"mean return of {EPISODES} episodes after {steps:,} steps"
     if reference is None:
-        return [Claim("pendulum_ours", SOURCE, unit, "whatever it gives", own, "reported", engine="no store")]
+        return [
+            Claim(
+                "pendulum_ours",
+                SOURCE,
+                unit,
+                "whatever it gives",
+                own,
+                "reported",
+                engine="no store",
+                device="none",
+            )
+        ]
     theirs = mean_interval(returns["stable-baselines3"])
     return [
         Claim(
             "pendulum_ours", SOURCE, unit, f">= that of stable-baselines3 less {CLOSE:.0f}", own,
-            own.value >= theirs.value - CLOSE, engine="no store",
+            own.value >= theirs.value - CLOSE, engine="no store", device="none",
         ),
         Claim(
             "pendulum_stable_baselines3", SOURCE, unit, "whatever it gives", theirs, "reported",
-            engine=REFERENCE,
+            engine=REFERENCE, device="none",
         ),
     ]  # fmt: skip
 

@@ -1,5 +1,7 @@
 """Tests for finding what operations cost."""
 
+from dataclasses import replace
+
 import pytest
 
 from rocktune.errors import UserError
@@ -37,7 +39,7 @@ def test_the_costs_of_a_modelled_store_are_found_again() -> None:
 
 def test_no_cost_is_below_nothing() -> None:
     free = StoreCosts(lookup_s=0, probe_s=0, read_s=1e-4, write_s=0, compaction_s_per_byte=0, noise=0.1)
-    drives = [served(free, policy, share, 2.0) for policy in (1, 10) for share in (0.2, 0.8)]
+    drives = [served(free, policy, share, 2.0) for policy in (1, 4, 10) for share in (0.2, 0.8)]
     found = fitted_costs(drives)
     assert min(found.lookup_s, found.probe_s, found.write_s, found.compaction_s_per_byte) >= 0
     assert found.noise == pytest.approx(0.1, rel=0.5)
@@ -45,9 +47,16 @@ def test_no_cost_is_below_nothing() -> None:
     assert sum(m.busy_s for m in modelled) == pytest.approx(sum(m.busy_s for m in own), rel=0.05)
 
 
-def test_too_few_missions_are_refused() -> None:
-    with pytest.raises(UserError, match="give 100 at least"):
-        fitted_costs([served(COSTS, 1, 0.5, 8.0, 90)])
+def test_noise_leaves_the_mean_as_it_is() -> None:
+    noisy = served(replace(COSTS, noise=0.8), 3, 0.5, 8.0, 3000)
+    quiet = served(replace(COSTS, noise=0.0), 3, 0.5, 8.0, 3000)
+    # The mean of 3,000 has a deviation of 1.7%.
+    assert sum(m.busy_s for m in noisy) == pytest.approx(sum(m.busy_s for m in quiet), rel=0.08)
+
+
+def test_too_few_drives_are_refused() -> None:
+    with pytest.raises(UserError, match="give those of 5 drives at least"):
+        fitted_costs([served(COSTS, 1, 0.5, 8.0, 90)] * 4)
 
 
 def test_ranges_are_refused() -> None:

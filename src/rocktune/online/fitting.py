@@ -10,10 +10,12 @@ from rocktune.errors import UserError
 from rocktune.online.control.mission import Mission
 from rocktune.online.modelled import StoreCosts
 
-_TOGETHER = 10
-"""Missions that count as one: compactions are told of when they end, and clients wait for them before."""
+_PARTS = 2
+"""Of each drive: compactions are told of when they end, and clients wait for them many missions before."""
 _FEWEST = 10
-"""So many of them, twice as many as there are costs."""
+"""Parts of all drives, twice as many as there are costs."""
+_NORMAL = 1.4826
+"""The standard deviation of normal numbers over the median of their deviations."""
 
 
 def fitted_costs(drives: Sequence[Sequence[Mission]], *, absent: bool = False) -> StoreCosts:
@@ -32,20 +34,26 @@ def fitted_costs(drives: Sequence[Sequence[Mission]], *, absent: bool = False) -
     """
     if any(mission.scans for missions in drives for mission in missions):
         raise UserError("missions: those that read ranges say nothing about lookups; leave them out")
+    halves = [len(missions) // _PARTS for missions in drives]
+    if sum(half > 0 for half in halves) * _PARTS < _FEWEST:
+        raise UserError(f"missions: give those of {_FEWEST // _PARTS} drives at least")
     parts = [
-        missions[first : first + _TOGETHER]
-        for missions in drives
-        for first in range(0, len(missions) - _TOGETHER + 1, _TOGETHER)
+        missions[part * half : (part + 1) * half]
+        for missions, half in zip(drives, halves, strict=True)
+        for part in range(_PARTS if half else 0)
     ]
-    if len(parts) < _FEWEST:
-        raise UserError(f"missions: give {_FEWEST * _TOGETHER} at least, {_TOGETHER} of each drive")
     taken_s = np.array([sum(mission.busy_s for mission in part) for part in parts])
     counts = np.array([sum(_counts(mission, absent) for mission in part) for part in parts])
     costs, _ = nnls(counts / taken_s[:, None], np.ones(len(parts)))
     lookup_s, probe_s, read_s, write_s, compaction_s_per_byte = map(float, costs)
-    # Of the sum of so many, what disturbs each is left by its root.
-    noise = float(np.std(np.log(taken_s / (counts @ costs)))) * math.sqrt(_TOGETHER)
-    return StoreCosts(lookup_s, probe_s, read_s, write_s, compaction_s_per_byte, noise)
+    return StoreCosts(lookup_s, probe_s, read_s, write_s, compaction_s_per_byte, _noise(drives, costs, absent))
+
+
+def _noise(drives: Sequence[Sequence[Mission]], costs: np.ndarray, absent: bool) -> float:
+    """Returns by how much missions that follow each other differ from what they should take."""
+    shares = [[each.busy_s / (_counts(each, absent) @ costs) for each in missions] for missions in drives]
+    steps = np.concatenate([np.diff(np.log(each)) for each in shares])
+    return _NORMAL * float(np.median(np.abs(steps))) / math.sqrt(2)
 
 
 def _counts(mission: Mission, absent: bool) -> np.ndarray:

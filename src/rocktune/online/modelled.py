@@ -113,8 +113,9 @@ class ModelledStore:
             part_passed, part_read_s = self._looked_up(lookups / _PARTS)
             passed, read_s = passed + part_passed, read_s + part_read_s
         moved = np.array(self._tree.level_bytes, float) - before
-        # Of a level and of the whole alike: what disturbs the one disturbs the other.
-        disturbed = float(np.exp(self._rng.normal(0, self._costs.noise)))
+        # Of a level and of the whole alike: what disturbs the one disturbs the other. 1 on average.
+        noise = self._costs.noise
+        disturbed = float(np.exp(self._rng.normal(-noise * noise / 2, noise)))
         compaction_s = moved * self._costs.compaction_s_per_byte
         busy_s = (
             lookups * self._costs.lookup_s

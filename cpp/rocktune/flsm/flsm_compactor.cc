@@ -292,11 +292,18 @@ rocksdb::Status FlsmCompactor::Compact(const FlsmTask& task, const std::vector<F
 }
 
 void FlsmCompactor::Do(const FlsmTask& task, std::unique_lock<std::mutex>* lock) {
+  const int in_use = shape_.LevelsInUse();
   Begin(&shape_, task);
   ++running_;
   std::vector<FlsmTable> used = tables_.At(task.inputs);
   const FlsmShape begun = shape_;
+  const bool deeper = begun.LevelsInUse() > in_use;
+  const uint64_t beginning = deeper ? ++changes_ : 0;
   lock->unlock();
+  if (deeper) {
+    // Now, not when it has ended: what is written meanwhile is filtered for a tree of so many levels.
+    on_change_(begun, beginning).PermitUncheckedError();
+  }
   if (task.IsByFiles()) {
     used = CheapestOf(task, begun, used, db_);
   }

@@ -39,9 +39,10 @@ struct FlsmOwed {
 class FlsmCompactor {
  public:
   // `shape` says size ratio, slots, policies and which runs are sealed; what the runs hold is read from `db`.
-  // `on_change` is called, without locks, after each change of the shape that is to survive, by any thread;
-  // of two calls that cross, the one with the larger number is the later change.
-  // `reshape_bytes_per_s` is FlsmOptions'; `guard` is among the database's listeners.
+  // `on_change` is called, without locks, after each change of the shape that is to survive and before a
+  // level is used that none so deep was, by any thread; of two calls that cross, the one with the larger
+  // number is the later change. `reshape_bytes_per_s` is FlsmOptions'; `guard` is among the database's
+  // listeners.
   using OnChange = std::function<rocksdb::Status(const FlsmShape& shape, uint64_t number)>;
   FlsmCompactor(rocksdb::DB* db, std::shared_ptr<ManifestGuard> guard, FlsmRecorder* recorder,
                 FlsmShape shape, int workers, uint64_t reshape_bytes_per_s, OnChange on_change);

@@ -1,0 +1,72 @@
+#include "rocktune/flsm/flsm_compactor.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace rocktune {
+namespace {
+
+// An empty tree of T = 4 whose level 1 holds one flush.
+FlsmShape Empty() {
+  FlsmShape shape;
+  shape.size_ratio = 4;
+  shape.level1_bytes = 64 << 10;
+  shape.slots = 6;
+  shape.level0_most = 0;
+  shape.levels.resize(3);
+  return shape;
+}
+
+// Tables that are written while a level fills for the first time are to have filters for a tree that has it.
+TEST(FlsmCompactorTest, ADeeperTreeIsToldOfBeforeItIsThere) {
+  std::string directory = testing::TempDir() + "flsm-XXXXXX";
+  ASSERT_NE(mkdtemp(directory.data()), nullptr);
+  rocksdb::Options options;
+  options.create_if_missing = true;
+  options.compaction_style = rocksdb::kCompactionStyleNone;
+  options.num_levels = Empty().PhysicalLevels();
+  options.compression = rocksdb::kNoCompression;
+  const auto guard = std::make_shared<ManifestGuard>();
+  options.listeners = {guard};
+  rocksdb::DB* opened = nullptr;
+  ASSERT_TRUE(rocksdb::DB::Open(options, directory, &opened).ok());
+  const std::unique_ptr<rocksdb::DB> db(opened);
+  FlsmRecorder recorder(0, Empty().slots);
+  std::mutex mutex;
+  std::vector<FlsmShape> told;
+  FlsmCompactor compactor(db.get(), guard, &recorder, Empty(), 2, 0,
+                          [&mutex, &told](const FlsmShape& shape, uint64_t number) {
+                            const std::lock_guard<std::mutex> lock(mutex);
+                            EXPECT_GT(number, 0u);
+                            told.push_back(shape);
+                            return rocksdb::Status::OK();
+                          });
+  for (int flush = 0; flush < 12; ++flush) {
+    for (int key = 0; key < 64; ++key) {
+      const std::string name = "key" + std::to_string((key * 12) + flush);
+      ASSERT_TRUE(db->Put(rocksdb::WriteOptions(), name, std::string(1000, 'v')).ok());
+    }
+    ASSERT_TRUE(db->Flush(rocksdb::FlushOptions()).ok());
+    compactor.OnUntold();
+    compactor.WaitUntilSettled();
+  }
+  compactor.Stop();
+  ASSERT_GE(compactor.Shape().LevelsInUse(), 2) << ToText(compactor.Shape());
+  int in_use = 1;
+  for (const FlsmShape& shape : told) {
+    if (shape.LevelsInUse() > in_use) {
+      in_use = shape.LevelsInUse();
+      EXPECT_EQ(shape.level(in_use).runs.front().use, RunUse::kArriving) << ToText(shape);
+    }
+  }
+  EXPECT_EQ(in_use, compactor.Shape().LevelsInUse());
+  std::filesystem::remove_all(directory);
+}
+
+}  // namespace
+}  // namespace rocktune

@@ -46,7 +46,8 @@ def fitted_costs(drives: Sequence[Sequence[Mission]], *, absent: bool = False) -
     counts = np.array([sum(_counts(mission, absent) for mission in part) for part in parts])
     costs, _ = nnls(counts / taken_s[:, None], np.ones(len(parts)))
     lookup_s, probe_s, read_s, write_s, compaction_s_per_byte = map(float, costs)
-    return StoreCosts(lookup_s, probe_s, read_s, write_s, compaction_s_per_byte, _noise(drives, costs, absent))
+    noise = _noise(drives, costs, absent)
+    return StoreCosts(lookup_s, probe_s, read_s, write_s, compaction_s_per_byte, noise)
 
 
 def _noise(drives: Sequence[Sequence[Mission]], costs: np.ndarray, absent: bool) -> float:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from scipy.optimize import nnls
+from scipy.stats import median_abs_deviation
 
 from rocktune.errors import UserError
 from rocktune.online.control.mission import Mission
@@ -14,8 +15,6 @@ _PARTS = 2
 """Of each drive: compactions are told of when they end, and clients wait for them many missions before."""
 _FEWEST = 10
 """Parts of all drives, twice as many as there are costs."""
-_NORMAL = 1.4826
-"""The standard deviation of normal numbers over the median of their deviations."""
 
 
 def fitted_costs(drives: Sequence[Sequence[Mission]], *, absent: bool = False) -> StoreCosts:
@@ -30,7 +29,7 @@ def fitted_costs(drives: Sequence[Sequence[Mission]], *, absent: bool = False) -
         absent: whether lookups looked for keys that were not there.
 
     Raises:
-        UserError: there are fewer missions than it takes, or some read ranges.
+        UserError: there are fewer drives than it takes, or some missions read ranges.
     """
     if any(mission.scans for missions in drives for mission in missions):
         raise UserError("missions: those that read ranges say nothing about lookups; leave them out")
@@ -54,7 +53,7 @@ def _noise(drives: Sequence[Sequence[Mission]], costs: np.ndarray, absent: bool)
     """Returns by how much missions that follow each other differ from what they should take."""
     shares = [[each.busy_s / (_counts(each, absent) @ costs) for each in missions] for missions in drives]
     steps = np.concatenate([np.diff(np.log(each)) for each in shares])
-    return _NORMAL * float(np.median(np.abs(steps))) / math.sqrt(2)
+    return float(median_abs_deviation(steps, scale="normal")) / math.sqrt(2)
 
 
 def _counts(mission: Mission, absent: bool) -> np.ndarray:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from scipy.stats import median_abs_deviation
 
 from rocktune.online.control.curve import cheapest_policy
 from rocktune.online.control.ddpg import DdpgAgent, DdpgSettings, Reals
@@ -13,8 +14,6 @@ from rocktune.online.control.prices import Prices
 
 STATES = 7
 _STEP_THRESHOLD = 1 / 3
-_NORMAL = 1.4826
-"""The standard deviation of normal numbers over the median of their deviations."""
 _MOST_DEVIATIONS = 5.0
 """Of a latency: a merge of deep levels in a mission says nothing about its policy."""
 
@@ -36,7 +35,7 @@ class Scale:
     def of(cls, latencies_s: Sequence[float]) -> "Scale":
         """Returns the scale of what was measured, at least one value."""
         middle_s = float(np.median(latencies_s))
-        deviation_s = _NORMAL * float(np.median(np.abs(np.subtract(latencies_s, middle_s))))
+        deviation_s = float(median_abs_deviation(latencies_s, scale="normal"))
         return cls(middle_s, deviation_s or middle_s or 1.0)
 
     def deviations(self, latency_s: float) -> float:

@@ -104,7 +104,8 @@ TEST_F(FlsmStoreTest, WithFilesNoCompactionIsLarge) {
   EXPECT_GT(shape.level(2).bytes(), shape.Capacity(2) / 2) << "levels stay full: " << ToText(shape);
   for (int number = 1; number < shape.LevelsInUse(); ++number) {
     EXPECT_LE(shape.level(number).bytes(), shape.Capacity(number)) << ToText(shape);
-    EXPECT_LE(shape.level(number).runs.size(), number == 1 ? 3 : 2) << ToText(shape);
+    // Level 1 takes a run of its own in whenever others are on their way out, however long that takes.
+    EXPECT_TRUE(number == 1 || shape.level(number).runs.size() <= 2) << ToText(shape);
   }
   EXPECT_TRUE(store_->SetPolicy(2, 1, FlsmTransition::kLazy).IsInvalidArgument());
 }

@@ -44,6 +44,7 @@ nlohmann::json ToJson(const FlsmStatistics& statistics) {
                       {"false_positives", level.false_positives},
                       {"found", level.found},
                       {"read_ns", level.read_ns},
+                      {"scanned", level.scanned},
                       {"compactions", level.compactions},
                       {"compaction_read_bytes", level.compaction_read_bytes},
                       {"compaction_written_bytes", level.compaction_written_bytes},

@@ -31,6 +31,7 @@ FlsmLevelStatistics Since(const FlsmLevelStatistics& now, const FlsmLevelStatist
           now.false_positives - before.false_positives,
           now.found - before.found,
           now.read_ns - before.read_ns,
+          now.scanned - before.scanned,
           now.compactions - before.compactions,
           now.compaction_read_bytes - before.compaction_read_bytes,
           now.compaction_written_bytes - before.compaction_written_bytes,

@@ -39,6 +39,13 @@ FlsmRecorder::Sample::~Sample() {
   rocksdb::SetPerfLevel(own_level_);
 }
 
+void FlsmRecorder::CountScanned(const FlsmShape& shape) {
+  levels_[0].scanned += sample_every_ * shape.level0_files;
+  for (int number = 1; number <= shape.deepest(); ++number) {
+    levels_[static_cast<std::size_t>(number)].scanned += sample_every_ * shape.level(number).runs.size();
+  }
+}
+
 void FlsmRecorder::CountCompaction(int level, uint64_t read_bytes, uint64_t written_bytes, uint64_t took_us) {
   Level& counted = levels_[static_cast<std::size_t>(level)];
   ++counted.compactions;
@@ -57,8 +64,8 @@ FlsmStatistics FlsmRecorder::Take(int levels) const {
   for (int number = 0; number <= levels; ++number) {
     const Level& level = levels_[static_cast<std::size_t>(number)];
     statistics.levels.push_back({level.filtered, level.passed, level.false_positives, level.found,
-                                 level.read_ns, level.compactions, level.read_bytes, level.written_bytes,
-                                 level.compaction_us});
+                                 level.read_ns, level.scanned, level.compactions, level.read_bytes,
+                                 level.written_bytes, level.compaction_us});
   }
   return statistics;
 }

@@ -24,6 +24,7 @@ struct FlsmLevelStatistics {
   uint64_t false_positives = 0;  // of them, those that did not have the key
   uint64_t found = 0;            // keys that were found here
   uint64_t read_ns = 0;          // in the level's tables
+  uint64_t scanned = 0;          // runs that there were for iterators, estimated likewise
   // Of compactions whose output is here, all counted; moving tables reads and writes nothing.
   uint64_t compactions = 0;
   uint64_t compaction_read_bytes = 0;
@@ -57,11 +58,10 @@ class FlsmRecorder {
   // The same for a write.
   template <typename Operation>
   rocksdb::Status Write(const Operation& write);
-  void CountIterator() {
-    if (sample_every_ > 0) {
-      counts_.Add(kIterators, 1);
-    }
-  }
+  // An iterator is made. `shape` returns the tree that it goes through; it is called for one of
+  // `sample_every`.
+  template <typename Shape>
+  void CountIterator(const Shape& shape);
   void AddBusy(uint64_t nanoseconds) {
     if (sample_every_ > 0) {
       counts_.Add(kBusyNs, nanoseconds);
@@ -77,6 +77,7 @@ class FlsmRecorder {
   enum Count : std::size_t { kLookups, kFound, kIterators, kBusyNs, kCounts };
 
   static bool ThreadUsesPerfContext();
+  void CountScanned(const FlsmShape& shape);
 
   // One lookup's view of the levels. Puts the thread's own settings and figures back when it ends.
   class Sample {
@@ -93,7 +94,7 @@ class FlsmRecorder {
   };
 
   struct Level {
-    std::atomic<uint64_t> filtered{0}, passed{0}, false_positives{0}, found{0}, read_ns{0};
+    std::atomic<uint64_t> filtered{0}, passed{0}, false_positives{0}, found{0}, read_ns{0}, scanned{0};
     std::atomic<uint64_t> compactions{0}, read_bytes{0}, written_bytes{0}, compaction_us{0};
   };
   Level& OfPhysical(int physical) {
@@ -146,6 +147,18 @@ rocksdb::Status FlsmRecorder::Lookup(const Get& get) {
     counts_.Add(kFound, 1);
   }
   return status;
+}
+
+template <typename Shape>
+void FlsmRecorder::CountIterator(const Shape& shape) {
+  if (sample_every_ == 0) {
+    return;
+  }
+  thread_local uint64_t until_sample = 0;
+  counts_.Add(kIterators, 1);
+  if (IsSampled(&until_sample)) {
+    CountScanned(shape());
+  }
 }
 
 template <typename Operation>

@@ -143,7 +143,7 @@ rocksdb::Status FlsmStore::Write(const rocksdb::WriteOptions& options, rocksdb::
 
 rocksdb::Iterator* FlsmStore::NewIterator(const rocksdb::ReadOptions& options,
                                           rocksdb::ColumnFamilyHandle* family) {
-  recorder_->CountIterator();
+  recorder_->CountIterator([this] { return compactor_->Shape(); });
   return StackableDB::NewIterator(options, family);
 }
 

@@ -192,10 +192,17 @@ TEST_F(FlsmStoreTest, CountsWhatItIsAskedForAndWhatCompactionsCost) {
   FlsmLevelStatistics all;
   for (const FlsmLevelStatistics& level : statistics.levels) {
     all.found += level.found;
+    all.scanned += level.scanned;
     all.compaction_read_bytes += level.compaction_read_bytes;
     all.compaction_written_bytes += level.compaction_written_bytes;
   }
   EXPECT_EQ(all.found, 1u);
+  const FlsmShape shape = store_->Shape();
+  std::size_t runs = shape.level0_files;
+  for (const FlsmLevel& level : shape.levels) {
+    runs += level.runs.size();
+  }
+  EXPECT_EQ(all.scanned, runs) << "of the one iterator";
   EXPECT_GT(all.compaction_read_bytes, all.compaction_written_bytes + (1u << 20))
       << "ten times the same keys, of which two levels hold at most a few rounds";
   EXPECT_EQ(statistics.levels[0].compactions, 0u) << "nothing is compacted into RocksDB's level 0";

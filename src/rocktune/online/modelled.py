@@ -156,6 +156,7 @@ class ModelledStore:
                 filled=shape.held_bytes_of(place + 1) / level.capacity_bytes,
                 passed=float(passed[place]),
                 read_s=float(read_s[place]),
+                scanned=0.0,
                 compaction_s=float(compaction_s[place]),
                 compaction_bytes=float(moved[place]),
             )

@@ -6,9 +6,9 @@ from rocktune.online.control.mission import LevelMission, Mission
 from rocktune.online.control.prices import Prices
 
 
-def level(passed: float, read_s: float, merged: float, runs: int = 1) -> LevelMission:
-    """A level that lookups and compactions went through."""
-    return LevelMission(1, runs, 1.0, passed, read_s, 0.0, merged)
+def level(passed: float, read_s: float, merged: float, scanned: float = 0) -> LevelMission:
+    """A level that lookups, scans and compactions went through."""
+    return LevelMission(1, 1, 1.0, passed, read_s, scanned, 0.0, merged)
 
 
 def mission(busy_s: float, *levels: LevelMission, scans: int = 0) -> Mission:
@@ -41,19 +41,21 @@ def test_probes_without_a_run_that_passes_are_what_reads_cost() -> None:
 
 
 def test_each_run_costs_a_scan_the_same() -> None:
+    # Of a hundred operations fifty are scans, through one run of level 2 and so many of level 1.
     missions = [
-        mission(100 * (1e-4 + 2e-5 * runs), level(0, 0, 0, runs), level(0, 0, 0), scans=50)
+        mission(100 * 1e-4 + 50 * 2e-5 * (runs + 1), level(0, 0, 0, 50 * runs), level(0, 0, 0, 50), scans=50)
         for runs in (1, 3, 5, 9)
     ]
     prices = Prices.of(missions)
     assert prices.scan_s == pytest.approx(2e-5)
-    assert prices.levels_reads_s(missions[1]) == pytest.approx([6e-5, 2e-5])
+    assert prices.levels_reads_s(missions[1]) == pytest.approx([3e-5, 1e-5])
     assert prices.byte_s == 0
 
 
 def test_a_merge_that_happens_by_while_runs_are_many_is_not_the_scans() -> None:
     missions = [
-        mission(100 * (1e-4 + 2e-5 * runs), level(0, 0, 0, runs), scans=50) for runs in (1, 2, 3, 5, 9)
+        mission(100 * 1e-4 + 50 * 2e-5 * runs, level(0, 0, 0, 50 * runs), scans=50)
+        for runs in (1, 2, 3, 5, 9)
     ]
-    merging = mission(10.0, level(0, 0, 1e6, 9), scans=50)
+    merging = mission(10.0, level(0, 0, 1e6, 450), scans=50)
     assert Prices.of([*missions, merging]).scan_s == pytest.approx(2e-5, rel=0.5)

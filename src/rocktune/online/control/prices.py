@@ -22,7 +22,7 @@ class Prices:
 
     Attributes:
         read_s: a run that a lookup reads, undisturbed.
-        scan_s: each run that there is, an operation, where some are scans.
+        scan_s: a run that a scan goes through.
         byte_s: a byte that compactions read or write.
     """
 
@@ -45,7 +45,7 @@ class Prices:
         reads_s = np.array([sum(undisturbed.levels_reads_s(mission)) for mission in missions])
         rest_s = busy_s / operations - reads_s
         scan_s = _slope(missions, rest_s)
-        rest_s -= scan_s * np.array([_runs(mission) for mission in missions], float)
+        rest_s -= scan_s * np.array([_scanned(mission) for mission in missions])
         waited_s = float((rest_s - np.quantile(rest_s, _UNDISTURBED)) @ operations)
         merged = sum(level.compaction_bytes for mission in missions for level in mission.levels)
         return cls(read_s, scan_s, max(0.0, waited_s / merged) if merged else 0.0)
@@ -55,7 +55,8 @@ class Prices:
         passed, in_reads_s = _passed(mission), sum(level.read_s for level in mission.levels)
         share = min(1.0, self.read_s * passed / in_reads_s) if passed and in_reads_s else 1.0
         return [
-            share * level.read_s / mission.operations + self.scan_s * level.runs for level in mission.levels
+            (share * level.read_s + self.scan_s * level.scanned) / mission.operations
+            for level in mission.levels
         ]
 
     def merges_s(self, mission: Mission, level: LevelMission) -> float:
@@ -67,16 +68,14 @@ def _passed(mission: Mission) -> float:
     return sum(level.passed for level in mission.levels)
 
 
-def _runs(mission: Mission) -> int:
-    return sum(level.runs for level in mission.levels)
+def _scanned(mission: Mission) -> float:
+    return sum(level.scanned for level in mission.levels) / mission.operations
 
 
 def _slope(missions: Sequence[Mission], rest_s: np.ndarray) -> float:
-    """Returns by how much an operation takes longer with each run, which without scans it does not.
+    """Returns by how much an operation takes longer with each run that it scans.
 
     The median of the slopes between missions: a merge of deep levels makes one take many times as long.
     """
-    runs = [_runs(mission) for mission in missions]
-    if not any(mission.scans for mission in missions) or len(set(runs)) < 2:
-        return 0.0
-    return max(0.0, float(theilslopes(rest_s, runs).slope))
+    scanned = [_scanned(mission) for mission in missions]
+    return max(0.0, float(theilslopes(rest_s, scanned).slope)) if len(set(scanned)) > 1 else 0.0

@@ -8,7 +8,9 @@ from typing import Any
 
 @dataclass(frozen=True)
 class FlsmLevelStatistics:
-    """What happened at a level. What concerns lookups is estimated from a sample of them, the rest counted.
+    """What happened at a level.
+
+    What concerns lookups and iterators is estimated from a sample of them, the rest is counted.
 
     Where RocksDB moves tables, what a filter said may count for the level above.
 
@@ -18,6 +20,7 @@ class FlsmLevelStatistics:
         false_positives: of them, those that did not have the key; smaller is better.
         found: keys that were found here.
         read_ns: that lookups spent in the level's tables.
+        scanned: runs that there were for iterators, estimated likewise.
         compactions: whose output was here; moved tables have read and written nothing.
         compaction_read_bytes: by them.
         compaction_written_bytes: likewise.
@@ -29,6 +32,7 @@ class FlsmLevelStatistics:
     false_positives: int
     found: int
     read_ns: int
+    scanned: int
     compactions: int
     compaction_read_bytes: int
     compaction_written_bytes: int

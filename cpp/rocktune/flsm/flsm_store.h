@@ -56,6 +56,7 @@ class FlsmStore : public RecordedLookups<FlsmRecorder> {
                          const rocksdb::Slice& key) override;
   using StackableDB::Write;
   rocksdb::Status Write(const rocksdb::WriteOptions& options, rocksdb::WriteBatch* batch) override;
+  // One of `sample_every` takes the compactor's lock for a moment, to count the runs that it goes through.
   using StackableDB::NewIterator;
   rocksdb::Iterator* NewIterator(const rocksdb::ReadOptions& options,
                                  rocksdb::ColumnFamilyHandle* family) override;

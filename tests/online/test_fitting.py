@@ -61,4 +61,4 @@ def test_too_few_drives_are_refused() -> None:
 
 def test_ranges_are_refused() -> None:
     with pytest.raises(UserError, match="read ranges"):
-        fitted_costs([[Mission(0, 1, 0, 1.0, 10, ())]])
+        fitted_costs([[Mission(0, 0, 1, 0, 1.0, 10, ())]])

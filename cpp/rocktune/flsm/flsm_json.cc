@@ -44,15 +44,20 @@ nlohmann::json ToJson(const FlsmStatistics& statistics) {
                       {"false_positives", level.false_positives},
                       {"found", level.found},
                       {"read_ns", level.read_ns},
+                      {"read_us2", level.read_us2},
                       {"scanned", level.scanned},
                       {"compactions", level.compactions},
                       {"compaction_read_bytes", level.compaction_read_bytes},
                       {"compaction_written_bytes", level.compaction_written_bytes},
                       {"compaction_us", level.compaction_us}});
   }
-  return {{"lookups", statistics.lookups},     {"found", statistics.found},
-          {"iterators", statistics.iterators}, {"entries_written", statistics.entries_written},
-          {"busy_ns", statistics.busy_ns},     {"levels", levels}};
+  return {{"lookups", statistics.lookups},
+          {"sampled", statistics.sampled},
+          {"found", statistics.found},
+          {"iterators", statistics.iterators},
+          {"entries_written", statistics.entries_written},
+          {"busy_ns", statistics.busy_ns},
+          {"levels", levels}};
 }
 
 nlohmann::json ToJson(const FlsmMission& mission) {

@@ -31,6 +31,7 @@ FlsmLevelStatistics Since(const FlsmLevelStatistics& now, const FlsmLevelStatist
           now.false_positives - before.false_positives,
           now.found - before.found,
           now.read_ns - before.read_ns,
+          now.read_us2 - before.read_us2,
           now.scanned - before.scanned,
           now.compactions - before.compactions,
           now.compaction_read_bytes - before.compaction_read_bytes,
@@ -39,9 +40,13 @@ FlsmLevelStatistics Since(const FlsmLevelStatistics& now, const FlsmLevelStatist
 }
 
 FlsmStatistics Since(const FlsmStatistics& now, const FlsmStatistics& before) {
-  FlsmStatistics since{now.lookups - before.lookups,     now.found - before.found,
-                       now.iterators - before.iterators, now.entries_written - before.entries_written,
-                       now.busy_ns - before.busy_ns,     {}};
+  FlsmStatistics since{now.lookups - before.lookups,
+                       now.sampled - before.sampled,
+                       now.found - before.found,
+                       now.iterators - before.iterators,
+                       now.entries_written - before.entries_written,
+                       now.busy_ns - before.busy_ns,
+                       {}};
   for (std::size_t level = 0; level < now.levels.size(); ++level) {
     since.levels.push_back(Since(now.levels[level], before.levels[level]));
   }

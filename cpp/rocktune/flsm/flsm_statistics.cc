@@ -2,6 +2,7 @@
 
 #include <rocksdb/perf_level.h>
 
+#include <cmath>
 #include <map>
 
 namespace rocktune {
@@ -23,6 +24,7 @@ FlsmRecorder::Sample::Sample(FlsmRecorder* recorder)
 FlsmRecorder::Sample::~Sample() {
   rocksdb::PerfContext* context = rocksdb::get_perf_context();
   const uint64_t weight = recorder_->sample_every_;
+  recorder_->counts_.Add(kSampled, 1);
   const std::map<uint32_t, rocksdb::PerfContextByLevel> none;  // in a RocksDB that was built without
   for (const auto& [physical, seen] :
        context->level_to_perf_context == nullptr ? none : *context->level_to_perf_context) {
@@ -33,6 +35,8 @@ FlsmRecorder::Sample::~Sample() {
         weight * (seen.bloom_filter_full_positive - seen.bloom_filter_full_true_positive);
     level.found += weight * seen.user_key_return_count;
     level.read_ns += weight * seen.get_from_table_nanos;
+    const double read_us = static_cast<double>(seen.get_from_table_nanos) / 1e3;
+    level.read_us2 += weight * static_cast<uint64_t>(std::llround(read_us * read_us));
   }
   context->ClearPerLevelPerfContext();
   *context = own_;
@@ -58,14 +62,15 @@ FlsmStatistics FlsmRecorder::Take(int levels) const {
   const auto counts = counts_.Take();
   FlsmStatistics statistics;
   statistics.lookups = counts[kLookups];
+  statistics.sampled = counts[kSampled];
   statistics.found = counts[kFound];
   statistics.iterators = counts[kIterators];
   statistics.busy_ns = counts[kBusyNs];
   for (int number = 0; number <= levels; ++number) {
     const Level& level = levels_[static_cast<std::size_t>(number)];
     statistics.levels.push_back({level.filtered, level.passed, level.false_positives, level.found,
-                                 level.read_ns, level.scanned, level.compactions, level.read_bytes,
-                                 level.written_bytes, level.compaction_us});
+                                 level.read_ns, level.read_us2, level.scanned, level.compactions,
+                                 level.read_bytes, level.written_bytes, level.compaction_us});
   }
   return statistics;
 }

@@ -24,6 +24,7 @@ struct FlsmLevelStatistics {
   uint64_t false_positives = 0;  // of them, those that did not have the key
   uint64_t found = 0;            // keys that were found here
   uint64_t read_ns = 0;          // in the level's tables
+  uint64_t read_us2 = 0;         // the squares of what each lookup spent there, added up
   uint64_t scanned = 0;          // runs that there were for iterators, estimated likewise
   // Of compactions whose output is here, all counted; moving tables reads and writes nothing.
   uint64_t compactions = 0;
@@ -35,6 +36,7 @@ struct FlsmLevelStatistics {
 // What a store was asked for and what it cost, since it was opened; all numbers only grow.
 struct FlsmStatistics {
   uint64_t lookups = 0;
+  uint64_t sampled = 0;    // of them, those that were looked at closely
   uint64_t found = 0;      // lookups whose key was there
   uint64_t iterators = 0;  // that were made
   uint64_t entries_written = 0;
@@ -74,7 +76,7 @@ class FlsmRecorder {
   FlsmStatistics Take(int levels) const;
 
  private:
-  enum Count : std::size_t { kLookups, kFound, kIterators, kBusyNs, kCounts };
+  enum Count : std::size_t { kLookups, kSampled, kFound, kIterators, kBusyNs, kCounts };
 
   static bool ThreadUsesPerfContext();
   void CountScanned(const FlsmShape& shape);
@@ -94,8 +96,8 @@ class FlsmRecorder {
   };
 
   struct Level {
-    std::atomic<uint64_t> filtered{0}, passed{0}, false_positives{0}, found{0}, read_ns{0}, scanned{0};
-    std::atomic<uint64_t> compactions{0}, read_bytes{0}, written_bytes{0}, compaction_us{0};
+    std::atomic<uint64_t> filtered{0}, passed{0}, false_positives{0}, found{0}, read_ns{0}, read_us2{0};
+    std::atomic<uint64_t> scanned{0}, compactions{0}, read_bytes{0}, written_bytes{0}, compaction_us{0};
   };
   Level& OfPhysical(int physical) {
     return levels_[physical == 0 ? 0 : static_cast<std::size_t>(1 + (physical - 1) / slots_)];

@@ -186,6 +186,7 @@ TEST_F(FlsmStoreTest, CountsWhatItIsAskedForAndWhatCompactionsCost) {
   const FlsmStatistics statistics = store_->Statistics();
   EXPECT_EQ(statistics.entries_written, 4000u);
   EXPECT_EQ(statistics.lookups, 2u);
+  EXPECT_EQ(statistics.sampled, 2u);
   EXPECT_EQ(statistics.found, 1u);
   EXPECT_EQ(statistics.iterators, 1u);
   ASSERT_EQ(statistics.levels.size(), 7u);
@@ -193,6 +194,9 @@ TEST_F(FlsmStoreTest, CountsWhatItIsAskedForAndWhatCompactionsCost) {
   for (const FlsmLevelStatistics& level : statistics.levels) {
     all.found += level.found;
     all.scanned += level.scanned;
+    const double read_us = static_cast<double>(level.read_ns) / 1e3;
+    EXPECT_LE(static_cast<double>(level.read_us2), read_us * read_us + 1) << "rounded, of two lookups";
+    EXPECT_GE(static_cast<double>(level.read_us2), read_us * read_us / 2 - 1);
     all.compaction_read_bytes += level.compaction_read_bytes;
     all.compaction_written_bytes += level.compaction_written_bytes;
   }

@@ -156,10 +156,11 @@ class ModelledStore:
                 filled=shape.held_bytes_of(place + 1) / level.capacity_bytes,
                 passed=float(passed[place]),
                 read_s=float(read_s[place]),
+                read_s2=float(read_s[place]) ** 2 / max(1.0, float(passed[place])),
                 scanned=0.0,
                 compaction_s=float(compaction_s[place]),
                 compaction_bytes=float(moved[place]),
             )
             for place, level in enumerate(shape.levels[: shape.levels_in_use])
         )
-        return Mission(lookups, 0, writes, busy_s, shape.size_ratio, levels)
+        return Mission(lookups, lookups, 0, writes, busy_s, shape.size_ratio, levels)

@@ -1,19 +1,24 @@
 """Tests for what clients pay."""
 
+from dataclasses import replace
+
 import pytest
 
 from rocktune.online.control.mission import LevelMission, Mission
 from rocktune.online.control.prices import Prices
 
 
-def level(passed: float, read_s: float, merged: float, scanned: float = 0) -> LevelMission:
-    """A level that lookups, scans and compactions went through."""
-    return LevelMission(1, 1, 1.0, passed, read_s, scanned, 0.0, merged)
+def level(
+    passed: float, read_s: float, merged: float, scanned: float = 0, chance_s: float = 0
+) -> LevelMission:
+    """A level that lookups, scans and compactions went through; what its reads took is off by chance."""
+    read_s2 = chance_s**2 + (read_s**2 / passed if passed else 0.0)
+    return LevelMission(1, 1, 1.0, passed, read_s, read_s2, scanned, 0.0, merged)
 
 
-def mission(busy_s: float, *levels: LevelMission, scans: int = 0) -> Mission:
+def mission(busy_s: float, *levels: LevelMission, scans: int = 0, sampled: int = 50) -> Mission:
     """A mission of a hundred operations."""
-    return Mission(50, scans, 50 - scans, busy_s, 10, levels)
+    return Mission(50, sampled, scans, 50 - scans, busy_s, 10, levels)
 
 
 def test_what_clients_wait_beyond_undisturbed_reads_is_paid_to_merges() -> None:
@@ -27,6 +32,37 @@ def test_what_clients_wait_beyond_undisturbed_reads_is_paid_to_merges() -> None:
     assert prices.levels_reads_s(busy) == pytest.approx([1e-4, 1e-4])
     assert prices.merges_s(busy, busy.levels[0]) == pytest.approx(0.02 / 100)
     assert prices.merges_s(busy, busy.levels[1]) == 0
+
+
+# Ten reads take 5, 6 ... 15 ms: the quickest tenth 6, the median 10, so that their deviation is 4 / 1.28 ms.
+TAKEN_S = [ms / 1e3 for ms in range(5, 16)]
+DEVIATION_S = 0.004 / 1.2815516
+
+
+@pytest.mark.parametrize(
+    ("chance", "read_s"), [(0.0, 0.6e-3), (0.6, 0.68e-3), (0.8, 0.76e-3), (1.01, 1e-3), (3.0, 1e-3)]
+)
+def test_reads_that_are_quick_by_chance_do_not_count_as_undisturbed(chance: float, read_s: float) -> None:
+    # What is left of a variance without 0.6 of its deviation is 0.8 of the deviation.
+    missions = [
+        mission(0.02 + taken, level(10, taken, 1e6, chance_s=chance * DEVIATION_S)) for taken in TAKEN_S
+    ]
+    prices = Prices.of(missions)
+    assert prices.read_s == pytest.approx(read_s)
+    # On average reads take 10 ms and merges a megabyte.
+    assert prices.byte_s == pytest.approx((10e-3 - 10 * read_s) / 1e6, abs=1e-15)
+
+
+def test_chance_is_the_greater_the_fewer_lookups_are_looked_at() -> None:
+    # One of four: what they tell of all has twice the standard error.
+    missions = [
+        mission(0.02 + taken, level(10, taken, 0, chance_s=0.3 * DEVIATION_S), sampled=12)
+        for taken in TAKEN_S
+    ]
+    of_all = [replace(each, sampled=50) for each in missions]
+    by_chance = 0.3 * (50 / 12) ** 0.5
+    assert Prices.of(missions).read_s == pytest.approx((10 - (1 - by_chance**2) ** 0.5 * 4) * 1e-4)
+    assert Prices.of(of_all).read_s == pytest.approx((10 - 0.91**0.5 * 4) * 1e-4)
 
 
 def test_a_workload_that_reads_and_merges_nothing_costs_nothing() -> None:

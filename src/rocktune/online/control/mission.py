@@ -18,6 +18,7 @@ class LevelMission:
         filled: share of the level's capacity that is held, about 1 when it is full.
         passed: runs that lookups had to read.
         read_s: that lookups spent in the level's tables.
+        read_s2: the squares of what each of them spent there, added up.
         scanned: runs that there were for scans, of all of them together.
         compaction_s: of compactions into the level.
         compaction_bytes: read and written by them.
@@ -28,6 +29,7 @@ class LevelMission:
     filled: float
     passed: float
     read_s: float
+    read_s2: float
     scanned: float
     compaction_s: float
     compaction_bytes: float
@@ -39,6 +41,7 @@ class Mission:
 
     Attributes:
         lookups: of one key.
+        sampled: of them, those from which levels' are estimated.
         scans: iterators made.
         writes: entries put or deleted.
         busy_s: that clients spent in operations, all clients together; smaller is better.
@@ -47,6 +50,7 @@ class Mission:
     """
 
     lookups: int
+    sampled: int
     scans: int
     writes: int
     busy_s: float
@@ -90,6 +94,7 @@ def mission_of(statistics: FlsmStatistics, shape: FlsmShape, busy_s: float) -> M
                 filled=shape.held_bytes_of(number) / level.capacity_bytes,
                 passed=counted.passed,
                 read_s=counted.read_ns / 1e9,
+                read_s2=counted.read_us2 / 1e12,
                 scanned=counted.scanned,
                 compaction_s=counted.compaction_us / 1e6,
                 compaction_bytes=counted.compaction_read_bytes + counted.compaction_written_bytes,
@@ -97,6 +102,7 @@ def mission_of(statistics: FlsmStatistics, shape: FlsmShape, busy_s: float) -> M
         )
     return Mission(
         statistics.lookups,
+        statistics.sampled,
         statistics.iterators,
         statistics.entries_written,
         busy_s,

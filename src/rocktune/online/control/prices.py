@@ -1,15 +1,18 @@
 """What clients pay for what levels do: runs that are read, bytes that are merged."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import theilslopes
+from scipy.stats import norm, theilslopes
 
 from rocktune.online.control.mission import LevelMission, Mission
 
 _UNDISTURBED = 0.1
 """The quantile of missions that says what something takes while nothing else holds it up."""
+_DEVIATIONS = float(norm.ppf(1 - _UNDISTURBED))
+"""Between that and the median, of what is normally distributed."""
 
 
 @dataclass(frozen=True)
@@ -34,25 +37,26 @@ class Prices:
     def of(cls, missions: Sequence[Mission]) -> "Prices":
         """Returns the prices of a workload, from its missions in any order, at least one."""
         passed = np.array([_passed(mission) for mission in missions])
-        in_reads_s = np.array([sum(level.read_s for level in mission.levels) for mission in missions])
+        in_reads_s = np.array([_in_reads_s(mission) for mission in missions])
+        chance_s = np.array([_chance_s(mission) for mission in missions])
         reading = passed > 0
         read_s = (
-            float(np.quantile(in_reads_s[reading] / passed[reading], _UNDISTURBED)) if reading.any() else 0.0
+            _undisturbed(in_reads_s[reading] / passed[reading], chance_s[reading] / passed[reading])
+            if reading.any()
+            else 0.0
         )
         operations = np.array([mission.operations for mission in missions], float)
         busy_s = np.array([mission.busy_s for mission in missions])
-        undisturbed = cls(read_s, 0.0, 0.0)
-        reads_s = np.array([sum(undisturbed.levels_reads_s(mission)) for mission in missions])
-        rest_s = busy_s / operations - reads_s
+        rest_s = (busy_s - np.where(reading, read_s * passed, in_reads_s)) / operations
         scan_s = _slope(missions, rest_s)
         rest_s -= scan_s * np.array([_scanned(mission) for mission in missions])
-        waited_s = float((rest_s - np.quantile(rest_s, _UNDISTURBED)) @ operations)
+        waited_s = float((rest_s - _undisturbed(rest_s, chance_s / operations)) @ operations)
         merged = sum(level.compaction_bytes for mission in missions for level in mission.levels)
         return cls(read_s, scan_s, max(0.0, waited_s / merged) if merged else 0.0)
 
     def levels_reads_s(self, mission: Mission) -> list[float]:
         """Returns what reads cost at each level, an operation."""
-        passed, in_reads_s = _passed(mission), sum(level.read_s for level in mission.levels)
+        passed, in_reads_s = _passed(mission), _in_reads_s(mission)
         share = min(1.0, self.read_s * passed / in_reads_s) if passed and in_reads_s else 1.0
         return [
             (share * level.read_s + self.scan_s * level.scanned) / mission.operations
@@ -66,6 +70,41 @@ class Prices:
 
 def _passed(mission: Mission) -> float:
     return sum(level.passed for level in mission.levels)
+
+
+def _in_reads_s(mission: Mission) -> float:
+    return sum(level.read_s for level in mission.levels)
+
+
+def _chance_s(mission: Mission) -> float:
+    """Returns the standard error of what a mission's lookups spent in tables, given how many runs they read.
+
+    It is estimated from those that were looked at, as if the runs that one of them read had nothing to do
+    with each other.
+    """
+    passed, in_reads_s = _passed(mission), _in_reads_s(mission)
+    if not passed or not mission.sampled:
+        return 0.0
+    squares_s2 = sum(level.read_s2 for level in mission.levels)
+    return math.sqrt(max(0.0, squares_s2 - in_reads_s**2 / passed) * mission.lookups / mission.sampled)
+
+
+def _undisturbed(taken_s: np.ndarray, chance_s: np.ndarray) -> float:
+    """Returns what something takes while nothing else holds it up: what it does in the quickest missions.
+
+    A mission of few lookups is also quick by chance. So chance's variance is taken out of that which the
+    quicker half of missions has.
+
+    Args:
+        taken_s: in each mission.
+        chance_s: its standard error.
+    """
+    quick, middle = np.quantile(taken_s, [_UNDISTURBED, 0.5])
+    deviation = (middle - quick) / _DEVIATIONS
+    if deviation <= 0:
+        return float(middle)
+    by_chance = float(np.median(chance_s)) / deviation
+    return float(middle - math.sqrt(max(0.0, 1 - by_chance**2)) * (middle - quick))
 
 
 def _scanned(mission: Mission) -> float:

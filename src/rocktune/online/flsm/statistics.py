@@ -20,6 +20,7 @@ class FlsmLevelStatistics:
         false_positives: of them, those that did not have the key; smaller is better.
         found: keys that were found here.
         read_ns: that lookups spent in the level's tables.
+        read_us2: the squares of what each of them spent there, added up, in square microseconds.
         scanned: runs that there were for iterators, estimated likewise.
         compactions: whose output was here; moved tables have read and written nothing.
         compaction_read_bytes: by them.
@@ -32,6 +33,7 @@ class FlsmLevelStatistics:
     false_positives: int
     found: int
     read_ns: int
+    read_us2: int
     scanned: int
     compactions: int
     compaction_read_bytes: int
@@ -63,7 +65,8 @@ class FlsmStatistics:
 
     Attributes:
         lookups: of one key.
-        found: of them, those whose key was there.
+        sampled: of them, those that were looked at closely.
+        found: of lookups, those whose key was there.
         iterators: that were made.
         entries_written: puts and deletes.
         busy_ns: that callers spent in lookups, writes and iterators, where writes and lookups are estimated
@@ -72,6 +75,7 @@ class FlsmStatistics:
     """
 
     lookups: int
+    sampled: int
     found: int
     iterators: int
     entries_written: int
@@ -83,6 +87,7 @@ class FlsmStatistics:
         levels = zip(self.levels, earlier.levels, strict=True)
         return FlsmStatistics(
             self.lookups - earlier.lookups,
+            self.sampled - earlier.sampled,
             self.found - earlier.found,
             self.iterators - earlier.iterators,
             self.entries_written - earlier.entries_written,

@@ -1,40 +1,72 @@
 """Tests for the curve of what policies cost."""
 
+from itertools import pairwise
+
 import pytest
 
-from rocktune.online.control.curve import cheapest_policy
+from rocktune.online.control.curve import Tried, cheapest_policy
 
 POLICIES = [1, 2, 5, 10]
-
-
-def reads_s(policy: int) -> float:
-    """What reads cost: 3 us and 2 us a run."""
-    return 3e-6 + 2e-6 * policy
+# Each run costs reads 4 us, each writing 4 us: 2 K + 20 / K and what all policies have in common. The minimum
+# is at the root of 10; K = 3 gives 12.67, K = 4 gives 13.
+RUN_S = WRITING_S = 4e-6
+BEST = 3
 
 
 def merges_s(policy: int) -> float:
-    """What merges cost: 4 us for each of (10 / K + 1) / 2 writings."""
-    return 4e-6 * (10 / policy + 1) / 2
+    """What (10 / K + 1) / 2 writings cost."""
+    return WRITING_S * (10 / policy + 1) / 2
+
+
+def missions(ends: list[int], policies: list[int], found: list[float] | None = None) -> list[Tried]:
+    """Missions of so many runs at their ends, in which a key that is found costs 100 us."""
+    begins = [ends[0], *ends[:-1]]
+    found = found or [0.0] * len(ends)
+    return [
+        Tried(policy, end, hits, 3e-6 + RUN_S * (begin + end) / 2 + 1e-4 * hits, merges_s(policy))
+        for begin, end, policy, hits in zip(begins, ends, policies, found, strict=True)
+    ]
 
 
 def test_the_minimum_lies_where_it_is_by_hand() -> None:
-    # 2 K + 20 / K has it at the root of 10; K = 3 gives 12.67, K = 4 gives 13.
-    reads = [reads_s(policy) for policy in POLICIES]
-    assert cheapest_policy(POLICIES, reads, [merges_s(policy) for policy in POLICIES], 10) == 3
+    assert cheapest_policy(missions([1, 2, 3, 6], POLICIES), 10) == BEST
+
+
+def test_runs_that_are_still_there_from_a_policy_before_are_not_charged_to_the_new_one() -> None:
+    # The other way round than policies ask for.
+    assert cheapest_policy(missions([9, 7, 2, 1], POLICIES), 10) == BEST
+
+
+def test_keys_that_are_found_where_there_are_many_runs_are_not_charged_to_runs() -> None:
+    tried = missions([1, 2, 3, 6], POLICIES, found=[0.1, 0.3, 0.2, 0.5])
+    assert cheapest_policy(tried, 10) == BEST
 
 
 def test_merges_that_come_later_than_their_policy_count_all_the_same() -> None:
     # All of a sweep's in one mission, that of K = 10.
-    merges = [0.0, 0.0, 0.0, sum(merges_s(policy) for policy in POLICIES)]
-    assert cheapest_policy(POLICIES, [reads_s(policy) for policy in POLICIES], merges, 10) == 3
+    together = sum(merges_s(policy) for policy in POLICIES)
+    tried = [
+        Tried(each.policy, each.runs, each.found, each.reads_s, together if each.policy == 10 else 0.0)
+        for each in missions([1, 2, 3, 6], POLICIES)
+    ]
+    assert cheapest_policy(tried, 10) == BEST
 
 
-@pytest.mark.parametrize(("read_us", "merge_us", "best"), [(1.0, 0.0, 1), (0.0, 1.0, 10), (-1.0, 1.0, 10)])
-def test_what_costs_nothing_leaves_it_to_the_other(read_us: float, merge_us: float, best: int) -> None:
-    reads = [1e-6 * read_us * policy for policy in POLICIES]
-    assert cheapest_policy(POLICIES, reads, [merge_us * merges_s(policy) for policy in POLICIES], 10) == best
+@pytest.mark.parametrize(("run_us", "merge_us", "best"), [(1.0, 0.0, 1), (0.0, 1.0, 10), (-1.0, 1.0, 10)])
+def test_what_costs_nothing_leaves_it_to_the_other(run_us: float, merge_us: float, best: int) -> None:
+    ends = [1, 2, 3, 6]
+    means = [1.0, *((begin + end) / 2 for begin, end in pairwise(ends))]
+    tried = [
+        Tried(policy, end, 0.0, 1e-6 * run_us * mean, merge_us * merges_s(policy))
+        for policy, end, mean in zip(POLICIES, ends, means, strict=True)
+    ]
+    assert cheapest_policy(tried, 10) == best
+
+
+def test_runs_that_never_changed_say_nothing_of_what_they_cost() -> None:
+    assert cheapest_policy([Tried(policy, 4, 0.0, 1e-3, 1e-6) for policy in POLICIES], 10) == 10
 
 
 def test_one_policy_tells_nothing() -> None:
-    assert cheapest_policy([2, 2], [1.0, 2.0], [1.0, 1.0], 10) is None
-    assert cheapest_policy([], [], [], 10) is None
+    assert cheapest_policy([Tried(2, 1, 0.0, 1.0, 1.0)] * 2, 10) is None
+    assert cheapest_policy([], 10) is None

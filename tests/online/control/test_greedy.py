@@ -7,7 +7,7 @@ from rocktune.online.control import Greedy, LevelMission, Mission, Static, parse
 
 
 def mission(lookups: int, *policies: int) -> Mission:
-    levels = tuple(LevelMission(policy, policy, 0.5, *[0.0] * 6) for policy in policies)
+    levels = tuple(LevelMission(policy, policy, 0.5, *[0.0] * 7) for policy in policies)
     return Mission(lookups, lookups, 0, 100 - lookups, 1.0, 10, levels)
 
 

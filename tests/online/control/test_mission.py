@@ -32,7 +32,7 @@ def test_a_mission_has_each_level_that_holds_something() -> None:
         (2, 1, 0.4),
     ]
     assert mission.levels[0].compaction_bytes == 1500
-    assert (mission.levels[0].passed, mission.levels[0].scanned) == (8, 6)
+    assert (mission.levels[0].passed, mission.levels[0].found, mission.levels[0].scanned) == (8, 3, 6)
     assert [level.read_s for level in mission.levels] == pytest.approx([6e-6, 1e-6])
     assert [level.read_s2 for level in mission.levels] == pytest.approx([20e-12, 16e-12])
     assert [level.compaction_s for level in mission.levels] == pytest.approx([6e-6, 0])

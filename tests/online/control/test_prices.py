@@ -13,7 +13,7 @@ def level(
 ) -> LevelMission:
     """A level that lookups, scans and compactions went through; what its reads took is off by chance."""
     read_s2 = chance_s**2 + (read_s**2 / passed if passed else 0.0)
-    return LevelMission(1, 1, 1.0, passed, read_s, read_s2, scanned, 0.0, merged)
+    return LevelMission(1, 1, 1.0, passed, 0.0, read_s, read_s2, scanned, 0.0, merged)
 
 
 def mission(busy_s: float, *levels: LevelMission, scans: int = 0, sampled: int = 50) -> Mission:

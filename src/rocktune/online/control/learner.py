@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.stats import median_abs_deviation
 
-from rocktune.online.control.curve import cheapest_policy
+from rocktune.online.control.curve import Tried, cheapest_policy
 from rocktune.online.control.ddpg import DdpgAgent, DdpgSettings, Reals
 from rocktune.online.control.mission import Mission
 from rocktune.online.control.prices import Prices
@@ -206,9 +206,11 @@ class LevelLearner:
         if at.scales is None:
             return None
         prices = Prices.of(at.seen)
-        reads_s, merges_s = zip(*(self._costs_s(seen, prices) for seen in at.seen), strict=True)
-        policies = [seen.levels[self.level - 1].policy for seen in at.seen]
-        return cheapest_policy(policies, reads_s, merges_s, size_ratio)
+        return cheapest_policy([self._tried(seen, prices) for seen in at.seen], size_ratio)
+
+    def _tried(self, seen: Mission, prices: Prices) -> Tried:
+        level = seen.levels[self.level - 1]
+        return Tried(level.policy, level.runs, level.found / seen.operations, *self._costs_s(seen, prices))
 
     def _costs_s(self, seen: Mission, prices: Prices) -> tuple[float, float]:
         """Returns what the level's reads and its merges cost an operation."""

@@ -44,6 +44,7 @@ nlohmann::json ToJson(const FlsmStatistics& statistics) {
                       {"false_positives", level.false_positives},
                       {"found", level.found},
                       {"read_ns", level.read_ns},
+                      {"vain_ns", level.vain_ns},
                       {"read_us2", level.read_us2},
                       {"scanned", level.scanned},
                       {"compactions", level.compactions},

@@ -31,6 +31,7 @@ FlsmLevelStatistics Since(const FlsmLevelStatistics& now, const FlsmLevelStatist
           now.false_positives - before.false_positives,
           now.found - before.found,
           now.read_ns - before.read_ns,
+          now.vain_ns - before.vain_ns,
           now.read_us2 - before.read_us2,
           now.scanned - before.scanned,
           now.compactions - before.compactions,

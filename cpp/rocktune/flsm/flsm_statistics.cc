@@ -35,6 +35,9 @@ FlsmRecorder::Sample::~Sample() {
         weight * (seen.bloom_filter_full_positive - seen.bloom_filter_full_true_positive);
     level.found += weight * seen.user_key_return_count;
     level.read_ns += weight * seen.get_from_table_nanos;
+    if (seen.user_key_return_count == 0) {
+      level.vain_ns += weight * seen.get_from_table_nanos;
+    }
     const double read_us = static_cast<double>(seen.get_from_table_nanos) / 1e3;
     level.read_us2 += weight * static_cast<uint64_t>(std::llround(read_us * read_us));
   }
@@ -69,8 +72,9 @@ FlsmStatistics FlsmRecorder::Take(int levels) const {
   for (int number = 0; number <= levels; ++number) {
     const Level& level = levels_[static_cast<std::size_t>(number)];
     statistics.levels.push_back({level.filtered, level.passed, level.false_positives, level.found,
-                                 level.read_ns, level.read_us2, level.scanned, level.compactions,
-                                 level.read_bytes, level.written_bytes, level.compaction_us});
+                                 level.read_ns, level.vain_ns, level.read_us2, level.scanned,
+                                 level.compactions, level.read_bytes, level.written_bytes,
+                                 level.compaction_us});
   }
   return statistics;
 }

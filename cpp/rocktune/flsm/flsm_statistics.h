@@ -24,6 +24,7 @@ struct FlsmLevelStatistics {
   uint64_t false_positives = 0;  // of them, those that did not have the key
   uint64_t found = 0;            // keys that were found here
   uint64_t read_ns = 0;          // in the level's tables
+  uint64_t vain_ns = 0;          // of it, in runs that did not have the key
   uint64_t read_us2 = 0;         // the squares of what each lookup spent there, added up
   uint64_t scanned = 0;          // runs that there were for iterators, estimated likewise
   // Of compactions whose output is here, all counted; moving tables reads and writes nothing.
@@ -96,8 +97,9 @@ class FlsmRecorder {
   };
 
   struct Level {
-    std::atomic<uint64_t> filtered{0}, passed{0}, false_positives{0}, found{0}, read_ns{0}, read_us2{0};
-    std::atomic<uint64_t> scanned{0}, compactions{0}, read_bytes{0}, written_bytes{0}, compaction_us{0};
+    std::atomic<uint64_t> filtered{0}, passed{0}, false_positives{0}, found{0}, read_ns{0}, vain_ns{0};
+    std::atomic<uint64_t> read_us2{0}, scanned{0}, compactions{0}, read_bytes{0}, written_bytes{0},
+        compaction_us{0};
   };
   Level& OfPhysical(int physical) {
     return levels_[physical == 0 ? 0 : static_cast<std::size_t>(1 + (physical - 1) / slots_)];

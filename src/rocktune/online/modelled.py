@@ -107,11 +107,11 @@ class ModelledStore:
         lookups = round(operations * read_share)
         writes = operations - lookups
         before = np.array(self._tree.level_bytes, float)
-        passed, found, read_s = (np.zeros(len(before)) for _ in range(3))
+        passed, vain_s, read_s = (np.zeros(len(before)) for _ in range(3))
         for _ in range(_PARTS):
             self._tree.write(writes * self._entry_bytes // _PARTS)
-            part_passed, part_found, part_read_s = self._looked_up(lookups / _PARTS)
-            passed, found, read_s = passed + part_passed, found + part_found, read_s + part_read_s
+            part_passed, part_vain_s, part_read_s = self._looked_up(lookups / _PARTS)
+            passed, vain_s, read_s = passed + part_passed, vain_s + part_vain_s, read_s + part_read_s
         moved = np.array(self._tree.level_bytes, float) - before
         # Of a level and of the whole alike: what disturbs the one disturbs the other. 1 on average.
         noise = self._costs.noise
@@ -127,14 +127,14 @@ class ModelledStore:
             writes,
             busy_s * disturbed,
             passed,
-            found,
+            vain_s * disturbed,
             read_s * disturbed,
             compaction_s * disturbed,
             moved,
         )
 
     def _looked_up(self, lookups: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Returns, by level, how many runs so many lookups read, what they find and how long they take."""
+        """Returns, by level, how many runs so many lookups read, how long that takes in vain and at all."""
         shape = self.shape()
         numbers = range(1, len(shape.levels) + 1)
         held = np.array([shape.held_bytes_of(number) for number in numbers], float)
@@ -142,9 +142,9 @@ class ModelledStore:
         held, runs = (np.pad(values, (0, len(self._rates) - len(values))) for values in (held, runs))
         here = np.zeros(len(held)) if self._absent else held / max(1.0, held.sum())
         reached = 1.0 - np.concatenate([[0.0], np.cumsum(here)[:-1]])
-        passed = lookups * (reached * runs * self._rates + here)
-        read_s = passed * self._costs.read_s + lookups * reached * runs * self._costs.probe_s
-        return passed, lookups * here, read_s
+        asked, found = lookups * reached * runs, lookups * here
+        vain_s = asked * (self._costs.probe_s + self._rates * self._costs.read_s)
+        return asked * self._rates + found, vain_s, vain_s + found * self._costs.read_s
 
     def _mission(
         self,
@@ -152,7 +152,7 @@ class ModelledStore:
         writes: int,
         busy_s: float,
         passed: np.ndarray,
-        found: np.ndarray,
+        vain_s: np.ndarray,
         read_s: np.ndarray,
         compaction_s: np.ndarray,
         moved: np.ndarray,
@@ -164,8 +164,8 @@ class ModelledStore:
                 runs=shape.runs_of(place + 1),
                 filled=shape.held_bytes_of(place + 1) / level.capacity_bytes,
                 passed=float(passed[place]),
-                found=float(found[place]),
                 read_s=float(read_s[place]),
+                vain_s=float(vain_s[place]),
                 read_s2=float(read_s[place]) ** 2 / max(1.0, float(passed[place])),
                 scanned=0.0,
                 compaction_s=float(compaction_s[place]),

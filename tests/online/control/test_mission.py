@@ -8,7 +8,7 @@ from rocktune.online.flsm.shape import FlsmLevel
 
 
 def counted(read_ns: int = 0, compaction_us: int = 0) -> FlsmLevelStatistics:
-    return FlsmLevelStatistics(5, 7, 2, 3, read_ns, 16, 4, 1, 1000, 500, compaction_us)
+    return FlsmLevelStatistics(5, 7, 2, 3, read_ns, read_ns // 2, 16, 4, 1, 1000, 500, compaction_us)
 
 
 def test_a_mission_has_each_level_that_holds_something() -> None:
@@ -18,7 +18,7 @@ def test_a_mission_has_each_level_that_holds_something() -> None:
         FlsmLevel(2, 10_000, (), ()),
     )
     # The first is RocksDB's own level 0, whose files are level 1's newest runs.
-    flushed = FlsmLevelStatistics(1, 1, 1, 0, 2_000, 4, 2, 0, 0, 0, 0)
+    flushed = FlsmLevelStatistics(1, 1, 1, 0, 2_000, 1_000, 4, 2, 0, 0, 0, 0)
     statistics = FlsmStatistics(
         60, 15, 50, 10, 30, 0, (flushed, counted(4_000, 6), counted(1_000, 0), counted())
     )
@@ -32,8 +32,9 @@ def test_a_mission_has_each_level_that_holds_something() -> None:
         (2, 1, 0.4),
     ]
     assert mission.levels[0].compaction_bytes == 1500
-    assert (mission.levels[0].passed, mission.levels[0].found, mission.levels[0].scanned) == (8, 3, 6)
+    assert (mission.levels[0].passed, mission.levels[0].scanned) == (8, 6)
     assert [level.read_s for level in mission.levels] == pytest.approx([6e-6, 1e-6])
+    assert [level.vain_s for level in mission.levels] == pytest.approx([3e-6, 0.5e-6])
     assert [level.read_s2 for level in mission.levels] == pytest.approx([20e-12, 16e-12])
     assert [level.compaction_s for level in mission.levels] == pytest.approx([6e-6, 0])
 

@@ -13,7 +13,7 @@ def level(
 ) -> LevelMission:
     """A level that lookups, scans and compactions went through; what its reads took is off by chance."""
     read_s2 = chance_s**2 + (read_s**2 / passed if passed else 0.0)
-    return LevelMission(1, 1, 1.0, passed, 0.0, read_s, read_s2, scanned, 0.0, merged)
+    return LevelMission(1, 1, 1.0, passed, read_s, read_s / 2, read_s2, scanned, 0.0, merged)
 
 
 def mission(busy_s: float, *levels: LevelMission, scans: int = 0, sampled: int = 50) -> Mission:
@@ -29,7 +29,9 @@ def test_what_clients_wait_beyond_undisturbed_reads_is_paid_to_merges() -> None:
     prices = Prices.of([*quiet, busy])
     assert prices.read_s == pytest.approx(1e-3)
     assert prices.byte_s == pytest.approx(0.02 / 1e6)
-    assert prices.levels_reads_s(busy) == pytest.approx([1e-4, 1e-4])
+    assert [prices.reads_s(busy, each) for each in busy.levels] == pytest.approx([1e-4, 1e-4])
+    # Half of what lookups spend there.
+    assert prices.vain_s(busy, busy.levels[0]) == pytest.approx(0.5e-4)
     assert prices.merges_s(busy, busy.levels[0]) == pytest.approx(0.02 / 100)
     assert prices.merges_s(busy, busy.levels[1]) == 0
 
@@ -68,12 +70,14 @@ def test_chance_is_the_greater_the_fewer_lookups_are_looked_at() -> None:
 def test_a_workload_that_reads_and_merges_nothing_costs_nothing() -> None:
     prices = Prices.of([mission(0.01, level(0, 0, 0))])
     assert prices == Prices(0.0, 0.0, 0.0)
-    assert prices.levels_reads_s(mission(0.01, level(0, 0, 0))) == [0.0]
+    nothing = level(0, 0, 0)
+    assert prices.reads_s(mission(0.01, nothing), nothing) == 0
 
 
 def test_probes_without_a_run_that_passes_are_what_reads_cost() -> None:
     probing = mission(0.01, level(0, 0.005, 0), level(0, 0.001, 0))
-    assert Prices.of([probing] * 3).levels_reads_s(probing) == pytest.approx([5e-5, 1e-5])
+    prices = Prices.of([probing] * 3)
+    assert [prices.reads_s(probing, each) for each in probing.levels] == pytest.approx([5e-5, 1e-5])
 
 
 def test_each_run_costs_a_scan_the_same() -> None:
@@ -84,7 +88,9 @@ def test_each_run_costs_a_scan_the_same() -> None:
     ]
     prices = Prices.of(missions)
     assert prices.scan_s == pytest.approx(2e-5)
-    assert prices.levels_reads_s(missions[1]) == pytest.approx([3e-5, 1e-5])
+    first, second = missions[1].levels
+    assert prices.reads_s(missions[1], first) == pytest.approx(3e-5)
+    assert prices.vain_s(missions[1], second) == pytest.approx(1e-5), "scans go through all runs"
     assert prices.byte_s == 0
 
 

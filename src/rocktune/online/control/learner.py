@@ -210,12 +210,12 @@ class LevelLearner:
 
     def _tried(self, seen: Mission, prices: Prices) -> Tried:
         level = seen.levels[self.level - 1]
-        return Tried(level.policy, level.runs, level.found / seen.operations, *self._costs_s(seen, prices))
+        return Tried(level.policy, level.runs, prices.vain_s(seen, level), prices.merges_s(seen, level))
 
-    def _costs_s(self, seen: Mission, prices: Prices) -> tuple[float, float]:
-        """Returns what the level's reads and its merges cost an operation."""
-        place = self.level - 1
-        return prices.levels_reads_s(seen)[place], prices.merges_s(seen, seen.levels[place])
+    def _level_s(self, seen: Mission, prices: Prices) -> float:
+        """Returns what the level costs an operation: t_i."""
+        level = seen.levels[self.level - 1]
+        return prices.reads_s(seen, level) + prices.merges_s(seen, level)
 
     def _cost(self, seen: Mission) -> float:
         """Returns alpha t_i + (1 - alpha) t', each in its own deviations, which suit any device.
@@ -227,7 +227,7 @@ class LevelLearner:
         assert at.scales is not None
         share = self._settings.level_share
         prices, own, whole = at.scales
-        parts = own.deviations(sum(self._costs_s(seen, prices))), whole.deviations(seen.latency_s)
+        parts = own.deviations(self._level_s(seen, prices)), whole.deviations(seen.latency_s)
         level, latency = (float(np.clip(part, -_MOST_DEVIATIONS, _MOST_DEVIATIONS)) for part in parts)
         return share * level + (1 - share) * latency
 
@@ -242,7 +242,7 @@ class LevelLearner:
     def _begin_to_learn(self) -> None:
         at = self.pursuit
         prices = Prices.of(at.seen)
-        own = [sum(self._costs_s(seen, prices)) for seen in at.seen]
+        own = [self._level_s(seen, prices) for seen in at.seen]
         at.scales = prices, Scale.of(own), Scale.of([seen.latency_s for seen in at.seen])
         for experience in at.tried:
             self._remember(*experience)

@@ -17,8 +17,8 @@ class LevelMission:
         runs: sorted runs at its end.
         filled: share of the level's capacity that is held, about 1 when it is full.
         passed: runs that lookups had to read.
-        found: keys that lookups found in them.
         read_s: that lookups spent in the level's tables.
+        vain_s: of it, in runs that did not have the key.
         read_s2: the squares of what each of them spent there, added up.
         scanned: runs that there were for scans, of all of them together.
         compaction_s: of compactions into the level.
@@ -29,8 +29,8 @@ class LevelMission:
     runs: int
     filled: float
     passed: float
-    found: float
     read_s: float
+    vain_s: float
     read_s2: float
     scanned: float
     compaction_s: float
@@ -95,8 +95,8 @@ def mission_of(statistics: FlsmStatistics, shape: FlsmShape, busy_s: float) -> M
                 runs=shape.runs_of(number),
                 filled=shape.held_bytes_of(number) / level.capacity_bytes,
                 passed=counted.passed,
-                found=counted.found,
                 read_s=counted.read_ns / 1e9,
+                vain_s=counted.vain_ns / 1e9,
                 read_s2=counted.read_us2 / 1e12,
                 scanned=counted.scanned,
                 compaction_s=counted.compaction_us / 1e6,

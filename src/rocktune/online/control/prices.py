@@ -54,14 +54,18 @@ class Prices:
         merged = sum(level.compaction_bytes for mission in missions for level in mission.levels)
         return cls(read_s, scan_s, max(0.0, waited_s / merged) if merged else 0.0)
 
-    def levels_reads_s(self, mission: Mission) -> list[float]:
-        """Returns what reads cost at each level, an operation."""
+    def reads_s(self, mission: Mission, level: LevelMission) -> float:
+        """Returns what a level's reads cost, an operation."""
+        return self._of_lookups_and_scans(mission, level.read_s, level.scanned)
+
+    def vain_s(self, mission: Mission, level: LevelMission) -> float:
+        """Returns what of that runs cost that did not have the key, and those that scans went through."""
+        return self._of_lookups_and_scans(mission, level.vain_s, level.scanned)
+
+    def _of_lookups_and_scans(self, mission: Mission, lookups_s: float, scanned: float) -> float:
         passed, in_reads_s = _passed(mission), _in_reads_s(mission)
         share = min(1.0, self.read_s * passed / in_reads_s) if passed and in_reads_s else 1.0
-        return [
-            (share * level.read_s + self.scan_s * level.scanned) / mission.operations
-            for level in mission.levels
-        ]
+        return (share * lookups_s + self.scan_s * scanned) / mission.operations
 
     def merges_s(self, mission: Mission, level: LevelMission) -> float:
         """Returns what a level's merges cost, an operation."""

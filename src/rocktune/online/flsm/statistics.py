@@ -20,6 +20,7 @@ class FlsmLevelStatistics:
         false_positives: of them, those that did not have the key; smaller is better.
         found: keys that were found here.
         read_ns: that lookups spent in the level's tables.
+        vain_ns: of it, in runs that did not have the key.
         read_us2: the squares of what each of them spent there, added up, in square microseconds.
         scanned: runs that there were for iterators, estimated likewise.
         compactions: whose output was here; moved tables have read and written nothing.
@@ -33,6 +34,7 @@ class FlsmLevelStatistics:
     false_positives: int
     found: int
     read_ns: int
+    vain_ns: int
     read_us2: int
     scanned: int
     compactions: int

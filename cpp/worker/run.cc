@@ -58,6 +58,7 @@ void Run::OpenStore(const RunRequest& request) {
       *database = std::move(store);
       return status;
     };
+    setup.on_scan = [this](uint64_t took_ns) { shaped_->AddBusy(took_ns); };
   }
   setup.wal = request.workload.wal;
   setup.sync = request.workload.sync;

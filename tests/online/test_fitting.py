@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from rocktune.errors import UserError
-from rocktune.online.control.mission import Mission
+from rocktune.online.control.mission import Mission, Served
 from rocktune.online.fitting import fitted_costs
 from rocktune.online.modelled import ModelledStore, StoreCosts
 
@@ -60,5 +60,6 @@ def test_too_few_drives_are_refused() -> None:
 
 
 def test_ranges_are_refused() -> None:
+    nothing = Served(0, 0.0, 0, 0.0, 0)
     with pytest.raises(UserError, match="read ranges"):
-        fitted_costs([[Mission(0, 0, 1, 0, 1.0, 10, ())]])
+        fitted_costs([[Mission(0, 1, 0, 1.0, nothing, nothing, 10, ())]])

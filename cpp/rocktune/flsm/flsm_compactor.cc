@@ -276,6 +276,7 @@ rocksdb::Status FlsmCompactor::Compact(const FlsmTask& task, const std::vector<F
   std::vector<std::string> names;
   std::transform(used.begin(), used.end(), std::back_inserter(names),
                  [](const FlsmTable& table) { return TableName(table.number); });
+  const FlsmRecorder::Merge merge(recorder_);
   const MadeTables making;
   const Clock::time_point begun = Clock::now();
   rocksdb::Status status =

@@ -36,7 +36,7 @@ TEST(FlsmCompactorTest, ADeeperTreeIsToldOfBeforeItIsThere) {
   rocksdb::DB* opened = nullptr;
   ASSERT_TRUE(rocksdb::DB::Open(options, directory, &opened).ok());
   const std::unique_ptr<rocksdb::DB> db(opened);
-  FlsmRecorder recorder(0, Empty().slots);
+  FlsmRecorder recorder(db->GetEnv(), 0, Empty().slots);
   std::mutex mutex;
   std::vector<FlsmShape> told;
   FlsmCompactor compactor(db.get(), guard, &recorder, Empty(), 2, 0,

@@ -36,6 +36,14 @@ nlohmann::json ToJson(const FlsmShape& shape) {
           {"levels", levels}};
 }
 
+nlohmann::json ToJson(const FlsmServed& served) {
+  return {{"operations", served.operations},
+          {"busy_ns", served.busy_ns},
+          {"passed", served.passed},
+          {"read_ns", served.read_ns},
+          {"scanned", served.scanned}};
+}
+
 nlohmann::json ToJson(const FlsmStatistics& statistics) {
   nlohmann::json levels = nlohmann::json::array();
   for (const FlsmLevelStatistics& level : statistics.levels) {
@@ -45,20 +53,16 @@ nlohmann::json ToJson(const FlsmStatistics& statistics) {
                       {"found", level.found},
                       {"read_ns", level.read_ns},
                       {"vain_ns", level.vain_ns},
-                      {"read_us2", level.read_us2},
                       {"scanned", level.scanned},
                       {"compactions", level.compactions},
                       {"compaction_read_bytes", level.compaction_read_bytes},
                       {"compaction_written_bytes", level.compaction_written_bytes},
                       {"compaction_us", level.compaction_us}});
   }
-  return {{"lookups", statistics.lookups},
-          {"sampled", statistics.sampled},
-          {"found", statistics.found},
-          {"iterators", statistics.iterators},
-          {"entries_written", statistics.entries_written},
-          {"busy_ns", statistics.busy_ns},
-          {"levels", levels}};
+  return {{"lookups", statistics.lookups},         {"found", statistics.found},
+          {"iterators", statistics.iterators},     {"entries_written", statistics.entries_written},
+          {"busy_ns", statistics.busy_ns},         {"quiet", ToJson(statistics.quiet)},
+          {"merging", ToJson(statistics.merging)}, {"levels", levels}};
 }
 
 nlohmann::json ToJson(const FlsmMission& mission) {

@@ -19,8 +19,8 @@ FlsmTransition TransitionNamed(const std::string& name);
 // `capacity_bytes` and `runs` from the newest, each with `bytes`, `sealed` and `physical_level`.
 nlohmann::json ToJson(const FlsmShape& shape);
 
-// `lookups`, `found`, `iterators`, `entries_written`, `busy_ns`, and `levels` from RocksDB's own level 0:
-// each with the fields of FlsmLevelStatistics.
+// `lookups`, `found`, `iterators`, `entries_written`, `busy_ns`, `quiet` and `merging` with the fields of
+// FlsmServed, and `levels` from RocksDB's own level 0: each with the fields of FlsmLevelStatistics.
 nlohmann::json ToJson(const FlsmStatistics& statistics);
 
 // `number`, `seconds`, `statistics` and `shape`.

@@ -32,7 +32,6 @@ FlsmLevelStatistics Since(const FlsmLevelStatistics& now, const FlsmLevelStatist
           now.found - before.found,
           now.read_ns - before.read_ns,
           now.vain_ns - before.vain_ns,
-          now.read_us2 - before.read_us2,
           now.scanned - before.scanned,
           now.compactions - before.compactions,
           now.compaction_read_bytes - before.compaction_read_bytes,
@@ -40,14 +39,16 @@ FlsmLevelStatistics Since(const FlsmLevelStatistics& now, const FlsmLevelStatist
           now.compaction_us - before.compaction_us};
 }
 
+FlsmServed Since(const FlsmServed& now, const FlsmServed& before) {
+  return {now.operations - before.operations, now.busy_ns - before.busy_ns, now.passed - before.passed,
+          now.read_ns - before.read_ns, now.scanned - before.scanned};
+}
+
 FlsmStatistics Since(const FlsmStatistics& now, const FlsmStatistics& before) {
-  FlsmStatistics since{now.lookups - before.lookups,
-                       now.sampled - before.sampled,
-                       now.found - before.found,
-                       now.iterators - before.iterators,
-                       now.entries_written - before.entries_written,
-                       now.busy_ns - before.busy_ns,
-                       {}};
+  FlsmStatistics since{now.lookups - before.lookups,       now.found - before.found,
+                       now.iterators - before.iterators,   now.entries_written - before.entries_written,
+                       now.busy_ns - before.busy_ns,       Since(now.quiet, before.quiet),
+                       Since(now.merging, before.merging), {}};
   for (std::size_t level = 0; level < now.levels.size(); ++level) {
     since.levels.push_back(Since(now.levels[level], before.levels[level]));
   }

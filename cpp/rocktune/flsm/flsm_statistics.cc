@@ -2,7 +2,6 @@
 
 #include <rocksdb/perf_level.h>
 
-#include <cmath>
 #include <map>
 
 namespace rocktune {
@@ -13,7 +12,10 @@ bool FlsmRecorder::ThreadUsesPerfContext() {
 }
 
 FlsmRecorder::Sample::Sample(FlsmRecorder* recorder)
-    : recorder_(recorder), own_(*rocksdb::get_perf_context()), own_level_(rocksdb::GetPerfLevel()) {
+    : recorder_(recorder),
+      was_quiet_(recorder->IsQuiet()),
+      own_(*rocksdb::get_perf_context()),
+      own_level_(rocksdb::GetPerfLevel()) {
   rocksdb::PerfContext* context = rocksdb::get_perf_context();
   context->Reset();
   context->ClearPerLevelPerfContext();
@@ -24,7 +26,8 @@ FlsmRecorder::Sample::Sample(FlsmRecorder* recorder)
 FlsmRecorder::Sample::~Sample() {
   rocksdb::PerfContext* context = rocksdb::get_perf_context();
   const uint64_t weight = recorder_->sample_every_;
-  recorder_->counts_.Add(kSampled, 1);
+  uint64_t passed = 0;
+  uint64_t read_ns = 0;
   const std::map<uint32_t, rocksdb::PerfContextByLevel> none;  // in a RocksDB that was built without
   for (const auto& [physical, seen] :
        context->level_to_perf_context == nullptr ? none : *context->level_to_perf_context) {
@@ -38,19 +41,26 @@ FlsmRecorder::Sample::~Sample() {
     if (seen.user_key_return_count == 0) {
       level.vain_ns += weight * seen.get_from_table_nanos;
     }
-    const double read_us = static_cast<double>(seen.get_from_table_nanos) / 1e3;
-    level.read_us2 += weight * static_cast<uint64_t>(std::llround(read_us * read_us));
+    passed += weight * seen.bloom_filter_full_positive;
+    read_ns += weight * seen.get_from_table_nanos;
   }
+  const bool quiet = was_quiet_ && recorder_->IsQuiet();
+  recorder_->counts_.Add(OfState(kPassed, quiet), passed);
+  recorder_->counts_.Add(OfState(kReadNs, quiet), read_ns);
   context->ClearPerLevelPerfContext();
   *context = own_;
   rocksdb::SetPerfLevel(own_level_);
 }
 
 void FlsmRecorder::CountScanned(const FlsmShape& shape) {
+  uint64_t all = shape.level0_files;
   levels_[0].scanned += sample_every_ * shape.level0_files;
   for (int number = 1; number <= shape.deepest(); ++number) {
-    levels_[static_cast<std::size_t>(number)].scanned += sample_every_ * shape.level(number).runs.size();
+    const std::size_t runs = shape.level(number).runs.size();
+    levels_[static_cast<std::size_t>(number)].scanned += sample_every_ * runs;
+    all += runs;
   }
+  counts_.Add(OfState(kScanned, IsQuiet()), sample_every_ * all);
 }
 
 void FlsmRecorder::CountCompaction(int level, uint64_t read_bytes, uint64_t written_bytes, uint64_t took_us) {
@@ -65,16 +75,21 @@ FlsmStatistics FlsmRecorder::Take(int levels) const {
   const auto counts = counts_.Take();
   FlsmStatistics statistics;
   statistics.lookups = counts[kLookups];
-  statistics.sampled = counts[kSampled];
   statistics.found = counts[kFound];
   statistics.iterators = counts[kIterators];
-  statistics.busy_ns = counts[kBusyNs];
+  const auto served = [&counts](bool quiet) {
+    return FlsmServed{counts[OfState(kOperations, quiet)], counts[OfState(kBusyNs, quiet)],
+                      counts[OfState(kPassed, quiet)], counts[OfState(kReadNs, quiet)],
+                      counts[OfState(kScanned, quiet)]};
+  };
+  statistics.quiet = served(true);
+  statistics.merging = served(false);
+  statistics.busy_ns = statistics.quiet.busy_ns + statistics.merging.busy_ns;
   for (int number = 0; number <= levels; ++number) {
     const Level& level = levels_[static_cast<std::size_t>(number)];
     statistics.levels.push_back({level.filtered, level.passed, level.false_positives, level.found,
-                                 level.read_ns, level.vain_ns, level.read_us2, level.scanned,
-                                 level.compactions, level.read_bytes, level.written_bytes,
-                                 level.compaction_us});
+                                 level.read_ns, level.vain_ns, level.scanned, level.compactions,
+                                 level.read_bytes, level.written_bytes, level.compaction_us});
   }
   return statistics;
 }

@@ -1,11 +1,11 @@
 #pragma once
 
+#include <rocksdb/env.h>
 #include <rocksdb/perf_context.h>
 #include <rocksdb/status.h>
 
 #include <array>
 #include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -25,7 +25,6 @@ struct FlsmLevelStatistics {
   uint64_t found = 0;            // keys that were found here
   uint64_t read_ns = 0;          // in the level's tables
   uint64_t vain_ns = 0;          // of it, in runs that did not have the key
-  uint64_t read_us2 = 0;         // the squares of what each lookup spent there, added up
   uint64_t scanned = 0;          // runs that there were for iterators, estimated likewise
   // Of compactions whose output is here, all counted; moving tables reads and writes nothing.
   uint64_t compactions = 0;
@@ -34,16 +33,26 @@ struct FlsmLevelStatistics {
   uint64_t compaction_us = 0;
 };
 
+// Operations that had something in common, and what they cost; estimated from those that were looked at.
+struct FlsmServed {
+  uint64_t operations = 0;  // lookups, writes and iterators
+  uint64_t busy_ns = 0;     // that callers spent in them
+  uint64_t passed = 0;      // runs that lookups read
+  uint64_t read_ns = 0;     // what that took
+  uint64_t scanned = 0;     // runs that there were for iterators
+};
+
 // What a store was asked for and what it cost, since it was opened; all numbers only grow.
 struct FlsmStatistics {
   uint64_t lookups = 0;
-  uint64_t sampled = 0;    // of them, those that were looked at closely
   uint64_t found = 0;      // lookups whose key was there
   uint64_t iterators = 0;  // that were made
   uint64_t entries_written = 0;
   // That callers spent in lookups and writes, estimated from those that were looked at closely, and what they
   // told of themselves (FlsmStore::AddBusy).
   uint64_t busy_ns = 0;
+  FlsmServed quiet;    // operations during which nothing was merged, from beginning to end
+  FlsmServed merging;  // all others: what merges make clients wait for is the difference
   std::vector<FlsmLevelStatistics> levels;  // [0] is RocksDB's own level 0
 };
 
@@ -52,8 +61,10 @@ struct FlsmStatistics {
 // of that than RocksDB's default does is only timed. Of writes one of as many is timed. Thread-safe.
 class FlsmRecorder {
  public:
-  // `sample_every` 0 records no lookup, no write and no iterator. `slots` is the shape's.
-  FlsmRecorder(uint64_t sample_every, int slots) : sample_every_(sample_every), slots_(slots) {}
+  // `sample_every` 0 records no lookup, no write and no iterator. `slots` is the shape's. Time is that of the
+  // database's `env`, as all of RocksDB's; it must outlive the recorder.
+  FlsmRecorder(rocksdb::Env* env, uint64_t sample_every, int slots)
+      : env_(env), sample_every_(sample_every), slots_(slots) {}
 
   // Does a lookup: `get` returns its status.
   template <typename Get>
@@ -67,9 +78,20 @@ class FlsmRecorder {
   void CountIterator(const Shape& shape);
   void AddBusy(uint64_t nanoseconds) {
     if (sample_every_ > 0) {
-      counts_.Add(kBusyNs, nanoseconds);
+      counts_.Add(OfState(kBusyNs, IsQuiet()), nanoseconds);
     }
   }
+  // A compaction that moves more than names goes on, from beginning to end.
+  class Merge {
+   public:
+    explicit Merge(FlsmRecorder* recorder) : recorder_(recorder) { ++recorder_->merges_; }
+    ~Merge() { --recorder_->merges_; }
+    Merge(const Merge&) = delete;
+    Merge& operator=(const Merge&) = delete;
+
+   private:
+    FlsmRecorder* const recorder_;
+  };
   // A compaction whose output is in a logical level has ended well.
   void CountCompaction(int level, uint64_t read_bytes, uint64_t written_bytes, uint64_t took_us);
 
@@ -77,7 +99,20 @@ class FlsmRecorder {
   FlsmStatistics Take(int levels) const;
 
  private:
-  enum Count : std::size_t { kLookups, kSampled, kFound, kIterators, kBusyNs, kCounts };
+  enum Served : std::size_t { kOperations, kBusyNs, kPassed, kReadNs, kScanned, kServedCounts };
+  enum Count : std::size_t {
+    kLookups,
+    kFound,
+    kIterators,
+    kQuiet,  // the first of FlsmServed's
+    kMerging = kQuiet + std::size_t{kServedCounts},
+    kCounts = kMerging + std::size_t{kServedCounts}
+  };
+
+  bool IsQuiet() const { return merges_.load(std::memory_order_relaxed) == 0; }
+  static constexpr std::size_t OfState(Served served, bool quiet) {
+    return std::size_t{quiet ? kQuiet : kMerging} + std::size_t{served};
+  }
 
   static bool ThreadUsesPerfContext();
   void CountScanned(const FlsmShape& shape);
@@ -92,14 +127,14 @@ class FlsmRecorder {
 
    private:
     FlsmRecorder* const recorder_;
+    const bool was_quiet_;
     const rocksdb::PerfContext own_;
     const rocksdb::PerfLevel own_level_;
   };
 
   struct Level {
     std::atomic<uint64_t> filtered{0}, passed{0}, false_positives{0}, found{0}, read_ns{0}, vain_ns{0};
-    std::atomic<uint64_t> read_us2{0}, scanned{0}, compactions{0}, read_bytes{0}, written_bytes{0},
-        compaction_us{0};
+    std::atomic<uint64_t> scanned{0}, compactions{0}, read_bytes{0}, written_bytes{0}, compaction_us{0};
   };
   Level& OfPhysical(int physical) {
     return levels_[physical == 0 ? 0 : static_cast<std::size_t>(1 + (physical - 1) / slots_)];
@@ -116,6 +151,8 @@ class FlsmRecorder {
   rocksdb::Status Timed(const Operation& operation);
 
   ShardedCounts<kCounts> counts_;
+  std::atomic<int> merges_{0};  // that go on
+  rocksdb::Env* const env_;
   const uint64_t sample_every_;
   std::array<Level, kMostFlsmLevels + 1> levels_;
   const int slots_;
@@ -123,11 +160,13 @@ class FlsmRecorder {
 
 template <typename Operation>
 rocksdb::Status FlsmRecorder::Timed(const Operation& operation) {
-  const auto begun = std::chrono::steady_clock::now();
+  const bool was_quiet = IsQuiet();
+  const uint64_t begun_ns = env_->NowNanos();
   rocksdb::Status status = operation();
-  const auto took =
-      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - begun);
-  counts_.Add(kBusyNs, sample_every_ * static_cast<uint64_t>(took.count()));
+  const uint64_t took_ns = env_->NowNanos() - begun_ns;
+  const bool quiet = was_quiet && IsQuiet();
+  counts_.Add(OfState(kOperations, quiet), sample_every_);
+  counts_.Add(OfState(kBusyNs, quiet), sample_every_ * took_ns);
   return status;
 }
 
@@ -160,6 +199,7 @@ void FlsmRecorder::CountIterator(const Shape& shape) {
   }
   thread_local uint64_t until_sample = 0;
   counts_.Add(kIterators, 1);
+  counts_.Add(OfState(kOperations, IsQuiet()), 1);
   if (IsSampled(&until_sample)) {
     CountScanned(shape());
   }

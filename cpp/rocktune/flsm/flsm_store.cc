@@ -91,7 +91,7 @@ rocksdb::Status FlsmStore::Open(const rocksdb::Options& options, const FlsmOptio
       }
       return file->Write(changed, number);
     };
-    auto recorder = std::make_unique<FlsmRecorder>(layout.sample_every, shape.slots);
+    auto recorder = std::make_unique<FlsmRecorder>(options.env, layout.sample_every, shape.slots);
     store->reset(new FlsmStore(db.release(), std::move(recorder), std::move(listener), std::move(guard),
                                std::move(shape), layout, on_change));
     if (filters != nullptr) {

@@ -97,6 +97,8 @@ std::map<std::string, StoreState::HistogramFigures> Histograms(const rocksdb::St
 
 RocksDbStore::RocksDbStore(const RocksDbStoreSetup& setup)
     : directory_(setup.directory),
+      clock_(setup.clock),
+      on_scan_(setup.on_scan),
       env_(NewRunEnv(setup.file_system, setup.clock)),
       statistics_(rocksdb::CreateDBStatistics()),
       level0_(std::make_shared<Level0Listener>()) {
@@ -145,6 +147,17 @@ rocksdb::Status RocksDbStore::Put(const rocksdb::Slice& key, const rocksdb::Slic
 rocksdb::Status RocksDbStore::Delete(const rocksdb::Slice& key) { return db_->Delete(write_options_, key); }
 
 rocksdb::Status RocksDbStore::Scan(const rocksdb::Slice& start, uint64_t entries, uint64_t* read,
+                                   uint64_t* bytes) {
+  if (!on_scan_) {
+    return Read(start, entries, read, bytes);
+  }
+  const RunClock::Nanos begun = clock_->Now();
+  rocksdb::Status status = Read(start, entries, read, bytes);
+  on_scan_(static_cast<uint64_t>(clock_->Now() - begun));
+  return status;
+}
+
+rocksdb::Status RocksDbStore::Read(const rocksdb::Slice& start, uint64_t entries, uint64_t* read,
                                    uint64_t* bytes) {
   const std::unique_ptr<rocksdb::Iterator> iterator(db_->NewIterator(read_options_));
   uint64_t left = entries;

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rocktune import _native
-from rocktune.online.control.mission import LevelMission, Mission
+from rocktune.online.control.mission import LevelMission, Mission, Served
 from rocktune.online.flsm.layout import STEERED_LEVEL0_RUNS, Filters, Transition, flsm_layout
 from rocktune.online.flsm.shape import FlsmShape
 from rocktune.online.flsm.simulator import FlsmSimulator
@@ -166,11 +166,15 @@ class ModelledStore:
                 passed=float(passed[place]),
                 read_s=float(read_s[place]),
                 vain_s=float(vain_s[place]),
-                read_s2=float(read_s[place]) ** 2 / max(1.0, float(passed[place])),
                 scanned=0.0,
                 compaction_s=float(compaction_s[place]),
                 compaction_bytes=float(moved[place]),
             )
             for place, level in enumerate(shape.levels[: shape.levels_in_use])
         )
-        return Mission(lookups, lookups, 0, writes, busy_s, shape.size_ratio, levels)
+        waited_s = float(compaction_s.sum())
+        quiet = Served(
+            lookups + writes, busy_s - waited_s, float(passed.sum()), float(read_s.sum()), scanned=0.0
+        )
+        merging = Served(0.0, waited_s, 0.0, 0.0, 0.0)
+        return Mission(lookups, 0, writes, busy_s, quiet, merging, shape.size_ratio, levels)

@@ -3,12 +3,14 @@
 import pytest
 
 from rocktune.errors import UserError
-from rocktune.online.control import Greedy, LevelMission, Mission, Static, parse_controller
+from rocktune.online.control import Greedy, LevelMission, Mission, Served, Static, parse_controller
+
+NOTHING = Served(0, 0.0, 0, 0.0, 0)
 
 
 def mission(lookups: int, *policies: int) -> Mission:
-    levels = tuple(LevelMission(policy, policy, 0.5, *[0.0] * 7) for policy in policies)
-    return Mission(lookups, lookups, 0, 100 - lookups, 1.0, 10, levels)
+    levels = tuple(LevelMission(policy, policy, 0.5, *[0.0] * 6) for policy in policies)
+    return Mission(lookups, 0, 100 - lookups, 1.0, NOTHING, NOTHING, 10, levels)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from rocktune.online.control import LevelMission, Mission
+from rocktune.online.control import LevelMission, Mission, Served
 from rocktune.online.flsm import Filters
 from rocktune.online.modelled import ModelledStore, StoreCosts
 
@@ -113,7 +113,8 @@ def test_a_single_odd_mission_is_no_other_workload() -> None:
 
 def test_latencies_that_are_no_numbers_end_in_a_new_beginning() -> None:
     controller = lerp()
-    broken = Mission(50, 50, 0, 50, float("nan"), 10, (LevelMission(1, 1, 0.5, *[0] * 7),))
+    nothing = Served(0, 0.0, 0, 0.0, 0)
+    broken = Mission(50, 0, 50, float("nan"), nothing, nothing, 10, (LevelMission(1, 1, 0.5, *[0] * 6),))
     whys = {controller.decide(broken).why for _ in range(60)}
     assert any("has diverged; it begins anew" in why for why in whys)
 

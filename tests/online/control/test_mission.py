@@ -2,13 +2,13 @@
 
 import pytest
 
-from rocktune.online.control import busy_seconds, mission_of
-from rocktune.online.flsm import FlsmLevelStatistics, FlsmShape, FlsmStatistics
+from rocktune.online.control import Served, busy_seconds, mission_of
+from rocktune.online.flsm import FlsmLevelStatistics, FlsmServed, FlsmShape, FlsmStatistics
 from rocktune.online.flsm.shape import FlsmLevel
 
 
 def counted(read_ns: int = 0, compaction_us: int = 0) -> FlsmLevelStatistics:
-    return FlsmLevelStatistics(5, 7, 2, 3, read_ns, read_ns // 2, 16, 4, 1, 1000, 500, compaction_us)
+    return FlsmLevelStatistics(5, 7, 2, 3, read_ns, read_ns // 2, 4, 1, 1000, 500, compaction_us)
 
 
 def test_a_mission_has_each_level_that_holds_something() -> None:
@@ -18,13 +18,15 @@ def test_a_mission_has_each_level_that_holds_something() -> None:
         FlsmLevel(2, 10_000, (), ()),
     )
     # The first is RocksDB's own level 0, whose files are level 1's newest runs.
-    flushed = FlsmLevelStatistics(1, 1, 1, 0, 2_000, 1_000, 4, 2, 0, 0, 0, 0)
+    flushed = FlsmLevelStatistics(1, 1, 1, 0, 2_000, 1_000, 2, 0, 0, 0, 0)
+    quiet, merging = FlsmServed(80, 7_000, 9, 6_000, 5), FlsmServed(20, 4_000, 3, 1_000, 1)
     statistics = FlsmStatistics(
-        60, 15, 50, 10, 30, 0, (flushed, counted(4_000, 6), counted(1_000, 0), counted())
+        60, 50, 10, 30, 0, quiet, merging, (flushed, counted(4_000, 6), counted(1_000, 0), counted())
     )
     mission = mission_of(statistics, FlsmShape(10, 2, 20, levels), busy_s=0.5)
-    assert (mission.lookups, mission.sampled, mission.scans) == (60, 15, 10)
-    assert (mission.writes, mission.operations) == (30, 100)
+    assert (mission.lookups, mission.scans, mission.writes, mission.operations) == (60, 10, 30, 100)
+    assert mission.quiet == Served(80, 7e-6, 9, 6e-6, 5)
+    assert mission.merging == Served(20, 4e-6, 3, 1e-6, 1)
     assert mission.read_share == 0.7
     assert mission.latency_s == 0.005
     assert [(level.policy, level.runs, level.filled) for level in mission.levels] == [
@@ -35,12 +37,12 @@ def test_a_mission_has_each_level_that_holds_something() -> None:
     assert (mission.levels[0].passed, mission.levels[0].scanned) == (8, 6)
     assert [level.read_s for level in mission.levels] == pytest.approx([6e-6, 1e-6])
     assert [level.vain_s for level in mission.levels] == pytest.approx([3e-6, 0.5e-6])
-    assert [level.read_s2 for level in mission.levels] == pytest.approx([20e-12, 16e-12])
     assert [level.compaction_s for level in mission.levels] == pytest.approx([6e-6, 0])
 
 
 def test_a_store_that_holds_nothing_has_one_level() -> None:
-    statistics = FlsmStatistics(0, 0, 0, 0, 0, 0, (counted(), counted()))
+    nothing = FlsmServed(0, 0, 0, 0, 0)
+    statistics = FlsmStatistics(0, 0, 0, 0, 0, nothing, nothing, (counted(), counted()))
     mission = mission_of(statistics, FlsmShape(10, 0, 0, (FlsmLevel(1, 100, (), ()),)), 0.0)
     assert len(mission.levels) == 1
     assert mission.operations == 1

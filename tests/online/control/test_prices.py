@@ -1,91 +1,85 @@
 """Tests for what clients pay."""
 
-from dataclasses import replace
-
 import pytest
 
-from rocktune.online.control.mission import LevelMission, Mission
+from rocktune.online.control.mission import LevelMission, Mission, Served
 from rocktune.online.control.prices import Prices
 
-
-def level(
-    passed: float, read_s: float, merged: float, scanned: float = 0, chance_s: float = 0
-) -> LevelMission:
-    """A level that lookups, scans and compactions went through; what its reads took is off by chance."""
-    read_s2 = chance_s**2 + (read_s**2 / passed if passed else 0.0)
-    return LevelMission(1, 1, 1.0, passed, read_s, read_s / 2, read_s2, scanned, 0.0, merged)
+NOTHING = Served(0, 0.0, 0, 0.0, 0)
 
 
-def mission(busy_s: float, *levels: LevelMission, scans: int = 0, sampled: int = 50) -> Mission:
-    """A mission of a hundred operations."""
-    return Mission(50, sampled, scans, 50 - scans, busy_s, 10, levels)
+def level(passed: float, read_s: float, merged: float, scanned: float = 0) -> LevelMission:
+    """A level that lookups, scans and compactions went through; half of the time lookups read in vain."""
+    return LevelMission(1, 1, 1.0, passed, read_s, read_s / 2, scanned, 0.0, merged)
 
 
-def test_what_clients_wait_beyond_undisturbed_reads_is_paid_to_merges() -> None:
-    # Ten missions in which a read takes 1 ms and the rest of the operations 10 ms together; one in which 20
-    # reads take twice as long while 1 MB is merged, and the rest as long as ever.
-    quiet = [mission(0.03, level(10, 0.01, 0), level(10, 0.01, 0))] * 10
-    busy = mission(0.05, level(10, 0.02, 1e6), level(10, 0.02, 0))
-    prices = Prices.of([*quiet, busy])
+def mission(quiet: Served, merging: Served, *levels: LevelMission) -> Mission:
+    """A mission of a hundred operations, half of them scans if there are any."""
+    scans = 50 if any(each.scanned for each in levels) else 0
+    busy_s = quiet.busy_s + merging.busy_s
+    return Mission(50, scans, 50 - scans, busy_s, quiet, merging, 10, levels)
+
+
+def test_what_operations_take_longer_while_something_is_merged_is_paid_to_merges() -> None:
+    # A read takes 1 ms and anything else 0.1 ms an operation; while 1 MB is merged 2 and 0.3.
+    quiet = mission(Served(100, 0.03, 20, 0.02, 0), NOTHING, level(10, 0.01, 0), level(10, 0.01, 0))
+    busy = mission(
+        Served(60, 0.016, 10, 0.01, 0),
+        Served(40, 0.032, 10, 0.02, 0),
+        level(10, 0.02, 1e6),
+        level(10, 0.01, 0),
+    )
+    prices = Prices.of([quiet, busy])
     assert prices.read_s == pytest.approx(1e-3)
-    assert prices.byte_s == pytest.approx(0.02 / 1e6)
-    assert [prices.reads_s(busy, each) for each in busy.levels] == pytest.approx([1e-4, 1e-4])
-    # Half of what lookups spend there.
-    assert prices.vain_s(busy, busy.levels[0]) == pytest.approx(0.5e-4)
-    assert prices.merges_s(busy, busy.levels[0]) == pytest.approx(0.02 / 100)
+    assert prices.byte_s == pytest.approx((0.032 - 10 * 1e-3 - 40 * 1e-4) / 1e6)
+    # 30 ms for 20 runs, of which 20 are undisturbed.
+    assert [prices.reads_s(busy, each) for each in busy.levels] == pytest.approx([4e-4 / 3, 2e-4 / 3])
+    assert prices.vain_s(busy, busy.levels[0]) == pytest.approx(2e-4 / 3)
+    assert prices.merges_s(busy, busy.levels[0]) == pytest.approx(0.018 / 100)
     assert prices.merges_s(busy, busy.levels[1]) == 0
 
 
-# Ten reads take 5, 6 ... 15 ms: the quickest tenth 6, the median 10, so that their deviation is 4 / 1.28 ms.
-TAKEN_S = [ms / 1e3 for ms in range(5, 16)]
-DEVIATION_S = 0.004 / 1.2815516
+def test_what_disturbs_all_operations_alike_is_not_the_merges() -> None:
+    disturbed = mission(Served(90, 0.9, 18, 0.18, 0), Served(10, 0.1, 2, 0.02, 0), level(20, 0.2, 1e3))
+    assert Prices.of([disturbed]).byte_s == pytest.approx(0, abs=1e-15)
 
 
-@pytest.mark.parametrize(
-    ("chance", "read_s"), [(0.0, 0.6e-3), (0.6, 0.68e-3), (0.8, 0.76e-3), (1.01, 1e-3), (3.0, 1e-3)]
-)
-def test_reads_that_are_quick_by_chance_do_not_count_as_undisturbed(chance: float, read_s: float) -> None:
-    # What is left of a variance without 0.6 of its deviation is 0.8 of the deviation.
-    missions = [
-        mission(0.02 + taken, level(10, taken, 1e6, chance_s=chance * DEVIATION_S)) for taken in TAKEN_S
-    ]
-    prices = Prices.of(missions)
-    assert prices.read_s == pytest.approx(read_s)
-    # On average reads take 10 ms and merges a megabyte.
-    assert prices.byte_s == pytest.approx((10e-3 - 10 * read_s) / 1e6, abs=1e-15)
-
-
-def test_chance_is_the_greater_the_fewer_lookups_are_looked_at() -> None:
-    # One of four: what they tell of all has twice the standard error.
-    missions = [
-        mission(0.02 + taken, level(10, taken, 0, chance_s=0.3 * DEVIATION_S), sampled=12)
-        for taken in TAKEN_S
-    ]
-    of_all = [replace(each, sampled=50) for each in missions]
-    by_chance = 0.3 * (50 / 12) ** 0.5
-    assert Prices.of(missions).read_s == pytest.approx((10 - (1 - by_chance**2) ** 0.5 * 4) * 1e-4)
-    assert Prices.of(of_all).read_s == pytest.approx((10 - 0.91**0.5 * 4) * 1e-4)
+def test_where_something_is_merged_all_the_time_the_quickest_mission_is_quiet() -> None:
+    quick = mission(NOTHING, Served(100, 0.03, 20, 0.02, 0), level(20, 0.02, 1e6))
+    slow = mission(NOTHING, Served(100, 0.05, 20, 0.03, 0), level(20, 0.03, 1e6))
+    prices = Prices.of([slow, quick])
+    assert prices.read_s == pytest.approx(1e-3)
+    assert prices.byte_s == pytest.approx(0.02 / 2e6)
 
 
 def test_a_workload_that_reads_and_merges_nothing_costs_nothing() -> None:
-    prices = Prices.of([mission(0.01, level(0, 0, 0))])
-    assert prices == Prices(0.0, 0.0, 0.0)
     nothing = level(0, 0, 0)
-    assert prices.reads_s(mission(0.01, nothing), nothing) == 0
+    idle = mission(Served(100, 0.01, 0, 0.0, 0), NOTHING, nothing)
+    prices = Prices.of([idle])
+    assert prices == Prices(0.0, 0.0, 0.0)
+    assert prices.reads_s(idle, nothing) == 0
+    assert Prices.of([mission(NOTHING, NOTHING, nothing)]) == prices
 
 
 def test_probes_without_a_run_that_passes_are_what_reads_cost() -> None:
-    probing = mission(0.01, level(0, 0.005, 0), level(0, 0.001, 0))
+    probing = mission(Served(100, 0.01, 0, 0.006, 0), NOTHING, level(0, 0.005, 0), level(0, 0.001, 0))
     prices = Prices.of([probing] * 3)
     assert [prices.reads_s(probing, each) for each in probing.levels] == pytest.approx([5e-5, 1e-5])
 
 
+def scanning(runs: int, waited_s: float = 0.0, merged: float = 0.0) -> Mission:
+    """Of a hundred operations of 0.1 ms fifty are scans, through one run of level 2 and so many of level 1.
+
+    Each run takes 20 us. Half of the time something is merged.
+    """
+    half = 50 * 1e-4 + 25 * 2e-5 * (runs + 1)
+    scanned = 25 * (runs + 1)
+    quiet, merging = Served(50, half, 0, 0, scanned), Served(50, half + waited_s, 0, 0, scanned)
+    return mission(quiet, merging, level(0, 0, merged, 50 * runs), level(0, 0, 0, 50))
+
+
 def test_each_run_costs_a_scan_the_same() -> None:
-    # Of a hundred operations fifty are scans, through one run of level 2 and so many of level 1.
-    missions = [
-        mission(100 * 1e-4 + 50 * 2e-5 * (runs + 1), level(0, 0, 0, 50 * runs), level(0, 0, 0, 50), scans=50)
-        for runs in (1, 3, 5, 9)
-    ]
+    missions = [scanning(runs) for runs in (1, 3, 5, 9)]
     prices = Prices.of(missions)
     assert prices.scan_s == pytest.approx(2e-5)
     first, second = missions[1].levels
@@ -95,9 +89,7 @@ def test_each_run_costs_a_scan_the_same() -> None:
 
 
 def test_a_merge_that_happens_by_while_runs_are_many_is_not_the_scans() -> None:
-    missions = [
-        mission(100 * 1e-4 + 50 * 2e-5 * runs, level(0, 0, 0, 50 * runs), scans=50)
-        for runs in (1, 2, 3, 5, 9)
-    ]
-    merging = mission(10.0, level(0, 0, 1e6, 450), scans=50)
-    assert Prices.of([*missions, merging]).scan_s == pytest.approx(2e-5, rel=0.5)
+    missions = [scanning(runs) for runs in (1, 2, 3, 5, 9)]
+    prices = Prices.of([*missions, scanning(9, waited_s=10.0, merged=1e6)])
+    assert prices.scan_s == pytest.approx(2e-5, rel=0.5)
+    assert prices.byte_s == pytest.approx(10 / 1e6, rel=0.01)

@@ -3,7 +3,7 @@
 from rocktune.online.control.base import Controller, Decision
 from rocktune.online.control.choice import ChosenController, parse_controller, require_torch
 from rocktune.online.control.greedy import Greedy, Static
-from rocktune.online.control.mission import LevelMission, Mission, busy_seconds, mission_of
+from rocktune.online.control.mission import LevelMission, Mission, Served, busy_seconds, mission_of
 
 __all__ = [
     "ChosenController",
@@ -12,6 +12,7 @@ __all__ = [
     "Greedy",
     "LevelMission",
     "Mission",
+    "Served",
     "Static",
     "busy_seconds",
     "mission_of",

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rocktune.online.flsm.shape import FlsmShape
-from rocktune.online.flsm.statistics import FlsmStatistics
+from rocktune.online.flsm.statistics import FlsmServed, FlsmStatistics
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,6 @@ class LevelMission:
         passed: runs that lookups had to read.
         read_s: that lookups spent in the level's tables.
         vain_s: of it, in runs that did not have the key.
-        read_s2: the squares of what each of them spent there, added up.
         scanned: runs that there were for scans, of all of them together.
         compaction_s: of compactions into the level.
         compaction_bytes: read and written by them.
@@ -31,10 +30,28 @@ class LevelMission:
     passed: float
     read_s: float
     vain_s: float
-    read_s2: float
     scanned: float
     compaction_s: float
     compaction_bytes: float
+
+
+@dataclass(frozen=True)
+class Served:
+    """Operations of a mission, and what they took; estimated from a sample of them.
+
+    Attributes:
+        operations: lookups, scans and writes.
+        busy_s: that clients spent in them; smaller is better.
+        passed: runs that lookups had to read.
+        read_s: what that took.
+        scanned: runs that there were for scans.
+    """
+
+    operations: float
+    busy_s: float
+    passed: float
+    read_s: float
+    scanned: float
 
 
 @dataclass(frozen=True)
@@ -43,19 +60,21 @@ class Mission:
 
     Attributes:
         lookups: of one key.
-        sampled: of them, those from which levels' are estimated.
         scans: iterators made.
         writes: entries put or deleted.
         busy_s: that clients spent in operations, all clients together; smaller is better.
+        quiet: operations while nothing was merged.
+        merging: all others.
         size_ratio: T; policies go from 1 to it.
         levels: from the first to the deepest that holds something, at least one.
     """
 
     lookups: int
-    sampled: int
     scans: int
     writes: int
     busy_s: float
+    quiet: Served
+    merging: Served
     size_ratio: int
     levels: tuple[LevelMission, ...]
 
@@ -97,7 +116,6 @@ def mission_of(statistics: FlsmStatistics, shape: FlsmShape, busy_s: float) -> M
                 passed=counted.passed,
                 read_s=counted.read_ns / 1e9,
                 vain_s=counted.vain_ns / 1e9,
-                read_s2=counted.read_us2 / 1e12,
                 scanned=counted.scanned,
                 compaction_s=counted.compaction_us / 1e6,
                 compaction_bytes=counted.compaction_read_bytes + counted.compaction_written_bytes,
@@ -105,12 +123,19 @@ def mission_of(statistics: FlsmStatistics, shape: FlsmShape, busy_s: float) -> M
         )
     return Mission(
         statistics.lookups,
-        statistics.sampled,
         statistics.iterators,
         statistics.entries_written,
         busy_s,
+        _served(statistics.quiet),
+        _served(statistics.merging),
         shape.size_ratio,
         tuple(levels),
+    )
+
+
+def _served(served: FlsmServed) -> Served:
+    return Served(
+        served.operations, served.busy_ns / 1e9, served.passed, served.read_ns / 1e9, served.scanned
     )
 
 

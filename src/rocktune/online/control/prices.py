@@ -1,18 +1,12 @@
 """What clients pay for what levels do: runs that are read, bytes that are merged."""
 
-import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import astuple, dataclass
 
 import numpy as np
-from scipy.stats import norm, theilslopes
+from scipy.stats import theilslopes
 
-from rocktune.online.control.mission import LevelMission, Mission
-
-_UNDISTURBED = 0.1
-"""The quantile of missions that says what something takes while nothing else holds it up."""
-_DEVIATIONS = float(norm.ppf(1 - _UNDISTURBED))
-"""Between that and the median, of what is normally distributed."""
+from rocktune.online.control.mission import LevelMission, Mission, Served
 
 
 @dataclass(frozen=True)
@@ -20,8 +14,8 @@ class Prices:
     """What clients pay, in a workload and on a device.
 
     A compaction takes seconds of its own that no client waits for, and makes clients wait elsewhere: in their
-    reads, and for memory to write to. So reads count as what they take undisturbed, and what clients waited
-    beyond that is the merging's, in proportion to its bytes.
+    reads, and for memory to write to. So everything counts as what it takes while nothing is merged, and what
+    it takes longer while something is, is the merging's, in proportion to its bytes.
 
     Attributes:
         read_s: a run that a lookup reads, undisturbed.
@@ -36,21 +30,19 @@ class Prices:
     @classmethod
     def of(cls, missions: Sequence[Mission]) -> "Prices":
         """Returns the prices of a workload, from its missions in any order, at least one."""
-        passed = np.array([_passed(mission) for mission in missions])
-        in_reads_s = np.array([_in_reads_s(mission) for mission in missions])
-        chance_s = np.array([_chance_s(mission) for mission in missions])
-        reading = passed > 0
-        read_s = (
-            _undisturbed(in_reads_s[reading] / passed[reading], chance_s[reading] / passed[reading])
-            if reading.any()
-            else 0.0
+        quiet, merging = (
+            _together(mission.quiet for mission in missions),
+            _together(mission.merging for mission in missions),
         )
-        operations = np.array([mission.operations for mission in missions], float)
-        busy_s = np.array([mission.busy_s for mission in missions])
-        rest_s = (busy_s - np.where(reading, read_s * passed, in_reads_s)) / operations
-        scan_s = _slope(missions, rest_s)
-        rest_s -= scan_s * np.array([_scanned(mission) for mission in missions])
-        waited_s = float((rest_s - _undisturbed(rest_s, chance_s / operations)) @ operations)
+        if not quiet.operations:
+            # Something was merged all the time: least in the quickest mission.
+            quiet = min(missions, key=lambda mission: mission.latency_s).merging
+        reading = quiet if quiet.passed else merging
+        read_s = reading.read_s / reading.passed if reading.passed else 0.0
+        scan_s = _scan_s(missions, read_s)
+        undisturbed = cls(read_s, scan_s, 0.0)
+        other_s = undisturbed._rest_s(quiet) / quiet.operations if quiet.operations else 0.0
+        waited_s = undisturbed._rest_s(merging) - other_s * merging.operations
         merged = sum(level.compaction_bytes for mission in missions for level in mission.levels)
         return cls(read_s, scan_s, max(0.0, waited_s / merged) if merged else 0.0)
 
@@ -62,63 +54,39 @@ class Prices:
         """Returns what of that runs cost that did not have the key, and those that scans went through."""
         return self._of_lookups_and_scans(mission, level.vain_s, level.scanned)
 
-    def _of_lookups_and_scans(self, mission: Mission, lookups_s: float, scanned: float) -> float:
-        passed, in_reads_s = _passed(mission), _in_reads_s(mission)
-        share = min(1.0, self.read_s * passed / in_reads_s) if passed and in_reads_s else 1.0
-        return (share * lookups_s + self.scan_s * scanned) / mission.operations
-
     def merges_s(self, mission: Mission, level: LevelMission) -> float:
         """Returns what a level's merges cost, an operation."""
         return self.byte_s * level.compaction_bytes / mission.operations
 
+    def _of_lookups_and_scans(self, mission: Mission, lookups_s: float, scanned: float) -> float:
+        passed = sum(level.passed for level in mission.levels)
+        in_reads_s = sum(level.read_s for level in mission.levels)
+        share = min(1.0, self.read_s * passed / in_reads_s) if passed and in_reads_s else 1.0
+        return (share * lookups_s + self.scan_s * scanned) / mission.operations
 
-def _passed(mission: Mission) -> float:
-    return sum(level.passed for level in mission.levels)
-
-
-def _in_reads_s(mission: Mission) -> float:
-    return sum(level.read_s for level in mission.levels)
-
-
-def _chance_s(mission: Mission) -> float:
-    """Returns the standard error of what a mission's lookups spent in tables, given how many runs they read.
-
-    It is estimated from those that were looked at, as if the runs that one of them read had nothing to do
-    with each other.
-    """
-    passed, in_reads_s = _passed(mission), _in_reads_s(mission)
-    if not passed or not mission.sampled:
-        return 0.0
-    squares_s2 = sum(level.read_s2 for level in mission.levels)
-    return math.sqrt(max(0.0, squares_s2 - in_reads_s**2 / passed) * mission.lookups / mission.sampled)
+    def _rest_s(self, served: Served) -> float:
+        """Returns what operations took beyond the runs that they read."""
+        return served.busy_s - self.read_s * served.passed - self.scan_s * served.scanned
 
 
-def _undisturbed(taken_s: np.ndarray, chance_s: np.ndarray) -> float:
-    """Returns what something takes while nothing else holds it up: what it does in the quickest missions.
-
-    A mission of few lookups is also quick by chance. So chance's variance is taken out of that which the
-    quicker half of missions has.
-
-    Args:
-        taken_s: in each mission.
-        chance_s: its standard error.
-    """
-    quick, middle = np.quantile(taken_s, [_UNDISTURBED, 0.5])
-    deviation = (middle - quick) / _DEVIATIONS
-    if deviation <= 0:
-        return float(middle)
-    by_chance = float(np.median(chance_s)) / deviation
-    return float(middle - math.sqrt(max(0.0, 1 - by_chance**2)) * (middle - quick))
+def _together(parts: Iterable[Served]) -> Served:
+    return Served(*(float(sum(column)) for column in zip(*map(astuple, parts), strict=True)))
 
 
-def _scanned(mission: Mission) -> float:
-    return sum(level.scanned for level in mission.levels) / mission.operations
-
-
-def _slope(missions: Sequence[Mission], rest_s: np.ndarray) -> float:
+def _scan_s(missions: Sequence[Mission], read_s: float) -> float:
     """Returns by how much an operation takes longer with each run that it scans.
 
     The median of the slopes between missions: a merge of deep levels makes one take many times as long.
     """
-    scanned = [_scanned(mission) for mission in missions]
-    return max(0.0, float(theilslopes(rest_s, scanned).slope)) if len(set(scanned)) > 1 else 0.0
+    scanned = [_an_operation(mission, [level.scanned for level in mission.levels]) for mission in missions]
+    if len(set(scanned)) < 2:
+        return 0.0
+    rest_s = [
+        mission.latency_s - read_s * _an_operation(mission, [level.passed for level in mission.levels])
+        for mission in missions
+    ]
+    return max(0.0, float(theilslopes(np.array(rest_s), scanned).slope))
+
+
+def _an_operation(mission: Mission, of_levels: Sequence[float]) -> float:
+    return sum(of_levels) / mission.operations

@@ -3,7 +3,12 @@
 from rocktune.online.flsm.layout import Filters, Granularity, Transition, flsm_layout, policies_of
 from rocktune.online.flsm.shape import FlsmLevel, FlsmShape, flsm_shape_of, read_flsm_shape
 from rocktune.online.flsm.simulator import FlsmSimulator
-from rocktune.online.flsm.statistics import FlsmLevelStatistics, FlsmStatistics, flsm_statistics_of
+from rocktune.online.flsm.statistics import (
+    FlsmLevelStatistics,
+    FlsmServed,
+    FlsmStatistics,
+    flsm_statistics_of,
+)
 from rocktune.online.flsm.store import FlsmSnapshot, FlsmStore
 from rocktune.online.flsm.tradeoff_map import MapPoint, MapRequest, map_seconds, run_map
 
@@ -11,6 +16,7 @@ __all__ = [
     "Filters",
     "FlsmLevel",
     "FlsmLevelStatistics",
+    "FlsmServed",
     "FlsmShape",
     "FlsmSimulator",
     "FlsmSnapshot",

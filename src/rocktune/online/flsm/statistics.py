@@ -21,7 +21,6 @@ class FlsmLevelStatistics:
         found: keys that were found here.
         read_ns: that lookups spent in the level's tables.
         vain_ns: of it, in runs that did not have the key.
-        read_us2: the squares of what each of them spent there, added up, in square microseconds.
         scanned: runs that there were for iterators, estimated likewise.
         compactions: whose output was here; moved tables have read and written nothing.
         compaction_read_bytes: by them.
@@ -35,7 +34,6 @@ class FlsmLevelStatistics:
     found: int
     read_ns: int
     vain_ns: int
-    read_us2: int
     scanned: int
     compactions: int
     compaction_read_bytes: int
@@ -62,26 +60,53 @@ class FlsmLevelStatistics:
 
 
 @dataclass(frozen=True)
+class FlsmServed:
+    """Operations that had something in common, and what they cost; estimated from a sample of them.
+
+    Attributes:
+        operations: lookups, writes and iterators.
+        busy_ns: that callers spent in them; smaller is better.
+        passed: runs that lookups read.
+        read_ns: what that took.
+        scanned: runs that there were for iterators.
+    """
+
+    operations: int
+    busy_ns: int
+    passed: int
+    read_ns: int
+    scanned: int
+
+    def since(self, earlier: "FlsmServed") -> "FlsmServed":
+        """Returns what has come since."""
+        return FlsmServed(
+            *(now - before for now, before in zip(astuple(self), astuple(earlier), strict=True))
+        )
+
+
+@dataclass(frozen=True)
 class FlsmStatistics:
     """What a store was asked for and what it cost, since it was opened.
 
     Attributes:
         lookups: of one key.
-        sampled: of them, those that were looked at closely.
-        found: of lookups, those whose key was there.
+        found: of them, those whose key was there.
         iterators: that were made.
         entries_written: puts and deletes.
         busy_ns: that callers spent in lookups, writes and iterators, where writes and lookups are estimated
             from a sample; smaller is better.
+        quiet: operations during which nothing was merged, from beginning to end.
+        merging: all others.
         levels: from RocksDB's own level 0, which holds what was flushed: level 1's newest runs.
     """
 
     lookups: int
-    sampled: int
     found: int
     iterators: int
     entries_written: int
     busy_ns: int
+    quiet: FlsmServed
+    merging: FlsmServed
     levels: tuple[FlsmLevelStatistics, ...]
 
     def since(self, earlier: "FlsmStatistics") -> "FlsmStatistics":
@@ -89,11 +114,12 @@ class FlsmStatistics:
         levels = zip(self.levels, earlier.levels, strict=True)
         return FlsmStatistics(
             self.lookups - earlier.lookups,
-            self.sampled - earlier.sampled,
             self.found - earlier.found,
             self.iterators - earlier.iterators,
             self.entries_written - earlier.entries_written,
             self.busy_ns - earlier.busy_ns,
+            self.quiet.since(earlier.quiet),
+            self.merging.since(earlier.merging),
             tuple(now.since(before) for now, before in levels),
         )
 
@@ -101,4 +127,5 @@ class FlsmStatistics:
 def flsm_statistics_of(document: Mapping[str, Any]) -> FlsmStatistics:
     """Returns statistics from what the extension or the worker has told of them."""
     levels = tuple(FlsmLevelStatistics(**level) for level in document["levels"])
-    return FlsmStatistics(**{**document, "levels": levels})
+    served = {state: FlsmServed(**document[state]) for state in ("quiet", "merging")}
+    return FlsmStatistics(**{**document, **served, "levels": levels})

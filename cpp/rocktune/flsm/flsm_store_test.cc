@@ -246,6 +246,23 @@ TEST_F(FlsmStoreTest, TellsHowLongItsCallersWereBusy) {
   EXPECT_EQ(store_->Statistics().busy_ns - before, 1000u);
 }
 
+TEST_F(FlsmStoreTest, TellsTimeByItsEnvironment) {
+  struct StillEnv : rocksdb::EnvWrapper {
+    StillEnv() : EnvWrapper(Env::Default()) {}
+    const char* Name() const override { return "StillEnv"; }
+    uint64_t NowNanos() override { return 1; }
+  } env;
+  rocksdb::Options options = Small();
+  options.env = &env;
+  FlsmOptions layout = Layout({1});
+  layout.sample_every = 1;
+  ASSERT_TRUE(FlsmStore::Open(options, layout, directory_, &store_).ok());
+  Put(0, 100, "value");
+  EXPECT_EQ(store_->Statistics().quiet.operations, 100u);
+  EXPECT_EQ(store_->Statistics().busy_ns, 0u);
+  store_.reset();  // before its environment
+}
+
 TEST_F(FlsmStoreTest, ReshapesItselfWhileNothingIsWritten) {
   for (const FlsmGranularity granularity : {FlsmGranularity::kLevels, FlsmGranularity::kFiles}) {
     store_.reset();

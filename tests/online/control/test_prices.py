@@ -44,6 +44,12 @@ def test_what_disturbs_all_operations_alike_is_not_the_merges() -> None:
     assert Prices.of([disturbed]).byte_s == pytest.approx(0, abs=1e-15)
 
 
+def test_a_merge_makes_no_read_quicker() -> None:
+    slow_by_chance = mission(Served(10, 0.02, 1, 0.02, 0), Served(90, 0.5, 90, 0.45, 0), level(91, 0.47, 1e6))
+    prices = Prices.of([slow_by_chance])
+    assert prices.read_s == pytest.approx(5e-3)
+
+
 def test_where_something_is_merged_all_the_time_the_quickest_mission_is_quiet() -> None:
     quick = mission(NOTHING, Served(100, 0.03, 20, 0.02, 0), level(20, 0.02, 1e6))
     slow = mission(NOTHING, Served(100, 0.05, 20, 0.03, 0), level(20, 0.03, 1e6))

@@ -37,8 +37,8 @@ class Prices:
         if not quiet.operations:
             # Something was merged all the time: least in the quickest mission.
             quiet = min(missions, key=lambda mission: mission.latency_s).merging
-        reading = quiet if quiet.passed else merging
-        read_s = reading.read_s / reading.passed if reading.passed else 0.0
+        # A few quiet reads may be slow by chance, but a merge makes none quicker.
+        read_s = min((each.read_s / each.passed for each in (quiet, merging) if each.passed), default=0.0)
         scan_s = _scan_s(missions, read_s)
         undisturbed = cls(read_s, scan_s, 0.0)
         other_s = undisturbed._rest_s(quiet) / quiet.operations if quiet.operations else 0.0

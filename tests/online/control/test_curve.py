@@ -2,11 +2,13 @@
 
 import pytest
 
-from rocktune.online.control.curve import Tried, cheapest_policy
+from rocktune.online.control.curve import Tried, cheapest_policy, runs_of, writings_of
+from rocktune.online.flsm.simulator import FlsmSimulator
+from rocktune.units import MIB
 
 POLICIES = [1, 2, 5, 10]
-# Each run costs reads 4 us, each writing 4 us: 2 K + 20 / K and what all policies have in common. The minimum
-# is at the root of 10; K = 3 gives 12.67, K = 4 gives 13.
+# Each run costs reads 4 us, each writing 4 us. K = 2: 1.3 runs, 3 writings; K = 3: 1.7 and 2.2; K = 4: 2.2
+# and 1.8.
 RUN_S = WRITING_S = 4e-6
 BEST = 3
 
@@ -57,3 +59,40 @@ def test_a_level_without_runs_costs_reads_nothing() -> None:
 def test_one_policy_tells_nothing() -> None:
     assert cheapest_policy([Tried(2, 1, 1.0, 1.0)] * 2, 10) is None
     assert cheapest_policy([], 10) is None
+
+
+@pytest.mark.parametrize(
+    ("policy", "runs", "writings"),
+    [
+        # Empty, then one run to which nine pushes come; each is written as often as any follow, and once.
+        (1, 0.9, 5.5),
+        # Runs become full with the third, the seventh and the tenth push: 0 1 1 1 2 2 2 2 3 3; 6 + 10 + 6.
+        (3, 1.7, 2.2),
+        # With 1, 2, 4, 5, 6, 7, 9 and 10: 0 1 2 3 3 4 5 6 7 7; two runs of two, six of one.
+        (8, 3.8, 1.2),
+        (10, 4.5, 1.0),
+    ],
+)
+def test_runs_and_writings_are_what_they_are_by_hand(policy: int, runs: float, writings: float) -> None:
+    assert runs_of(policy, 10) == pytest.approx(runs)
+    assert writings_of(policy, 10) == pytest.approx(writings)
+
+
+@pytest.mark.parametrize(
+    ("policy", "size_ratio"),
+    [(policy, ratio) for ratio in (2, 4, 7, 10, 13) for policy in range(1, ratio + 1)],
+)
+def test_runs_and_writings_are_those_of_the_tree(policy: int, size_ratio: int) -> None:
+    tree = FlsmSimulator(
+        policies=[policy] * 4, size_ratio=size_ratio, levels=5, level0_runs=0, write_buffer_bytes=MIB
+    )
+    fillings = 3
+    tree.write(size_ratio**2 * MIB)
+    runs, begin = 0, tree.level_bytes[0]
+    for _ in range(fillings * size_ratio):
+        tree.write(MIB)
+        runs += tree.shape().runs_of(1)
+    # What is written was read before.
+    written = (tree.level_bytes[0] - begin) / 2
+    assert runs / (fillings * size_ratio) == pytest.approx(runs_of(policy, size_ratio))
+    assert written / (fillings * size_ratio * MIB) == pytest.approx(writings_of(policy, size_ratio))

@@ -129,6 +129,8 @@ def test_the_command_shows_sessions_or_json(sessions: Path, tmp_path: Path, caps
         ("--device sata --store univrsal", "did you mean 'universal'"),
         ("--device sata --controller static:1 --operations 10 --scale 1/128", "are none on a 1/128 model"),
         ("--device sata --sessions nowhere.toml", "nowhere.toml: cannot be read"),
+        ("--device sata --store leveled --controller lerp", "no policies that 'lerp' could set"),
+        ("--controller lerp", "'rocktune list devices' has names"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(capsys: Outputs, line: str, message: str) -> None:

@@ -29,7 +29,7 @@ STORES = ("flsm", *STOCK)
 def drive(
     *,
     sessions: str | None = None,
-    controller: str = "lerp",
+    controller: str | None = None,
     store: str = "flsm",
     device: str,
     scale: str | None = None,
@@ -47,8 +47,8 @@ def drive(
 
     Args:
         sessions: a name ("ruskey-dynamic", the default), a TOML file, or a workload for a single session.
-        controller: "lerp", "greedy:LOW,HIGH", "static:K", or a preset such as "lazy-leveling"; of an FLSM
-            store.
+        controller: "lerp" (the default), "greedy:LOW,HIGH", "static:K", or a preset such as "lazy-leveling";
+            only an FLSM store has policies for it to set.
         store: "flsm", or RocksDB's own "leveled" or "universal".
         device: a name or file.
         scale: "1/S"; 1/128 by default.
@@ -72,9 +72,15 @@ def drive(
     Raises:
         UserError: something given is wrong, the store failed, or this machine lacks what it takes.
     """
-    chosen = parse_controller(controller, size_ratio)
     if store not in STORES:
         raise unknown_name("store", store, STORES)
+    if controller is not None and store in STOCK:
+        raise UserError(
+            f"controller: a {store} store has no policies that {controller!r} could set; leave it out, "
+            "or drive the flsm store"
+        )
+    steering = controller or "lerp"
+    chosen = parse_controller(steering, size_ratio)
     spec = load_sessions(sessions or "ruskey-dynamic")
     shape = store if store in STOCK else _shape_of(chosen.policies)
     request = DriveRequest(
@@ -102,7 +108,7 @@ def drive(
         version = engine.version
     found = {
         "sessions": spec.name,
-        "controller": controller if store == "flsm" else store,
+        "controller": steering if store == "flsm" else store,
         "store": store,
         "device": request.device.name,
         "scale": format_scale(request.scale),

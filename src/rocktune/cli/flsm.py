@@ -81,7 +81,7 @@ def simulate(
 
 @flsm_stores.command("map")
 def trade_off(
-    device: Annotated[str, typer.Option(metavar="NAME|FILE", help="What the stores' I/O may use.")],
+    device: options.NeededDevice,
     workload: options.Workload = None,
     scale: options.Scale = None,
     shapes: Annotated[

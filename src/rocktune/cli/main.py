@@ -62,7 +62,11 @@ def _usage_message(error: typer.TyperException) -> str:
     option = getattr(error, "option_name", None)
     if option is None:
         message = error.format_message()
-        return message[:1].lower() + message[1:]
+        message = message[:1].lower() + message[1:]
+        if not message.startswith("missing"):
+            return message
+        wanted = getattr(getattr(error, "param", None), "help", None) or "--help has all of them."
+        return f"{message.rstrip('.')}: {wanted}"
     nearest = getattr(error, "possibilities", None)
     hint = f"did you mean '{nearest[0]}'?" if nearest else "--help lists the options"
     return f"unknown option '{option}': {hint}"

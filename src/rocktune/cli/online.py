@@ -18,7 +18,7 @@ from rocktune.units import format_bytes, format_seconds
 
 @app.command()
 def govern(
-    device: Annotated[str, typer.Option(metavar="NAME|FILE", help="What the store's I/O may use.")],
+    device: options.NeededDevice,
     workload: options.Workload = None,
     mode: Annotated[
         str, typer.Option(metavar="MODE", help="enabled, disabled, toggle or proportional.")
@@ -69,16 +69,18 @@ def govern(
 
 @app.command()
 def drive(
-    device: Annotated[str, typer.Option(metavar="NAME|FILE", help="What the store's I/O may use.")],
+    device: options.NeededDevice,
     sessions: Annotated[
         str, typer.Option(metavar="NAME|FILE", help="ruskey-dynamic, sessions of your own, or a workload.")
     ] = "ruskey-dynamic",
     controller: Annotated[
-        str,
+        str | None,
         typer.Option(
-            metavar="NAME", help="lerp, greedy:LOW,HIGH (shares of lookups), static:K, or a preset."
+            metavar="NAME",
+            help="Of the flsm store: lerp (the default), greedy:LOW,HIGH (shares of lookups), static:K, or a "
+            "preset.",
         ),
-    ] = "lerp",
+    ] = None,
     store: Annotated[str, typer.Option(metavar="NAME", help="flsm, leveled or universal.")] = "flsm",
     scale: options.Scale = None,
     operations: Annotated[

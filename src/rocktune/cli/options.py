@@ -17,6 +17,12 @@ StudyFile = Annotated[
 ]
 Workload = Annotated[str | None, typer.Option(metavar="NAME|FILE", help="What the store is asked to do.")]
 Device = Annotated[str | None, typer.Option(metavar="NAME|FILE", help="What the store's I/O may use.")]
+NeededDevice = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME|FILE", help="What the store's I/O may use ('rocktune list devices' has names)."
+    ),
+]
 Engine = Annotated[
     str | None, typer.Option(metavar="NAME", help="What measures: embedded, db_bench, command or recorded.")
 ]

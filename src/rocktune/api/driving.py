@@ -79,7 +79,7 @@ def drive(
             f"controller: a {store} store has no policies that {controller!r} could set; leave it out, "
             "or drive the flsm store"
         )
-    steering = controller or "lerp"
+    steering = "lerp" if controller is None else controller
     chosen = parse_controller(steering, size_ratio)
     spec = load_sessions(sessions or "ruskey-dynamic")
     shape = store if store in STOCK else _shape_of(chosen.policies)

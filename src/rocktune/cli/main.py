@@ -63,6 +63,7 @@ def _usage_message(error: typer.TyperException) -> str:
     if option is None:
         message = error.format_message()
         message = message[:1].lower() + message[1:]
+        # Typer does not export the class of these errors.
         if not message.startswith("missing"):
             return message
         wanted = getattr(getattr(error, "param", None), "help", None) or "--help has all of them."

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from rocktune.engine import OptionsFile
 from rocktune.errors import UserError
 from rocktune.export import export_study
 from rocktune.ledger import Ledger, open_ledger
@@ -71,7 +72,8 @@ def _spec(
         | {"budget": budget_s, "verification": verification}
         | given
     )
-    return resolve(request, "study", lambda: base_options)
+    file = None if base_options is None else OptionsFile("7.8.3", {"default": base_options}, ())
+    return resolve(request, "study", lambda: file)
 
 
 def _response(configuration: Configuration) -> float:
@@ -317,7 +319,11 @@ def test_nothing_better_recommends_the_baseline(ledger: Ledger) -> None:
 
 
 def test_the_users_own_options_are_the_baseline_as_they_stand(ledger: Ledger) -> None:
-    own = {"db": {"max_background_jobs": "8"}, "cf": {"write_buffer_size": str(48 << 20)}, "table": {}}
+    own = {
+        "db": {"max_background_jobs": "8"},
+        "cf": {"write_buffer_size": str(48 << 20)},
+        "table": {"block_cache": str(512 << 20)},
+    }
     engine = _engine(response=lambda configuration: 20_000 if not configuration else _response(configuration))
     outcome = run_study(_spec(base_options=own), engine, ledger)
     assert outcome["baseline"]["source"] == "options_file"

@@ -3,6 +3,7 @@
 from rocktune.engine.base import RunFailed
 from rocktune.space import merged_options, scaled_options
 from rocktune.space.options import OWN_SECTIONS
+from rocktune.space.options_file import NOT_ROCKSDBS
 from rocktune.trial import Configuration, Experiment, OptionMaps, Status
 
 _PATHS = ("wal_dir", "db_log_dir", "db_paths", "cf_paths")
@@ -43,6 +44,10 @@ def rocksdb_options(experiment: Experiment, configuration: Configuration, engine
         if options.get(section):
             settings = ", ".join(f"{section}_{name}" for name in options[section])
             raise RunFailed(Status.INVALID, f"engine '{engine}' has no {what}; leave {settings} out")
+    for name in NOT_ROCKSDBS:
+        if name in options["db"]:
+            message = f"{name}: an OPTIONS file cannot hold it, so engine '{engine}' has it not; leave it out"
+            raise RunFailed(Status.INVALID, message)
     return options
 
 

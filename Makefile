@@ -184,7 +184,7 @@ wheel: $(VENV)/.created $(RELEASE_ROCKSDB)
 	done
 
 evidence: $(VENV)/.installed
-	@$(BIN)/python -m benchmarks.evidence
+	@$(BIN)/python -m benchmarks.common.evidence
 
 clean:
 	@rm -rf build dist out .venv .venv-*

@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.claims import Claim, Settings, main, ratio_interval, reported, write_csv
-from benchmarks.figures import Panel, lines, write_figure
+from benchmarks.common.claims import Claim, Settings, main, ratio_interval, reported, write_csv
+from benchmarks.common.figures import Panel, lines, write_figure
+from benchmarks.common.measuring import Teller, embedded_engine, processors_awake
 from benchmarks.flsm.shared import ENTRY_BYTES, RUSKEY, SIZE_RATIO, Where, buffer_at, decided_at
-from benchmarks.measuring import Teller, embedded_engine, processors_awake
 from rocktune import api
+from rocktune.errors import UserError
 from rocktune.space import OptionMaps
 from rocktune.units import format_scale
 from rocktune.workload.ruskey import ENTRIES
@@ -33,13 +34,15 @@ def tradeoff(settings: Settings) -> list[Claim]:
     """Measures every shape with every mix; `--device`, `--filters`, `--bits` and `--absent` say where.
 
     `--disk-levels` has a write buffer with which the data fill so many levels; by default it is the paper's.
-    `--further` are the points.csv of runs with other seeds, with commas between, whose turns count too; with
-    `--repeats 0` they alone do.
+    `--further` are the points.csv of other runs, with commas between; their turns under the same conditions
+    count too, and with `--repeats 0` they alone do.
     """
     device = str(settings.extra["device"])
     points = _further(settings)
     if settings.quick or settings.extra["repeats"]:
-        points = _measured(settings, device) + points
+        points = [_conditions(settings) | point for point in _measured(settings, device)] + points
+    if not points:
+        raise UserError("--repeats 0: --further has no points under these conditions")
     with embedded_engine() as engine:
         where = Where(engine.version, device)
     if settings.out is not None:
@@ -76,17 +79,25 @@ def _measured(settings: Settings, device: str) -> list[dict[str, Any]]:
 
 
 def _further(settings: Settings) -> list[dict[str, Any]]:
-    """Returns the points that other runs have measured, with turns after this one's."""
+    """Returns the points of other runs under the same conditions, with turns after this run's."""
+    conditions = {name: str(value) for name, value in _conditions(settings).items()}
     turns = int(settings.extra["repeats"])
     points: list[dict[str, Any]] = []
     for path in filter(None, str(settings.extra["further"]).split(",")):
         with Path(path).open(newline="") as file:
-            rows = list(csv.DictReader(file))
+            rows = [row for row in csv.DictReader(file) if conditions.items() <= row.items()]
         for row in rows:
-            numbers = {name: float(value) for name, value in row.items() if name not in ("shape", "filters")}
+            texts = {"shape", "filters", *conditions}
+            numbers = {name: float(value) for name, value in row.items() if name not in texts}
             points.append(row | numbers | {"turn": turns + int(row["turn"])})
-        turns += 1 + max(int(row["turn"]) for row in rows)
+        turns += 1 + max((int(row["turn"]) for row in rows), default=-1)
     return points
+
+
+def _conditions(settings: Settings) -> dict[str, Any]:
+    """Returns the columns that tell runs apart whose points are in one table."""
+    names = ("device", "filters", "bits", "absent", "disk_levels")
+    return {"scale": format_scale(settings.scale)} | {name: settings.extra[name] for name in names}
 
 
 def _buffer(settings: Settings) -> OptionMaps:
@@ -136,7 +147,7 @@ def _against_stock(runs: Mapping[str, Sequence[float]], lookups: float, where: W
     unit = f"ratio of throughput, {own} over {stock}, neither tuned further"
     return reported(
         f"flsm_over_stock_at_{lookups:.0%}_lookups",
-        "issue 8, the map",
+        "the map",
         unit,
         ratio,
         engine=where.engine,
@@ -158,7 +169,7 @@ def _crossing(points: Sequence[Mapping[str, Any]], where: Where) -> Claim:
     ]
     return decided_at(
         "the_policies_cross",
-        "issue 8, must hold: the crossing",
+        "RusKey, figures 6 and 8",
         "the smaller of two ratios of throughput: K = 1 over 10 with most lookups, 10 over 1 with fewest",
         ratio_interval(ratios),
         low=1.0,
@@ -173,7 +184,7 @@ def _between(points: Sequence[Mapping[str, Any]], where: Where) -> Claim:
     ratios = [inner / outer for inner, outer in zip(runs[between], runs[end], strict=True)]
     return decided_at(
         "between_is_best_at_50%_lookups",
-        "issue 8, must hold: the crossing",
+        "RusKey, figures 6 and 8",
         f"ratio of throughput, K = {between} over K = {end}, the better of the ends",
         ratio_interval(ratios),
         low=1.0,

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from benchmarks.claims import Settings
+from benchmarks.common.claims import Settings
 from benchmarks.ruskey.shared import Served, driven_turns
 
 from rocktune.errors import UserError

@@ -13,6 +13,8 @@ from rocktune.workload.dremel_settings import DremelSetting
 
 PROMISED = {"dremel-write-heavy": 1.4}
 """The setting whose ratio the project promises, with the smallest allowed lower end of its interval."""
+_PATHS = ("ledger", "options_file", "report")
+"""Fields of an outcome that name files of this machine."""
 PAPER_BEST = "up to 2.61 over the tuning guide on 18 settings"
 
 
@@ -61,7 +63,8 @@ def throughput(settings: Settings) -> list[Claim]:
                 claims.append(_claim(setting, verified, label, promised=False))
                 settings.say(f"{name} at {verify_at}: {verified['ratio_to_baseline']}")
         if settings.out is not None:
-            (settings.out / f"{name}.json").write_text(json.dumps(outcome, indent=1) + "\n")
+            kept = {field: value for field, value in outcome.items() if field not in _PATHS}
+            (settings.out / f"{name}.json").write_text(json.dumps(kept, indent=1) + "\n")
     return claims
 
 

@@ -15,7 +15,6 @@ from benchmarks.common.figures import Panel, lines, write_figure
 from benchmarks.common.measuring import Teller, embedded_engine, processors_awake
 from benchmarks.flsm.shared import ENTRY_BYTES, RUSKEY, SIZE_RATIO, Where, buffer_at, decided_at
 from rocktune import api
-from rocktune.errors import UserError
 from rocktune.space import OptionMaps
 from rocktune.units import format_scale
 from rocktune.workload.ruskey import ENTRIES
@@ -34,15 +33,13 @@ def tradeoff(settings: Settings) -> list[Claim]:
     """Measures every shape with every mix; `--device`, `--filters`, `--bits` and `--absent` say where.
 
     `--disk-levels` has a write buffer with which the data fill so many levels; by default it is the paper's.
-    `--further` are the points.csv of other runs, with commas between; their turns under the same conditions
-    count too, and with `--repeats 0` they alone do.
+    `--further` are the points.csv of runs with other seeds, with commas between, whose turns count too; with
+    `--repeats 0` they alone do.
     """
     device = str(settings.extra["device"])
     points = _further(settings)
     if settings.quick or settings.extra["repeats"]:
-        points = [_conditions(settings) | point for point in _measured(settings, device)] + points
-    if not points:
-        raise UserError("--repeats 0: --further has no points under these conditions")
+        points = _measured(settings, device) + points
     with embedded_engine() as engine:
         where = Where(engine.version, device)
     if settings.out is not None:
@@ -79,25 +76,17 @@ def _measured(settings: Settings, device: str) -> list[dict[str, Any]]:
 
 
 def _further(settings: Settings) -> list[dict[str, Any]]:
-    """Returns the points of other runs under the same conditions, with turns after this run's."""
-    conditions = {name: str(value) for name, value in _conditions(settings).items()}
+    """Returns the points that other runs have measured, with turns after this one's."""
     turns = int(settings.extra["repeats"])
     points: list[dict[str, Any]] = []
     for path in filter(None, str(settings.extra["further"]).split(",")):
         with Path(path).open(newline="") as file:
-            rows = [row for row in csv.DictReader(file) if conditions.items() <= row.items()]
+            rows = list(csv.DictReader(file))
         for row in rows:
-            texts = {"shape", "filters", *conditions}
-            numbers = {name: float(value) for name, value in row.items() if name not in texts}
+            numbers = {name: float(value) for name, value in row.items() if name not in ("shape", "filters")}
             points.append(row | numbers | {"turn": turns + int(row["turn"])})
-        turns += 1 + max((int(row["turn"]) for row in rows), default=-1)
+        turns += 1 + max(int(row["turn"]) for row in rows)
     return points
-
-
-def _conditions(settings: Settings) -> dict[str, Any]:
-    """Returns the columns that tell runs apart whose points are in one table."""
-    names = ("device", "filters", "bits", "absent", "disk_levels")
-    return {"scale": format_scale(settings.scale)} | {name: settings.extra[name] for name in names}
 
 
 def _buffer(settings: Settings) -> OptionMaps:

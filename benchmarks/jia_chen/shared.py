@@ -27,7 +27,7 @@ from rocktune.workload import load_workload
 THROUGHPUT = "throughput_ops_s"
 LATENCY = "read_latency_us_p99"
 NEAR = 0.95
-TABLES = ROOT / "docs" / "evidence" / "jia_chen"
+TABLES = ROOT / "docs" / "evidence" / "jia_chen" / "tables"
 DEFAULT_TABLE = str(TABLES / "zipfian-pcie.csv")
 _WORKERS = multiprocessing.cpu_count()
 _NOTHING = dict.fromkeys(FIGURES, math.nan)

@@ -162,9 +162,7 @@ def page(paper: Paper, claims: Claims, evidence: Path) -> str:
         )
         lines += ["", f"## {experiment}", ""]
         lines += [f"{line}  " for line in dict.fromkeys(made)]
-        lines += (
-            ["Data: " + ", ".join(f"[{name}]({experiment}/{name})" for name in data) + "."] if data else []
-        )
+        lines += [f"Data: {', '.join(data)}."] if data else []
         lines += ["", "| claim | source | unit | paper | target | measured | n | holds | why |"]
         lines += ["| --- | --- | --- | --- | --- | --- | --- | --- | --- |"]
         lines += [_claim_row(claim) for claim in own]

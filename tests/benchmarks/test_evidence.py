@@ -121,3 +121,11 @@ def test_fresh_claims_replace_those_of_their_experiment(tmp_path: Path) -> None:
 def test_what_was_measured_once_and_is_not_exact_decides_nothing() -> None:
     once = [claim for _, claim in CLAIMS if claim["kind"] == TARGET and claim["measured"]["repeats"] == 1]
     assert {claim["holds"] for claim in once if not claim["measured"]["exact"]} == {UNDECIDABLE}
+
+
+def test_links_lead_to_files() -> None:
+    for path in EVIDENCE.rglob("README.md"):
+        links = re.findall(r"\]\(([^)]*)\)", path.read_text())
+        assert links
+        for link in links:
+            assert (path.parent / link).is_file(), f"{path.relative_to(ROOT)}: {link}"

@@ -22,7 +22,7 @@ A figure stands with its 95% interval. A *target* is a bound that the whole inte
 measured once is not decidable here. A *comparison* stands beside a figure of a paper and has no target.
 Findings with targets that fail come first, and each such target is named. Scales, devices and commands are on
 the folders' pages; ratios hold on the model that they were measured on."""
-MOST_FIGURES = 5
+MAX_FIGURES = 5
 """So many figures of a finding are written out; of more, the range."""
 
 Claims = Sequence[dict[str, Any]]
@@ -114,7 +114,7 @@ def _targets(claims: Claims) -> str:
 
 def _figures(claims: Claims) -> str:
     """Returns the figures of a finding, and which targets it fails."""
-    many = len(claims) > MOST_FIGURES
+    many = len(claims) > MAX_FIGURES
     if many:
         values = [claim["measured"]["value"] for claim in claims]
         text = f"{len(claims)} figures, {min(values):.3g} to {max(values):.3g}"

@@ -18,10 +18,11 @@ from benchmarks.common.papers import PAPERS, Finding, Paper
 EVIDENCE = ROOT / "docs" / "evidence"
 NOTE = "Made by `make evidence` from the claims.json files; do not edit."
 INTRODUCTION = """\
-A figure stands with its 95% interval. A *target* is a bound that the whole interval has to keep; what was
-measured once is not decidable here. A *comparison* stands beside a figure of a paper and has no target.
-Findings with targets that fail come first, and each such target is named. Scales, devices and commands are on
-the folders' pages; ratios hold on the model that they were measured on."""
+A figure stands with its 95% interval, or with the range that its unit names on the folder's page. A *target*
+is a bound that the whole interval has to keep; what was measured once is not decidable here. A *comparison*
+stands beside a figure of a paper and has no target. Findings with targets that fail come first, and each such
+target is named. Scales, devices and commands are on the folders' pages; ratios hold on the model that they
+were measured on."""
 MAX_FIGURES = 5
 """So many figures of a finding are written out; of more, the range."""
 

@@ -238,6 +238,10 @@ PAPERS = (
                 " result differs",
                 ("ray_scaling/*",),
             ),
+            Finding(
+                "A/A: of 20 studies of a configuration against itself at most two recommend the challenger",
+                ("equal_terms/*",),
+            ),
             Finding("A study's own time is at most 5%; 7.8.3 and 11.8.1", ("overhead*/*",)),
         ),
     ),

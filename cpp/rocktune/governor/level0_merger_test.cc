@@ -154,5 +154,61 @@ TEST_F(Level0MergerTest, WhoWantsNoMergesGetsNone) {
   EXPECT_EQ(governor_->Counters().level0_merges, 0);
 }
 
+// RocksDB refuses to open a database whose level 0 has a table with sequence numbers on both sides of
+// another's. Ingested files have one that is newer than memtables which are still to be flushed.
+TEST_F(Level0MergerTest, WhatIsNewerThanAMemtableIsNotMergedWithWhatIsOlder) {
+  db_options_.min_write_buffer_number_to_merge = 2;
+  db_options_.max_write_buffer_number = 6;
+  db_options_.write_buffer_size = 256 << 10;
+  OpenAndAttach();
+  FillALevelBelow();
+  const HeldCompactions held;
+  for (int table = 0; table < 25; ++table) {
+    WriteAndFlush();
+  }
+  FillOneMemtable();
+  Ingest("50", "ingested");
+  WaitForMerge();
+  EXPECT_EQ(governor_->Counters().level0_merged_tables, OrdersLevel0ByEpoch() ? 26 : 25);
+  const rocksdb::Status flushed = db_->Flush(rocksdb::FlushOptions());
+  ASSERT_TRUE(flushed.ok()) << flushed.ToString();
+  ASSERT_TRUE(db_->Put(rocksdb::WriteOptions(), "51", "later").ok());
+  ASSERT_TRUE(governor_->Detach(db_.get(), kNoWait).ok());
+  governor_.reset();
+  db_.reset();
+  Open();
+  ExpectValue("50", "ingested");
+  ExpectValue("51", "later");
+  ExpectValue("z0", std::string(1000, 'v'));
+}
+
+TEST_F(Level0MergerTest, IngestedFilesAreNotMergedWhileAnOlderMemtableWaits) {
+  db_options_.min_write_buffer_number_to_merge = 2;
+  db_options_.max_write_buffer_number = 6;
+  db_options_.write_buffer_size = 256 << 10;
+  OpenAndAttach();
+  FillALevelBelow();
+  const HeldCompactions held;
+  FillOneMemtable();
+  for (int file = 0; file < 25; ++file) {
+    Ingest(std::to_string(file), "ingested");
+  }
+  PassInterval();
+  for (int interval = 0; CompactionsOff() && interval < 1000; ++interval) {
+    PassInterval();  // until nothing is merged
+  }
+  FillOneMemtable();  // its flush has sequence numbers on both sides of the ingested ones
+  const rocksdb::Status flushed = db_->Flush(rocksdb::FlushOptions());
+  ASSERT_TRUE(flushed.ok()) << flushed.ToString();
+  // Where they may not be merged, only RocksDB makes them fewer.
+  const rocksdb::Status detached = governor_->Detach(db_.get(), kNoWait);
+  ASSERT_TRUE(OrdersLevel0ByEpoch() ? detached.ok() : detached.IsIncomplete()) << detached.ToString();
+  governor_.reset();
+  db_.reset();
+  Open();
+  ExpectValue("24", "ingested");
+  ExpectValue("99", std::string(1000, 'v'));
+}
+
 }  // namespace
 }  // namespace rocktune

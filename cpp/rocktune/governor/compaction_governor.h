@@ -75,19 +75,18 @@ struct GovernorOptions {
 // that changes options between Attach and Detach, and one for merges within level 0. Thread-safe. Throws
 // nothing.
 //
-// What it changes reaches the database's OPTIONS file. The options that were there before are kept in the
-// file ROCKTUNE_GOVERNOR of the database's directory, from Attach to Detach:
+// RocksDB writes what a governor changes into the database's OPTIONS file. From Attach to Detach the file
+// ROCKTUNE_GOVERNOR of the database's directory keeps the original options:
 // - After a kill or a power cut, a program that loads its options from the OPTIONS file opens the database
-//   with the governor's, perhaps with compactions off. The next Attach takes the file's for the original
-//   ones; a program that attaches no governor calls Recover. One that links no rocktune finds them in the
-//   file.
-// - The file counts only where a column family still has triggers that the governor set, so that it does not
-//   matter to a program that opens the database with options of its own. There the killed process is
-//   forgotten. Compactions that others had switched off after Attach are then switched on as well.
-// - A copy (Checkpoint, BackupEngine) that is made between Attach and Detach has the governor's options in
-//   its OPTIONS file, perhaps compactions off, and not ROCKTUNE_GOVERNOR. Open it with options of your own,
-//   or copy the file into its directory and call Recover or Attach; or Detach before copying.
-// - Databases opened to be read alone are refused.
+//   with the governor's, perhaps with compactions off. The next Attach takes the original ones from
+//   ROCKTUNE_GOVERNOR. A program that attaches no governor calls Recover, or sets what the file tells.
+// - A program that opens the database with options of its own keeps them. The file counts only where a column
+//   family still has triggers that a governor sets; the next Attach replaces it otherwise.
+// - After a kill, compactions that others had switched off between Attach and the kill are on again.
+// - A copy (Checkpoint, BackupEngine) made between Attach and Detach has the governor's options in its
+// OPTIONS
+//   file, perhaps compactions off, and no ROCKTUNE_GOVERNOR. Detach before copying, open the copy with
+//   options of your own, or copy ROCKTUNE_GOVERNOR into it as well and call Attach or Recover.
 class CompactionGovernor {
  public:
   // InvalidArgument, which says what is wrong, unless a governor can be made of the options.
@@ -131,9 +130,10 @@ class CompactionGovernor {
 
   // Gives column families, the default one if none is named, the options back that a governor of a killed
   // process had changed, if they still have its; changes nothing otherwise. For a program that opens a
-  // database with the options of its OPTIONS file and attaches no governor. REQUIRES: none is attached. Fails
-  // with NotSupported for a database that is read alone, Corruption where ROCKTUNE_GOVERNOR cannot be
-  // understood, and with what the Env or SetOptions said.
+  // database with the options of its OPTIONS file and attaches no governor. Writes are slowed or stop until
+  // level 0 is compacted, if it has many files. REQUIRES: no governor is attached. Fails with NotSupported
+  // for a database that is read alone, Corruption where ROCKTUNE_GOVERNOR cannot be understood, and with what
+  // the Env or SetOptions said.
   static rocksdb::Status Recover(rocksdb::DB* db,
                                  const std::vector<rocksdb::ColumnFamilyHandle*>& families = {});
 

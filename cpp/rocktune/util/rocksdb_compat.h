@@ -2,6 +2,7 @@
 
 #include <rocksdb/cache.h>
 #include <rocksdb/db.h>
+#include <rocksdb/metadata.h>
 #include <rocksdb/options.h>
 #include <rocksdb/utilities/stackable_db.h>
 #include <rocksdb/version.h>
@@ -11,6 +12,7 @@
 #include <memory>
 #include <string>
 #include <type_traits>
+#include <vector>
 #if __has_include(<rocksdb/advanced_cache.h>)
 #include <rocksdb/advanced_cache.h>  // where Cache's methods are since 8.1
 #endif
@@ -65,6 +67,22 @@ rocksdb::Status OpenDatabase(const rocksdb::Options& options, const std::string&
   }
 }
 
+// The same with several column families.
+template <typename Database = rocksdb::DB>
+rocksdb::Status OpenColumnFamilies(const rocksdb::DBOptions& options, const std::string& directory,
+                                   const std::vector<rocksdb::ColumnFamilyDescriptor>& families,
+                                   std::vector<rocksdb::ColumnFamilyHandle*>* handles,
+                                   std::unique_ptr<Database>* database) {
+  if constexpr (requires { Database::Open(options, directory, families, handles, database); }) {
+    return Database::Open(options, directory, families, handles, database);
+  } else {
+    Database* opened = nullptr;
+    rocksdb::Status status = Database::Open(options, directory, families, handles, &opened);
+    database->reset(opened);
+    return status;
+  }
+}
+
 // Opens a database to be read alone, which may be open elsewhere.
 template <typename Database = rocksdb::DB>
 rocksdb::Status OpenDatabaseReadOnly(const rocksdb::Options& options, const std::string& directory,
@@ -77,6 +95,12 @@ rocksdb::Status OpenDatabaseReadOnly(const rocksdb::Options& options, const std:
     database->reset(opened);
     return status;
   }
+}
+
+// Whether RocksDB orders the tables of level 0 by epoch numbers, and not by the sequence numbers in them.
+template <typename File = rocksdb::SstFileMetaData>
+constexpr bool OrdersLevel0ByEpoch() {
+  return requires(File file) { file.epoch_number; };
 }
 
 // Whether CompactFiles can move tables that overlap nothing instead of writing them anew.

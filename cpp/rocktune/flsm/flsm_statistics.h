@@ -123,7 +123,7 @@ class FlsmRecorder {
   struct Weight {
     uint64_t stands_for = 0;  // operations
     uint64_t done = 0;
-    uint64_t Of(uint64_t told) const { return told * stands_for / done; }
+    uint64_t Of(uint64_t told) const { return (told * stands_for + done / 2) / done; }
   };
 
   static bool ThreadUsesPerfContext();

@@ -49,10 +49,10 @@ bool IsOfCompactions(const rocksdb::Slice& property) {
 }
 
 // So many files may lie in level 0 that as many again may come while these are merged before RocksDB slows
-// writes.
+// writes, and that a flush, which waits while its file would make RocksDB slow them, does not wait for ever.
 uint64_t MaxLevel0Runs(int level0_runs, const rocksdb::Options& options) {
-  return static_cast<uint64_t>(
-      std::clamp(level0_runs, 0, std::max(0, options.level0_slowdown_writes_trigger) / 2));
+  const int slowdown = options.level0_slowdown_writes_trigger;
+  return static_cast<uint64_t>(std::clamp(level0_runs, 0, std::max(0, std::min(slowdown / 2, slowdown - 2))));
 }
 
 // NotSupported for options with which RocksDB's CompactFiles fails whatever it is to compact.

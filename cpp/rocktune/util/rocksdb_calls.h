@@ -75,25 +75,25 @@ class RecordedLookups : public Base {
   }
   void MultiGet(const rocksdb::ReadOptions& options, Family* family, const size_t count,
                 const rocksdb::Slice* keys, rocksdb::PinnableSlice* values, rocksdb::Status* statuses,
-                const bool sorted) override {
+                const bool sorted = false) override {
     Array(count, statuses,
           [&] { this->db_->MultiGet(options, family, count, keys, values, statuses, sorted); });
   }
   void MultiGet(const rocksdb::ReadOptions& options, Family* family, const size_t count,
                 const rocksdb::Slice* keys, rocksdb::PinnableSlice* values, std::string* timestamps,
-                rocksdb::Status* statuses, const bool sorted) override {
+                rocksdb::Status* statuses, const bool sorted = false) override {
     Array(count, statuses,
           [&] { this->db_->MultiGet(options, family, count, keys, values, timestamps, statuses, sorted); });
   }
   void MultiGet(const rocksdb::ReadOptions& options, const size_t count, Family** families,
                 const rocksdb::Slice* keys, rocksdb::PinnableSlice* values, rocksdb::Status* statuses,
-                const bool sorted) override {
+                const bool sorted = false) override {
     Array(count, statuses,
           [&] { this->db_->MultiGet(options, count, families, keys, values, statuses, sorted); });
   }
   void MultiGet(const rocksdb::ReadOptions& options, const size_t count, Family** families,
                 const rocksdb::Slice* keys, rocksdb::PinnableSlice* values, std::string* timestamps,
-                rocksdb::Status* statuses, const bool sorted) override {
+                rocksdb::Status* statuses, const bool sorted = false) override {
     Array(count, statuses,
           [&] { this->db_->MultiGet(options, count, families, keys, values, timestamps, statuses, sorted); });
   }
@@ -134,7 +134,7 @@ class RecordedLookups<Recorder, Base, true> : public Base {
   void MultiGet(const rocksdb::ReadOptions& options, const size_t count,
                 rocksdb::ColumnFamilyHandle** families, const rocksdb::Slice* keys,
                 rocksdb::PinnableSlice* values, std::string* timestamps, rocksdb::Status* statuses,
-                const bool sorted) override {
+                const bool sorted = false) override {
     recorder_->Lookups(count, [&] {
       this->db_->MultiGet(options, count, families, keys, values, timestamps, statuses, sorted);
       return CountOk(statuses, count);
@@ -236,7 +236,7 @@ class RecordedCalls : public RecordedLookups<Recorder> {
   using Base::MultiGetEntity;
   void MultiGetEntity(const rocksdb::ReadOptions& options, Family* family, size_t count,
                       const rocksdb::Slice* keys, rocksdb::PinnableWideColumns* results,
-                      rocksdb::Status* statuses, bool sorted) override {
+                      rocksdb::Status* statuses, bool sorted = false) override {
     recorder_->Lookups(count, [&] {
       this->db_->MultiGetEntity(options, family, count, keys, results, statuses, sorted);
       return CountOk(statuses, count);
@@ -244,7 +244,7 @@ class RecordedCalls : public RecordedLookups<Recorder> {
   }
   void MultiGetEntity(const rocksdb::ReadOptions& options, size_t count, Family** families,
                       const rocksdb::Slice* keys, rocksdb::PinnableWideColumns* results,
-                      rocksdb::Status* statuses, bool sorted) override {
+                      rocksdb::Status* statuses, bool sorted = false) override {
     recorder_->Lookups(count, [&] {
       this->db_->MultiGetEntity(options, count, families, keys, results, statuses, sorted);
       return CountOk(statuses, count);

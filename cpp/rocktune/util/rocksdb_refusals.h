@@ -68,8 +68,8 @@ class OneFamilyOwnCompactions : public Base {
   }
   using Base::CompactFiles;
   rocksdb::Status CompactFiles(const rocksdb::CompactionOptions&, Family*, const std::vector<std::string>&,
-                               const int, const int, std::vector<std::string>*,
-                               rocksdb::CompactionJobInfo*) override {
+                               const int, const int = -1, std::vector<std::string>* = nullptr,
+                               rocksdb::CompactionJobInfo* = nullptr) override {
     return RefusedCall("CompactFiles", kCompacts);
   }
   rocksdb::Status SuggestCompactRange(Family*, const rocksdb::Slice*, const rocksdb::Slice*) override {

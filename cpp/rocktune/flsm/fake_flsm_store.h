@@ -59,11 +59,13 @@ class FlsmStoreTest : public testing::Test {
   void FillAndSettle(int count) {
     ASSERT_TRUE(Open(Layout({4})).ok());
     Put(0, count, std::string(1000, 'v'));
+    ASSERT_TRUE(store_->Flush(rocksdb::FlushOptions()).ok());
+    ASSERT_TRUE(store_->WaitUntilSettled().ok());
     FlushToLevel0();
   }
   void FlushToLevel0() {
     for (int flush = 0; flush < 8 && store_->Shape().level0_files < 2; ++flush) {
-      Put(0, 1, "value");
+      Put(0, 2, "value");  // files that overlap, which cannot be moved as they are
       ASSERT_TRUE(store_->Flush(rocksdb::FlushOptions()).ok());
       ASSERT_TRUE(store_->WaitUntilSettled().ok());
     }

@@ -126,17 +126,6 @@ TEST_F(FlsmServingTest, GoesOnAfterACloseThatASnapshotPrevented) {
   EXPECT_EQ(value, "new");
 }
 
-TEST_F(FlsmServingTest, AnAbortedCloseLosesNoFlush) {
-  ASSERT_TRUE(Open(Layout({4})).ok());
-  const rocksdb::Snapshot* snapshot = store_->GetSnapshot();
-  EXPECT_TRUE(store_->Close().IsAborted());
-  Put(0, 1, "value");
-  ASSERT_TRUE(store_->Flush(rocksdb::FlushOptions()).ok());
-  ASSERT_TRUE(store_->WaitUntilSettled().ok());
-  EXPECT_EQ(store_->Shape().level0_files, 1u);
-  store_->ReleaseSnapshot(snapshot);
-}
-
 TEST_F(FlsmServingTest, TakesNoTablesFromElsewhere) {
   FillAndSettle(500);
   const std::string table = directory_ + "-more.sst";

@@ -40,7 +40,7 @@ TEST_P(FlsmWaitingTest, EndsWithTheErrorWhileCompactionsFail) {
   MakeCompactionsDue();
   for (int time = 0; time < 3; ++time) {  // the background error is there from the first on
     const rocksdb::Status status = store_->WaitUntilSettled();
-    ASSERT_FALSE(status.ok());
+    ASSERT_FALSE(status.ok()) << ToText(store_->Shape());
     EXPECT_FALSE(store_->LastFailure().ok());
   }
   disk_->fails = false;

@@ -308,6 +308,14 @@ TEST_F(FlsmServingTest, TellsOfItsCompactionsInEveryKindOfProperty) {
   ASSERT_TRUE(store_->ContinueBackgroundWork().ok());
 }
 
+TEST_F(FlsmServingTest, ListsTheMetadataOfItsOneFamily) {
+  ASSERT_TRUE(Open(Layout({4})).ok());
+  std::vector<rocksdb::ColumnFamilyMetaData> families;
+  store_->GetAllColumnFamilyMetaData(&families);
+  ASSERT_EQ(families.size(), 1u);
+  EXPECT_EQ(families.front().name, rocksdb::kDefaultColumnFamilyName);
+}
+
 #if ROCKSDB_MAJOR >= 11
 TEST_F(FlsmServingTest, RefusesTheSameOfNewerRocksDb) {
   ASSERT_TRUE(Open(Layout({4})).ok());

@@ -207,7 +207,11 @@ bool FlsmStore::GetIntProperty(rocksdb::ColumnFamilyHandle* family, const rocksd
   return StackableDB::GetIntProperty(family, property, value);
 }
 
-rocksdb::Status FlsmStore::Resume() { return GetBaseDB()->Resume(); }  // StackableDB refuses it
+rocksdb::Status FlsmStore::Resume() { return GetBaseDB()->Resume(); }
+
+void FlsmStore::GetAllColumnFamilyMetaData(std::vector<rocksdb::ColumnFamilyMetaData>* metadata) {
+  GetBaseDB()->GetAllColumnFamilyMetaData(metadata);
+}
 
 rocksdb::Status FlsmStore::PauseBackgroundWork() {
   compactor_->Pause(

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "rocktune/flsm/flsm_compactor.h"
 #include "rocktune/flsm/flsm_layout.h"
@@ -72,7 +73,9 @@ class FlsmStore : public OneFamilyOwnCompactions<RecordedCalls<FlsmRecorder>> {
   bool GetIntProperty(rocksdb::ColumnFamilyHandle* family, const rocksdb::Slice& property,
                       uint64_t* value) override;
   bool GetAggregatedIntProperty(const rocksdb::Slice& property, uint64_t* value) override;
+  // These two RocksDB's wrappers do not forward, in 7.8 or at all.
   rocksdb::Status Resume() override;
+  void GetAllColumnFamilyMetaData(std::vector<rocksdb::ColumnFamilyMetaData>* metadata) override;
   // The store's own compactions too, of which those in work are ended.
   rocksdb::Status PauseBackgroundWork() override;
   rocksdb::Status ContinueBackgroundWork() override;

@@ -1,7 +1,9 @@
 #include "rocktune/flsm/flsm_store.h"
 
 #include <rocksdb/convenience.h>
+#include <rocksdb/file_checksum.h>
 #include <rocksdb/table.h>
+#include <rocksdb/utilities/options_util.h>
 
 #include <algorithm>
 #include <utility>
@@ -76,35 +78,57 @@ rocksdb::Status CheckFamilies(const rocksdb::Options& options, const std::string
   return status;
 }
 
+// Makes the directory of a new store, with its shape.
+rocksdb::Status Create(const rocksdb::Options& options, const FlsmOptions& layout, const std::string& path,
+                       FlsmShapeFile* file, FlsmShape* shape) {
+  if (file->HasDatabase()) {
+    return rocksdb::Status::InvalidArgument(path, "is a RocksDB database, but no FLSM store");
+  }
+  if (!options.create_if_missing) {
+    return rocksdb::Status::InvalidArgument(path, "does not exist (create_if_missing is false)");
+  }
+  *shape = EmptyShape(layout, options.write_buffer_size, options.target_file_size_base);
+  const rocksdb::Status status = options.env->CreateDirIfMissing(path);
+  // Before the database, which without it would be foreign.
+  return status.ok() ? file->Write(*shape, 0) : status;
+}
+
+// Checks that an existing store can be opened as asked, and lets it have more levels.
+rocksdb::Status Prepare(const rocksdb::Options& options, const FlsmOptions& layout, const std::string& path,
+                        FlsmShapeFile* file, FlsmShape* shape) {
+  rocksdb::Status status = CheckLayoutOfStore(layout, *shape);
+  if (status.ok()) {
+    status = CheckFamilies(options, path);
+  }
+  if (status.ok()) {
+    status = file->Adopt();
+  }
+  if (status.ok() && layout.levels > shape->deepest()) {
+    shape->levels.resize(static_cast<std::size_t>(layout.levels),
+                         FlsmLevel{shape->levels.back().policy, 0, false, {}});
+  }
+  return status;
+}
+
 }  // namespace
 
-rocksdb::Status FlsmStore::Open(const rocksdb::Options& options, const FlsmOptions& layout,
+rocksdb::Status FlsmStore::Open(const rocksdb::Options& options, const FlsmOptions& given,
                                 const std::string& path, std::unique_ptr<FlsmStore>* store) {
-  rocksdb::Status status = CheckLayout(layout);
+  auto file = std::make_shared<FlsmShapeFile>(options.env, path);
+  FlsmShape shape;
+  rocksdb::Status status = file->Read(&shape);
+  const bool is_new = status.IsNotFound();
+  if (!is_new && !status.ok()) {
+    return status;
+  }
+  const FlsmOptions layout = is_new ? LayoutOfNewStore(given) : LayoutOfStore(given, shape);
+  status = CheckLayout(layout);
   if (status.ok()) {
     status = CheckServed(options);
   }
-  if (!status.ok()) {
-    return status;
-  }
-  auto file = std::make_shared<FlsmShapeFile>(options.env, path);
-  FlsmShape shape;
-  status = file->Read(&shape);
-  if (status.IsNotFound()) {
-    if (options.env->FileExists(path + "/CURRENT").ok()) {
-      return rocksdb::Status::InvalidArgument(path, "is a RocksDB database, but no FLSM store");
-    }
-    shape = EmptyShape(layout, options.write_buffer_size, options.target_file_size_base);
-    status = options.env->CreateDirIfMissing(path);
-    if (status.ok()) {
-      status = file->Write(shape, 0);  // before the database, which without it would be foreign
-    }
-  } else if (status.ok() && layout.levels > shape.deepest()) {
-    shape.levels.resize(static_cast<std::size_t>(layout.levels),
-                        FlsmLevel{shape.levels.back().policy, 0, false, {}});
-  }
-  if (status.ok() && options.env->FileExists(path + "/CURRENT").ok()) {
-    status = CheckFamilies(options, path);
+  if (status.ok()) {
+    status = is_new ? Create(options, layout, path, file.get(), &shape)
+                    : Prepare(options, layout, path, file.get(), &shape);
   }
   if (!status.ok()) {
     return status;
@@ -132,7 +156,7 @@ rocksdb::Status FlsmStore::Open(const rocksdb::Options& options, const FlsmOptio
     };
     auto recorder = std::make_unique<FlsmRecorder>(options.env, layout.sample_every, shape.slots);
     store->reset(new FlsmStore(db.release(), std::move(recorder), std::move(listener), std::move(guard),
-                               std::move(shape), layout, on_change));
+                               std::move(shape), layout, file, on_change));
     if (filters != nullptr) {
       filters->SetLevelsInUse((*store)->Shape().LevelsInUse());
     }
@@ -142,12 +166,14 @@ rocksdb::Status FlsmStore::Open(const rocksdb::Options& options, const FlsmOptio
 
 FlsmStore::FlsmStore(rocksdb::DB* db, std::unique_ptr<FlsmRecorder> recorder,
                      std::shared_ptr<FlsmListener> listener, std::shared_ptr<ManifestGuard> guard,
-                     FlsmShape shape, const FlsmOptions& layout, FlsmCompactor::OnChange on_change)
+                     FlsmShape shape, const FlsmOptions& layout, std::shared_ptr<FlsmShapeFile> file,
+                     FlsmCompactor::OnChange on_change)
     : OneFamilyOwnCompactions(db, recorder.get()),
       recorder_(std::move(recorder)),
       level0_runs_(layout.level0_runs),
       owns_filters_(layout.filters.bits_per_key > 0),
       listener_(std::move(listener)),
+      file_(std::move(file)),
       first_entry_(db->GetLatestSequenceNumber()),
       compactor_(std::make_unique<FlsmCompactor>(db, std::move(guard), recorder_.get(), std::move(shape),
                                                  layout.workers, layout.reshape_bytes_per_s,
@@ -211,6 +237,24 @@ rocksdb::Status FlsmStore::Resume() { return GetBaseDB()->Resume(); }
 
 void FlsmStore::GetAllColumnFamilyMetaData(std::vector<rocksdb::ColumnFamilyMetaData>* metadata) {
   GetBaseDB()->GetAllColumnFamilyMetaData(metadata);
+}
+
+rocksdb::Status FlsmStore::GetLiveFilesStorageInfo(const rocksdb::LiveFilesStorageInfoOptions& options,
+                                                   std::vector<rocksdb::LiveFileStorageInfo>* files) {
+  rocksdb::LiveFileStorageInfo shape;
+  rocksdb::Status status = file_->ReadForCopy(&shape);
+  if (!status.ok()) {
+    return status;
+  }
+  if (options.include_checksum_info) {
+    shape.file_checksum_func_name = rocksdb::kUnknownFileChecksumFuncName;
+    shape.file_checksum = rocksdb::kUnknownFileChecksum;
+  }
+  status = StackableDB::GetLiveFilesStorageInfo(options, files);
+  if (status.ok()) {
+    files->push_back(std::move(shape));
+  }
+  return status;
 }
 
 rocksdb::Status FlsmStore::PauseBackgroundWork() {
@@ -279,6 +323,17 @@ rocksdb::Status FlsmStore::CheckOptions(const std::unordered_map<std::string, st
 void FlsmStore::OnOptionsSet() {
   const rocksdb::Options options = GetOptions(DefaultColumnFamily());
   compactor_->SetLimits(MaxLevel0Runs(level0_runs_, options), options.target_file_size_base);
+}
+
+rocksdb::Status LoadStockOptions(const std::string& path, rocksdb::Options* options) {
+  rocksdb::DBOptions db;
+  std::vector<rocksdb::ColumnFamilyDescriptor> families;
+  const rocksdb::Status status = rocksdb::LoadLatestOptions(rocksdb::ConfigOptions(), path, &db, &families);
+  if (status.ok()) {
+    *options = rocksdb::Options(db, families.front().options);
+    options->compaction_style = rocksdb::kCompactionStyleLevel;
+  }
+  return status;
 }
 
 rocksdb::Status ReadShape(const std::string& path, FlsmShape* shape) {

@@ -39,14 +39,16 @@ class FlsmShapeFile;
 // has the whole list. Thread-safe as RocksDB is.
 class FlsmStore : public OneFamilyOwnCompactions<RecordedCalls<FlsmRecorder>> {
  public:
-  // Creates a store or opens the one that is there, with its shape and policies; those of `layout` are for a
-  // new one. Fails with InvalidArgument for a layout that makes no sense or is not the store's, and for a
-  // RocksDB database that is none of these; with NotSupported, before anything is written, for options under
-  // which its compactions could not work (several paths, allow_ingest_behind) and for a store that has
-  // further column families; with what RocksDB says otherwise. Compaction style, number of levels,
+  // Creates a store or opens the one that is there, with its shape and policies; those of `given` are for a
+  // new one. A checkpoint or a restored backup of a store, made through the store, is one. Fails with
+  // InvalidArgument for a layout that makes no sense, for another size ratio or fewer levels than the store
+  // has, for a RocksDB database that is none of these, and for a missing one unless
+  // options.create_if_missing, when nothing is made; with NotSupported, before anything is written, for
+  // options under which its compactions could not work (several paths, allow_ingest_behind) and for a store
+  // that has further column families; with what RocksDB says otherwise. Compaction style, number of levels,
   // disable_auto_compactions, compression_per_level and level_compaction_dynamic_level_bytes are the store's
   // own, whatever `options` says.
-  static rocksdb::Status Open(const rocksdb::Options& options, const FlsmOptions& layout,
+  static rocksdb::Status Open(const rocksdb::Options& options, const FlsmOptions& given,
                               const std::string& path, std::unique_ptr<FlsmStore>* store);
   ~FlsmStore() override;
 
@@ -76,6 +78,10 @@ class FlsmStore : public OneFamilyOwnCompactions<RecordedCalls<FlsmRecorder>> {
   // These two RocksDB's wrappers do not forward, in 7.8 or at all.
   rocksdb::Status Resume() override;
   void GetAllColumnFamilyMetaData(std::vector<rocksdb::ColumnFamilyMetaData>* metadata) override;
+  // Lets Checkpoint and BackupEngine take the shape along, as one file more. Copies by file name do without
+  // it.
+  rocksdb::Status GetLiveFilesStorageInfo(const rocksdb::LiveFilesStorageInfoOptions& options,
+                                          std::vector<rocksdb::LiveFileStorageInfo>* files) override;
   // The store's own compactions too, of which those in work are ended.
   rocksdb::Status PauseBackgroundWork() override;
   rocksdb::Status ContinueBackgroundWork() override;
@@ -95,15 +101,23 @@ class FlsmStore : public OneFamilyOwnCompactions<RecordedCalls<FlsmRecorder>> {
  private:
   FlsmStore(rocksdb::DB* db, std::unique_ptr<FlsmRecorder> recorder, std::shared_ptr<FlsmListener> listener,
             std::shared_ptr<ManifestGuard> guard, FlsmShape shape, const FlsmOptions& layout,
-            FlsmCompactor::OnChange on_change);
+            std::shared_ptr<FlsmShapeFile> file, FlsmCompactor::OnChange on_change);
 
   const std::unique_ptr<FlsmRecorder> recorder_;
   const int level0_runs_;    // FlsmOptions'
   const bool owns_filters_;  // whether tables are filtered by the layout
   const std::shared_ptr<FlsmListener> listener_;
+  const std::shared_ptr<FlsmShapeFile> file_;
   const uint64_t first_entry_;  // the database's sequence number when it was opened
   std::unique_ptr<FlsmCompactor> compactor_;
 };
+
+// Loads the newest options of a store, or of a copy of one, with which a stock RocksDB opens it: its own
+// options file says compaction style none, under which nothing would ever be compacted, and RocksDB's
+// defaults have too few levels. The style is leveled; all else is as in the file. Whoever has written to it
+// so may open the original as an FLSM store again, but not a copy that never was one: a stock RocksDB deletes
+// the copy's shape. Fails with what rocksdb::LoadLatestOptions says.
+rocksdb::Status LoadStockOptions(const std::string& path, rocksdb::Options* options);
 
 // Reads the shape of a store from its directory, which may be open elsewhere, and changes nothing. Fails with
 // NotFound where there is none, Corruption where it cannot be read, and with what RocksDB says otherwise.

@@ -143,8 +143,12 @@ class CompactionGovernorTest : public testing::Test {
   }
   bool CompactionsOff() const { return db_->GetOptions().disable_auto_compactions; }
 
-  const std::string directory_ =
-      testing::TempDir() + "governor-" + testing::UnitTest::GetInstance()->current_test_info()->name();
+  static std::string NewDirectory() {
+    std::string pattern = testing::TempDir() + "governor-XXXXXX";
+    return mkdtemp(pattern.data());
+  }
+
+  const std::string directory_ = NewDirectory();
   std::shared_ptr<FakeClock> clock_ = std::make_shared<FakeClock>();
   std::unique_ptr<RefusingDb> db_;
   std::unique_ptr<CompactionGovernor> governor_;

@@ -97,6 +97,14 @@ _ENUMERATIONS = {
 }
 
 
+_DIRECTORY = (
+    "set -e",
+    "# The store is made in the directory $DB and overwrites what is there; without it, in a temporary one.",
+    'db="${DB:-$(mktemp -d)}"',
+    """[ -n "$DB" ] || { trap 'rm -rf "$db"' EXIT; trap 'exit 1' HUP INT TERM; }""",
+)
+
+
 def db_bench_script(options: OptionMaps, workload: WorkloadSpec, seed: int, header: str) -> str:
     """Returns a shell script: a db_bench command that loads, where there is a preload, and one that measures.
 
@@ -115,7 +123,7 @@ def db_bench_script(options: OptionMaps, workload: WorkloadSpec, seed: int, head
         "# What db_bench cannot express, and what it does instead:",
         *commented((f"- {line}" for line in missing), "#"),
     ]
-    lines += ["set -e", 'db="${DB:-/tmp/db_bench-rocktune}"   # is overwritten', ""]
+    lines += [*_DIRECTORY, ""]
     measured = {"benchmarks": plan.benchmark, "duration": str(SECONDS)} | plan.flags
     if workload.preload.keys:
         lines += [_command(preload_flags(workload) | common), ""]

@@ -26,15 +26,15 @@ APT_ROCKSDB := libgflags-dev libsnappy-dev liblz4-dev libzstd-dev zlib1g-dev
 
 BUILD_TOOLS := "scikit-build-core>=1.1" "nanobind>=3.1"
 
-.PHONY: FORCE help setup demo test test-all check lint format sanitize rocksdb wheel evidence clean
+.PHONY: FORCE help setup demo test test-cpp test-all check lint format sanitize rocksdb wheel evidence clean
 
 help:
 	@echo "make demo      set up everything, tune a workload, show the proof and the report (about 4 minutes)"
-	@echo "make test      set up everything, run the tests; with RocksDB_ROOT=DIRECTORY against that RocksDB"
-	@echo "make test-all  the same, and those that need Java, Ray or the wheel"
+	@echo "make test      set up everything, run the fast tier of the tests; with RocksDB_ROOT=DIRECTORY against that RocksDB"
+	@echo "make test-all  all tests: the slow tier too, and those that need Java, Ray, PyTorch or the wheel"
 	@echo "make setup     .venv with the rocktune command in it"
 	@echo "make check     linters and tests, as CI runs them"
-	@echo "make sanitize  the C++ tests under ASan/UBSan and TSan"
+	@echo "make sanitize  the C++ tests under ASan/UBSan and TSan; with RocksDB_ROOT=DIRECTORY against that RocksDB"
 	@echo "make rocksdb   a release build of the newest supported RocksDB in build/rocksdb"
 	@echo "make wheel     a wheel with that RocksDB inside, in dist"
 	@echo "make evidence  docs/evidence/README.md from the committed claims"
@@ -79,17 +79,30 @@ demo: setup
 
 # ---- tests and linters ---------------------------------------------------------------------------------
 
-$(TESTS)/build.ninja: $(VENV)/.developed
-	@cmake -S . -B $(TESTS) -G Ninja -DROCKTUNE_TESTS=ON \
-	  $(if $(RocksDB_ROOT),-DRocksDB_ROOT=$(abspath $(RocksDB_ROOT))) >/dev/null
+CMAKE_TESTS := cmake -S . -G Ninja -DROCKTUNE_TESTS=ON $(if $(RocksDB_ROOT),-DRocksDB_ROOT=$(abspath $(RocksDB_ROOT)))
+PYTEST = ROCKTUNE_BUILD=$(TESTS) $(BIN)/python -m pytest
 
-test: $(TESTS)/build.ninja
-	@ninja -C $(TESTS) -j $(JOBS) --quiet
-	@ctest --test-dir $(TESTS) -j $(JOBS) --output-on-failure --progress >$(TESTS)/ctest.log \
-	  && tail -n 4 $(TESTS)/ctest.log || { tail -n 100 $(TESTS)/ctest.log; exit 1; }
-	@ROCKTUNE_BUILD=$(TESTS) $(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist worksteal
+# Builds the C++ tests that were configured in the folder $(1), and runs those that the arguments of ctest $(2) choose.
+define run_cpp_tests
+ninja -C $(1) -j $(JOBS) --quiet; \
+ctest --test-dir $(1) -j $(JOBS) $(2) --output-on-failure --progress >$(1)/ctest.log || { tail -n 300 $(1)/ctest.log; exit 1; }; \
+tail -n 4 $(1)/ctest.log
+endef
+
+$(TESTS)/build.ninja:
+	@tools/apt-install $(APT_TEST)
+	@$(CMAKE_TESTS) -B $(TESTS) >/dev/null
+
+test-cpp: $(TESTS)/build.ninja
+	@$(call run_cpp_tests,$(TESTS))
+
+test: $(VENV)/.developed $(TESTS)/build.ninja
+	@$(call run_cpp_tests,$(TESTS),-LE slow)
+	@$(PYTEST) -n $(TEST_PROCESSES) --dist worksteal
 
 test-all: test
+	@$(call run_cpp_tests,$(TESTS),-L slow)
+	@if [ -z "$(RocksDB_ROOT)" ] && [ -e $(RELEASE_ROCKSDB) ]; then $(MAKE) --no-print-directory test-cpp RocksDB_ROOT=build/rocksdb; fi
 	@tools/apt-install $(APT_ALL)
 	@$(BIN)/python -m pytest -m maven tests/export
 	@if [ -e $(RELEASE_ROCKSDB) ] || command -v cargo >/dev/null; then $(MAKE) --no-print-directory wheel; fi
@@ -98,8 +111,9 @@ test-all: test
 	@$(BIN)/python -m pip install -q "botorch>=0.18" "threadpoolctl>=3.5"
 	@$(BIN)/python -m pytest -m "bo or rl"
 	@$(BIN)/python -m pytest -m wheel tests/install
+	@$(PYTEST) -n $(TEST_PROCESSES) --dist worksteal -m slow
 
-lint: $(TESTS)/build.ninja
+lint: $(VENV)/.developed $(TESTS)/build.ninja
 	@tools/apt-install $(APT_CHECK)
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
@@ -118,15 +132,15 @@ format: $(VENV)/.developed
 	@clang-format -i $(CPP_FILES)
 
 # RocksDB itself is not instrumented; what is ours is.
-sanitize: $(VENV)/.developed
-	@for kind in address,undefined thread; do \
+SANITIZERS := address,undefined thread
+sanitize:
+	@tools/apt-install $(APT_TEST)
+	@for kind in $(SANITIZERS); do \
 	  echo "== -fsanitize=$$kind"; \
-	  cmake -S . -B build/sanitize-$${kind%%,*} -G Ninja -DROCKTUNE_TESTS=ON -DROCKTUNE_SANITIZE=$$kind >/dev/null; \
-	  ninja -C build/sanitize-$${kind%%,*} -j $(JOBS) --quiet; \
-	  log=build/sanitize-$${kind%%,*}/ctest.log; \
-	  TSAN_OPTIONS="suppressions=$(CURDIR)/cpp/tsan.supp" ctest --test-dir build/sanitize-$${kind%%,*} -j $(JOBS) --output-on-failure --progress >$$log \
-	    || { tail -n 300 $$log; exit 1; }; \
-	  tail -n 4 $$log; \
+	  folder=build/sanitize-$${kind%%,*}$(VARIANT); \
+	  $(CMAKE_TESTS) -B $$folder -DROCKTUNE_SANITIZE=$$kind >/dev/null; \
+	  export TSAN_OPTIONS="suppressions=$(CURDIR)/cpp/tsan.supp"; \
+	  $(call run_cpp_tests,$$folder); \
 	done
 
 # A release build (no assertions) of the newest supported RocksDB, with db_bench; about 12 minutes on 2 cores.

@@ -581,7 +581,8 @@ TEST_P(FlsmModelTest, DiffersFromAMapInNothing) {
   EXPECT_EQ(ToText(store_->Shape()), ToText(asked)) << "kept by the store, and as RocksDB says";
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, FlsmModelTest, testing::Range(0, 6));
+INSTANTIATE_TEST_SUITE_P(Seeds, FlsmModelTest, testing::Range(0, 2));
+INSTANTIATE_TEST_SUITE_P(SlowSeeds, FlsmModelTest, testing::Range(2, 20));
 
 }  // namespace
 }  // namespace rocktune

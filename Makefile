@@ -37,7 +37,7 @@ help:
 	@echo "make sanitize  the C++ tests under ASan/UBSan and TSan; with RocksDB_ROOT=DIRECTORY against that RocksDB"
 	@echo "make rocksdb   a release build of the newest supported RocksDB in build/rocksdb"
 	@echo "make wheel     a wheel with that RocksDB inside, in dist"
-	@echo "make evidence  docs/evidence/README.md from the committed claims"
+	@echo "make evidence  the pages of docs/evidence from the committed claims"
 
 # ---- setting up ----------------------------------------------------------------------------------------
 
@@ -86,7 +86,7 @@ PYTEST = ROCKTUNE_BUILD=$(TESTS) $(BIN)/python -m pytest
 define run_cpp_tests
 ninja -C $(1) -j $(JOBS) --quiet; \
 ctest --test-dir $(1) -j $(JOBS) $(2) --output-on-failure --progress >$(1)/ctest.log || { tail -n 300 $(1)/ctest.log; exit 1; }; \
-tail -n 4 $(1)/ctest.log
+grep -E "tests passed|^Total Test time" $(1)/ctest.log
 endef
 
 $(TESTS)/build.ninja:
@@ -186,7 +186,7 @@ wheel: $(VENV)/.created $(RELEASE_ROCKSDB)
 	done
 
 evidence: $(VENV)/.installed
-	@$(BIN)/python -m benchmarks.evidence
+	@$(BIN)/python -m benchmarks.common.evidence
 
 clean:
 	@rm -rf build dist out .venv .venv-*

@@ -9,7 +9,7 @@ import pytest
 
 from rocktune import api
 from rocktune.api import machine, options, requests, running, sweeping, tuning
-from rocktune.engine import CommandSpec, DbBenchSpec, EngineSpec
+from rocktune.engine import CommandSpec, DbBenchSpec, EngineSpec, OptionsFile
 from rocktune.errors import UserError
 from rocktune.ledger import open_ledger
 from rocktune.study import Observer
@@ -19,6 +19,7 @@ from rocktune.testing.synthetic_engine import Fault, SyntheticEngine, no_fault
 from rocktune.trial import Configuration, Result, Status
 
 OWN = {"db": {"max_background_jobs": "3"}, "cf": {"write_buffer_size": str(40 << 20)}, "table": {}}
+OWN_FILE = OptionsFile("7.8.3", {"default": OWN}, ())
 
 
 def _response(configuration: Configuration) -> float:
@@ -50,7 +51,9 @@ def engines(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Engines:
         monkeypatch.setattr(module, "opened_engine", engines)
     for module in (requests, running):
         monkeypatch.setattr(
-            module, "own_options", lambda path, leave_out_foreign=False: OWN if path else None
+            module,
+            "own_options_file",
+            lambda path, leave_out_foreign=False: OWN_FILE if path else None,
         )
     monkeypatch.chdir(tmp_path)
     return engines
@@ -154,7 +157,13 @@ def test_verifying_writes_the_files_again(tune: Tune, ledger: str) -> None:
 
 def test_an_options_file_becomes_the_baseline(tune: Tune) -> None:
     outcome = tune(options_file="OPTIONS-1")
-    assert outcome["baseline"]["options"] == OWN
+    with_cache = outcome["baseline"]["options"]
+    assert with_cache["db"] == OWN["db"]
+    assert with_cache["cf"] == OWN["cf"]
+    # The file names no cache: it gets what the search's 1000 MiB leave beside two write buffers.
+    assert with_cache["table"] == {"block_cache": str((1000 - 2 * 40) << 20)}
+    assert outcome["baseline"]["memory"]["total_bytes"] == outcome["best"]["memory"]["total_bytes"]
+    assert "the OPTIONS file has none" in outcome["own_options_notes"][0]
     assert outcome["best"]["options"]["db"]["max_background_jobs"] == "3"
 
 

@@ -23,6 +23,9 @@ FIGURES = (
     "stalled_share",
     "longest_write_stop_s",
     "db_bytes",
+    "memtable_bytes",
+    "block_cache_bytes",
+    "table_reader_bytes",
     "resident_bytes",
     "cpu_s_per_million_ops",
     "others_cpu_share",
@@ -107,9 +110,11 @@ class Measurement:
         `throughput_ops_s` (larger is better); `{read,write,scan}_latency_us_{p50,p95,p99,p999}`,
         `write_amplification` (bytes written to the device, WAL included, per byte the user wrote),
         `read_amplification` (device reads by user reads per read), `space_amplification` (bytes of the store
-        per live byte), `stalled_share`, `db_bytes`, `resident_bytes`, `cpu_s_per_million_ops`,
-        `longest_write_stop_s` (smaller is better); `others_cpu_share` (of all processors' time, what went to
-        other programs, the kernel or the host: how far the measurement was disturbed);
+        per live byte), `stalled_share`, `db_bytes`, `cpu_s_per_million_ops`,
+        `longest_write_stop_s` (smaller is better); `memtable_bytes`, `block_cache_bytes` and
+        `table_reader_bytes` (filters and indexes outside the cache) of the store at the window's end, and
+        `resident_bytes` of the process (smaller is better); `others_cpu_share` (of all processors' time,
+        what went to other programs, the kernel or the host: how far the measurement was disturbed);
         `read_block_get_us_p99` (to read a block from the device, since the run began) and
         `level0_to_level1_us_p99` (wall time of a compaction of level 0), the adjacent tasks of Alabed and
         Yoneki (smaller is better).
@@ -162,6 +167,9 @@ class Measurement:
             "stalled_share": _ratio(self._amount("stalled_s"), self.seconds),
             "longest_write_stop_s": self._amount("longest_write_stop_s"),
             "db_bytes": self._amount("db_bytes"),
+            "memtable_bytes": self._amount("memory_bytes", "memtables"),
+            "block_cache_bytes": self._amount("memory_bytes", "block_cache"),
+            "table_reader_bytes": self._amount("memory_bytes", "table_readers"),
             "resident_bytes": self._amount("memory_bytes", "resident"),
             "cpu_s_per_million_ops": _ratio(self._amount("cpu_s") * 1e6, operations),
             "others_cpu_share": _ratio(

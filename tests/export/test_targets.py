@@ -77,13 +77,23 @@ def test_study_name_cannot_leave_its_comment(target: str, end: str) -> None:
             assert "\\" not in line
 
 
-@pytest.mark.parametrize("target", sorted(set(export_targets()) - {"cpp", "options-file"}))
+@pytest.mark.parametrize("target", sorted(set(export_targets()) - {"cpp", "db_bench", "options-file"}))
 def test_option_text_cannot_leave_its_comment(target: str) -> None:
     text = exported(target, changed("cf", merge_operator='x\nevil=1 "; */ evil() \\'))
     assert all(line.startswith(("#", "//")) for line in text.splitlines() if "evil" in line)
 
 
-@pytest.mark.parametrize("target", ["cpp", "options-file"])
+def test_settings_of_the_block_cache_are_kept_or_said() -> None:
+    cache = changed("table", block_cache="capacity=1048576;num_shard_bits=2")
+    for target in ("options-file", "db_bench"):
+        assert "  block_cache=capacity=1048576;num_shard_bits=2\n" in exported(target, cache)
+    for target in ("cpp", "java", "flink"):
+        text = exported(target, cache)
+        assert "The block cache was measured with num_shard_bits=2" in text
+        assert "capacity=" not in text
+
+
+@pytest.mark.parametrize("target", ["cpp", "db_bench", "options-file"])
 def test_option_text_that_a_format_cannot_hold_is_refused(target: str) -> None:
     with pytest.raises(UserError, match="cannot be written"):
         exported(target, changed("cf", merge_operator="x\nevil"))
@@ -134,8 +144,10 @@ def test_study_without_a_result_is_refused() -> None:
         export_study("db_bench", STUDY, {"recommended": "best", "best": None})
 
 
-def test_db_bench_flags_reproduce_options_and_workload() -> None:
-    given = flags(export_study("db_bench", STUDY, sample.outcome()))
+def test_db_bench_has_the_workload_as_flags_and_the_options_as_a_file() -> None:
+    outcome = sample.outcome()
+    script = export_study("db_bench", STUDY, outcome)
+    given = flags(script)
     expected = {
         "benchmarks": "readrandomwriterandom",
         "readwritepercent": "30",
@@ -144,14 +156,15 @@ def test_db_bench_flags_reproduce_options_and_workload() -> None:
         "key_size": "16",
         "value_size": "1024",
         "seed": "7",
-        "write_buffer_size": str(128 << 20),
-        "max_bytes_for_level_base": str(1 << 30),
-        "compression_type": "none",
-        "bloom_bits": "10",
-        "cache_size": "645922816",
+        "options_file": "$options",
+        "cache_size": "0",
         "disable_wal": "false",
     }
     assert {name: given.get(name) for name in expected} == expected
+    read = sections(script.partition("<<'END_OF_OPTIONS'\n")[2].partition("END_OF_OPTIONS")[0])
+    assert read["[DBOptions]"] == outcome["best"]["options"]["db"]
+    assert read['[CFOptions "default"]'] == outcome["best"]["options"]["cf"]
+    assert read['[TableOptions/BlockBasedTable "default"]'] == outcome["best"]["options"]["table"]
 
 
 def test_db_bench_names_what_it_cannot_express() -> None:
@@ -161,7 +174,7 @@ def test_db_bench_names_what_it_cannot_express() -> None:
 
 
 def test_db_bench_loads_before_it_measures_a_preloaded_workload() -> None:
-    script = db_bench_script({}, load_workload("ycsb-e"), 1, "# head")
+    script = db_bench_script({}, "7.8.3", load_workload("ycsb-e"), 1, "# head")
     assert flags(script, 0)["benchmarks"] == "filluniquerandom,flush,waitforcompaction"
     assert flags(script, 1)["use_existing_db"] == "true"
     assert flags(script, 1)["benchmarks"] == "mixgraph"
@@ -187,24 +200,11 @@ def test_db_bench_takes_mixgraphs_own_key_law_over() -> None:
             "sessions": [{"mix": {"get": 0.85, "put": 0.14, "scan": 0.01}}],
         }
     )
-    script = db_bench_script({}, workload, 1, "# head")
+    script = db_bench_script({}, "7.8.3", workload, 1, "# head")
     given = flags(script)
     assert (given["keyrange_num"], float(given["keyrange_dist_b"]), given["value_k"]) == ("30", -2.9, "0.2")
     assert "uniformly" not in script
     assert "Pareto" not in script
-
-
-@pytest.mark.parametrize(
-    ("policy", "expected"),
-    [
-        ("bloomfilter:10:false", {"bloom_bits": "10"}),
-        ("ribbonfilter:12:-1", {"bloom_bits": "12", "use_ribbon_filter": "true"}),
-        ("nullptr", {"bloom_bits": "0"}),
-    ],
-)
-def test_db_bench_filter_flags(policy: str, expected: dict[str, str]) -> None:
-    given = flags(db_bench_script({"table": {"filter_policy": policy}}, load_workload("ycsb-c"), 1, "#"))
-    assert expected.items() <= given.items()
 
 
 @pytest.mark.skipif(shutil.which("db_bench") is None, reason="db_bench is not installed")
@@ -214,7 +214,7 @@ def test_db_bench_accepts_every_flag(preset: str, tmp_path: Path) -> None:
     workload = workload.model_copy(
         update={"preload": workload.preload.model_copy(update={"keys": min(2000, workload.preload.keys)})}
     )
-    script = db_bench_script(sample.outcome()["best"]["options"], workload, 1, "# head")
+    script = db_bench_script(sample.outcome()["best"]["options"], "7.8.3", workload, 1, "# head")
     # Few operations instead of two minutes of them.
     script = script.replace("--duration=120", "--duration=0 --reads=200 --writes=200")
     path = tmp_path / "bench.sh"
@@ -237,7 +237,7 @@ def test_the_db_bench_script_leaves_no_store_that_nobody_named(tmp_path: Path) -
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     script = tmp_path / "bench.sh"
-    script.write_text(db_bench_script({}, load_workload("ycsb-e"), 1, "# head"))
+    script.write_text(db_bench_script({}, "7.8.3", load_workload("ycsb-e"), 1, "# head"))
 
     def directories(**named: str) -> set[str]:
         environment = {"TMPDIR": str(temporary), "PATH": f"{program.parent}:/usr/bin:/bin"} | named
@@ -258,7 +258,7 @@ def test_the_db_bench_script_leaves_no_store_that_nobody_named(tmp_path: Path) -
 
 def test_every_preset_can_be_written() -> None:
     for name in workload_names():
-        assert "--benchmarks=" in db_bench_script({}, load_workload(name), 1, "# head")
+        assert "--benchmarks=" in db_bench_script({}, "7.8.3", load_workload(name), 1, "# head")
 
 
 def test_command_line_names_every_target(capsys: pytest.CaptureFixture[str]) -> None:

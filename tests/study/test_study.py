@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from rocktune.engine import OptionsFile
 from rocktune.errors import UserError
 from rocktune.export import export_study
 from rocktune.ledger import Ledger, open_ledger
@@ -71,7 +72,8 @@ def _spec(
         | {"budget": budget_s, "verification": verification}
         | given
     )
-    return resolve(request, "study", lambda: base_options)
+    file = None if base_options is None else OptionsFile("7.8.3", {"default": base_options}, ())
+    return resolve(request, "study", lambda: file)
 
 
 def _response(configuration: Configuration) -> float:
@@ -316,8 +318,51 @@ def test_nothing_better_recommends_the_baseline(ledger: Ledger) -> None:
     assert [entry for entry in outcome["options_that_matter"] if entry["verdict"] == "helps"] == []
 
 
+SAME = """
+from rocktune.spec_file import Spec
+from rocktune.trial import Batch, Trial
+from rocktune.tuners import Tuner
+
+class Same(Tuner):
+    name = "same"
+    summary = "the baseline"
+    settings_type = Spec
+
+    def search(self, problem, rng):
+        yield Batch((Trial(problem.baseline, problem.budget_s),))
+
+    def smallest_budget_s(self, problem):
+        return problem.age_s(60.0)
+"""
+
+
+@pytest.mark.parametrize("cache", [None, "capacity=536870912;num_shard_bits=4"])
+def test_a_study_forced_to_its_baseline_recommends_it(
+    ledger: Ledger, tmp_path: Path, cache: str | None
+) -> None:
+    """Both sides are the user's file, so they differ in nothing, memory and cache included."""
+    (tmp_path / "same.py").write_text(SAME)
+    own: OptionMaps = {"db": {}, "cf": {"write_buffer_size": str(48 << 20)}, "table": {}}
+    if cache is not None:
+        own["table"]["block_cache"] = cache
+    spec = _spec(base_options=own, tuner=str(tmp_path / "same.py"))
+    outcome = run_study(spec, _engine(), ledger)
+    assert outcome["recommended"] == "baseline"
+    assert outcome["ratio_to_baseline"]["value"] == 1
+    best, baseline = outcome["best"], outcome["baseline"]
+    assert best["options"] == baseline["options"]
+    assert best["memory"] == baseline["memory"]
+    assert best["memory"]["total_bytes"] == outcome["memory_bytes"]
+    if cache is not None:
+        assert best["options"]["table"]["block_cache"] == cache
+
+
 def test_the_users_own_options_are_the_baseline_as_they_stand(ledger: Ledger) -> None:
-    own = {"db": {"max_background_jobs": "8"}, "cf": {"write_buffer_size": str(48 << 20)}, "table": {}}
+    own = {
+        "db": {"max_background_jobs": "8"},
+        "cf": {"write_buffer_size": str(48 << 20)},
+        "table": {"block_cache": str(512 << 20)},
+    }
     engine = _engine(response=lambda configuration: 20_000 if not configuration else _response(configuration))
     outcome = run_study(_spec(base_options=own), engine, ledger)
     assert outcome["baseline"]["source"] == "options_file"

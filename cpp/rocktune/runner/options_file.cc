@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "rocktune/runner/block_cache.h"
 #include "rocktune/runner/run_error.h"
 #include "rocktune/util/rocksdb_compat.h"
 
@@ -215,7 +216,12 @@ OptionMaps Reader::Family(const Section& section, bool same_version, std::set<st
   try {
     const rocksdb::Options options = OptionsFromMaps(given);
     OptionMaps read = MapsFromOptions(options, options);
+    // What was read back no longer says which settings were chosen and which follow from the capacity.
     read.table.erase("block_cache");
+    if (const auto cache = given.table.find("block_cache");
+        cache != given.table.end() && MakeBlockCache(cache->second) != nullptr) {
+      read.table.insert(*cache);
+    }
     return read;
   } catch (const RunError& error) {
     throw Invalid("[" + section.heading + "]: " + error.what());

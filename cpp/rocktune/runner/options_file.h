@@ -10,7 +10,8 @@ namespace rocktune {
 
 struct OptionsFile {
   std::string rocksdb_version;  // that wrote the file
-  // By name; `db` is the same in each. The file says nothing of block_cache, so `table` does not either.
+  // By name; `db` is the same in each. `table` has block_cache where the file has it, as the file writes it:
+  // RocksDB reads that option and never writes it, so only what people or rocktune wrote has it.
   std::vector<std::pair<std::string, OptionMaps>> column_families;
   // Names in a file of another version that the linked RocksDB does not know or no longer heeds, listeners,
   // and the application's own objects that were left out.

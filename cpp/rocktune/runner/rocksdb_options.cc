@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "rocktune/runner/block_cache.h"
 #include "rocktune/runner/option_value.h"
 #include "rocktune/runner/run_error.h"
 #include "rocktune/util/rocksdb_compat.h"
@@ -70,6 +71,13 @@ std::optional<std::string> TextOf(const OptionMaps::Map& read, const std::string
   return field == fields.end() ? std::nullopt : std::optional(field->second);
 }
 
+bool ReadAsGiven(const std::string& name, const std::string& given, const std::string& read) {
+  if (name == kBlockCache) {
+    return SameBlockCache(given, read);
+  }
+  return ObjectOptions().contains(name) ? given == read || read != "nullptr" : SameOptionValue(given, read);
+}
+
 OptionMaps::Map ParseSerialized(const std::string& serialized) {
   std::unordered_map<std::string, std::string> options;
   const rocksdb::Status status = rocksdb::StringToMap(serialized, &options);
@@ -108,11 +116,7 @@ void SetAll(const std::string& section, const OptionMaps::Map& given,
 std::shared_ptr<rocksdb::TableFactory> MakeTableFactory(OptionMaps::Map table) {
   rocksdb::BlockBasedTableOptions options;
   if (const auto cache = table.extract(kBlockCache)) {
-    const std::optional<uint64_t> bytes = ParseOptionBytes(cache.mapped());
-    if (!bytes) {
-      throw InvalidOption("table", kBlockCache, "'" + cache.mapped() + "' is no number of bytes");
-    }
-    options.block_cache = rocksdb::NewLRUCache(*bytes);
+    options.block_cache = MakeBlockCache(cache.mapped());
   }
   SetAll("table", table, rocksdb::GetBlockBasedTableOptionsFromMap, &options);
   return std::shared_ptr<rocksdb::TableFactory>(rocksdb::NewBlockBasedTableFactory(options));
@@ -128,7 +132,7 @@ OptionMaps::Map TableMap(const rocksdb::ColumnFamilyOptions& cf) {
     throw RunError(RunFailure::kCrashed, "RocksDB cannot write its table options down");
   }
   OptionMaps::Map table = ParseSerialized(serialized);
-  table[kBlockCache] = std::to_string(options->block_cache ? options->block_cache->GetCapacity() : 0);
+  table[kBlockCache] = options->block_cache ? BlockCacheText(*options->block_cache) : "0";
   return table;
 }
 
@@ -221,9 +225,7 @@ void CheckReadBack(const std::string& section, const OptionMaps::Map& given, con
       throw InvalidOption(section, given_name,
                           "RocksDB " + RocksDbVersion() + " knows the name but ignores it");
     }
-    const bool object = ObjectOptions().contains(name);
-    const bool same = object ? value == *found || *found != "nullptr" : SameOptionValue(value, *found);
-    if (!same) {
+    if (!ReadAsGiven(name, value, *found)) {
       throw InvalidOption(section, given_name,
                           "RocksDB reads '" + value + "' as '" + *found + "'; give a value it can hold");
     }

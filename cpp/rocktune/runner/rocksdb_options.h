@@ -31,9 +31,9 @@ nlohmann::json ToJson(const OptionMaps& maps);
 // How rocktune wants RocksDB to read and write options: unknown and unsupported ones are errors.
 rocksdb::ConfigOptions StrictConfigOptions();
 
-// What RocksDB makes of the options; those not named have its defaults. The block cache is an LRU cache of
-// its own. Throws RunError (invalid), naming the option, when RocksDB does not know one or would read a value
-// as something else than it says.
+// What RocksDB makes of the options; those not named have its defaults. `block_cache` is read as in
+// block_cache.h; each call makes a new cache. Throws RunError (invalid), naming the option, when RocksDB does
+// not know one or would read a value as something else than it says.
 rocksdb::Options OptionsFromMaps(const OptionMaps& maps);
 
 // Every option that RocksDB can write down, and block_cache and rate_limiter_bytes_per_sec.

@@ -7,6 +7,7 @@
 #include <rocksdb/version.h>
 
 #include <atomic>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -35,6 +36,18 @@ inline std::string RocksDbVersion() { return rocksdb::GetRocksVersionAsString(tr
 inline bool RocksDbAssertionsOn() {
   rocksdb::SyncPoint* (*volatile get_instance)() = &rocksdb::SyncPoint::GetInstance;
   return get_instance != nullptr;
+}
+
+// Returns a hyper clock cache that sizes its table itself, or nullptr before RocksDB 9, which has none that
+// is not experimental. `num_shard_bits` is -1 for RocksDB's own choice.
+inline std::shared_ptr<rocksdb::Cache> NewHyperClockCache(std::size_t capacity_bytes, int num_shard_bits) {
+#if ROCKSDB_MAJOR >= 9
+  return rocksdb::HyperClockCacheOptions(capacity_bytes, 0, num_shard_bits).MakeSharedCache();
+#else
+  static_cast<void>(capacity_bytes);
+  static_cast<void>(num_shard_bits);
+  return nullptr;
+#endif
 }
 
 // Opens a database with its default column family; DB::Open gives out a raw pointer in 7.8, a unique_ptr

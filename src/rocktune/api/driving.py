@@ -128,7 +128,7 @@ def _shape_of(policies: str | Sequence[int]) -> str:
 def _options(
     options: Mapping[str, str] | None, options_file: str | Path | None, shape: OptionMaps
 ) -> OptionMaps:
-    return merged_options(own_options(options_file) or {}, options_by_section(options or {}), shape)
+    return merged_options(own_options(options_file), options_by_section(options or {}), shape)
 
 
 class _Watcher:

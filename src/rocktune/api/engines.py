@@ -13,12 +13,14 @@ from rocktune.engine import (
     Engine,
     EngineSpec,
     OptionsChecker,
+    OptionsFile,
     RecordedEngine,
     RecordedSpec,
     default_data_directory,
 )
 from rocktune.errors import UserError
 from rocktune.space import OptionMaps
+from rocktune.study.specs.own_options import DEFAULT_FAMILY
 
 
 @contextmanager
@@ -48,8 +50,8 @@ def make_engine(spec: EngineSpec, figures: Sequence[str] = ()) -> Engine:
     return EmbeddedEngine(data_directory, memory_limit_bytes=0, disk_limit_bytes=0)
 
 
-def own_options(path: str | Path | None, leave_out_foreign: bool = False) -> OptionMaps | None:
-    """Returns what an OPTIONS file says of its column family "default"; None without a file.
+def own_options_file(path: str | Path | None, leave_out_foreign: bool = False) -> OptionsFile | None:
+    """Reads the user's OPTIONS file; None without one.
 
     Args:
         path: the file.
@@ -57,14 +59,24 @@ def own_options(path: str | Path | None, leave_out_foreign: bool = False) -> Opt
             that application is what measures.
 
     Raises:
-        UserError: it cannot be read, is none, is cut short, or has no such column family.
+        UserError: it cannot be read, is none, or is cut short.
     """
     if path is None:
         return None
     with closing(OptionsChecker()) as checker:
-        families = checker.read_options_file(Path(path), leave_out_foreign).column_families
-    if "default" not in families:
-        raise UserError(
-            f"{path}: has no column family 'default', only {', '.join(sorted(families)) or 'none'}"
-        )
-    return families["default"]
+        return checker.read_options_file(Path(path), leave_out_foreign)
+
+
+def own_options(path: str | Path | None) -> OptionMaps:
+    """Returns what an OPTIONS file says of its column family "default"; nothing without a file.
+
+    Raises:
+        UserError: see `own_options_file`; or it has no such column family.
+    """
+    file = own_options_file(path)
+    if file is None:
+        return {}
+    if DEFAULT_FAMILY not in file.column_families:
+        named = ", ".join(sorted(file.column_families)) or "none"
+        raise UserError(f"{path}: has no column family '{DEFAULT_FAMILY}', only {named}")
+    return file.column_families[DEFAULT_FAMILY]

@@ -73,7 +73,7 @@ def govern(
         UserError: something given is wrong, the store failed, or this machine lacks what it takes.
     """
     divisor, until_s, read_s = _sizes(scale, until, read)
-    base = merged_options(own_options(options_file) or {}, options_by_section(options or {}))
+    base = merged_options(own_options(options_file), options_by_section(options or {}))
     load = GovernedLoad(
         workload=load_workload(workload or "sine"),
         device=load_device(device),

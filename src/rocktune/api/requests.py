@@ -6,9 +6,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar
 
-from rocktune.api.engines import own_options
+from rocktune.api.engines import own_options_file
+from rocktune.engine import OptionsFile
 from rocktune.study import StudyRequest, StudySpec, make_request, resolve
-from rocktune.study.specs.resolving import BaseOptions
+from rocktune.study.specs.resolving import OwnOptions
 
 Resolved = TypeVar("Resolved")
 
@@ -32,6 +33,8 @@ class Given(TypedDict, total=False):
     budget: str | float | None
     memory: str | int | None
     options_file: str | Path | None
+    block_cache: str | int | None
+    shared_cache: bool | None
     ledger: str | None
     study: str | None
     seed: int | None
@@ -51,7 +54,7 @@ def resolved_study(study_file: str | Path | None, given: Given) -> tuple[StudySp
 def resolved(
     study_file: str | Path | None,
     given: Given,
-    resolve: Callable[[StudyRequest, str, BaseOptions], Resolved],
+    resolve: Callable[[StudyRequest, str, OwnOptions], Resolved],
     *suffix: str,
 ) -> tuple[Resolved, StudyRequest]:
     """Returns what a request comes to, and the request.
@@ -65,11 +68,11 @@ def resolved(
     texts = {name: str(value) if isinstance(value, Path) else value for name, value in given.items()}
     request = make_request(texts, None if study_file is None else Path(study_file))
 
-    def base_options() -> Any:
-        return own_options(request.options_file, leave_out_foreign=request.engine == "command")
+    def own_options() -> OptionsFile | None:
+        return own_options_file(request.options_file, leave_out_foreign=request.engine == "command")
 
     conditions = (Path(part).stem for part in (request.workload or "study", request.device))
-    return resolve(request, request.study or new_name(*conditions, *suffix), base_options), request
+    return resolve(request, request.study or new_name(*conditions, *suffix), own_options), request
 
 
 def new_name(*parts: str) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rocktune.api.engines import opened_engine, own_options
+from rocktune.api.engines import opened_engine, own_options_file
 from rocktune.api.options import options_by_section
 from rocktune.engine import Engine, EngineSpec, RunFailed, run_options
 from rocktune.engine.spec import FULL_LENGTH_S
@@ -14,6 +14,7 @@ from rocktune.errors import UserError
 from rocktune.space import Configuration, OptionMaps, merged_options, space_from_document
 from rocktune.study import Observer
 from rocktune.study.seeds import seed_of
+from rocktune.study.specs.own_options import terms_sentences
 from rocktune.study.specs.problem import expected_entries
 from rocktune.study.specs.request import (
     StudyRequest,
@@ -27,10 +28,11 @@ from rocktune.units import format_scale, parse_seconds
 
 @dataclass(frozen=True)
 class _Subject:
-    """What is measured."""
+    """What is measured, and what the user has to know of how their OPTIONS file was taken."""
 
     experiment: Experiment
     configuration: Configuration
+    notes: tuple[str, ...] = ()
 
 
 def run(
@@ -47,6 +49,8 @@ def run(
     memory: str | int | None = None,
     options: Mapping[str, str] | None = None,
     options_file: str | Path | None = None,
+    block_cache: str | int | None = None,
+    shared_cache: bool | None = None,
     seconds: str | float | None = None,
     repeat: int = 1,
     seed: int | None = None,
@@ -68,9 +72,12 @@ def run(
         interpolate: let a model of the table answer, for engine "recorded".
         space: a name or file; "dremel" by default.
         scale: "1/S"; 1/32 by default, and 1 for the user's own program.
-        memory: the memory budget at full size; of no effect on an OPTIONS file, which has a cache of its own.
+        memory: the memory budget at full size; of it an OPTIONS file gets the block cache that its memtables
+            and filters leave, if neither the file nor `block_cache` says one.
         options: RocksDB's options or the space's knobs, by name, as text, at full size.
         options_file: an OPTIONS file.
+        block_cache: its block cache at full size; by default the file's own.
+        shared_cache: the file's column families share one block cache.
         seconds: how long each run lasts; by default what 120 s at full size come to.
         repeat: how many runs, each with random numbers of its own.
         seed: decides them; 1 by default.
@@ -78,8 +85,9 @@ def run(
 
     Returns:
         `configuration`, `options` (full size), `scale`, `seconds`, `seed`, `engine`, `workload`, `device`,
-        and `runs`: for each its `status`, `message`, `figures` (empty for a failed one) and `output` (the end
-        of what the user's own program printed).
+        `own_options_notes` (how the OPTIONS file was taken, in sentences), and `runs`: for each its
+        `status`, `message`, `figures` (empty for a failed one) and `output` (the end of what the user's own
+        program printed).
 
     Raises:
         UserError: something given is wrong, or this machine lacks what it takes.
@@ -95,6 +103,8 @@ def run(
         "scale": scale,
         "memory": memory,
         "options_file": None if options_file is None else str(options_file),
+        "block_cache": block_cache,
+        "shared_cache": shared_cache,
         "seed": seed,
     }
     request = make_request(given, None if study_file is None else Path(study_file))
@@ -137,6 +147,7 @@ def run(
             "engine": opened.version,
             "configuration": dict(subject.configuration),
             "options": run_options(subject.experiment, subject.configuration),
+            "own_options_notes": list(subject.notes),
             "runs": runs,
         }
 
@@ -167,10 +178,11 @@ def _subject(request: StudyRequest, spec: EngineSpec, options: Mapping[str, str]
     found = conditions_of(
         request,
         spec,
-        lambda: own_options(request.options_file, leave_out_foreign=request.engine == "command"),
+        lambda: own_options_file(request.options_file, leave_out_foreign=request.engine == "command"),
     )
     load, place, scale, base = (found[name] for name in ("workload", "device", "scale", "base_options"))
-    chosen = space_from_document(found["space"], found["memory_bytes"], expected_entries(load, place))
+    entries = expected_entries(load, place)
+    chosen = space_from_document(found["space"], found["memory_bytes"], entries, base)
     knobs = {knob.name: knob for knob in chosen.knobs}
     tuned = {name: text for name, text in options.items() if name in knobs}
     other = {name: text for name, text in options.items() if name not in knobs}
@@ -187,7 +199,11 @@ def _subject(request: StudyRequest, spec: EngineSpec, options: Mapping[str, str]
     for name, value in values.items():
         section = changes.setdefault(knobs[name].section, {})
         section[knobs[name].option_name] = knobs[name].text(value)
-    return _Subject(Experiment(load, place, scale, chosen, merged_options(base, changes)), Configuration({}))
+    measured = merged_options(base, changes)
+    notes = terms_sentences(
+        found["own_terms"], found["memory_bytes"], chosen.memory_shares(measured), measured
+    )
+    return _Subject(Experiment(load, place, scale, chosen, measured), Configuration({}), tuple(notes))
 
 
 def _refuse_derived(given: OptionMaps, options: OptionMaps) -> None:

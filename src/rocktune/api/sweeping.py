@@ -12,7 +12,7 @@ from rocktune.api.files import claim_output
 from rocktune.api.requests import Given, resolved
 from rocktune.ledger import Ledger, open_ledger
 from rocktune.study import Observer, StudyRequest, SweepSpec, resolve_sweep
-from rocktune.study.specs.resolving import EVERYTHING, BaseOptions, HowToSweep
+from rocktune.study.specs.resolving import EVERYTHING, HowToSweep, OwnOptions
 from rocktune.table import Table, merged_tables, read_table, write_table
 from rocktune.units import format_scale
 
@@ -33,7 +33,7 @@ def estimate_sweep(
         **given: see `sweep`.
 
     Returns:
-        `study` (its name), `scale`, `runs`, `total_s`.
+        `study` (its name), `scale`, `runs`, `own_options_notes` (how the OPTIONS file is taken), `total_s`.
 
     Raises:
         UserError: the request is wrong somewhere.
@@ -44,6 +44,7 @@ def estimate_sweep(
         "study": spec.name,
         "scale": format_scale(spec.scale),
         "runs": len(runs),
+        "own_options_notes": study.own_notes(spec),
         "total_s": study.sweep_s(spec, len(runs)),
     }
 
@@ -135,7 +136,7 @@ def recorded_table(study_or_table: str, ledger: str | None = None) -> Table:
 
 
 def _resolved(study_file: str | Path | None, how: HowToSweep, given: Given) -> tuple[SweepSpec, StudyRequest]:
-    def resolve(request: StudyRequest, name: str, base_options: BaseOptions) -> SweepSpec:
-        return resolve_sweep(request, name, how, base_options)
+    def resolve(request: StudyRequest, name: str, own_options: OwnOptions) -> SweepSpec:
+        return resolve_sweep(request, name, how, own_options)
 
     return resolved(study_file, given, resolve, "sweep")

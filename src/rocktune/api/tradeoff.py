@@ -147,6 +147,6 @@ def _request(
         warm_s=parse_seconds("1280s" if warm is None else warm, "warm"),
         measure_s=parse_seconds("2560s" if measure is None else measure, "measure"),
         repeats=repeats,
-        options=merged_options(own_options(options_file) or {}, options_by_section(options or {})),
+        options=merged_options(own_options(options_file), options_by_section(options or {})),
         seed=1 if seed is None else seed,
     )

@@ -42,7 +42,8 @@ def estimate(study_file: str | Path | None = None, **given: Unpack[Given]) -> di
 
     Returns:
         `study` (its name), `scale`, `commands` (what will be executed, where that is the user's own program),
-        and seconds and bytes as `rocktune.study.Estimate` has them.
+        `own_options_notes` (how the OPTIONS file is taken, in sentences), and seconds and bytes as
+        `rocktune.study.Estimate` has them.
 
     Raises:
         UserError: the request is wrong somewhere.
@@ -52,6 +53,7 @@ def estimate(study_file: str | Path | None = None, **given: Unpack[Given]) -> di
         "study": spec.name,
         "scale": format_scale(spec.scale),
         "commands": command_lines(spec.engine) if isinstance(spec.engine, CommandSpec) else [],
+        "own_options_notes": study.own_notes(spec),
         **study.estimate(spec).to_json(),
     }
 

@@ -54,6 +54,22 @@ Memory = Annotated[
 OptionsFile = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Your own RocksDB OPTIONS file; it becomes the baseline.")
 ]
+BlockCache = Annotated[
+    str | None,
+    typer.Option(
+        "--block-cache",
+        metavar="SIZE",
+        help="The OPTIONS file's block cache, such as 2GiB; RocksDB does not write it there.",
+    ),
+]
+SharedCache = Annotated[
+    bool | None,
+    typer.Option(
+        "--shared-cache",
+        help="The OPTIONS file's column families share one block cache.",
+        show_default=False,
+    ),
+]
 Executor = Annotated[
     str | None,
     typer.Option(metavar="local:N|ray", help="Who measures: N workers on this machine, or a Ray cluster."),

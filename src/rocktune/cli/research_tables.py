@@ -6,7 +6,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from rocktune.cli.tables import table
+from rocktune.cli.tables import print_notes, table
 from rocktune.report import comparison, findings
 from rocktune.units import format_seconds
 
@@ -19,6 +19,7 @@ def print_sweep_estimate(console: Console, estimate: Mapping[str, Any]) -> None:
         f"'rocktune resume {estimate['study']}' goes on.",
         soft_wrap=True,
     )
+    print_notes(console, estimate)
 
 
 def print_sweep(console: Console, summary: Mapping[str, Any]) -> None:

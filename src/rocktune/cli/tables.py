@@ -10,6 +10,7 @@ from rich.table import Table
 
 from rocktune.report import findings
 from rocktune.report.figures import SIDES
+from rocktune.report.memory import memory_rows, memory_sentence
 from rocktune.units import format_bytes, format_seconds
 
 _COMPARED = ("throughput_ops_s", "read_latency_us_p99", "write_amplification")
@@ -90,6 +91,13 @@ def print_estimate(console: Console, estimate: Mapping[str, Any]) -> None:
     )
     for line in estimate["commands"]:
         console.print(f"It executes {line}", soft_wrap=True, markup=False, highlight=False)
+    print_notes(console, estimate)
+
+
+def print_notes(console: Console, answer: Mapping[str, Any]) -> None:
+    """Prints how the user's OPTIONS file was taken, a sentence a line; nothing without one."""
+    for line in answer.get("own_options_notes") or ():
+        console.print(line, soft_wrap=True, markup=False, highlight=False)
 
 
 def print_outcome(console: Console, outcome: Mapping[str, Any]) -> None:
@@ -110,6 +118,8 @@ def print_outcome(console: Console, outcome: Mapping[str, Any]) -> None:
     for label, name in named:
         if outcome.get(name):
             console.print(f"{label + ':':<14}{outcome[name]}", soft_wrap=True)
+    for line in filter(None, (memory_sentence(outcome), *(outcome.get("own_options_notes") or ()))):
+        console.print(line, soft_wrap=True, markup=False, highlight=False)
     for line in findings.advice(outcome):
         console.print(f"\nNote: {line}".replace("`", ""), style="dim")
 
@@ -129,6 +139,8 @@ def _comparison(outcome: Mapping[str, Any]) -> Table:
         "rocksdb_defaults": outcome.get("ratio_to_rocksdb_defaults"),
     }
     made.add_row("tuned over it", *(_ratio(ratios[side]) if side in ratios else "" for side in sides))
+    for label, texts in memory_rows(outcome):
+        made.add_row(label[:1].lower() + label[1:], *texts)
     return made
 
 
@@ -180,6 +192,7 @@ def print_run(console: Console, measured: Mapping[str, Any]) -> None:
         f"{measured['workload']} on {measured['device']} for {format_seconds(measured['seconds'])} at scale "
         f"{measured['scale']}, {measured['engine']}"
     )
+    print_notes(console, measured)
     console.print()
     runs = measured["runs"]
     heads = [f"run {number}" for number in range(1, len(runs) + 1)]

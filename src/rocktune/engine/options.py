@@ -3,6 +3,7 @@
 from rocktune.engine.base import RunFailed
 from rocktune.space import merged_options, scaled_options
 from rocktune.space.options import OWN_SECTIONS
+from rocktune.space.options_file import NOT_ROCKSDBS
 from rocktune.trial import Configuration, Experiment, OptionMaps, Status
 
 _PATHS = ("wal_dir", "db_log_dir", "db_paths", "cf_paths")
@@ -43,6 +44,10 @@ def rocksdb_options(experiment: Experiment, configuration: Configuration, engine
         if options.get(section):
             settings = ", ".join(f"{section}_{name}" for name in options[section])
             raise RunFailed(Status.INVALID, f"engine '{engine}' has no {what}; leave {settings} out")
+    for name in NOT_ROCKSDBS:
+        if name in options["db"]:
+            message = f"{name}: an OPTIONS file cannot hold it, so engine '{engine}' has it not; leave it out"
+            raise RunFailed(Status.INVALID, message)
     return options
 
 
@@ -51,12 +56,16 @@ def preload_options(experiment: Experiment, configuration: Configuration) -> Opt
 
     They are the configuration's own where a knob acts on all files, for those shape what lies on the device
     at age 0, and elsewhere the space's defaults, so that a base does not depend on who came first. The
-    configuration without knobs has a base of its own. No base is governed: nothing hinders its making; that
-    of an FLSM store is one, of the same layout.
+    user's own options begin on the base of their knobs' values, as every configuration over them does;
+    RocksDB's bare defaults have a base of their own. No base is governed: nothing hinders its making; that of
+    an FLSM store is one, of the same layout.
 
     Raises:
         UserError: the configuration is not one of the space.
     """
+    if not configuration and any(experiment.base_options.values()):
+        laid_over = experiment.space.over(experiment.base_options)
+        configuration = laid_over.configuration_from_options(experiment.base_options)
     own = run_options(experiment, configuration)
     options = run_options(experiment, experiment.space.default()) if configuration else own
     options = {section: texts for section, texts in options.items() if section not in OWN_SECTIONS}

@@ -9,4 +9,9 @@ def _write(found: Found) -> str:
     return options_file_text(found.options, found.rocksdb_version, comment)
 
 
-TARGET = Target("options-file", "RocksDB's own OPTIONS file, with what differs from its defaults", _write)
+TARGET = Target(
+    "options-file",
+    "RocksDB's own OPTIONS file, with what differs from its defaults",
+    _write,
+    holds_cache_settings=True,
+)

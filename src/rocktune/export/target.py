@@ -43,11 +43,14 @@ class Target:
         name: as users call it.
         summary: one line.
         write: returns the text; raises UserError for what the form cannot express at all.
+        holds_cache_settings: whether the form takes the text of `block_cache` as RocksDB does; else it is
+            given the capacity alone.
     """
 
     name: str
     summary: str
     write: Callable[[Found], str]
+    holds_cache_settings: bool = False
 
 
 def one_line(text: str) -> str:

@@ -20,7 +20,7 @@ from rocktune.export import (
 from rocktune.export.target import Found
 from rocktune.export.values import NotExpressibleError
 from rocktune.ledger import StudyRecord
-from rocktune.space import OptionMaps
+from rocktune.space import OptionMaps, block_cache_in, merged_options
 from rocktune.space.options import OWN_SECTIONS
 
 _TARGETS = {
@@ -63,7 +63,11 @@ def export_study(
     if target not in _TARGETS:
         raise unknown_name("export target", target, _TARGETS)
     options, comment = _chosen(study, outcome) if point is None else _point(study, outcome, point)
-    found = Found(options, (*comment, *_beside(options)), _rocksdb_version(study), study)
+    comment = (*comment, *_beside(options))
+    if not _TARGETS[target].holds_cache_settings:
+        options, notes = _plain_cache(options)
+        comment = (*comment, *notes)
+    found = Found(options, comment, _rocksdb_version(study), study)
     try:
         return _TARGETS[target].write(found)
     except NotExpressibleError as error:
@@ -78,6 +82,15 @@ def _beside(options: OptionMaps) -> tuple[str, ...]:
         for section, what in OWN_SECTIONS.items()
         if options.get(section)
     )
+
+
+def _plain_cache(options: OptionMaps) -> tuple[OptionMaps, tuple[str, ...]]:
+    """Returns the options with the block cache's capacity alone, and what to say of its settings."""
+    cache = block_cache_in(options.get("table", {}).get("block_cache", "0"))
+    if not cache.settings:
+        return options, ()
+    plain = merged_options(options, {"table": {"block_cache": str(cache.capacity_bytes)}})
+    return plain, (f"The block cache was measured with {', '.join(map('='.join, cache.settings))}",)
 
 
 def _rocksdb_version(study: StudyRecord) -> str:

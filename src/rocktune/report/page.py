@@ -9,6 +9,7 @@ from rocktune.report import figures, fronts, learned, sections
 from rocktune.report.arms import arm_results
 from rocktune.report.document import document, write_document
 from rocktune.report.findings import headline
+from rocktune.report.memory import memory_section
 
 
 def write_report(
@@ -38,6 +39,7 @@ def render_report(
         + sections.recommendation(outcome)
         + sections.options(outcome)
         + sections.comparison(outcome, runs)
+        + memory_section(outcome)
         + _figures(outcome, trials, runs, arms)
         + sections.trials(outcome, trials)
         + sections.reproduction(study, outcome)

@@ -19,7 +19,6 @@ _MEDIAN_FIELDS = (
     "read_amplification",
     "space_amplification",
     "stalled_share",
-    "resident_bytes",
 )
 
 

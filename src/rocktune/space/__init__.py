@@ -1,9 +1,11 @@
 """The knobs that may be tuned, the rules between them, and RocksDB options as text."""
 
+from rocktune.space.block_cache import BlockCache, block_cache_in, is_block_cache
 from rocktune.space.catalogue import CATALOGUE
 from rocktune.space.configuration import Configuration, OptionMaps, Value
 from rocktune.space.dremel import dremel_space
 from rocktune.space.knob import Knob
+from rocktune.space.memory import MemoryShares
 from rocktune.space.options import merged_options, scaled_options
 from rocktune.space.options_file import options_file_text
 from rocktune.space.space import Space
@@ -11,12 +13,16 @@ from rocktune.space.space_file import load_space, space_document, space_from_doc
 
 __all__ = [
     "CATALOGUE",
+    "BlockCache",
     "Configuration",
     "Knob",
+    "MemoryShares",
     "OptionMaps",
     "Space",
     "Value",
+    "block_cache_in",
     "dremel_space",
+    "is_block_cache",
     "load_space",
     "merged_options",
     "options_file_text",

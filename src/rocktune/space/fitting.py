@@ -15,13 +15,26 @@ _LEVEL1_KNOB = "max_bytes_for_level_base"
 
 
 def with_fitting_default(space: Space) -> Space:
-    """Returns the space with defaults that keep its rules.
+    """Returns the space with defaults that keep its rules; see `with_fitting_memory`.
+
+    Raises:
+        UserError: no configuration fits the budget, or the defaults break another rule.
+    """
+    space = with_fitting_memory(space)
+    broken = space.broken_rules(space.default())
+    if broken:
+        raise UserError(f"space '{space.name}': its default values break a rule; {broken[0]}")
+    return space
+
+
+def with_fitting_memory(space: Space) -> Space:
+    """Returns the space with defaults that fit its memory budget.
 
     Where the defaults exceed the budget, memtables become smaller, then fewer, and fewer are merged; level 1
     becomes as large as level 0 then is, if that is no longer within a factor of 2.
 
     Raises:
-        UserError: no configuration fits the budget, or the defaults break another rule.
+        UserError: no configuration fits the budget.
     """
     smaller = _smaller_memtables(space)
     if smaller:
@@ -29,9 +42,6 @@ def with_fitting_default(space: Space) -> Space:
         space = _with_defaults(space, _matching_level1(space))
     if not space.budget.suffices(space.columns([space.default()])).all():
         raise space.budget_too_small()
-    broken = space.broken_rules(space.default())
-    if broken:
-        raise UserError(f"space '{space.name}': its default values break a rule; {broken[0]}")
     return space
 
 

@@ -1,15 +1,48 @@
 """The memory budget: what memtables, filters and the block cache may use together."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rocktune.lsm.arrays import Numbers, Reals, real
+from rocktune.space.block_cache import BlockCache
 
 # Table 1's range of the cache is 384 to 1024 MB of the paper's 1000 MB. The upper end is never reached.
-_SMALLEST_CACHE_SHARE = 0.384
+SMALLEST_CACHE_SHARE = 0.384
+
+
+@dataclass(frozen=True)
+class MemoryShares:
+    """The memory that a configuration may take, at full size.
+
+    Attributes:
+        memtable_bytes: all memtables.
+        filter_bytes: the filters of all expected keys.
+        block_cache: None for a store without one.
+    """
+
+    memtable_bytes: int
+    filter_bytes: int
+    block_cache: BlockCache | None
+
+    @property
+    def total_bytes(self) -> int:
+        """The sum of the three."""
+        cache_bytes = 0 if self.block_cache is None else self.block_cache.capacity_bytes
+        return self.memtable_bytes + self.filter_bytes + cache_bytes
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns the fields and their sum as JSON data."""
+        return {
+            "memtable_bytes": self.memtable_bytes,
+            "filter_bytes": self.filter_bytes,
+            "block_cache": None if self.block_cache is None else self.block_cache.to_json(),
+            "total_bytes": self.total_bytes,
+        }
 
 
 @dataclass(frozen=True)
@@ -23,16 +56,19 @@ class MemoryBudget:
         memory_bytes: the budget.
         expected_entries: keys that have filter bits by the end of a full-length run.
         filter_bits: which value is the filters' bits per key; an FLSM store has its own.
+        smallest_cache_share: of the budget, which must be left for the block cache.
     """
 
     memory_bytes: int
     expected_entries: float
     filter_bits: str = "bloom_bits"
+    smallest_cache_share: float = SMALLEST_CACHE_SHARE
 
     @property
-    def smallest_cache_bytes(self) -> float:
+    def smallest_cache_bytes(self) -> int:
         """The least that must be left for the block cache, in proportion to table 1's 384 of 1000 MiB."""
-        return _SMALLEST_CACHE_SHARE * self.memory_bytes
+        # Whole bytes: a share that was worked out of a cache's size must not come to a hair more than it.
+        return math.floor(self.smallest_cache_share * self.memory_bytes)
 
     def filter_bytes(self, bits_per_key: Numbers) -> Reals:
         """Returns what the filters take: bits per key, for all expected keys."""
@@ -54,4 +90,4 @@ class MemoryBudget:
     def smallest_sufficient_bytes(self, memtable_bytes: float, bits_per_key: float) -> int:
         """Returns the smallest budget that holds these memtables and filters."""
         needed = memtable_bytes + float(self.filter_bytes(bits_per_key))
-        return int(np.ceil(needed / (1 - _SMALLEST_CACHE_SHARE)))
+        return int(np.ceil(needed / (1 - self.smallest_cache_share)))

@@ -4,10 +4,13 @@ import re
 from collections.abc import Iterable
 from types import MappingProxyType
 
+from rocktune.errors import UserError
+from rocktune.space.block_cache import block_cache_in, is_block_cache
 from rocktune.space.catalogue import CATALOGUE
 from rocktune.space.configuration import OptionMaps, Value
 from rocktune.space.knob import Knob
 
+BLOCK_CACHE = "block_cache"
 SECTIONS = ("db", "cf", "table")
 """RocksDB's own, which are always there."""
 OWN_SECTIONS = MappingProxyType({"governor": "compaction governor", "flsm": "FLSM store"})
@@ -32,11 +35,14 @@ def knob_values(options: OptionMaps, knobs: Iterable[Knob]) -> dict[str, Value]:
     Raises:
         UserError: an option's text is no value of its knob's type.
     """
-    values = {}
+    values: dict[str, Value] = {}
     for knob in knobs:
         text = options.get(knob.section, {}).get(knob.option_name)
         known = CATALOGUE.get(knob.name, knob)
-        values[knob.name] = known.default if text is None else known.value_in(text)
+        if text is not None and knob.name == BLOCK_CACHE and is_block_cache(text):
+            values[knob.name] = block_cache_in(text).capacity_bytes
+        else:
+            values[knob.name] = known.default if text is None else known.value_in(text)
     for name, threads in _background_threads(options.get("db", {})).items():
         if name in values:
             values[name] = threads
@@ -94,7 +100,10 @@ def scaled_options(options: OptionMaps, scale: int) -> OptionMaps:
             continue
         if knob.scaled and (knob.option_name in section or knob.default != 0):
             text = section.get(knob.option_name, str(knob.default))
-            section[knob.option_name] = _divided(text, scale, knob.scaled_floor)
+            if knob.name == BLOCK_CACHE:
+                section[knob.option_name] = _divided_cache(text, scale)
+            else:
+                section[knob.option_name] = _divided(text, scale, knob.scaled_floor)
     if result["table"].get("no_block_cache") == "true":
         result["table"].pop("block_cache")
     fifo = result["cf"].get("compaction_options_fifo")
@@ -103,6 +112,14 @@ def scaled_options(options: OptionMaps, scale: int) -> OptionMaps:
             r"(?<=max_table_files_size=)\d+", lambda size: _divided(size[0], scale, 1), fifo
         )
     return result
+
+
+def _divided_cache(text: str, scale: int) -> str:
+    """Divides a block cache's capacity; text that is no cache is left to RocksDB's parser."""
+    try:
+        return block_cache_in(text).divided(scale).text
+    except UserError:
+        return text
 
 
 def _divided(text: str, scale: int, floor: int) -> str:

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from rocktune.errors import UserError, unknown_name
 from rocktune.lsm.arrays import Numbers
+from rocktune.space.block_cache import BlockCache, block_cache_in
 from rocktune.space.catalogue import CATALOGUE
 from rocktune.space.configuration import Configuration, OptionMaps, Value
 from rocktune.space.knob import Knob
-from rocktune.space.memory import MemoryBudget
-from rocktune.space.options import knob_values, merged_options
+from rocktune.space.memory import SMALLEST_CACHE_SHARE, MemoryBudget, MemoryShares
+from rocktune.space.options import BLOCK_CACHE, knob_values, merged_options
 from rocktune.space.rules import MemoryBudgetKept, Rule
 from rocktune.units import MIB, format_bytes
 
@@ -44,6 +45,9 @@ class Space:
         rules: what a valid configuration keeps.
         default_source: where the knobs' defaults come from: "tuning_guide" (RocksDB's), or "space_default":
             the space's own choice.
+        block_cache: the kind and settings of every configuration's block cache; its capacity counts only
+            where the cache is neither a knob nor what the budget leaves.
+        smallest_cache_share: of the budget, which a valid configuration leaves for the block cache.
     """
 
     name: str
@@ -54,13 +58,21 @@ class Space:
     expected_entries: float = 0.0
     rules: tuple[Rule, ...] = ()
     default_source: str = "space_default"
+    block_cache: BlockCache = field(default_factory=lambda: BlockCache(0))
+    smallest_cache_share: float = SMALLEST_CACHE_SHARE
+
+    @property
+    def derives_block_cache(self) -> bool:
+        """Whether the block cache is what the budget leaves, neither a knob nor pinned."""
+        is_knob = any(knob.name == BLOCK_CACHE for knob in self.knobs)
+        return not is_knob and BLOCK_CACHE not in self.fixed_options.get("table", {})
 
     @property
     def budget(self) -> MemoryBudget:
         """How the memory is shared out."""
         is_flsm = "flsm" in self.fixed_options or any(knob.section == "flsm" for knob in self.knobs)
         filter_bits = "flsm_bits_per_key" if is_flsm else "bloom_bits"
-        return MemoryBudget(self.memory_bytes, self.expected_entries, filter_bits)
+        return MemoryBudget(self.memory_bytes, self.expected_entries, filter_bits, self.smallest_cache_share)
 
     @cached_property
     def _constants(self) -> dict[str, Value]:
@@ -181,14 +193,34 @@ class Space:
             if knobs[name].section != "workload":
                 section = result.setdefault(knobs[name].section, {})
                 section[knobs[name].option_name] = knobs[name].text(value)
-        if "block_cache" in knobs or "block_cache" in result["table"]:
+        if BLOCK_CACHE in knobs and BLOCK_CACHE in configuration:
+            capacity_bytes = block_cache_in(result["table"][BLOCK_CACHE]).capacity_bytes
+        elif not self.derives_block_cache or result["table"].get("no_block_cache") == "true":
             return result
-        values = _numbers(self._all_values(configuration))
-        cache_bytes = int(self.budget.block_cache_bytes(values))
-        if cache_bytes <= 0:
-            raise UserError(MemoryBudgetKept(self.budget).explanation(values))
-        result["table"]["block_cache"] = str(cache_bytes)
+        else:
+            values = _numbers(self._all_values(configuration))
+            capacity_bytes = int(self.budget.block_cache_bytes(values))
+            if capacity_bytes <= 0:
+                raise UserError(MemoryBudgetKept(self.budget).explanation(values))
+        result["table"][BLOCK_CACHE] = self.block_cache.with_capacity(capacity_bytes).text
         return result
+
+    def memory_shares(self, options: OptionMaps) -> MemoryShares:
+        """Returns the memory that a store with these full-size options may take.
+
+        Args:
+            options: at full size; a block cache that is not there counts as none.
+        """
+        own = {knob.name: knob for knob in self.knobs}
+        values = _numbers(knob_values(options, (CATALOGUE | own).values()))
+        table = options.get("table", {})
+        cache = table.get(BLOCK_CACHE)
+        has_cache = cache is not None and table.get("no_block_cache") != "true"
+        return MemoryShares(
+            memtable_bytes=int(values["max_write_buffer_number"] * values["write_buffer_size"]),
+            filter_bytes=int(self.budget.filter_bytes(values.get(self.budget.filter_bits, 0.0))),
+            block_cache=block_cache_in(cache) if has_cache and cache is not None else None,
+        )
 
     def workload_changes(self, configuration: Mapping[str, Value]) -> dict[str, Value]:
         """Returns the fields of the workload that a configuration sets."""
@@ -205,12 +237,28 @@ class Space:
     def over(self, base_options: OptionMaps) -> "Space":
         """Returns this space on top of the user's own options, which win over the preset's fixed ones.
 
-        All but the block cache: what memory there is, is the experiment's to say.
+        The block cache keeps the kind and settings of theirs. Its capacity is what the budget leaves, where
+        it is that in this space, and may then be as small a share of the budget as theirs is, so that their
+        own configuration keeps the space's rules.
         """
-        table = {name: text for name, text in base_options.get("table", {}).items() if name != "block_cache"}
-        return replace(
-            self, fixed_options=merged_options(self.fixed_options, {**base_options, "table": table})
-        )
+        table = dict(base_options.get("table", {}))
+        text = table.get(BLOCK_CACHE)
+        if not self.derives_block_cache:
+            cache = self.block_cache if text is None else block_cache_in(text)
+            fixed = merged_options(self.fixed_options, base_options)
+            return replace(self, block_cache=cache, fixed_options=fixed)
+        table.pop(BLOCK_CACHE, None)
+        fixed = merged_options(self.fixed_options, {**base_options, "table": table})
+        share, cache = self.smallest_cache_share, self.block_cache
+        if table.get("no_block_cache") == "true":
+            share = 0.0
+        elif text is not None:
+            cache = block_cache_in(text)
+            share = min(share, cache.capacity_bytes / self.memory_bytes)
+        space = replace(self, block_cache=cache, smallest_cache_share=share, fixed_options=fixed)
+        kept = MemoryBudgetKept(space.budget)
+        rules = tuple(kept if rule.number == kept.number else rule for rule in self.rules)
+        return replace(space, rules=rules)
 
     def _all_values(self, configuration: Mapping[str, Value]) -> dict[str, Value]:
         return self._constants | dict(configuration)

@@ -34,7 +34,7 @@ from rocktune.space.alabed import ALABED_MEMORY_BYTES, alabed_space
 from rocktune.space.catalogue import CATALOGUE, DERIVED
 from rocktune.space.configuration import OptionMaps, Value
 from rocktune.space.dremel import DREMEL_MEMORY_BYTES, dremel_space
-from rocktune.space.fitting import with_fitting_default
+from rocktune.space.fitting import with_fitting_default, with_fitting_memory
 from rocktune.space.flsm import FLSM_MEMORY_BYTES, flsm_space
 from rocktune.space.jia_chen import JIA_CHEN_MEMORY_BYTES, jia_chen_space
 from rocktune.space.knob import ActsOn, Knob, Section
@@ -125,9 +125,19 @@ def space_document(name_or_path: str) -> dict[str, Any]:
 
 
 def space_from_document(
-    document: Mapping[str, Any], memory_bytes: int | None, expected_entries: float
+    document: Mapping[str, Any],
+    memory_bytes: int | None,
+    expected_entries: float,
+    base_options: OptionMaps | None = None,
 ) -> Space:
     """Makes a space from what `space_document` returned.
+
+    Args:
+        document: see there.
+        memory_bytes: see `load_space`.
+        expected_entries: see `load_space`.
+        base_options: the user's own options, over which the space is laid; see `Space.over`. Its defaults
+            then fit the memory budget, and may break another rule because of what the user's options are.
 
     Raises:
         UserError: as `load_space`.
@@ -136,14 +146,19 @@ def space_from_document(
     if "file" not in document:
         preset = _PRESETS[where]
         memory_bytes = preset.memory_bytes if memory_bytes is None else memory_bytes
-        return with_fitting_default(preset.make(memory_bytes, expected_entries))
+        return _fitted(preset.make(memory_bytes, expected_entries), base_options)
     file = validated(SpaceFile, document["file"], where)
     try:
-        return with_fitting_default(
-            _changed(_base(file, memory_bytes, expected_entries), file, Path(where).stem)
-        )
+        changed = _changed(_base(file, memory_bytes, expected_entries), file, Path(where).stem)
+        return _fitted(changed, base_options)
     except UserError as error:
         raise UserError(f"{where}: {error}") from None
+
+
+def _fitted(space: Space, base_options: OptionMaps | None) -> Space:
+    if base_options is None:
+        return with_fitting_default(space)
+    return with_fitting_memory(space.over(base_options))
 
 
 def _base(file: SpaceFile, memory_bytes: int | None, expected_entries: float) -> Space:

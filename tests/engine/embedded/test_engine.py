@@ -246,7 +246,9 @@ def test_bases_are_shared_by_what_acts_on_all_files(
     ):
         engine.open(experiment, configuration, seed=1).close()
         assert bases() == expected
-    engine.open(replace(experiment, base_options={"cf": {"num_levels": "4"}}), Configuration({}), seed=1)
+    theirs = replace(experiment, base_options={"cf": {"num_levels": "4", "write_buffer_size": "33554432"}})
+    engine.open(theirs, Configuration({}), seed=1)
+    engine.open(theirs, DEFAULT.replaced({"num_levels": 4, "write_buffer_size": 64 * MIB}), seed=1)
     engine.open(replace(experiment, scale=8), DEFAULT, seed=1)
     assert bases() == 5
     # A base is made with the shaping knobs of its own configuration and the defaults of all others.

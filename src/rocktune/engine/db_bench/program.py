@@ -13,7 +13,8 @@ from rocktune.engine.db_bench.output import has_assertions, rocksdb_version
 from rocktune.engine.options import without_paths
 from rocktune.engine.processes.process_group import Finished, run_command
 from rocktune.errors import UserError
-from rocktune.space import options_file_text
+from rocktune.space import block_cache_in, options_file_text
+from rocktune.space.block_cache import printed_block_cache
 from rocktune.trial import OptionMaps, Status
 
 _OPEN_TIMEOUT_S = 60.0
@@ -29,7 +30,10 @@ _SECTIONS = {
     '[TableOptions/BlockBasedTable "default"]': "table",
 }
 _PLAIN_NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?")
-_CACHE = re.compile(r"block_cache_options:\s*\n\s*capacity : (\d+)")
+_CACHE = re.compile(
+    r"block_cache_name: (\S+)\s*\n.*?block_cache_options:\s*\n((?:\s+\w+\s*: \S+\s*\n)+)", re.S
+)
+_CACHE_SETTING = re.compile(r"\s+(\w+)\s*: (\S+)")
 
 
 @dataclass(frozen=True)
@@ -94,7 +98,8 @@ class DbBenchProgram:
         """Runs benchmarks on a store with options.
 
         `--options_file` makes db_bench ignore its option flags. `--cache_size=0` leaves the block cache to
-        that file too; elsewhere db_bench would put its own cache in its place.
+        that file too; elsewhere db_bench would put its own cache in its place. A hyper clock cache, which a
+        file cannot hold, is db_bench's.
 
         Args:
             store: directory of the store; the OPTIONS file is written beside it.
@@ -106,13 +111,13 @@ class DbBenchProgram:
             RunFailed: it failed; `invalid` where RocksDB refuses the options.
         """
         options_file = store.with_name("OPTIONS")
-        options_file.write_text(options_file_text(without_paths(options), self.rocksdb_version))
+        in_file, cache_flags = _with_cache_flags(without_paths(options))
+        options_file.write_text(options_file_text(in_file, self.rocksdb_version))
         given = {
             "db": str(store),
             "options_file": str(options_file),
-            "cache_size": "0",
             "stats_interval": str(_NEVER),
-        }
+        } | cache_flags
         command = [
             *limits.prefix,
             self.path,
@@ -153,15 +158,27 @@ class DbBenchProgram:
 def used_options(store: Path) -> OptionMaps:
     """Returns the options that RocksDB wrote down when a store was opened last.
 
-    The block cache's size is from its LOG, for the OPTIONS file says nothing of it.
+    The block cache is from its LOG, for the OPTIONS file says nothing of it.
     """
     newest = max(store.glob("OPTIONS-*"), key=lambda path: int(path.name.partition("-")[2]))
     options = _read_options(newest.read_text(errors="replace"))
     with suppress(OSError):
-        capacity = _CACHE.search((store / "LOG").read_text(errors="replace"))
-        if capacity is not None:
-            options["table"]["block_cache"] = capacity[1]
+        logged = _CACHE.search((store / "LOG").read_text(errors="replace"))
+        if logged is not None:
+            printed = dict(_CACHE_SETTING.findall(logged[2]))
+            options["table"]["block_cache"] = printed_block_cache(logged[1], printed).text
     return options
+
+
+def _with_cache_flags(options: OptionMaps) -> tuple[OptionMaps, Flags]:
+    """Returns the options for a file, and the flags for a block cache."""
+    cache = block_cache_in(options.get("table", {}).get("block_cache", "0"))
+    if cache.kind == "lru":
+        return options, {"cache_size": "0"}
+    table = {name: text for name, text in options["table"].items() if name != "block_cache"}
+    flags = {"cache_type": "hyper_clock_cache", "cache_size": str(cache.capacity_bytes)}
+    shard_bits = dict(cache.settings).get("num_shard_bits")
+    return {**options, "table": table}, flags | ({"cache_numshardbits": shard_bits} if shard_bits else {})
 
 
 def _read_options(text: str) -> OptionMaps:
@@ -179,6 +196,8 @@ def _read_options(text: str) -> OptionMaps:
 
 def _require_read_as_meant(name: str, given: str, used: str) -> None:
     """Refuses what RocksDB's parsers turn into another number, such as -1 into 2^64-1 and 0x10 into 0."""
+    if name == "block_cache" and "=" in given:
+        given, used = (str(block_cache_in(text).capacity_bytes) for text in (given, used))
     numeric = _PLAIN_NUMBER.fullmatch(used) is not None
     negated = given.startswith("-") and not used.startswith("-")
     if numeric and (negated or _PLAIN_NUMBER.fullmatch(given) is None):

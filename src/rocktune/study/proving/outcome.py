@@ -13,13 +13,14 @@ from rocktune.study.measuring.evaluation import TWIN
 from rocktune.study.measuring.loop import EXPLAINED, TIME
 from rocktune.study.proving.ablation import Effect
 from rocktune.study.proving.verification import ROCKSDB_DEFAULTS, Picked, Proof
-from rocktune.study.specs.problem import space_of
+from rocktune.study.specs.problem import own_notes, space_of
 from rocktune.study.specs.spec import StudySpec
 from rocktune.trial import Status
 from rocktune.units import format_scale
 
 PHASES = ("baseline", "search", "pick", "ablate", "prune", "prove")
 SHOWN_FIELDS = ("throughput_ops_s", "read_latency_us_p99", "write_amplification")
+MEMORY_FIELDS = ("memtable_bytes", "block_cache_bytes", "table_reader_bytes", "resident_bytes")
 
 Options = Callable[[Configuration], OptionMaps]
 """Returns the full-size options that a configuration stands for."""
@@ -40,6 +41,8 @@ def conditions(spec: StudySpec, executor: Executor, ledger: Ledger) -> dict[str,
         "engine": executor.version,
         "assertions": executor.version.endswith("assertions on"),
         "search_scale": format_scale(spec.scale),
+        "memory_bytes": spec.memory_bytes,
+        "own_options_notes": own_notes(spec),
     }
 
 
@@ -52,14 +55,17 @@ def proven(spec: StudySpec, proof: Proof, options: Options, scale: int) -> dict[
         options: see `Options`.
         scale: S of the proof.
     """
+    space = space_of(spec)
 
     def side(configuration: Configuration) -> dict[str, Any]:
         failed = [result for result in proof.runs[configuration] if result.status is not Status.OK]
-        fields = dict.fromkeys((*SHOWN_FIELDS, *proof.objective.all_fields))
+        fields = dict.fromkeys((*SHOWN_FIELDS, *MEMORY_FIELDS, *proof.objective.all_fields))
         figures = {field: proof.figure(configuration, field).to_json() for field in fields}
         return {
             "configuration": dict(configuration),
             "options": options(configuration),
+            # RocksDB's defaults name no cache: it makes one of its own choice.
+            "memory": space.memory_shares(options(configuration)).to_json() if configuration else None,
             **figures,
             "keeps_constraints": proof.keeps_constraints(configuration),
             "failures": [f"{result.status}: {result.message}" for result in failed],
@@ -135,6 +141,7 @@ def unproven(spec: StudySpec, baseline: Configuration, options: Options) -> dict
         "baseline": {
             "configuration": dict(baseline),
             "options": options(baseline),
+            "memory": space_of(spec).memory_shares(options(baseline)).to_json(),
             "source": baseline_source(spec),
         },
         "rocksdb_defaults": None,

@@ -5,6 +5,7 @@ import math
 from rocktune.device import DeviceSpec
 from rocktune.objective import objective_named
 from rocktune.space import Configuration, Space, space_from_document
+from rocktune.study.specs.own_options import terms_sentences
 from rocktune.study.specs.spec import ExperimentSpec, StudySpec
 from rocktune.tuners import Problem
 from rocktune.workload import WorkloadSpec
@@ -46,13 +47,21 @@ def space_of(spec: ExperimentSpec) -> Space:
     Raises:
         UserError: there is no such space, or the memory budget is too small for it.
     """
-    space = space_from_document(spec.space, spec.memory_bytes, expected_entries(spec.workload, spec.device))
-    return space.over(spec.base_options) if spec.base_options else space
+    entries = expected_entries(spec.workload, spec.device)
+    return space_from_document(spec.space, spec.memory_bytes, entries, spec.base_options)
 
 
 def baseline_of(spec: ExperimentSpec, space: Space) -> Configuration:
     """Returns the configuration to beat: the user's own as the space sees it, else the space's default."""
     return space.configuration_from_options(spec.base_options) if spec.base_options else space.default()
+
+
+def own_notes(spec: ExperimentSpec) -> list[str]:
+    """Returns what a user has to know of how their OPTIONS file was taken; nothing without one."""
+    if spec.own_terms is None or spec.base_options is None:
+        return []
+    shares = space_of(spec).memory_shares(spec.base_options)
+    return terms_sentences(spec.own_terms, spec.memory_bytes, shares, spec.base_options)
 
 
 def problem_of(spec: StudySpec) -> Problem:

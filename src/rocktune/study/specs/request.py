@@ -15,10 +15,12 @@ from rocktune.engine import (
     table_digest,
 )
 from rocktune.errors import UserError, unknown_name
+from rocktune.space import block_cache_in
 from rocktune.spec_file import Spec, Switch, is_file_name, read_toml, validated
+from rocktune.study.specs.own_options import AskedMemory
 from rocktune.study.specs.spec import VerificationSettings
 from rocktune.table import read_table
-from rocktune.units import parse_scale, parse_seconds
+from rocktune.units import parse_bytes, parse_scale, parse_seconds
 
 FULL_SIZE_BUDGET_S = 2325.0
 """What the search of Dremel's paper measures: 31 configurations, halved at 60, 80 and 100 s."""
@@ -59,6 +61,8 @@ class StudyRequest(Spec):
         budget: the search's measuring time ("3m").
         memory: the memory budget at full size ("1GiB").
         options_file: the user's own OPTIONS file, which is then the baseline.
+        block_cache: the baseline's block cache at full size ("2GiB"), beside an OPTIONS file.
+        shared_cache: the column families of the OPTIONS file share one block cache.
         ledger: URL or SQLite file.
         study: the study's name.
         seed: a whole number from 0.
@@ -82,6 +86,8 @@ class StudyRequest(Spec):
     budget: str | float | None = None
     memory: str | int | None = None
     options_file: str | None = None
+    block_cache: str | int | None = None
+    shared_cache: Switch | None = None
     ledger: str | None = None
     study: str | None = None
     seed: Annotated[int, Field(strict=True, ge=0, lt=1 << 63)] = 1
@@ -180,6 +186,24 @@ def _recorded(table: str | None, interpolate: bool) -> RecordedSpec:
     seconds = read_table(path).conditions.measured_s
     return RecordedSpec(
         table=str(path), digest=table_digest(path), interpolate=interpolate, run_seconds=seconds
+    )
+
+
+def asked_memory(request: StudyRequest) -> AskedMemory:
+    """Returns what a request says of memory.
+
+    Raises:
+        UserError: a size is none, or the baseline's cache is given without an OPTIONS file.
+    """
+    for name in ("block_cache", "shared_cache"):
+        if getattr(request, name) is not None and request.options_file is None:
+            flag = name.replace("_", "-")
+            raise UserError(f"{name}: --{flag} says what an OPTIONS file does not; give --options-file too")
+    cache = request.block_cache
+    return AskedMemory(
+        memory_bytes=None if request.memory is None else parse_bytes(request.memory, "memory"),
+        block_cache=None if cache is None else block_cache_in(cache),
+        shared_cache=bool(request.shared_cache),
     )
 
 

@@ -7,14 +7,23 @@ from pathlib import Path
 from typing import Any
 
 from rocktune.device import DeviceSpec, load_device
-from rocktune.engine import CommandSpec, DbBenchSpec, EngineSpec, RecordedSpec, refuse_inexpressible
+from rocktune.engine import (
+    CommandSpec,
+    DbBenchSpec,
+    EngineSpec,
+    OptionsFile,
+    RecordedSpec,
+    refuse_inexpressible,
+)
 from rocktune.engine.spec import FULL_LENGTH_S
 from rocktune.errors import UserError
 from rocktune.objective import objective_named
-from rocktune.space import OptionMaps, space_document, space_from_document
+from rocktune.space import space_document, space_from_document
+from rocktune.study.specs.own_options import OwnBaseline, own_baseline
 from rocktune.study.specs.problem import expected_entries, problem_of
 from rocktune.study.specs.request import (
     StudyRequest,
+    asked_memory,
     engine_spec,
     require_workload,
     scale_and_budget,
@@ -25,7 +34,7 @@ from rocktune.tuners import tuner_named
 from rocktune.units import format_scale, format_seconds, parse_bytes, parse_scale, parse_seconds
 from rocktune.workload import WorkloadSpec, load_workload
 
-BaseOptions = Callable[[], OptionMaps | None]
+OwnOptions = Callable[[], OptionsFile | None]
 """Reads the request's OPTIONS file; called once all else has been found right."""
 
 SWEEP_MEASURED_S = 180.0
@@ -56,24 +65,24 @@ EVERYTHING = HowToSweep()
 """Every configuration of the space, with the default times."""
 
 
-def _no_base_options() -> OptionMaps | None:
+def _no_own_options() -> OptionsFile | None:
     return None
 
 
-def resolve(request: StudyRequest, name: str, base_options: BaseOptions = _no_base_options) -> StudySpec:
+def resolve(request: StudyRequest, name: str, own_options: OwnOptions = _no_own_options) -> StudySpec:
     """Returns the study that a request comes to.
 
     Args:
         request: what was asked for.
         name: the study's.
-        base_options: see `BaseOptions`.
+        own_options: see `OwnOptions`.
 
     Raises:
         UserError: the first thing that is wrong with it.
     """
     objective_named(request.objective, request.constraints)
     engine = engine_spec(request)
-    conditions = _named(name) | conditions_of(request, engine, base_options)
+    conditions = _named(name) | conditions_of(request, engine, own_options)
     _, budget_s = scale_and_budget(engine, format_scale(conditions["scale"]), request.budget)
     spec = StudySpec(
         **conditions,
@@ -92,7 +101,7 @@ def resolve_sweep(
     request: StudyRequest,
     name: str,
     how: HowToSweep,
-    base_options: BaseOptions = _no_base_options,
+    own_options: OwnOptions = _no_own_options,
 ) -> SweepSpec:
     """Returns the sweep that a request comes to; what it says of tuner, objective and budget is of no effect.
 
@@ -100,13 +109,13 @@ def resolve_sweep(
         request: what was asked for.
         name: the sweep's.
         how: what to measure, and for how long.
-        base_options: see `BaseOptions`.
+        own_options: see `OwnOptions`.
 
     Raises:
         UserError: the first thing that is wrong with it.
     """
     engine = engine_spec(request)
-    conditions = _named(name) | conditions_of(request, engine, base_options)
+    conditions = _named(name) | conditions_of(request, engine, own_options)
     full_size_s = SWEEP_MEASURED_S if engine.runs_continue else FULL_LENGTH_S
     time_scale = engine.time_scale(conditions["scale"])
     if how.warm_up is None:
@@ -142,13 +151,13 @@ def _named(name: str) -> dict[str, str]:
     return {"name": name}
 
 
-def conditions_of(request: StudyRequest, engine: EngineSpec, base_options: BaseOptions) -> dict[str, Any]:
+def conditions_of(request: StudyRequest, engine: EngineSpec, own_options: OwnOptions) -> dict[str, Any]:
     """Returns the fields of `ExperimentSpec` but its name.
 
     Args:
         request: what was asked for.
         engine: the request's.
-        base_options: see `BaseOptions`.
+        own_options: see `OwnOptions`.
 
     Raises:
         UserError: the first thing that is wrong with it.
@@ -158,19 +167,37 @@ def conditions_of(request: StudyRequest, engine: EngineSpec, base_options: BaseO
     workload, device = load_workload(require_workload(request.workload)), load_device(request.device)
     check_engine(engine, workload, device)
     scale, _ = scale_and_budget(engine, request.scale, request.budget)
-    memory_bytes = None if request.memory is None else parse_bytes(request.memory, "memory")
-    document = space_document(request.space)
-    space = space_from_document(document, memory_bytes, expected_entries(workload, device))
+    asked, document = asked_memory(request), space_document(request.space)
+    entries = expected_entries(workload, device)
+    space = space_from_document(document, asked.memory_bytes, entries)
+    file = own_options()
+    own = None if file is None else own_baseline(file, document, entries, asked)
+    if own is not None:
+        _require_budget(document, own, entries)
     return {
         "workload": workload,
         "device": device,
         "engine": engine,
         "space": document,
-        "memory_bytes": space.memory_bytes,
+        "memory_bytes": space.memory_bytes if own is None else own.memory_bytes,
         "scale": scale,
         "seed": request.seed,
-        "base_options": base_options(),
+        "base_options": None if own is None else own.options,
+        "own_terms": None if own is None else own.terms,
     }
+
+
+def _require_budget(document: dict[str, Any], own: OwnBaseline, entries: float) -> None:
+    """Refuses an OPTIONS file with so little memory that no configuration of the space fits it."""
+    try:
+        space_from_document(document, own.memory_bytes, entries, own.options)
+    except UserError as error:
+        if own.terms.memory != "options_file":
+            raise
+        raise UserError(
+            f"{error}; it is what the OPTIONS file's memtables, filters and cache come to; --memory says "
+            "another"
+        ) from None
 
 
 def _recorded_conditions(request: StudyRequest, engine: RecordedSpec) -> dict[str, Any]:

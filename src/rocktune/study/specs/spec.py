@@ -2,12 +2,13 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer
 
 from rocktune.device import DeviceSpec
 from rocktune.engine import EmbeddedSpec, EngineSpec
 from rocktune.space import OptionMaps
 from rocktune.spec_file import Amount, Positive, Spec
+from rocktune.study.specs.own_options import OwnTerms
 from rocktune.workload import WorkloadSpec
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
@@ -69,6 +70,7 @@ class ExperimentSpec(Spec):
         scale: S.
         seed: decides the workload's random numbers and whatever is drawn.
         base_options: the user's own OPTIONS file, which is then the baseline; None for the space's default.
+        own_terms: how `base_options` came to their memory; None without them, and in older ledgers.
     """
 
     name: Name
@@ -80,6 +82,15 @@ class ExperimentSpec(Spec):
     scale: Annotated[int, Field(strict=True, ge=1, le=512)]
     seed: Annotated[int, Field(strict=True, ge=0, lt=1 << 63)]
     base_options: OptionMaps | None = None
+    own_terms: OwnTerms | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_missing_terms(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leaves missing `own_terms` out, so that a study of an older ledger keeps its digest."""
+        document: dict[str, Any] = handler(self)
+        if self.own_terms is None:
+            document.pop("own_terms", None)
+        return document
 
     def age_s(self, full_size_s: float, scale: int | None = None) -> float:
         """Returns the age of a run that models `full_size_s` seconds at full size.

@@ -1,0 +1,156 @@
+#include "rocktune/runner/block_cache.h"
+
+#include <rocksdb/convenience.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <regex>
+#include <unordered_map>
+
+#include "rocktune/runner/option_value.h"
+#include "rocktune/runner/rocksdb_options.h"
+#include "rocktune/runner/run_error.h"
+#include "rocktune/util/rocksdb_compat.h"
+
+namespace rocktune {
+namespace {
+
+constexpr const char* kKind = "kind";
+constexpr const char* kHyperClock = "hyper_clock";
+constexpr const char* kCapacity = "capacity";
+constexpr const char* kShardBits = "num_shard_bits";
+
+using Fields = std::unordered_map<std::string, std::string>;
+
+RunError Invalid(const std::string& problem) {
+  return RunError(RunFailure::kInvalid, "option 'block_cache' (table): " + problem);
+}
+
+std::size_t CapacityIn(const std::string& text) {
+  const std::optional<uint64_t> bytes = ParseOptionBytes(text);
+  if (!bytes) {
+    throw Invalid("'" + text + "' is no number of bytes; write one such as 64M");
+  }
+  return *bytes;
+}
+
+// What a cache says of itself, by name; parts that do not decide how it behaves are left out.
+std::map<std::string, std::string> Printed(const rocksdb::Cache& cache) {
+  static const std::regex line(R"(\s*(\w+)\s*:\s*(\S+)\s*\n)");
+  const std::string text = cache.GetPrintableOptions();
+  std::map<std::string, std::string> fields;
+  for (std::sregex_iterator match(text.begin(), text.end(), line), end; match != end; ++match) {
+    fields[(*match)[1]] = (*match)[2];
+  }
+  fields.erase("memory_allocator");
+  if (const auto strict = fields.find("strict_capacity_limit"); strict != fields.end()) {
+    strict->second = strict->second == "0" ? "false" : "true";
+  }
+  return fields;
+}
+
+std::shared_ptr<rocksdb::Cache> MakeHyperClock(Fields fields) {
+  fields.erase(kKind);
+  const auto capacity = fields.extract(kCapacity);
+  const auto shard_bits = fields.extract(kShardBits);
+  if (!fields.empty() || !capacity) {
+    throw Invalid("a hyper_clock cache has a capacity, may have num_shard_bits, and nothing else");
+  }
+  int bits = -1;
+  if (shard_bits) {
+    bits = static_cast<int>(CapacityIn(shard_bits.mapped()));
+  }
+  std::shared_ptr<rocksdb::Cache> cache = NewHyperClockCache(CapacityIn(capacity.mapped()), bits);
+  if (cache == nullptr) {
+    throw Invalid("RocksDB " + RocksDbVersion() + " has no hyper_clock cache that sizes itself");
+  }
+  return cache;
+}
+
+std::shared_ptr<rocksdb::Cache> MakeLru(const std::string& text, const Fields& fields) {
+  if (!fields.contains(kCapacity)) {
+    throw Invalid("'" + text + "' has no capacity");
+  }
+  CapacityIn(fields.at(kCapacity));
+  std::shared_ptr<rocksdb::Cache> cache;
+  const rocksdb::Status status = rocksdb::Cache::CreateFromString(StrictConfigOptions(), text, &cache);
+  if (!status.ok() || cache == nullptr) {
+    throw Invalid("RocksDB " + RocksDbVersion() + " refuses '" + text + "': " + status.ToString());
+  }
+  // RocksDB's parser takes "0x4" for 0.
+  const std::map<std::string, std::string> printed = Printed(*cache);
+  for (const auto& [name, value] : fields) {
+    const auto read = printed.find(name);
+    const bool automatic = name == kShardBits && value == "-1";
+    if (read != printed.end() && !automatic && !SameOptionValue(value, read->second)) {
+      throw Invalid("RocksDB reads " + name + "='" + value + "' as '" + read->second + "'");
+    }
+  }
+  return cache;
+}
+
+// The cache that RocksDB makes of this kind and capacity if nothing else is said.
+std::shared_ptr<rocksdb::Cache> Plain(bool hyper_clock, std::size_t capacity) {
+  return hyper_clock ? NewHyperClockCache(capacity, -1) : rocksdb::NewLRUCache(capacity);
+}
+
+}  // namespace
+
+std::shared_ptr<rocksdb::Cache> MakeBlockCache(const std::string& text) {
+  if (text == "null" || text == "nullptr") {
+    return nullptr;
+  }
+  if (text.find("://") != std::string::npos) {
+    throw Invalid("'" + text + "' is a cache that only its own application has; write its size instead");
+  }
+  if (text.find('=') == std::string::npos) {
+    return rocksdb::NewLRUCache(CapacityIn(text));
+  }
+  Fields fields;
+  if (!rocksdb::StringToMap(text, &fields).ok()) {
+    throw Invalid("'" + text + "' is neither a size nor a list such as capacity=64M;num_shard_bits=4");
+  }
+  const auto kind = fields.find(kKind);
+  if (kind == fields.end()) {
+    return MakeLru(text, fields);
+  }
+  if (kind->second != kHyperClock) {
+    throw Invalid("'" + kind->second + "' is no kind of cache; leave kind out for an LRU cache");
+  }
+  return MakeHyperClock(fields);
+}
+
+std::string BlockCacheText(const rocksdb::Cache& cache) {
+  const bool hyper_clock = std::string(cache.Name()).find("HyperClockCache") != std::string::npos;
+  const std::string capacity = std::to_string(cache.GetCapacity());
+  std::string text = hyper_clock ? std::string(kKind) + "=" + kHyperClock + ";" : "";
+  std::string others;
+  const std::shared_ptr<rocksdb::Cache> plain = Plain(hyper_clock, cache.GetCapacity());
+  if (plain != nullptr) {
+    const std::map<std::string, std::string> usual = Printed(*plain);
+    for (const auto& [name, value] : Printed(cache)) {
+      const auto found = usual.find(name);
+      if (name != kCapacity && (found == usual.end() || found->second != value)) {
+        others += ";";
+        others += name;
+        others += "=";
+        others += value;
+      }
+    }
+  }
+  if (text.empty() && others.empty()) {
+    return capacity;
+  }
+  return text + kCapacity + "=" + capacity + others;
+}
+
+bool SameBlockCache(const std::string& given, const std::string& read) {
+  const std::shared_ptr<rocksdb::Cache> first = MakeBlockCache(given);
+  const std::shared_ptr<rocksdb::Cache> second = MakeBlockCache(read);
+  // "null" is answered by RocksDB with a cache of its own choice.
+  return first == nullptr || (second != nullptr && BlockCacheText(*first) == BlockCacheText(*second));
+}
+
+}  // namespace rocktune

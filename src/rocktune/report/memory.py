@@ -1,0 +1,91 @@
+"""The memory of the compared configurations: what each may take, and what it took in the proof."""
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+from rocktune.report import findings
+from rocktune.report.figures import SIDES
+from rocktune.units import format_bytes
+
+_MEASURED = {
+    "memtable_bytes": "Memtables, measured",
+    "block_cache_bytes": "Block cache, measured",
+    "table_reader_bytes": "Table readers, measured",
+    "resident_bytes": "Resident, measured",
+}
+_LIMITS = {
+    "memtable_bytes": "Memtables, at most",
+    "filter_bytes": "Filters, expected",
+    "block_cache": "Block cache",
+    "total_bytes": "Together, at full size",
+}
+
+
+def memory_rows(outcome: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
+    """Returns a label and a text for each side, first what a side may take, then what it took.
+
+    Sides are those of `SIDES` that the outcome has. Outcomes of older ledgers have no rows.
+    """
+    sides = [outcome[side] for side in SIDES if outcome.get(side)]
+    if not any(side.get("memory") for side in sides):
+        return []
+    rows = [(label, [_limit(side.get("memory"), name) for side in sides]) for name, label in _LIMITS.items()]
+    for field, label in _MEASURED.items():
+        texts = [findings.format_field(field, (side.get(field) or {}).get("value")) for side in sides]
+        if set(texts) != {findings.UNKNOWN}:
+            rows.append((f"{label} {findings.scale_phrase(outcome)}", texts))
+    return rows
+
+
+def _limit(shares: Mapping[str, Any] | None, name: str) -> str:
+    if shares is None:
+        return "RocksDB's own" if name == "block_cache" else findings.UNKNOWN
+    value = shares[name]
+    if name != "block_cache":
+        return format_bytes(value)
+    if value is None:
+        return "none"
+    settings = "".join(f", {setting}={text}" for setting, text in value["settings"].items())
+    kind = "LRU" if value["kind"] == "lru" else str(value["kind"]).replace("_", " ")
+    return f"{format_bytes(value['capacity_bytes'])} ({kind}{settings})"
+
+
+def memory_sentence(outcome: Mapping[str, Any]) -> str:
+    """Returns whether winner and baseline had equal memory, with the figures; "" where it is not known."""
+    shares = [(outcome.get(side) or {}).get("memory") for side in ("best", "baseline")]
+    if not all(shares):
+        return ""
+    tuned, baseline = (int(share["total_bytes"]) for share in shares if share)
+    if tuned == baseline:
+        return f"Baseline and tuned configuration had equal memory: {format_bytes(tuned)} at full size."
+    return (
+        f"The tuned configuration may take {format_bytes(tuned)} of memory and the baseline "
+        f"{format_bytes(baseline)}, at full size."
+    )
+
+
+def memory_section(outcome: Mapping[str, Any]) -> str:
+    """Returns the HTML section on memory; "" where nothing is known of it."""
+    rows = memory_rows(outcome)
+    if not rows:
+        return ""
+    heads = "".join(
+        f'<th class="number">{escape(name)}</th>' for side, name in SIDES.items() if outcome.get(side)
+    )
+    notes = "".join(f"<li>{escape(note)}</li>" for note in outcome.get("own_options_notes") or ())
+    return (
+        f'<section><h2>Memory</h2>\n<p class="note">{escape(memory_sentence(outcome))} '
+        "Measured values are means over the runs of the final proof.</p>\n"
+        f'<div class="scroll"><table><thead><tr><th></th>{heads}</tr></thead><tbody>{_body(rows)}</tbody>'
+        f"</table></div>\n{f'<ul>{notes}</ul>' if notes else ''}</section>\n"
+    )
+
+
+def _body(rows: Sequence[tuple[str, Sequence[str]]]) -> str:
+    return "".join(
+        f"<tr><td>{escape(label)}</td>"
+        + "".join(f'<td class="number">{escape(text)}</td>' for text in texts)
+        + "</tr>"
+        for label, texts in rows
+    )

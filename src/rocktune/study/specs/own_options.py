@@ -1,0 +1,252 @@
+"""The user's own OPTIONS file as a study's baseline: what the file cannot say is made equal on both sides."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from rocktune.engine import OptionsFile
+from rocktune.errors import UserError
+from rocktune.space import (
+    BlockCache,
+    MemoryShares,
+    OptionMaps,
+    Space,
+    block_cache_in,
+    is_block_cache,
+    merged_options,
+    space_from_document,
+)
+from rocktune.spec_file import Spec, Switch
+from rocktune.units import format_bytes
+
+DEFAULT_FAMILY = "default"
+_NEVER_IN_A_FILE = ("write buffer manager", "Env", "SstFileManager", "row cache")
+
+CacheSource = Literal["options_file", "asked", "search", "none"]
+MemorySource = Literal["options_file", "asked", "space"]
+
+
+class OwnTerms(Spec):
+    """States where the memory of a baseline from an OPTIONS file comes from, and what the file did not give.
+
+    Attributes:
+        family: the column family that is measured.
+        other_families: those that are not.
+        families_with_cache: how many families the file gives a block cache.
+        shared_cache: whether they share one cache; RocksDB's loader makes one for each.
+        cache: the block cache's source: the file, the user's flag, what the search's budget leaves, or "none"
+            for a store without one.
+        memory: the budget's source: the file's memtables, filters and cache, the user's flag, or the space.
+        left_out: names of options in the file that are not used.
+    """
+
+    family: str
+    other_families: tuple[str, ...] = ()
+    families_with_cache: int = 0
+    shared_cache: Switch = False
+    cache: CacheSource
+    memory: MemorySource
+    left_out: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class AskedMemory:
+    """What the user says of memory beside an OPTIONS file.
+
+    Attributes:
+        memory_bytes: the budget; None for what the file comes to.
+        block_cache: the baseline's cache; None for the file's.
+        shared_cache: the file's families share one cache.
+    """
+
+    memory_bytes: int | None = None
+    block_cache: BlockCache | None = None
+    shared_cache: bool = False
+
+
+@dataclass(frozen=True)
+class OwnBaseline:
+    """A baseline from an OPTIONS file.
+
+    Attributes:
+        options: full size; with the block cache, unless the store has none.
+        memory_bytes: the budget of the search.
+        terms: how these came about.
+    """
+
+    options: OptionMaps
+    memory_bytes: int
+    terms: OwnTerms
+
+
+def own_baseline(
+    file: OptionsFile, space_document: Mapping[str, Any], expected_entries: float, asked: AskedMemory
+) -> OwnBaseline:
+    """Returns the baseline that an OPTIONS file comes to.
+
+    The block cache is what the user asked for, else the file's, else what the search's budget leaves beside
+    the file's memtables and filters. The budget is what the user asked for, else what the file's memtables,
+    filters and cache come to. So winner and baseline have equal memory unless the user asked for other.
+
+    Args:
+        file: as it was read.
+        space_document: of the search; see `rocktune.space.space_document`.
+        expected_entries: keys that have filter bits.
+        asked: see `AskedMemory`.
+
+    Raises:
+        UserError: the file has no family "default", its families' shared caches differ, or its memtables and
+            filters leave nothing for a cache.
+    """
+    options = _family(file)
+    space = space_from_document(space_document, asked.memory_bytes, expected_entries)
+    without_cache = _without_cache(options)
+    cache_source: CacheSource
+    if options["table"].get("no_block_cache") == "true":
+        if asked.block_cache is not None:
+            raise UserError("block_cache: the OPTIONS file says no_block_cache=true; leave one of them out")
+        completed, cache_source = without_cache, "none"
+    elif asked.block_cache is not None:
+        completed, cache_source = _with_cache(without_cache, asked.block_cache), "asked"
+    elif (found := _file_cache(file, asked.shared_cache)) is not None:
+        completed, cache_source = _with_cache(without_cache, found), "options_file"
+    else:
+        completed, cache_source = _with_cache(without_cache, _cache_of_search(space, options)), "search"
+    memory_bytes, memory_source = _memory(space, completed, cache_source, asked.memory_bytes)
+    terms = OwnTerms(
+        family=DEFAULT_FAMILY,
+        other_families=tuple(name for name in file.column_families if name != DEFAULT_FAMILY),
+        families_with_cache=len(_caches(file)),
+        shared_cache=asked.shared_cache,
+        cache=cache_source,
+        memory=memory_source,
+        left_out=file.ignored,
+    )
+    return OwnBaseline(completed, memory_bytes, terms)
+
+
+def _family(file: OptionsFile) -> OptionMaps:
+    if DEFAULT_FAMILY not in file.column_families:
+        named = ", ".join(sorted(file.column_families)) or "none"
+        raise UserError(f"options_file: has no column family '{DEFAULT_FAMILY}', only {named}")
+    return merged_options(file.column_families[DEFAULT_FAMILY])
+
+
+def _without_cache(options: OptionMaps) -> OptionMaps:
+    table = {name: text for name, text in options["table"].items() if name != "block_cache"}
+    return {**options, "table": table}
+
+
+def _with_cache(options: OptionMaps, cache: BlockCache) -> OptionMaps:
+    return merged_options(options, {"table": {"block_cache": cache.text}})
+
+
+def _caches(file: OptionsFile) -> dict[str, BlockCache]:
+    texts = {name: family["table"].get("block_cache", "") for name, family in file.column_families.items()}
+    return {name: block_cache_in(text) for name, text in texts.items() if is_block_cache(text)}
+
+
+def _file_cache(file: OptionsFile, shared: bool) -> BlockCache | None:
+    """Returns the cache of family "default", or the one that all families share; None where there is none."""
+    caches = _caches(file)
+    if not shared:
+        return caches.get(DEFAULT_FAMILY)
+    if len(set(caches.values())) > 1:
+        named = ", ".join(f"{name} {cache.shown}" for name, cache in sorted(caches.items()))
+        raise UserError(
+            f"shared_cache: the families' caches differ ({named}), so they are not one; "
+            "say its size with --block-cache, or leave --shared-cache out"
+        )
+    return next(iter(caches.values()), None)
+
+
+def _cache_of_search(space: Space, options: OptionMaps) -> BlockCache:
+    """Returns the cache with which a configuration takes as much memory as the search gives to its own."""
+    if not space.derives_block_cache:
+        return block_cache_in(space.options(space.default())["table"]["block_cache"])
+    shares = space.memory_shares(_without_cache(options))
+    left_bytes = space.memory_bytes - shares.total_bytes
+    if left_bytes <= 0:
+        raise UserError(
+            f"options_file: its memtables may take {format_bytes(shares.memtable_bytes)} and its filters "
+            f"{format_bytes(shares.filter_bytes)}, which leaves no block cache of the search's "
+            f"{format_bytes(space.memory_bytes)}; say the store's cache with --block-cache, or the budget "
+            "with --memory"
+        )
+    return BlockCache(left_bytes)
+
+
+def _memory(
+    space: Space, options: OptionMaps, cache_source: CacheSource, asked_bytes: int | None
+) -> tuple[int, MemorySource]:
+    if asked_bytes is not None:
+        return asked_bytes, "asked"
+    # Where the cache is a knob or pinned, the space says what it may be.
+    if cache_source == "search" or not space.derives_block_cache:
+        return space.memory_bytes, "space"
+    return space.memory_shares(options).total_bytes, "options_file"
+
+
+def terms_sentences(
+    terms: OwnTerms, memory_bytes: int, shares: MemoryShares, options: OptionMaps
+) -> list[str]:
+    """Returns what a user has to know of how their OPTIONS file was taken, one sentence each.
+
+    Args:
+        terms: of the baseline.
+        memory_bytes: the budget.
+        shares: the baseline's memory.
+        options: the baseline's, at full size.
+    """
+    return [
+        *_cache_sentences(terms, shares),
+        _budget_sentence(terms, memory_bytes, shares),
+        *_other_sentences(terms, options),
+    ]
+
+
+def _cache_sentences(terms: OwnTerms, shares: MemoryShares) -> Iterator[str]:
+    source = {
+        "options_file": "as the OPTIONS file says",
+        "asked": "as --block-cache says",
+        "search": "what the search's memory leaves, for the OPTIONS file has none (see --block-cache)",
+    }
+    if shares.block_cache is None:
+        yield "Block cache: none on either side, as the OPTIONS file says."
+    else:
+        yield f"Block cache of the baseline: {shares.block_cache.shown}, {source[terms.cache]}."
+    if terms.families_with_cache > 1 or (terms.families_with_cache and terms.other_families):
+        if terms.shared_cache:
+            yield "The file's column families share one block cache, as --shared-cache says."
+        else:
+            yield (
+                f"The file gives {terms.families_with_cache} of its column families a block cache, one each: "
+                "a file cannot say that they are shared (--shared-cache does)."
+            )
+
+
+def _budget_sentence(terms: OwnTerms, memory_bytes: int, shares: MemoryShares) -> str:
+    source = {
+        "options_file": "what the file's memtables, filters and cache come to",
+        "asked": "as --memory says",
+        "space": "the search's own",
+    }
+    budget = f"Memory budget: {format_bytes(memory_bytes)}, {source[terms.memory]}"
+    if shares.total_bytes == memory_bytes:
+        return f"{budget}; baseline and winner have the same."
+    return f"{budget}; the baseline may take {format_bytes(shares.total_bytes)}, because you said so."
+
+
+def _other_sentences(terms: OwnTerms, options: OptionMaps) -> Iterator[str]:
+    rate = options.get("db", {}).get("rate_limiter_bytes_per_sec", "0")
+    absent = list(_NEVER_IN_A_FILE)
+    if rate != "0":
+        yield f"Rate limiter: {format_bytes(int(rate))}/s on both sides, as the OPTIONS file says."
+    else:
+        absent.insert(0, "rate limiter")
+    yield f"Not in an OPTIONS file, and so absent on both sides: {', '.join(absent)}."
+    if terms.other_families:
+        named = ", ".join(terms.other_families)
+        yield f"Measured is column family '{terms.family}'; the file's others are left out: {named}."
+    if terms.left_out:
+        yield f"Left out of the file: {', '.join(terms.left_out)}."

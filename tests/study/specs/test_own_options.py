@@ -1,0 +1,188 @@
+import contextlib
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from rocktune.engine import OptionsFile
+from rocktune.errors import UserError
+from rocktune.space import BlockCache, OptionMaps, Space, space_document, space_from_document
+from rocktune.study import make_request, own_notes, resolve, space_of
+from rocktune.study.specs.own_options import AskedMemory, OwnBaseline, own_baseline
+from rocktune.study.specs.spec import StudySpec
+from rocktune.units import MIB
+
+DREMEL = space_document("dremel")
+KEYS = 1e7
+
+
+def options(cache: str | None = None, **table: str) -> OptionMaps:
+    """Two memtables of 64 MiB and filters of 10 bits a key."""
+    table = {"filter_policy": "bloomfilter:10:false"} | table
+    if cache is not None:
+        table["block_cache"] = cache
+    return {
+        "db": {"max_background_jobs": "4"},
+        "cf": {"write_buffer_size": str(64 * MIB), "max_write_buffer_number": "2"},
+        "table": table,
+    }
+
+
+def file(*caches: str | None, **families: OptionMaps) -> OptionsFile:
+    named = {"default": options(*caches)} | families
+    return OptionsFile("7.8.3", named, ("listeners",))
+
+
+def baseline(of: OptionsFile, **asked: Any) -> OwnBaseline:
+    return own_baseline(of, DREMEL, KEYS, AskedMemory(**asked))
+
+
+FILTER_BYTES = 12_500_000
+TAKEN = 2 * 64 * MIB + FILTER_BYTES
+
+
+def test_the_files_cache_and_memory_are_used() -> None:
+    own = baseline(file("capacity=512M;num_shard_bits=4"))
+    assert own.options["table"]["block_cache"] == f"capacity={512 * MIB};num_shard_bits=4"
+    assert own.memory_bytes == TAKEN + 512 * MIB
+    assert (own.terms.cache, own.terms.memory) == ("options_file", "options_file")
+
+
+def test_a_file_without_a_cache_gets_what_the_search_leaves() -> None:
+    own = baseline(file())
+    assert own.memory_bytes == 1000 * MIB
+    assert own.options["table"]["block_cache"] == str(1000 * MIB - TAKEN)
+    assert (own.terms.cache, own.terms.memory) == ("search", "space")
+    given = baseline(file(), memory_bytes=2000 * MIB)
+    assert given.options["table"]["block_cache"] == str(2000 * MIB - TAKEN)
+    assert given.terms.memory == "asked"
+    assert baseline(file("nullptr")) == own
+
+
+def test_what_the_user_says_of_the_cache_comes_first() -> None:
+    for of in (file(), file("64M")):
+        own = baseline(of, block_cache=BlockCache(256 * MIB))
+        assert own.options["table"]["block_cache"] == str(256 * MIB)
+        assert own.memory_bytes == TAKEN + 256 * MIB
+        assert own.terms.cache == "asked"
+
+
+def test_a_store_without_a_cache_keeps_none_on_either_side() -> None:
+    own = baseline(OptionsFile("7.8.3", {"default": options(no_block_cache="true")}, ()))
+    assert "block_cache" not in own.options["table"]
+    assert own.memory_bytes == TAKEN
+    space = space_from_document(DREMEL, own.memory_bytes, KEYS, own.options)
+    tuned = space.options(space.default())
+    assert tuned["table"]["no_block_cache"] == "true"
+    assert "block_cache" not in tuned["table"]
+    with pytest.raises(UserError, match="no_block_cache=true"):
+        baseline(
+            OptionsFile("7.8.3", {"default": options(no_block_cache="true")}, ()),
+            block_cache=BlockCache(MIB),
+        )
+
+
+def test_families_share_a_cache_only_where_the_user_says_so() -> None:
+    both = file("1G", other=options("1G"))
+    assert baseline(both).terms.families_with_cache == 2
+    assert baseline(file(None, other=options("1G"))).terms.cache == "search"
+    shared = baseline(file(None, other=options("1G")), shared_cache=True)
+    assert shared.options["table"]["block_cache"] == str(1024 * MIB)
+    with pytest.raises(UserError, match=r"caches differ \(default 1GiB \(LRU\), other 2GiB \(LRU\)\)"):
+        baseline(file("1G", other=options("2G")), shared_cache=True)
+
+
+def test_memtables_beyond_the_budget_are_refused_with_the_way_out() -> None:
+    large = options()
+    large["cf"]["write_buffer_size"] = str(1024 * MIB)
+    with pytest.raises(UserError, match=r"may take 2GiB .* say the store's cache with --block-cache"):
+        baseline(OptionsFile("7.8.3", {"default": large}, ()))
+
+
+def test_a_file_without_family_default_is_refused() -> None:
+    with pytest.raises(UserError, match="no column family 'default', only meta"):
+        baseline(OptionsFile("7.8.3", {"meta": options()}, ()))
+
+
+def _study(of: OptionsFile, **given: Any) -> StudySpec:
+    request = {"workload": "ycsb-a", "scale": "1/64", "options_file": "OPTIONS"} | given
+    return resolve(make_request(request), "study", lambda: of)
+
+
+@given(
+    buffer_mib=st.integers(1, 512),
+    buffers=st.integers(1, 12),
+    bits=st.floats(0, 20).map(lambda bits: round(bits, 1)),
+    cache_bytes=st.integers(1, 1 << 36),
+    settings=st.sampled_from(["", ";num_shard_bits=3"]),
+    memory_mib=st.none() | st.integers(1024, 65536),
+)
+def test_winner_and_baseline_have_the_same_memory_and_cache(
+    buffer_mib: int, buffers: int, bits: float, cache_bytes: int, settings: str, memory_mib: int | None
+) -> None:
+    """The baseline's own values, laid over its file as a winner's are, give its memory and cache."""
+    text = f"capacity={cache_bytes}{settings}" if settings else str(cache_bytes)
+    theirs = {
+        "db": {},
+        "cf": {"write_buffer_size": str(buffer_mib * MIB), "max_write_buffer_number": str(buffers)},
+        "table": {"filter_policy": f"bloomfilter:{bits}:false", "block_cache": text},
+    }
+    asked = AskedMemory(None if memory_mib is None else memory_mib * MIB)
+    own = own_baseline(OptionsFile("7.8.3", {"default": theirs}, ()), DREMEL, KEYS, asked)
+    assert own.options["table"]["block_cache"] == text
+    space = None
+    with contextlib.suppress(UserError):  # no configuration of the space fits so small a budget
+        space = space_from_document(DREMEL, own.memory_bytes, KEYS, own.options)
+    assume(space is not None)
+    assert space is not None
+    _require_equal_memory(space, own, settings, memory_mib is None)
+
+
+def _require_equal_memory(space: Space, own: OwnBaseline, settings: str, as_in_file: bool) -> None:
+    same = space.configuration_from_options(own.options)
+    if as_in_file:
+        laid_over = space.options(same)
+        assert laid_over["table"]["block_cache"] == own.options["table"]["block_cache"]
+        assert space.memory_shares(laid_over) == space.memory_shares(own.options)
+        assert not [line for line in space.broken_rules(same) if "block cache" in line]
+    tuned = space.options(space.default())
+    assert space.memory_shares(tuned).total_bytes == own.memory_bytes
+    assert tuned["table"]["block_cache"].endswith(settings)
+
+
+def test_a_study_says_how_the_file_was_taken() -> None:
+    spec = _study(file("512M", other=options("1G")))
+    assert own_notes(spec) == [
+        "Block cache of the baseline: 512MiB (LRU), as the OPTIONS file says.",
+        "The file gives 2 of its column families a block cache, one each: a file cannot say that they are "
+        "shared (--shared-cache does).",
+        own_notes(spec)[2],
+        "Not in an OPTIONS file, and so absent on both sides: rate limiter, write buffer manager, Env, "
+        "SstFileManager, row cache.",
+        "Measured is column family 'default'; the file's others are left out: other.",
+        "Left out of the file: listeners.",
+    ]
+    assert own_notes(spec)[2].endswith(
+        "what the file's memtables, filters and cache come to; baseline and winner have the same."
+    )
+    assert "because you said so" in own_notes(_study(file("512M"), memory="4GiB"))[1]
+    limited = file("512M")
+    limited.column_families["default"]["db"]["rate_limiter_bytes_per_sec"] = str(100 * MIB)
+    assert "Rate limiter: 100MiB/s on both sides, as the OPTIONS file says." in own_notes(_study(limited))
+    assert space_of(spec).memory_bytes == spec.memory_bytes
+
+
+def test_studies_without_a_file_are_recorded_as_before() -> None:
+    spec = resolve(make_request({"workload": "ycsb-a", "scale": "1/64"}), "study")
+    assert "own_terms" not in spec.model_dump(mode="json")
+    assert own_notes(spec) == []
+    of = _study(file("512M"))
+    assert StudySpec.model_validate(of.model_dump(mode="json")) == of
+
+
+def test_flags_of_a_file_need_one() -> None:
+    for name, value in (("block_cache", "1GiB"), ("shared_cache", True)):
+        request = make_request({"workload": "ycsb-a", name: value})
+        with pytest.raises(UserError, match=f"{name}: .* give --options-file too"):
+            resolve(request, "study")

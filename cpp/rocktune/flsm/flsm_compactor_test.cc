@@ -54,7 +54,7 @@ TEST(FlsmCompactorTest, ADeeperTreeIsToldOfBeforeItIsThere) {
     }
     ASSERT_TRUE(db->Flush(rocksdb::FlushOptions()).ok());
     compactor.OnUntold();
-    compactor.WaitUntilSettled();
+    ASSERT_TRUE(compactor.WaitUntilSettled().ok());
   }
   compactor.Stop();
   ASSERT_GE(compactor.Shape().LevelsInUse(), 2) << ToText(compactor.Shape());

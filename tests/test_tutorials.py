@@ -12,10 +12,18 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PROGRAMS = {"rocktune": (sys.executable, "-m", "rocktune.cli.main"), "python": (sys.executable,)}
 TUTORIALS = [ROOT / "README.md", *sorted((ROOT / "docs" / "tutorials").glob("*.md"))]
+# The others tune, prove, export and govern in the fast tier; what only these call has tests of its own there.
+SLOW = {"README", "compare-tuners", "shape-your-store", "tune-my-service"}
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("tutorial", TUTORIALS, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "tutorial",
+    [
+        pytest.param(path, id=path.stem, marks=[pytest.mark.slow] if path.stem in SLOW else [])
+        for path in TUTORIALS
+    ],
+)
 def test_every_command_of_the_tutorial_works(tutorial: Path, tmp_path: Path) -> None:
     text = tutorial.read_text()
     for name, content in re.findall(r"```\w+ file=(\S+)\n(.*?)```", text, re.DOTALL):

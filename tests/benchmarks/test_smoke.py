@@ -1,4 +1,4 @@
-"""Benchmarks as people start them, with --quick. All of them: pytest tests/benchmarks -m every_benchmark."""
+"""Benchmarks as people start them, with --quick. All of them: pytest tests/benchmarks -m slow."""
 
 import dataclasses
 import json
@@ -104,7 +104,7 @@ def test_smoke_run(name: str, tmp_path: Path) -> None:
     check_claims(name, tmp_path)
 
 
-@pytest.mark.every_benchmark
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in BENCHMARKS if name not in IN_EVERY_RUN])
 def test_smoke_run_of_the_others(name: str, tmp_path: Path) -> None:
     skip_without_its_program(name)

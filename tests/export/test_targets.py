@@ -229,6 +229,33 @@ def test_db_bench_accepts_every_flag(preset: str, tmp_path: Path) -> None:
     assert "micros/op" in done.stdout
 
 
+def test_the_db_bench_script_leaves_no_store_that_nobody_named(tmp_path: Path) -> None:
+    program = tmp_path / "bin" / "db_bench"
+    program.parent.mkdir()
+    program.write_text('#!/bin/sh\nmkdir -p "${1#--db=}" && echo "$1"\n')
+    program.chmod(0o755)
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    script = tmp_path / "bench.sh"
+    script.write_text(db_bench_script({}, "7.8.3", load_workload("ycsb-e"), 1, "# head"))
+
+    def directories(**named: str) -> set[str]:
+        environment = {"TMPDIR": str(temporary), "PATH": f"{program.parent}:/usr/bin:/bin"} | named
+        done = subprocess.run(
+            ["/bin/sh", str(script)], env=environment, capture_output=True, text=True, check=True
+        )
+        return {line.removeprefix("--db=") for line in done.stdout.splitlines()}
+
+    (own,) = directories()
+    (other,) = directories()
+    assert own != other
+    assert Path(own).is_relative_to(temporary)
+    assert not list(temporary.iterdir())
+    named = tmp_path / "named"
+    assert directories(DB=str(named)) == {str(named)}
+    assert named.is_dir()
+
+
 def test_every_preset_can_be_written() -> None:
     for name in workload_names():
         assert "--benchmarks=" in db_bench_script({}, "7.8.3", load_workload(name), 1, "# head")

@@ -13,10 +13,19 @@ import pytest
 from rocktune.tuners import tuner_names
 
 PROGRAM = Path(__file__).with_name("killed_search.py")
+# Their kin ga and tpe stay in the fast tier.
+SLOW = {"epsilon-constraint", "nsga2", "optuna:CmaEsSampler", "optuna:QMCSampler", "weighted-sum"}
+
+
+def _marks(name: str) -> list[pytest.MarkDecorator]:
+    if name.endswith("bo"):
+        return [pytest.mark.bo]
+    return [pytest.mark.slow] if name in SLOW else []
+
+
 NAMES = [
-    *(pytest.param(name, marks=[pytest.mark.bo] if name.endswith("bo") else []) for name in tuner_names()),
-    "optuna:QMCSampler",
-    "optuna:CmaEsSampler",
+    pytest.param(name, marks=_marks(name))
+    for name in (*tuner_names(), "optuna:QMCSampler", "optuna:CmaEsSampler")
 ]
 
 

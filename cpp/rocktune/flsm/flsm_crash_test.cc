@@ -7,7 +7,6 @@
 #include <rocksdb/utilities/options_util.h>
 
 #include <cstdint>
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -27,12 +26,6 @@ constexpr uint64_t kBetweenKills = 700;
 constexpr uint64_t kChangesPolicyAfter = 97;
 constexpr int kSizeRatio = 3;
 constexpr const char* kLatest = "latest";
-
-// More of them is a matter of time: ROCKTUNE_KILLS.
-int Kills() {
-  const char* kills = std::getenv("ROCKTUNE_KILLS");
-  return kills == nullptr ? 6 : std::stoi(kills);
-}
 
 constexpr const char* kFiles = "files";
 

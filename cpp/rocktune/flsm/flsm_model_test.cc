@@ -216,7 +216,8 @@ TEST_P(FlsmModelTest, DiffersFromAMapInNothing) {
   ExpectShapeAsRocksDbSays();
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, FlsmModelTest, testing::Range(0, 6));
+INSTANTIATE_TEST_SUITE_P(Seeds, FlsmModelTest, testing::Range(0, 2));
+INSTANTIATE_TEST_SUITE_P(SlowSeeds, FlsmModelTest, testing::Range(2, 20));
 
 }  // namespace
 }  // namespace rocktune

@@ -88,10 +88,7 @@ class HeldCompactions {
 
 class GovernedDbTest : public testing::Test {
  protected:
-  GovernedDbTest() {
-    std::filesystem::remove_all(directory_);  // what a run that was killed left
-    db_options_.level0_slowdown_writes_trigger = 21;
-  }
+  GovernedDbTest() { db_options_.level0_slowdown_writes_trigger = 21; }
   ~GovernedDbTest() override {
     governor_.reset();
     db_.reset();
@@ -156,9 +153,12 @@ class GovernedDbTest : public testing::Test {
   }
   bool CompactionsOff() const { return db_->GetOptions().disable_auto_compactions; }
 
-  const std::string directory_ = testing::TempDir() + "governor-" +
-                                 testing::UnitTest::GetInstance()->current_test_info()->test_suite_name() +
-                                 "-" + testing::UnitTest::GetInstance()->current_test_info()->name();
+  static std::string NewDirectory() {
+    std::string pattern = testing::TempDir() + "governor-XXXXXX";
+    return mkdtemp(pattern.data());
+  }
+
+  const std::string directory_ = NewDirectory();
   rocksdb::Options db_options_;  // of the next Open
   std::shared_ptr<FakeClock> clock_ = std::make_shared<FakeClock>();
   std::unique_ptr<RefusingDb> db_;

@@ -25,7 +25,6 @@ namespace {
 
 constexpr uint64_t kFirstKill = 3000;
 constexpr uint64_t kBetweenKills = 1700;
-constexpr int kKills = 5;
 
 struct Case {
   GovernorMode mode;
@@ -118,7 +117,7 @@ class GovernorCrashTest : public testing::TestWithParam<Case> {
 };
 
 TEST_P(GovernorCrashTest, LosesNothing) {
-  for (int kill = 0; kill < kKills; ++kill) {
+  for (int kill = 0; kill < Kills(); ++kill) {
     // A sync may take ten milliseconds.
     const uint64_t when = (kFirstKill + kill * kBetweenKills) / (of_.synced ? 4 : 1);
     ASSERT_EQ(RunAndKill(of_, "GovernorCrashChild.DISABLED_WritesUntilItIsKilled", when), "");

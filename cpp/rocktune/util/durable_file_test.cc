@@ -14,10 +14,6 @@ namespace {
 
 class DurableFileTest : public testing::Test {
  protected:
-  DurableFileTest() {
-    std::filesystem::remove_all(directory_);
-    std::filesystem::create_directories(directory_);
-  }
   ~DurableFileTest() override { std::filesystem::remove_all(directory_); }
 
   std::string Read() {
@@ -26,8 +22,12 @@ class DurableFileTest : public testing::Test {
     return text;
   }
 
-  const std::string directory_ =
-      testing::TempDir() + "durable-file-" + testing::UnitTest::GetInstance()->current_test_info()->name();
+  static std::string NewDirectory() {
+    std::string pattern = testing::TempDir() + "durable-file-XXXXXX";
+    return mkdtemp(pattern.data());
+  }
+
+  const std::string directory_ = NewDirectory();
   const std::unique_ptr<rocksdb::Env> env_ =
       rocksdb::NewCompositeEnv(std::make_shared<SyncNotingFileSystem>());
 };

@@ -27,6 +27,13 @@ struct CrashCase {
   bool synced = false;    // every write is synced, and power fails
 };
 
+// Returns how often a crash test kills its process: a few times, or as often as ROCKTUNE_KILLS says, which
+// CMakeLists.txt sets for the slow tier.
+inline int Kills() {
+  const char* kills = std::getenv("ROCKTUNE_KILLS");
+  return kills == nullptr ? 4 : std::stoi(kills);
+}
+
 // Scattered, so that tables overlap and compactions have something to do.
 inline std::string ScatteredKey(uint64_t number) {
   return std::to_string((number * 0x9E3779B97F4A7C15) >> 20) + "-" + std::to_string(number);

@@ -39,9 +39,12 @@ def db_bench_script(
     ]
     lines += [
         "set -e",
-        'db="${DB:-$(mktemp -d)}"   # is overwritten',
-        "options=$(mktemp)",
-        "trap 'rm -f \"$options\"' EXIT",
+        "scratch=$(mktemp -d)",
+        "trap 'rm -rf \"$scratch\"' EXIT",
+        "trap 'exit 1' HUP INT TERM   # or sh would not clear up",
+        "# The store overwrites what is in the directory DB. Without DB it is removed at the end.",
+        'db="${DB:-$scratch/db}"',
+        'options="$scratch/OPTIONS"',
         f"cat >\"$options\" <<'{_END}'",
         options_file_text(options, rocksdb_version).rstrip("\n"),
         _END,

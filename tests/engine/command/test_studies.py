@@ -200,6 +200,7 @@ def test_the_example_in_cpp_is_tuned(
     assert all(result.figure("read_latency_us_p99") > 0 for result in results)
 
 
+@pytest.mark.slow
 def test_the_example_in_java_is_tuned(
     tmp_path: Path, two_knobs: str, java_example: Path, real_worker: tuple[str, ...]
 ) -> None:

@@ -123,7 +123,8 @@ void Run::SetPolicy(int level, int policy, FlsmTransition transition) {
   if (shaped_ == nullptr) {
     throw RunError(RunFailure::kInvalid, "set_policy: the store is no FLSM store");
   }
-  const rocksdb::Status status = shaped_->SetPolicy(level, policy, transition);
+  // Not synced: between windows the device stands still.
+  const rocksdb::Status status = shaped_->SetPolicy(level, policy, transition, false);
   if (status.IsInvalidArgument()) {
     throw RunError(RunFailure::kInvalid, "set_policy: " + status.ToString());
   }

@@ -4,6 +4,7 @@
 #include <rocksdb/utilities/backup_engine.h>
 #include <rocksdb/utilities/checkpoint.h>
 #include <rocksdb/utilities/options_util.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -234,11 +235,12 @@ TEST_F(FlsmCopiesTest, NothingIsMadeUnlessItMayBe) {
 
 TEST_F(FlsmCopiesTest, AShapeThatCannotBeReadFailsTheCopy) {
   MakeStore();
-  ASSERT_TRUE(store_->PauseBackgroundWork().ok());  // or a compaction could write the file once more
-  std::filesystem::remove(directory_ + "/FLSM");
+  const std::string file = directory_ + "/FLSM";
+  do {  // a directory cannot be replaced by the file of a compaction that ends just now
+    std::filesystem::remove(file);
+  } while (mkdir(file.c_str(), 0700) != 0);
   EXPECT_FALSE(Checkpoint(uint64_t{1} << 40).ok());
   EXPECT_FALSE(std::filesystem::exists(copy_));
-  ASSERT_TRUE(store_->ContinueBackgroundWork().ok());
 }
 
 }  // namespace

@@ -123,8 +123,7 @@ void Run::SetPolicy(int level, int policy, FlsmTransition transition) {
   if (shaped_ == nullptr) {
     throw RunError(RunFailure::kInvalid, "set_policy: the store is no FLSM store");
   }
-  // Not synced: between windows the device stands still.
-  const rocksdb::Status status = shaped_->SetPolicy(level, policy, transition, false);
+  const rocksdb::Status status = shaped_->SetPolicy(level, policy, transition);
   if (status.IsInvalidArgument()) {
     throw RunError(RunFailure::kInvalid, "set_policy: " + status.ToString());
   }

@@ -121,7 +121,7 @@ void FlsmPilot::Steer(FlsmStatistics before) {
 
 void FlsmPilot::Decide(const FlsmMission& mission) {
   for (const FlsmPolicyChange& change : controller_->Decide(mission)) {
-    rocksdb::Status status = store_->SetPolicy(change.level, change.policy, change.transition, false);
+    rocksdb::Status status = store_->SetPolicy(change.level, change.policy, change.transition);
     if (!status.ok()) {
       const std::lock_guard<std::mutex> lock(mutex_);
       last_refusal_ = std::move(status);

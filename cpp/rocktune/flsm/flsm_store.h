@@ -52,12 +52,9 @@ class FlsmStore : public OneFamilyOwnCompactions<RecordedCalls<FlsmRecorder>> {
                               const std::string& path, std::unique_ptr<FlsmStore>* store);
   ~FlsmStore() override;
 
-  // From now on; see FlsmTransition, of which the lazy one is refused with files. It survives closing. With
-  // `sync` it survives the loss of power too when OK is returned; any other status but InvalidArgument says
-  // why it could not be kept yet, which is tried again. That waits, as a write does, while RocksDB slows or
-  // stops writes. Without `sync` nothing is waited for, and the change is written soon.
-  rocksdb::Status SetPolicy(int level, int policy, FlsmTransition transition = FlsmTransition::kFlexible,
-                            bool sync = true);
+  // From now on; see FlsmTransition, of which the lazy one is refused with files. It survives closing, unless
+  // the status says that it could not be kept.
+  rocksdb::Status SetPolicy(int level, int policy, FlsmTransition transition = FlsmTransition::kFlexible);
   FlsmShape Shape() const { return compactor_->Shape(); }
   // Since it was opened.
   FlsmStatistics Statistics() const;

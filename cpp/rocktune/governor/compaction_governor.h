@@ -83,9 +83,8 @@ struct GovernorOptions {
 // - A program that opens the database with options of its own keeps them. The file counts only where a column
 //   family still has triggers that a governor sets; the next Attach replaces it otherwise.
 // - After a kill, compactions that others had switched off between Attach and the kill are on again.
-// - A copy (Checkpoint, BackupEngine) made between Attach and Detach has the governor's options in its
-// OPTIONS
-//   file, perhaps compactions off, and no ROCKTUNE_GOVERNOR. Detach before copying, open the copy with
+// - A copy (Checkpoint, BackupEngine) made between Attach and Detach has the governor's options in its file
+//   OPTIONS, perhaps compactions off, and no ROCKTUNE_GOVERNOR. Detach before copying, open the copy with
 //   options of your own, or copy ROCKTUNE_GOVERNOR into it as well and call Attach or Recover.
 class CompactionGovernor {
  public:

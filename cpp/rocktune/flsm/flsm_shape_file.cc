@@ -79,7 +79,7 @@ rocksdb::Status FlsmShapeFile::Read(FlsmShape* shape) const {
     return rocksdb::Status::NotFound(directory_, "is no FLSM store");
   }
   std::string text;
-  const rocksdb::Status status = rocksdb::ReadFileToString(env_, path, &text);
+  rocksdb::Status status = rocksdb::ReadFileToString(env_, path, &text);
   if (!status.ok()) {
     return status;
   }
@@ -114,7 +114,7 @@ rocksdb::Status FlsmShapeFile::Write(const FlsmShape& shape, uint64_t number) {
   if (number < written_) {
     return rocksdb::Status::OK();
   }
-  const rocksdb::Status status = ReplaceFile(env_, directory_, kName, ToJson(shape).dump());
+  rocksdb::Status status = ReplaceFile(env_, directory_, kName, ToJson(shape).dump());
   if (status.ok()) {
     written_ = number;
   }
@@ -123,7 +123,7 @@ rocksdb::Status FlsmShapeFile::Write(const FlsmShape& shape, uint64_t number) {
 
 rocksdb::Status FlsmShapeFile::ReadForCopy(rocksdb::LiveFileStorageInfo* file) const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  const rocksdb::Status status = rocksdb::ReadFileToString(env_, PathOf(kName), &file->replacement_contents);
+  rocksdb::Status status = rocksdb::ReadFileToString(env_, PathOf(kName), &file->replacement_contents);
   file->relative_filename = kCarried;
   file->directory = directory_;
   // The only type for which RocksDB takes contents; with assertions it insists.

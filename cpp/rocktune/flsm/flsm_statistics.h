@@ -157,6 +157,9 @@ class FlsmRecorder {
   // Counts a thread's operations of one kind, of whatever store, that are done at once; says how many of them
   // are to be looked at: one of every so many, beginning with the first.
   uint64_t Samples(uint64_t operations, uint64_t* until_sample) const {
+    if (sample_every_ == 0) {
+      return 0;
+    }
     *until_sample = *until_sample < sample_every_ ? *until_sample : 0;
     if (*until_sample >= operations) {
       *until_sample -= operations;

@@ -328,7 +328,7 @@ void FlsmStore::OnOptionsSet() {
 rocksdb::Status LoadStockOptions(const std::string& path, rocksdb::Options* options) {
   rocksdb::DBOptions db;
   std::vector<rocksdb::ColumnFamilyDescriptor> families;
-  const rocksdb::Status status = rocksdb::LoadLatestOptions(rocksdb::ConfigOptions(), path, &db, &families);
+  rocksdb::Status status = rocksdb::LoadLatestOptions(rocksdb::ConfigOptions(), path, &db, &families);
   if (status.ok()) {
     *options = rocksdb::Options(db, families.front().options);
     options->compaction_style = rocksdb::kCompactionStyleLevel;

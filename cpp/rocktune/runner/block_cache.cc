@@ -28,6 +28,10 @@ RunError Invalid(const std::string& problem) {
   return RunError(RunFailure::kInvalid, "option 'block_cache' (table): " + problem);
 }
 
+RunError Misread(const std::string& name, const std::string& given, const std::string& read) {
+  return Invalid("RocksDB reads " + name + "='" + given + "' as '" + read + "'");
+}
+
 std::size_t CapacityIn(const std::string& text) {
   const std::optional<uint64_t> bytes = ParseOptionBytes(text);
   if (!bytes) {
@@ -85,7 +89,7 @@ std::shared_ptr<rocksdb::Cache> MakeLru(const std::string& text, const Fields& f
     const auto read = printed.find(name);
     const bool automatic = name == kShardBits && value == "-1";
     if (read != printed.end() && !automatic && !SameOptionValue(value, read->second)) {
-      throw Invalid("RocksDB reads " + name + "='" + value + "' as '" + read->second + "'");
+      throw Misread(name, value, read->second);
     }
   }
   return cache;
@@ -124,7 +128,7 @@ std::shared_ptr<rocksdb::Cache> MakeBlockCache(const std::string& text) {
 
 std::string BlockCacheText(const rocksdb::Cache& cache) {
   const bool hyper_clock = std::string(cache.Name()).find("HyperClockCache") != std::string::npos;
-  const std::string capacity = std::to_string(cache.GetCapacity());
+  std::string capacity = std::to_string(cache.GetCapacity());
   std::string text = hyper_clock ? std::string(kKind) + "=" + kHyperClock + ";" : "";
   std::string others;
   const std::shared_ptr<rocksdb::Cache> plain = Plain(hyper_clock, cache.GetCapacity());

@@ -131,7 +131,8 @@ def test_resuming_goes_on_and_remembers_the_directory(
         with pytest.raises(UserError, match="'mine' is not finished; 'rocktune resume mine' goes on"):
             not_yet()
     outcome = api.resume("mine", ledger=ledger)
-    assert outcome["options_file"] == str(tmp_path / "out" / "OPTIONS")
+    assert isinstance(outcome, api.Outcome)
+    assert outcome.options_file == str(tmp_path / "out" / "OPTIONS")
     with open_ledger(ledger) as opened:
         trials = opened.trials(opened.study("mine"))
     # The baseline's four ages were one run, which the death in between made two.
@@ -147,7 +148,7 @@ def test_resuming_what_is_not_there_suggests_the_nearest(tune: Tune, ledger: str
 
 def test_verifying_writes_the_files_again(tune: Tune, ledger: str) -> None:
     first = tune()
-    second = api.verify("mine", "1/8", ledger=ledger)
+    second = api.verify("mine", "1/8", ledger=ledger).to_json()
     assert (first["verified_at_scale"], second["verified_at_scale"]) == ("1/64", "1/8")
     assert "1/8 model" in Path(second["report"]).read_text()
     assert "proven on a 1/8 model" in Path(second["options_file"]).read_text()
@@ -389,7 +390,8 @@ def test_a_sweep_writes_a_table_that_can_be_written_again(
         api.sweep(observer=DiesAfter(5), **given)
     (shown,) = api.studies(ledger=ledger)
     assert shown["tuner"] == "sweep"
-    document = api.resume("s", ledger=ledger).to_json()
+    document = api.resume("s", ledger=ledger)
+    assert isinstance(document, dict)
     assert document["runs"] == 6
     assert document["configurations"] == 6
     assert set(document["best"]) == set(document["noise"]) == {"throughput_ops_s", "read_latency_us_p99"}
@@ -430,7 +432,9 @@ def test_several_workers_come_to_the_same(tune: Tune, engines: Engines, ledger: 
     with pytest.raises(Died):
         tune(executor="local:3", observer=DiesAfter(9))
     assert len(engines.opened) == 4
-    assert proven(api.resume("mine", ledger=ledger, executor="local:2").to_json()) == proven(whole)
+    resumed = api.resume("mine", ledger=ledger, executor="local:2")
+    assert isinstance(resumed, api.Outcome)
+    assert proven(resumed.to_json()) == proven(whole)
     assert len(engines.opened) == 6
     verified = api.verify("mine", "1/16", ledger=ledger, executor="local:2").to_json()
     assert verified["verified_at_scale"] == "1/16"

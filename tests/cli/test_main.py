@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -71,7 +70,7 @@ class FakeApi:
         return call
 
     def _answer(self, name: str) -> Any:
-        outcome = SimpleNamespace(to_json=sample.outcome)
+        outcome = sample.outcome()
         answers: dict[str, Any] = {
             "estimate": ESTIMATE,
             "tune": outcome,
@@ -314,7 +313,7 @@ def test_outcome_is_shown_with_interval_scale_files_and_advice(api: FakeApi, cap
 
 def test_json_of_tune_has_the_outcomes_names(api: FakeApi, capsys: Outputs) -> None:
     assert main(["tune", "--workload", "w", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == sample.outcome()
+    assert json.loads(capsys.readouterr().out) == sample.document()
 
 
 def test_export_prints_the_text_alone(api: FakeApi, capsys: Outputs) -> None:

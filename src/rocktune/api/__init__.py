@@ -13,7 +13,8 @@ from rocktune.api.running import run
 from rocktune.api.studies import delete, export, report, show, studies
 from rocktune.api.sweeping import estimate_sweep, sweep, write_recorded
 from rocktune.api.tradeoff import estimate_map, map_flsm
-from rocktune.api.tuning import Outcome, estimate, resume, tune, verify
+from rocktune.api.tuning import estimate, resume, tune, verify
+from rocktune.outcome import Outcome
 
 __all__ = [
     "Outcome",

@@ -1,7 +1,6 @@
 """Tuning, resuming and verifying."""
 
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -15,22 +14,9 @@ from rocktune.api.sweeping import run_recorded_sweep
 from rocktune.engine import CommandSpec, command_lines
 from rocktune.ledger import open_ledger
 from rocktune.objective import objective_named
+from rocktune.outcome import Outcome
 from rocktune.study import ComparisonSpec, Executor, Observer, StudySpec, SweepSpec, recorded_spec
 from rocktune.units import format_scale, parse_scale
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What came out of a study; docs/design/verification.md lists its fields."""
-
-    document: dict[str, Any] = field(repr=False)
-
-    def __getitem__(self, name: str) -> Any:
-        return self.document[name]
-
-    def to_json(self) -> dict[str, Any]:
-        """Returns it as JSON data."""
-        return self.document
 
 
 def estimate(study_file: str | Path | None = None, **given: Unpack[Given]) -> dict[str, Any]:
@@ -91,7 +77,7 @@ def tune(
         record = ledger.create_study(spec.name, spec.model_dump(mode="json"), measuring.version)
         directory = claim_output(ledger, record, request.out)
         outcome = study.run_study(spec, measuring, ledger, observer)
-        return Outcome(write_files(ledger, record, outcome, directory))
+        return write_files(ledger, record, outcome, directory)
 
 
 def resume(
@@ -101,10 +87,10 @@ def resume(
     executor: str | None = None,
     address: str | None = None,
     observer: Observer | None = None,
-) -> Outcome:
+) -> Outcome | dict[str, Any]:
     """Goes on with a study or sweep, or returns the outcome of a finished one with its files written again.
 
-    Of a sweep the outcome is what `rocktune.sweep` returns, of a comparison what `rocktune.compare` does.
+    Of a sweep it returns what `rocktune.api.sweep` does, of a comparison what `rocktune.api.compare` does.
 
     Args:
         name: the study's.
@@ -121,15 +107,15 @@ def resume(
         record = opened.study(name)
         spec = recorded_spec(record.spec)
         if isinstance(spec, ComparisonSpec):
-            return Outcome(run_recorded_comparison(spec, opened, executor, address, observer))
+            return run_recorded_comparison(spec, opened, executor, address, observer)
         if isinstance(spec, SweepSpec):
-            return Outcome(run_recorded_sweep(spec, opened, executor, address, observer))
+            return run_recorded_sweep(spec, opened, executor, address, observer)
         observer = observer or Observer()
         observer.estimated(max(0.0, study.estimate(spec).total_s - study.spent_s(opened, record)))
         with _executor_of(spec, executor, address, observer) as measuring:
             directory = claim_output(opened, record, None)
             outcome = study.run_study(spec, measuring, opened, observer)
-            return Outcome(write_files(opened, record, outcome, directory))
+            return write_files(opened, record, outcome, directory)
 
 
 def verify(
@@ -165,7 +151,7 @@ def verify(
         with _executor_of(spec, executor, address, observer) as measuring:
             directory = claim_output(opened, record, None)
             outcome = study.verify_study(spec, measuring, opened, divisor, observer)
-            return Outcome(write_files(opened, record, outcome, directory))
+            return write_files(opened, record, outcome, directory)
 
 
 def _executor_of(

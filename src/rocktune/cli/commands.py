@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from rocktune import api
 from rocktune.cli import options, research_tables, tables
@@ -13,6 +12,7 @@ from rocktune.cli.app import announced, app, show_result
 from rocktune.cli.output import print_json, print_text, stderr
 from rocktune.cli.progress import ProgressDisplay
 from rocktune.errors import unknown_name
+from rocktune.outcome import Outcome
 
 
 @app.command()
@@ -77,7 +77,7 @@ def tune(
 
     with announced(estimate, json, tables.print_estimate) as display:
         outcome = api.tune(study_file, executor=executor, address=address, observer=display, **given)
-    show_result(outcome.to_json(), json, tables.print_outcome)
+    _show_outcome(outcome, json)
 
 
 @app.command()
@@ -142,7 +142,7 @@ def verify(
         outcome = api.verify(
             study, scale, ledger=ledger, executor=executor, address=address, observer=display
         )
-    show_result(outcome.to_json(), json, tables.print_outcome)
+    _show_outcome(outcome, json)
 
 
 @app.command()
@@ -156,8 +156,12 @@ def resume(
     """Go on with a study that was interrupted."""
     with ProgressDisplay(stderr()) as display:
         resumed = api.resume(study, ledger=ledger, executor=executor, address=address, observer=display)
-    outcome = resumed.to_json()
-    show_result(outcome, json, _printer_of(outcome))
+    if isinstance(resumed, Outcome):
+        _show_outcome(resumed, json)
+    elif "tuners" in resumed:
+        show_result(resumed, json, research_tables.print_comparison)
+    else:
+        show_result(resumed, json, research_tables.print_sweep)
 
 
 @app.command()
@@ -245,8 +249,6 @@ def doctor(json: options.Json = False) -> None:
         raise typer.Exit(1)
 
 
-def _printer_of(outcome: dict[str, Any]) -> Callable[[Console, Any], None]:
-    """Returns what prints the outcome of a study, a sweep or a comparison."""
-    if "tuners" in outcome:
-        return research_tables.print_comparison
-    return research_tables.print_sweep if "table" in outcome else tables.print_outcome
+def _show_outcome(outcome: Outcome, json: bool) -> None:
+    """Prints the outcome of a study, as the user wants it."""
+    show_result(outcome.to_json() if json else outcome, json, tables.print_outcome)

@@ -5,7 +5,7 @@ from rocktune.study.executors import Executor, LocalExecutor, crowding
 from rocktune.study.kinds import recorded_spec
 from rocktune.study.measuring.interrupt import StudyInterrupted
 from rocktune.study.measuring.observer import Observer
-from rocktune.study.proving.outcome import spent_s
+from rocktune.study.proving.outcome import recorded_outcome, spent_s
 from rocktune.study.recording import table_of
 from rocktune.study.specs.estimate import Estimate, estimate, verifying_s
 from rocktune.study.specs.problem import own_notes, space_of
@@ -31,6 +31,7 @@ __all__ = [
     "estimate",
     "make_request",
     "own_notes",
+    "recorded_outcome",
     "recorded_spec",
     "resolve",
     "resolve_sweep",

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from rocktune import api
-from rocktune.api import machine, options, requests, running, sweeping, tuning
+from rocktune.api import comparing, machine, options, requests, running, sweeping, tuning
+from rocktune.cli.main import main
 from rocktune.engine import CommandSpec, DbBenchSpec, EngineSpec, OptionsFile
 from rocktune.errors import UserError
-from rocktune.ledger import open_ledger
+from rocktune.ledger import Ledger, open_ledger
 from rocktune.study import Observer
 from rocktune.study.specs.resolving import HowToSweep
 from rocktune.testing.dying import Died, DiesAfter
@@ -484,3 +485,43 @@ def test_without_ray_one_line_says_how_to_get_it(tune: Tune, monkeypatch: pytest
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(UserError, match=r"'pip install rocktune\[ray\]'"):
         tune(executor="ray")
+
+
+# Reading a request once
+
+
+def counting(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str) -> list[Any]:
+    """Counts the calls of a function."""
+    calls, function = [], getattr(owner, name)
+
+    def counted(*given: Any, **named: Any) -> Any:
+        calls.append(given)
+        return function(*given, **named)
+
+    monkeypatch.setattr(owner, name, counted)
+    return calls
+
+
+def test_tuning_resolves_and_creates_the_study_once(
+    engines: Engines, ledger: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads = counting(monkeypatch, requests, "own_options_file")
+    creations = counting(monkeypatch, Ledger, "create_study")
+    line = "tune --workload dremel-write-heavy --tuner random --scale 1/64 --budget 4s --options-file OPTIONS"
+    assert main([*line.split(), "--ledger", ledger]) == 0
+    assert (len(reads), len(creations)) == (1, 1)
+
+
+def test_sweeping_resolves_once(engines: Engines, ledger: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    reads = counting(monkeypatch, requests, "own_options_file")
+    line = "sweep --workload dremel-write-heavy --scale 1/64 --samples 2 --options-file OPTIONS"
+    assert main([*line.split(), "--ledger", ledger]) == 0
+    assert len(reads) == 1
+
+
+def test_comparing_resolves_once(engines: Engines, ledger: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    reads = counting(monkeypatch, comparing, "resolved_study")
+    monkeypatch.setattr(comparing, "opened_engine", engines)
+    line = "compare --tuners random --settings ycsb-a --scale 1/64 --budget 4s --seeds 1"
+    assert main([*line.split(), "--ledger", ledger]) == 0
+    assert len(reads) == 1

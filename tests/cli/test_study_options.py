@@ -2,6 +2,7 @@
 
 import inspect
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -38,9 +39,9 @@ class Said:
         self._function = function
 
     def __getattr__(self, name: str) -> Any:
-        def call(*_: Any, **given: Any) -> dict[str, Any]:
+        def call(*_: Any, **given: Any) -> Any:
             self.given = given
-            return {"study": "s"}
+            return SimpleNamespace(estimate=lambda: {"study": "s"})
 
         assert name == self._function
         return call
@@ -61,7 +62,7 @@ class Said:
 def test_what_is_left_out_is_none_and_what_is_repeated_is_a_list(
     monkeypatch: pytest.MonkeyPatch, line: str, expected: dict[str, Any]
 ) -> None:
-    said = Said("estimate")
+    said = Said("prepare")
     monkeypatch.setattr(commands, "api", said)
     assert main(["tune", *line.split(), "--dry-run", "--json"]) == 0
     assert set(said.given) == set(OPTIONS)

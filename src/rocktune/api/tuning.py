@@ -1,6 +1,7 @@
 """Tuning, resuming and verifying."""
 
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -15,8 +16,71 @@ from rocktune.engine import CommandSpec, command_lines
 from rocktune.ledger import open_ledger
 from rocktune.objective import objective_named
 from rocktune.outcome import Outcome
-from rocktune.study import ComparisonSpec, Executor, Observer, StudySpec, SweepSpec, recorded_spec
+from rocktune.study import (
+    ComparisonSpec,
+    Executor,
+    Observer,
+    StudyRequest,
+    StudySpec,
+    SweepSpec,
+    recorded_spec,
+)
 from rocktune.units import format_scale, parse_scale
+
+
+@dataclass(frozen=True)
+class PreparedStudy:
+    """A study that was asked for and found right. So far nothing has been measured or written.
+
+    Attributes:
+        spec: the study.
+        request: what was asked for.
+    """
+
+    spec: StudySpec
+    request: StudyRequest
+
+    def estimate(self) -> dict[str, Any]:
+        """Returns what the study will take; see `rocktune.api.estimate`."""
+        spec = self.spec
+        return {
+            "study": spec.name,
+            "scale": format_scale(spec.scale),
+            "commands": command_lines(spec.engine) if isinstance(spec.engine, CommandSpec) else [],
+            "own_options_notes": study.own_notes(spec),
+            **study.estimate(spec).to_json(),
+        }
+
+    def run(
+        self,
+        *,
+        executor: str | None = None,
+        address: str | None = None,
+        observer: Observer | None = None,
+    ) -> Outcome:
+        """Runs the study, or goes on with it, and writes its files; see `rocktune.api.tune`."""
+        spec, request, observer = self.spec, self.request, observer or Observer()
+        with (
+            _executor_of(spec, executor, address, observer) as measuring,
+            open_ledger(request.ledger) as ledger,
+        ):
+            record = ledger.create_study(spec.name, spec.model_dump(mode="json"), measuring.version)
+            directory = claim_output(ledger, record, request.out)
+            outcome = study.continue_study(spec, measuring, ledger, record, observer)
+            return write_files(ledger, record, outcome, directory)
+
+
+def prepare(study_file: str | Path | None = None, **given: Unpack[Given]) -> PreparedStudy:
+    """Reads what a study is to be from its file and from what is given, and checks it.
+
+    Args:
+        study_file: see `tune`.
+        **given: see `tune`.
+
+    Raises:
+        UserError: the request is wrong somewhere.
+    """
+    return PreparedStudy(*resolved_study(study_file, given))
 
 
 def estimate(study_file: str | Path | None = None, **given: Unpack[Given]) -> dict[str, Any]:
@@ -34,14 +98,7 @@ def estimate(study_file: str | Path | None = None, **given: Unpack[Given]) -> di
     Raises:
         UserError: the request is wrong somewhere.
     """
-    spec, _ = resolved_study(study_file, given)
-    return {
-        "study": spec.name,
-        "scale": format_scale(spec.scale),
-        "commands": command_lines(spec.engine) if isinstance(spec.engine, CommandSpec) else [],
-        "own_options_notes": study.own_notes(spec),
-        **study.estimate(spec).to_json(),
-    }
+    return prepare(study_file, **given).estimate()
 
 
 def tune(
@@ -68,16 +125,8 @@ def tune(
         UserError: the request is wrong somewhere, or this machine lacks what it takes.
         StudyInterrupted: Ctrl-C; `resume` goes on.
     """
-    spec, request = resolved_study(study_file, given)
-    observer = observer or Observer()
-    with (
-        _executor_of(spec, executor, address, observer) as measuring,
-        open_ledger(request.ledger) as ledger,
-    ):
-        record = ledger.create_study(spec.name, spec.model_dump(mode="json"), measuring.version)
-        directory = claim_output(ledger, record, request.out)
-        outcome = study.run_study(spec, measuring, ledger, observer)
-        return write_files(ledger, record, outcome, directory)
+    prepared = prepare(study_file, **given)
+    return prepared.run(executor=executor, address=address, observer=observer)
 
 
 def resume(
@@ -114,7 +163,7 @@ def resume(
         observer.estimated(max(0.0, study.estimate(spec).total_s - study.spent_s(opened, record)))
         with _executor_of(spec, executor, address, observer) as measuring:
             directory = claim_output(opened, record, None)
-            outcome = study.run_study(spec, measuring, opened, observer)
+            outcome = study.continue_study(spec, measuring, opened, record, observer)
             return write_files(opened, record, outcome, directory)
 
 

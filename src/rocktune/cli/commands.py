@@ -28,15 +28,13 @@ def tune(
     json: options.Json = False,
 ) -> None:
     """Search a better configuration, prove it, and write OPTIONS file and report."""
-    estimate = api.estimate(study_file, **given)
+    prepared = api.prepare(study_file, **given)
+    estimate = prepared.estimate()
     if dry_run:
         show_result(estimate, json, tables.print_estimate)
         return
-    # A name that was made up must be the one that was shown.
-    given["study"] = estimate["study"]
-
     with announced(estimate, json, tables.print_estimate) as display:
-        outcome = api.tune(study_file, executor=executor, address=address, observer=display, **given)
+        outcome = prepared.run(executor=executor, address=address, observer=display)
     _show_outcome(outcome, json)
 
 

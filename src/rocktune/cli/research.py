@@ -40,14 +40,13 @@ def sweep(
 ) -> None:
     """Measure every configuration of a space, or a sample, and write a table."""
     how = HowToSweep(samples, part, seconds, warm_up)
-    estimate = api.estimate_sweep(study_file, how=how, **given)
+    prepared = api.prepare_sweep(study_file, how=how, **given)
+    estimate = prepared.estimate()
     if dry_run:
         show_result(estimate, json, research_tables.print_sweep_estimate)
         return
-    given["study"] = estimate["study"]
-
     with announced(estimate, json, research_tables.print_sweep_estimate) as display:
-        swept = api.sweep(study_file, how=how, executor=executor, address=address, observer=display, **given)
+        swept = prepared.run(executor=executor, address=address, observer=display)
     show_result(swept, json, research_tables.print_sweep)
 
 
@@ -91,17 +90,13 @@ def compare(
     json: options.Json = False,
 ) -> None:
     """Compare tuners: equal budgets, paired seeds, verified results, one report."""
-    compared = split_choices(tuners)
-    estimate = api.estimate_comparison(compared, settings, seeds, **given)
+    prepared = api.prepare_comparison(split_choices(tuners), settings, seeds, **given)
+    estimate = prepared.estimate()
     if dry_run:
         show_result(estimate, json, research_tables.print_comparison_estimate)
         return
-    given["study"] = estimate["study"]
-
     with announced(estimate, json, research_tables.print_comparison_estimate) as display:
-        found = api.compare(
-            compared, settings, seeds, executor=executor, address=address, observer=display, **given
-        )
+        found = prepared.run(executor=executor, address=address, observer=display)
     show_result(found, json, research_tables.print_comparison)
 
 

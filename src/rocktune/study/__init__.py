@@ -12,7 +12,7 @@ from rocktune.study.specs.problem import own_notes, space_of
 from rocktune.study.specs.request import StudyRequest, engine_names, make_request
 from rocktune.study.specs.resolving import resolve, resolve_sweep
 from rocktune.study.specs.spec import StudySpec, SweepSpec, VerificationSettings
-from rocktune.study.study import run_study, verify_study
+from rocktune.study.study import continue_study, run_study, verify_study
 from rocktune.study.sweep import run_sweep, runs_of, sweep_s
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "StudySpec",
     "SweepSpec",
     "VerificationSettings",
+    "continue_study",
     "crowding",
     "engine_names",
     "estimate",

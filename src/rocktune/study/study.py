@@ -57,6 +57,25 @@ def run_study(
         UserError: the name belongs to a study with other settings, or another process runs it.
     """
     study = ledger.create_study(spec.name, spec.model_dump(mode="json"), engine.version)
+    return continue_study(spec, engine, ledger, study, observer)
+
+
+def continue_study(
+    spec: StudySpec,
+    engine: Engine | Executor,
+    ledger: Ledger,
+    study: StudyRecord,
+    observer: Observer | None = None,
+) -> Outcome:
+    """Runs a study that the ledger has, or what is left of it, and returns its outcome; see `run_study`.
+
+    Args:
+        spec: what to do.
+        engine: as for `run_study`.
+        ledger: as for `run_study`.
+        study: its record of this specification.
+        observer: as for `run_study`.
+    """
     with ledger.lock(study):
         recorded = outcome.recorded_outcome(ledger, study)
         if recorded is not None:

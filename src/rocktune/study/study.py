@@ -143,7 +143,7 @@ class _Study:
         self._loop = Loop(
             executor,
             self._opening,
-            _Promise(self._objective),
+            _PrimaryScore(self._objective),
             ledger,
             study,
             self._observer,
@@ -321,8 +321,8 @@ class _Study:
 
 
 @dataclass(frozen=True)
-class _Promise:
-    """How promising a run is: by the objective's first field."""
+class _PrimaryScore:
+    """Scores a run's latest window by the objective's first field; larger is better. Can be pickled."""
 
     objective: Objective
 

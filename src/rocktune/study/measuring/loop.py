@@ -70,7 +70,7 @@ class Loop:
             opening,
             score,
             executor.can_park,
-            several_places=bool(executor.arguments),
+            is_parallel=executor.is_parallel,
             observer=observer,
             interrupt=interrupt,
             failures={},

@@ -52,7 +52,7 @@ help:
 	@echo "make sanitize  the C++ tests under ASan/UBSan and TSan"
 	@echo "make rocksdb   a release build of the newest supported RocksDB in build/rocksdb"
 	@echo "make wheel     a wheel with that RocksDB inside, in dist"
-	@echo "make evidence  docs/evidence/README.md from the committed claims"
+	@echo "make evidence  the pages of docs/evidence from the committed claims"
 
 # ---- setting up ----------------------------------------------------------------------------------------
 
@@ -184,7 +184,7 @@ wheel: $(VENV)/.created $(RELEASE_ROCKSDB)
 	done
 
 evidence: $(VENV)/.installed
-	@$(BIN)/python -m benchmarks.evidence
+	@$(BIN)/python -m benchmarks.common.evidence
 
 clean:
 	@rm -rf build dist out .venv .venv-*

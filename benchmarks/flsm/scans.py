@@ -8,9 +8,9 @@ the other store had are compared.
 from collections.abc import Sequence
 from typing import Any
 
-from benchmarks.claims import Claim, Settings, main, ratio_interval, write_csv
+from benchmarks.common.claims import Claim, Settings, main, ratio_interval, write_csv
+from benchmarks.common.measuring import embedded_engine, processors_awake
 from benchmarks.flsm.shared import RUSKEY, SIZE_RATIO, Where, buffer_at, decided_at, layout, sorted_runs
-from benchmarks.measuring import embedded_engine, processors_awake
 from rocktune.device import load_device
 from rocktune.engine import EmbeddedEngine
 from rocktune.online import MissionLoad, run_missions
@@ -19,7 +19,7 @@ from rocktune.trial import OptionMaps
 from rocktune.workload import WorkloadSpec, load_workload
 from rocktune.workload.spec import MixSpec, SessionSpec
 
-SOURCE = "issue 8, must hold: scans"
+SOURCE = "scans"
 LEAST = 0.9
 LEVELED: OptionMaps = {
     "cf": {

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from benchmarks.claims import Claim, Measured, decided, reported
+from benchmarks.common.claims import Claim, Measured, decided, reported
 from rocktune.online import FlsmLevel, flsm_shape_of
 from rocktune.trial import Measurement, OptionMaps
 from rocktune.units import MIB

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from benchmarks.claims import Claim, Settings, exactly, main, write_csv
+from benchmarks.common.claims import Claim, Settings, exactly, main, write_csv
+from benchmarks.common.measuring import embedded_engine
 from benchmarks.flsm.shared import (
     BUFFER_BYTES,
     RUSKEY,
@@ -12,7 +13,6 @@ from benchmarks.flsm.shared import (
     layout,
     sorted_runs,
 )
-from benchmarks.measuring import embedded_engine
 from rocktune.device import load_device
 from rocktune.engine import EmbeddedEngine
 from rocktune.online import FlsmSimulator, MissionLoad, run_missions
@@ -22,7 +22,7 @@ from rocktune.workload.arrival import ArrivalSpec
 from rocktune.workload.distributions import SizeSpec
 from rocktune.workload.spec import MixSpec, SessionSpec
 
-SOURCE = "issue 7, must hold: simulator within 10%"
+SOURCE = "simulator within 10%"
 POLICIES = {
     "aggressive": [1],
     "moderate": [5],

@@ -3,9 +3,9 @@
 from contextlib import closing
 from typing import Any
 
-from benchmarks.claims import Claim, Settings, main, ratio_interval, write_csv
+from benchmarks.common.claims import Claim, Settings, main, ratio_interval, write_csv
+from benchmarks.common.measuring import embedded_engine, processors_awake
 from benchmarks.flsm.shared import RUSKEY, Where, buffer_at, decided_at, layout
-from benchmarks.measuring import embedded_engine, processors_awake
 from rocktune.device import load_device
 from rocktune.engine import EmbeddedEngine
 from rocktune.online.plain import plain_experiment
@@ -13,7 +13,7 @@ from rocktune.space import merged_options
 from rocktune.trial import Configuration, Experiment
 from rocktune.workload import load_workload
 
-SOURCE = "issue 8, must hold: statistics on"
+SOURCE = "statistics left on"
 ON, OFF = 64, 0
 DEVICE = "none"
 """Where the processor sets the pace: with a device to wait for it would cost less."""

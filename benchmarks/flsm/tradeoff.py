@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.claims import Claim, Settings, main, ratio_interval, reported, write_csv
-from benchmarks.figures import Panel, lines, write_figure
+from benchmarks.common.claims import Claim, Settings, main, ratio_interval, reported, write_csv
+from benchmarks.common.figures import Panel, lines, write_figure
+from benchmarks.common.measuring import Teller, embedded_engine, processors_awake
 from benchmarks.flsm.shared import ENTRY_BYTES, RUSKEY, SIZE_RATIO, Where, buffer_at, decided_at
-from benchmarks.measuring import Teller, embedded_engine, processors_awake
 from rocktune import api
 from rocktune.space import OptionMaps
 from rocktune.units import format_scale
@@ -136,7 +136,7 @@ def _against_stock(runs: Mapping[str, Sequence[float]], lookups: float, where: W
     unit = f"ratio of throughput, {own} over {stock}, neither tuned further"
     return reported(
         f"flsm_over_stock_at_{lookups:.0%}_lookups",
-        "issue 8, the map",
+        "the map",
         unit,
         ratio,
         engine=where.engine,
@@ -158,7 +158,7 @@ def _crossing(points: Sequence[Mapping[str, Any]], where: Where) -> Claim:
     ]
     return decided_at(
         "the_policies_cross",
-        "issue 8, must hold: the crossing",
+        "RusKey, figures 6 and 8",
         "the smaller of two ratios of throughput: K = 1 over 10 with most lookups, 10 over 1 with fewest",
         ratio_interval(ratios),
         low=1.0,
@@ -173,7 +173,7 @@ def _between(points: Sequence[Mapping[str, Any]], where: Where) -> Claim:
     ratios = [inner / outer for inner, outer in zip(runs[between], runs[end], strict=True)]
     return decided_at(
         "between_is_best_at_50%_lookups",
-        "issue 8, must hold: the crossing",
+        "RusKey, figures 6 and 8",
         f"ratio of throughput, K = {between} over K = {end}, the better of the ends",
         ratio_interval(ratios),
         low=1.0,

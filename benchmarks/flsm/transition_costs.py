@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from benchmarks.claims import Claim, Settings, main, mean_interval, ratio_interval, write_csv
+from benchmarks.common.claims import Claim, Settings, main, mean_interval, ratio_interval, write_csv
+from benchmarks.common.measuring import embedded_engine
 from benchmarks.flsm.shared import (
     ENTRY_BYTES,
     RUSKEY,
@@ -21,7 +22,6 @@ from benchmarks.flsm.shared import (
     layout,
     level_of,
 )
-from benchmarks.measuring import embedded_engine
 from rocktune.device import load_device
 from rocktune.engine import EmbeddedEngine, EmbeddedRun
 from rocktune.lsm.transitions import (

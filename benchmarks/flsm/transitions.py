@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.claims import (
+from benchmarks.common.claims import (
     Claim,
     Settings,
     exactly,
@@ -19,9 +19,9 @@ from benchmarks.claims import (
     reported,
     write_csv,
 )
-from benchmarks.figures import Panel, lines, write_figure
+from benchmarks.common.figures import Panel, lines, write_figure
+from benchmarks.common.measuring import embedded_engine, processors_awake
 from benchmarks.flsm.shared import RUSKEY, SIZE_RATIO, Where, buffer_at, decided_at, latency_us, layout
-from benchmarks.measuring import embedded_engine, processors_awake
 from rocktune.device import load_device
 from rocktune.engine import EmbeddedEngine, EmbeddedRun
 from rocktune.online import MissionLoad, run_missions
@@ -109,7 +109,7 @@ def _claims(
             claims.append(reported(f"{name}_write_spike", SOURCE, unit, spike, **asdict(where)))
     fewest = exactly(min(_disk_levels(done[-1]) for each in runs.values() for done in each))
     unit = "levels that hold something in the end, the fewest of all runs"
-    deep = "issue 7, must hold: four disk levels"
+    deep = "four disk levels"
     return [*claims, decided_at("disk_levels", deep, unit, fewest, low=4, where=where)]
 
 

@@ -15,15 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.claims import Claim, Settings, main, ratio_interval, write_csv
+from benchmarks.common.claims import Claim, Settings, main, ratio_interval, write_csv
+from benchmarks.common.measuring import Teller, embedded_engine, experiment_of, processors_awake
 from benchmarks.flsm.shared import Where, decided_at
-from benchmarks.measuring import Teller, embedded_engine, experiment_of, processors_awake
 from rocktune import api
 from rocktune.engine import EmbeddedEngine
 from rocktune.trial import Configuration
 from rocktune.units import format_scale, parse_bytes
 
-SOURCE = "issue 8: the tuned FLSM against tuned stock"
+SOURCE = "the tuned store against tuned RocksDB"
 WORKLOADS = ("ruskey-read-heavy", "ruskey-balanced", "ruskey-write-heavy")
 FLSM = "flsm"
 _HERE = Path(__file__).parent

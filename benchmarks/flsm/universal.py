@@ -10,8 +10,9 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from benchmarks.claims import Claim, Settings, main, ratio_interval, reported, write_csv
-from benchmarks.figures import Panel, bars, write_figure
+from benchmarks.common.claims import Claim, Settings, main, ratio_interval, reported, write_csv
+from benchmarks.common.figures import Panel, bars, write_figure
+from benchmarks.common.measuring import embedded_engine, processors_awake
 from benchmarks.flsm.shared import (
     RUSKEY,
     Where,
@@ -21,7 +22,6 @@ from benchmarks.flsm.shared import (
     latency_us,
     sorted_runs,
 )
-from benchmarks.measuring import embedded_engine, processors_awake
 from rocktune.device import load_device
 from rocktune.engine import EmbeddedEngine
 from rocktune.online.flsm.tradeoff_map import shape_options
@@ -31,7 +31,7 @@ from rocktune.trial import Configuration, Measurement, OptionMaps
 from rocktune.workload import load_workload
 from rocktune.workload.spec import MixSpec
 
-SOURCE = "issue 8, part 4"
+SOURCE = "universal compaction"
 BITS = 8.0
 WARM_S, WINDOW_S = 2560.0, 64.0
 """At full size."""

@@ -6,7 +6,8 @@ all of it crosses the device, so that it takes a faster one.
 
 from dataclasses import replace
 
-from benchmarks.claims import Claim, Settings, exactly, main, mean_interval, write_csv
+from benchmarks.common.claims import Claim, Settings, exactly, main, mean_interval, write_csv
+from benchmarks.common.measuring import embedded_engine, processors_awake
 from benchmarks.governor.shared import (
     DEVICE_BYTES_S,
     DISABLED,
@@ -18,7 +19,6 @@ from benchmarks.governor.shared import (
     load_of,
     reported_of,
 )
-from benchmarks.measuring import embedded_engine, processors_awake
 
 ACCEPTED_MB_S = 62.0
 DISABLED_MB_S = 116.0

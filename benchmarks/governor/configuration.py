@@ -2,8 +2,9 @@
 
 from dataclasses import replace
 
-from benchmarks.claims import Claim, Settings, main, mean_interval, write_csv
-from benchmarks.figures import Panel, lines, write_figure
+from benchmarks.common.claims import Claim, Settings, main, mean_interval, write_csv
+from benchmarks.common.figures import Panel, lines, write_figure
+from benchmarks.common.measuring import embedded_engine, processors_awake
 from benchmarks.governor.shared import (
     CALIBRATED_MB_S,
     SCALE,
@@ -15,7 +16,6 @@ from benchmarks.governor.shared import (
     reported_of,
     rows_of,
 )
-from benchmarks.measuring import embedded_engine, processors_awake
 from rocktune.online import GovernedRun, figures_of
 from rocktune.trial import OptionMaps
 

@@ -2,8 +2,9 @@
 
 from dataclasses import replace
 
-from benchmarks.claims import Claim, Settings, decided, main, mean_interval, write_csv
-from benchmarks.figures import Panel, lines, write_figure
+from benchmarks.common.claims import Claim, Settings, decided, main, mean_interval, write_csv
+from benchmarks.common.figures import Panel, lines, write_figure
+from benchmarks.common.measuring import embedded_engine, processors_awake
 from benchmarks.governor.shared import (
     BLOOM,
     CALIBRATED_MB_S,
@@ -21,7 +22,6 @@ from benchmarks.governor.shared import (
     reported_of,
     rows_of,
 )
-from benchmarks.measuring import embedded_engine, processors_awake
 
 BOUNDS = (100, 200, 400, 600, 1000)
 """The last one is the default."""

@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from benchmarks.claims import Claim, Settings, main, write_csv
+from benchmarks.common.claims import Claim, Settings, main, write_csv
+from benchmarks.common.measuring import embedded_engine, processors_awake
 from benchmarks.governor.shared import (
     CALIBRATED_MB_S,
     PROPORTIONAL,
@@ -14,7 +15,6 @@ from benchmarks.governor.shared import (
     paired_ratio,
     reported_of,
 )
-from benchmarks.measuring import embedded_engine, processors_awake
 
 SHARES = ("0.001", "0.02", "0.05", "0.1", "0.2")
 DEFAULT = "0.02"

@@ -6,7 +6,8 @@ import subprocess
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.claims import Claim, Settings, main, mean_interval, ratio_interval, write_csv
+from benchmarks.common.claims import Claim, Settings, main, mean_interval, ratio_interval, write_csv
+from benchmarks.common.measuring import embedded_engine, processors_awake
 from benchmarks.governor.shared import (
     CALIBRATED_MB_S,
     ENABLED,
@@ -19,7 +20,6 @@ from benchmarks.governor.shared import (
     reported_of,
     rows_of,
 )
-from benchmarks.measuring import embedded_engine, processors_awake
 from rocktune.online import GovernedRun
 from rocktune.workload import load_workload
 from rocktune.workload.spec import MixSpec, PreloadSpec, SessionSpec

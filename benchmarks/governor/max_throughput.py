@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from benchmarks.claims import Claim, Settings, main, mean_interval, write_csv
-from benchmarks.figures import Panel, lines, write_figure
+from benchmarks.common.claims import Claim, Settings, main, mean_interval, write_csv
+from benchmarks.common.figures import Panel, lines, write_figure
+from benchmarks.common.measuring import embedded_engine, processors_awake
 from benchmarks.governor.shared import (
     CALIBRATED_MB_S,
     DISABLED,
@@ -16,7 +17,6 @@ from benchmarks.governor.shared import (
     reported_of,
     told,
 )
-from benchmarks.measuring import embedded_engine, processors_awake
 from rocktune.online import GovernedRun, figures_of, run_governed
 from rocktune.workload import load_workload
 from rocktune.workload.spec import MixSpec, SessionSpec

@@ -1,7 +1,8 @@
 """How long writes take that nobody gives up: the wave in an open loop, latencies from the intended start."""
 
-from benchmarks.claims import Claim, Settings, exactly, main, mean_interval, write_csv
-from benchmarks.figures import Panel, lines, write_figure
+from benchmarks.common.claims import Claim, Settings, exactly, main, mean_interval, write_csv
+from benchmarks.common.figures import Panel, lines, write_figure
+from benchmarks.common.measuring import embedded_engine, processors_awake
 from benchmarks.governor.shared import (
     CALIBRATED_MB_S,
     PROPORTIONAL,
@@ -15,7 +16,6 @@ from benchmarks.governor.shared import (
     reported_of,
     rows_of,
 )
-from benchmarks.measuring import embedded_engine, processors_awake
 from rocktune.online import GovernedRun, figures_of
 from rocktune.workload import WorkloadSpec, load_workload
 

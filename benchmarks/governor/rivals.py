@@ -1,6 +1,7 @@
 """What RocksDB itself offers against compactions that take the device, beside the governor."""
 
-from benchmarks.claims import Claim, Settings, main, mean_interval, write_csv
+from benchmarks.common.claims import Claim, Settings, main, mean_interval, write_csv
+from benchmarks.common.measuring import embedded_engine, processors_awake
 from benchmarks.governor.shared import (
     CALIBRATED_MB_S,
     DISABLED,
@@ -17,7 +18,6 @@ from benchmarks.governor.shared import (
     reported_of,
     rows_of,
 )
-from benchmarks.measuring import embedded_engine, processors_awake
 from rocktune.units import MIB
 
 _SOURCE = "Warlo, sections 3.3.5 and 4.5"

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from benchmarks.claims import Claim, Measured, Settings, decided, ratio_interval, reported
+from benchmarks.common.claims import Claim, Measured, Settings, decided, ratio_interval, reported
 from rocktune.device import DeviceSpec, load_device
 from rocktune.engine import EmbeddedEngine
 from rocktune.online import GovernedLoad, GovernedRun, figures_of, run_governed

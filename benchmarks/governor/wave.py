@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from benchmarks.claims import Claim, Measured, Settings, main, mean_interval, write_csv
-from benchmarks.figures import Panel, lines, write_figure
+from benchmarks.common.claims import Claim, Measured, Settings, main, mean_interval, write_csv
+from benchmarks.common.figures import Panel, lines, write_figure
+from benchmarks.common.measuring import embedded_engine, processors_awake
 from benchmarks.governor.shared import (
     CALIBRATED_MB_S,
     DISABLED,
@@ -21,7 +22,6 @@ from benchmarks.governor.shared import (
     paired_ratio,
     reported_of,
 )
-from benchmarks.measuring import embedded_engine, processors_awake
 from rocktune.online import GovernedRun, figures_of
 
 AGES_S = (350.0, 700.0, 1000.0)

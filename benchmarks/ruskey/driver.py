@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.claims import Settings
+from benchmarks.common.claims import Settings
+from benchmarks.common.measuring import embedded_engine, processors_awake
 from benchmarks.flsm.shared import ENTRY_BYTES, RUSKEY, Where, buffer_at
-from benchmarks.measuring import embedded_engine, processors_awake
 from rocktune.device import load_device
 from rocktune.engine import EmbeddedEngine
 from rocktune.errors import UserError

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.stats import rankdata
 
-from benchmarks.claims import (
+from benchmarks.common.claims import (
     Claim,
     Settings,
     decided,
@@ -12,7 +12,7 @@ from benchmarks.claims import (
     ratio_interval,
     reported,
 )
-from benchmarks.figures import Panel, lines, write_figure
+from benchmarks.common.figures import Panel, lines, write_figure
 from benchmarks.flsm.shared import Where, decided_at
 from benchmarks.ruskey.driver import FLAGS, driver_of, setting_of
 from benchmarks.ruskey.shared import (
@@ -104,7 +104,7 @@ def _regret(drives: Drives, where: Where) -> Claim:
     total = seconds[LEARNED].sum(axis=1)
     return decided_at(
         "lerp_regret",
-        "issue 9, must hold: dynamic",
+        "RusKey, figure 7",
         "share of the total time beyond the best policy of each session",
         mean_interval(((total - hindsight) / total).tolist()),
         high=MOST_REGRET,
@@ -118,7 +118,7 @@ def _against(drives: Drives, rival: str, where: Where) -> Claim:
     ]
     claim = reported(
         f"{rival}_over_lerp",
-        "issue 9, must hold: dynamic",
+        "RusKey, figure 7",
         "ratio of total time",
         ratio_interval(ratios),
         engine=where.engine,
@@ -172,7 +172,7 @@ def _exploring(drives: Drives, where: Where) -> list[Claim]:
     return [
         reported(
             f"{name}_missions_much_worse",
-            "issue 9, part 6: the cost of exploring",
+            "the cost of exploring",
             f"share of missions {BAD - 1:.0%} slower than the median of the session's best policy",
             mean_interval(shares),
             engine=where.engine,

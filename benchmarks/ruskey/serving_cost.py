@@ -6,14 +6,14 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks.claims import Claim, Settings, main, ratio_interval, write_csv
+from benchmarks.common.claims import Claim, Settings, main, ratio_interval, write_csv
+from benchmarks.common.measuring import processors_awake
 from benchmarks.flsm.shared import Where, decided_at
-from benchmarks.measuring import processors_awake
 from rocktune.online import AdaptiveStore, FlsmStore
 from rocktune.online.control import Controller, Decision, Greedy, Mission
 from rocktune.online.flsm.layout import STEERED_LEVEL0_RUNS
 
-SOURCE = "issue 9, must hold: learner"
+SOURCE = "serving beside a learner"
 MOST = 1.03
 KEYS = 200_000
 VALUE = bytes(100)

@@ -1,7 +1,9 @@
 """What the experiments with controllers share: which there are, and how results are compared."""
 
 import csv
+import fcntl
 import gzip
+import io
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,13 +12,14 @@ from typing import Self
 
 import numpy as np
 
-from benchmarks.claims import Settings, write_csv
+from benchmarks.common.claims import Settings
 from rocktune.errors import UserError
 from rocktune.online import DrivenMission
 
 POLICIES = tuple(f"static:{policy}" for policy in (1, 2, 3, 5, 7, 10))
 """All levels alike, as the paper's baselines; the best of them is what is to be found."""
 LEARNED = "lerp"
+DRIVES = "drives.csv.gz"
 
 
 @dataclass(frozen=True)
@@ -92,8 +95,8 @@ def driven_turns(
 ) -> list[Turn]:
     """Returns as many turns as `repeats`, with seeds from the settings' on, and whole ones of other seeds.
 
-    Each drive is written to `turn-SEED.csv.gz` of `--out` when it is made, and is not made again if it is
-    there: a run that was cut off goes on, and runs with seeds of their own can share the directory.
+    Each drive is added to `drives.csv.gz` of `--out` when it is made, and is not made again if it is there: a
+    run that was cut off goes on, and runs with seeds of their own can share the directory.
 
     Args:
         settings: of the benchmark.
@@ -116,7 +119,7 @@ def driven_turns(
             turn[name] = [Served.of(mission) for mission in drive(name, seed)]
             settings.say(f"seed {seed}, {name}: {sum(each.seconds for each in turn[name]):.0f} s")
             if out is not None:
-                write_csv(out / f"turn-{seed}.csv.gz", _rows(turn))
+                _add_drive(out / DRIVES, seed, name, turn[name])
     whole = [turn for _, turn in sorted(turns.items()) if set(names) <= set(turn)]
     if not whole:
         raise UserError(f"--repeats 0: no turn in {out} has all drives; give --out, or 1 or more")
@@ -139,20 +142,32 @@ def _check_flags(out: Path, settings: Settings) -> None:
             )
 
 
-def _rows(turn: Turn) -> list[dict[str, str | int]]:
-    return [
-        {"drive": name, "mission": number, **mission.row}
-        for name, missions in turn.items()
+def _add_drive(path: Path, seed: int, name: str, missions: Sequence[Served]) -> None:
+    """Appends a drive to a table that other processes may append to as well.
+
+    Each drive is a gzip member of its own.
+    """
+    rows = [
+        {"seed": seed, "drive": name, "mission": number, **mission.row}
         for number, mission in enumerate(missions, 1)
     ]
+    with path.open("ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        text = io.StringIO(newline="")
+        writer = csv.DictWriter(text, fieldnames=list(rows[0]))
+        if path.stat().st_size == 0:
+            writer.writeheader()
+        writer.writerows(rows)
+        file.write(gzip.compress(text.getvalue().encode()))
 
 
 def _read_turns(out: Path) -> dict[int, Turn]:
     turns: dict[int, Turn] = {}
-    for path in out.glob("turn-*.csv.gz"):
-        turn = turns.setdefault(int(path.name.removeprefix("turn-").removesuffix(".csv.gz")), {})
-        with gzip.open(path, "rt", newline="") as file:
+    if (out / DRIVES).exists():
+        with (out / DRIVES).open("rb") as locked, gzip.open(locked, "rt", newline="") as file:
+            fcntl.flock(locked, fcntl.LOCK_SH)
             for row in csv.DictReader(file):
+                turn = turns.setdefault(int(row["seed"]), {})
                 turn.setdefault(row["drive"], []).append(Served.from_row(row))
     return turns
 

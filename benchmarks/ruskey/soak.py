@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import psutil
 
-from benchmarks.claims import Claim, Settings, decided, exactly, main, reported, write_csv
-from benchmarks.figures import Panel, lines, write_figure
+from benchmarks.common.claims import Claim, Settings, decided, exactly, main, reported, write_csv
+from benchmarks.common.figures import Panel, lines, write_figure
 from rocktune.online import AdaptiveStore
 from rocktune.online.control import Controller, Decision, Greedy, Mission
 
-SOURCE = "issue 9, must hold: serving for hours"
+SOURCE = "serving for hours"
 KEYS = 100_000
 VALUE = bytes(200)
 OPTIONS = {

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from benchmarks.claims import Claim, Settings, main, mean_interval, ratio_interval, reported
-from benchmarks.figures import Panel, lines, write_figure
+from benchmarks.common.claims import Claim, Settings, main, mean_interval, ratio_interval, reported
+from benchmarks.common.figures import Panel, lines, write_figure
 from benchmarks.flsm.shared import Where, decided_at
 from benchmarks.ruskey.driver import FLAGS, driver_of, setting_of
 from benchmarks.ruskey.shared import (
@@ -97,7 +97,7 @@ def _near_the_best(drives: AllDrives, workload: str, where: Where) -> Claim:
     ratios = [own / other for own, other in zip(latencies[LEARNED], latencies[best], strict=True)]
     return decided_at(
         f"{workload}_lerp_over_the_best",
-        "issue 9, must hold: static workloads",
+        "RusKey, section 7",
         f"ratio of latency after settling to that of {best}, the best of all levels alike",
         ratio_interval(ratios),
         high=MOST,

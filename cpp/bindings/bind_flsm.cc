@@ -198,10 +198,7 @@ class BoundStore {
     Do([](FlsmStore& store) { return store.Flush(rocksdb::FlushOptions()); });
   }
   void Settle() const {
-    Do([](FlsmStore& store) {
-      store.WaitUntilSettled();
-      return store.LastFailure();
-    });
+    Do([](FlsmStore& store) { return store.WaitUntilSettled(); });
   }
   void SetPolicy(int level, int policy, const std::string& transition) const {
     const FlsmTransition how = TransitionNamed(transition);

@@ -79,9 +79,7 @@ void Run::OpenStore(const RunRequest& request) {
   }
   if (governor_ != nullptr) {
     options_.governor = MapFromGovernorOptions(governor_->options());
-    if (const rocksdb::Status attached = governor_->Attach(store_->db()); !attached.ok()) {
-      throw StoreError("the governor could not be attached", attached);
-    }
+    Attach();
   }
   file_system_->SetThrottled(true);
 }
@@ -105,6 +103,16 @@ void Run::CreateGovernor(const RunRequest& request, rocksdb::Options* options) {
     throw RunError(RunFailure::kInvalid, "governor: " + status.ToString());
   }
   governor_->Prepare(options);
+}
+
+void Run::Attach() {
+  const rocksdb::Status status = governor_->Attach(store_->db());
+  if (status.IsInvalidArgument() || status.IsNotSupported()) {
+    throw RunError(RunFailure::kInvalid, "the governor refuses the store: " + status.ToString());
+  }
+  if (!status.ok()) {
+    throw StoreError("the governor could not be attached", status);
+  }
 }
 
 std::optional<GovernorCounters> Run::Governed() const {

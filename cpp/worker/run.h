@@ -65,6 +65,7 @@ class Run {
  private:
   void OpenStore(const RunRequest& request);
   void CreateGovernor(const RunRequest& request, rocksdb::Options* options);
+  void Attach();
   void EndLoad();
   // Background errors may come as soon as the store is open, hence before the runner is there.
   void OnBackgroundError(const rocksdb::Status& status);

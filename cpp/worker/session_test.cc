@@ -214,8 +214,18 @@ TEST_F(SessionTest, RefusesAGovernorThatCannotBe) {
   open["options"]["db"]["rate_limiter_bytes_per_sec"] = "1000000";
   ExpectError(Send(open), "invalid", "rate_limiter_bytes_per_sec");
   StartSession();
+  open = open_;
+  open["options"]["governor"]["debt_runs"] = "5";
+  ExpectError(Send(open), "invalid", "debt_runs");
+  StartSession();
   ExpectError(Send({{"command", "check_options"}, {"options", {{"governor", {{"speed", "1"}}}}}}), "invalid",
               "'speed'");
+}
+
+TEST_F(SessionTest, RefusesAGovernorOfAnFlsmStore) {
+  open_["options"]["governor"] = {{"mode", "toggle"}};
+  open_["options"]["flsm"] = {{"policy_1", "4"}, {"size_ratio", "4"}};
+  ExpectError(Send(open_), "invalid", "only leveled and universal compaction");
 }
 
 TEST_F(SessionTest, GoesOnFromAKeptStore) {

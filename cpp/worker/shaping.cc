@@ -17,7 +17,7 @@ std::string PolicyName(int level) { return "policy_" + std::to_string(level); }
 }  // namespace
 
 FlsmOptions FlsmOptionsFromMap(const OptionMaps::Map& map) {
-  FlsmOptions layout;
+  FlsmOptions layout = LayoutOfNewStore({});
   Settings settings("flsm");
   settings.Whole("size_ratio", &layout.size_ratio);
   settings.Whole("level1_bytes", &layout.level1_bytes);

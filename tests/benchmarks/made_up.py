@@ -15,7 +15,7 @@ def rising(configuration: Configuration) -> float:
 
 @contextmanager
 def synthetic_engine() -> Iterator[SyntheticEngine]:
-    """Stands in for `benchmarks.measuring.embedded_engine`."""
+    """Stands in for `benchmarks.common.measuring.embedded_engine`."""
     yield SyntheticEngine(rising)
 
 

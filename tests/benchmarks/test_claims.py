@@ -3,7 +3,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from benchmarks.claims import (
+from benchmarks.common.claims import (
+    PAPER,
+    ROOT,
+    TARGET,
     UNDECIDABLE,
     Claim,
     Measured,
@@ -15,6 +18,8 @@ from benchmarks.claims import (
     mean_interval,
     ratio_interval,
     reported,
+    spread_interval,
+    verdict,
 )
 
 from rocktune.errors import UserError
@@ -40,7 +45,10 @@ def test_interval_of_ratios_is_one_of_logarithms() -> None:
 def claims_of(settings: Settings) -> list[Claim]:
     settings.say("measuring")
     return [
-        Claim("held", "here", "1", ">= 1", exactly(2.0), settings.extra["answer"] == 42, device="none"),
+        decided(
+            reported("held", "here", "1", exactly(settings.extra["answer"]), engine="none", device="none"),
+            low=42,
+        ),
         reported("found", "here", "1", exactly(3.0), 4.0, engine="none", device="none"),
     ]
 
@@ -57,8 +65,9 @@ def test_claims_are_printed_and_written_with_their_conditions(
     printed = capsys.readouterr()
     held, found = json.loads(printed.out)
     assert printed.err == "measuring\n"
-    assert (held["holds"], held["scale"], found["holds"], found["paper"]) == (True, "1/16", "reported", 4.0)
-    assert held["command"].startswith("python -m benchmarks.benchmark --json")
+    assert (held["kind"], held["target"], held["holds"], held["scale"]) == (TARGET, ">= 42", True, "1/16")
+    assert (found["kind"], found["target"], found["holds"], found["paper"]) == (PAPER, "", None, 4.0)
+    assert {claim["experiment"] for claim in (held, found)} == {"out"}
     assert json.loads((tmp_path / "new" / "out" / "claims.json").read_text()) == [held, found]
 
 
@@ -66,7 +75,23 @@ def test_a_claim_that_does_not_hold_says_so(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     started(monkeypatch, "--answer", "41", "--scale", "1/8")
-    assert "held: 2 1 [2, 2], n = 1; target >= 1: DOES NOT HOLD" in capsys.readouterr().out
+    said = "held: 41 1 [41, 41], n = 1; target >= 42: DOES NOT HOLD. the interval is 41 to 41"
+    assert said in capsys.readouterr().out
+
+
+def test_a_command_has_what_is_measured_and_no_absolute_paths(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    table = f"{ROOT}/docs/table.csv,{tmp_path}/other.csv"
+    flags = ("--answer", "41", f"--name={tmp_path}/name", "--tables", table)
+    monkeypatch.setattr(
+        sys, "argv", ["benchmark", "--json", "--out", str(tmp_path), f"--out={tmp_path}", *flags]
+    )
+    main("benchmark", claims_of, extra={"answer": 42, "tables": "", "name": ""})
+    (command,) = {claim["command"] for claim in json.loads(capsys.readouterr().out)}
+    assert command == (
+        "python -m benchmarks.benchmark --answer 41 --name=name --tables docs/table.csv,other.csv"
+    )
 
 
 def test_smoke_runs_decide_nothing(
@@ -74,7 +99,7 @@ def test_smoke_runs_decide_nothing(
 ) -> None:
     started(monkeypatch, "--quick", "--json")
     claims = json.loads(capsys.readouterr().out)
-    assert {(claim["holds"], claim["scale"]) for claim in claims} == {(UNDECIDABLE, "1/512")}
+    assert [(claim["holds"], claim["scale"]) for claim in claims] == [(UNDECIDABLE, "1/512"), (None, "1/512")]
 
 
 def test_what_a_user_can_mend_is_one_line(
@@ -90,9 +115,23 @@ def test_what_a_user_can_mend_is_one_line(
     assert capsys.readouterr().err == "no disk: insert one\n"
 
 
-def test_description_keeps_a_verdict_in_words() -> None:
-    claim = reported("found", "here", "s", exactly(3.0), engine="none", device="none")
-    assert describe(claim) == "found: 3 s [3, 3], n = 1; target whatever it gives: reported. "
+def test_description_has_the_papers_figure_beside_ours() -> None:
+    claim = reported("found", "here", "s", exactly(3.0), 4, engine="none", device="none")
+    assert describe(claim) == "found: 3 s [3, 3], n = 1; paper 4"
+
+
+def test_interval_of_a_coefficient_of_variation() -> None:
+    # Deviation 1, mean 2; chi-squared with 2 degrees of freedom: 7.378 and 0.0506.
+    measured = spread_interval([1.0, 2.0, 3.0])
+    assert measured.value == pytest.approx(0.5)
+    assert measured.low == pytest.approx(0.5 * (2 / 7.378) ** 0.5, rel=1e-3)
+    assert measured.high == pytest.approx(0.5 * (2 / 0.0506) ** 0.5, rel=1e-3)
+
+
+@pytest.mark.parametrize("target", ["", "1", "< 1", ">= 1 (lower bound)", "interval reaches 0"])
+def test_a_target_in_words_is_refused(target: str) -> None:
+    with pytest.raises(ValueError, match="use bounds such as"):
+        verdict(target, mean_interval([1.0, 1.1]))
 
 
 @pytest.mark.parametrize(

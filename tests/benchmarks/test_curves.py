@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from benchmarks.curves import Curve, extrapolated, kept_at_top, pareto_front, price_of_one_for_all
+from benchmarks.common.curves import Curve, extrapolated, kept_at_top, pareto_front, price_of_one_for_all
 
 
 def test_mean_until_interpolates_within_intervals() -> None:

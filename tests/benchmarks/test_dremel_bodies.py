@@ -6,17 +6,16 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from benchmarks.claims import Claim, Settings
-from tests.benchmarks.made_up import synthetic_engine
-
-from benchmarks import (
-    dremel_buckets,
-    dremel_fusion,
-    dremel_halving,
-    dremel_latency,
-    dremel_motivation,
-    dremel_tuning_time,
+from benchmarks.common.claims import Claim, Settings
+from benchmarks.dremel import (
+    buckets,
+    fusion,
+    halving,
+    latency,
+    motivation,
+    tuning_time,
 )
+from tests.benchmarks.made_up import synthetic_engine
 
 WRITE_HEAVY = "dremel-n-skew0.3-30get"
 FAST = "dremel-n-skew0.9-30get-200mb"
@@ -42,7 +41,7 @@ def rows_of(path: Path) -> list[dict[str, str]]:
 
 
 def test_motivation(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    claims = claims_of(dremel_motivation, monkeypatch, tmp_path, configurations=11, per_feature=3)
+    claims = claims_of(motivation, monkeypatch, tmp_path, configurations=11, per_feature=3)
     # Throughput is constant over the age, so ranks are kept and the start predicts the end.
     assert claims[f"{WRITE_HEAVY}_figure_4b_best_10_kept"].measured.value == 10
     assert claims[f"{WRITE_HEAVY}_figure_4c_error_of_power_law"].measured.high < 0.01
@@ -56,7 +55,7 @@ def test_motivation(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def test_tuning_time(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    claims = claims_of(dremel_tuning_time, monkeypatch, tmp_path, settings=WRITE_HEAVY)
+    claims = claims_of(tuning_time, monkeypatch, tmp_path, settings=WRITE_HEAVY)
     assert claims[f"{WRITE_HEAVY}_dremel_over_tuning_guide"].measured.value > 1.1
     assert claims[f"{WRITE_HEAVY}_random_over_tuning_guide"].measured.value > 1.1
     rows = rows_of(tmp_path / "recommended.csv")
@@ -67,14 +66,14 @@ def test_tuning_time(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def test_latency(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    claims = claims_of(dremel_latency, monkeypatch, tmp_path, settings=WRITE_HEAVY)
-    latency = claims[f"{WRITE_HEAVY}_min_latency_latency_over_tuning_guide"].measured
-    assert latency.value < 0.95
+    claims = claims_of(latency, monkeypatch, tmp_path, settings=WRITE_HEAVY)
+    ratio = claims[f"{WRITE_HEAVY}_min_latency_latency_over_tuning_guide"].measured
+    assert ratio.value < 0.95
     assert claims[f"{WRITE_HEAVY}_balance_worse_of_both_improvements"].measured.value > 1.05
 
 
 def test_fusion(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    claims = claims_of(dremel_fusion, monkeypatch, tmp_path, quick=True)
+    claims = claims_of(fusion, monkeypatch, tmp_path, quick=True)
     ratio = claims[f"{WRITE_HEAVY}_table_3_within_over_across"]
     assert ratio.paper == 0.179
     assert ratio.measured.repeats == 4
@@ -83,18 +82,18 @@ def test_fusion(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def test_buckets(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    claims = claims_of(dremel_buckets, monkeypatch, tmp_path, settings=FAST, buckets="3,2")
+    claims = claims_of(buckets, monkeypatch, tmp_path, settings=FAST, buckets="3,2")
     # (81 + 15) configurations against 16 + 15.
     assert claims[f"{FAST}_3_buckets_over_2_time"].measured.value == pytest.approx(96 / 31, rel=0.02)
     assert claims[f"{FAST}_2_buckets_over_tuning_guide"].measured.value > 1.1
 
 
 def test_halving(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    claims = claims_of(dremel_halving, monkeypatch, tmp_path, settings=WRITE_HEAVY)
+    claims = claims_of(halving, monkeypatch, tmp_path, settings=WRITE_HEAVY)
     achieved = claims[f"{WRITE_HEAVY}_achieved_over_best_seen"]
     assert achieved.paper == 0.908
     assert 0.9 < achieved.measured.value <= 1.0
-    trace = [row for row in rows_of(tmp_path / "ucb_trace.csv") if row["setting"] == dremel_halving.TRACED[0]]
+    trace = [row for row in rows_of(tmp_path / "ucb_trace.csv") if row["setting"] == halving.TRACED[0]]
     assert [int(row["round"]) for row in trace] == [0] * 16 + [1] * 5 + [2] * 5 + [3] * 5 + [4] * 5
     # Each arm's first configuration comes once; then the arms of the highest rewards have their turn.
     assert len({row["arm"] for row in trace[:16]}) == 16

@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
-from benchmarks.claims import Measured
-from benchmarks.dremel_buckets import budget_s
-from benchmarks.dremel_fusion import within_over_across
-from benchmarks.dremel_halving import sampled_well
-from benchmarks.dremel_latency import worse_improvement
-from benchmarks.dremel_motivation import KNOBS_OF_FEATURE, four_configurations, rate_while, variations
-from benchmarks.dremel_shared import READ_LATENCY, THROUGHPUT, leaders, mean_figure, paired
-from benchmarks.dremel_tuning_time import reached_s
+from benchmarks.common.claims import Measured
+from benchmarks.dremel.buckets import budget_s
+from benchmarks.dremel.fusion import within_over_across
+from benchmarks.dremel.halving import sampled_well
+from benchmarks.dremel.latency import worse_improvement
+from benchmarks.dremel.motivation import KNOBS_OF_FEATURE, four_configurations, rate_while, variations
+from benchmarks.dremel.shared import READ_LATENCY, THROUGHPUT, leaders, mean_figure, paired
+from benchmarks.dremel.tuning_time import reached_s
 from tests.benchmarks.made_up import record
 
 from rocktune.errors import UserError

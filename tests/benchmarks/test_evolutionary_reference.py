@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from benchmarks.evolutionary_reference import CASES, Case, ours, ratio_of_means
+from benchmarks.jia_chen.evolutionary_reference import CASES, Case, ours, ratio_of_means
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.label)

@@ -1,10 +1,11 @@
 """Tests for experiments with controllers that go on where they were cut off."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from benchmarks.claims import Settings
+from benchmarks.common.claims import Settings
 from benchmarks.ruskey.shared import Served, driven_turns
 
 from rocktune.errors import UserError
@@ -54,6 +55,19 @@ def test_whole_turns_of_other_seeds_count(tmp_path: Path) -> None:
     driven_turns(settings_of(tmp_path, seed=7), 1, ["a"], driver([]))
     assert len(driven_turns(settings_of(tmp_path), 1, ["a"], driver([]))) == 2
     assert len(driven_turns(settings_of(tmp_path), 1, ["a", "b"], driver([]))) == 1
+
+
+def test_runs_with_seeds_of_their_own_share_a_directory(tmp_path: Path) -> None:
+    def measure(seed: int) -> None:
+        driven_turns(settings_of(tmp_path, seed=seed), 1, ["a", "b"], driver([]))
+
+    driven_turns(settings_of(tmp_path, seed=1), 1, ["a", "b"], driver([]))
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(measure, range(2, 6)))
+    turns = driven_turns(settings_of(tmp_path), 0, ["a", "b"], driver([]))
+    assert [[turn[name][1].seconds for name in "ab"] for turn in turns] == [
+        [seed] * 2 for seed in range(1, 6)
+    ]
 
 
 def test_nothing_to_judge_is_refused(tmp_path: Path) -> None:

@@ -1,5 +1,5 @@
 import pytest
-from benchmarks.sklearn_gp import SklearnGp
+from benchmarks.alabed.sklearn_gp import SklearnGp
 
 from rocktune.testing.tuners import TunerConformance
 from rocktune.tuners import Problem, Tuner

@@ -10,13 +10,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from benchmarks.claims import UNDECIDABLE, Claim, Measured
-from benchmarks.throttle import find_device_bench
+from benchmarks.common.claims import KINDS, TARGET, UNDECIDABLE, Claim, Measured
+from benchmarks.rocktune.throttle import find_device_bench
 
 from rocktune.errors import UserError
 
 ROOT = Path(__file__).parent.parent.parent
-IN_EVERY_RUN = ("dremel_buckets", "repeatability")
+IN_EVERY_RUN = ("dremel.buckets", "rocktune.repeatability")
 
 
 def _is_benchmark(path: Path) -> bool:
@@ -42,17 +42,22 @@ def run(name: str, scratch: Path, *flags: str) -> subprocess.CompletedProcess[st
 
 
 def skip_without_its_program(name: str) -> None:
-    if name in ("db_bench_agreement", "runner_against_db_bench") and shutil.which("db_bench") is None:
+    if (
+        name in ("rocktune.db_bench_agreement", "rocktune.runner_against_db_bench")
+        and shutil.which("db_bench") is None
+    ):
         pytest.skip("db_bench is not here")
-    if name == "evolutionary_reference" and not (ROOT / "build" / "jmetalpy").exists():
-        pytest.skip("jMetalPy is not here; python -m benchmarks.evolutionary_reference --quick fetches it")
-    if name == "ray_scaling":
+    if name == "jia_chen.evolutionary_reference" and not (ROOT / "build" / "jmetalpy").exists():
+        pytest.skip(
+            "jMetalPy is not here; python -m benchmarks.jia_chen.evolutionary_reference --quick fetches it"
+        )
+    if name == "rocktune.ray_scaling":
         pytest.importorskip("ray", reason="Ray is not installed")
-    if name in ("bayesian_synthetic", "bayesian_suggestion_time"):
+    if name in ("alabed.synthetic", "alabed.suggestion_time"):
         pytest.importorskip("botorch", reason="BoTorch is not installed")
     if name == "ruskey.ddpg_reference":
         pytest.importorskip("torch", reason="PyTorch is not installed")
-    if name == "throttle":
+    if name == "rocktune.throttle":
         try:
             find_device_bench(ROOT)
         except UserError as error:
@@ -69,10 +74,23 @@ def check_claims(name: str, scratch: Path) -> None:
         assert set(claim) == {field.name for field in dataclasses.fields(Claim)}
         assert set(claim["measured"]) == {field.name for field in dataclasses.fields(Measured)}
         assert all(math.isfinite(figure) for figure in claim["measured"].values())
-        texts = ("name", "source", "unit", "target", "command", "engine", "device", "scale", "commit", "date")
+        texts = (
+            "name",
+            "source",
+            "unit",
+            "experiment",
+            "command",
+            "engine",
+            "device",
+            "scale",
+            "commit",
+            "date",
+        )
         assert all(claim[field] and isinstance(claim[field], str) for field in texts)
         assert claim["command"].startswith(f"python -m benchmarks.{name} --quick")
-        assert claim["holds"] == UNDECIDABLE
+        assert claim["kind"] in KINDS
+        assert bool(claim["target"]) == (claim["kind"] == TARGET)
+        assert claim["holds"] == (UNDECIDABLE if claim["kind"] == TARGET else None)
         assert claim["why"]
 
 
@@ -94,10 +112,10 @@ def test_smoke_run_of_the_others(name: str, tmp_path: Path) -> None:
 
 
 def test_bad_flags_get_one_line(tmp_path: Path) -> None:
-    wrong_scale = run("dremel_halving", tmp_path, "--scale", "7")
+    wrong_scale = run("dremel.halving", tmp_path, "--scale", "7")
     assert wrong_scale.returncode == 2
     assert "scale: '7' is not one" in wrong_scale.stderr
-    wrong_setting = run("dremel_halving", tmp_path, "--quick", "--settings", "dremel-nutanics")
+    wrong_setting = run("dremel.halving", tmp_path, "--quick", "--settings", "dremel-nutanics")
     assert wrong_setting.returncode == 2
     assert wrong_setting.stdout == ""
     assert wrong_setting.stderr.splitlines() == [

@@ -1,18 +1,16 @@
 #include "rocktune/flsm/flsm_compactor.h"
 
-#include <rocksdb/metadata.h>
 #include <rocksdb/options.h>
 
 #include <algorithm>
 #include <chrono>
 #include <iterator>
 #include <numeric>
-#include <set>
 #include <utility>
 
-#include "rocktune/flsm/flsm_files.h"
 #include "rocktune/flsm/flsm_layout.h"
 #include "rocktune/flsm/flsm_listener.h"
+#include "rocktune/flsm/flsm_runs.h"
 #include "rocktune/util/rocksdb_compat.h"
 
 namespace rocktune {
@@ -21,54 +19,12 @@ namespace {
 constexpr std::chrono::milliseconds kAfterFailure{200};
 constexpr std::chrono::seconds kQuiet{1};  // since the last flush, before a store counts as not written to
 
-rocksdb::ColumnFamilyMetaData Metadata(rocksdb::DB* db) {
-  rocksdb::ColumnFamilyMetaData metadata;
-  db->GetColumnFamilyMetaData(&metadata);
-  return metadata;
-}
-
 rocksdb::CompactionOptions CompactionOptionsOf(const rocksdb::Options& options, std::atomic<bool>* stopping) {
   rocksdb::CompactionOptions compaction;
   AllowMovesAndCancelling(stopping, &compaction);
   compaction.compression = rocksdb::kDisableCompressionOption;  // the column family's own
   compaction.output_file_size_limit = options.target_file_size_base;
   return compaction;
-}
-
-// The tables of one of the levels that a task uses.
-FlsmRunFiles FilesOf(const rocksdb::ColumnFamilyMetaData& metadata, const FlsmShape& shape, int physical) {
-  FlsmRunFiles run;
-  for (const rocksdb::SstFileMetaData& file : metadata.levels[static_cast<std::size_t>(physical)].files) {
-    run.files.push_back({file.name, file.size, file.smallestkey, file.largestkey});
-  }
-  for (const FlsmLevel& level : shape.levels) {
-    for (const FlsmRun& each : level.runs) {
-      run.sealed = run.sealed || (each.physical == physical && each.sealed);
-    }
-  }
-  return run;
-}
-
-// Those of a task's tables that a push by files takes, or a join. Nothing else touches its runs meanwhile.
-std::vector<FlsmTable> CheapestOf(const FlsmTask& task, const FlsmShape& shape,
-                                  const std::vector<FlsmTable>& all, rocksdb::DB* db) {
-  const rocksdb::ColumnFamilyMetaData metadata = Metadata(db);
-  std::vector<FlsmRunFiles> from;
-  std::vector<FlsmRunFiles> into;
-  for (const int physical : task.inputs) {
-    const bool below = task.kind == FlsmTask::Kind::kJoinFiles
-                           ? physical == task.output
-                           : task.level < shape.deepest() && physical >= shape.FirstSlot(task.level + 1);
-    (below ? into : from).push_back(FilesOf(metadata, shape, physical));
-  }
-  std::set<uint64_t> cheapest;
-  for (const std::string& name : CheapestPush(from, into, db->GetOptions().comparator).names) {
-    cheapest.insert(TableNumber(name));
-  }
-  std::vector<FlsmTable> tables;
-  std::copy_if(all.begin(), all.end(), std::back_inserter(tables),
-               [&cheapest](const FlsmTable& table) { return cheapest.contains(table.number); });
-  return tables;
 }
 
 uint64_t Sum(const std::vector<FlsmTable>& tables) {
@@ -79,26 +35,6 @@ uint64_t Sum(const std::vector<FlsmTable>& tables) {
 bool IsSmall(const FlsmTask& task) { return task.level <= 1 && task.kind != FlsmTask::Kind::kRehome; }
 
 }  // namespace
-
-void ReadRuns(rocksdb::DB* db, FlsmShape* shape) {
-  const rocksdb::ColumnFamilyMetaData metadata = Metadata(db);
-  shape->level0_files = metadata.levels.front().files.size();
-  shape->level0_bytes = metadata.levels.front().size;
-  for (int number = 1; number <= shape->deepest(); ++number) {
-    FlsmLevel& level = shape->level(number);
-    std::vector<FlsmRun> runs;
-    for (int physical = shape->FirstSlot(number); physical <= shape->LastSlot(number); ++physical) {
-      const rocksdb::LevelMetaData& found = metadata.levels[static_cast<std::size_t>(physical)];
-      if (found.files.empty()) {
-        continue;
-      }
-      const auto known = std::find_if(level.runs.begin(), level.runs.end(),
-                                      [physical](const FlsmRun& run) { return run.physical == physical; });
-      runs.push_back({physical, found.size, known != level.runs.end() && known->sealed, RunUse::kIdle});
-    }
-    level.runs = std::move(runs);
-  }
-}
 
 FlsmCompactor::FlsmCompactor(rocksdb::DB* db, std::shared_ptr<ManifestGuard> guard, FlsmRecorder* recorder,
                              FlsmShape shape, int workers, uint64_t reshape_bytes_per_s, OnChange on_change)
@@ -117,21 +53,44 @@ FlsmCompactor::FlsmCompactor(rocksdb::DB* db, std::shared_ptr<ManifestGuard> gua
 
 FlsmCompactor::~FlsmCompactor() { Stop(); }
 
-void FlsmCompactor::Stop() {
+void FlsmCompactor::Pause(bool calls_off) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  ++paused_;
+  const bool in_the_way = calls_off && running_ > 0;
+  if (in_the_way) {
+    stopping_ = true;
+    lock.unlock();
+    db_->DisableManualCompaction();  // which is what those in work are to RocksDB
+    lock.lock();
+  }
+  changed_.wait(lock, [this] { return running_ == 0; });
+  if (in_the_way) {
+    stopping_ = false;
+    lock.unlock();
+    db_->EnableManualCompaction();
+  }
+}
+
+void FlsmCompactor::Continue() {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (ended_) {
-      return;
-    }
-    ended_ = true;
+    --paused_;
   }
   changed_.notify_all();
-  stopping_ = true;
-  db_->DisableManualCompaction();  // which is what those in work are to RocksDB
-  for (std::thread& thread : threads_) {
+}
+
+void FlsmCompactor::Stop() {
+  Pause(true);
+  std::vector<std::thread> ending;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ended_ = true;
+    ending.swap(threads_);
+  }
+  changed_.notify_all();
+  for (std::thread& thread : ending) {
     thread.join();
   }
-  db_->EnableManualCompaction();
 }
 
 rocksdb::Status FlsmCompactor::SetPolicy(int level, int policy, FlsmTransition transition) {
@@ -156,12 +115,34 @@ FlsmShape FlsmCompactor::Shape() const {
   return shape_;
 }
 
-void FlsmCompactor::WaitUntilSettled() {
+rocksdb::Status FlsmCompactor::WaitUntilSettled(std::chrono::microseconds timeout) {
   std::unique_lock<std::mutex> lock(mutex_);
-  changed_.wait(lock, [this] {
-    RefreshLevel0();
-    return ended_ || (running_ == 0 && DueTasks(shape_).empty());
-  });
+  const uint64_t failures = failures_;
+  const auto is_over = [this, failures] {
+    if (ended_ || failures_ != failures) {
+      return true;
+    }
+    RefreshTables();
+    return running_ == 0 && DueTasks(shape_).empty();
+  };
+  if (timeout.count() == 0) {
+    changed_.wait(lock, is_over);
+  } else if (!changed_.wait_for(lock, timeout, is_over)) {
+    return rocksdb::Status::TimedOut("compactions are due");
+  }
+  if (failures_ != failures) {
+    return failure_;
+  }
+  return ended_ ? rocksdb::Status::ShutdownInProgress("the store is closed") : rocksdb::Status::OK();
+}
+
+void FlsmCompactor::SetLimits(uint64_t level0_most, uint64_t file_bytes) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    shape_.level0_most = level0_most;
+    shape_.file_bytes = file_bytes;
+  }
+  changed_.notify_all();
 }
 
 FlsmOwed FlsmCompactor::Owed() const {
@@ -179,7 +160,7 @@ FlsmOwed FlsmCompactor::Owed() const {
 
 rocksdb::Status FlsmCompactor::LastFailure() const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return last_failure_;
+  return fails_ ? failure_ : rocksdb::Status::OK();
 }
 
 void FlsmCompactor::OnFlushed(const FlsmTable& table) {
@@ -200,13 +181,25 @@ void FlsmCompactor::OnUntold() {
   changed_.notify_all();
 }
 
-void FlsmCompactor::RefreshLevel0() {
+void FlsmCompactor::OnDeleted(uint64_t number) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!tables_.NoteDeleted(number)) {
+      return;
+    }
+    flushed_ = true;
+  }
+  changed_.notify_all();
+}
+
+void FlsmCompactor::RefreshTables() {
   if (!flushed_ || shape_.level0_busy) {
     return;
   }
   flushed_ = false;
-  if (std::exchange(untold_, false)) {
+  if (std::exchange(untold_, false) || tables_.LacksFiles()) {
     tables_.Read(Metadata(db_));
+    ReadIdleRuns(tables_, &shape_);
   }
   shape_.level0_files = tables_.Count(0);
   shape_.level0_bytes = tables_.Bytes(0);
@@ -234,8 +227,11 @@ void FlsmCompactor::End(const FlsmTask& task, const std::vector<FlsmTable>& used
 }
 
 std::optional<FlsmTask> FlsmCompactor::Next(bool small_only, Clock::time_point* wake) {
-  RefreshLevel0();
   *wake = Clock::time_point::max();
+  if (paused_ > 0) {
+    return std::nullopt;
+  }
+  RefreshTables();
   const std::vector<FlsmTask> due = DueTasks(shape_);
   const auto next = std::find_if(due.begin(), due.end(),
                                  [small_only](const FlsmTask& task) { return !small_only || IsSmall(task); });
@@ -297,6 +293,8 @@ void FlsmCompactor::Do(const FlsmTask& task, std::unique_lock<std::mutex>* lock)
   Begin(&shape_, task);
   ++running_;
   std::vector<FlsmTable> used = tables_.At(task.inputs);
+  const std::vector<FlsmTable> at_its_levels = used;
+  tables_.Use(at_its_levels);
   const FlsmShape begun = shape_;
   const bool deeper = begun.LevelsInUse() > in_use;
   const uint64_t beginning = deeper ? ++changes_ : 0;
@@ -312,10 +310,13 @@ void FlsmCompactor::Do(const FlsmTask& task, std::unique_lock<std::mutex>* lock)
   const rocksdb::Status status = Compact(task, used, &made);
   lock->lock();
   --running_;
+  tables_.Release(at_its_levels);
   flushed_ = flushed_ || task.level0_files > 0;
+  const bool failed = !status.ok() && !stopping_;  // what is called off has not failed
   if (status.ok()) {
     End(task, used, made);
-    last_failure_ = rocksdb::Status::OK();
+    flushed_ = flushed_ || tables_.MayLackFiles();
+    fails_ = false;
   } else {
     Abandon(&shape_, task);
     flushed_ = untold_ = true;
@@ -324,9 +325,10 @@ void FlsmCompactor::Do(const FlsmTask& task, std::unique_lock<std::mutex>* lock)
     const uint64_t moved = Sum(used) + Sum(made);
     reshape_at_ = Clock::now() + std::chrono::microseconds(moved * 1'000'000 / reshape_bytes_per_s_);
   }
-  const bool pause = !status.ok() && !ended_;
-  if (pause) {
-    last_failure_ = status;
+  if (failed) {
+    fails_ = true;
+    failure_ = status;
+    ++failures_;
   }
   const FlsmShape shape = shape_;
   const uint64_t number = ++changes_;
@@ -335,7 +337,7 @@ void FlsmCompactor::Do(const FlsmTask& task, std::unique_lock<std::mutex>* lock)
   if (status.ok()) {
     // What could not be kept is kept with the next change; until then runs would be sealed later than now.
     on_change_(shape, number).PermitUncheckedError();
-  } else if (pause) {
+  } else if (failed) {
     std::this_thread::sleep_for(kAfterFailure);
   }
   lock->lock();

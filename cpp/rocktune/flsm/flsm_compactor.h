@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "rocktune/flsm/flsm_policy.h"
+#include "rocktune/flsm/flsm_runs.h"
 #include "rocktune/flsm/flsm_shape.h"
 #include "rocktune/flsm/flsm_statistics.h"
 #include "rocktune/flsm/flsm_tables.h"
@@ -50,6 +51,10 @@ class FlsmCompactor {
   FlsmCompactor(const FlsmCompactor&) = delete;
   FlsmCompactor& operator=(const FlsmCompactor&) = delete;
 
+  // Returns when nothing is in work, and lets nothing begin before Continue; with `calls_off` what is in work
+  // is given up, and done when it goes on. As often as Pause was called Continue has to be.
+  void Pause(bool calls_off);
+  void Continue();
   // Ends the threads; compactions in work are given up, and begun again when the store is opened. Idempotent.
   void Stop();
 
@@ -57,8 +62,12 @@ class FlsmCompactor {
   // `on_change` says otherwise.
   rocksdb::Status SetPolicy(int level, int policy, FlsmTransition transition);
   FlsmShape Shape() const;
-  // Returns when nothing is due or in work. Flushes nothing.
-  void WaitUntilSettled();
+  // Returns OK when nothing is due or in work, the failure once a compaction has failed since it was called,
+  // and ShutdownInProgress if the compactor is stopped meanwhile. Flushes nothing, and waits for Continue
+  // where it is paused. A `timeout` above 0 ends it with TimedOut.
+  rocksdb::Status WaitUntilSettled(std::chrono::microseconds timeout = {});
+  // From now on so many files may wait in level 0, and tables have so many bytes; see FlsmShape.
+  void SetLimits(uint64_t level0_most, uint64_t file_bytes);
   // What is due and what runs.
   FlsmOwed Owed() const;
   // The last failure of a compaction, which is tried again; OK since one has succeeded.
@@ -68,6 +77,8 @@ class FlsmCompactor {
   void OnFlushed(const FlsmTable& table);
   // To be called when flushes may have ended that nobody told of.
   void OnUntold();
+  // To be called when a table's file has been deleted, for whatever reason; from any thread.
+  void OnDeleted(uint64_t number);
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -80,8 +91,8 @@ class FlsmCompactor {
                           std::vector<FlsmTable>* made);
   // Does a task that has begun. REQUIRES: `lock` holds mutex_, before and after.
   void Do(const FlsmTask& task, std::unique_lock<std::mutex>* lock);
-  // REQUIRES: mutex_ is held.
-  void RefreshLevel0();
+  // Takes over what was flushed, and what others have deleted. REQUIRES: mutex_ is held.
+  void RefreshTables();
   // Ends a task with success, which made others of tables. REQUIRES: mutex_ is held.
   void End(const FlsmTask& task, const std::vector<FlsmTable>& used, const std::vector<FlsmTable>& made);
 
@@ -95,9 +106,12 @@ class FlsmCompactor {
   std::condition_variable changed_;
   FlsmShape shape_;
   FlsmTables tables_;
-  bool untold_ = true;  // tables_ has to be read anew
-  rocksdb::Status last_failure_;
+  bool untold_ = true;       // tables_ has to be read anew
+  rocksdb::Status failure_;  // of the compaction that has failed last
+  uint64_t failures_ = 0;
+  bool fails_ = false;                 // none has succeeded since
   std::atomic<bool> stopping_{false};  // calls compactions in work off
+  int paused_ = 0;
   int running_ = 0;
   uint64_t changes_ = 0;
   bool flushed_ = true;
@@ -105,8 +119,5 @@ class FlsmCompactor {
   bool ended_ = false;
   std::vector<std::thread> threads_;
 };
-
-// Reads from a database what its runs hold, into a shape with size ratio, slots and number of levels set.
-void ReadRuns(rocksdb::DB* db, FlsmShape* shape);
 
 }  // namespace rocktune

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "rocktune/util/rocksdb_compat.h"
+
 namespace rocktune {
 namespace {
 
@@ -33,9 +35,8 @@ TEST(FlsmCompactorTest, ADeeperTreeIsToldOfBeforeItIsThere) {
   options.compression = rocksdb::kNoCompression;
   const auto guard = std::make_shared<ManifestGuard>();
   options.listeners = {guard};
-  rocksdb::DB* opened = nullptr;
-  ASSERT_TRUE(rocksdb::DB::Open(options, directory, &opened).ok());
-  const std::unique_ptr<rocksdb::DB> db(opened);
+  std::unique_ptr<rocksdb::DB> db;
+  ASSERT_TRUE(OpenDatabase(options, directory, &db).ok());
   FlsmRecorder recorder(db->GetEnv(), 0, Empty().slots);
   std::mutex mutex;
   std::vector<FlsmShape> told;
@@ -53,7 +54,7 @@ TEST(FlsmCompactorTest, ADeeperTreeIsToldOfBeforeItIsThere) {
     }
     ASSERT_TRUE(db->Flush(rocksdb::FlushOptions()).ok());
     compactor.OnUntold();
-    compactor.WaitUntilSettled();
+    ASSERT_TRUE(compactor.WaitUntilSettled().ok());
   }
   compactor.Stop();
   ASSERT_GE(compactor.Shape().LevelsInUse(), 2) << ToText(compactor.Shape());

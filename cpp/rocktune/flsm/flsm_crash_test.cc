@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 #include <rocksdb/env.h>
+#include <rocksdb/utilities/checkpoint.h>
+#include <rocksdb/utilities/options_util.h>
 
 #include <cstdint>
 #include <cstdlib>
@@ -10,10 +12,12 @@
 #include <memory>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "rocktune/flsm/flsm_store.h"
 #include "rocktune/util/fake_crash.h"
 #include "rocktune/util/fake_power_cut.h"
+#include "rocktune/util/rocksdb_compat.h"
 
 namespace rocktune {
 namespace {
@@ -51,15 +55,53 @@ class FlsmCrashTest : public testing::TestWithParam<std::tuple<bool, const char*
  protected:
   ~FlsmCrashTest() override {
     std::filesystem::remove_all(of_.directory);
+    std::filesystem::remove_all(copy_);
     std::filesystem::remove(Acknowledged::Path(of_));
+  }
+
+  // Opens the database as a program does that takes the newest options from it, and closes it.
+  void OpenByItsOptions(rocksdb::Env* env) {
+    rocksdb::ConfigOptions config;
+    config.env = env;
+    rocksdb::DBOptions options;
+    std::vector<rocksdb::ColumnFamilyDescriptor> families;
+    rocksdb::Status status = rocksdb::LoadLatestOptions(config, of_.directory, &options, &families);
+    ASSERT_TRUE(status.ok()) << status.ToString();
+    options.env = env;
+    std::unique_ptr<rocksdb::DB> db;
+    status = OpenDatabase(rocksdb::Options(options, families.front().options), of_.directory, &db);
+    ASSERT_TRUE(status.ok()) << status.ToString();
+  }
+
+  // A checkpoint of the store is a store of the same entries. (A power cut knows nothing of hard links.)
+  void ExpectCopyToHoldAll(FlsmStore* store) {
+    std::filesystem::remove_all(copy_);
+    rocksdb::Checkpoint* raw = nullptr;
+    ASSERT_TRUE(rocksdb::Checkpoint::Create(store, &raw).ok());
+    const std::unique_ptr<rocksdb::Checkpoint> checkpoint(raw);
+    const rocksdb::Status made = checkpoint->CreateCheckpoint(copy_, uint64_t{1} << 40);
+    ASSERT_TRUE(made.ok()) << made.ToString();
+    std::unique_ptr<FlsmStore> copy;
+    const rocksdb::Status status = OpenSmall(rocksdb::Env::Default(), {copy_, of_.what, of_.synced}, &copy);
+    ASSERT_TRUE(status.ok()) << status.ToString();
+    EXPECT_EQ(Broken(copy->Shape()), "");
+    ExpectAll(copy.get());
   }
 
   void ExpectNothingLost() {
     const std::unique_ptr<rocksdb::Env> env =
         rocksdb::NewCompositeEnv(std::make_shared<SyncNotingFileSystem>());
+    OpenByItsOptions(env.get());
     std::unique_ptr<FlsmStore> store;
     const rocksdb::Status status = OpenSmall(env.get(), of_, &store);
     ASSERT_TRUE(status.ok()) << status.ToString();
+    ExpectAll(store.get());
+    if (!of_.synced && !HasFatalFailure()) {
+      ExpectCopyToHoldAll(store.get());
+    }
+  }
+
+  void ExpectAll(FlsmStore* store) {
     EXPECT_EQ(Broken(store->Shape()), "");
     const uint64_t count = *Acknowledged(of_);
     std::string value;
@@ -73,6 +115,7 @@ class FlsmCrashTest : public testing::TestWithParam<std::tuple<bool, const char*
     EXPECT_LE(std::stoull(value), count);
   }
 
+  const std::string copy_ = testing::TempDir() + "flsm-crash-copy-" + std::to_string(getpid());
   const CrashCase of_ = {testing::TempDir() + "flsm-crash-" + std::to_string(getpid()),
                          std::get<1>(GetParam()), std::get<0>(GetParam())};
 };

@@ -9,10 +9,39 @@ namespace {
 // A level's block: T runs, as many that come while these leave, and as many again before runs must be moved
 // down.
 constexpr int kSlotsPerRatio = 3;
+constexpr int kNewSizeRatio = 10;
+constexpr int kNewLevels = 6;
 
 }  // namespace
 
-rocksdb::Status CheckLayout(const FlsmOptions& layout) {
+FlsmOptions LayoutOfNewStore(FlsmOptions layout) {
+  layout.size_ratio = layout.size_ratio == 0 ? kNewSizeRatio : layout.size_ratio;
+  layout.levels = layout.levels == 0 ? kNewLevels : layout.levels;
+  return layout;
+}
+
+FlsmOptions LayoutOfStore(FlsmOptions layout, const FlsmShape& shape) {
+  layout.size_ratio = layout.size_ratio == 0 ? shape.size_ratio : layout.size_ratio;
+  layout.levels = layout.levels == 0 ? shape.deepest() : layout.levels;
+  layout.policies = {1};  // the store has its own
+  layout.largest_policy = 0;
+  return layout;
+}
+
+rocksdb::Status CheckLayoutOfStore(const FlsmOptions& layout, const FlsmShape& shape) {
+  if (layout.size_ratio != shape.size_ratio) {
+    return rocksdb::Status::InvalidArgument("size_ratio: the store was made with " +
+                                            std::to_string(shape.size_ratio) + ", which cannot be changed");
+  }
+  if (layout.levels < shape.deepest()) {
+    return rocksdb::Status::InvalidArgument("levels: the store has " + std::to_string(shape.deepest()) +
+                                            ", which can only be raised");
+  }
+  return rocksdb::Status::OK();
+}
+
+rocksdb::Status CheckLayout(const FlsmOptions& given) {
+  const FlsmOptions layout = LayoutOfNewStore(given);
   if (layout.size_ratio < 2 || layout.size_ratio > 50) {
     return rocksdb::Status::InvalidArgument("size_ratio: must be from 2 to 50");
   }
@@ -53,7 +82,8 @@ rocksdb::Status CheckChange(const FlsmShape& shape, int level, int policy, FlsmT
   return rocksdb::Status::OK();
 }
 
-FlsmShape EmptyShape(const FlsmOptions& layout, uint64_t write_buffer_bytes, uint64_t file_bytes) {
+FlsmShape EmptyShape(const FlsmOptions& given, uint64_t write_buffer_bytes, uint64_t file_bytes) {
+  const FlsmOptions layout = LayoutOfNewStore(given);
   FlsmShape shape;
   shape.size_ratio = layout.size_ratio;
   shape.slots = kSlotsPerRatio * layout.size_ratio;

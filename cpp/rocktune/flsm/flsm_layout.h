@@ -13,9 +13,11 @@ namespace rocktune {
 
 // How an FLSM-tree is laid out.
 struct FlsmOptions {
-  int size_ratio = 10;              // T; of an existing store it cannot be changed
-  uint64_t level1_bytes = 0;        // capacity of level 1; 0 for T write buffers
-  int levels = 6;                   // so many at most; of an existing store it can only be raised
+  // T. 0: 10 for a new store, its own for an existing one, where any other is refused.
+  int size_ratio = 0;
+  uint64_t level1_bytes = 0;  // capacity of level 1; 0 for T write buffers
+  // So many at most. 0: 6 for a new store, its own for an existing one, where fewer are refused.
+  int levels = 0;
   std::vector<int> policies = {1};  // K of each level from the first; the last one counts for all deeper ones
   // K of the deepest level in use, whatever `policies` says (Z in Dostoevsky's terms); 0 for no exception.
   int largest_policy = 0;
@@ -31,13 +33,23 @@ struct FlsmOptions {
   FlsmGranularity granularity = FlsmGranularity::kLevels;  // of what is pushed from now on
 };
 
+// The layout with a new store's default size ratio and number of levels in the place of 0.
+FlsmOptions LayoutOfNewStore(FlsmOptions layout);
+
+// The layout with an existing store's size ratio and number of levels in the place of 0, and without
+// policies, which the store has.
+FlsmOptions LayoutOfStore(FlsmOptions layout, const FlsmShape& shape);
+
+// InvalidArgument, which says what is wrong, for a layout that is not that of an existing store.
+rocksdb::Status CheckLayoutOfStore(const FlsmOptions& layout, const FlsmShape& shape);
+
 // InvalidArgument, which says what is wrong, for a layout that makes no sense.
-rocksdb::Status CheckLayout(const FlsmOptions& layout);
+rocksdb::Status CheckLayout(const FlsmOptions& given);
 
 // The same for a change of a level's policy.
 rocksdb::Status CheckChange(const FlsmShape& shape, int level, int policy, FlsmTransition transition);
 
 // The empty tree of a layout. REQUIRES: it makes sense.
-FlsmShape EmptyShape(const FlsmOptions& layout, uint64_t write_buffer_bytes, uint64_t file_bytes);
+FlsmShape EmptyShape(const FlsmOptions& given, uint64_t write_buffer_bytes, uint64_t file_bytes);
 
 }  // namespace rocktune

@@ -1,5 +1,7 @@
 #include "rocktune/flsm/flsm_listener.h"
 
+#include <rocksdb/db.h>
+
 #include "rocktune/flsm/flsm_compactor.h"
 
 namespace rocktune {
@@ -14,7 +16,7 @@ MadeTables::MadeTables() { making = this; }
 MadeTables::~MadeTables() { making = nullptr; }
 
 void FlsmListener::OnTableFileCreated(const rocksdb::TableFileCreationInfo& info) {
-  if (!info.status.ok() || info.file_size == 0) {
+  if (!info.status.ok() || info.file_size == 0 || info.cf_name != rocksdb::kDefaultColumnFamilyName) {
     return;  // an empty table is not kept
   }
   const FlsmTable table{TableNumber(info.file_path), info.file_size};
@@ -36,6 +38,13 @@ void FlsmListener::OnFlushCompleted(rocksdb::DB* /*db*/, const rocksdb::FlushJob
     compactor_->OnFlushed({made->first, made->second});
   }
   flushed_bytes_.erase(made);
+}
+
+void FlsmListener::OnTableFileDeleted(const rocksdb::TableFileDeletionInfo& info) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (compactor_ != nullptr && info.status.ok()) {
+    compactor_->OnDeleted(TableNumber(info.file_path));
+  }
 }
 
 void FlsmListener::Tell(FlsmCompactor* compactor) {

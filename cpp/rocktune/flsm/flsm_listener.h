@@ -28,11 +28,13 @@ class MadeTables {
   std::vector<FlsmTable> tables_;
 };
 
-// Tells a store's compactor what is flushed, and `MadeTables` what is compacted. Thread-safe.
+// Tells a store's compactor what is flushed and deleted, and `MadeTables` what is compacted, all of the
+// default column family alone. Thread-safe.
 class FlsmListener : public rocksdb::EventListener {
  public:
   void OnTableFileCreated(const rocksdb::TableFileCreationInfo& info) override;
   void OnFlushCompleted(rocksdb::DB* db, const rocksdb::FlushJobInfo& info) override;
+  void OnTableFileDeleted(const rocksdb::TableFileDeletionInfo& info) override;
   // Whom to tell; null for nobody any more. When it returns, no other is being told.
   void Tell(FlsmCompactor* compactor);
 

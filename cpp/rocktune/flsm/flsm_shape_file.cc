@@ -1,12 +1,17 @@
 #include "rocktune/flsm/flsm_shape_file.h"
 
-#include <memory>
 #include <nlohmann/json.hpp>
+
+#include "rocktune/util/durable_file.h"
 
 namespace rocktune {
 namespace {
 
-constexpr const char* kName = "/FLSM";
+constexpr const char* kName = "FLSM";
+// A name of RocksDB's temporary files: BackupEngine restores it, DestroyDB deletes it, and so does a stock
+// RocksDB that opens the copy, after which its tree is no FLSM-tree. RocksDB's own numbers begin with 1.
+constexpr const char* kCarried = "000000.dbtmp";
+constexpr const char* kCurrent = "CURRENT";
 constexpr int kFormat = 1;
 constexpr int kMostSlots = 1000;
 
@@ -61,28 +66,47 @@ std::string Nonsense(const FlsmShape& shape) {
 }  // namespace
 
 FlsmShapeFile::FlsmShapeFile(rocksdb::Env* env, const std::string& directory)
-    : env_(env), directory_(directory), path_(directory + kName) {}
+    : env_(env), directory_(directory) {}
+
+bool FlsmShapeFile::Exists(const std::string& name) const { return env_->FileExists(PathOf(name)).ok(); }
+
+bool FlsmShapeFile::HasDatabase() const { return Exists(kCurrent); }
 
 rocksdb::Status FlsmShapeFile::Read(FlsmShape* shape) const {
-  if (!Exists()) {
-    return rocksdb::Status::NotFound(path_);
+  // A carried file is there only until it is adopted, so it is newer than what a restored backup met.
+  const std::string path = PathOf(Exists(kCarried) ? kCarried : kName);
+  if (!HasDatabase() || !env_->FileExists(path).ok()) {
+    return rocksdb::Status::NotFound(directory_, "is no FLSM store");
   }
   std::string text;
-  rocksdb::Status status = rocksdb::ReadFileToString(env_, path_, &text);
+  const rocksdb::Status status = rocksdb::ReadFileToString(env_, path, &text);
   if (!status.ok()) {
     return status;
   }
   const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
   if (!json.is_object() || json.value("format", nlohmann::json()) != kFormat) {
-    return rocksdb::Status::Corruption(path_, "is no shape of an FLSM store that this version knows");
+    return rocksdb::Status::Corruption(path, "is no shape of an FLSM store that this version knows");
   }
   try {
     *shape = FromJson(json);
   } catch (const nlohmann::json::exception& error) {
-    return rocksdb::Status::Corruption(path_, error.what());
+    return rocksdb::Status::Corruption(path, error.what());
   }
   const std::string nonsense = Nonsense(*shape);
-  return nonsense.empty() ? status : rocksdb::Status::Corruption(path_, nonsense);
+  return nonsense.empty() ? status : rocksdb::Status::Corruption(path, nonsense);
+}
+
+rocksdb::Status FlsmShapeFile::Adopt() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (!Exists(kCarried)) {
+    return rocksdb::Status::OK();
+  }
+  std::string text;
+  rocksdb::Status status = rocksdb::ReadFileToString(env_, PathOf(kCarried), &text);
+  if (status.ok()) {
+    status = ReplaceFile(env_, directory_, kName, text);
+  }
+  return status.ok() ? DeleteReplacedFile(env_, directory_, kCarried) : status;
 }
 
 rocksdb::Status FlsmShapeFile::Write(const FlsmShape& shape, uint64_t number) {
@@ -90,19 +114,21 @@ rocksdb::Status FlsmShapeFile::Write(const FlsmShape& shape, uint64_t number) {
   if (number < written_) {
     return rocksdb::Status::OK();
   }
-  const std::string unfinished = path_ + ".dbtmp";  // which RocksDB removes if we do not come to it
-  rocksdb::Status status = rocksdb::WriteStringToFile(env_, ToJson(shape).dump(), unfinished, true);
+  const rocksdb::Status status = ReplaceFile(env_, directory_, kName, ToJson(shape).dump());
   if (status.ok()) {
-    status = env_->RenameFile(unfinished, path_);
-  }
-  std::unique_ptr<rocksdb::Directory> directory;
-  if (status.ok()) {
-    status = env_->NewDirectory(directory_, &directory);
-  }
-  if (status.ok()) {
-    status = directory->Fsync();
     written_ = number;
   }
+  return status;
+}
+
+rocksdb::Status FlsmShapeFile::ReadForCopy(rocksdb::LiveFileStorageInfo* file) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const rocksdb::Status status = rocksdb::ReadFileToString(env_, PathOf(kName), &file->replacement_contents);
+  file->relative_filename = kCarried;
+  file->directory = directory_;
+  // The only type for which RocksDB takes contents; with assertions it insists.
+  file->file_type = rocksdb::kCurrentFile;
+  file->size = file->replacement_contents.size();
   return status;
 }
 

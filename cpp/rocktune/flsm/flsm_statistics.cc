@@ -2,6 +2,7 @@
 
 #include <rocksdb/perf_level.h>
 
+#include <algorithm>
 #include <map>
 
 namespace rocktune {
@@ -11,8 +12,9 @@ bool FlsmRecorder::ThreadUsesPerfContext() {
          rocksdb::get_perf_context()->per_level_perf_context_enabled;
 }
 
-FlsmRecorder::Sample::Sample(FlsmRecorder* recorder)
+FlsmRecorder::Sample::Sample(FlsmRecorder* recorder, Weight weight)
     : recorder_(recorder),
+      weight_(weight),
       was_quiet_(recorder->IsQuiet()),
       own_(*rocksdb::get_perf_context()),
       own_level_(rocksdb::GetPerfLevel()) {
@@ -25,24 +27,27 @@ FlsmRecorder::Sample::Sample(FlsmRecorder* recorder)
 
 FlsmRecorder::Sample::~Sample() {
   rocksdb::PerfContext* context = rocksdb::get_perf_context();
-  const uint64_t weight = recorder_->sample_every_;
   uint64_t passed = 0;
   uint64_t read_ns = 0;
+  uint64_t sought = weight_.done;                              // keys that no newer level had
   const std::map<uint32_t, rocksdb::PerfContextByLevel> none;  // in a RocksDB that was built without
   for (const auto& [physical, seen] :
        context->level_to_perf_context == nullptr ? none : *context->level_to_perf_context) {
     Level& level = recorder_->OfPhysical(static_cast<int>(physical));
-    level.filtered += weight * seen.bloom_filter_useful;
-    level.passed += weight * seen.bloom_filter_full_positive;
+    const uint64_t found = std::min(sought, seen.user_key_return_count);
+    level.filtered += weight_.Of(seen.bloom_filter_useful);
+    level.passed += weight_.Of(seen.bloom_filter_full_positive);
     level.false_positives +=
-        weight * (seen.bloom_filter_full_positive - seen.bloom_filter_full_true_positive);
-    level.found += weight * seen.user_key_return_count;
-    level.read_ns += weight * seen.get_from_table_nanos;
-    if (seen.user_key_return_count == 0) {
-      level.vain_ns += weight * seen.get_from_table_nanos;
+        weight_.Of(seen.bloom_filter_full_positive - seen.bloom_filter_full_true_positive);
+    level.found += weight_.Of(seen.user_key_return_count);
+    level.read_ns += weight_.Of(seen.get_from_table_nanos);
+    if (sought > 0) {
+      // RocksDB does not tell the time of keys that are looked up together apart.
+      level.vain_ns += weight_.Of(seen.get_from_table_nanos * (sought - found) / sought);
     }
-    passed += weight * seen.bloom_filter_full_positive;
-    read_ns += weight * seen.get_from_table_nanos;
+    sought -= found;
+    passed += weight_.Of(seen.bloom_filter_full_positive);
+    read_ns += weight_.Of(seen.get_from_table_nanos);
   }
   const bool quiet = was_quiet_ && recorder_->IsQuiet();
   recorder_->counts_.Add(OfState(kPassed, quiet), passed);
@@ -52,15 +57,16 @@ FlsmRecorder::Sample::~Sample() {
   rocksdb::SetPerfLevel(own_level_);
 }
 
-void FlsmRecorder::CountScanned(const FlsmShape& shape) {
+void FlsmRecorder::CountScanned(const FlsmShape& shape, uint64_t samples) {
+  const uint64_t stand_for = samples * sample_every_;
   uint64_t all = shape.level0_files;
-  levels_[0].scanned += sample_every_ * shape.level0_files;
+  levels_[0].scanned += stand_for * shape.level0_files;
   for (int number = 1; number <= shape.deepest(); ++number) {
     const std::size_t runs = shape.level(number).runs.size();
-    levels_[static_cast<std::size_t>(number)].scanned += sample_every_ * runs;
+    levels_[static_cast<std::size_t>(number)].scanned += stand_for * runs;
     all += runs;
   }
-  counts_.Add(OfState(kScanned, IsQuiet()), sample_every_ * all);
+  counts_.Add(OfState(kScanned, IsQuiet()), stand_for * all);
 }
 
 void FlsmRecorder::CountCompaction(int level, uint64_t read_bytes, uint64_t written_bytes, uint64_t took_us) {

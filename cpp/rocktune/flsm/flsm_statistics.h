@@ -44,7 +44,7 @@ struct FlsmServed {
 
 // What a store was asked for and what it cost, since it was opened; all numbers only grow.
 struct FlsmStatistics {
-  uint64_t lookups = 0;
+  uint64_t lookups = 0;    // keys that were looked up, by Get, MultiGet, GetEntity or GetMergeOperands
   uint64_t found = 0;      // lookups whose key was there
   uint64_t iterators = 0;  // that were made
   uint64_t entries_written = 0;
@@ -58,7 +58,9 @@ struct FlsmStatistics {
 
 // Gathers statistics, so cheaply that they can stay on: lookups are counted, and one of `sample_every` is
 // looked at closely with RocksDB's PerfContext, which the thread gets back as it was; a thread that uses more
-// of that than RocksDB's default does is only timed. Of writes one of as many is timed. Thread-safe.
+// of that than RocksDB's default does is only timed. Of writes one of as many is timed. Keys that are looked
+// up together are as many lookups; where one of them is to be looked at, all are, and count for less each.
+// Thread-safe.
 class FlsmRecorder {
  public:
   // `sample_every` 0 records no lookup, no write and no iterator. `slots` is the shape's. Time is that of the
@@ -69,13 +71,16 @@ class FlsmRecorder {
   // Does a lookup: `get` returns its status.
   template <typename Get>
   rocksdb::Status Lookup(const Get& get);
-  // The same for a write.
+  // Looks so many keys up together: `get` returns how many of them were there.
+  template <typename Get>
+  void Lookups(uint64_t keys, const Get& get);
+  // Does a write: `write` returns its status.
   template <typename Operation>
   rocksdb::Status Write(const Operation& write);
-  // An iterator is made. `shape` returns the tree that it goes through; it is called for one of
+  // Iterators are made. `shape` returns the tree that they go through; it is called for one of
   // `sample_every`.
   template <typename Shape>
-  void CountIterator(const Shape& shape);
+  void CountIterators(uint64_t count, const Shape& shape);
   void AddBusy(uint64_t nanoseconds) {
     if (sample_every_ > 0) {
       counts_.Add(OfState(kBusyNs, IsQuiet()), nanoseconds);
@@ -114,19 +119,28 @@ class FlsmRecorder {
     return std::size_t{quiet ? kQuiet : kMerging} + std::size_t{served};
   }
 
-  static bool ThreadUsesPerfContext();
-  void CountScanned(const FlsmShape& shape);
+  // So many samples were taken of operations that are done at once, of each of which a part is told.
+  struct Weight {
+    uint64_t stands_for = 0;  // operations
+    uint64_t done = 0;
+    uint64_t Of(uint64_t told) const { return (told * stands_for + done / 2) / done; }
+  };
 
-  // One lookup's view of the levels. Puts the thread's own settings and figures back when it ends.
+  static bool ThreadUsesPerfContext();
+  void CountScanned(const FlsmShape& shape, uint64_t samples);
+
+  // The view of the levels of keys that are looked up together. Puts the thread's own settings and figures
+  // back when it ends.
   class Sample {
    public:
-    explicit Sample(FlsmRecorder* recorder);
+    Sample(FlsmRecorder* recorder, Weight weight);
     ~Sample();
     Sample(const Sample&) = delete;
     Sample& operator=(const Sample&) = delete;
 
    private:
     FlsmRecorder* const recorder_;
+    const Weight weight_;
     const bool was_quiet_;
     const rocksdb::PerfContext own_;
     const rocksdb::PerfLevel own_level_;
@@ -140,15 +154,23 @@ class FlsmRecorder {
     return levels_[physical == 0 ? 0 : static_cast<std::size_t>(1 + (physical - 1) / slots_)];
   }
 
-  // Counts a thread's operations of one kind, of whatever store; says of every so many, beginning with the
-  // first, that it is to be looked at.
-  bool IsSampled(uint64_t* until_sample) const {
-    const bool sampled = *until_sample == 0 || *until_sample >= sample_every_;
-    *until_sample = sampled ? sample_every_ - 1 : *until_sample - 1;
-    return sampled;
+  // Counts a thread's operations of one kind, of whatever store, that are done at once; says how many of them
+  // are to be looked at: one of every so many, beginning with the first.
+  uint64_t Samples(uint64_t operations, uint64_t* until_sample) const {
+    *until_sample = *until_sample < sample_every_ ? *until_sample : 0;
+    if (*until_sample >= operations) {
+      *until_sample -= operations;
+      return 0;
+    }
+    const uint64_t after_first = operations - 1 - *until_sample;
+    *until_sample = sample_every_ - 1 - after_first % sample_every_;
+    return 1 + after_first / sample_every_;
+  }
+  Weight WeightOf(uint64_t samples, uint64_t operations) const {
+    return {samples * sample_every_, operations};
   }
   template <typename Operation>
-  rocksdb::Status Timed(const Operation& operation);
+  void Timed(Weight weight, const Operation& operation);
 
   ShardedCounts<kCounts> counts_;
   std::atomic<int> merges_{0};  // that go on
@@ -159,56 +181,70 @@ class FlsmRecorder {
 };
 
 template <typename Operation>
-rocksdb::Status FlsmRecorder::Timed(const Operation& operation) {
+void FlsmRecorder::Timed(Weight weight, const Operation& operation) {
   const bool was_quiet = IsQuiet();
   const uint64_t begun_ns = env_->NowNanos();
-  rocksdb::Status status = operation();
+  operation();
   const uint64_t took_ns = env_->NowNanos() - begun_ns;
   const bool quiet = was_quiet && IsQuiet();
-  counts_.Add(OfState(kOperations, quiet), sample_every_);
-  counts_.Add(OfState(kBusyNs, quiet), sample_every_ * took_ns);
-  return status;
+  counts_.Add(OfState(kOperations, quiet), weight.stands_for);
+  counts_.Add(OfState(kBusyNs, quiet), weight.Of(took_ns));
 }
 
 template <typename Get>
 rocksdb::Status FlsmRecorder::Lookup(const Get& get) {
-  if (sample_every_ == 0) {
-    return get();
-  }
-  thread_local uint64_t until_sample = 0;
-  counts_.Add(kLookups, 1);
   rocksdb::Status status;
-  if (!IsSampled(&until_sample)) {
+  Lookups(1, [&get, &status] {
     status = get();
-  } else if (ThreadUsesPerfContext()) {
-    status = Timed(get);
-  } else {
-    const Sample sample(this);
-    status = Timed(get);
-  }
-  if (status.ok()) {
-    counts_.Add(kFound, 1);
-  }
+    return uint64_t{status.ok() ? 1U : 0U};
+  });
   return status;
 }
 
+template <typename Get>
+void FlsmRecorder::Lookups(uint64_t keys, const Get& get) {
+  if (sample_every_ == 0) {
+    get();
+    return;
+  }
+  thread_local uint64_t until_sample = 0;
+  const Weight weight = WeightOf(Samples(keys, &until_sample), keys);
+  uint64_t found = 0;
+  const auto look_up = [&get, &found] { found = get(); };
+  if (weight.stands_for == 0) {
+    look_up();
+  } else if (ThreadUsesPerfContext()) {
+    Timed(weight, look_up);
+  } else {
+    const Sample sample(this, weight);
+    Timed(weight, look_up);
+  }
+  counts_.Add(kLookups, keys);
+  counts_.Add(kFound, found);
+}
+
 template <typename Shape>
-void FlsmRecorder::CountIterator(const Shape& shape) {
+void FlsmRecorder::CountIterators(uint64_t count, const Shape& shape) {
   if (sample_every_ == 0) {
     return;
   }
   thread_local uint64_t until_sample = 0;
-  counts_.Add(kIterators, 1);
-  counts_.Add(OfState(kOperations, IsQuiet()), 1);
-  if (IsSampled(&until_sample)) {
-    CountScanned(shape());
+  counts_.Add(kIterators, count);
+  counts_.Add(OfState(kOperations, IsQuiet()), count);
+  if (const uint64_t samples = Samples(count, &until_sample); samples > 0) {
+    CountScanned(shape(), samples);
   }
 }
 
 template <typename Operation>
 rocksdb::Status FlsmRecorder::Write(const Operation& write) {
   thread_local uint64_t until_sample = 0;
-  return sample_every_ == 0 || !IsSampled(&until_sample) ? write() : Timed(write);
+  if (sample_every_ == 0 || Samples(1, &until_sample) == 0) {
+    return write();
+  }
+  rocksdb::Status status;
+  Timed(WeightOf(1, 1), [&write, &status] { status = write(); });
+  return status;
 }
 
 }  // namespace rocktune

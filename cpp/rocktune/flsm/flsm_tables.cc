@@ -18,6 +18,7 @@ std::string TableName(uint64_t number) { return std::to_string(number) + ".sst";
 
 void FlsmTables::Read(const rocksdb::ColumnFamilyMetaData& metadata) {
   levels_.clear();
+  deleted_.clear();
   for (const rocksdb::LevelMetaData& level : metadata.levels) {
     for (const rocksdb::SstFileMetaData& file : level.files) {
       levels_[level.level].emplace(TableNumber(file.name), file.size);
@@ -34,6 +35,7 @@ void FlsmTables::AddFlushed(const FlsmTable& table) {
 void FlsmTables::Replace(const std::vector<FlsmTable>& used, int output, const std::vector<FlsmTable>& made) {
   for (const FlsmTable& table : used) {
     for (auto& [physical, tables] : levels_) {
+      deleted_.erase(table.number);
       if (tables.erase(table.number) > 0 && physical == 0) {
         newest_gone_ = std::max(newest_gone_, table.number);
       }
@@ -54,6 +56,32 @@ std::vector<FlsmTable> FlsmTables::At(const std::vector<int>& physical) const {
     }
   }
   return tables;
+}
+
+void FlsmTables::Use(const std::vector<FlsmTable>& tables) {
+  for (const FlsmTable& table : tables) {
+    used_.insert(table.number);
+  }
+}
+
+void FlsmTables::Release(const std::vector<FlsmTable>& tables) {
+  for (const FlsmTable& table : tables) {
+    used_.erase(table.number);
+  }
+}
+
+bool FlsmTables::NoteDeleted(uint64_t number) {
+  const bool is_known = std::any_of(levels_.begin(), levels_.end(),
+                                    [number](const auto& level) { return level.second.contains(number); });
+  if (is_known) {
+    deleted_.insert(number);
+  }
+  return is_known;
+}
+
+bool FlsmTables::LacksFiles() const {
+  return std::any_of(deleted_.begin(), deleted_.end(),
+                     [this](uint64_t number) { return !used_.contains(number); });
 }
 
 uint64_t FlsmTables::Count(int physical) const {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,18 @@ class FlsmTables {
   // A compaction of the tables `used` has made others at a physical level.
   void Replace(const std::vector<FlsmTable>& used, int output, const std::vector<FlsmTable>& made);
 
+  // A compaction has begun that may use the tables, and has ended: that their files are deleted is no news
+  // meanwhile.
+  void Use(const std::vector<FlsmTable>& tables);
+  void Release(const std::vector<FlsmTable>& tables);
+  // A table's file was deleted. False if no such table is known, as with all that compactions have left
+  // behind, unless they are still ending.
+  bool NoteDeleted(uint64_t number);
+  // Whether files were deleted by others of tables that are known, so that RocksDB is to be asked.
+  bool LacksFiles() const;
+  // The same, or will be when a compaction in work releases them.
+  bool MayLackFiles() const { return !deleted_.empty(); }
+
   // The tables of physical levels.
   std::vector<FlsmTable> At(const std::vector<int>& physical) const;
   uint64_t Count(int physical) const;
@@ -40,7 +53,9 @@ class FlsmTables {
 
  private:
   std::map<int, std::map<uint64_t, uint64_t>> levels_;  // bytes by physical level and number
-  uint64_t newest_gone_ = 0;                            // of what has left level 0
+  std::set<uint64_t> used_;
+  std::set<uint64_t> deleted_;  // that are in levels_
+  uint64_t newest_gone_ = 0;    // of what has left level 0
 };
 
 }  // namespace rocktune

@@ -70,5 +70,21 @@ TEST(FlsmTablesTest, WhatIsToldLateOrTwiceChangesNothing) {
   EXPECT_EQ(NumbersAt(tables, {30}), (Numbers{23}));
 }
 
+TEST(FlsmTablesTest, KnowsWhichFilesOthersHaveDeleted) {
+  FlsmTables tables;
+  tables.AddFlushed({1, 10});
+  tables.AddFlushed({2, 20});
+  EXPECT_FALSE(tables.NoteDeleted(7)) << "which is nothing of it";
+  tables.Use({{1, 10}});
+  EXPECT_TRUE(tables.NoteDeleted(1)) << "by the compaction that uses it";
+  EXPECT_FALSE(tables.LacksFiles());
+  EXPECT_TRUE(tables.MayLackFiles());
+  tables.Release({{1, 10}});
+  tables.Replace({{1, 10}}, 1, {{3, 10}});
+  EXPECT_FALSE(tables.MayLackFiles());
+  EXPECT_TRUE(tables.NoteDeleted(2));
+  EXPECT_TRUE(tables.LacksFiles());
+}
+
 }  // namespace
 }  // namespace rocktune

@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <iterator>
 #include <utility>
 
-#include "rocktune/governor/governed_family.h"
 #include "rocktune/util/io_cause.h"
 
 namespace rocktune {
@@ -85,11 +83,9 @@ CompactionGovernor::~CompactionGovernor() {
   limiter_->Lift();
   ending_.notify_all();
   thread_.join();
-  for (const std::unique_ptr<GovernedFamily>& each : families_) {
-    merger_.Leave(each->db());
-  }
-  for (const std::unique_ptr<GovernedFamily>& each : families_) {
-    each->Restore().PermitUncheckedError();
+  for (rocksdb::DB* db : families_.Databases()) {
+    merger_.Leave(db);
+    families_.GiveBack(db).PermitUncheckedError();
   }
 }
 
@@ -109,62 +105,55 @@ rocksdb::Status CompactionGovernor::Attach(rocksdb::DB* db,
   if (db->GetDBOptions().rate_limiter != limiter_) {
     return rocksdb::Status::InvalidArgument("the database was opened without this governor's rate limiter");
   }
-  std::vector<rocksdb::ColumnFamilyHandle*> wanted = families;
-  if (wanted.empty()) {
-    wanted.push_back(db->DefaultColumnFamily());
+  rocksdb::Status status = families_.Take(db, families, limits_);
+  if (status.ok()) {
+    before_ = limited_ = TakeTotals();
   }
-  std::vector<std::unique_ptr<GovernedFamily>> added;
-  rocksdb::Status status;
-  for (rocksdb::ColumnFamilyHandle* family : wanted) {
-    const auto same = [&](const std::unique_ptr<GovernedFamily>& other) {
-      return other->db() == db && other->family()->GetID() == family->GetID();
-    };
-    if (std::any_of(families_.begin(), families_.end(), same) ||
-        std::any_of(added.begin(), added.end(), same)) {
-      status =
-          rocksdb::Status::InvalidArgument("column family '" + family->GetName() + "' is attached already");
-      break;
-    }
-    added.push_back(std::make_unique<GovernedFamily>(db, family));
-    status = added.back()->RaiseTriggers(limits_);
-    if (!status.ok()) {
-      break;
-    }
-  }
-  if (!status.ok()) {
-    for (const std::unique_ptr<GovernedFamily>& each : added) {
-      each->Restore().PermitUncheckedError();
-    }
-    return status;
-  }
-  std::move(added.begin(), added.end(), std::back_inserter(families_));
-  before_ = limited_ = TakeTotals();
   return status;
 }
 
-rocksdb::Status CompactionGovernor::Detach(rocksdb::DB* db) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  // First, as above. While others are attached, it is set again soon.
-  limiter_->SetCompactionBytesPerSecond(0);
-  merger_.Leave(db);
-  rocksdb::Status first;
-  const auto restored = [&](const std::unique_ptr<GovernedFamily>& each) {
-    if (each->db() != db) {
-      return false;
-    }
-    const rocksdb::Status status = each->Restore();
-    if (first.ok()) {
-      first = status;
-    }
-    return status.ok();
-  };
-  families_.erase(std::remove_if(families_.begin(), families_.end(), restored), families_.end());
+rocksdb::Status CompactionGovernor::Detach(rocksdb::DB* db, std::chrono::milliseconds max_wait) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  const std::string owed = WaitForCompactions(db, max_wait, &lock);
+  rocksdb::Status status = families_.GiveBack(db);
+  for (GovernedFamily* each : families_.Of(db)) {
+    each->leaving = false;
+  }
   if (families_.empty()) {
     toggle_ = ToggleState();
     compactions_off_ = false;
   }
   before_ = limited_ = TakeTotals();
-  return first;
+  return status.ok() && !owed.empty() ? rocksdb::Status::Incomplete(owed) : status;
+}
+
+std::string CompactionGovernor::WaitForCompactions(const rocksdb::DB* db, std::chrono::milliseconds max_wait,
+                                                   std::unique_lock<std::mutex>* lock) {
+  const auto begin = std::chrono::steady_clock::now();
+  // First, since changes of options wait for writes, and these may wait for compactions. While others are
+  // attached, it is set again soon.
+  limiter_->SetCompactionBytesPerSecond(0);
+  merger_.Leave(db);
+  for (GovernedFamily* each : families_.Of(db)) {
+    each->leaving = true;
+    each->SetCompactionsOff(false, limits_).PermitUncheckedError();
+  }
+  while (true) {
+    std::string owed;
+    for (const GovernedFamily* each : families_.Of(db)) {
+      owed = owed.empty() ? each->OwedBeyondOriginals() : owed;
+    }
+    const auto waited = std::chrono::steady_clock::now() - begin;
+    if (owed.empty() || std::chrono::duration_cast<std::chrono::milliseconds>(waited) >= max_wait) {
+      return owed;
+    }
+    ending_.wait_for(*lock, kLook);
+  }
+}
+
+rocksdb::Status CompactionGovernor::Recover(rocksdb::DB* db,
+                                            const std::vector<rocksdb::ColumnFamilyHandle*>& families) {
+  return GovernedFamilies::Recover(db, families);
 }
 
 void CompactionGovernor::Work() {
@@ -197,7 +186,8 @@ bool CompactionGovernor::ClockJumped(const Totals& before, const Totals& now) co
 void CompactionGovernor::Limit() {
   const Totals now = TakeTotals();
   const Totals before = std::exchange(limited_, now);
-  if (!families_.empty() && !ClockJumped(before, now)) {
+  const auto leaves = [](const std::unique_ptr<GovernedFamily>& each) { return each->leaving; };
+  if (!std::all_of(families_.begin(), families_.end(), leaves) && !ClockJumped(before, now)) {
     limiter_->SetCompactionBytesPerSecond(
         rocktune::CompactionBytesPerSecond(SampleSince(before, now), limits_));
   }
@@ -276,7 +266,8 @@ uint64_t CompactionGovernor::Apply(const GovernorSample& sample, GovernorDecisio
   }
   uint64_t failed = 0;
   for (const std::unique_ptr<GovernedFamily>& each : families_) {
-    const bool off = options_.mode == GovernorMode::kToggle ? toggle_.compactions_off : Gathers(each.get());
+    const bool off = !each->leaving &&
+                     (options_.mode == GovernorMode::kToggle ? toggle_.compactions_off : Gathers(each.get()));
     // Also where nothing is to change: what failed before is tried again.
     rocksdb::Status status = each->SetCompactionsOff(off, limits_);
     failed += status.ok() ? 0 : 1;
@@ -313,40 +304,6 @@ GovernorCounters CompactionGovernor::Counters() const {
   return counters;
 }
 
-std::string CompactionGovernor::PrometheusText() const {
-  const GovernorCounters counters = Counters();
-  std::string text;
-  const auto add = [&text](const std::string& name, const char* type, const char* help, double value) {
-    const std::string full = "rocktune_governor_" + name;
-    text += "# HELP " + full + " " + help + "\n# TYPE " + full + " " + type + "\n";
-    text += full + " " + std::to_string(value) + "\n";
-  };
-  add("intervals_total", "counter", "Intervals after which was decided.",
-      static_cast<double>(counters.intervals));
-  add("discarded_intervals_total", "counter", "Intervals during which the clock jumped.",
-      static_cast<double>(counters.discarded_intervals));
-  add("switched_off_total", "counter", "How often compactions were switched off.",
-      static_cast<double>(counters.switched_off));
-  add("switched_on_total", "counter", "How often compactions were switched on again.",
-      static_cast<double>(counters.switched_on));
-  add("failed_changes_total", "counter", "Changes of options that RocksDB refused.",
-      static_cast<double>(counters.failed_changes));
-  add("level0_merges_total", "counter", "Merges of tables of level 0 with each other.",
-      static_cast<double>(counters.level0_merges));
-  add("level0_merged_tables_total", "counter", "Tables that they merged.",
-      static_cast<double>(counters.level0_merged_tables));
-  add("compaction_waited_seconds_total", "counter", "How long compactions waited for their share.",
-      static_cast<double>(counters.compaction_waited_ns) / kNanosPerSecond);
-  for (const IoCause cause : {IoCause::kFlush, IoCause::kCompactionRead, IoCause::kCompactionWrite}) {
-    const std::string name = kIoCauseNames[static_cast<std::size_t>(cause)];
-    add(name + "_bytes_total", "counter", "Bytes by cause.", static_cast<double>(Of(counters.device, cause)));
-  }
-  add("debt_share", "gauge", "How near the debt is to its bound; 1 at the bound.", counters.last.debt_share);
-  add("compactions_off", "gauge", "1 while compactions are switched off.",
-      counters.last.compactions_off ? 1 : 0);
-  add("compaction_bytes_per_second", "gauge", "What compactions may read and write; 0 without a limit.",
-      static_cast<double>(counters.last.compaction_bytes_per_s));
-  return text;
-}
+std::string CompactionGovernor::PrometheusText() const { return rocktune::PrometheusText(Counters()); }
 
 }  // namespace rocktune

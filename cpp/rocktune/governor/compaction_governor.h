@@ -7,7 +7,7 @@
 #include <rocksdb/status.h>
 #include <rocksdb/system_clock.h>
 
-#include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -17,30 +17,18 @@
 #include <thread>
 #include <vector>
 
+#include "rocktune/governor/governed_families.h"
 #include "rocktune/governor/governed_rate_limiter.h"
+#include "rocktune/governor/governor_counters.h"
 #include "rocktune/governor/governor_policy.h"
 #include "rocktune/governor/level0_merger.h"
 
 namespace rocktune {
 
-class GovernedFamily;
-
 // What a governor does about compactions while writes peak.
 enum class GovernorMode {
   kProportional,  // gives them what others leave of the device, running ones too
   kToggle,        // likewise, and switches them off and on (Warlo's auto-tuner)
-};
-
-// What a governor decided after one interval, and on what grounds.
-struct GovernorDecision {
-  uint64_t time_us = 0;  // by the governor's clock
-  GovernorSample sample;
-  double flush_share = 0;  // of the maximum flush rate
-  double total_share = 0;  // likewise: flushes and what compactions write
-  double debt_share = 0;   // of the nearest bound
-  bool compactions_off = false;
-  uint64_t compaction_bytes_per_s = 0;  // 0: not limited
-  rocksdb::Status status;               // the first option that could not be set, if any
 };
 
 struct GovernorOptions {
@@ -51,7 +39,8 @@ struct GovernorOptions {
   uint64_t max_flush_bytes_per_s = 0;
   // How much compaction may owe: bytes still to be rewritten, and tables of level 0, each of which a lookup
   // may have to read. Writes are slowed down from three quarters of a bound, and stop at it. 0: no bound.
-  // RocksDB's own options stop writes at as many bytes.
+  // RocksDB's own options stop writes at as many bytes. Three quarters of debt_runs must be above each column
+  // family's level0_file_num_compaction_trigger, which Attach checks.
   uint64_t debt_bytes = uint64_t{256} << 30;
   uint64_t debt_runs = 1000;
   // Between two decisions whether compactions are to be off, and two reports. What they may take of the
@@ -62,26 +51,14 @@ struct GovernorOptions {
   double least_compaction_share = 0.02;
   // Whether tables of level 0 are merged with each other while it has more of them than the column family's
   // own options let it have without slowing writes. Costs one more writing of them; a lookup then reads tens
-  // of tables after a peak where it read hundreds. Proportional only.
+  // of tables after a peak where it read hundreds. Proportional only. RocksDB before epoch numbers (7.10)
+  // orders level 0 by sequence numbers; there ingested files, and flushed ones of a single entry, which look
+  // the same, are not merged.
   bool merge_level0 = true;
   // Called on the governor's thread after every interval. Must not throw, nor attach or detach.
   std::function<void(const GovernorDecision&)> on_decision;
   // What time is; RocksDB's default clock if null.
   std::shared_ptr<rocksdb::SystemClock> clock;
-};
-
-// What a governor has done so far.
-struct GovernorCounters {
-  uint64_t intervals = 0;
-  uint64_t discarded_intervals = 0;  // the clock had jumped
-  uint64_t switched_off = 0;
-  uint64_t switched_on = 0;
-  uint64_t failed_changes = 0;  // of options
-  uint64_t level0_merges = 0;   // of tables of level 0 with each other
-  uint64_t level0_merged_tables = 0;
-  uint64_t compaction_waited_ns = 0;
-  DeviceCounters device;
-  GovernorDecision last;
 };
 
 // Keeps compactions from taking the device from writes while these peak, and lets them catch up afterwards.
@@ -92,10 +69,24 @@ struct GovernorCounters {
 //     rocksdb::DB::Open(options, path, &db);
 //     governor->Attach(db);
 //     ...
-//     governor->Detach(db);           // before the database is closed
+//     governor->Detach(db, 10s);      // before the database is closed
 //
 // One governor may serve several databases and column families that share a device. It has two threads: one
-// on which alone options are changed, and one for merges within level 0. Thread-safe. Throws nothing.
+// that changes options between Attach and Detach, and one for merges within level 0. Thread-safe. Throws
+// nothing.
+//
+// RocksDB writes what a governor changes into the database's OPTIONS file. From Attach to Detach the file
+// ROCKTUNE_GOVERNOR of the database's directory keeps the original options:
+// - After a kill or a power cut, a program that loads its options from the OPTIONS file opens the database
+//   with the governor's, perhaps with compactions off. The next Attach takes the original ones from
+//   ROCKTUNE_GOVERNOR. A program that attaches no governor calls Recover, or sets what the file tells.
+// - A program that opens the database with options of its own keeps them. The file counts only where a column
+//   family still has triggers that a governor sets; the next Attach replaces it otherwise.
+// - After a kill, compactions that others had switched off between Attach and the kill are on again.
+// - A copy (Checkpoint, BackupEngine) made between Attach and Detach has the governor's options in its
+// OPTIONS
+//   file, perhaps compactions off, and no ROCKTUNE_GOVERNOR. Detach before copying, open the copy with
+//   options of your own, or copy ROCKTUNE_GOVERNOR into it as well and call Attach or Recover.
 class CompactionGovernor {
  public:
   // InvalidArgument, which says what is wrong, unless a governor can be made of the options.
@@ -104,7 +95,8 @@ class CompactionGovernor {
   static rocksdb::Status Create(const GovernorOptions& options,
                                 std::unique_ptr<CompactionGovernor>* governor);
 
-  // Detaches from every database; what fails then stays as it is.
+  // Detaches from every database without waiting for compactions. What fails then stays as it is; Recover
+  // mends it.
   ~CompactionGovernor();
   CompactionGovernor(const CompactionGovernor&) = delete;
   CompactionGovernor& operator=(const CompactionGovernor&) = delete;
@@ -115,17 +107,35 @@ class CompactionGovernor {
   std::shared_ptr<rocksdb::RateLimiter> rate_limiter() const { return limiter_; }
 
   // Takes column families into care, the default one if none is named. Raises their triggers that slow writes
-  // to the debt's bound. REQUIRES: Detach before the database or a column family is closed or dropped.
-  // Fails with InvalidArgument where the database was opened without this governor's limiter or a column
-  // family is attached already, and with what SetOptions said; then nothing is changed.
+  // to the debt's bound, and switches compactions on that a governor of a killed process had switched off.
+  // REQUIRES: Detach before the database or a column family is closed or dropped.
+  // Fails, and changes nothing, with
+  // - InvalidArgument where the database was opened without this governor's limiter, a column family is
+  //   attached already, or debt_runs is too few for one;
+  // - NotSupported for a database that is read alone, and for compaction styles but leveled and universal:
+  //   FIFO has no debt, and style None is for stores that compact by themselves, such as an FlsmStore;
+  // - Corruption where ROCKTUNE_GOVERNOR cannot be understood;
+  // - what the Env or SetOptions said.
   rocksdb::Status Attach(rocksdb::DB* db, const std::vector<rocksdb::ColumnFamilyHandle*>& families = {});
 
-  // Gives the column families of a database back with the options that they came with; what had changed these
-  // meanwhile is overwritten, but for compactions that were switched off by others. A merge within level 0 is
-  // waited for, which goes on at full speed. Compactions run without limits once nothing is attached. Returns
-  // the first failure: that column family stays attached, so that it can be tried again. OK if nothing is
-  // attached.
-  rocksdb::Status Detach(rocksdb::DB* db);
+  // Gives the column families of a database back with the options that they came with; later changes of these
+  // are overwritten, but for compactions that others have switched off. First lets compactions run without
+  // limits and with the raised triggers, for at most `max_wait` of real time, until the options that they
+  // came with would not slow writes. Before that waits for a merge within level 0, which goes on at full
+  // speed. Other databases stay governed meanwhile. OK if nothing is attached. Otherwise returns
+  // - the first failure to restore options: that column family stays attached, so that it can be tried again;
+  // - Incomplete, which tells the number of files in level 0, where more is owed still: all is restored, and
+  //   writes are slowed or stop until it is compacted.
+  rocksdb::Status Detach(rocksdb::DB* db, std::chrono::milliseconds max_wait);
+
+  // Gives column families, the default one if none is named, the options back that a governor of a killed
+  // process had changed, if they still have its; changes nothing otherwise. For a program that opens a
+  // database with the options of its OPTIONS file and attaches no governor. Writes are slowed or stop until
+  // level 0 is compacted, if it has many files. REQUIRES: no governor is attached. Fails with NotSupported
+  // for a database that is read alone, Corruption where ROCKTUNE_GOVERNOR cannot be understood, and with what
+  // the Env or SetOptions said.
+  static rocksdb::Status Recover(rocksdb::DB* db,
+                                 const std::vector<rocksdb::ColumnFamilyHandle*>& families = {});
 
   // From now on compactions go on without limit, those that wait too, and none is set again; options stay as
   // they are. Waits for nothing: for the way out, when writes wait for compactions and the clock stands
@@ -148,6 +158,11 @@ class CompactionGovernor {
     uint64_t wal_bytes = 0;
     uint64_t read_bytes = 0;  // from tables, by anyone
   };
+
+  // Lets compactions of a database run until its original options would not slow writes. Returns what is owed
+  // beyond that in the end; empty if nothing is. Gives the lock away while it waits.
+  std::string WaitForCompactions(const rocksdb::DB* db, std::chrono::milliseconds max_wait,
+                                 std::unique_lock<std::mutex>* lock);
 
   void Work();
   // Ten times an interval.
@@ -175,7 +190,7 @@ class CompactionGovernor {
   std::mutex mutex_;  // guards what follows; held while options are set, never by RocksDB's threads
   std::condition_variable ending_;
   bool ended_ = false;
-  std::vector<std::unique_ptr<GovernedFamily>> families_;
+  GovernedFamilies families_;
   ToggleState toggle_;
   bool compactions_off_ = false;  // of any column family
   Totals before_;                 // when the interval began

@@ -1,39 +1,44 @@
 #include "rocktune/governor/governed_family.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace rocktune {
-namespace {
 
-constexpr const char* kCompactionsOff = "disable_auto_compactions";
-constexpr const char* kSlowdownTrigger = "level0_slowdown_writes_trigger";
-constexpr const char* kStopTrigger = "level0_stop_writes_trigger";
-constexpr const char* kSoftLimit = "soft_pending_compaction_bytes_limit";
-constexpr const char* kHardLimit = "hard_pending_compaction_bytes_limit";
-// PrepareForBulkLoad's, for "never".
-constexpr uint64_t kNever = 1 << 30;
-
-// Of the options that a governor changes.
-std::unordered_map<std::string, std::string> Values(const rocksdb::ColumnFamilyOptions& options) {
-  return {{kCompactionsOff, options.disable_auto_compactions ? "true" : "false"},
-          {kSlowdownTrigger, std::to_string(options.level0_slowdown_writes_trigger)},
-          {kStopTrigger, std::to_string(options.level0_stop_writes_trigger)},
-          {kSoftLimit, std::to_string(options.soft_pending_compaction_bytes_limit)},
-          {kHardLimit, std::to_string(options.hard_pending_compaction_bytes_limit)}};
+rocksdb::Status GovernedFamily::Check(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family,
+                                      const GovernorLimits& limits) {
+  const rocksdb::ColumnFamilyOptions options = db->GetOptions(family);
+  const std::string whose = "column family '" + family->GetName() + "'";
+  // Of style None are FLSM stores and others that compact by themselves: level 0 alone holds their writes
+  // back. FIFO compaction has no debt.
+  if (options.compaction_style != rocksdb::kCompactionStyleLevel &&
+      options.compaction_style != rocksdb::kCompactionStyleUniversal) {
+    return rocksdb::Status::NotSupported(
+        whose, "only leveled and universal compaction can be governed, not FIFO or what a store does itself");
+  }
+  const int trigger = options.level0_file_num_compaction_trigger;
+  if (limits.debt_runs != 0 && limits.debt_runs < MinDebtRuns(trigger)) {
+    return rocksdb::Status::InvalidArgument(
+        "debt_runs: " + std::to_string(limits.debt_runs) + " is too few for " + whose,
+        "which begins to compact level 0 at " + std::to_string(trigger) +
+            " files (level0_file_num_compaction_trigger); at least " + std::to_string(MinDebtRuns(trigger)));
+  }
+  return rocksdb::Status::OK();
 }
 
-}  // namespace
+GovernedFamily::GovernedFamily(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family,
+                               const GovernedOptions& original)
+    : db_(db),
+      family_(family),
+      attached_(db->GetOptions(family)),
+      original_(original),
+      switched_off_(attached_.disable_auto_compactions && !original.disable_auto_compactions) {}
 
-GovernedFamily::GovernedFamily(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family)
-    : db_(db), family_(family), original_(db->GetOptions(family)) {}
-
-rocksdb::Status GovernedFamily::Change(const Changes& changes) {
+rocksdb::Status GovernedFamily::Change(const OptionChanges& changes) {
   rocksdb::Status status = db_->SetOptions(family_, changes);
   if (!status.ok()) {
     return status;
   }
-  const Changes now = Values(db_->GetOptions(family_));
+  const OptionChanges now = ToChanges(GovernedOptionsOf(db_->GetOptions(family_)));
   for (const auto& [name, value] : changes) {
     if (now.at(name) != value) {
       std::string told = "RocksDB took " + name;
@@ -45,38 +50,36 @@ rocksdb::Status GovernedFamily::Change(const Changes& changes) {
   return status;
 }
 
-GovernedFamily::Changes GovernedFamily::Triggers(const GovernorLimits& limits) const {
-  const auto stop_at = [](uint64_t bound, uint64_t owed) {
-    return std::max(bound, static_cast<uint64_t>(static_cast<double>(owed) / kSlowedShare) + 1);
-  };
-  const auto slow_at = [](uint64_t stop) {
-    return static_cast<uint64_t>(std::ceil(kSlowedShare * static_cast<double>(stop)));
-  };
-  const uint64_t runs =
-      limits.debt_runs == 0 ? kNever : std::min(stop_at(limits.debt_runs, Level0Tables()), kNever);
-  const uint64_t bytes = limits.debt_bytes == 0 ? 0 : stop_at(limits.debt_bytes, PendingBytes());
-  return {{kSlowdownTrigger, std::to_string(slow_at(runs))},
-          {kStopTrigger, std::to_string(runs)},
-          {kSoftLimit, std::to_string(slow_at(bytes))},
-          {kHardLimit, std::to_string(bytes)}};
+OptionChanges GovernedFamily::Triggers(const GovernorLimits& limits) const {
+  // RocksDB wants the triggers above this one, which its user may have raised meanwhile.
+  const auto compaction_trigger =
+      static_cast<uint64_t>(std::max(0, db_->GetOptions(family_).level0_file_num_compaction_trigger));
+  OptionChanges changes = ToChanges(RaisedTriggers(
+      {limits.debt_runs, limits.debt_bytes}, {std::max(Level0Tables(), compaction_trigger), PendingBytes()}));
+  changes.erase(kDisableAutoCompactions);
+  return changes;
 }
 
 rocksdb::Status GovernedFamily::RaiseTriggers(const GovernorLimits& limits) {
-  return Change(Triggers(limits));
+  return switched_off_ ? SetCompactionsOff(false, limits) : Change(Triggers(limits));
 }
 
 rocksdb::Status GovernedFamily::SetCompactionsOff(bool off, const GovernorLimits& limits) {
   // What others have switched off is theirs to switch on.
-  if (off == switched_off_ || (off && db_->GetOptions(family_).disable_auto_compactions)) {
+  if (off == switched_off_ || (off && OthersSwitchedOff())) {
     return rocksdb::Status::OK();
   }
-  Changes changes = off ? Changes() : Triggers(limits);
-  changes[kCompactionsOff] = off ? "true" : "false";
+  OptionChanges changes = off ? OptionChanges() : Triggers(limits);
+  changes[kDisableAutoCompactions] = off ? "true" : "false";
   rocksdb::Status status = Change(changes);
   if (status.ok()) {
     switched_off_ = off;
   }
   return status;
+}
+
+bool GovernedFamily::OthersSwitchedOff() const {
+  return !switched_off_ && db_->GetOptions(family_).disable_auto_compactions;
 }
 
 uint64_t GovernedFamily::PendingBytes() const {
@@ -94,15 +97,40 @@ uint64_t GovernedFamily::Level0Tables() const {
 }
 
 bool GovernedFamily::HasManyRuns() const {
-  return original_.compaction_style == rocksdb::kCompactionStyleLevel &&
-         (switched_off_ || !db_->GetOptions(family_).disable_auto_compactions) &&
-         Level0Tables() > static_cast<uint64_t>(std::max(0, original_.level0_slowdown_writes_trigger));
+  return attached_.compaction_style == rocksdb::kCompactionStyleLevel && !OthersSwitchedOff() &&
+         Level0Tables() >
+             static_cast<uint64_t>(std::max<int64_t>(0, original_.level0_slowdown_writes_trigger));
+}
+
+std::string GovernedFamily::OwedBeyondOriginals() const {
+  if (OthersSwitchedOff()) {
+    return "";  // RocksDB then neither slows nor stops
+  }
+  std::string owed;
+  const uint64_t tables = Level0Tables();
+  if (static_cast<int64_t>(tables) >= original_.level0_slowdown_writes_trigger) {
+    owed += " " + std::to_string(tables) + " files in level 0 (its options slow writes at " +
+            std::to_string(original_.level0_slowdown_writes_trigger) + " and stop them at " +
+            std::to_string(original_.level0_stop_writes_trigger) + ")";
+  }
+  const uint64_t bytes = PendingBytes();
+  const uint64_t soft = original_.soft_pending_compaction_bytes_limit;
+  if (soft > 0 && bytes >= soft) {
+    owed += " " + std::to_string(bytes) + " bytes to compact (its options slow writes at " +
+            std::to_string(soft) + ")";
+  }
+  return owed.empty() ? "" : "column family '" + family_->GetName() + "' has" + owed;
 }
 
 rocksdb::Status GovernedFamily::Restore() {
-  Changes changes = Values(original_);
+  GovernedOptions options = original_;
+  const int64_t trigger = db_->GetOptions(family_).level0_file_num_compaction_trigger;
+  options.level0_slowdown_writes_trigger = std::max(options.level0_slowdown_writes_trigger, trigger);
+  options.level0_stop_writes_trigger =
+      std::max(options.level0_stop_writes_trigger, options.level0_slowdown_writes_trigger);
+  OptionChanges changes = ToChanges(options);
   if (!switched_off_) {
-    changes.erase(kCompactionsOff);
+    changes.erase(kDisableAutoCompactions);
   }
   return Change(changes);
 }
@@ -111,13 +139,13 @@ void GovernedFamily::AddDebt(GovernorSample* sample) const {
   sample->pending_bytes = std::max(sample->pending_bytes, PendingBytes());
   const uint64_t tables = Level0Tables();
   sample->sorted_runs = std::max(sample->sorted_runs, tables);
-  const auto trigger = static_cast<uint64_t>(std::max(1, original_.level0_file_num_compaction_trigger));
+  const auto trigger = static_cast<uint64_t>(std::max(1, attached_.level0_file_num_compaction_trigger));
   sample->level0_due = sample->level0_due || tables >= trigger;
   uint64_t waiting = 0;
   if (!db_->GetIntProperty(family_, rocksdb::DB::Properties::kNumImmutableMemTable, &waiting)) {
     waiting = 0;
   }
-  const auto buffers = static_cast<uint64_t>(std::max(original_.max_write_buffer_number, 2));
+  const auto buffers = static_cast<uint64_t>(std::max(attached_.max_write_buffer_number, 2));
   sample->flushes_lag = sample->flushes_lag || 2 * waiting >= buffers;
 }
 

@@ -5,8 +5,8 @@
 
 #include <cstdint>
 #include <string>
-#include <unordered_map>
 
+#include "rocktune/governor/governed_options.h"
 #include "rocktune/governor/governor_policy.h"
 
 namespace rocktune {
@@ -16,14 +16,22 @@ namespace rocktune {
 // Not thread-safe. The database and the handle must outlive it. Throws nothing.
 class GovernedFamily {
  public:
-  GovernedFamily(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family);
+  // NotSupported if the column family's compaction style leaves a governor nothing to do; InvalidArgument if
+  // writes would be slowed before RocksDB begins to compact level 0, which RocksDB forbids.
+  static rocksdb::Status Check(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family,
+                               const GovernorLimits& limits);
+
+  // `original` is what Restore sets. Where it has compactions on and they are off now, a governor that is
+  // gone has switched them off.
+  GovernedFamily(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family, const GovernedOptions& original);
 
   rocksdb::DB* db() const { return db_; }
   rocksdb::ColumnFamilyHandle* family() const { return family_; }
 
   // Sets the triggers at which writes are slowed and stopped to kSlowedShare of the debt's bound and to the
   // bound itself; a bound of 0 is as good as none. What is owed beyond that already is no reason to stop at
-  // once: the triggers then begin above it.
+  // once: the triggers then begin above it. Switches compactions on that a governor which is gone has
+  // switched off.
   rocksdb::Status RaiseTriggers(const GovernorLimits& limits);
   // Switches compactions off, or on with triggers as above, unless others have switched them off.
   rocksdb::Status SetCompactionsOff(bool off, const GovernorLimits& limits);
@@ -31,28 +39,34 @@ class GovernedFamily {
   // nobody else has switched compactions off, and tables of level 0 may become one, as only leveled
   // compaction lets them.
   bool HasManyRuns() const;
-  // Sets what was changed to what it was at first; compactions that others have switched off stay off.
+  // Returns what is owed at which the original options would slow or stop writes, for people to read; empty
+  // if nothing is.
+  std::string OwedBeyondOriginals() const;
+  // Sets what was changed to what it was at first; compactions that others have switched off stay off. Where
+  // level0_file_num_compaction_trigger was raised meanwhile, the triggers that slow writes follow it.
   rocksdb::Status Restore();
 
   // Whether its compactions are paused for merges within level 0.
   bool gathering = false;
+  // Whether it is being detached: its compactions are neither paused nor slowed any more.
+  bool leaving = false;
 
   // Adds what the column family owes to the sample, if it is more than what stands there.
   void AddDebt(GovernorSample* sample) const;
 
  private:
-  using Changes = std::unordered_map<std::string, std::string>;
-
   uint64_t PendingBytes() const;
   uint64_t Level0Tables() const;
-  Changes Triggers(const GovernorLimits& limits) const;
+  OptionChanges Triggers(const GovernorLimits& limits) const;
+  bool OthersSwitchedOff() const;
   // Sets options and reads them back, since RocksDB may take them and change nothing.
-  rocksdb::Status Change(const Changes& changes);
+  rocksdb::Status Change(const OptionChanges& changes);
 
   rocksdb::DB* const db_;
   rocksdb::ColumnFamilyHandle* const family_;
-  const rocksdb::ColumnFamilyOptions original_;
-  bool switched_off_ = false;  // compactions, by this
+  const rocksdb::ColumnFamilyOptions attached_;  // when it came into care
+  const GovernedOptions original_;
+  bool switched_off_;  // compactions, by a governor
 };
 
 }  // namespace rocktune

@@ -1,16 +1,21 @@
 // A governed store whose process is killed at any moment loses nothing that it has acknowledged, and one
-// whose machine loses power nothing that it has synced.
+// whose machine loses power nothing that it has synced. Nor does it lose its options, though it is always
+// opened with those of its OPTIONS file.
 
 #include <gtest/gtest.h>
 #include <rocksdb/db.h>
 #include <rocksdb/env.h>
+#include <rocksdb/utilities/options_util.h>
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "rocktune/governor/compaction_governor.h"
+#include "rocktune/governor/governed_options.h"
 #include "rocktune/util/fake_crash.h"
 #include "rocktune/util/fake_power_cut.h"
 #include "rocktune/util/rocksdb_compat.h"
@@ -39,6 +44,32 @@ rocksdb::Options SmallOptions(rocksdb::Env* env) {
   return options;
 }
 
+rocksdb::Options LatestOptions(rocksdb::Env* env, const std::string& directory) {
+  if (!std::filesystem::exists(directory + "/CURRENT")) {
+    return SmallOptions(env);
+  }
+  rocksdb::ConfigOptions config;
+  config.env = env;
+  rocksdb::DBOptions db_options;
+  std::vector<rocksdb::ColumnFamilyDescriptor> families;
+  const rocksdb::Status status = rocksdb::LoadLatestOptions(config, directory, &db_options, &families);
+  EXPECT_TRUE(status.ok()) << status.ToString();
+  rocksdb::Options options(db_options, families.at(0).options);
+  options.env = env;
+  return options;
+}
+
+std::unique_ptr<CompactionGovernor> CreateGovernor(const std::string& mode) {
+  GovernorOptions options;
+  options.mode = mode == "toggle" ? GovernorMode::kToggle : GovernorMode::kProportional;
+  options.device_bytes_per_s = 20'000'000;  // little enough to toggle and to wait for
+  options.interval_us = 10'000;
+  options.debt_runs = 60;
+  std::unique_ptr<CompactionGovernor> governor;
+  EXPECT_TRUE(CompactionGovernor::Create(options, &governor).ok());
+  return governor;
+}
+
 class GovernorCrashTest : public testing::TestWithParam<Case> {
  protected:
   GovernorCrashTest() {
@@ -51,13 +82,28 @@ class GovernorCrashTest : public testing::TestWithParam<Case> {
     std::filesystem::remove(Acknowledged::Path(of_));
   }
 
-  void ExpectNothingLost() {
+  // Gives the options back in one of the two ways, or leaves that to the next process.
+  enum class Way { kRecover, kDetach, kNone };
+
+  void ExpectNothingLost(Way way) {
     // What recovery writes has to survive the next time too.
     const std::unique_ptr<rocksdb::Env> env =
         rocksdb::NewCompositeEnv(std::make_shared<SyncNotingFileSystem>());
     std::unique_ptr<rocksdb::DB> db;
-    const rocksdb::Status status = OpenDatabase(SmallOptions(env.get()), of_.directory, &db);
+    const std::unique_ptr<CompactionGovernor> governor = CreateGovernor(of_.what);
+    rocksdb::Options options = LatestOptions(env.get(), of_.directory);
+    governor->Prepare(&options);
+    const rocksdb::Status status = OpenDatabase(options, of_.directory, &db);
     ASSERT_TRUE(status.ok()) << status.ToString();
+    if (way == Way::kRecover) {
+      ASSERT_TRUE(CompactionGovernor::Recover(db.get()).ok());
+    } else if (way == Way::kDetach) {
+      ASSERT_TRUE(governor->Attach(db.get()).ok());
+      ASSERT_TRUE(governor->Detach(db.get(), std::chrono::minutes(1)).ok());
+    }
+    if (way != Way::kNone) {
+      EXPECT_EQ(GovernedOptionsOf(db->GetOptions()), GovernedOptionsOf(SmallOptions(env.get())));
+    }
     const uint64_t count = *Acknowledged(of_);
     std::string value;
     for (uint64_t number = 0; number < count; ++number) {
@@ -79,7 +125,7 @@ TEST_P(GovernorCrashTest, LosesNothing) {
     if (of_.synced) {
       SyncNotingFileSystem::CutPower(of_.directory);
     }
-    ExpectNothingLost();
+    ExpectNothingLost(static_cast<Way>(kill % 3));
   }
 }
 
@@ -97,16 +143,10 @@ TEST(GovernorCrashChild, DISABLED_WritesUntilItIsKilled) {
   if (!ReadCrashCase(&of)) {
     GTEST_SKIP() << "is started by GovernorCrashTest";
   }
-  GovernorOptions governing;
-  governing.mode = of.what == "toggle" ? GovernorMode::kToggle : GovernorMode::kProportional;
-  governing.device_bytes_per_s = 20'000'000;  // little enough to toggle and to wait for
-  governing.interval_us = 10'000;
-  governing.debt_runs = 60;
-  std::unique_ptr<CompactionGovernor> governor;
-  ASSERT_TRUE(CompactionGovernor::Create(governing, &governor).ok());
+  const std::unique_ptr<CompactionGovernor> governor = CreateGovernor(of.what);
   const std::unique_ptr<rocksdb::Env> env =
       rocksdb::NewCompositeEnv(std::make_shared<SyncNotingFileSystem>());
-  rocksdb::Options options = SmallOptions(env.get());
+  rocksdb::Options options = LatestOptions(env.get(), of.directory);
   governor->Prepare(&options);
   std::unique_ptr<rocksdb::DB> db;
   ASSERT_TRUE(OpenDatabase(options, of.directory, &db).ok());

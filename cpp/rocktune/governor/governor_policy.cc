@@ -80,7 +80,7 @@ Level0Merge NextLevel0Merge(const std::vector<Level0Table>& newest_first, uint64
   std::size_t first = 0;
   for (std::size_t last = 0; last < newest_first.size(); ++last) {
     bytes += newest_first[last].bytes;
-    for (; first <= last && (bytes > most_bytes || newest_first[last].busy); ++first) {
+    for (; first <= last && (bytes > most_bytes || newest_first[last].fixed); ++first) {
       bytes -= newest_first[first].bytes;
     }
     if (last + 1 - first >= std::max(best.count, kFewestMerged)) {

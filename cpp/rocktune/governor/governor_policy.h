@@ -78,7 +78,7 @@ uint64_t CompactionBytesPerSecond(const GovernorSample& sample, const GovernorLi
 // A table of level 0.
 struct Level0Table {
   uint64_t bytes = 0;
-  bool busy = false;  // a compaction has it
+  bool fixed = false;  // must not be merged: a compaction has it, or RocksDB could not order what comes of it
 };
 
 // Neighbours in level 0 that are to become one table, as places in their order; none if count is 0.

@@ -117,7 +117,7 @@ TEST(ProportionalTest, WithoutABoundNothingIsUrgent) {
   EXPECT_EQ(CompactionBytesPerSecond(Second(300, 0, 5000, 5000), unbounded), 70 * kMega);
 }
 
-// `s` is a small table of 1 byte, `B` one of 50, `x` a small one that is busy; the newest first.
+// `s` is a small table of 1 byte, `B` one of 50, `x` a small one that is fixed; the newest first.
 Level0Merge MergeIn(const std::string& tables, uint64_t most_bytes) {
   std::vector<Level0Table> level;
   for (const char each : tables) {
@@ -133,7 +133,7 @@ TEST(Level0MergeTest, TakesAsManyNeighboursAsTheBytesAllow) {
   EXPECT_EQ(MergeIn("ssssssssssss", 9), (Level0Merge{3, 9}));
 }
 
-TEST(Level0MergeTest, DoesNotCrossWhatIsBusy) {
+TEST(Level0MergeTest, DoesNotCrossWhatIsFixed) {
   EXPECT_EQ(MergeIn("sssssssssxssssssss", 100), (Level0Merge{0, 9}));
   EXPECT_EQ(MergeIn("xxxxxxxxxxxx", 100), Level0Merge());
 }

@@ -9,9 +9,20 @@
 #include <vector>
 
 #include "rocktune/governor/governor_policy.h"
+#include "rocktune/util/rocksdb_compat.h"
 
 namespace rocktune {
 namespace {
+
+// Without epoch numbers RocksDB orders level 0 by sequence numbers, and does not open a database of which one
+// table has numbers on both sides of another's. An ingested file has a single one, which may be newer than a
+// memtable still to be flushed; merged with older tables it would make such a table. All others are older
+// than every memtable, because memtables are flushed in order. (RocksDB's own merges look at the memtables,
+// which nothing public tells of.) A flushed table with a single entry looks the same as an ingested file, and
+// number 0 is older than everything.
+bool MayBeNewerThanMemtables(const rocksdb::SstFileMetaData& file) {
+  return !OrdersLevel0ByEpoch() && file.smallest_seqno == file.largest_seqno && file.largest_seqno > 0;
+}
 
 // The names of the tables that are to become one; empty if none are.
 std::vector<std::string> TablesToMerge(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family) {
@@ -21,7 +32,7 @@ std::vector<std::string> TablesToMerge(rocksdb::DB* db, rocksdb::ColumnFamilyHan
   std::vector<Level0Table> tables;
   tables.reserve(files.size());
   for (const rocksdb::SstFileMetaData& file : files) {
-    tables.push_back({file.size, file.being_compacted});
+    tables.push_back({file.size, file.being_compacted || MayBeNewerThanMemtables(file)});
   }
   const Level0Merge merge = NextLevel0Merge(tables, db->GetOptions(family).max_compaction_bytes);
   std::vector<std::string> names;

@@ -40,7 +40,7 @@ class SyncNotingFileSystem : public rocksdb::FileSystemWrapper {
   static void CutPower(const std::string& directory) {
     for (const auto& entry : std::filesystem::directory_iterator(directory)) {
       const std::string path = entry.path().string();
-      if (path.ends_with(kEnding) || !entry.is_regular_file()) {
+      if (entry.path().filename().string().starts_with(kBeginning) || !entry.is_regular_file()) {
         continue;
       }
       std::uintmax_t synced = 0;
@@ -52,7 +52,8 @@ class SyncNotingFileSystem : public rocksdb::FileSystemWrapper {
   }
 
  private:
-  static constexpr const char* kEnding = ".synced";
+  // Not an ending, for RocksDB takes OPTIONS-000007.synced for an OPTIONS file.
+  static constexpr const char* kBeginning = ".synced-";
 
   class File : public rocksdb::FSWritableFileOwnerWrapper {
    public:
@@ -80,7 +81,10 @@ class SyncNotingFileSystem : public rocksdb::FileSystemWrapper {
     const std::string note_;
   };
 
-  static std::string Note(const std::string& path) { return path + kEnding; }
+  static std::string Note(const std::string& path) {
+    const std::filesystem::path of(path);
+    return of.parent_path() / (kBeginning + of.filename().string());
+  }
 };
 
 }  // namespace rocktune

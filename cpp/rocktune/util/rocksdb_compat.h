@@ -2,8 +2,8 @@
 
 #include <rocksdb/cache.h>
 #include <rocksdb/db.h>
+#include <rocksdb/metadata.h>
 #include <rocksdb/options.h>
-#include <rocksdb/utilities/stackable_db.h>
 #include <rocksdb/version.h>
 
 #include <atomic>
@@ -11,11 +11,13 @@
 #include <memory>
 #include <string>
 #include <type_traits>
+#include <vector>
 #if __has_include(<rocksdb/advanced_cache.h>)
 #include <rocksdb/advanced_cache.h>  // where Cache's methods are since 8.1
 #endif
 
-// Everything in which RocksDB 7.8 and RocksDB 11 differ for rocktune is in this file.
+// Everything in which RocksDB 7.8 and RocksDB 11 differ for rocktune is in this file, but for the members of
+// rocksdb::DB that a wrapper overrides: they are in rocksdb_calls.h.
 
 namespace ROCKSDB_NAMESPACE {
 // The part of RocksDB's own sync_point.h that tells its builds apart; see RocksDbAssertionsOn.
@@ -65,6 +67,22 @@ rocksdb::Status OpenDatabase(const rocksdb::Options& options, const std::string&
   }
 }
 
+// The same with several column families.
+template <typename Database = rocksdb::DB>
+rocksdb::Status OpenColumnFamilies(const rocksdb::DBOptions& options, const std::string& directory,
+                                   const std::vector<rocksdb::ColumnFamilyDescriptor>& families,
+                                   std::vector<rocksdb::ColumnFamilyHandle*>* handles,
+                                   std::unique_ptr<Database>* database) {
+  if constexpr (requires { Database::Open(options, directory, families, handles, database); }) {
+    return Database::Open(options, directory, families, handles, database);
+  } else {
+    Database* opened = nullptr;
+    rocksdb::Status status = Database::Open(options, directory, families, handles, &opened);
+    database->reset(opened);
+    return status;
+  }
+}
+
 // Opens a database to be read alone, which may be open elsewhere.
 template <typename Database = rocksdb::DB>
 rocksdb::Status OpenDatabaseReadOnly(const rocksdb::Options& options, const std::string& directory,
@@ -77,6 +95,12 @@ rocksdb::Status OpenDatabaseReadOnly(const rocksdb::Options& options, const std:
     database->reset(opened);
     return status;
   }
+}
+
+// Whether RocksDB orders the tables of level 0 by epoch numbers, and not by the sequence numbers in them.
+template <typename File = rocksdb::SstFileMetaData>
+constexpr bool OrdersLevel0ByEpoch() {
+  return requires(File file) { file.epoch_number; };
 }
 
 // Whether CompactFiles can move tables that overlap nothing instead of writing them anew.
@@ -113,48 +137,5 @@ rocksdb::Status EndKeepingFiles(Database* database) {
     return database->EnableFileDeletions(false);
   }
 }
-
-// Whose member the lookup with a timestamp is. In RocksDB 11 StackableDB forwards it and all other lookups of
-// one key are final and go through it; in 7.8 it does not, and the one without a timestamp is to be
-// overridden.
-template <typename Owner>
-std::type_identity<Owner> OwnerOfTimedGet(rocksdb::Status (Owner::*)(const rocksdb::ReadOptions&,
-                                                                     rocksdb::ColumnFamilyHandle*,
-                                                                     const rocksdb::Slice&,
-                                                                     rocksdb::PinnableSlice*, std::string*));
-inline constexpr bool kAllGetsAreTimed = std::is_same_v<decltype(OwnerOfTimedGet(&rocksdb::StackableDB::Get)),
-                                                        std::type_identity<rocksdb::StackableDB>>;
-
-// A database that has a recorder do its lookups of one key: `recorder->Lookup(get)` returns what get() does.
-template <typename Recorder, typename Base = rocksdb::StackableDB, bool kTimed = kAllGetsAreTimed>
-class RecordedLookups : public Base {
- public:
-  RecordedLookups(rocksdb::DB* db, Recorder* recorder) : Base(db), recorder_(recorder) {}
-
-  using Base::Get;
-  rocksdb::Status Get(const rocksdb::ReadOptions& options, rocksdb::ColumnFamilyHandle* family,
-                      const rocksdb::Slice& key, rocksdb::PinnableSlice* value) override {
-    return recorder_->Lookup([&] { return Base::Get(options, family, key, value); });
-  }
-
- private:
-  Recorder* const recorder_;
-};
-
-template <typename Recorder, typename Base>
-class RecordedLookups<Recorder, Base, true> : public Base {
- public:
-  RecordedLookups(rocksdb::DB* db, Recorder* recorder) : Base(db), recorder_(recorder) {}
-
-  using Base::Get;
-  rocksdb::Status Get(const rocksdb::ReadOptions& options, rocksdb::ColumnFamilyHandle* family,
-                      const rocksdb::Slice& key, rocksdb::PinnableSlice* value,
-                      std::string* timestamp) override {
-    return recorder_->Lookup([&] { return Base::Get(options, family, key, value, timestamp); });
-  }
-
- private:
-  Recorder* const recorder_;
-};
 
 }  // namespace rocktune

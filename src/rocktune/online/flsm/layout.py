@@ -17,6 +17,10 @@ STEERED_LEVEL0_RUNS = 0
 Then each level's policy costs alike, and what is learned of the first holds for the others. Where flushes
 stay in level 0, level 1 gains nothing by more than a few runs, while deeper levels do.
 """
+NEW_SIZE_RATIO = 10
+"""T of a new store, by default."""
+NEW_LEVELS = 6
+"""Levels of a new store at most, by default."""
 SAMPLE_EVERY = 64
 """One lookup of so many is looked at closely, by default."""
 
@@ -24,9 +28,9 @@ SAMPLE_EVERY = 64
 def flsm_layout(
     *,
     policies: str | Sequence[int],
-    size_ratio: int,
+    size_ratio: int | None,
     level1_bytes: int,
-    levels: int,
+    levels: int | None,
     filters: Filters = "uniform",
     bits_per_key: float = 8.0,
     granularity: Granularity = "levels",
@@ -44,10 +48,12 @@ def flsm_layout(
         raise unknown_name("filters", filters, FILTERS)
     if granularity not in ("levels", "files"):
         raise unknown_name("granularity", granularity, ("levels", "files"))
-    largest = static_policy(policies, size_ratio)[1] if isinstance(policies, str) else 0
+    # The extension takes 0 for the store's own, or what a new one has by default.
+    new_ratio, new_levels = size_ratio or NEW_SIZE_RATIO, levels or NEW_LEVELS
+    largest = static_policy(policies, new_ratio)[1] if isinstance(policies, str) else 0
     layout = {
-        "policies": policies_of(policies, size_ratio, levels), "size_ratio": size_ratio,
-        "level1_bytes": level1_bytes, "levels": levels, "workers": workers,
+        "policies": policies_of(policies, new_ratio, new_levels), "size_ratio": size_ratio or 0,
+        "level1_bytes": level1_bytes, "levels": levels or 0, "workers": workers,
         "largest_policy": largest, "level0_runs": level0_runs,
         "bits_per_key": bits_per_key, "filters": filters, "granularity": granularity,
         "sample_every": sample_every, "reshape_bytes_per_s": reshape_bytes_per_s,

@@ -87,7 +87,7 @@ def read_flsm_shape(path: Path | str) -> FlsmShape:
     Raises:
         UserError: there is no FLSM store, or its shape cannot be read.
     """
-    if not Path(path, "FLSM").exists():
+    if not Path(path, "CURRENT").exists():
         raise UserError(f"{path}: is no FLSM store")
     try:
         return flsm_shape_of(json.loads(_native.flsm_shape(str(path))))

@@ -89,10 +89,10 @@ class FlsmStatistics:
     """What a store was asked for and what it cost, since it was opened.
 
     Attributes:
-        lookups: of one key.
+        lookups: keys that were looked up, alone or several together.
         found: of them, those whose key was there.
         iterators: that were made.
-        entries_written: puts and deletes.
+        entries_written: puts, merges and deletes.
         busy_ns: that callers spent in lookups, writes and iterators, where writes and lookups are estimated
             from a sample; smaller is better.
         quiet: operations during which nothing was merged, from beginning to end.

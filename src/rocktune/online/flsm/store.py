@@ -49,9 +49,9 @@ class FlsmStore:
         path: Path | str,
         *,
         policies: str | Sequence[int] = "aggressive",
-        size_ratio: int = 10,
+        size_ratio: int | None = None,
         level1_bytes: int = 0,
-        levels: int = 6,
+        levels: int | None = None,
         filters: Filters = "uniform",
         bits_per_key: float = 8.0,
         granularity: Granularity = "levels",
@@ -67,9 +67,9 @@ class FlsmStore:
             path: of the store's directory.
             policies: one of `rocktune.lsm.STATIC_POLICIES`, or K of each level from the first, from 1 to
                 `size_ratio`; the last counts for all deeper levels. Of a new store.
-            size_ratio: T, from 2 to 50. Of a new store.
+            size_ratio: T, from 2 to 50; 10 for a new store. Of an existing one no other is accepted.
             level1_bytes: capacity of the first level; 0 for T write buffers. Of a new store.
-            levels: at most so many, up to 12; of an existing store it can only grow.
+            levels: at most so many, up to 12; 6 for a new store. Of an existing one it can only grow.
             filters: how Bloom filters share out their memory: "uniform" over all keys, or "monkey", more for
                 the smaller levels (Dayan et al., SIGMOD 2017).
             bits_per_key: of filters, on average; 0 keeps those of `options`.
@@ -84,8 +84,8 @@ class FlsmStore:
             options: of RocksDB, by section ("db", "cf", "table") and by its own names.
 
         Raises:
-            UserError: something of it makes no sense or RocksDB does not know it, or the directory has a
-                RocksDB database that is no FLSM store, or a shape that cannot be read.
+            UserError: something of it makes no sense, is not the store's, or RocksDB does not know it, or the
+                directory has a RocksDB database that is no FLSM store, or a shape that cannot be read.
         """
         layout = flsm_layout(
             policies=policies, size_ratio=size_ratio, level1_bytes=level1_bytes, levels=levels,
@@ -154,7 +154,11 @@ class FlsmStore:
         self._native.flush()
 
     def settle(self) -> None:
-        """Returns when no compaction is due; compactions go on by themselves, so that nobody needs this."""
+        """Returns when no compaction is due; compactions go on by themselves, so that nobody needs this.
+
+        Raises:
+            RuntimeError: a compaction has failed meanwhile; it is tried again.
+        """
         self._native.settle()
 
     def close(self) -> None:

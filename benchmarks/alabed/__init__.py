@@ -1,0 +1,1 @@
+"""Alabed and Yoneki's figures, and our Bayesian tuners beside other programs."""

@@ -1,0 +1,142 @@
+"""Figure 3 of Alabed and Yoneki: random configurations; whether a GP can model them; clusters from data."""
+
+import math
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
+from sklearn.model_selection import KFold, cross_val_predict
+
+from benchmarks.common.claims import Claim, Measured, Settings, main, reported
+from benchmarks.common.figures import Panel, write_figure
+from benchmarks.common.measuring import processors_awake
+from rocktune import api
+from rocktune.ledger import TrialRecord, open_ledger
+from rocktune.space import Space, load_space
+from rocktune.study.specs.resolving import HowToSweep
+from rocktune.table import read_table
+from rocktune.tuners.unit_cube import UnitCube
+from rocktune.units import format_scale
+
+WORKLOAD, SPACE, STUDY = "alabed-text", "alabed", "alabed-space"
+THROUGHPUT = "throughput_ops_s"
+SOURCE = "Alabed and Yoneki, figure 3"
+MEASURED_S = 120
+"""At full size, as a step of the search in alabed_tuners."""
+FOLDS = 5
+SHARE = "share of configurations"
+
+
+def space(settings: Settings) -> list[Claim]:
+    """Measures random configurations (`--samples`), and finds clusters of knobs in what was counted."""
+    samples = 8 if settings.quick else int(settings.extra["samples"])
+    with tempfile.TemporaryDirectory() as scratch, processors_awake():
+        ledger = str(settings.extra["ledger"]) or str(Path(scratch) / "ledger.sqlite")
+        out = settings.out or Path(scratch)
+        summary = api.sweep(
+            how=HowToSweep(samples, "1/1", f"{MEASURED_S / settings.scale}s", "0"),
+            workload=WORKLOAD,
+            space=SPACE,
+            device=str(settings.extra["device"]),
+            scale=format_scale(settings.scale),
+            seed=settings.seed,
+            study=STUDY,
+            ledger=ledger,
+            out=out / "sweep",
+        )
+        api.write_recorded([STUDY], out / "table.csv", ledger=ledger)
+        if not settings.quick:
+            api.clusters(STUDY, out=out / "clusters.toml", ledger=ledger)
+        with open_ledger(ledger) as opened:
+            records = opened.trials(opened.study(STUDY))
+        memory_bytes = read_table(out / "table.csv").conditions.memory_bytes
+    space = load_space(SPACE, memory_bytes, 5e7)
+    claims = _claims(space, records, summary["noise"][THROUGHPUT], settings)
+    for claim in claims:
+        claim.engine, claim.device = summary["engine"], str(settings.extra["device"])
+    return claims
+
+
+def _claims(space: Space, records: list[TrialRecord], noise: float | None, settings: Settings) -> list[Claim]:
+    default = space.default()
+    # Of what was measured again because it was disturbed, the last.
+    last = {record.trial.configuration: record for record in records}
+    drawn = [record for configuration, record in last.items() if configuration != default]
+    sound = [record for record in drawn if record.measurement is not None]
+    control = [
+        _throughput(record)
+        for record in records
+        if record.trial.configuration == default and record.measurement is not None
+    ]
+    ratios = np.array([_throughput(record) for record in sound]) / float(np.mean(control))
+    _draw(ratios, settings)
+    low, middle, high = np.quantile(ratios, (0.05, 0.5, 0.95))
+    stores = Counter(repr(sorted(record.options.items())) for record in sound)
+    return [
+        _reported("random_over_default", "ratio of throughput; median, 5% and 95%", middle, low, high, sound),
+        _reported("best_random_over_default", "ratio of throughput", ratios.max(), None, None, sound),
+        *(
+            [_reported("noise_of_throughput", "coefficient of variation", noise, None, None, records)]
+            if noise is not None
+            else []
+        ),
+        _reported("share_that_fails", SHARE, 1 - len(sound) / len(drawn), None, None, drawn),
+        _reported("share_with_a_twin", SHARE, _shared(stores), None, None, sound),
+        _reported(
+            "gp_cross_validated_r2",
+            f"R² of a Gaussian process on the logarithm of throughput, {FOLDS}-fold",
+            _cross_validated_r2(space, sound, settings.seed),
+            None,
+            None,
+            sound,
+        ),
+    ]
+
+
+def _throughput(record: TrialRecord) -> float:
+    assert record.measurement is not None
+    return record.measurement.figures[THROUGHPUT]
+
+
+def _reported(
+    name: str, unit: str, value: float, low: float | None, high: float | None, of: list[TrialRecord]
+) -> Claim:
+    measured = Measured(
+        float(value), float(value if low is None else low), float(value if high is None else high), len(of)
+    )
+    return reported(name, SOURCE, unit, measured, engine="", device="")
+
+
+def _shared(stores: Counter[str]) -> float:
+    """Returns the share of configurations of which RocksDB made the store of another one."""
+    return sum(count for count in stores.values() if count > 1) / stores.total()
+
+
+def _cross_validated_r2(space: Space, sound: list[TrialRecord], seed: int) -> float:
+    """Returns how much of the variance a GP explains in runs that it has not seen; 1 is all."""
+    cube = UnitCube(space)
+    points = np.array([cube.point(record.trial.configuration) for record in sound])
+    values = np.array([math.log(_throughput(record)) for record in sound])
+    kernel = ConstantKernel() * Matern(np.ones(points.shape[1]), nu=2.5) + WhiteKernel()
+    model = GaussianProcessRegressor(kernel, normalize_y=True, random_state=seed)
+    folds = KFold(min(FOLDS, len(values)), shuffle=True, random_state=seed)
+    predicted = cross_val_predict(model, points, values, cv=folds)
+    return float(1 - np.sum((values - predicted) ** 2) / np.sum((values - values.mean()) ** 2))
+
+
+def _draw(ratios: np.ndarray, settings: Settings) -> None:
+    trace = {"type": "histogram", "x": ratios.tolist(), "nbinsx": 40, "name": "random configurations"}
+    panel = Panel("Figure 3", "throughput over the default's", "configurations", [trace])
+    write_figure(settings, f"{WORKLOAD} at {format_scale(settings.scale)}", [panel])
+
+
+if __name__ == "__main__":
+    main(
+        "alabed.space",
+        space,
+        scale=256,
+        extra={"samples": 500, "device": "ssd-100mb", "ledger": ""},
+    )

@@ -1,0 +1,1 @@
+"""What all benchmarks share: their flags, claims, figures and the pages of evidence."""

@@ -1,0 +1,1 @@
+"""Dremel's figures and tables."""

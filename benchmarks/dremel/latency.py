@@ -1,0 +1,99 @@
+"""Dremel, figures 10, 11 and 17: tuned for p99 read latency, and for latency and throughput at once."""
+
+from benchmarks.common.claims import Claim, Measured, Settings, main, write_csv
+from benchmarks.common.figures import Panel, lines, write_figure
+from benchmarks.common.measuring import embedded_engine
+from benchmarks.dremel.shared import (
+    COMMON_SETTINGS,
+    READ_LATENCY,
+    THROUGHPUT,
+    Bench,
+    Rows,
+    bench_of,
+    chosen_settings,
+    paired,
+)
+from rocktune.trial import Configuration
+
+LATENCY_SOURCE, BOTH_SOURCE = "Dremel, figures 10 and 17", "Dremel, figure 11"
+PAPER_LATENCY = "0.43 in the best case, 0.63 on 15 settings"
+OBJECTIVES = {"min_latency": READ_LATENCY, "max_throughput": THROUGHPUT, "balance": "balance"}
+UNITS = {THROUGHPUT: "ratio of throughput", READ_LATENCY: "ratio of p99 read latency"}
+
+Ratios = dict[str, dict[str, Measured]]
+"""By who found a configuration, then by field: its ratio to the tuning guide's."""
+
+
+def ratios_to_guide(bench: Bench, pairs: int) -> Ratios:
+    """Searches for each objective, and at random for latency; runs what was found afresh."""
+    found: dict[str, Configuration] = {
+        name: bench.search("dremel", objective).best for name, objective in OBJECTIVES.items()
+    }
+    found["random_min_latency"] = bench.search("random", READ_LATENCY).best
+    runs = bench.fresh([bench.guide, *found.values()], pairs)
+    return {
+        name: {field: paired(runs, field, configuration, bench.guide) for field in UNITS}
+        for name, configuration in found.items()
+    }
+
+
+def worse_improvement(ratios: dict[str, Measured]) -> Measured:
+    """Returns the smaller of two improvements, of throughput and of latency; above 1 is better in both."""
+    latency = ratios[READ_LATENCY]
+    inverse = Measured(1 / latency.value, 1 / latency.high, 1 / latency.low, latency.repeats)
+    return min(ratios[THROUGHPUT], inverse, key=lambda measured: measured.value)
+
+
+def claims_of(bench: Bench, ratios: Ratios) -> list[Claim]:
+    """States the ratios of a setting."""
+    claims = [
+        bench.reported(
+            f"{who}_latency_over_tuning_guide", LATENCY_SOURCE, UNITS[READ_LATENCY],
+            ratios[who][READ_LATENCY], paper,
+        )
+        for who, paper in (("min_latency", PAPER_LATENCY), ("random_min_latency", None))
+    ]  # fmt: skip
+    claims += [
+        bench.reported(f"{who}_{field}_over_tuning_guide", BOTH_SOURCE, UNITS[field], ratios[who][field])
+        for who in OBJECTIVES
+        for field in UNITS
+        if (who, field) != ("min_latency", READ_LATENCY)
+    ]
+    claims.append(
+        bench.reported(
+            "balance_worse_of_both_improvements", BOTH_SOURCE, "ratio",
+            worse_improvement(ratios["balance"]), "above 1: better in both",
+        )
+    )  # fmt: skip
+    return claims
+
+
+def latency(settings: Settings) -> list[Claim]:
+    """Searches for low latency, high throughput and both, on 2,325 s / S each, per setting."""
+    pairs = 1 if settings.quick else int(settings.extra["pairs"])
+    claims: list[Claim] = []
+    rows: Rows = []
+    panels = []
+    with embedded_engine() as engine:
+        for setting in chosen_settings(settings):
+            with bench_of(engine, setting, settings) as bench:
+                ratios = ratios_to_guide(bench, pairs)
+            claims += claims_of(bench, ratios)
+            rows += [
+                {"setting": setting.name, "found_for": who, "field": field, **measured.__dict__}
+                for who, fields in ratios.items()
+                for field, measured in fields.items()
+            ]
+            traces = [lines("tuning guide", [1.0], [1.0], "markers")] + [
+                lines(who, [fields[READ_LATENCY].value], [fields[THROUGHPUT].value], "markers")
+                for who, fields in ratios.items()
+            ]
+            panels.append(Panel(setting.name, "p99 read latency ratio", "throughput ratio", traces))
+            if settings.out is not None:
+                write_csv(settings.out / "ratios.csv", rows)
+    write_figure(settings, "Dremel, figures 10, 11 and 17 (tuning guide = 1)", panels)
+    return claims
+
+
+if __name__ == "__main__":
+    main("dremel.latency", latency, extra={"settings": COMMON_SETTINGS, "pairs": 6})

@@ -1,0 +1,70 @@
+"""Figures 14 and 15 of Jia and Chen: leader size of SMPSO, and mutation rate of NSGA-II."""
+
+from benchmarks.common.claims import Claim, Measured, Settings, main, reported, write_csv
+from benchmarks.common.figures import Panel, lines, write_figure
+from benchmarks.jia_chen.shared import (
+    DEFAULT_TABLE,
+    algorithm,
+    emulated,
+    recorded,
+    share_interval,
+    share_within,
+)
+
+LEADERS = (4, 8, 16, 32, 64)
+MUTATION_RATES = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64)
+STUDIES = {
+    "figure 14": ("smpso", "leaders", LEADERS),
+    "figure 15": ("nsga2", "mutation_rate", MUTATION_RATES),
+    "beyond the paper": ("nsga2", "population", (5, 10, 20, 50, 100)),
+    "beyond the paper, SMPSO": ("smpso", "swarm_size", (5, 10, 20, 50, 100)),
+}
+PAPER = {("mutation_rate", 0.01): 15.9 / 108, ("mutation_rate", 0.64): 28 / 108} | {
+    ("leaders", leaders): 25.6 / 108 for leaders in LEADERS
+}
+"""Hours within which 90% of runs were near the best, over the 108 of an exhaustive search."""
+QUANTILE = 0.9
+
+
+def hyperparameters(settings: Settings) -> list[Claim]:
+    """Emulates searches with each value of a hyper-parameter, the others at their defaults."""
+    table = recorded(settings)
+    runs = 4 if settings.quick else int(settings.extra["runs"])
+    claims, panels, rows = [], [], []
+    for source, (name, parameter, values) in STUDIES.items():
+        traces = []
+        for value in values[:2] if settings.quick else values:
+            chosen = algorithm(table, name, {parameter: value})
+            steps = [each.steps_to_success for each in emulated(table, chosen, runs, settings.seed)]
+            rows += [{"tuner": name, parameter: value, "steps": step} for step in steps]
+            share = share_within(steps, QUANTILE, len(table.rows))
+            low, high = share_interval(steps, QUANTILE, len(table.rows), settings.seed)
+            claims.append(
+                reported(
+                    f"share_of_exhaustive_time_{name}_{parameter}_{value:g}",
+                    f"Jia and Chen, {source}" if source.startswith("figure") else source,
+                    f"share within which {QUANTILE:.0%} of runs succeed",
+                    Measured(share, low, high, runs),
+                    PAPER.get((parameter, value)),
+                    engine=table.conditions.engine,
+                    device=table.conditions.device.name,
+                )
+            )
+            shares = sorted(step / len(table.rows) for step in steps)
+            traces.append(lines(f"{parameter} {value:g}", shares, [(n + 1) / runs for n in range(runs)]))
+            settings.say(f"{name}, {parameter} {value:g}: {share:.3f}")
+        panels.append(Panel(f"{name}: {parameter}", "share of the exhaustive time", "share of runs", traces))
+    if settings.out is not None:
+        for name, parameter, _ in STUDIES.values():
+            own = [row for row in rows if parameter in row]
+            write_csv(settings.out / f"steps_{name}_{parameter}.csv", own)
+    write_figure(settings, f"Hyper-parameters ({table.name})", panels)
+    return claims
+
+
+if __name__ == "__main__":
+    main(
+        "jia_chen.hyperparameters",
+        hyperparameters,
+        extra={"table": DEFAULT_TABLE, "runs": 300},
+    )

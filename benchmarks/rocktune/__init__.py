@@ -1,0 +1,1 @@
+"""rocktune's own claims: its device, runner, scale models and executors."""

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <gtest/gtest.h>
+#include <rocksdb/convenience.h>
+#include <rocksdb/merge_operator.h>
+#include <rocksdb/options.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "rocktune/flsm/flsm_store.h"
+
+namespace rocktune {
+
+// For tests: a store in a directory of its own, small enough that a few thousand entries make a tree.
+class FlsmStoreTest : public testing::Test {
+ protected:
+  ~FlsmStoreTest() override {
+    store_.reset();
+    std::filesystem::remove_all(directory_);
+  }
+
+  static rocksdb::Options Small() {
+    rocksdb::Options options;
+    options.create_if_missing = true;
+    options.write_buffer_size = 64 << 10;
+    options.target_file_size_base = 64 << 10;
+    options.compression = rocksdb::kNoCompression;
+    EXPECT_TRUE(rocksdb::MergeOperator::CreateFromString(rocksdb::ConfigOptions(), "stringappend",
+                                                         &options.merge_operator)
+                    .ok());
+    return options;
+  }
+  static FlsmOptions Layout(std::vector<int> policies) {
+    FlsmOptions layout;
+    layout.size_ratio = 4;
+    layout.policies = std::move(policies);
+    return layout;
+  }
+  rocksdb::Status Open(const FlsmOptions& layout) {
+    return FlsmStore::Open(Small(), layout, directory_, &store_);
+  }
+  void Reopen() {
+    store_.reset();
+    ASSERT_TRUE(Open(FlsmOptions()).ok());
+  }
+
+  void Put(int first, int count, const std::string& value) {
+    for (int key = first; key < first + count; ++key) {
+      ASSERT_TRUE(store_->Put(rocksdb::WriteOptions(), "key" + std::to_string(key), value).ok());
+    }
+  }
+
+  // Writes so many entries to files, of which the last two wait in level 0, and has no compaction due.
+  void FillAndSettle(int count) {
+    ASSERT_TRUE(Open(Layout({4})).ok());
+    Put(0, count, std::string(1000, 'v'));
+    ASSERT_TRUE(store_->Flush(rocksdb::FlushOptions()).ok());
+    ASSERT_TRUE(store_->WaitUntilSettled().ok());
+    FlushToLevel0();
+  }
+  void FlushToLevel0() {
+    for (int flush = 0; flush < 8 && store_->Shape().level0_files < 2; ++flush) {
+      Put(0, 2, "value");  // files that overlap, which cannot be moved as they are
+      ASSERT_TRUE(store_->Flush(rocksdb::FlushOptions()).ok());
+      ASSERT_TRUE(store_->WaitUntilSettled().ok());
+    }
+    ASSERT_GE(store_->Shape().level0_files, 2u) << ToText(store_->Shape());
+  }
+  // Has a compaction of level 0 due from now on, until one succeeds. REQUIRES: FlushToLevel0.
+  void MakeCompactionsDue() { ASSERT_TRUE(store_->SetPolicy(1, 1).ok()); }
+  // Bytes in all levels but level 0.
+  uint64_t BytesInRuns() const {
+    uint64_t bytes = 0;
+    for (const FlsmLevel& level : store_->Shape().levels) {
+      bytes += level.bytes();
+    }
+    return bytes;
+  }
+  // The store's account of its runs is what RocksDB says.
+  void ExpectShapeAsRocksDbSays() {
+    EXPECT_EQ(Broken(store_->Shape()), "");
+    FlsmShape asked = store_->Shape();
+    ReadRuns(store_.get(), &asked);
+    EXPECT_EQ(ToText(store_->Shape()), ToText(asked));
+  }
+
+  static std::string NewDirectory() {
+    std::string pattern = testing::TempDir() + "flsm-XXXXXX";
+    return mkdtemp(pattern.data());
+  }
+
+  const std::string directory_ = NewDirectory();
+  std::unique_ptr<FlsmStore> store_;
+};
+
+}  // namespace rocktune

@@ -1,0 +1,87 @@
+#include "rocktune/flsm/flsm_runs.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "rocktune/flsm/flsm_files.h"
+
+namespace rocktune {
+namespace {
+
+// The tables of one of the levels that a task uses.
+FlsmRunFiles FilesOf(const rocksdb::ColumnFamilyMetaData& metadata, const FlsmShape& shape, int physical) {
+  FlsmRunFiles run;
+  for (const rocksdb::SstFileMetaData& file : metadata.levels[static_cast<std::size_t>(physical)].files) {
+    run.files.push_back({file.name, file.size, file.smallestkey, file.largestkey});
+  }
+  for (const FlsmLevel& level : shape.levels) {
+    for (const FlsmRun& each : level.runs) {
+      run.sealed = run.sealed || (each.physical == physical && each.sealed);
+    }
+  }
+  return run;
+}
+
+}  // namespace
+
+rocksdb::ColumnFamilyMetaData Metadata(rocksdb::DB* db) {
+  rocksdb::ColumnFamilyMetaData metadata;
+  db->GetColumnFamilyMetaData(&metadata);
+  return metadata;
+}
+
+std::vector<FlsmTable> CheapestOf(const FlsmTask& task, const FlsmShape& shape,
+                                  const std::vector<FlsmTable>& all, rocksdb::DB* db) {
+  const rocksdb::ColumnFamilyMetaData metadata = Metadata(db);
+  std::vector<FlsmRunFiles> from;
+  std::vector<FlsmRunFiles> into;
+  for (const int physical : task.inputs) {
+    const bool below = task.kind == FlsmTask::Kind::kJoinFiles
+                           ? physical == task.output
+                           : task.level < shape.deepest() && physical >= shape.FirstSlot(task.level + 1);
+    (below ? into : from).push_back(FilesOf(metadata, shape, physical));
+  }
+  std::set<uint64_t> cheapest;
+  for (const std::string& name : CheapestPush(from, into, db->GetOptions().comparator).names) {
+    cheapest.insert(TableNumber(name));
+  }
+  std::vector<FlsmTable> tables;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(tables),
+               [&cheapest](const FlsmTable& table) { return cheapest.contains(table.number); });
+  return tables;
+}
+
+void ReadRuns(rocksdb::DB* db, FlsmShape* shape) {
+  const rocksdb::ColumnFamilyMetaData metadata = Metadata(db);
+  shape->level0_files = metadata.levels.front().files.size();
+  shape->level0_bytes = metadata.levels.front().size;
+  for (int number = 1; number <= shape->deepest(); ++number) {
+    FlsmLevel& level = shape->level(number);
+    std::vector<FlsmRun> runs;
+    for (int physical = shape->FirstSlot(number); physical <= shape->LastSlot(number); ++physical) {
+      const rocksdb::LevelMetaData& found = metadata.levels[static_cast<std::size_t>(physical)];
+      if (found.files.empty()) {
+        continue;
+      }
+      const auto known = std::find_if(level.runs.begin(), level.runs.end(),
+                                      [physical](const FlsmRun& run) { return run.physical == physical; });
+      runs.push_back({physical, found.size, known != level.runs.end() && known->sealed, RunUse::kIdle});
+    }
+    level.runs = std::move(runs);
+  }
+}
+
+void ReadIdleRuns(const FlsmTables& tables, FlsmShape* shape) {
+  for (FlsmLevel& level : shape->levels) {
+    for (FlsmRun& run : level.runs) {
+      run.bytes = run.use == RunUse::kIdle ? tables.Bytes(run.physical) : run.bytes;
+    }
+    std::erase_if(level.runs, [](const FlsmRun& run) { return run.use == RunUse::kIdle && run.bytes == 0; });
+  }
+}
+
+}  // namespace rocktune

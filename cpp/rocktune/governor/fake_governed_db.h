@@ -1,0 +1,168 @@
+#pragma once
+
+#include <gtest/gtest.h>
+#include <rocksdb/env.h>
+#include <rocksdb/utilities/stackable_db.h>
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <future>
+#include <memory>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "rocktune/governor/compaction_governor.h"
+#include "rocktune/governor/fake_clock.h"
+#include "rocktune/util/rocksdb_compat.h"
+
+namespace rocktune {
+
+// For tests of a governor on a real database whose clock, compactions and changes of options they control.
+
+inline constexpr std::chrono::milliseconds kNoWait{0};
+inline constexpr int64_t kSecond = FakeClock::kSecond;
+
+// Refuses changes of options, or makes them wait, while it is told to.
+class RefusingDb : public rocksdb::StackableDB {
+ public:
+  explicit RefusingDb(rocksdb::DB* db) : StackableDB(db) {}
+  using StackableDB::SetOptions;
+  rocksdb::Status SetOptions(rocksdb::ColumnFamilyHandle* family,
+                             const std::unordered_map<std::string, std::string>& options) override {
+    for (changing = true; hangs;) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return refuses ? rocksdb::Status::IOError("no more options") : StackableDB::SetOptions(family, options);
+  }
+  using StackableDB::CompactFiles;
+  rocksdb::Status CompactFiles(const rocksdb::CompactionOptions& options, rocksdb::ColumnFamilyHandle* family,
+                               const std::vector<std::string>& names, const int level, const int path,
+                               std::vector<std::string>* const written,
+                               rocksdb::CompactionJobInfo* job) override {
+    ++merges;
+    if (merges_meet == Meet::kNothing) {
+      return StackableDB::CompactFiles(options, family, names, level, path, written, job);
+    }
+    return merges_meet == Meet::kAnotherCompaction ? rocksdb::Status::Aborted("a running compaction")
+                                                   : rocksdb::Status::IOError("no merges");
+  }
+  enum class Meet { kNothing, kAnotherCompaction, kAnError };
+  std::atomic<Meet> merges_meet{Meet::kNothing};
+  std::atomic<int> merges{0};
+  std::atomic<bool> refuses{false};
+  std::atomic<bool> hangs{false};
+  std::atomic<bool> changing{false};
+};
+
+// While it lives, no compaction of RocksDB's own begins, for it keeps the one thread that there is for them.
+class HeldCompactions {
+ public:
+  HeldCompactions() {
+    rocksdb::Env::Default()->SetBackgroundThreads(1, rocksdb::Env::Priority::LOW);
+    rocksdb::Env::Default()->Schedule(&HeldCompactions::Hold, new std::shared_ptr<Gate>(gate_),
+                                      rocksdb::Env::Priority::LOW);
+    gate_->held.get_future().wait();
+  }
+  ~HeldCompactions() { gate_->release.set_value(); }
+  HeldCompactions(const HeldCompactions&) = delete;
+  HeldCompactions& operator=(const HeldCompactions&) = delete;
+
+ private:
+  struct Gate {
+    std::promise<void> held;
+    std::promise<void> release;
+  };
+
+  static void Hold(void* gate) {
+    const std::unique_ptr<std::shared_ptr<Gate>> owned(static_cast<std::shared_ptr<Gate>*>(gate));
+    (*owned)->held.set_value();
+    (*owned)->release.get_future().wait();
+  }
+
+  const std::shared_ptr<Gate> gate_ = std::make_shared<Gate>();
+};
+
+class GovernedDbTest : public testing::Test {
+ protected:
+  GovernedDbTest() {
+    std::filesystem::remove_all(directory_);  // what a run that was killed left
+    db_options_.level0_slowdown_writes_trigger = 21;
+  }
+  ~GovernedDbTest() override {
+    governor_.reset();
+    db_.reset();
+    std::filesystem::remove_all(directory_);
+  }
+
+  GovernorOptions Options(GovernorMode mode) {
+    GovernorOptions options;
+    options.mode = mode;
+    options.device_bytes_per_s = 1'000'000;
+    options.max_flush_bytes_per_s = 1000;  // any flush is a peak
+    options.interval_us = 1'000'000;
+    options.clock = clock_;
+    return options;
+  }
+
+  void Create(const GovernorOptions& options) {
+    ASSERT_TRUE(CompactionGovernor::Create(options, &governor_).ok());
+  }
+
+  void Open() {
+    rocksdb::Options options = db_options_;
+    options.create_if_missing = true;
+    if (governor_ != nullptr) {
+      governor_->Prepare(&options);
+    }
+    std::unique_ptr<rocksdb::DB> opened;
+    const rocksdb::Status status = OpenDatabase(options, directory_, &opened);
+    ASSERT_TRUE(status.ok()) << status.ToString();
+    db_ = std::make_unique<RefusingDb>(opened.release());
+  }
+
+  void CreateAndAttach(GovernorMode mode) {
+    Create(Options(mode));
+    Open();
+    ASSERT_TRUE(governor_->Attach(db_.get()).ok());
+  }
+
+  void WriteAndFlush() {
+    for (int key = 0; key < 100; ++key) {
+      ASSERT_TRUE(db_->Put(rocksdb::WriteOptions(), std::to_string(key), std::string(1000, 'v')).ok());
+    }
+    ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  }
+
+  // Lets an interval pass, and waits until it has been decided.
+  void PassInterval() {
+    const uint64_t before = Decided();
+    clock_->Advance(kSecond);
+    while (Decided() == before) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
+  uint64_t Decided() const {
+    const GovernorCounters counters = governor_->Counters();
+    return counters.intervals + counters.discarded_intervals;
+  }
+  uint64_t Level0Tables() const {
+    std::string tables;
+    EXPECT_TRUE(db_->GetProperty(rocksdb::DB::Properties::kNumFilesAtLevelPrefix + "0", &tables));
+    return std::stoull(tables);
+  }
+  bool CompactionsOff() const { return db_->GetOptions().disable_auto_compactions; }
+
+  const std::string directory_ = testing::TempDir() + "governor-" +
+                                 testing::UnitTest::GetInstance()->current_test_info()->test_suite_name() +
+                                 "-" + testing::UnitTest::GetInstance()->current_test_info()->name();
+  rocksdb::Options db_options_;  // of the next Open
+  std::shared_ptr<FakeClock> clock_ = std::make_shared<FakeClock>();
+  std::unique_ptr<RefusingDb> db_;
+  std::unique_ptr<CompactionGovernor> governor_;
+};
+
+}  // namespace rocktune

@@ -1,0 +1,137 @@
+#include "rocktune/governor/governed_families.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <utility>
+
+#include "rocktune/governor/original_options.h"
+#include "rocktune/util/rocksdb_compat.h"
+
+namespace rocktune {
+namespace {
+
+// RocksDB lets options be set of a database that was opened to be read alone, and writes a MANIFEST then.
+rocksdb::Status CheckWritable(rocksdb::DB* db) {
+  rocksdb::Status status = db->DisableFileDeletions();
+  return status.ok() ? EndKeepingFiles(db) : status;
+}
+
+GovernedFamilies::Handles OrDefault(rocksdb::DB* db, const GovernedFamilies::Handles& families) {
+  return families.empty() ? GovernedFamilies::Handles{db->DefaultColumnFamily()} : families;
+}
+
+}  // namespace
+
+rocksdb::Status GovernedFamilies::Check(rocksdb::DB* db, const Handles& families,
+                                        const GovernorLimits& limits) const {
+  std::set<uint32_t> taken;
+  for (const GovernedFamily* each : Of(db)) {
+    taken.insert(each->family()->GetID());
+  }
+  for (rocksdb::ColumnFamilyHandle* family : families) {
+    if (!taken.insert(family->GetID()).second) {
+      return rocksdb::Status::InvalidArgument("column family '" + family->GetName() +
+                                              "' is attached already");
+    }
+    if (rocksdb::Status status = GovernedFamily::Check(db, family, limits); !status.ok()) {
+      return status;
+    }
+  }
+  return CheckWritable(db);
+}
+
+rocksdb::Status GovernedFamilies::Take(rocksdb::DB* db, const Handles& families,
+                                       const GovernorLimits& limits) {
+  const Handles wanted = OrDefault(db, families);
+  rocksdb::Status status = Check(db, wanted, limits);
+  OriginalsByFamily originals;
+  if (status.ok()) {
+    status = ReadOriginals(db, &originals);
+  }
+  if (!status.ok()) {
+    return status;
+  }
+  GovernedFamilies added;
+  for (rocksdb::ColumnFamilyHandle* family : wanted) {
+    const OriginalOptions original =
+        OriginalsOf(originals, family->GetName(), GovernedOptionsOf(db->GetOptions(family)),
+                    {limits.debt_runs, limits.debt_bytes});
+    originals[family->GetName()] = original;
+    added.families_.push_back(std::make_unique<GovernedFamily>(db, family, original.options));
+  }
+  status = WriteOriginals(db, originals);
+  for (const std::unique_ptr<GovernedFamily>& each : added) {
+    status = status.ok() ? each->RaiseTriggers(limits) : status;
+  }
+  if (!status.ok()) {
+    added.GiveBack(db).PermitUncheckedError();
+    return status;
+  }
+  std::move(added.families_.begin(), added.families_.end(), std::back_inserter(families_));
+  return status;
+}
+
+rocksdb::Status GovernedFamilies::GiveBack(rocksdb::DB* db) {
+  rocksdb::Status first;
+  std::set<std::string> restored;
+  const auto restore = [&](const std::unique_ptr<GovernedFamily>& each) {
+    if (each->db() != db) {
+      return false;
+    }
+    const rocksdb::Status status = each->Restore();
+    first = first.ok() ? status : first;
+    if (status.ok()) {
+      restored.insert(each->family()->GetName());
+    }
+    return status.ok();
+  };
+  families_.erase(std::remove_if(families_.begin(), families_.end(), restore), families_.end());
+  OriginalsByFamily originals;
+  if (!restored.empty() && ReadOriginals(db, &originals).ok()) {
+    std::erase_if(originals, [&](const auto& each) { return restored.contains(each.first); });
+    WriteOriginals(db, originals)
+        .PermitUncheckedError();  // what stays there is stale, and counts for nothing
+  }
+  return first;
+}
+
+rocksdb::Status GovernedFamilies::Recover(rocksdb::DB* db, const Handles& families) {
+  OriginalsByFamily originals;
+  rocksdb::Status status = CheckWritable(db);
+  if (status.ok()) {
+    status = ReadOriginals(db, &originals);
+  }
+  if (!status.ok()) {
+    return status;
+  }
+  GovernedFamilies killed;
+  for (rocksdb::ColumnFamilyHandle* family : OrDefault(db, families)) {
+    if (originals.contains(family->GetName())) {
+      const OriginalOptions original =
+          OriginalsOf(originals, family->GetName(), GovernedOptionsOf(db->GetOptions(family)), {});
+      killed.families_.push_back(std::make_unique<GovernedFamily>(db, family, original.options));
+    }
+  }
+  return killed.GiveBack(db);
+}
+
+std::vector<GovernedFamily*> GovernedFamilies::Of(const rocksdb::DB* db) const {
+  std::vector<GovernedFamily*> of;
+  for (const std::unique_ptr<GovernedFamily>& each : families_) {
+    if (each->db() == db) {
+      of.push_back(each.get());
+    }
+  }
+  return of;
+}
+
+std::set<rocksdb::DB*> GovernedFamilies::Databases() const {
+  std::set<rocksdb::DB*> databases;
+  for (const std::unique_ptr<GovernedFamily>& each : families_) {
+    databases.insert(each->db());
+  }
+  return databases;
+}
+
+}  // namespace rocktune

@@ -19,10 +19,9 @@ from sklearn.gaussian_process.kernels import Matern
 
 from rocktune.errors import UserError
 from rocktune.spec_file import Spec
-from rocktune.trial import Batch, Result, Trial
+from rocktune.trial import Batch, Result, RunKey, Trial
 from rocktune.tuners import Problem, Search, Tuner
 from rocktune.tuners.cost import whole_times
-from rocktune.tuners.halving import RunKey, run_of
 from rocktune.tuners.unit_cube import UnitCube
 from rocktune.tuners.unseen import size_of, unseen
 
@@ -52,7 +51,7 @@ class SklearnGp(Tuner):
             left -= 1
             if not left or len({result.trial.configuration for result in results}) >= size_of(problem.space):
                 return
-            release = tuple(map(run_of, new))
+            release = tuple(result.trial.run for result in new)
             item = partial(_suggested, problem, tuple(results), age_s, release, rng.spawn(1)[0])
 
     def smallest_budget_s(self, problem: Problem) -> float:

@@ -106,8 +106,9 @@ def _winner(settings: Settings, workload: str, space: str, scratch: Path) -> Con
         verification={"ablation_pairs": 0, "prune_attempts": 0, "proof_pairs": 6, "age_s": age_s},
     )
     # Whichever of the two did better in the proof, so that no space has less than its search has found.
-    better = "best" if found["ratio_to_baseline"]["value"] > 1 else "baseline"
-    return Configuration(found[better]["configuration"])
+    is_better = (found.ratio.value or 0) > 1
+    better = found.best if found.best is not None and is_better else found.baseline
+    return Configuration(better.configuration)
 
 
 def _throughput(

@@ -1,18 +1,21 @@
 """Writes the reference from the code: `python docs/reference/make.py [DIRECTORY]`. A test compares."""
 
+import json
 import re
 import sys
 from collections.abc import Iterable, Mapping
 from inspect import cleandoc
 from pathlib import Path
+from typing import Any
 
 import typer.main
+from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 from typer.cli import get_docs_for_click
 
 import rocktune.cli.main  # noqa: F401 -- registers every command
-from rocktune import api
+from rocktune import api, outcome
 from rocktune.cli.app import app
 from rocktune.device import DeviceSpec
 from rocktune.engine import CommandSpec
@@ -40,8 +43,16 @@ def table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     return "".join(f"| {line} |\n" for line in lines)
 
 
-def meanings(model: type[Spec]) -> dict[str, str]:
-    """Returns what a spec's docstring says of each of its fields."""
+def meanings(model: type[BaseModel]) -> dict[str, str]:
+    """Returns what the docstrings of a model and its bases say of each of its fields."""
+    found: dict[str, str] = {}
+    for base in reversed(model.__mro__):
+        if issubclass(base, BaseModel):
+            found |= _own_meanings(base)
+    return found
+
+
+def _own_meanings(model: type[BaseModel]) -> dict[str, str]:
     text = cleandoc(model.__doc__ or "")
     _, _, attributes = text.partition("Attributes:\n")
     found: dict[str, str] = {}
@@ -69,16 +80,20 @@ def default_of(field: FieldInfo) -> str:
     return f"`{str(value).lower() if isinstance(value, bool) else repr(value)}`"
 
 
+def summary(model: type[BaseModel]) -> str:
+    """Returns what a model's docstring says of it as a whole."""
+    return cleandoc(model.__doc__ or "").partition("\n\nAttributes:")[0]
+
+
 def fields(title: str, model: type[Spec]) -> str:
     """Returns a section on a spec: its summary and its fields."""
     said = meanings(model)
-    summary = cleandoc(model.__doc__ or "").partition("\n\nAttributes:")[0]
     rows = [
         (f"`{name}`", default_of(field), said.get(name, ""))
         for name, field in model.model_fields.items()
         if name != "kind" or "kind" in said
     ]
-    return f"## {title}\n\n{summary}\n\n{table(('field', 'default', 'meaning'), rows)}\n"
+    return f"## {title}\n\n{summary(model)}\n\n{table(('field', 'default', 'meaning'), rows)}\n"
 
 
 def names(title: str, listed: Mapping[str, str]) -> str:
@@ -137,6 +152,50 @@ def figures() -> str:
     return f"# Figures\n\nWhat objectives and metrics name.\n\n{table(heads, rows)}"
 
 
+OUTCOME_PARTS: dict[str, type[BaseModel]] = {
+    "A side: `best`, `rocksdb_defaults`": outcome.Side,
+    "`baseline`": outcome.Baseline,
+    "An interval": outcome.Interval,
+    "`memory`": outcome.Memory,
+    "`block_cache`": outcome.CacheShare,
+    "A point: of `front`, or `nearest_miss`": outcome.FrontPoint,
+    "An entry of `options_that_matter`": outcome.OptionEffect,
+    "An entry of `verifications`": outcome.Verification,
+    "`hypervolume`": outcome.Hypervolume,
+    "An entry of `models`": outcome.LearnedModel,
+    "`seconds`": outcome.Seconds,
+}
+
+
+def outcome_page() -> str:
+    """Returns the page on the outcome of a study."""
+    page = (
+        "# The outcome of a study\n\nThe JSON document that `tune`, `resume` and `verify` print with "
+        "`--json`, that the ledger keeps, and that `Outcome.to_json()` returns. Its JSON schema is "
+        "[outcome.schema.json](outcome.schema.json).\n\n"
+    )
+    whole: dict[str, type[BaseModel]] = {"The document": outcome.Outcome}
+    for title, model in (whole | OUTCOME_PARTS).items():
+        said = meanings(model)
+        rows = [(f"`{field.alias or name}`", said[name]) for name, field in model.model_fields.items()]
+        page += f"## {title}\n\n{summary(model)}\n\n{table(('field', 'meaning'), rows)}\n"
+    return page
+
+
+def outcome_schema() -> dict[str, Any]:
+    """Returns the JSON schema of an outcome, described by the docstrings of its parts."""
+    schema = outcome.Outcome.model_json_schema()
+    models = {model.__name__: model for model in OUTCOME_PARTS.values()}
+    models["Outcome"] = outcome.Outcome
+    for name, part in {"Outcome": schema, **schema["$defs"]}.items():
+        model = models[name]
+        said = meanings(model)
+        part["description"] = summary(model)
+        for field_name, field in model.model_fields.items():
+            part["properties"][field.alias or field_name]["description"] = said[field_name]
+    return schema
+
+
 def command_line() -> str:
     """Returns the page on the command line."""
     command = typer.main.get_command(app)
@@ -153,9 +212,11 @@ def main() -> None:
         "workload-file": workload_file,
         "options": options,
         "figures": figures,
+        "outcome": outcome_page,
     }
     for name, page in pages.items():
         (directory / f"{name}.md").write_text(HEAD + page().rstrip() + "\n")
+    (directory / "outcome.schema.json").write_text(json.dumps(outcome_schema(), indent=1) + "\n")
 
 
 if __name__ == "__main__":

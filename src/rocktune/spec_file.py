@@ -36,7 +36,7 @@ class Spec(BaseModel):
         return document
 
 
-AnySpec = TypeVar("AnySpec", bound=Spec)
+Model = TypeVar("Model", bound=BaseModel)
 
 
 class KindSpec(Spec):
@@ -53,11 +53,11 @@ class KindSpec(Spec):
         return self
 
 
-def validated(model: type[AnySpec], document: dict[str, Any], where: str) -> AnySpec:
-    """Makes a spec from a document.
+def validated(model: type[Model], document: dict[str, Any], where: str) -> Model:
+    """Makes a spec, or another model, from a document.
 
     Args:
-        model: the spec's class.
+        model: its class.
         document: as TOML and JSON readers give it.
         where: what the error names first: the file, or what the user calls the document.
 

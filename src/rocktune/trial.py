@@ -26,10 +26,15 @@ __all__ = [
     "Measurement",
     "OptionMaps",
     "Result",
+    "RunKey",
     "Status",
     "Trial",
     "Value",
 ]
+
+
+RunKey = tuple[Configuration, int]
+"""Identifies a run of a study: its configuration and replicate."""
 
 
 class Status(StrEnum):
@@ -58,6 +63,11 @@ class Trial:
     until_s: float
     replicate: int = 0
 
+    @property
+    def run(self) -> RunKey:
+        """The run that the trial takes further."""
+        return self.configuration, self.replicate
+
 
 @dataclass(frozen=True)
 class Batch:
@@ -65,13 +75,12 @@ class Batch:
 
     Attributes:
         trials: what to measure; results come back in this order.
-        release: (configuration, replicate) pairs of runs that will not be asked for a larger age; they are
-            closed before the trials begin.
+        release: runs that will not be asked for a larger age; they are closed before the trials begin.
         explanation: why these, as a JSON object; it is recorded for the report and of no effect.
     """
 
     trials: tuple[Trial, ...]
-    release: tuple[tuple[Configuration, int], ...] = ()
+    release: tuple[RunKey, ...] = ()
     explanation: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
 

@@ -1,94 +1,21 @@
 import importlib.metadata
 import json
 import math
-from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+from tests.cli.fake_api import FakeApi
 from tests.report import sample
 
 from rocktune.cli import commands, online
 from rocktune.cli.main import main
 from rocktune.errors import UserError
-from rocktune.report.governed import GOVERNED_LABELS
 from rocktune.study import StudyInterrupted
 from rocktune.trial import Configuration
 
 Outputs = pytest.CaptureFixture[str]
-
-
-ESTIMATE = {"study": "s", "total_s": 112.0, "commands": [], "disk_bytes": 3 << 30, "memory_bytes": 1 << 30}
-
-RUN = {
-    "workload": "w",
-    "device": "d",
-    "scale": "1/32",
-    "seconds": 3.75,
-    "engine": "RocksDB 7.8.3",
-    "runs": [
-        {
-            "status": "ok",
-            "message": "",
-            "figures": {"throughput_ops_s": 51_234.5, "scan_latency_us_p99": math.nan},
-            "output": "",
-        },
-        {"status": "crashed", "message": "signal 6", "figures": {}, "output": "last words"},
-    ],
-}
-
-GOVERNED = {
-    **dict.fromkeys(GOVERNED_LABELS, math.nan),
-    "mode": "toggle",
-    "workload": "sine",
-    "device": "d",
-    "scale": "1/16",
-    "level_bytes": [1 << 20, 0],
-    "report": Path("governed/report.html"),
-}
-
-
-class FakeApi:
-    """Stands for `rocktune.api`: keeps what it was called with, and answers with the sample study."""
-
-    def __init__(self) -> None:
-        self.calls: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {}
-        self.failure: BaseException | None = None
-        self.failing = ""
-
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        def call(*positional: Any, **named: Any) -> Any:
-            self.calls[name] = (positional, {key: value for key, value in named.items() if value is not None})
-            if self.failure is not None and self.failing in ("", name):
-                raise self.failure
-            if "observer" in named:
-                named["observer"].phase_started("baseline", 1.0)
-            return self._answer(name)
-
-        return call
-
-    def _answer(self, name: str) -> Any:
-        outcome = SimpleNamespace(to_json=sample.outcome)
-        answers: dict[str, Any] = {
-            "estimate": ESTIMATE,
-            "tune": outcome,
-            "verify": outcome,
-            "resume": outcome,
-            "run": RUN,
-            "studies": [{"study": "s", "state": "finished", "created_at": datetime(2026, 3, 4, tzinfo=UTC)}],
-            "show": {"study": "s", "state": "search", "outcome": None},
-            "delete": None,
-            "clean": {"removed_bytes": 1 << 20},
-            "report": Path("/out/report.html"),
-            "export": "# head\n[Version]\n",
-            "estimate_govern": ESTIMATE | {"scale": "1/16"},
-            "govern": GOVERNED,
-            "doctor": [{"check": "RocksDB", "ok": True, "detail": "7.8.3"}],
-        }
-        return answers.get(name, {"first": "one line", "second": "another"})
 
 
 @pytest.fixture
@@ -250,10 +177,8 @@ def test_options_of_tune_reach_the_api_by_their_names(api: FakeApi) -> None:
         "seed": 3,
         "out": Path("o"),
     }
-    assert api.calls["estimate"] == ((Path("mine.toml"),), expected)
-    positional, named = api.calls["tune"]
-    named.pop("observer")
-    assert (positional, named) == ((Path("mine.toml"),), expected | {"study": "s"})
+    assert api.calls["prepare"] == ((Path("mine.toml"),), expected)
+    assert list(api.calls["tune"][1]) == ["observer"]
 
 
 @pytest.mark.parametrize("command", ["tune", "resume s", "verify s --scale 1"])
@@ -277,7 +202,7 @@ def test_estimate_comes_first_but_not_before_all_input_is_right(api: FakeApi, ca
 
 def test_dry_run_measures_nothing(api: FakeApi, capsys: Outputs) -> None:
     assert main(["tune", "--workload", "w", "--dry-run"]) == 0
-    assert list(api.calls) == ["estimate"]
+    assert list(api.calls) == ["prepare", "estimate"]
     out = capsys.readouterr().out
     assert "1 min 52 s" in out
     assert "3GiB of disk" in out
@@ -314,7 +239,7 @@ def test_outcome_is_shown_with_interval_scale_files_and_advice(api: FakeApi, cap
 
 def test_json_of_tune_has_the_outcomes_names(api: FakeApi, capsys: Outputs) -> None:
     assert main(["tune", "--workload", "w", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == sample.outcome()
+    assert json.loads(capsys.readouterr().out) == sample.document()
 
 
 def test_export_prints_the_text_alone(api: FakeApi, capsys: Outputs) -> None:

@@ -75,8 +75,8 @@ def options_of_all_types() -> OptionMaps:
 
 def exported(target: str, options: OptionMaps = TUNED) -> str:
     """Exports a study that found `options`."""
-    outcome = sample.outcome()
-    return export_study(target, STUDY, outcome | {"best": outcome["best"] | {"options": options}})
+    best = sample.document()["best"] | {"options": options}
+    return export_study(target, STUDY, sample.outcome(best=best))
 
 
 def changed(section: str, **texts: str) -> OptionMaps:

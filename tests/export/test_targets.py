@@ -23,12 +23,12 @@ def flags(script: str, command: int = -1) -> dict[str, str]:
 
 
 def test_options_file_holds_exactly_the_full_size_options() -> None:
-    outcome = sample.outcome()
-    read = sections(export_study("options-file", STUDY, outcome))
+    best = sample.document()["best"]
+    read = sections(export_study("options-file", STUDY, sample.outcome()))
     assert read["[Version]"]["rocksdb_version"] == "7.8.3"
-    assert read["[DBOptions]"] == outcome["best"]["options"]["db"]
-    assert read['[CFOptions "default"]'] == outcome["best"]["options"]["cf"]
-    assert read['[TableOptions/BlockBasedTable "default"]'] == outcome["best"]["options"]["table"]
+    assert read["[DBOptions]"] == best["options"]["db"]
+    assert read['[CFOptions "default"]'] == best["options"]["cf"]
+    assert read['[TableOptions/BlockBasedTable "default"]'] == best["options"]["table"]
     assert read['[CFOptions "default"]']["write_buffer_size"] == str(128 << 20)
 
 
@@ -46,10 +46,10 @@ def test_header_states_study_ratio_interval_scale_and_version(target: str) -> No
 
 @pytest.mark.parametrize("target", sorted(export_targets()))
 def test_what_is_rocktunes_own_is_told_since_no_target_can_hold_it(target: str) -> None:
-    outcome = sample.outcome()
-    outcome["best"]["options"]["governor"] = {"mode": "toggle", "debt_runs": "70"}
-    outcome["best"]["options"]["flsm"] = {"policy_1": "4"}
-    text = export_study(target, STUDY, outcome)
+    best = sample.document()["best"]
+    best["options"]["governor"] = {"mode": "toggle", "debt_runs": "70"}
+    best["options"]["flsm"] = {"policy_1": "4"}
+    text = export_study(target, STUDY, sample.outcome(best=best))
     for what, settings in (
         ("compaction governor", "mode=toggle, debt_runs=70"),
         ("FLSM store", "policy_1=4"),
@@ -141,12 +141,12 @@ def test_unknown_target_names_the_nearest() -> None:
 
 def test_study_without_a_result_is_refused() -> None:
     with pytest.raises(UserError, match="no configuration to export"):
-        export_study("db_bench", STUDY, {"recommended": "best", "best": None})
+        export_study("db_bench", STUDY, sample.outcome(best=None))
 
 
 def test_db_bench_has_the_workload_as_flags_and_the_options_as_a_file() -> None:
-    outcome = sample.outcome()
-    script = export_study("db_bench", STUDY, outcome)
+    best = sample.document()["best"]
+    script = export_study("db_bench", STUDY, sample.outcome())
     given = flags(script)
     expected = {
         "benchmarks": "readrandomwriterandom",
@@ -162,9 +162,9 @@ def test_db_bench_has_the_workload_as_flags_and_the_options_as_a_file() -> None:
     }
     assert {name: given.get(name) for name in expected} == expected
     read = sections(script.partition("<<'END_OF_OPTIONS'\n")[2].partition("END_OF_OPTIONS")[0])
-    assert read["[DBOptions]"] == outcome["best"]["options"]["db"]
-    assert read['[CFOptions "default"]'] == outcome["best"]["options"]["cf"]
-    assert read['[TableOptions/BlockBasedTable "default"]'] == outcome["best"]["options"]["table"]
+    assert read["[DBOptions]"] == best["options"]["db"]
+    assert read['[CFOptions "default"]'] == best["options"]["cf"]
+    assert read['[TableOptions/BlockBasedTable "default"]'] == best["options"]["table"]
 
 
 def test_db_bench_names_what_it_cannot_express() -> None:
@@ -214,7 +214,7 @@ def test_db_bench_accepts_every_flag(preset: str, tmp_path: Path) -> None:
     workload = workload.model_copy(
         update={"preload": workload.preload.model_copy(update={"keys": min(2000, workload.preload.keys)})}
     )
-    script = db_bench_script(sample.outcome()["best"]["options"], "7.8.3", workload, 1, "# head")
+    script = db_bench_script(sample.document()["best"]["options"], "7.8.3", workload, 1, "# head")
     # Few operations instead of two minutes of them.
     script = script.replace("--duration=120", "--duration=0 --reads=200 --writes=200")
     path = tmp_path / "bench.sh"

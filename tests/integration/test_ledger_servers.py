@@ -62,7 +62,7 @@ def _recorded(url: str) -> list[TrialRecord]:
 
 def _run(url: str, observer: Observer | None = None) -> dict[str, Any]:
     with open_ledger(url) as ledger:
-        return _timeless(run_study(_spec(), _engine(), ledger, observer))
+        return _timeless(run_study(_spec(), _engine(), ledger, observer).to_json())
 
 
 class _Disturbs(Observer):

@@ -3,6 +3,7 @@ import math
 import pytest
 from tests.report import sample
 
+from rocktune.outcome import Interval
 from rocktune.report import findings
 
 
@@ -26,7 +27,7 @@ def test_numbers_have_three_significant_digits(value: float | None, written: str
     ("value", "written"), [(1.571, "1.57×"), (1.004, "1.004×"), (0.997, "0.997×"), (1.006, "1.01×")]
 )
 def test_ratio_never_rounds_onto_one(value: float, written: str) -> None:
-    assert findings.format_ratio({"value": value}) == written
+    assert findings.format_ratio(Interval(value=value, low=None, high=None, repeats=1)) == written
 
 
 def test_sizes_get_a_unit_and_counts_do_not() -> None:
@@ -43,10 +44,9 @@ def test_headline_of_a_gain_names_amount_baseline_and_scale() -> None:
 
 
 def test_headline_of_a_latency_gain_says_less() -> None:
-    outcome = sample.outcome() | {
-        "objective": "read_latency_us_p99",
-        "ratio_to_baseline": {"value": 2.0, "low": 1.8, "high": 2.2},
-    }
+    outcome = sample.outcome(
+        objective="read_latency_us_p99", ratio_to_baseline=sample.interval(2.0, 1.8, 2.2)
+    )
     # Twice as good is half the latency: 1 - 1 / 2 = 50% less.
     assert findings.headline(outcome).startswith("50% less read latency p99 than")
 
@@ -58,7 +58,7 @@ def test_gain_whose_interval_contains_one_is_not_proven() -> None:
 
 
 def test_gain_is_not_proven_against_the_recommendation() -> None:
-    assert not findings.is_proven(sample.outcome() | {"recommended": "baseline"})
+    assert not findings.is_proven(sample.outcome(recommended="baseline"))
 
 
 def test_advice_names_scale_debug_build_and_failures_only_where_they_apply() -> None:
@@ -72,7 +72,7 @@ def test_advice_names_scale_debug_build_and_failures_only_where_they_apply() -> 
 
 def test_an_idle_device_asks_for_a_larger_model() -> None:
     def told(share: float | None, scale: str) -> bool:
-        outcome = sample.outcome() | {"device_busy_share": share, "verified_at_scale": scale}
+        outcome = sample.outcome(device_busy_share=share, verified_at_scale=scale)
         return any("The device was busy for 31% of the time" in line for line in findings.advice(outcome))
 
     assert told(0.31, "1/64")
@@ -96,12 +96,15 @@ def test_an_idle_device_asks_for_a_larger_model() -> None:
     ],
 )
 def test_option_verdict(change: dict[str, object], said: str) -> None:
-    assert findings.option_verdict(change) == said
+    effect = sample.outcome().options_that_matter[0]
+    assert findings.option_verdict(effect.model_copy(update=change)) == said
 
 
 def test_the_baseline_is_called_what_it_is() -> None:
     names = {
-        source: findings.baseline_name({"baseline": {"source": source}})
+        source: findings.baseline_name(
+            sample.outcome(baseline=sample.document()["baseline"] | {"source": source})
+        )
         for source in ("options_file", "tuning_guide", "space_default")
     }
     assert names == {

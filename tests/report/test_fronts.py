@@ -1,14 +1,13 @@
-from typing import Any
-
 from tests.report import sample
 
+from rocktune.outcome import Outcome
 from rocktune.report import findings, fronts, render_report
 
 BOTH = "throughput_ops_s, read_latency_us_p99"
 WITHIN = "read_latency_us_p99<=250"
 
 
-def front_outcome() -> dict[str, Any]:
+def front_outcome(constraint: str = WITHIN) -> Outcome:
     points = [(76_000.0, 420.0, 80), (64_000.0, 310.0, 64), (51_000.0, 240.0, 40)]
     front = [
         {
@@ -19,16 +18,12 @@ def front_outcome() -> dict[str, Any]:
         }
         for throughput, latency, size in points
     ]
-    return sample.outcome() | {"objective": BOTH, "constraints": [WITHIN], "front": front}
+    return sample.outcome(objective=BOTH, constraints=[constraint], front=front)
 
 
-def missed_outcome() -> dict[str, Any]:
+def missed_outcome() -> Outcome:
     nearest = {"configuration": dict(sample.BEST), "options": {}, "read_latency_us_p99": 281.0}
-    return (
-        sample.outcome()
-        | dict.fromkeys(("best", "rocksdb_defaults", "ratio_to_baseline", "ratio_to_rocksdb_defaults"))
-        | {"constraints": [WITHIN], "nearest_miss": nearest, "recommended": "baseline", "front": []}
-    )
+    return sample.unproven_outcome(constraints=[WITHIN], nearest_miss=nearest, front=[])
 
 
 def test_a_study_of_one_objective_has_no_such_section() -> None:
@@ -36,8 +31,7 @@ def test_a_study_of_one_objective_has_no_such_section() -> None:
 
 
 def test_trials_that_break_a_constraint_are_marked() -> None:
-    tight = front_outcome() | {"constraints": ["read_latency_us_p99<=220"]}
-    figure = fronts.scatter(tight, sample.trials())
+    figure = fronts.scatter(front_outcome("read_latency_us_p99<=220"), sample.trials())
     assert figure is not None
     names = [trace["name"] for trace in figure["data"]]
     assert "Breaks a constraint" in names
@@ -60,16 +54,15 @@ def test_what_no_configuration_keeps_is_said_plainly() -> None:
 
 
 def test_keeping_a_constraint_that_the_baseline_breaks_is_the_result() -> None:
-    outcome = sample.outcome() | {
-        "constraints": [WITHIN],
-        "ratio_to_baseline": {"value": 0.9, "low": 0.8, "high": 1.0},
-    }
-    outcome["baseline"] = outcome["baseline"] | {"keeps_constraints": False}
-    outcome["best"] = outcome["best"] | {"keeps_constraints": True}
+    document = sample.document()
+    changes = {"constraints": [WITHIN], "ratio_to_baseline": sample.interval(0.9, 0.8, 1.0)}
+    changes["baseline"] = document["baseline"] | {"keeps_constraints": False}
+    outcome = sample.outcome(**changes | {"best": document["best"] | {"keeps_constraints": True}})
     assert findings.headline(outcome).startswith(
         f"Keeps {WITHIN}, which the tuning guide's configuration does not"
     )
     assert findings.verdict(outcome).startswith("Use the tuned configuration.")
-    broken = outcome | {"best": outcome["best"] | {"keeps_constraints": False}, "recommended": "baseline"}
+    best = document["best"] | {"keeps_constraints": False}
+    broken = sample.outcome(**changes | {"best": best, "recommended": "baseline"})
     assert "but not in the fresh runs of the proof" in findings.verdict(broken)
     assert findings.headline(broken) == f"Nothing proven to keep {WITHIN}, on a 1/64 model"

@@ -1,3 +1,5 @@
+from tests.report import sample
+
 from rocktune.report import learned
 
 MODEL = {
@@ -8,7 +10,7 @@ MODEL = {
 
 
 def test_knobs_come_in_order_of_their_importance_and_strings_are_escaped() -> None:
-    page = learned.section({"models": [MODEL]})
+    page = learned.section(sample.outcome(models=[MODEL]))
     assert page.index("write_<wbr>buffer") < page.index("block_<wbr>size")
     assert "&lt;b&gt;" in page
     assert "<b>" not in page
@@ -17,11 +19,11 @@ def test_knobs_come_in_order_of_their_importance_and_strings_are_escaped() -> No
 
 def test_clusters_have_titles_and_one_task_has_no_correlations() -> None:
     single = {"length_scales": {"block_size": 1.0}, "tasks": ["throughput_ops_s"]}
-    page = learned.section({"models": [MODEL, single]})
+    page = learned.section(sample.outcome(models=[MODEL, single]))
     assert "Cluster 1" in page
     assert "Cluster 2: throughput" in page
     assert page.count("Correlation between tasks") == 1
 
 
 def test_tuners_without_models_have_no_section() -> None:
-    assert learned.section({"models": []}) == learned.section({}) == ""
+    assert learned.section(sample.outcome(models=[])) == learned.section(sample.outcome()) == ""

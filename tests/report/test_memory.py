@@ -2,6 +2,7 @@ from typing import Any
 
 from tests.report import sample
 
+from rocktune.outcome import Outcome
 from rocktune.report.memory import memory_rows, memory_section, memory_sentence
 
 MIB = 1 << 20
@@ -19,12 +20,12 @@ def _shares(cache_bytes: int | None, settings: dict[str, str] | None = None) -> 
     }
 
 
-def _outcome(best: dict[str, Any], baseline: dict[str, Any]) -> dict[str, Any]:
-    outcome = sample.outcome()
+def _outcome(best: dict[str, Any], baseline: dict[str, Any]) -> Outcome:
+    document = sample.document()
     for side, shares in (("best", best), ("baseline", baseline), ("rocksdb_defaults", None)):
-        measured = {"value": 3.0 * MIB, "low": 2.0 * MIB, "high": 4.0 * MIB}
-        outcome[side] = outcome[side] | {"memory": shares, "resident_bytes": measured}
-    return outcome | {"own_options_notes": ["Block cache of the baseline: <512MiB>."]}
+        measured = sample.interval(3.0 * MIB, 2.0 * MIB, 4.0 * MIB)
+        document[side] |= {"memory": shares, "resident_bytes": measured}
+    return Outcome.from_json(document | {"own_options_notes": ["Block cache of the baseline: <512MiB>."]})
 
 
 def test_equal_memory_is_said_with_its_size() -> None:

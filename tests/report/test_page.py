@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 import pytest
 from tests.report import sample
 
+from rocktune.outcome import Outcome
 from rocktune.report import figures, render_report, write_report
 from rocktune.trial import Configuration
 
@@ -92,10 +93,10 @@ def test_policy_allows_exactly_the_scripts_of_the_page(page: Page) -> None:
 
 
 def test_every_string_from_outside_is_escaped() -> None:
-    outcome = sample.outcome(HOSTILE)
+    document = sample.document(HOSTILE)
     for name in ("workload", "device", "space", "tuner", "engine", "ledger", "options_file", "report"):
-        outcome[name] = HOSTILE
-    outcome["options_that_matter"][0] |= {
+        document[name] = HOSTILE
+    document["options_that_matter"][0] |= {
         "option": HOSTILE,
         "from": HOSTILE,
         "to": HOSTILE,
@@ -116,7 +117,7 @@ def test_every_string_from_outside_is_escaped() -> None:
     ]
     study = sample.study(HOSTILE)
     study = study.__class__(**{**vars(study), "host": HOSTILE, "spec": {"workload": {"name": HOSTILE}}})
-    page = Page(render_report(study, outcome, [hostile, *trials], arms))
+    page = Page(render_report(study, Outcome.from_json(document), [hostile, *trials], arms))
     assert len(page.code) == 2
     assert page.handlers == []
     assert page.text.count("alert(1)") >= 12
@@ -133,12 +134,7 @@ def test_page_of_an_unproven_gain_recommends_the_baseline() -> None:
 
 
 def test_page_without_any_trial_or_figure_is_still_a_page() -> None:
-    empty = {
-        "study": "empty",
-        "objective": "throughput_ops_s",
-        "recommended": "baseline",
-        "verified_at_scale": None,
-    }
+    empty = sample.unproven_outcome(verified_at_scale=None, options_that_matter=[])
     page = Page(render_report(sample.study("empty"), empty, []))
     assert "Nothing could be compared" in page.text
     assert page.code == []
@@ -187,7 +183,7 @@ def test_report_file_is_written_whole(tmp_path: Path) -> None:
 
 
 def test_figures_follow_the_verification_that_the_outcome_states() -> None:
-    outcome = sample.outcome() | {"verified_at_scale": "1/4"}
+    outcome = sample.outcome(verified_at_scale="1/4")
     trials = sample.trials()
     moved = [
         replace(

@@ -13,7 +13,7 @@ from rocktune.export import export_study, export_targets
 from rocktune.ledger import Ledger, open_ledger
 from rocktune.report import render_report, write_report
 from rocktune.report.arms import arm_results
-from rocktune.study import StudySpec, make_request, resolve, run_study, verify_study
+from rocktune.study import StudySpec, make_request, recorded_outcome, resolve, run_study, verify_study
 from rocktune.testing.synthetic_engine import SyntheticEngine
 from rocktune.trial import Configuration, Status
 
@@ -42,7 +42,7 @@ def rising(configuration: Configuration) -> float:
 
 def page_of(ledger: Ledger, tmp_path: Path) -> Page:
     study = ledger.study("study")
-    outcome = ledger.outcome(study)
+    outcome = recorded_outcome(ledger, study)
     assert outcome is not None
     write_report(tmp_path / "report.html", study, outcome, ledger.trials(study))
     return Page((tmp_path / "report.html").read_text(encoding="utf-8"))
@@ -95,7 +95,7 @@ def test_report_of_a_study_without_a_winner_keeps_the_baseline(
 @pytest.mark.parametrize("target", sorted(export_targets()))
 def test_every_target_takes_a_real_study(ledger: Ledger, target: str) -> None:
     outcome = run_study(spec(tuner="random", budget="20s"), Engine(rising, own_noise=0.002), ledger)
-    size = outcome[outcome["recommended"]]["configuration"]["write_buffer_size"]
+    size = int(outcome.sides[outcome.recommended].configuration["write_buffer_size"])
     text = export_study(target, ledger.study("study"), outcome)
     assert "rocktune study 'study'" in text
     # In bytes or MiB, as the target has it; Cassandra has one space for all memtables.
@@ -105,7 +105,7 @@ def test_every_target_takes_a_real_study(ledger: Ledger, target: str) -> None:
 def test_reproducing_command_makes_the_same_study(ledger: Ledger, tmp_path: Path) -> None:
     run_study(spec(tuner="random", budget="20s", memory="1234567890", seed=9), Engine(rising), ledger)
     study = ledger.study("study")
-    outcome = ledger.outcome(study)
+    outcome = recorded_outcome(ledger, study)
     assert outcome is not None
     page = Page(render_report(study, outcome, ledger.trials(study)))
     command = page.text[page.text.index("rocktune tune \\") :].split("Study")[0]

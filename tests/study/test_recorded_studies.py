@@ -88,8 +88,9 @@ def test_a_study_on_a_table_ends_with_its_report(table: Path, tmp_path: Path, in
     assert outcome["ratio_to_rocksdb_defaults"]["value"] is None
     assert (tmp_path / "out" / "report.html").stat().st_size > 10_000
     assert not math.isnan(outcome["seconds"]["search"])
-    again = api.resume("s", ledger=str(tmp_path / "l.sqlite")).to_json()
-    assert again["best"]["configuration"] == outcome["best"]["configuration"]
+    again = api.resume("s", ledger=str(tmp_path / "l.sqlite"))
+    assert isinstance(again, api.Outcome)
+    assert again.to_json()["best"] == outcome["best"]
 
 
 def test_one_configuration_is_looked_up(table: Path) -> None:

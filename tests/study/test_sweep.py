@@ -7,6 +7,8 @@ from rocktune.engine.base import Progress
 from rocktune.errors import UserError
 from rocktune.ledger import Ledger
 from rocktune.study import SweepSpec, make_request, resolve_sweep, run_sweep, runs_of, space_of, table_of
+from rocktune.study.executors import LocalExecutor
+from rocktune.study.measuring.evaluation import PLACED
 from rocktune.study.measuring.observer import Observer
 from rocktune.study.specs.resolving import HowToSweep
 from rocktune.testing.dying import Died
@@ -191,3 +193,14 @@ def test_a_sweep_that_died_while_it_repeated_goes_on(space: str, ledger: Ledger)
     table = run_sweep(sweep_spec(space), engine, ledger)
     assert len(engine.opened) == 1
     assert max(row.figures["others_cpu_share"] for row in table.rows) == pytest.approx(0.01)
+
+
+def test_lanes_that_may_disturb_each_other_repeat_nothing(space: str, ledger: Ledger) -> None:
+    engine = DisturbedEngine({2: 0.5, 4: 0.3})
+    executor = LocalExecutor([engine])
+    executor.is_parallel = True
+    assert executor.arguments == ""
+    run_sweep(sweep_spec(space), executor, ledger)
+    assert len(engine.opened) == 26
+    placed = ledger.events(ledger.study("s"), PLACED)
+    assert {event.payload["machine"] for event in placed} == {"local-1"}

@@ -11,6 +11,8 @@ import numpy as np
 from rocktune.analysis.progress import NEAR_BEST, Progress, progress_of
 from rocktune.ledger import Ledger
 from rocktune.objective import Objective, Row, objective_named
+from rocktune.outcome import Outcome
+from rocktune.study import recorded_outcome
 from rocktune.study.comparison import ComparedStudy, ComparisonSpec
 from rocktune.study.proving.hypervolume import Bounds, bounds_of, hypervolume
 from rocktune.study.proving.statistics import ratio_interval
@@ -80,7 +82,7 @@ def _runs_of_setting(finished: Sequence[ComparedStudy], ledger: Ledger) -> list[
             each.tuner,
             each.study.seed,
             each.study.name,
-            _verified(ledger.outcome(ledger.study(each.study.name)) or {}, _objective(each), common),
+            _verified(recorded_outcome(ledger, ledger.study(each.study.name)), _objective(each), common),
             progress_of(records[each.study.name], _objective(each), common),
         )
         for each in finished
@@ -91,16 +93,17 @@ def _objective(compared: ComparedStudy) -> Objective:
     return objective_named(compared.study.objective, compared.study.constraints)
 
 
-def _verified(outcome: Mapping[str, Any], objective: Objective, bounds: Bounds | None) -> float:
+def _verified(outcome: Outcome | None, objective: Objective, bounds: Bounds | None) -> float:
+    if outcome is None:
+        return math.nan
     if objective.seeks_front:
         points: list[Row] = [
-            {name: point[name] for name in objective.all_fields} for point in outcome.get("front") or []
+            {name: math.nan if value is None else value for name, value in point.figures.items()}
+            for point in outcome.front
         ]
         return hypervolume(points, objective, bounds) if points and bounds else math.nan
-    best, ratio = outcome.get("best"), outcome.get("ratio_to_baseline")
-    if not best or not best["keeps_constraints"] or not ratio or ratio["value"] is None:
-        return math.nan
-    return float(ratio["value"])
+    kept = outcome.best is not None and outcome.best.keeps_constraints
+    return outcome.ratio.value if kept and outcome.ratio.value is not None else math.nan
 
 
 def findings_of(runs: Sequence[ComparedRun]) -> dict[str, Any]:

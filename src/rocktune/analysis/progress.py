@@ -63,7 +63,7 @@ def progress_of(
     total_s = math.fsum(record.measured_s for record in searched)
     if objective.seeks_front:
         grown = hypervolume_over_time(searched, objective, bounds)
-        points = grown["by_time"] if grown else []
+        points = list(grown.by_time) if grown else []
     else:
         points = _gains(records, searched, objective)
     best: list[tuple[float, float]] = []

@@ -2,7 +2,7 @@
 
 from rocktune.api.catalogue import list_devices, list_engines, list_spaces, list_tuners, list_workloads
 from rocktune.api.clusters import clusters
-from rocktune.api.comparing import compare, estimate_comparison
+from rocktune.api.comparing import compare, estimate_comparison, prepare_comparison
 from rocktune.api.driving import drive
 from rocktune.api.flsm import flsm_shape, simulate_flsm
 from rocktune.api.governing import estimate_govern, govern
@@ -11,9 +11,10 @@ from rocktune.api.ledgers import check_ledger, copy_ledger
 from rocktune.api.machine import clean, doctor
 from rocktune.api.running import run
 from rocktune.api.studies import delete, export, report, show, studies
-from rocktune.api.sweeping import estimate_sweep, sweep, write_recorded
+from rocktune.api.sweeping import estimate_sweep, prepare_sweep, sweep, write_recorded
 from rocktune.api.tradeoff import estimate_map, map_flsm
-from rocktune.api.tuning import Outcome, estimate, resume, tune, verify
+from rocktune.api.tuning import estimate, prepare, resume, tune, verify
+from rocktune.outcome import Outcome
 
 __all__ = [
     "Outcome",
@@ -40,6 +41,9 @@ __all__ = [
     "list_tuners",
     "list_workloads",
     "map_flsm",
+    "prepare",
+    "prepare_comparison",
+    "prepare_sweep",
     "report",
     "resume",
     "run",

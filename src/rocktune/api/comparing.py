@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -25,6 +26,59 @@ VERIFICATION = {"ablation_pairs": 0, "prune_attempts": 0, "proof_pairs": 6}
 """What matters in one winner says nothing about tuners, so it is left out unless asked for."""
 
 
+@dataclass(frozen=True)
+class PreparedComparison:
+    """A comparison that was asked for and found right. So far nothing has been measured or written.
+
+    Attributes:
+        spec: the comparison.
+        ledger: URL or SQLite file; None for the user's own.
+        out: directory for the report; None for one of the comparison's name.
+    """
+
+    spec: ComparisonSpec
+    ledger: str | None = None
+    out: str | Path | None = None
+
+    def estimate(self) -> dict[str, Any]:
+        """Returns what the comparison will take; see `rocktune.api.estimate_comparison`."""
+        return {
+            "study": self.spec.name,
+            "studies": len(self.spec.studies),
+            "budget_s": self.spec.studies[0].study.budget_s,
+            "total_s": comparison_s(self.spec),
+        }
+
+    def run(
+        self,
+        *,
+        executor: str | None = None,
+        address: str | None = None,
+        observer: Observer | None = None,
+    ) -> dict[str, Any]:
+        """Runs the comparison, or the rest of it, and writes its report; see `rocktune.api.compare`."""
+        with open_ledger(self.ledger) as ledger:
+            return run_recorded_comparison(self.spec, ledger, executor, address, observer, self.out)
+
+
+def prepare_comparison(
+    tuners: Sequence[str], settings: Sequence[str], seeds: int = DEFAULT_SEEDS, **given: Unpack[Given]
+) -> PreparedComparison:
+    """Reads what a comparison is to be from what is given, and checks it.
+
+    Args:
+        tuners: see `compare`.
+        settings: see `compare`.
+        seeds: see `compare`.
+        **given: see `compare`.
+
+    Raises:
+        UserError: the request is wrong somewhere.
+    """
+    spec = _resolved(tuners, settings, seeds, given)
+    return PreparedComparison(spec, given.get("ledger"), given.get("out"))
+
+
 def estimate_comparison(
     tuners: Sequence[str], settings: Sequence[str], seeds: int = DEFAULT_SEEDS, **given: Unpack[Given]
 ) -> dict[str, Any]:
@@ -42,13 +96,7 @@ def estimate_comparison(
     Raises:
         UserError: the request is wrong somewhere.
     """
-    spec = _resolved(tuners, settings, seeds, given)
-    return {
-        "study": spec.name,
-        "studies": len(spec.studies),
-        "budget_s": spec.studies[0].study.budget_s,
-        "total_s": comparison_s(spec),
-    }
+    return prepare_comparison(tuners, settings, seeds, **given).estimate()
 
 
 def compare(
@@ -82,9 +130,8 @@ def compare(
         UserError: the request is wrong somewhere, or this machine lacks what it takes.
         StudyInterrupted: Ctrl-C; `resume` goes on.
     """
-    spec = _resolved(tuners, settings, seeds, given)
-    with open_ledger(given.get("ledger")) as ledger:
-        return run_recorded_comparison(spec, ledger, executor, address, observer, given.get("out"))
+    prepared = prepare_comparison(tuners, settings, seeds, **given)
+    return prepared.run(executor=executor, address=address, observer=observer)
 
 
 def run_recorded_comparison(

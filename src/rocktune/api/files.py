@@ -3,11 +3,11 @@
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from rocktune.errors import UserError
 from rocktune.export import export_study
 from rocktune.ledger import Ledger, StudyRecord
+from rocktune.outcome import Outcome
 from rocktune.report import command_line, write_report
 
 OUT = "out"
@@ -61,9 +61,7 @@ def claim_output(ledger: Ledger, study: StudyRecord, out: str | Path | None) -> 
     return directory
 
 
-def write_files(
-    ledger: Ledger, study: StudyRecord, outcome: dict[str, Any], directory: Path
-) -> dict[str, Any]:
+def write_files(ledger: Ledger, study: StudyRecord, outcome: Outcome, directory: Path) -> Outcome:
     """Writes OPTIONS file and report, each whole or not at all.
 
     Returns:
@@ -74,27 +72,28 @@ def write_files(
         UserError: a file cannot be written.
     """
     options_file = directory / OPTIONS_NAME
-    has_options = bool(outcome.get(str(outcome["recommended"])))
-    paths = {
+    has_options = outcome.recommended in outcome.sides
+    files = {
         "options_file": str(options_file) if has_options else None,
         "report": str(directory / REPORT_NAME),
+        "command": command_line(study, outcome),
     }
-    outcome = outcome | paths | {"command": command_line(study, outcome)}
+    outcome = outcome.model_copy(update=files)
     if has_options:
         text = export_study("options-file", study, outcome)
         _written(options_file, lambda: _write_text(options_file, text))
-    write_report_file(ledger, study, outcome)
-    ledger.set_outcome(study, outcome)
+    write_report_file(ledger, study, outcome, directory)
+    ledger.set_outcome(study, outcome.to_json())
     return outcome
 
 
-def write_report_file(ledger: Ledger, study: StudyRecord, outcome: dict[str, Any]) -> Path:
-    """Writes the report where the outcome says and returns its path.
+def write_report_file(ledger: Ledger, study: StudyRecord, outcome: Outcome, directory: Path) -> Path:
+    """Writes the report into a directory and returns its path.
 
     Raises:
         UserError: it cannot be written.
     """
-    path = Path(outcome["report"])
+    path = directory / REPORT_NAME
     _written(path, lambda: write_report(path, study, outcome, ledger.trials(study)))
     return path
 

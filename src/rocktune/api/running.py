@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from rocktune.api.engines import opened_engine, own_options_file
 from rocktune.api.options import options_by_section
+from rocktune.api.requests import GivenConditions, requested
 from rocktune.engine import Engine, EngineSpec, RunFailed, run_options
 from rocktune.engine.spec import FULL_LENGTH_S
 from rocktune.errors import UserError
@@ -16,11 +17,7 @@ from rocktune.study import Observer
 from rocktune.study.seeds import seed_of
 from rocktune.study.specs.own_options import terms_sentences
 from rocktune.study.specs.problem import expected_entries
-from rocktune.study.specs.request import (
-    StudyRequest,
-    engine_spec,
-    make_request,
-)
+from rocktune.study.specs.request import StudyRequest, engine_spec
 from rocktune.study.specs.resolving import conditions_of
 from rocktune.trial import Experiment, Result, Status, Trial
 from rocktune.units import format_scale, parse_seconds
@@ -38,23 +35,11 @@ class _Subject:
 def run(
     study_file: str | Path | None = None,
     *,
-    workload: str | None = None,
-    device: str | None = None,
-    engine: str | None = None,
-    db_bench: str | Path | None = None,
-    table: str | Path | None = None,
-    interpolate: bool | None = None,
-    space: str | None = None,
-    scale: str | None = None,
-    memory: str | int | None = None,
     options: Mapping[str, str] | None = None,
-    options_file: str | Path | None = None,
-    block_cache: str | int | None = None,
-    shared_cache: bool | None = None,
     seconds: str | float | None = None,
     repeat: int = 1,
-    seed: int | None = None,
     observer: Observer | None = None,
+    **given: Unpack[GivenConditions],
 ) -> dict[str, Any]:
     """Measures one configuration in fresh runs.
 
@@ -64,24 +49,13 @@ def run(
     Args:
         study_file: a study's TOML file, which says what is not given here; what it says of the search is of
             no effect. The user's own program, for engine "command", can be said only there.
-        workload: a name or file.
-        device: a name or file; the machine's own storage by default.
-        engine: "embedded" by default.
-        db_bench: path of the program, for engine "db_bench".
-        table: past measurements, for engine "recorded"; it says workload, device, space and scale too.
-        interpolate: let a model of the table answer, for engine "recorded".
-        space: a name or file; "dremel" by default.
-        scale: "1/S"; 1/32 by default, and 1 for the user's own program.
-        memory: the memory budget at full size; of it an OPTIONS file gets the block cache that its memtables
-            and filters leave, if neither the file nor `block_cache` says one.
         options: RocksDB's options or the space's knobs, by name, as text, at full size.
-        options_file: an OPTIONS file.
-        block_cache: its block cache at full size; by default the file's own.
-        shared_cache: the file's column families share one block cache.
         seconds: how long each run lasts; by default what 120 s at full size come to.
         repeat: how many runs, each with random numbers of its own.
-        seed: decides them; 1 by default.
         observer: is told what happens.
+        **given: the conditions, by the names of `rocktune.study.StudyRequest`. Of a memory budget an
+            OPTIONS file gets the block cache that its memtables and filters leave, if neither the file nor
+            `block_cache` says one.
 
     Returns:
         `configuration`, `options` (full size), `scale`, `seconds`, `seed`, `engine`, `workload`, `device`,
@@ -92,22 +66,7 @@ def run(
     Raises:
         UserError: something given is wrong, or this machine lacks what it takes.
     """
-    given = {
-        "workload": workload,
-        "device": device,
-        "engine": engine,
-        "db_bench": None if db_bench is None else str(db_bench),
-        "table": None if table is None else str(table),
-        "interpolate": interpolate,
-        "space": space,
-        "scale": scale,
-        "memory": memory,
-        "options_file": None if options_file is None else str(options_file),
-        "block_cache": block_cache,
-        "shared_cache": shared_cache,
-        "seed": seed,
-    }
-    request = make_request(given, None if study_file is None else Path(study_file))
+    request = requested(study_file, given)
     spec = engine_spec(request)
     if repeat < 1:
         raise UserError(f"repeat: {repeat} is not above 0")

@@ -9,7 +9,8 @@ from rocktune.api.files import REPORT_NAME, claim_output, require_study, write_r
 from rocktune.errors import UserError
 from rocktune.export import export_study
 from rocktune.ledger import Ledger, StudyRecord, open_ledger
-from rocktune.study import ComparisonSpec, recorded_spec
+from rocktune.outcome import Outcome
+from rocktune.study import ComparisonSpec, recorded_outcome, recorded_spec
 from rocktune.units import format_scale
 
 
@@ -31,6 +32,7 @@ def show(name: str, *, ledger: str | None = None) -> dict[str, Any]:
     """
     with open_ledger(ledger, create=ledger is None) as opened:
         record = opened.study(name)
+        outcome = recorded_outcome(opened, record)
         statuses = Counter(str(trial.status) for trial in opened.trials(record))
         return _summary(opened, record) | {
             "host": record.host,
@@ -38,7 +40,7 @@ def show(name: str, *, ledger: str | None = None) -> dict[str, Any]:
             "is_running": _is_running(opened, record),
             "trials": dict(sorted(statuses.items())),
             "spec": dict(record.spec),
-            "outcome": opened.outcome(record),
+            "outcome": None if outcome is None else outcome.to_json(),
         }
 
 
@@ -66,7 +68,8 @@ def report(name: str, *, ledger: str | None = None) -> Path:
             return Path(report_comparison(spec, opened, record, directory)["report"])
         outcome = _finished(opened, record)
         directory = claim_output(opened, record, None)
-        return write_report_file(opened, record, outcome | {"report": str(directory / REPORT_NAME)})
+        report = {"report": str(directory / REPORT_NAME)}
+        return write_report_file(opened, record, outcome.model_copy(update=report), directory)
 
 
 def export(name: str, to: str, *, point: int | None = None, ledger: str | None = None) -> str:
@@ -86,16 +89,16 @@ def export(name: str, to: str, *, point: int | None = None, ledger: str | None =
         return export_study(to, record, _finished(opened, record), point)
 
 
-def _finished(ledger: Ledger, record: StudyRecord) -> dict[str, Any]:
+def _finished(ledger: Ledger, record: StudyRecord) -> Outcome:
     require_study(record, "has no configuration to export")
-    outcome = ledger.outcome(record)
+    outcome = recorded_outcome(ledger, record)
     if outcome is None:
         raise UserError(f"study '{record.name}' is not finished; 'rocktune resume {record.name}' goes on")
     return outcome
 
 
 def _summary(ledger: Ledger, record: StudyRecord) -> dict[str, Any]:
-    outcome = ledger.outcome(record) or {}
+    outcome = recorded_outcome(ledger, record)
     spec = record.spec
     if spec.get("kind") == "comparison":
         spec = {**spec["studies"][0]["study"], "tuner": "comparison"}
@@ -106,7 +109,7 @@ def _summary(ledger: Ledger, record: StudyRecord) -> dict[str, Any]:
         "device": spec["device"]["name"],
         "tuner": spec.get("tuner", spec.get("kind")),
         "scale": format_scale(spec["scale"]),
-        "ratio_to_baseline": (outcome.get("ratio_to_baseline") or {}).get("value"),
+        "ratio_to_baseline": None if outcome is None else outcome.ratio.value,
         "created_at": record.created_at,
     }
 

@@ -1,6 +1,7 @@
 """Tables of measurements: sweeping a space, and writing down what a ledger has recorded."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -17,6 +18,65 @@ from rocktune.table import Table, merged_tables, read_table, write_table
 from rocktune.units import format_scale
 
 TABLE_NAME = "table.csv"
+
+
+@dataclass(frozen=True)
+class PreparedSweep:
+    """A sweep that was asked for and found right. So far nothing has been measured or written.
+
+    Attributes:
+        spec: the sweep.
+        request: what was asked for.
+    """
+
+    spec: SweepSpec
+    request: StudyRequest
+
+    def estimate(self) -> dict[str, Any]:
+        """Returns what the sweep will take; see `rocktune.api.estimate_sweep`."""
+        spec = self.spec
+        runs = study.runs_of(spec, study.space_of(spec))
+        return {
+            "study": spec.name,
+            "scale": format_scale(spec.scale),
+            "runs": len(runs),
+            "own_options_notes": study.own_notes(spec),
+            "total_s": study.sweep_s(spec, len(runs)),
+        }
+
+    def run(
+        self,
+        *,
+        executor: str | None = None,
+        address: str | None = None,
+        observer: Observer | None = None,
+    ) -> dict[str, Any]:
+        """Runs the sweep, or the rest of it, and writes its table; see `rocktune.api.sweep`."""
+        with open_ledger(self.request.ledger) as ledger:
+            return run_recorded_sweep(self.spec, ledger, executor, address, observer, self.request.out)
+
+
+def prepare_sweep(
+    study_file: str | Path | None = None,
+    *,
+    how: HowToSweep = EVERYTHING,
+    **given: Unpack[Given],
+) -> PreparedSweep:
+    """Reads what a sweep is to be from its file and from what is given, and checks it.
+
+    Args:
+        study_file: see `sweep`.
+        how: see `sweep`.
+        **given: see `sweep`.
+
+    Raises:
+        UserError: the request is wrong somewhere.
+    """
+
+    def resolve(request: StudyRequest, name: str, own_options: OwnOptions) -> SweepSpec:
+        return resolve_sweep(request, name, how, own_options)
+
+    return PreparedSweep(*resolved(study_file, given, resolve, "sweep"))
 
 
 def estimate_sweep(
@@ -38,15 +98,7 @@ def estimate_sweep(
     Raises:
         UserError: the request is wrong somewhere.
     """
-    spec, _ = _resolved(study_file, how, given)
-    runs = study.runs_of(spec, study.space_of(spec))
-    return {
-        "study": spec.name,
-        "scale": format_scale(spec.scale),
-        "runs": len(runs),
-        "own_options_notes": study.own_notes(spec),
-        "total_s": study.sweep_s(spec, len(runs)),
-    }
+    return prepare_sweep(study_file, how=how, **given).estimate()
 
 
 def sweep(
@@ -78,9 +130,8 @@ def sweep(
         UserError: the request is wrong somewhere, or this machine lacks what it takes.
         StudyInterrupted: Ctrl-C; `resume` goes on.
     """
-    spec, request = _resolved(study_file, how, given)
-    with open_ledger(request.ledger) as ledger:
-        return run_recorded_sweep(spec, ledger, executor, address, observer, request.out)
+    prepared = prepare_sweep(study_file, how=how, **given)
+    return prepared.run(executor=executor, address=address, observer=observer)
 
 
 def run_recorded_sweep(
@@ -133,10 +184,3 @@ def recorded_table(study_or_table: str, ledger: str | None = None) -> Table:
         return read_table(Path(study_or_table))
     with open_ledger(ledger, create=ledger is None) as opened:
         return study.table_of(opened, opened.study(study_or_table))
-
-
-def _resolved(study_file: str | Path | None, how: HowToSweep, given: Given) -> tuple[SweepSpec, StudyRequest]:
-    def resolve(request: StudyRequest, name: str, own_options: OwnOptions) -> SweepSpec:
-        return resolve_sweep(request, name, how, own_options)
-
-    return resolved(study_file, given, resolve, "sweep")

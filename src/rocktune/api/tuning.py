@@ -1,7 +1,7 @@
 """Tuning, resuming and verifying."""
 
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -15,22 +15,72 @@ from rocktune.api.sweeping import run_recorded_sweep
 from rocktune.engine import CommandSpec, command_lines
 from rocktune.ledger import open_ledger
 from rocktune.objective import objective_named
-from rocktune.study import ComparisonSpec, Executor, Observer, StudySpec, SweepSpec, recorded_spec
+from rocktune.outcome import Outcome
+from rocktune.study import (
+    ComparisonSpec,
+    Executor,
+    Observer,
+    StudyRequest,
+    StudySpec,
+    SweepSpec,
+    recorded_spec,
+)
 from rocktune.units import format_scale, parse_scale
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What came out of a study; docs/design/verification.md lists its fields."""
+class PreparedStudy:
+    """A study that was asked for and found right. So far nothing has been measured or written.
 
-    document: dict[str, Any] = field(repr=False)
+    Attributes:
+        spec: the study.
+        request: what was asked for.
+    """
 
-    def __getitem__(self, name: str) -> Any:
-        return self.document[name]
+    spec: StudySpec
+    request: StudyRequest
 
-    def to_json(self) -> dict[str, Any]:
-        """Returns it as JSON data."""
-        return self.document
+    def estimate(self) -> dict[str, Any]:
+        """Returns what the study will take; see `rocktune.api.estimate`."""
+        spec = self.spec
+        return {
+            "study": spec.name,
+            "scale": format_scale(spec.scale),
+            "commands": command_lines(spec.engine) if isinstance(spec.engine, CommandSpec) else [],
+            "own_options_notes": study.own_notes(spec),
+            **study.estimate(spec).to_json(),
+        }
+
+    def run(
+        self,
+        *,
+        executor: str | None = None,
+        address: str | None = None,
+        observer: Observer | None = None,
+    ) -> Outcome:
+        """Runs the study, or goes on with it, and writes its files; see `rocktune.api.tune`."""
+        spec, request, observer = self.spec, self.request, observer or Observer()
+        with (
+            _executor_of(spec, executor, address, observer) as measuring,
+            open_ledger(request.ledger) as ledger,
+        ):
+            record = ledger.create_study(spec.name, spec.model_dump(mode="json"), measuring.version)
+            directory = claim_output(ledger, record, request.out)
+            outcome = study.continue_study(spec, measuring, ledger, record, observer)
+            return write_files(ledger, record, outcome, directory)
+
+
+def prepare(study_file: str | Path | None = None, **given: Unpack[Given]) -> PreparedStudy:
+    """Reads what a study is to be from its file and from what is given, and checks it.
+
+    Args:
+        study_file: see `tune`.
+        **given: see `tune`.
+
+    Raises:
+        UserError: the request is wrong somewhere.
+    """
+    return PreparedStudy(*resolved_study(study_file, given))
 
 
 def estimate(study_file: str | Path | None = None, **given: Unpack[Given]) -> dict[str, Any]:
@@ -48,14 +98,7 @@ def estimate(study_file: str | Path | None = None, **given: Unpack[Given]) -> di
     Raises:
         UserError: the request is wrong somewhere.
     """
-    spec, _ = resolved_study(study_file, given)
-    return {
-        "study": spec.name,
-        "scale": format_scale(spec.scale),
-        "commands": command_lines(spec.engine) if isinstance(spec.engine, CommandSpec) else [],
-        "own_options_notes": study.own_notes(spec),
-        **study.estimate(spec).to_json(),
-    }
+    return prepare(study_file, **given).estimate()
 
 
 def tune(
@@ -82,16 +125,8 @@ def tune(
         UserError: the request is wrong somewhere, or this machine lacks what it takes.
         StudyInterrupted: Ctrl-C; `resume` goes on.
     """
-    spec, request = resolved_study(study_file, given)
-    observer = observer or Observer()
-    with (
-        _executor_of(spec, executor, address, observer) as measuring,
-        open_ledger(request.ledger) as ledger,
-    ):
-        record = ledger.create_study(spec.name, spec.model_dump(mode="json"), measuring.version)
-        directory = claim_output(ledger, record, request.out)
-        outcome = study.run_study(spec, measuring, ledger, observer)
-        return Outcome(write_files(ledger, record, outcome, directory))
+    prepared = prepare(study_file, **given)
+    return prepared.run(executor=executor, address=address, observer=observer)
 
 
 def resume(
@@ -101,10 +136,10 @@ def resume(
     executor: str | None = None,
     address: str | None = None,
     observer: Observer | None = None,
-) -> Outcome:
+) -> Outcome | dict[str, Any]:
     """Goes on with a study or sweep, or returns the outcome of a finished one with its files written again.
 
-    Of a sweep the outcome is what `rocktune.sweep` returns, of a comparison what `rocktune.compare` does.
+    Of a sweep it returns what `rocktune.api.sweep` does, of a comparison what `rocktune.api.compare` does.
 
     Args:
         name: the study's.
@@ -121,15 +156,15 @@ def resume(
         record = opened.study(name)
         spec = recorded_spec(record.spec)
         if isinstance(spec, ComparisonSpec):
-            return Outcome(run_recorded_comparison(spec, opened, executor, address, observer))
+            return run_recorded_comparison(spec, opened, executor, address, observer)
         if isinstance(spec, SweepSpec):
-            return Outcome(run_recorded_sweep(spec, opened, executor, address, observer))
+            return run_recorded_sweep(spec, opened, executor, address, observer)
         observer = observer or Observer()
         observer.estimated(max(0.0, study.estimate(spec).total_s - study.spent_s(opened, record)))
         with _executor_of(spec, executor, address, observer) as measuring:
             directory = claim_output(opened, record, None)
-            outcome = study.run_study(spec, measuring, opened, observer)
-            return Outcome(write_files(opened, record, outcome, directory))
+            outcome = study.continue_study(spec, measuring, opened, record, observer)
+            return write_files(opened, record, outcome, directory)
 
 
 def verify(
@@ -165,7 +200,7 @@ def verify(
         with _executor_of(spec, executor, address, observer) as measuring:
             directory = claim_output(opened, record, None)
             outcome = study.verify_study(spec, measuring, opened, divisor, observer)
-            return Outcome(write_files(opened, record, outcome, directory))
+            return write_files(opened, record, outcome, directory)
 
 
 def _executor_of(

@@ -1,127 +1,59 @@
 """The commands. Each parses its arguments, calls one function of `rocktune.api`, and prints the answer."""
 
 from collections.abc import Callable
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from rocktune import api
+from rocktune.api.requests import Given, GivenConditions
 from rocktune.cli import options, research_tables, tables
 from rocktune.cli.app import announced, app, show_result
 from rocktune.cli.output import print_json, print_text, stderr
 from rocktune.cli.progress import ProgressDisplay
+from rocktune.cli.study_options import study_options
 from rocktune.errors import unknown_name
+from rocktune.outcome import Outcome
 
 
 @app.command()
+@study_options(Given.__annotations__)
 def tune(
     study_file: options.StudyFile = None,
-    workload: options.Workload = None,
-    device: options.Device = None,
-    engine: options.Engine = None,
-    db_bench: options.DbBench = None,
-    table: options.Table = None,
-    interpolate: options.Interpolate = None,
-    space: options.Space = None,
-    tuner: Annotated[
-        str | None, typer.Option(metavar="NAME|FILE.py", help="What chooses configurations.")
-    ] = None,
-    objective: options.Objectives = None,
-    constraint: options.Constraints = None,
-    scale: options.Scale = None,
-    budget: options.Budget = None,
-    memory: options.Memory = None,
-    options_file: options.OptionsFile = None,
-    block_cache: options.BlockCache = None,
-    shared_cache: options.SharedCache = None,
-    ledger: options.Ledger = None,
-    study: Annotated[str | None, typer.Option(metavar="NAME", help="What to call the study.")] = None,
-    seed: options.Seed = None,
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Where OPTIONS and report go.")] = None,
+    *,
+    given: Given,
     executor: options.Executor = None,
     address: options.Address = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would take, and stop.")] = False,
+    dry_run: options.DryRun = False,
     json: options.Json = False,
 ) -> None:
     """Search a better configuration, prove it, and write OPTIONS file and report."""
-    given: dict[str, Any] = {
-        "workload": workload,
-        "device": device,
-        "engine": engine,
-        "db_bench": db_bench,
-        "table": table,
-        "interpolate": interpolate,
-        "space": space,
-        "tuner": tuner,
-        "objective": options.one_or_several(objective),
-        "constraints": constraint or None,
-        "scale": scale,
-        "budget": budget,
-        "memory": memory,
-        "options_file": options_file,
-        "block_cache": block_cache,
-        "shared_cache": shared_cache,
-        "ledger": ledger,
-        "study": study,
-        "seed": seed,
-        "out": out,
-    }
-    estimate = api.estimate(study_file, **given)
+    prepared = api.prepare(study_file, **given)
+    estimate = prepared.estimate()
     if dry_run:
         show_result(estimate, json, tables.print_estimate)
         return
-    # A name that was made up must be the one that was shown.
-    given["study"] = estimate["study"]
-
     with announced(estimate, json, tables.print_estimate) as display:
-        outcome = api.tune(study_file, executor=executor, address=address, observer=display, **given)
-    show_result(outcome.to_json(), json, tables.print_outcome)
+        outcome = prepared.run(executor=executor, address=address, observer=display)
+    _show_outcome(outcome, json)
 
 
 @app.command()
+@study_options(GivenConditions.__annotations__)
 def run(
     study_file: options.StudyFile = None,
-    workload: options.Workload = None,
-    device: options.Device = None,
-    engine: options.Engine = None,
-    db_bench: options.DbBench = None,
-    table: options.Table = None,
-    interpolate: options.Interpolate = None,
-    space: options.Space = None,
-    scale: options.Scale = None,
-    memory: options.Memory = None,
+    *,
+    given: GivenConditions,
     option: options.Assignments = None,
-    options_file: options.OptionsFile = None,
-    block_cache: options.BlockCache = None,
-    shared_cache: options.SharedCache = None,
     seconds: Annotated[str | None, typer.Option(metavar="TIME", help="How long each run lasts.")] = None,
     repeat: Annotated[int, typer.Option(min=1, metavar="N", help="How many fresh runs.")] = 1,
-    seed: options.Seed = None,
     json: options.Json = False,
 ) -> None:
     """Measure one configuration."""
+    changes = options.assignments("--option", option or [])
     with ProgressDisplay(stderr()) as display:
         measured = api.run(
-            study_file,
-            workload=workload,
-            device=device,
-            engine=engine,
-            db_bench=db_bench,
-            table=table,
-            interpolate=interpolate,
-            space=space,
-            scale=scale,
-            memory=memory,
-            options=options.assignments("--option", option or []),
-            options_file=options_file,
-            block_cache=block_cache,
-            shared_cache=shared_cache,
-            seconds=seconds,
-            repeat=repeat,
-            seed=seed,
-            observer=display,
+            study_file, options=changes, seconds=seconds, repeat=repeat, observer=display, **given
         )
     show_result(measured, json, tables.print_run)
 
@@ -142,7 +74,7 @@ def verify(
         outcome = api.verify(
             study, scale, ledger=ledger, executor=executor, address=address, observer=display
         )
-    show_result(outcome.to_json(), json, tables.print_outcome)
+    _show_outcome(outcome, json)
 
 
 @app.command()
@@ -156,8 +88,12 @@ def resume(
     """Go on with a study that was interrupted."""
     with ProgressDisplay(stderr()) as display:
         resumed = api.resume(study, ledger=ledger, executor=executor, address=address, observer=display)
-    outcome = resumed.to_json()
-    show_result(outcome, json, _printer_of(outcome))
+    if isinstance(resumed, Outcome):
+        _show_outcome(resumed, json)
+    elif "tuners" in resumed:
+        show_result(resumed, json, research_tables.print_comparison)
+    else:
+        show_result(resumed, json, research_tables.print_sweep)
 
 
 @app.command()
@@ -245,8 +181,6 @@ def doctor(json: options.Json = False) -> None:
         raise typer.Exit(1)
 
 
-def _printer_of(outcome: dict[str, Any]) -> Callable[[Console, Any], None]:
-    """Returns what prints the outcome of a study, a sweep or a comparison."""
-    if "tuners" in outcome:
-        return research_tables.print_comparison
-    return research_tables.print_sweep if "table" in outcome else tables.print_outcome
+def _show_outcome(outcome: Outcome, json: bool) -> None:
+    """Prints the outcome of a study, as the user wants it."""
+    show_result(outcome.to_json() if json else outcome, json, tables.print_outcome)

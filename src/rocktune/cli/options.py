@@ -77,6 +77,7 @@ Executor = Annotated[
 Address = Annotated[
     str | None, typer.Option(metavar="ADDRESS", help="Of the Ray cluster; this machine's own by default.")
 ]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what it would take, and stop.")]
 Seed = Annotated[int | None, typer.Option(metavar="N", help="Decides all random numbers.")]
 Objectives = Annotated[
     list[str] | None,
@@ -116,8 +117,3 @@ def assignments(flag: str, texts: list[str] | None) -> dict[str, str]:
             raise UserError(f"{flag} {name}: given twice")
         found[name] = value
     return found
-
-
-def one_or_several(names: list[str] | None) -> str | list[str] | None:
-    """Returns the only name, several, or None for none."""
-    return names[0] if names and len(names) == 1 else names or None

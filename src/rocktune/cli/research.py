@@ -1,26 +1,28 @@
 """The commands for research: sweeping a space into a table, and comparing tuners."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from rocktune import api
+from rocktune.api.requests import Given
 from rocktune.cli import options, research_tables
 from rocktune.cli.app import announced, app, show_result
 from rocktune.cli.output import stderr
+from rocktune.cli.study_options import study_options
 from rocktune.study.specs.resolving import HowToSweep
 from rocktune.tuners.choice import split_choices
 
 
 @app.command()
+@study_options(
+    Given.__annotations__, without=("table", "interpolate", "tuner", "objective", "constraints", "budget")
+)
 def sweep(
     study_file: options.StudyFile = None,
-    workload: options.Workload = None,
-    device: options.Device = None,
-    engine: options.Engine = None,
-    db_bench: options.DbBench = None,
-    space: options.Space = None,
+    *,
+    given: Given,
     samples: Annotated[
         int | None, typer.Option(metavar="N", help="How many configurations, at random; all by default.")
     ] = None,
@@ -31,46 +33,20 @@ def sweep(
     warm_up: Annotated[
         str | None, typer.Option(metavar="TIME", help="How long it is loaded before; 60 s / S by default.")
     ] = None,
-    scale: options.Scale = None,
-    memory: options.Memory = None,
-    options_file: options.OptionsFile = None,
-    block_cache: options.BlockCache = None,
-    shared_cache: options.SharedCache = None,
-    ledger: options.Ledger = None,
-    study: Annotated[str | None, typer.Option(metavar="NAME", help="What to call the sweep.")] = None,
-    seed: options.Seed = None,
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Where table.csv goes.")] = None,
     executor: options.Executor = None,
     address: options.Address = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would take, and stop.")] = False,
+    dry_run: options.DryRun = False,
     json: options.Json = False,
 ) -> None:
     """Measure every configuration of a space, or a sample, and write a table."""
-    given: dict[str, Any] = {
-        "workload": workload,
-        "device": device,
-        "engine": engine,
-        "db_bench": db_bench,
-        "space": space,
-        "scale": scale,
-        "memory": memory,
-        "options_file": options_file,
-        "block_cache": block_cache,
-        "shared_cache": shared_cache,
-        "ledger": ledger,
-        "study": study,
-        "seed": seed,
-        "out": out,
-    }
     how = HowToSweep(samples, part, seconds, warm_up)
-    estimate = api.estimate_sweep(study_file, how=how, **given)
+    prepared = api.prepare_sweep(study_file, how=how, **given)
+    estimate = prepared.estimate()
     if dry_run:
         show_result(estimate, json, research_tables.print_sweep_estimate)
         return
-    given["study"] = estimate["study"]
-
     with announced(estimate, json, research_tables.print_sweep_estimate) as display:
-        swept = api.sweep(study_file, how=how, executor=executor, address=address, observer=display, **given)
+        swept = prepared.run(executor=executor, address=address, observer=display)
     show_result(swept, json, research_tables.print_sweep)
 
 
@@ -93,7 +69,12 @@ def table(
 
 
 @app.command()
+@study_options(
+    Given.__annotations__,
+    without=("workload", "table", "tuner", "options_file", "block_cache", "shared_cache"),
+)
 def compare(
+    *,
     tuners: Annotated[
         str, typer.Option(metavar="A,B,C", help="Tuners; settings in parentheses: nsga2(population=20).")
     ],
@@ -102,54 +83,21 @@ def compare(
         typer.Option(metavar="FILE|NAME", help="A study's file, a table, or a workload; may be repeated."),
     ],
     seeds: Annotated[int, typer.Option(metavar="N", help="How many searches of each tuner and setting.")] = 5,
-    device: options.Device = None,
-    engine: options.Engine = None,
-    db_bench: options.DbBench = None,
-    interpolate: options.Interpolate = None,
-    space: options.Space = None,
-    objective: options.Objectives = None,
-    constraint: options.Constraints = None,
-    scale: options.Scale = None,
-    budget: options.Budget = None,
-    memory: options.Memory = None,
-    ledger: options.Ledger = None,
+    given: Given,
     executor: options.Executor = None,
     address: options.Address = None,
-    study: Annotated[str | None, typer.Option(metavar="NAME", help="What to call the comparison.")] = None,
-    seed: options.Seed = None,
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Where report.html goes.")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would take, and stop.")] = False,
+    dry_run: options.DryRun = False,
     json: options.Json = False,
 ) -> None:
     """Compare tuners: equal budgets, paired seeds, verified results, one report."""
-    given: dict[str, Any] = {
-        "tuners": split_choices(tuners),
-        "settings": settings,
-        "seeds": seeds,
-        "device": device,
-        "engine": engine,
-        "db_bench": db_bench,
-        "interpolate": interpolate,
-        "space": space,
-        "objective": options.one_or_several(objective),
-        "constraints": constraint or None,
-        "scale": scale,
-        "budget": budget,
-        "memory": memory,
-        "ledger": ledger,
-        "study": study,
-        "seed": seed,
-        "out": out,
-    }
-    estimate = api.estimate_comparison(**given)
+    prepared = api.prepare_comparison(split_choices(tuners), settings, seeds, **given)
+    estimate = prepared.estimate()
     if dry_run:
         show_result(estimate, json, research_tables.print_comparison_estimate)
         return
-    given["study"] = estimate["study"]
-
     with announced(estimate, json, research_tables.print_comparison_estimate) as display:
-        compared = api.compare(executor=executor, address=address, observer=display, **given)
-    show_result(compared, json, research_tables.print_comparison)
+        found = prepared.run(executor=executor, address=address, observer=display)
+    show_result(found, json, research_tables.print_comparison)
 
 
 @app.command()

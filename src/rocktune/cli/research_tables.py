@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.table import Table
 
 from rocktune.cli.tables import print_notes, table
+from rocktune.outcome import Interval
 from rocktune.report import comparison, findings
 from rocktune.units import format_seconds
 
@@ -102,11 +103,10 @@ def _ranks(found: Mapping[str, Any]) -> Table:
 def _pairs(found: Mapping[str, Any]) -> Table:
     made = table("tuner", "other", "ratio", "wins · ties · losses", numbers=("ratio",))
     for pair in found["pairs"]:
-        interval = findings.format_ratio_interval(pair["ratio"])
+        ratio = Interval(**pair["ratio"])
+        interval = findings.format_ratio_interval(ratio)
         counts = f"{pair['wins']} · {pair['ties']} · {pair['losses']}"
-        made.add_row(
-            pair["tuner"], pair["other"], f"{findings.format_ratio(pair['ratio'])} ({interval})", counts
-        )
+        made.add_row(pair["tuner"], pair["other"], f"{findings.format_ratio(ratio)} ({interval})", counts)
     return made
 
 

@@ -8,6 +8,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from rocktune.outcome import NOT_MEASURED, FrontPoint, Interval, OptionEffect, Outcome
 from rocktune.report import findings
 from rocktune.report.figures import SIDES
 from rocktune.report.memory import memory_rows, memory_sentence
@@ -100,7 +101,7 @@ def print_notes(console: Console, answer: Mapping[str, Any]) -> None:
         console.print(line, soft_wrap=True, markup=False, highlight=False)
 
 
-def print_outcome(console: Console, outcome: Mapping[str, Any]) -> None:
+def print_outcome(console: Console, outcome: Outcome) -> None:
     """Prints what a study found: ratio, comparison, options, files, how to repeat it, what to know."""
     console.print()
     console.print(findings.headline(outcome), style="bold", soft_wrap=True)
@@ -108,35 +109,39 @@ def print_outcome(console: Console, outcome: Mapping[str, Any]) -> None:
     console.print()
     console.print(_comparison(outcome))
     console.print()
-    if outcome.get("front"):
-        console.print(_front(outcome["front"]))
+    if outcome.front:
+        console.print(_front(outcome.front))
         console.print()
-    if outcome.get("options_that_matter"):
-        console.print(_options(outcome["options_that_matter"]))
+    if outcome.options_that_matter:
+        console.print(_options(outcome.options_that_matter))
         console.print()
-    named = (("OPTIONS file", "options_file"), ("Report", "report"), ("Again with", "command"))
-    for label, name in named:
-        if outcome.get(name):
-            console.print(f"{label + ':':<14}{outcome[name]}", soft_wrap=True)
-    for line in filter(None, (memory_sentence(outcome), *(outcome.get("own_options_notes") or ()))):
+    named = (
+        ("OPTIONS file", outcome.options_file),
+        ("Report", outcome.report),
+        ("Again with", outcome.command),
+    )
+    for label, text in named:
+        if text:
+            console.print(f"{label + ':':<14}{text}", soft_wrap=True)
+    for line in filter(None, (memory_sentence(outcome), *outcome.own_options_notes)):
         console.print(line, soft_wrap=True, markup=False, highlight=False)
     for line in findings.advice(outcome):
         console.print(f"\nNote: {line}".replace("`", ""), style="dim")
 
 
-def _comparison(outcome: Mapping[str, Any]) -> Table:
+def _comparison(outcome: Outcome) -> Table:
     """The three configurations side by side, with 95% intervals, and the ratios to the best."""
-    sides = [side for side in SIDES if outcome.get(side)]
+    sides = outcome.sides
     heads = [SIDES[side] for side in sides]
     made = table("", *heads, numbers=heads)
     for field in _COMPARED:
-        intervals = [outcome[side].get(field) for side in sides]
+        intervals = [side.figure(field) for side in sides.values()]
         unit = findings.field_unit(field)
         label = findings.field_label(field) + (f", {unit}" if unit in ("operations/s", "µs") else "")
         made.add_row(label, *map(_with_interval, intervals))
     ratios = {
-        "baseline": outcome.get("ratio_to_baseline"),
-        "rocksdb_defaults": outcome.get("ratio_to_rocksdb_defaults"),
+        "baseline": outcome.ratio,
+        "rocksdb_defaults": outcome.ratio_to_rocksdb_defaults or NOT_MEASURED,
     }
     made.add_row("tuned over it", *(_ratio(ratios[side]) if side in ratios else "" for side in sides))
     for label, texts in memory_rows(outcome):
@@ -144,33 +149,32 @@ def _comparison(outcome: Mapping[str, Any]) -> Table:
     return made
 
 
-def _front(points: Sequence[Mapping[str, Any]]) -> Table:
+def _front(points: Sequence[FrontPoint]) -> Table:
     """The Pareto front's points, with the figures that the objectives and constraints are about."""
-    fields = [name for name, value in points[0].items() if isinstance(value, float)]
+    fields = list(points[0].figures)
     heads = ["point of the front", *map(findings.field_label, fields)]
     made = table(*heads, numbers=heads)
     for number, point in enumerate(points, 1):
-        made.add_row(str(number), *(findings.format_field(field, point[field]) for field in fields))
+        made.add_row(str(number), *(findings.format_field(field, point.figures[field]) for field in fields))
     return made
 
 
-def _with_interval(interval: findings.Interval | None) -> str:
-    return f"{findings.format_number((interval or {}).get('value'))}\n{findings.format_interval(interval)}"
+def _with_interval(interval: Interval) -> str:
+    return f"{findings.format_number(interval.value)}\n{findings.format_interval(interval)}"
 
 
-def _ratio(interval: findings.Interval | None) -> str:
+def _ratio(interval: Interval) -> str:
     return f"{findings.format_ratio(interval)}\n{findings.format_ratio_interval(interval)}"
 
 
-def _options(changes: Sequence[Mapping[str, Any]]) -> Table:
+def _options(changes: Sequence[OptionEffect]) -> Table:
     """The options that changed, with the effect of each and its 95% interval."""
     made = table("option", "from → to", "effect", "verdict", numbers=("effect",))
     made.columns[0].no_wrap = made.columns[2].no_wrap = True
     for change in changes:
-        name = str(change["option"])
-        values = (findings.format_option(name, change[end]) for end in ("from", "to"))
-        effect = _ratio(change.get("effect_ratio"))
-        made.add_row(name, " → ".join(values), effect, findings.option_verdict(change))
+        values = (findings.format_option(change.option, value) for value in (change.before, change.after))
+        effect = _ratio(change.effect_ratio)
+        made.add_row(change.option, " → ".join(values), effect, findings.option_verdict(change))
     return made
 
 
@@ -181,7 +185,7 @@ def print_study(console: Console, study: Mapping[str, Any]) -> None:
     facts.pop("outcome", None)
     print_facts(console, facts)
     if outcome:
-        print_outcome(console, outcome)
+        print_outcome(console, Outcome.from_json(outcome))
     else:
         console.print(f"\nNot finished. To go on: rocktune resume {study['study']}", soft_wrap=True)
 

@@ -1,8 +1,6 @@
 """Every target that a study can be exported to: one file each, and one line below."""
 
 import re
-from collections.abc import Mapping
-from typing import Any
 
 from rocktune.errors import UserError, unknown_name
 from rocktune.export import (
@@ -20,6 +18,7 @@ from rocktune.export import (
 from rocktune.export.target import Found
 from rocktune.export.values import NotExpressibleError
 from rocktune.ledger import StudyRecord
+from rocktune.outcome import Outcome
 from rocktune.space import OptionMaps, block_cache_in, merged_options
 from rocktune.space.options import OWN_SECTIONS
 
@@ -45,9 +44,7 @@ def export_targets() -> dict[str, str]:
     return {name: target.summary for name, target in _TARGETS.items()}
 
 
-def export_study(
-    target: str, study: StudyRecord, outcome: Mapping[str, Any], point: int | None = None
-) -> str:
+def export_study(target: str, study: StudyRecord, outcome: Outcome, point: int | None = None) -> str:
     """Returns a configuration of a finished study in a target's form, at full size: the recommended one.
 
     Args:
@@ -101,34 +98,35 @@ def _rocksdb_version(study: StudyRecord) -> str:
     return version[1] + (version[2] or ".0")
 
 
-def _chosen(study: StudyRecord, outcome: Mapping[str, Any]) -> tuple[OptionMaps, tuple[str, ...]]:
+def _chosen(study: StudyRecord, outcome: Outcome) -> tuple[OptionMaps, tuple[str, ...]]:
     """Returns the recommended configuration's options and what to say of them."""
-    recommended = str(outcome.get("recommended", "baseline"))
-    side = outcome.get(recommended)
-    if not side:
+    side = outcome.sides.get(outcome.recommended)
+    if side is None:
         raise UserError(f"study '{study.name}' has no configuration to export")
     what = (
-        "the tuned configuration" if recommended == "best" else "the baseline, for no gain over it was proven"
+        "the tuned configuration"
+        if outcome.recommended == "best"
+        else "the baseline, for no gain over it was proven"
     )
-    return side["options"], (
+    return side.options, (
         f"rocktune study '{study.name}': {what}",
-        f"Tuned over baseline, {outcome.get('objective')}: {_proof(outcome)}",
+        f"Tuned over baseline, {outcome.objective}: {_proof(outcome)}",
         _measured_with(study),
     )
 
 
-def _point(study: StudyRecord, outcome: Mapping[str, Any], point: int) -> tuple[OptionMaps, tuple[str, ...]]:
+def _point(study: StudyRecord, outcome: Outcome, point: int) -> tuple[OptionMaps, tuple[str, ...]]:
     """Returns a front's point's options and what to say of them."""
-    front = outcome.get("front") or []
+    front = outcome.front
     if not front:
         raise UserError(f"study '{study.name}' has no front; it sought one objective")
     if not 1 <= point <= len(front):
         raise UserError(f"point: {point} is none of the front's, 1 to {len(front)}")
     chosen = front[point - 1]
-    figures = (f"{name} {value:.4g}" for name, value in chosen.items() if isinstance(value, float))
-    return chosen["options"], (
+    figures = (f"{name} {value:.4g}" for name, value in chosen.figures.items() if value is not None)
+    return chosen.options, (
         f"rocktune study '{study.name}': point {point} of {len(front)} of the Pareto front",
-        f"It measured {', '.join(figures)}, {_where(outcome.get('search_scale'))}",
+        f"It measured {', '.join(figures)}, {_where(outcome.search_scale)}",
         _measured_with(study),
     )
 
@@ -137,16 +135,15 @@ def _measured_with(study: StudyRecord) -> str:
     return f"Measured with {study.engine_version}; the values here are those for full size"
 
 
-def _where(scale: Any) -> str:
+def _where(scale: str | None) -> str:
     return "at full size" if scale == "1" else f"on a {scale} model"
 
 
-def _proof(outcome: Mapping[str, Any]) -> str:
-    ratio = outcome.get("ratio_to_baseline") or {}
-    value, low, high = (ratio.get(name) for name in ("value", "low", "high"))
+def _proof(outcome: Outcome) -> str:
+    value, low, high = outcome.ratio.value, outcome.ratio.low, outcome.ratio.high
     if value is None:
         return "not measured"
     interval = (
         f"95% interval {low:.3f} to {high:.3f}" if low is not None and high is not None else "no interval"
     )
-    return f"{value:.3f} times better ({interval}), proven {_where(outcome.get('verified_at_scale'))}"
+    return f"{value:.3f} times better ({interval}), proven {_where(outcome.verified_at_scale)}"

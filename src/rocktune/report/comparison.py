@@ -9,6 +9,7 @@ import numpy as np
 from rocktune.analysis import ComparedRun
 from rocktune.analysis.comparing import near_best_times
 from rocktune.objective import Objective
+from rocktune.outcome import Interval
 from rocktune.report import findings
 from rocktune.report.document import document
 from rocktune.report.figures import Figure, axes
@@ -51,9 +52,9 @@ def headline(found: Mapping[str, Any]) -> str:
         return "Nothing to compare yet"
     first, second = list(found["tuners"])[:2]
     pair = next(pair for pair in found["pairs"] if {pair["tuner"], pair["other"]} == {first, second})
-    low = pair["ratio"]["low"]
-    if low is not None and low > 1:
-        return f"{first} was best; {second} came next, {findings.format_ratio(pair['ratio'])} behind"
+    ratio = Interval(**pair["ratio"])
+    if ratio.low is not None and ratio.low > 1:
+        return f"{first} was best; {second} came next, {findings.format_ratio(ratio)} behind"
     return f"{first} ranked first, but is not told from {second}"
 
 
@@ -192,15 +193,16 @@ def near_best_figure(runs: Sequence[ComparedRun]) -> Figure:
 
 
 def _pairs(found: Mapping[str, Any]) -> str:
-    pairs = [pair for pair in found["pairs"] if pair["ratio"]["value"] is not None]
+    pairs = [(pair, Interval(**pair["ratio"])) for pair in found["pairs"]]
+    pairs = [(pair, ratio) for pair, ratio in pairs if ratio.value is not None]
     if not pairs:
         return ""
-    ends = axis_ends([pair["ratio"] for pair in pairs])
+    ends = axis_ends([ratio for _, ratio in pairs])
     rows = "".join(
         f"<tr><td>{escape(pair['tuner'])}</td><td>{escape(pair['other'])}</td>"
-        f'<td class="number">{findings.format_ratio(pair["ratio"])}</td><td>{track(pair["ratio"], ends)}</td>'
+        f'<td class="number">{findings.format_ratio(ratio)}</td><td>{track(ratio, ends)}</td>'
         f'<td class="number">{pair["wins"]} · {pair["ties"]} · {pair["losses"]}</td></tr>'
-        for pair in pairs
+        for pair, ratio in pairs
     )
     return (
         '<section><h2>One against the other</h2>\n<p class="note">The ratio of the verified results of equal '

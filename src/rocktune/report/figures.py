@@ -13,6 +13,7 @@ import numpy as np
 
 from rocktune.ledger import TrialRecord
 from rocktune.objective import objective_named
+from rocktune.outcome import Outcome
 from rocktune.report.findings import field_label, field_unit, primary_field
 from rocktune.trial import Configuration, Measurement
 
@@ -33,23 +34,20 @@ _DASHES = {"best": "solid", "baseline": "dash", "rocksdb_defaults": "dot"}
 _TAILS = {"p50": "p50", "p95": "p95", "p99": "p99", "p999": "p99.9"}
 
 
-def proof_phase(outcome: Mapping[str, Any]) -> str:
+def proof_phase(outcome: Outcome) -> str:
     """Returns the phase whose runs the outcome's figures come from: the study's own proof, or a later one."""
-    scale = outcome.get("verified_at_scale")
-    return "prove" if scale == outcome.get("search_scale") else f"verify {scale}"
+    scale = outcome.verified_at_scale
+    return "prove" if scale == outcome.search_scale else f"verify {scale}"
 
 
-def proof_runs(outcome: Mapping[str, Any], trials: Sequence[TrialRecord]) -> dict[str, list[Measurement]]:
+def proof_runs(outcome: Outcome, trials: Sequence[TrialRecord]) -> dict[str, list[Measurement]]:
     """Returns the measurements of the proof by side (keys of `SIDES`), in the order of measuring."""
     runs: dict[str, list[Measurement]] = {}
     phase = proof_phase(outcome)
-    for side in SIDES:
-        if outcome.get(side) is None:
-            continue
-        key = Configuration(outcome[side]["configuration"]).key
-        found = _measured(trials, (phase,), key)
+    for name, side in outcome.sides.items():
+        found = _measured(trials, (phase,), Configuration(side.configuration).key)
         if found:
-            runs[side] = found
+            runs[name] = found
     return runs
 
 
@@ -68,7 +66,7 @@ def median_figure(runs: Sequence[Measurement], field: str) -> float:
     return float(np.median(defined)) if defined else math.nan
 
 
-def search_progress(outcome: Mapping[str, Any], trials: Sequence[TrialRecord]) -> Figure | None:
+def search_progress(outcome: Outcome, trials: Sequence[TrialRecord]) -> Figure | None:
     """Every search trial and the best so far, over seconds of measuring, as multiples of the baseline.
 
     Young stores are faster than old ones, so each trial is divided by the baseline at the nearest age.
@@ -138,14 +136,14 @@ def _search_points(field: str, trials: Sequence[TrialRecord]) -> tuple[list[floa
     return at_s, ratios, hovers
 
 
-def throughput_series(outcome: Mapping[str, Any], trials: Sequence[TrialRecord]) -> Figure | None:
+def throughput_series(outcome: Outcome, trials: Sequence[TrialRecord]) -> Figure | None:
     """Throughput over a run's age: the proof's three sides, and the other finalists thin behind them.
 
     Returns:
         None when no series was recorded.
     """
     runs = proof_runs(outcome, trials)
-    shown = {Configuration(outcome[side]["configuration"]).key for side in runs}
+    shown = {Configuration(outcome.sides[side].configuration).key for side in runs}
     traces = [
         _series_trace(_series(found), "Other finalists", "muted", "solid", 1.2) | {"legendgroup": "finalists"}
         for found in (_finalists(trials, shown) if proof_phase(outcome) == "prove" else ())
@@ -265,7 +263,7 @@ def _bytes_per_operation(runs: Sequence[Measurement], cause: str) -> float:
     return round(float(np.median(ratios)), 1) if ratios else 0.0
 
 
-def arms_map(arms: Sequence[Mapping[str, Any]], outcome: Mapping[str, Any]) -> Figure | None:
+def arms_map(arms: Sequence[Mapping[str, Any]], outcome: Outcome) -> Figure | None:
     """Dremel's arms as a map: two features' buckets down, two across; colour is the best result of the arm.
 
     Args:

@@ -1,16 +1,11 @@
-"""What an outcome says, in sentences and formatted numbers that the page and the terminal share.
-
-An outcome is the dictionary that `rocktune.tune` returns and the ledger keeps. An interval is a mapping
-with `value`, `low` and `high`, of which any may be None (not defined).
-"""
+"""What an outcome says, in sentences and formatted numbers that the page and the terminal share."""
 
 import math
 from collections.abc import Mapping
 from typing import Any
 
+from rocktune.outcome import FrontPoint, Interval, OptionEffect, Outcome
 from rocktune.units import format_bytes
-
-Interval = Mapping[str, Any]
 
 UNKNOWN = "–"
 """Stands for a number that is not known."""
@@ -50,9 +45,9 @@ _TRUSTED_DIVISOR = 4
 _SIZE_HINTS = ("_size", "_bytes", "_base", "block_cache", "_limit")
 
 
-def primary_field(outcome: Mapping[str, Any]) -> str:
+def primary_field(outcome: Outcome) -> str:
     """Returns the measurement field in which the outcome's ratios are stated."""
-    objective = str(outcome.get("objective", "")).partition(",")[0]
+    objective = outcome.objective.partition(",")[0]
     return objective if objective in _FIELDS else "throughput_ops_s"
 
 
@@ -76,23 +71,23 @@ def format_number(value: float | None, digits: int = 3) -> str:
     return f"{round(value, places):,.{max(0, places)}f}".replace("-", "−")
 
 
-def format_interval(interval: Interval | None, digits: int = 3) -> str:
+def format_interval(interval: Interval, digits: int = 3) -> str:
     """Writes the 95% interval alone (`47,700 to 48,900`); a dash where it is not known."""
-    if not interval or interval.get("low") is None or interval.get("high") is None:
+    if interval.low is None or interval.high is None:
         return UNKNOWN
-    return f"{format_number(interval['low'], digits)} to {format_number(interval['high'], digits)}"
+    return f"{format_number(interval.low, digits)} to {format_number(interval.high, digits)}"
 
 
-def format_ratio(interval: Interval | None) -> str:
+def format_ratio(interval: Interval) -> str:
     """Writes a ratio (`1.57×`); a dash where it is not known."""
-    return _times(None if not interval else interval.get("value"))
+    return _times(interval.value)
 
 
-def format_ratio_interval(interval: Interval | None) -> str:
+def format_ratio_interval(interval: Interval) -> str:
     """Writes a ratio's 95% interval (`1.53× to 1.61×`); a dash where it is not known."""
-    if not interval or interval.get("low") is None or interval.get("high") is None:
+    if interval.low is None or interval.high is None:
         return UNKNOWN
-    return f"{_times(interval['low'])} to {_times(interval['high'])}"
+    return f"{_times(interval.low)} to {_times(interval.high)}"
 
 
 def _times(ratio: float | None) -> str:
@@ -130,68 +125,60 @@ def format_field(field: str, value: float | None) -> str:
     return f"{100 * value:.1f}%" if field_unit(field) == "share" else format_number(value)
 
 
-def option_verdict(change: Mapping[str, Any]) -> str:
+def option_verdict(change: OptionEffect) -> str:
     """Returns what the ablation says of a changed option, and whether it stands in the OPTIONS file."""
-    known = {"helps": "helps", "harms": "does harm", "undecided": "no measurable effect"}
-    said = known.get(str(change.get("verdict")), "helps" if change.get("matters") else "no measurable effect")
-    together = change.get("together_with") or []
+    said = {"helps": "helps", "harms": "does harm"}.get(change.verdict, "no measurable effect")
+    together = change.together_with
     if together:
-        names = (
-            ", ".join(map(str, together)) if len(together) <= _NAMED_AT_MOST else f"{len(together)} others"
-        )
+        names = ", ".join(together) if len(together) <= _NAMED_AT_MOST else f"{len(together)} others"
         said += f", together with {names}"
-    return said if change.get("kept", True) else f"{said}; left out"
+    return said if change.kept else f"{said}; left out"
 
 
-def scale_phrase(outcome: Mapping[str, Any]) -> str:
+def scale_phrase(outcome: Outcome) -> str:
     """Returns at which size the ratio was proven: `on a 1/64 model`, `at full size`."""
-    scale = str(outcome.get("verified_at_scale") or outcome.get("search_scale") or "1")
+    scale = outcome.verified_at_scale or outcome.search_scale
     return "at full size" if scale == "1" else f"on a {scale} model"
 
 
-def is_proven(outcome: Mapping[str, Any]) -> bool:
+def is_proven(outcome: Outcome) -> bool:
     """Returns whether the ratio's whole interval lies above 1."""
-    low = (outcome.get("ratio_to_baseline") or {}).get("low")
-    return low is not None and low > 1 and outcome.get("recommended") == "best"
+    low = outcome.ratio.low
+    return low is not None and low > 1 and outcome.recommended == "best"
 
 
-def constraints_phrase(outcome: Mapping[str, Any]) -> str:
+def constraints_phrase(outcome: Outcome) -> str:
     """Returns the constraints as people write them, with "and" between them."""
-    return " and ".join(outcome.get("constraints") or ())
+    return " and ".join(outcome.constraints)
 
 
-def alone_keeps_constraints(outcome: Mapping[str, Any]) -> bool:
+def alone_keeps_constraints(outcome: Outcome) -> bool:
     """Returns whether the tuned configuration keeps the constraints and the baseline does not."""
-    best, baseline = (outcome.get(side) or {} for side in ("best", "baseline"))
-    kept = bool(best.get("keeps_constraints", True))
-    return kept and outcome.get("recommended") == "best" and not baseline.get("keeps_constraints", True)
+    kept = outcome.best is not None and outcome.best.keeps_constraints
+    return kept and outcome.recommended == "best" and not outcome.baseline.keeps_constraints
 
 
-def headline(outcome: Mapping[str, Any]) -> str:
+def headline(outcome: Outcome) -> str:
     """Returns the result as one sentence that needs no knowledge of RocksDB or statistics."""
-    if outcome.get("nearest_miss"):
+    if outcome.nearest_miss:
         return f"No feasible configuration found: none keeps {constraints_phrase(outcome)}"
     if alone_keeps_constraints(outcome):
         kept = constraints_phrase(outcome)
         return f"Keeps {kept}, which {baseline_name(outcome)} does not, {scale_phrase(outcome)}"
-    ratio, field, where = (
-        outcome.get("ratio_to_baseline") or {},
-        primary_field(outcome),
-        scale_phrase(outcome),
-    )
-    if not (outcome.get("best") or {}).get("keeps_constraints", True):
+    ratio, field, where = outcome.ratio.value, primary_field(outcome), scale_phrase(outcome)
+    if outcome.best is not None and not outcome.best.keeps_constraints:
         return f"Nothing proven to keep {constraints_phrase(outcome)}, {scale_phrase(outcome)}"
-    if is_proven(outcome):
+    if ratio is not None and is_proven(outcome):
         larger = field == "throughput_ops_s"
-        change = ratio["value"] - 1 if larger else 1 - 1 / ratio["value"]
+        change = ratio - 1 if larger else 1 - 1 / ratio
         amount = f"{100 * change:.{0 if change >= 0.1 else 1}f}% {'more' if larger else 'less'}"
         return f"{amount} {field_label(field)} than {baseline_name(outcome)}, {where}"
-    if ratio.get("value") is None:
+    if ratio is None:
         return "Nothing could be compared with the baseline"
     return f"No proven gain over {baseline_name(outcome)}, {where}"
 
 
-def ratio_phrase(outcome: Mapping[str, Any]) -> str:
+def ratio_phrase(outcome: Outcome) -> str:
     """Returns what the ratio is a ratio of, to be read after it (`the throughput of the baseline`)."""
     field = primary_field(outcome)
     if field == "throughput_ops_s":
@@ -199,17 +186,16 @@ def ratio_phrase(outcome: Mapping[str, Any]) -> str:
     return f"lower {field_label(field)} than {baseline_name(outcome)}"
 
 
-def baseline_name(outcome: Mapping[str, Any]) -> str:
+def baseline_name(outcome: Outcome) -> str:
     """Returns what the baseline is, in words."""
-    source = (outcome.get("baseline") or {}).get("source")
-    return _BASELINES.get(str(source), "the baseline configuration")
+    return _BASELINES.get(outcome.baseline.source, "the baseline configuration")
 
 
-def verdict(outcome: Mapping[str, Any]) -> str:
+def verdict(outcome: Outcome) -> str:
     """Returns what to do and why, with the interval, in two or three sentences."""
-    if outcome.get("nearest_miss"):
-        return _missed(outcome)
-    ratio = outcome.get("ratio_to_baseline") or {}
+    if outcome.nearest_miss:
+        return _missed(outcome, outcome.nearest_miss)
+    ratio = outcome.ratio
     measured = f"{format_ratio(ratio)} {ratio_phrase(outcome)} (95% interval {format_ratio_interval(ratio)})"
     if alone_keeps_constraints(outcome):
         return (
@@ -218,14 +204,14 @@ def verdict(outcome: Mapping[str, Any]) -> str:
         )
     if is_proven(outcome):
         return f"Use the tuned configuration. With workload seeds unseen by the search it reached {measured}."
-    if not (outcome.get("best") or {}).get("keeps_constraints", True):
+    if outcome.best is not None and not outcome.best.keeps_constraints:
         return (
             f"Keep the baseline. The best configuration found kept {constraints_phrase(outcome)} in the "
             f"search, but not in the fresh runs of the proof. A larger budget may find one that does."
         )
-    if ratio.get("value") is None:
+    if ratio.value is None:
         return "Keep the baseline. No configuration could be compared with it."
-    if (ratio.get("low") or 0) <= 1 <= (ratio.get("high") or math.inf):
+    if (ratio.low or 0) <= 1 <= (ratio.high or math.inf):
         return (
             f"Keep the baseline. The best configuration found reached {measured}. The interval contains 1, "
             f"so the difference may be chance. A larger budget may find and prove more."
@@ -233,11 +219,11 @@ def verdict(outcome: Mapping[str, Any]) -> str:
     return f"Keep the baseline. The best configuration found reached only {measured}."
 
 
-def _missed(outcome: Mapping[str, Any]) -> str:
+def _missed(outcome: Outcome, nearest: FrontPoint) -> str:
     """Says which configuration came nearest to keeping the constraints."""
-    fields = {text.replace(">=", "<=").partition("<=")[0] for text in outcome.get("constraints") or ()}
+    fields = {text.replace(">=", "<=").partition("<=")[0] for text in outcome.constraints}
     figures = ", ".join(
-        f"{field_label(field)} {format_field(field, outcome['nearest_miss'].get(field))} {field_unit(field)}"
+        f"{field_label(field)} {format_field(field, nearest.figures.get(field))} {field_unit(field)}"
         for field in sorted(fields)
     )
     return (
@@ -250,39 +236,38 @@ def _divisor(scale: str) -> int:
     return int(scale.rpartition("/")[2] or 1)
 
 
-def advice(outcome: Mapping[str, Any]) -> list[str]:
+def advice(outcome: Outcome) -> list[str]:
     """Returns what a careful reader should know before acting, one or two sentences each."""
     lines = []
-    scale = str(outcome.get("verified_at_scale") or "")
+    scale = outcome.verified_at_scale or ""
     if scale != "1":
         lines.append(
             f"The ratio was proven {scale_phrase(outcome)} of the workload: sizes and keys were divided, the "
-            f"device was not. Prove it at full size with `rocktune verify {outcome.get('study')} --scale 1`. "
+            f"device was not. Prove it at full size with `rocktune verify {outcome.study} --scale 1`. "
             f"The exported files always hold the full-size values."
         )
-    busy_share = outcome.get("device_busy_share")
+    busy_share = outcome.device_busy_share
     if busy_share is not None and busy_share < _IDLE_BELOW and _divisor(scale) > _TRUSTED_DIVISOR:
         lines.append(
             f"The device was busy for {busy_share:.0%} of the time: the processor set the pace, and small "
             f"models flatter what lies in its caches. Prove the result on a larger one: `rocktune verify "
-            f"{outcome.get('study')} --scale 1/{_TRUSTED_DIVISOR}`."
+            f"{outcome.study} --scale 1/{_TRUSTED_DIVISOR}`."
         )
-    if outcome.get("assertions"):
+    if outcome.assertions:
         lines.append(
-            f"{outcome.get('engine')}: this is a debug build of RocksDB, so absolute numbers are lower than "
+            f"{outcome.engine}: this is a debug build of RocksDB, so absolute numbers are lower than "
             f"a release build's. `make rocksdb` builds a release."
         )
-    failed = {name: count for name, count in (outcome.get("trials") or {}).items() if name != "ok" and count}
+    failed = {name: count for name, count in outcome.trials.items() if name != "ok" and count}
     if failed:
         named = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in failed.items())
         lines.append(
             f"Some trials failed and count as such, never as numbers: {named}. The trials table says why."
         )
-    twins = outcome.get("twins")
-    if twins:
+    if outcome.twins:
         lines.append(
             f"RocksDB changes settings that it does not accept as they are, and small models come to its "
-            f"smallest sizes: {twins} of the trials opened the very store of an earlier one, and took its "
-            f"figures."
+            f"smallest sizes: {outcome.twins} of the trials opened the very store of an earlier one, and "
+            f"took its figures."
         )
     return lines

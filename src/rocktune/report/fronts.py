@@ -6,6 +6,7 @@ from typing import Any
 
 from rocktune.ledger import TrialRecord
 from rocktune.objective import Feasibility, objective_named
+from rocktune.outcome import FrontPoint, Outcome
 from rocktune.report import findings, sections
 from rocktune.report.figures import Figure, axes, field_title
 from rocktune.trial import Result
@@ -17,7 +18,7 @@ _ROLES = {
 }
 
 
-def section(outcome: Mapping[str, Any], trials: Sequence[TrialRecord]) -> str:
+def section(outcome: Outcome, trials: Sequence[TrialRecord]) -> str:
     """Returns the section about front and constraints, a figure and a table; empty where there are none."""
     fields = fields_of(outcome)
     if len(fields) < 2:
@@ -30,30 +31,30 @@ def section(outcome: Mapping[str, Any], trials: Sequence[TrialRecord]) -> str:
         short=True,
     )
     figure = sections.figure_section(
-        "The front" if outcome.get("front") else "Constraints",
+        "The front" if outcome.front else "Constraints",
         "Each trial of the search at its full age, in two figures. No point of the front is beaten in all "
         "objectives by another one; its points were measured afresh."
-        if outcome.get("front")
+        if outcome.front
         else "Each trial of the search at its full age: what it reached, and what it had to keep.",
         [scatter(outcome, trials)],
     )
     return figure + _table(outcome) + growth
 
 
-def fields_of(outcome: Mapping[str, Any]) -> list[str]:
+def fields_of(outcome: Outcome) -> list[str]:
     """Returns the fields of objectives and constraints; none for "balance" alone."""
-    objective = objective_named(str(outcome["objective"]), outcome.get("constraints") or ())
+    objective = objective_named(outcome.objective, outcome.constraints)
     return list(objective.all_fields) if objective.seeks_front or objective.constraints else []
 
 
-def scatter(outcome: Mapping[str, Any], trials: Sequence[TrialRecord]) -> Figure | None:
+def scatter(outcome: Outcome, trials: Sequence[TrialRecord]) -> Figure | None:
     """The search's trials in the plane of the first two fields, with front and baseline.
 
     Returns:
         None when the search measured nothing.
     """
     across, up = fields_of(outcome)[:2]
-    objective = objective_named(str(outcome["objective"]), outcome.get("constraints") or ())
+    objective = objective_named(outcome.objective, outcome.constraints)
     records = [record for record in trials if record.phase == "search" and record.measurement]
     if not records:
         return None
@@ -68,27 +69,24 @@ def scatter(outcome: Mapping[str, Any], trials: Sequence[TrialRecord]) -> Figure
         of_kind = [result for result in results if objective.feasibility(result) is feasibility]
         points = [(result.figure(across), result.figure(up)) for result in of_kind]
         traces.append(_points(points, name, role, symbol))
-    front = [(point[across], point[up]) for point in outcome.get("front") or ()]
+    front = [(point.figures[across], point.figures[up]) for point in outcome.front]
     traces.append(_points(front, "Front", "best", "circle") | {"mode": "lines+markers", "line": _LINE})
-    baseline = outcome.get("baseline") or {}
-    if baseline.get(across) and baseline.get(up):
-        point = (baseline[across]["value"], baseline[up]["value"])
-        traces.append(_points([point], "Baseline", "baseline", "diamond"))
+    baseline = (outcome.baseline.figure(across).value, outcome.baseline.figure(up).value)
+    traces.append(_points([baseline], "Baseline", "baseline", "diamond"))
     layout = axes(field_title(across), field_title(up)) | {"hovermode": "closest"}
     return {"data": [trace for trace in traces if trace["x"]], "layout": layout}
 
 
-def growth_of_front(outcome: Mapping[str, Any]) -> Figure | None:
+def growth_of_front(outcome: Outcome) -> Figure | None:
     """The hypervolume over seconds of measuring; None where no front was sought or nothing was found."""
-    points = (outcome.get("hypervolume") or {}).get("by_time")
-    if not points:
+    if outcome.hypervolume is None or not outcome.hypervolume.by_time:
         return None
     trace = {
         "type": "scatter",
         "mode": "lines",
         "name": "Hypervolume",
-        "x": [round(at_s, 3) for at_s, _ in points],
-        "y": [round(volume, 5) for _, volume in points],
+        "x": [round(at_s, 3) for at_s, _ in outcome.hypervolume.by_time],
+        "y": [round(volume, 5) for _, volume in outcome.hypervolume.by_time],
         "line": _LINE,
         "hovertemplate": "%{y:.3f} after %{x:,.4s} s<extra></extra>",
     }
@@ -108,15 +106,14 @@ def _points(points: Sequence[tuple[Any, Any]], name: str, role: str, symbol: str
     }
 
 
-def _table(outcome: Mapping[str, Any]) -> str:
-    front = outcome.get("front") or []
-    if not front:
+def _table(outcome: Outcome) -> str:
+    if not outcome.front:
         return ""
     fields = fields_of(outcome)
     heads = "".join(f'<th class="number">{escape(findings.field_label(field))}</th>' for field in fields)
-    baseline = (outcome.get("baseline") or {}).get("configuration") or {}
-    rows = "".join(_row(number, point, fields, baseline) for number, point in enumerate(front, 1))
-    export = f"rocktune export {outcome.get('study')} --to options-file --point NUMBER"
+    baseline = outcome.baseline.configuration
+    rows = "".join(_row(number, point, fields, baseline) for number, point in enumerate(outcome.front, 1))
+    export = f"rocktune export {outcome.study} --to options-file --point NUMBER"
     return (
         '<section><h2>Points of the front</h2>\n<p class="note">Take the one whose trade you want: '
         f"<code>{escape(export)}</code>. Proven above is the one that balances all objectives.</p>\n"
@@ -125,9 +122,10 @@ def _table(outcome: Mapping[str, Any]) -> str:
     )
 
 
-def _row(number: int, point: Mapping[str, Any], fields: Sequence[str], baseline: Mapping[str, Any]) -> str:
+def _row(number: int, point: FrontPoint, fields: Sequence[str], baseline: Mapping[str, Any]) -> str:
     cells = "".join(
-        f'<td class="number">{findings.format_field(field, point.get(field))}</td>' for field in fields
+        f'<td class="number">{findings.format_field(field, point.figures.get(field))}</td>'
+        for field in fields
     )
-    changes = findings.format_changes(point["configuration"], baseline)
+    changes = findings.format_changes(point.configuration, baseline)
     return f'<tr><td class="number">{number}</td>{cells}<td class="configuration">{escape(changes)}</td></tr>'

@@ -1,19 +1,19 @@
 """What a Bayesian search's models have learned: which knob drives what, and how tasks go together."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from html import escape
-from typing import Any
 
+from rocktune.outcome import LearnedModel, Outcome
 from rocktune.report import findings
 from rocktune.report.sections import breakable
 
 
-def section(outcome: Mapping[str, Any]) -> str:
+def section(outcome: Outcome) -> str:
     """Length scales of every knob, and correlations between tasks; empty for tuners without models."""
-    models = outcome.get("models") or []
-    if not models:
+    if not outcome.models:
         return ""
-    parts = "".join(_model(model, number, len(models)) for number, model in enumerate(models, 1))
+    count = len(outcome.models)
+    parts = "".join(_model(model, number, count) for number, model in enumerate(outcome.models, 1))
     return (
         '<section><h2>What the model learned</h2>\n<p class="note">The length scale is how far a knob has to '
         "move, in widths of its range as the model has bent it, before the model expects something else: the "
@@ -22,16 +22,16 @@ def section(outcome: Mapping[str, Any]) -> str:
     )
 
 
-def _model(model: Mapping[str, Any], number: int, of: int) -> str:
-    labels = [escape(findings.field_label(task)) for task in model["tasks"]]
+def _model(model: LearnedModel, number: int, of: int) -> str:
+    labels = [escape(findings.field_label(task)) for task in model.tasks]
     title = f"<h3>Cluster {number}: {', '.join(labels)}</h3>\n" if of > 1 else ""
-    scales = sorted(model["length_scales"].items(), key=lambda item: float(item[1]))
+    scales = sorted(model.length_scales.items(), key=lambda item: item[1])
     rows = "".join(
         f'<tr><td class="option"><code>{breakable(name)}</code></td>'
         f'<td class="number">{findings.format_number(scale)}</td></tr>'
         for name, scale in scales
     )
-    correlations = _correlations(labels, model.get("correlations") or [])
+    correlations = _correlations(labels, model.correlations)
     return (
         f'{title}<div class="scroll"><table><thead><tr><th>Knob</th><th class="number">Length scale</th></tr>'
         f"</thead><tbody>{rows}</tbody></table></div>\n{correlations}"

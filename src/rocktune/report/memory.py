@@ -1,9 +1,9 @@
 """The memory of the compared configurations: what each may take, and what it took in the proof."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from html import escape
-from typing import Any
 
+from rocktune.outcome import Memory, Outcome
 from rocktune.report import findings
 from rocktune.report.figures import SIDES
 from rocktune.units import format_bytes
@@ -22,41 +22,40 @@ _LIMITS = {
 }
 
 
-def memory_rows(outcome: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
+def memory_rows(outcome: Outcome) -> list[tuple[str, list[str]]]:
     """Returns a label and a text for each side, first what a side may take, then what it took.
 
     Sides are those of `SIDES` that the outcome has. Outcomes of older ledgers have no rows.
     """
-    sides = [outcome[side] for side in SIDES if outcome.get(side)]
-    if not any(side.get("memory") for side in sides):
+    sides = outcome.sides.values()
+    if not any(side.memory for side in sides):
         return []
-    rows = [(label, [_limit(side.get("memory"), name) for side in sides]) for name, label in _LIMITS.items()]
+    rows = [(label, [_limit(side.memory, name) for side in sides]) for name, label in _LIMITS.items()]
     for field, label in _MEASURED.items():
-        texts = [findings.format_field(field, (side.get(field) or {}).get("value")) for side in sides]
+        texts = [findings.format_field(field, side.figure(field).value) for side in sides]
         if set(texts) != {findings.UNKNOWN}:
             rows.append((f"{label} {findings.scale_phrase(outcome)}", texts))
     return rows
 
 
-def _limit(shares: Mapping[str, Any] | None, name: str) -> str:
-    if shares is None:
+def _limit(memory: Memory | None, name: str) -> str:
+    if memory is None:
         return "RocksDB's own" if name == "block_cache" else findings.UNKNOWN
-    value = shares[name]
     if name != "block_cache":
-        return format_bytes(value)
-    if value is None:
+        return format_bytes(getattr(memory, name))
+    cache = memory.block_cache
+    if cache is None:
         return "none"
-    settings = "".join(f", {setting}={text}" for setting, text in value["settings"].items())
-    kind = "LRU" if value["kind"] == "lru" else str(value["kind"]).replace("_", " ")
-    return f"{format_bytes(value['capacity_bytes'])} ({kind}{settings})"
+    settings = "".join(f", {setting}={text}" for setting, text in cache.settings.items())
+    kind = "LRU" if cache.kind == "lru" else cache.kind.replace("_", " ")
+    return f"{format_bytes(cache.capacity_bytes)} ({kind}{settings})"
 
 
-def memory_sentence(outcome: Mapping[str, Any]) -> str:
+def memory_sentence(outcome: Outcome) -> str:
     """Returns whether winner and baseline had equal memory, with the figures; "" where it is not known."""
-    shares = [(outcome.get(side) or {}).get("memory") for side in ("best", "baseline")]
-    if not all(shares):
+    if outcome.best is None or outcome.best.memory is None or outcome.baseline.memory is None:
         return ""
-    tuned, baseline = (int(share["total_bytes"]) for share in shares if share)
+    tuned, baseline = outcome.best.memory.total_bytes, outcome.baseline.memory.total_bytes
     if tuned == baseline:
         return f"Baseline and tuned configuration had equal memory: {format_bytes(tuned)} at full size."
     return (
@@ -65,15 +64,13 @@ def memory_sentence(outcome: Mapping[str, Any]) -> str:
     )
 
 
-def memory_section(outcome: Mapping[str, Any]) -> str:
+def memory_section(outcome: Outcome) -> str:
     """Returns the HTML section on memory; "" where nothing is known of it."""
     rows = memory_rows(outcome)
     if not rows:
         return ""
-    heads = "".join(
-        f'<th class="number">{escape(name)}</th>' for side, name in SIDES.items() if outcome.get(side)
-    )
-    notes = "".join(f"<li>{escape(note)}</li>" for note in outcome.get("own_options_notes") or ())
+    heads = "".join(f'<th class="number">{escape(SIDES[side])}</th>' for side in outcome.sides)
+    notes = "".join(f"<li>{escape(note)}</li>" for note in outcome.own_options_notes)
     return (
         f'<section><h2>Memory</h2>\n<p class="note">{escape(memory_sentence(outcome))} '
         "Measured values are means over the runs of the final proof.</p>\n"

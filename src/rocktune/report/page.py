@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from rocktune.ledger import StudyRecord, TrialRecord
+from rocktune.outcome import Outcome
 from rocktune.report import figures, fronts, learned, sections
 from rocktune.report.arms import arm_results
 from rocktune.report.document import document, write_document
@@ -12,16 +13,14 @@ from rocktune.report.findings import headline
 from rocktune.report.memory import memory_section
 
 
-def write_report(
-    path: Path, study: StudyRecord, outcome: Mapping[str, Any], trials: Sequence[TrialRecord]
-) -> None:
+def write_report(path: Path, study: StudyRecord, outcome: Outcome, trials: Sequence[TrialRecord]) -> None:
     """Writes the report of a study that has an outcome; see `render_report`. Replaces the file whole."""
     write_document(path, render_report(study, outcome, trials, arm_results(study, trials)))
 
 
 def render_report(
     study: StudyRecord,
-    outcome: Mapping[str, Any],
+    outcome: Outcome,
     trials: Sequence[TrialRecord],
     arms: Sequence[Mapping[str, Any]] = (),
 ) -> str:
@@ -29,7 +28,7 @@ def render_report(
 
     Args:
         study: name, spec, host and time.
-        outcome: what the study found (`Outcome.to_json()`).
+        outcome: what the study found.
         trials: every recorded trial, in order.
         arms: Dremel's arms, where that was the tuner (see `arms.arm_results`).
     """
@@ -48,7 +47,7 @@ def render_report(
 
 
 def _figures(
-    outcome: Mapping[str, Any],
+    outcome: Outcome,
     trials: Sequence[TrialRecord],
     runs: Mapping[str, Sequence[Any]],
     arms: Sequence[Mapping[str, Any]],

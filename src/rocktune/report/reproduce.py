@@ -6,9 +6,10 @@ from typing import Any
 
 from rocktune.device import device_names
 from rocktune.ledger import StudyRecord
+from rocktune.outcome import Outcome
 from rocktune.space import space_names
 from rocktune.spec_file import is_file_name
-from rocktune.units import format_bytes, format_scale, format_seconds, parse_bytes
+from rocktune.units import format_bytes, format_seconds, parse_bytes
 from rocktune.workload import workload_names
 
 Argument = tuple[str, str | bool]
@@ -27,17 +28,17 @@ def named(part: Any) -> str:
     return str(part.get("name", "")) if isinstance(part, Mapping) else str(part)
 
 
-def command_lines(study: StudyRecord, outcome: Mapping[str, Any]) -> list[str]:
+def command_lines(study: StudyRecord, outcome: Outcome) -> list[str]:
     """Returns the command that repeats the study under a new name."""
     spec = study.spec
     engine = spec.get("engine") or {}
     arguments = [*_conditions(spec, outcome), *_engine(engine)]
-    arguments.append(("--tuner", named(spec.get("tuner", outcome.get("tuner", "")))))
+    arguments.append(("--tuner", named(spec.get("tuner", outcome.tuner))))
     arguments += [
-        *(("--objective", field) for field in str(outcome.get("objective", "")).split(", ")),
-        *(("--constraint", text) for text in outcome.get("constraints") or ()),
+        *(("--objective", field) for field in outcome.objective.split(", ")),
+        *(("--constraint", text) for text in outcome.constraints),
         ("--budget", f"{spec['budget_s']:g}s" if spec.get("budget_s") else ""),
-        ("--seed", str(outcome.get("seed", ""))),
+        ("--seed", str(outcome.seed)),
         ("--study", f"{study.name}-again"),
     ]
     given = [
@@ -47,16 +48,16 @@ def command_lines(study: StudyRecord, outcome: Mapping[str, Any]) -> list[str]:
     return [f"{tune} \\", *(f"    {argument} \\" for argument in given[:-1]), f"    {given[-1]}"]
 
 
-def _conditions(spec: Mapping[str, Any], outcome: Mapping[str, Any]) -> list[Argument]:
+def _conditions(spec: Mapping[str, Any], outcome: Outcome) -> list[Argument]:
     """Returns what is measured; a table says all of it itself."""
     if (spec.get("engine") or {}).get("kind") == "recorded":
         return []
     return [
         *(
-            (f"--{part}", _as_given(named(spec.get(part, outcome.get(part, ""))), presets()))
+            (f"--{part}", _as_given(named(spec.get(part, getattr(outcome, part))), presets()))
             for part, presets in _PRESETS.items()
         ),
-        ("--scale", _scale_text(spec, outcome)),
+        ("--scale", outcome.search_scale),
         ("--memory", _exact_size(spec["memory_bytes"]) if spec.get("memory_bytes") else ""),
         ("--options-file", "OPTIONS" if spec.get("base_options") else ""),
     ]
@@ -78,36 +79,32 @@ def _exact_size(count: int) -> str:
     return written if parse_bytes(written) == count else str(count)
 
 
-def command_line(study: StudyRecord, outcome: Mapping[str, Any]) -> str:
+def command_line(study: StudyRecord, outcome: Outcome) -> str:
     """Returns the same command on one line."""
     return " ".join(line.strip().removesuffix(" \\") for line in command_lines(study, outcome))
 
 
-def facts(study: StudyRecord, outcome: Mapping[str, Any]) -> list[tuple[str, str]]:
+def facts(study: StudyRecord, outcome: Outcome) -> list[tuple[str, str]]:
     """Returns (what, value) for everything that the figures depend on, in the order of reading."""
     spec = study.spec
-    seconds = outcome.get("seconds") or {}
+    total_s = outcome.seconds.total
     phases = ", ".join(
-        f"{name} {format_seconds(value)}" for name, value in seconds.items() if name != "total" and value
+        f"{name} {format_seconds(value)}" for name, value in outcome.seconds if name != "total" and value
     )
     rows = [
         ("Study", study.name),
         ("Begun", study.created_at.strftime("%Y-%m-%d %H:%M UTC")),
         ("Host", study.host),
-        ("Engine", str(outcome.get("engine", ""))),
-        ("Workload", named(spec.get("workload", outcome.get("workload", "")))),
-        ("Device", named(spec.get("device", outcome.get("device", "")))),
-        ("Space", named(spec.get("space", outcome.get("space", "")))),
-        ("Tuner", named(spec.get("tuner", outcome.get("tuner", "")))),
-        ("Seed", str(outcome.get("seed", ""))),
-        ("Scale of the search", _scale_text(spec, outcome)),
-        ("Scale of the proof", str(outcome.get("verified_at_scale") or "")),
+        ("Engine", outcome.engine),
+        ("Workload", named(spec.get("workload", outcome.workload))),
+        ("Device", named(spec.get("device", outcome.device))),
+        ("Space", named(spec.get("space", outcome.space))),
+        ("Tuner", named(spec.get("tuner", outcome.tuner))),
+        ("Seed", str(outcome.seed)),
+        ("Scale of the search", outcome.search_scale),
+        ("Scale of the proof", outcome.verified_at_scale or ""),
         ("Memory budget", format_bytes(spec["memory_bytes"]) if spec.get("memory_bytes") else ""),
-        ("Time", format_seconds(seconds["total"]) + f" ({phases})" if seconds.get("total") else ""),
-        ("Ledger", str(outcome.get("ledger", ""))),
+        ("Time", f"{format_seconds(total_s)} ({phases})" if total_s else ""),
+        ("Ledger", outcome.ledger),
     ]
     return [(name, value) for name, value in rows if value]
-
-
-def _scale_text(spec: Mapping[str, Any], outcome: Mapping[str, Any]) -> str:
-    return str(outcome.get("search_scale") or format_scale(int(spec.get("scale", 1))))

@@ -7,6 +7,7 @@ from html import escape
 from typing import Any
 
 from rocktune.ledger import StudyRecord, TrialRecord
+from rocktune.outcome import Interval, OptionEffect, Outcome
 from rocktune.report import figures, findings
 from rocktune.report.reproduce import command_lines, facts, named
 from rocktune.trial import Measurement
@@ -22,11 +23,11 @@ _MEDIAN_FIELDS = (
 )
 
 
-def result(study: StudyRecord, outcome: Mapping[str, Any]) -> str:
+def result(study: StudyRecord, outcome: Outcome) -> str:
     """The headline, the ratio and where its intervals lie."""
-    parts = (study.name, outcome.get("workload"), outcome.get("device"), outcome.get("engine"))
+    parts = (study.name, outcome.workload, outcome.device, outcome.engine)
     kicker = " · ".join(escape(named(part)) for part in parts if part)
-    ratio = outcome.get("ratio_to_baseline")
+    ratio = outcome.ratio
     proven = " proven" if findings.is_proven(outcome) else ""
     return (
         "<header>\n<p "
@@ -38,12 +39,13 @@ def result(study: StudyRecord, outcome: Mapping[str, Any]) -> str:
     )
 
 
-def _strip(outcome: Mapping[str, Any]) -> str:
+def _strip(outcome: Outcome) -> str:
     """The two ratios as intervals on one axis, with the line at 1."""
-    rows = [("to the baseline", "ratio_to_baseline"), ("to RocksDB's defaults", "ratio_to_rocksdb_defaults")]
-    known = [
-        (label, outcome[name]) for label, name in rows if (outcome.get(name) or {}).get("value") is not None
+    rows = [
+        ("to the baseline", outcome.ratio_to_baseline),
+        ("to RocksDB's defaults", outcome.ratio_to_rocksdb_defaults),
     ]
+    known = [(label, ratio) for label, ratio in rows if ratio is not None and ratio.value is not None]
     ends = axis_ends([interval for _, interval in known])
     lines = "".join(
         f'<div class="row"><span class="label">{label}</span>{track(interval, ends)}'
@@ -54,25 +56,27 @@ def _strip(outcome: Mapping[str, Any]) -> str:
     return f'<div class="strip">{lines}{legend}</div>' if known else ""
 
 
-def axis_ends(intervals: Sequence[findings.Interval]) -> tuple[float, float]:
+def axis_ends(intervals: Sequence[Interval]) -> tuple[float, float]:
     """Returns the ends of an axis that holds 1, all values, and the intervals that do not go far beyond."""
-    values = [1.0] + [interval["value"] for interval in intervals if interval.get("value") is not None]
-    lows = [interval["low"] for interval in intervals if interval.get("low") is not None]
-    highs = [interval["high"] for interval in intervals if interval.get("high") is not None]
+    values = [1.0] + [interval.value for interval in intervals if interval.value is not None]
+    lows = [interval.low for interval in intervals if interval.low is not None]
+    highs = [interval.high for interval in intervals if interval.high is not None]
     left = max(min(values + lows), min(values) / _BEYOND)
     right = min(max(values + highs), max(values) * _BEYOND)
     margin = 0.08 * max(right - left, 0.1)
     return left - margin, right + margin
 
 
-def track(interval: findings.Interval, ends: tuple[float, float], idle: bool = False) -> str:
-    """Draws one interval on an axis from `ends[0]` to `ends[1]`; `idle` ones are grey."""
+def track(interval: Interval, ends: tuple[float, float], idle: bool = False) -> str:
+    """Draws one interval on an axis from `ends[0]` to `ends[1]`; `idle` ones are grey. "" without a value."""
+    if interval.value is None:
+        return ""
 
     def percent(value: float) -> float:
         return round(100 * (min(max(value, ends[0]), ends[1]) - ends[0]) / (ends[1] - ends[0]), 2)
 
-    value = interval["value"]
-    low, high = (value if end is None else end for end in (interval.get("low"), interval.get("high")))
+    value = interval.value
+    low, high = (value if end is None else end for end in (interval.low, interval.high))
     kind = " idle" if idle else ""
     return (
         f'<div class="track"><span class="one" style="left:{percent(1)}%"></span>'
@@ -82,12 +86,10 @@ def track(interval: findings.Interval, ends: tuple[float, float], idle: bool = F
     )
 
 
-def recommendation(outcome: Mapping[str, Any]) -> str:
+def recommendation(outcome: Outcome) -> str:
     """What to do, and what to know before."""
-    files = [("OPTIONS file", outcome.get("options_file")), ("This report", outcome.get("report"))]
-    listed = "".join(
-        f"<dt>{label}</dt><dd><code>{escape(str(path))}</code></dd>" for label, path in files if path
-    )
+    files = [("OPTIONS file", outcome.options_file), ("This report", outcome.report)]
+    listed = "".join(f"<dt>{label}</dt><dd><code>{escape(path)}</code></dd>" for label, path in files if path)
     lines = "".join(f"<li>{_with_code(line)}</li>" for line in findings.advice(outcome))
     return (
         f"<section><h2>What to do</h2>\n<p>{escape(findings.verdict(outcome))}</p>\n"
@@ -103,12 +105,12 @@ def _with_code(text: str) -> str:
     return "".join(f"<code>{piece}</code>" if place % 2 else piece for place, piece in enumerate(pieces))
 
 
-def options(outcome: Mapping[str, Any]) -> str:
+def options(outcome: Outcome) -> str:
     """Which options changed, which of them mattered, and what each does."""
-    changes = outcome.get("options_that_matter") or []
+    changes = outcome.options_that_matter
     if not changes:
         return ""
-    ends = axis_ends([change["effect_ratio"] for change in changes if change.get("effect_ratio")])
+    ends = axis_ends([change.effect_ratio for change in changes])
     rows = "".join(_option_row(change, ends) for change in changes)
     label = escape(findings.field_label(findings.primary_field(outcome)))
     return (
@@ -121,13 +123,11 @@ def options(outcome: Mapping[str, Any]) -> str:
     )
 
 
-def _option_row(change: Mapping[str, Any], ends: tuple[float, float]) -> str:
-    name = str(change["option"])
-    values = (escape(findings.format_option(name, change[end])) for end in ("from", "to"))
-    ratio = change.get("effect_ratio")
-    matters = bool(change.get("matters"))
+def _option_row(change: OptionEffect, ends: tuple[float, float]) -> str:
+    name, ratio, matters = change.option, change.effect_ratio, change.matters
+    values = (escape(findings.format_option(name, value)) for value in (change.before, change.after))
     effect = "–"
-    if ratio and ratio.get("value") is not None:
+    if ratio.value is not None:
         effect = (
             f"{findings.format_ratio(ratio)}{track(ratio, ends, idle=not matters)}"
             f'<span class="interval">{findings.format_ratio_interval(ratio)}</span>'
@@ -136,7 +136,7 @@ def _option_row(change: Mapping[str, Any], ends: tuple[float, float]) -> str:
     return (
         f'<tr><td class="option"><code>{breakable(name)}</code></td><td '
         f'class="change">{" → ".join(values)}</td><td>{effect}</td><td>{mark}</td><td '
-        f'class="effect">{escape(str(change.get("effect", "")))}</td></tr>'
+        f'class="effect">{escape(change.effect)}</td></tr>'
     )
 
 
@@ -145,17 +145,15 @@ def breakable(name: str) -> str:
     return escape(name).replace("_", "_<wbr>")
 
 
-def comparison(outcome: Mapping[str, Any], runs: Mapping[str, Sequence[Measurement]]) -> str:
+def comparison(outcome: Outcome, runs: Mapping[str, Sequence[Measurement]]) -> str:
     """The three configurations side by side in every figure that an expert looks for."""
-    sides = [side for side in figures.SIDES if outcome.get(side)]
-    if not sides:
-        return ""
+    sides = list(outcome.sides)
     heads = "".join(
         '<th class="number"><span class="swatch" '
         f'style="background:var(--{side})"></span>{figures.SIDES[side]}</th>'
         for side in sides
     )
-    rows = "".join(_interval_row(outcome, sides, field) for field in _INTERVAL_FIELDS)
+    rows = "".join(_interval_row(outcome, field) for field in _INTERVAL_FIELDS)
     rows += "".join(_median_row(runs, sides, field) for field in _MEDIAN_FIELDS if runs)
     return (
         '<section><h2>Side by side</h2>\n<p class="note">Mean and 95% interval where one is given, otherwise '
@@ -173,12 +171,12 @@ def _field_head(field: str) -> str:
     return f"<td>{escape(label[:1].upper() + label[1:])}{named_unit}</td>"
 
 
-def _interval_row(outcome: Mapping[str, Any], sides: Sequence[str], field: str) -> str:
+def _interval_row(outcome: Outcome, field: str) -> str:
     cells = ""
-    for side in sides:
-        interval = outcome[side].get(field) or {}
+    for side in outcome.sides.values():
+        interval = side.figure(field)
         cells += (
-            f'<td class="number">{findings.format_number(interval.get("value"))}'
+            f'<td class="number">{findings.format_number(interval.value)}'
             f'<span class="interval">{findings.format_interval(interval)}</span></td>'
         )
     return f"<tr>{_field_head(field)}{cells}</tr>"
@@ -219,7 +217,7 @@ def _plot(identifier: str, specification: figures.Figure, short: bool) -> str:
     )
 
 
-def trials(outcome: Mapping[str, Any], records: Sequence[TrialRecord]) -> str:
+def trials(outcome: Outcome, records: Sequence[TrialRecord]) -> str:
     """Every trial, folded by phase."""
     if not records:
         return ""
@@ -234,8 +232,8 @@ def trials(outcome: Mapping[str, Any], records: Sequence[TrialRecord]) -> str:
     )
 
 
-def _phase_block(outcome: Mapping[str, Any], phase: str, records: Sequence[TrialRecord]) -> str:
-    baseline = (outcome.get("baseline") or {}).get("configuration") or {}
+def _phase_block(outcome: Outcome, phase: str, records: Sequence[TrialRecord]) -> str:
+    baseline = outcome.baseline.configuration
     fields = ("throughput_ops_s", "read_latency_us_p99", "write_amplification")
     rows = "".join(_trial_row(record, baseline, fields) for record in records)
     failed = sum(1 for record in records if record.status != "ok")
@@ -268,7 +266,7 @@ def _trial_row(record: TrialRecord, baseline: Mapping[str, Any], fields: Sequenc
     )
 
 
-def reproduction(study: StudyRecord, outcome: Mapping[str, Any]) -> str:
+def reproduction(study: StudyRecord, outcome: Outcome) -> str:
     """How to do it again: command, versions, seed, host, device and scale."""
     commands = escape("\n".join(command_lines(study, outcome)))
     listed = "".join(

@@ -5,14 +5,14 @@ from rocktune.study.executors import Executor, LocalExecutor, crowding
 from rocktune.study.kinds import recorded_spec
 from rocktune.study.measuring.interrupt import StudyInterrupted
 from rocktune.study.measuring.observer import Observer
-from rocktune.study.proving.outcome import spent_s
+from rocktune.study.proving.outcome import recorded_outcome, spent_s
 from rocktune.study.recording import table_of
 from rocktune.study.specs.estimate import Estimate, estimate, verifying_s
 from rocktune.study.specs.problem import own_notes, space_of
 from rocktune.study.specs.request import StudyRequest, engine_names, make_request
 from rocktune.study.specs.resolving import resolve, resolve_sweep
 from rocktune.study.specs.spec import StudySpec, SweepSpec, VerificationSettings
-from rocktune.study.study import run_study, verify_study
+from rocktune.study.study import continue_study, run_study, verify_study
 from rocktune.study.sweep import run_sweep, runs_of, sweep_s
 
 __all__ = [
@@ -26,11 +26,13 @@ __all__ = [
     "StudySpec",
     "SweepSpec",
     "VerificationSettings",
+    "continue_study",
     "crowding",
     "engine_names",
     "estimate",
     "make_request",
     "own_notes",
+    "recorded_outcome",
     "recorded_spec",
     "resolve",
     "resolve_sweep",

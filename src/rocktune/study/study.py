@@ -10,6 +10,7 @@ from rocktune.engine import Engine, run_options
 from rocktune.errors import UserError
 from rocktune.ledger import Ledger, StudyRecord, default_ledger_url
 from rocktune.objective import Objective
+from rocktune.outcome import VERSION, OptionEffect, Outcome, Side, Verification
 from rocktune.space import Configuration, OptionMaps
 from rocktune.study import seeds
 from rocktune.study.executors import Executor, executor_of
@@ -36,7 +37,7 @@ BATCHES_PER_SCALE = 1_000_000
 
 def run_study(
     spec: StudySpec, engine: Engine | Executor, ledger: Ledger, observer: Observer | None = None
-) -> dict[str, Any]:
+) -> Outcome:
     """Runs a study, or goes on with the one of this specification, and returns its outcome.
 
     Ctrl-C ends it after the present trials; a second one ends it at once. Everything recorded stays.
@@ -49,15 +50,34 @@ def run_study(
         observer: is told what happens.
 
     Returns:
-        The outcome, as the ledger keeps it (docs/design/verification.md lists its fields).
+        The outcome, which the ledger has too.
 
     Raises:
         StudyInterrupted: Ctrl-C.
         UserError: the name belongs to a study with other settings, or another process runs it.
     """
     study = ledger.create_study(spec.name, spec.model_dump(mode="json"), engine.version)
+    return continue_study(spec, engine, ledger, study, observer)
+
+
+def continue_study(
+    spec: StudySpec,
+    engine: Engine | Executor,
+    ledger: Ledger,
+    study: StudyRecord,
+    observer: Observer | None = None,
+) -> Outcome:
+    """Runs a study that the ledger has, or what is left of it, and returns its outcome; see `run_study`.
+
+    Args:
+        spec: what to do.
+        engine: as for `run_study`.
+        ledger: as for `run_study`.
+        study: its record of this specification.
+        observer: as for `run_study`.
+    """
     with ledger.lock(study):
-        recorded = ledger.outcome(study)
+        recorded = outcome.recorded_outcome(ledger, study)
         if recorded is not None:
             return recorded
         return _Study(spec, executor_of(engine), ledger, study, observer).run()
@@ -65,7 +85,7 @@ def run_study(
 
 def verify_study(
     spec: StudySpec, engine: Engine | Executor, ledger: Ledger, scale: int, observer: Observer | None = None
-) -> dict[str, Any]:
+) -> Outcome:
     """Proves a finished study's winner again at another scale, and returns the outcome that takes it in.
 
     What is said on top of the outcome is the proof at the largest model; `verifications` has all of them.
@@ -83,12 +103,14 @@ def verify_study(
     """
     study = ledger.study(spec.name)
     with ledger.lock(study):
-        recorded = ledger.outcome(study)
-        if recorded is None or recorded["best"] is None:
+        recorded = outcome.recorded_outcome(ledger, study)
+        if recorded is None or recorded.best is None:
             raise UserError(
                 f"study '{spec.name}' has no winner to verify; 'rocktune resume {spec.name}' goes on"
             )
-        return _Study(spec, executor_of(engine), ledger, study, observer, scale).verify(recorded)
+        return _Study(spec, executor_of(engine), ledger, study, observer, scale).verify(
+            recorded, recorded.best
+        )
 
 
 class _Study:
@@ -121,7 +143,7 @@ class _Study:
         self._loop = Loop(
             executor,
             self._opening,
-            _Promise(self._objective),
+            _PrimaryScore(self._objective),
             ledger,
             study,
             self._observer,
@@ -133,7 +155,7 @@ class _Study:
                 f"This study began with {study.engine_version} and goes on with {executor.version}."
             )
 
-    def run(self) -> dict[str, Any]:
+    def run(self) -> Outcome:
         """Runs all phases."""
         try:
             with self._interrupt:
@@ -143,30 +165,27 @@ class _Study:
         except StopRequested:
             self._ledger.set_state(self._study, "interrupted")
             raise self._interrupted("resume", self._best.configuration, self._best.ratio) from None
-        self._ledger.set_outcome(self._study, result)
+        self._ledger.set_outcome(self._study, result.to_json())
         self._ledger.set_state(self._study, "finished")
         return result
 
-    def verify(self, recorded: dict[str, Any]) -> dict[str, Any]:
+    def verify(self, recorded: Outcome, best: Side) -> Outcome:
         """Runs the proof alone, of the recorded winner."""
-        winner, baseline = (Configuration(recorded[side]["configuration"]) for side in ("best", "baseline"))
+        winner, baseline = (Configuration(side.configuration) for side in (best, recorded.baseline))
         scale = format_scale(self._scale)
         try:
             with self._interrupt:
                 proof = self._prove(winner, baseline, f"verify {scale}")
         except StopRequested:
-            ratio = recorded["ratio_to_baseline"]["value"]
-            raise self._interrupted("verify", winner, ratio, f" --scale {scale}") from None
+            raise self._interrupted("verify", winner, recorded.ratio.value, f" --scale {scale}") from None
         finally:
             self._ledger.set_state(self._study, "finished")
         proven = outcome.proven(self._spec, proof, self._options, self._scale)
-        verifications = recorded["verifications"] | {proven["verified_at_scale"]: proven}
-        largest: str = min(verifications, key=lambda scale: int(scale.rpartition("/")[2]))
-        counted = outcome.counted(self._ledger, self._study)
-        result: dict[str, Any] = (
-            recorded | verifications[largest] | counted | {"verifications": verifications}
-        )
-        self._ledger.set_outcome(self._study, result)
+        verifications = recorded.verifications | {scale: proven}
+        largest = min(verifications, key=lambda scale: int(scale.rpartition("/")[2]))
+        found = verifications[largest].said() | self._counted() | {"verifications": verifications}
+        result = recorded.model_copy(update=found)
+        self._ledger.set_outcome(self._study, result.to_json())
         return result
 
     def _interrupted(
@@ -193,25 +212,40 @@ class _Study:
         search = tuner.search(self._problem, rng)
         self._loop.run("search", search, True, self._best.add, measures_twins=False)
 
-    def _verified(self) -> dict[str, Any]:
+    def _verified(self) -> Outcome:
         settings, objective, baseline = self._spec.verification, self._objective, self._problem.baseline
         count = settings.front_points if objective.seeks_front else settings.finalists
         best = finalists(self._best.results, objective, count)
         replicates, age_s = _replicates(seeds.PICK, settings.pick_runs), self._age_s(settings.age_s)
         picked = self._run("pick", pick(best, objective, replicates, age_s))
-        conditions = outcome.conditions(self._spec, self._executor, self._ledger)
         if picked.winner is None or not picked.keeps_constraints(objective):
-            found: dict[str, Any] = {"options_that_matter": [], "verifications": {}}
-            found |= outcome.unproven(self._spec, baseline, self._options)
+            proof = outcome.unproven(self._spec, baseline, self._options)
+            changes: tuple[OptionEffect, ...] = ()
         else:
-            found = self._pruned_and_proven(picked.winner)
-        found |= outcome.picked(picked, objective, self._options)
+            proof, changes = self._pruned_and_proven(picked.winner)
         searched = [record for record in self._ledger.trials(self._study) if record.phase == "search"]
-        found["hypervolume"] = hypervolume_over_time(searched, objective)
-        found["models"] = outcome.models(self._ledger, self._study)
-        return conditions | found | outcome.counted(self._ledger, self._study)
+        return Outcome(
+            version=VERSION,
+            **outcome.conditions(self._spec, self._executor, self._ledger).said(),
+            **proof.said(),
+            options_that_matter=changes,
+            verifications={} if proof.verified_at_scale is None else {proof.verified_at_scale: proof},
+            front=outcome.front_of(picked, objective, self._options),
+            nearest_miss=outcome.nearest_miss_of(picked, objective, self._options),
+            hypervolume=hypervolume_over_time(searched, objective),
+            models=outcome.models(self._ledger, self._study),
+            **self._counted(),
+        )
 
-    def _pruned_and_proven(self, winner: Configuration) -> dict[str, Any]:
+    def _counted(self) -> dict[str, Any]:
+        """Returns the fields of the outcome that count what was measured so far."""
+        return {
+            "seconds": outcome.seconds_of(self._ledger, self._study),
+            "trials": outcome.trials_of(self._ledger, self._study),
+            "twins": outcome.twins_of(self._ledger, self._study),
+        }
+
+    def _pruned_and_proven(self, winner: Configuration) -> tuple[Verification, tuple[OptionEffect, ...]]:
         settings, objective, baseline = self._spec.verification, self._objective, self._problem.baseline
         ablations = _replicates(seeds.ABLATE, settings.ablation_pairs)
         ablation_age_s = self._age_s(settings.ablation_age_s)
@@ -228,11 +262,8 @@ class _Study:
         exported = self._run("prune", pruning)
         proof = self._prove(exported, baseline, "prove")
         proven = outcome.proven(self._spec, proof, self._options, self._scale)
-        matter = outcome.options_that_matter(effects, winner, exported, baseline, self._problem.space)
-        return proven | {
-            "options_that_matter": matter,
-            "verifications": {proven["verified_at_scale"]: proven},
-        }
+        space = self._problem.space
+        return proven, outcome.options_that_matter(effects, winner, exported, baseline, space)
 
     def _prove(self, winner: Configuration, baseline: Configuration, phase: str) -> Proof:
         settings = self._spec.verification
@@ -290,8 +321,8 @@ class _Study:
 
 
 @dataclass(frozen=True)
-class _Promise:
-    """How promising a run is: by the objective's first field."""
+class _PrimaryScore:
+    """Scores a run's latest window by the objective's first field; larger is better. Can be pickled."""
 
     objective: Objective
 

@@ -19,7 +19,7 @@ from rocktune.study.recording import table_of
 from rocktune.study.specs.problem import space_of
 from rocktune.study.specs.spec import SweepSpec
 from rocktune.table import Table
-from rocktune.trial import Batch, Experiment, Measurement, Result, Trial
+from rocktune.trial import Batch, Experiment, Measurement, Result, RunKey, Trial
 
 _OPENING_S = 0.5
 _DRAWS = 20
@@ -30,9 +30,6 @@ DISTURBED_SHARE = 0.1
 """A run is measured again if others took more than this share of the processors meanwhile."""
 _REPEATS = 2
 """How often at most."""
-
-RunOf = tuple[Configuration, int]
-"""What is measured: a configuration and a replicate."""
 
 
 def run_sweep(
@@ -66,7 +63,7 @@ def run_sweep(
         return table_of(ledger, study)
 
 
-def runs_of(spec: SweepSpec, space: Space) -> list[RunOf]:
+def runs_of(spec: SweepSpec, space: Space) -> list[RunKey]:
     """Returns what a sweep measures, in random order, lest drift of the machine pass for an effect.
 
     The space's default comes again and again as the control: how its figures differ is the table's noise.
@@ -81,7 +78,7 @@ def runs_of(spec: SweepSpec, space: Space) -> list[RunOf]:
     else:
         chosen = _sampled(space, spec.samples, rng)
     part, parts = spec.part
-    runs: list[RunOf] = []
+    runs: list[RunKey] = []
     for number, configuration in enumerate(chosen[part - 1 :: parts]):
         if number % spec.control_every == 0:
             runs.append((space.default(), seeds.CONTROL + number // spec.control_every))
@@ -126,7 +123,7 @@ def _measure(
     observer.phase_started("sweep", None)
     try:
         with interrupt:
-            stage = _swept(spec, runs, may_repeat=not executor.arguments, observer=observer)
+            stage = _swept(spec, runs, may_repeat=not executor.is_parallel, observer=observer)
             loop.run("sweep", stage, continues_runs=False)
     except StopRequested:
         ledger.set_state(study, "interrupted")
@@ -161,7 +158,7 @@ def _is_run(trial: Trial, last_s: float) -> bool:
     return trial.until_s == last_s and trial.replicate == seeds.intended(trial.replicate)
 
 
-def _swept(spec: SweepSpec, runs: list[RunOf], may_repeat: bool, observer: Observer) -> Stage[None]:
+def _swept(spec: SweepSpec, runs: list[RunKey], may_repeat: bool, observer: Observer) -> Stage[None]:
     """Measures the runs, and those that were disturbed again; each is over before its worker begins another.
 
     Several workers disturb each other as a matter of course, so that there nothing is repeated.
@@ -181,7 +178,7 @@ def _swept(spec: SweepSpec, runs: list[RunOf], may_repeat: bool, observer: Obser
             )
 
 
-def _disturbed(results: Sequence[Result], last_s: float) -> list[RunOf]:
+def _disturbed(results: Sequence[Result], last_s: float) -> list[RunKey]:
     """Returns what is to be measured again."""
     return [
         (result.trial.configuration, seeds.again(result.trial.replicate))

@@ -21,6 +21,7 @@ import pytest
 from rocktune.engine import Engine
 from rocktune.errors import UserError
 from rocktune.ledger import Ledger, open_ledger
+from rocktune.outcome import Outcome
 from rocktune.study import Executor, Observer, StudyInterrupted, StudySpec, make_request, resolve, run_study
 from rocktune.study.measuring.evaluation import PLACED
 from rocktune.testing.synthetic_engine import SyntheticEngine
@@ -108,10 +109,10 @@ def small_study(tuner: str = "dremel", seed: int = 3) -> StudySpec:
     return resolve(request, "study", lambda: None)
 
 
-def timeless(outcome: dict[str, Any]) -> dict[str, Any]:
+def timeless(outcome: Outcome) -> Outcome:
     """Returns what of an outcome two studies must share."""
-    seconds = {name: value for name, value in outcome["seconds"].items() if name not in WALL_TIMES}
-    return outcome | {"seconds": seconds, "ledger": ""}
+    seconds = outcome.seconds.model_copy(update=dict.fromkeys(WALL_TIMES, 0.0))
+    return outcome.model_copy(update={"seconds": seconds, "ledger": ""})
 
 
 def recorded(ledger: Ledger) -> list[tuple[Any, ...]]:
@@ -198,8 +199,8 @@ class ExecutorConformance:
         with executing(failing_engine) as executor:
             outcome = run_study(spec, executor, ledger)
         assert (timeless(outcome), recorded(ledger)) == expected(failing_engine, spec)
-        assert outcome["trials"]["crashed"]
-        assert outcome["trials"]["invalid"]
+        assert outcome.trials["crashed"]
+        assert outcome.trials["invalid"]
 
     def test_engines_that_cannot_park_start_over(
         self, executing: Executing, expected: Any, ledger: Ledger
@@ -273,7 +274,7 @@ class ExecutorConformance:
             run_study(small_study(), executor, ledger, watching)
         assert len(recorded(ledger)) == 20
         with executing(plain_engine) as executor:
-            assert run_study(small_study(), executor, ledger)["recommended"] == "best"
+            assert run_study(small_study(), executor, ledger).recommended == "best"
 
     def test_a_lost_lane_changes_nothing_but_the_time(
         self, executing: Executing, expected: Any, ledger: Ledger

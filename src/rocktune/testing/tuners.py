@@ -154,7 +154,7 @@ def drive(
             ended.update(batch.release)
             results = []
             for index, trial in enumerate(batch.trials):
-                run = (trial.configuration, trial.replicate)
+                run = trial.run
                 assert run not in ended, f"{trial} goes on with a run that was released or has failed"
                 assert trial.until_s > ages_s.get(run, 0.0), f"{trial} does not grow older"
                 transcript.spent_s += trial.until_s - (ages_s.get(run, 0.0) if runs_continue else 0.0)

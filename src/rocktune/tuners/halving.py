@@ -3,10 +3,7 @@
 from collections.abc import Collection, Generator, Sequence
 
 from rocktune.objective import Objective, Row
-from rocktune.trial import Batch, Configuration, Result, Status, Trial
-
-RunKey = tuple[Configuration, int]
-"""A run's configuration and replicate."""
+from rocktune.trial import Batch, Result, RunKey, Status, Trial
 
 
 def successive_halving(
@@ -37,8 +34,10 @@ def successive_halving(
         kept = ranked[: survivors(len(ranked))]
         if not kept:
             break
-        runs = [run_of(result) for result in kept]
-        fallen = tuple(run for run in map(run_of, results) if run not in gone and run not in runs)
+        runs = [result.trial.run for result in kept]
+        fallen = tuple(
+            run for run in (result.trial.run for result in results) if run not in gone and run not in runs
+        )
         gone.update(fallen)
         results = yield Batch(tuple(Trial(each, age_s, replicate) for each, replicate in runs), fallen)
         ranked = best_first(results, objective)
@@ -89,13 +88,10 @@ def sure_losers(results: Sequence[Result], kept: int, objective: Objective) -> l
         )
 
     lost = {
-        run_of(result)
+        result.trial.run
         for result, own in zip(running, rows, strict=True)
         if sum(beats(other, own) for other in rows) >= kept
     }
-    return [run_of(result) for result in results if result.status is not Status.OK or run_of(result) in lost]
-
-
-def run_of(result: Result) -> RunKey:
-    """Returns which run a result is from."""
-    return result.trial.configuration, result.trial.replicate
+    return [
+        result.trial.run for result in results if result.status is not Status.OK or result.trial.run in lost
+    ]

@@ -26,10 +26,9 @@ from pydantic import Field
 from rocktune.errors import UserError, unknown_name
 from rocktune.space import Configuration, Knob, Value
 from rocktune.spec_file import Spec
-from rocktune.trial import Batch, Result, Status, Trial
+from rocktune.trial import Batch, Result, RunKey, Status, Trial
 from rocktune.tuners.base import Problem, Search, Tuner
 from rocktune.tuners.cost import whole_times
-from rocktune.tuners.halving import RunKey
 from rocktune.tuners.unit_cube import UnitCube
 
 _VIOLATION = "violation"

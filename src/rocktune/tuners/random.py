@@ -3,10 +3,9 @@
 import numpy as np
 
 from rocktune.spec_file import Spec
-from rocktune.trial import Batch, Trial
+from rocktune.trial import Batch, RunKey, Trial
 from rocktune.tuners.base import Problem, Search, Tuner
 from rocktune.tuners.cost import whole_times
-from rocktune.tuners.halving import RunKey
 
 _AT_ONCE = 8
 """Trials of a batch, which may be measured at once: their runs wait together until the next batch."""

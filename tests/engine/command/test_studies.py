@@ -58,7 +58,7 @@ def tuned(
     recorder = Recorder()
     try:
         with open_ledger(ledger_of(folder)) as ledger:
-            return run_study(spec, engine, ledger, recorder), recorder.results
+            return run_study(spec, engine, ledger, recorder).to_json(), recorder.results
     finally:
         engine.close()
 

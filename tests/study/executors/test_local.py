@@ -8,7 +8,7 @@ import pytest
 from rocktune.engine.base import Progress
 from rocktune.study.executors import EngineLane, Executor, LaneLost, LocalExecutor, crowding
 from rocktune.study.executors.runs import Job, Window
-from rocktune.testing.executors import Executing, ExecutorConformance, MakeEngine
+from rocktune.testing.executors import Executing, ExecutorConformance, MakeEngine, plain_engine
 
 
 def local(lanes: int) -> Executing:
@@ -88,3 +88,9 @@ def test_lanes_are_crowded_when_their_threads_outnumber_the_cores(
     warning = crowding(lanes, threads, cores)
     assert (warning is not None) == crowded
     assert warning is None or f"there are {cores}" in warning
+
+
+@pytest.mark.parametrize(("lanes", "is_parallel"), [(1, False), (2, True)])
+def test_one_lane_is_the_default_and_several_are_parallel(lanes: int, is_parallel: bool) -> None:
+    executor = LocalExecutor([plain_engine() for _ in range(lanes)])
+    assert (executor.is_parallel, bool(executor.arguments)) == (is_parallel, is_parallel)

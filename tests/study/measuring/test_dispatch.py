@@ -8,11 +8,11 @@ import pytest
 from rocktune.engine.base import Progress, RunFailed
 from rocktune.errors import UserError
 from rocktune.study.executors import Executor, Lane, LaneLost
-from rocktune.study.executors.runs import Job, RunKey, Window
+from rocktune.study.executors.runs import Job, Window
 from rocktune.study.measuring.dispatch import MOST_LOSSES, Dispatcher, Taken
 from rocktune.study.measuring.observer import Observer
 from rocktune.testing.synthetic import synthetic_window
-from rocktune.trial import Configuration, Status
+from rocktune.trial import Configuration, RunKey, Status
 
 Behaviour = Callable[["MadeUpLane", Job], None]
 
@@ -41,6 +41,7 @@ class MadeUpLane(Lane):
 
 
 class MadeUpExecutor(Executor):
+    is_parallel = True
     can_park, version, opening_s, loading_s = True, "made up", 0.0, 0.0
 
     def __init__(self, lanes: int, behaviour: Behaviour = lambda *_: None) -> None:

@@ -71,9 +71,10 @@ def test_it_grows_with_the_front_and_counts_all_seconds() -> None:
     ]
     grown = hypervolume_over_time(records, FRONT, BOUNDS)
     assert grown is not None
-    assert grown["by_time"] == [(2.0, pytest.approx(0.25)), (10.0, pytest.approx(0.75 * 0.75))]
+    assert [at_s for at_s, _ in grown.by_time] == [2.0, 10.0]
+    assert [volume for _, volume in grown.by_time] == pytest.approx([0.25, 0.75 * 0.75])
     own = hypervolume_over_time(records, FRONT)
     assert own is not None
-    assert own["bounds"] == {"throughput_ops_s": [40, 75], "read_latency_us_p99": [600, 250]}
+    assert own.bounds == {"throughput_ops_s": (40, 75), "read_latency_us_p99": (600, 250)}
     assert hypervolume_over_time(records, objective_named("throughput_ops_s")) is None
     assert hypervolume_over_time([record(0, None)], FRONT) is None

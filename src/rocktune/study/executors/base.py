@@ -4,7 +4,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 from rocktune.engine.base import Progress
-from rocktune.study.executors.runs import Job, RunKey, Window
+from rocktune.study.executors.runs import Job, Window
+from rocktune.trial import RunKey
 
 
 class LaneLost(Exception):  # noqa: N818 -- a result, not an error
@@ -55,11 +56,14 @@ class Executor(ABC):
     Attributes:
         can_park: see `rocktune.engine.Engine`; the same on all lanes.
         version: likewise.
+        is_parallel: whether several lanes may measure at once, now or later. They may disturb each other, and
+            it is recorded which of them measured what.
         arguments: of the command line, which name this executor: "--executor local:2"; "" for the default.
     """
 
     can_park: bool
     version: str
+    is_parallel: bool
     arguments: str = ""
 
     @abstractmethod

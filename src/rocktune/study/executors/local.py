@@ -33,7 +33,8 @@ class LocalExecutor(Executor):
         ]
         self.can_park = engines[0].can_park
         self.version = engines[0].version
-        self.arguments = f"--executor local:{len(engines)}" if len(engines) > 1 else ""
+        self.is_parallel = len(engines) > 1
+        self.arguments = f"--executor local:{len(engines)}" if self.is_parallel else ""
 
     def lanes(self) -> Sequence[Lane]:
         """See `Executor.lanes`: always the same ones."""

@@ -10,9 +10,9 @@ from importlib import metadata
 from rocktune.engine.base import Engine, RunFailed
 from rocktune.errors import UserError
 from rocktune.study.executors.lane import EngineLane
-from rocktune.study.executors.runs import Job, RunKey, Window
+from rocktune.study.executors.runs import Job, Window
 from rocktune.study.specs.estimate import parked_limit_bytes
-from rocktune.trial import Status
+from rocktune.trial import RunKey, Status
 
 
 def rocktune_version() -> str:

@@ -120,6 +120,8 @@ class RayExecutor(Executor):
     Machines that join the cluster later, or take the place of lost ones, become lanes as they come.
     """
 
+    is_parallel = True
+
     def __init__(self, make_engine: Callable[[], Engine], address: str | None) -> None:
         """Waits for the cluster's machines; see `opened_cluster`."""
         self.arguments = "--executor ray" + (f" --address {address}" if address else "")

@@ -7,7 +7,8 @@ from rocktune.engine.base import Progress, RunFailed
 from rocktune.errors import UserError
 from rocktune.study.executors.base import Lane, LaneLost
 from rocktune.study.executors.machine import Reply
-from rocktune.study.executors.runs import Job, RunKey, Window
+from rocktune.study.executors.runs import Job, Window
+from rocktune.trial import RunKey
 
 
 class RayLane(Lane):

@@ -8,9 +8,9 @@ from typing import Protocol
 
 from rocktune.engine.base import Progress, RunFailed
 from rocktune.study.executors.base import Executor, Lane, LaneLost
-from rocktune.study.executors.runs import Job, RunKey, Window
+from rocktune.study.executors.runs import Job, Window
 from rocktune.study.measuring.observer import Observer
-from rocktune.trial import Status
+from rocktune.trial import RunKey, Status
 
 MOST_LOSSES = 3
 """How many lanes a trial may take with it before it counts as one that crashed."""

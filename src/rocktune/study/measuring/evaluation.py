@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from rocktune.engine.base import RunFailed
 from rocktune.errors import UserError
 from rocktune.ledger import Ledger, StudyRecord
-from rocktune.study.executors.runs import Job, RunKey, store_digest
+from rocktune.study.executors.runs import Job, store_digest
 from rocktune.study.measuring.dispatch import Dispatcher, Taken
 from rocktune.study.measuring.interrupt import Interrupt
 from rocktune.study.measuring.observer import Observer
 from rocktune.study.measuring.twins import Twins
-from rocktune.trial import Batch, Configuration, Experiment, Measurement, OptionMaps, Result, Status
+from rocktune.trial import Batch, Configuration, Experiment, Measurement, OptionMaps, Result, RunKey, Status
 
 Opening = Callable[[Configuration, int], tuple[Experiment, Configuration, int]]
 """Says for a configuration and replicate what an engine is given: experiment, configuration and seed."""
@@ -37,7 +37,7 @@ class Recording:
         opening: see `Opening`.
         score: see `rocktune.study.executors.runs.Job`.
         can_park: the engine's.
-        several_places: whether to record where each trial was measured.
+        is_parallel: the executor's; then it is recorded where each trial was measured.
         observer: is told what happens.
         interrupt: is asked before each trial whether to go on.
         failures: the runs that failed, each with its first failed result.
@@ -50,7 +50,7 @@ class Recording:
     opening: Opening
     score: Callable[[Measurement], float]
     can_park: bool
-    several_places: bool
+    is_parallel: bool
     observer: Observer
     interrupt: Interrupt
     failures: dict[RunKey, Result]
@@ -85,7 +85,7 @@ class Evaluation:
         self._shared = shared
         self._number = number
         self._trials = batch.trials
-        self._keys: list[RunKey] = [(trial.configuration, trial.replicate) for trial in batch.trials]
+        self._keys = [trial.run for trial in batch.trials]
         self._last_of_run = {key: index for index, key in enumerate(self._keys)}
         self._continues_runs = continues_runs
         self._on_result = on_result
@@ -161,7 +161,7 @@ class Evaluation:
         """
         shared, cost_s = self._shared, job.until_s - job.from_s
         place = (shared.study, self._number, index, self._trials[index])
-        if shared.several_places:
+        if shared.is_parallel:
             self._add_event(PLACED, index, machine=machine)
         if isinstance(taken, RunFailed):
             if taken.output:

@@ -13,8 +13,8 @@ from rocktune.study.measuring.observer import Observer
 from rocktune.study.measuring.twins import Twins
 from rocktune.trial import Batch, Measurement, Result
 
-Outcome = TypeVar("Outcome")
-Phase = Generator[Batch | Callable[[], Batch], Sequence[Result], Outcome]
+Found = TypeVar("Found")
+Phase = Generator[Batch | Callable[[], Batch], Sequence[Result], Found]
 """Yields batches, or functions that make them, is sent their results, and returns what it found out."""
 
 TIME = "time"
@@ -70,7 +70,7 @@ class Loop:
             opening,
             score,
             executor.can_park,
-            several_places=bool(executor.arguments),
+            is_parallel=executor.is_parallel,
             observer=observer,
             interrupt=interrupt,
             failures={},
@@ -85,12 +85,12 @@ class Loop:
     def run(
         self,
         name: str,
-        phase: Phase[Outcome],
+        phase: Phase[Found],
         continues_runs: bool,
         on_result: Callable[[Result], None] | None = None,
         paired: bool = False,
         measures_twins: bool = True,
-    ) -> Outcome:
+    ) -> Found:
         """Runs a phase to its end and returns what it returns.
 
         Args:

@@ -28,7 +28,7 @@ class Twins:
         for record in records:
             window, trial = record.window, record.trial
             if record.status is Status.OK and window is not None and window.from_s == 0 and record.options:
-                experiment, _, seed = opening(trial.configuration, trial.replicate)
+                experiment, _, seed = opening(*trial.run)
                 digest = store_digest(record.options, experiment, seed)
                 self.add(digest, trial.until_s, (record.batch, record.index))
 

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Literal
 
 from rocktune.objective import Objective
 from rocktune.study.proving.statistics import Interval
@@ -40,7 +41,7 @@ class Effect:
         return self.ratio.low > 1
 
     @property
-    def verdict(self) -> str:
+    def verdict(self) -> Literal["helps", "harms", "undecided", "not measurable"]:
         """Returns how sure the effect is.
 
         "helps" or "harms" beyond noise; "undecided" where the pairs do not tell; "not measurable" where the

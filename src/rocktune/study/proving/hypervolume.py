@@ -1,13 +1,13 @@
 """How much of the plane of objectives a front dominates, and how that grew."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rocktune.ledger import TrialRecord
 from rocktune.objective import Feasibility, Objective, Row
+from rocktune.outcome import Hypervolume
 
 Bounds = Mapping[str, tuple[float, float]]
 """By objective field, its worst and its best value: the corners of what is measured."""
@@ -60,7 +60,7 @@ def _missing(value: float, worst: float, best: float) -> float:
 
 def hypervolume_over_time(
     records: Sequence[TrialRecord], objective: Objective, bounds: Bounds | None = None
-) -> dict[str, Any] | None:
+) -> Hypervolume | None:
     """Returns how the hypervolume of a search's front grew, trials of full age alone.
 
     Args:
@@ -69,8 +69,7 @@ def hypervolume_over_time(
         bounds: those of the records themselves by default.
 
     Returns:
-        `bounds`, and `by_time`: [seconds of measuring until then, hypervolume] whenever it grew. None where
-        the objective has one field, or there are no bounds.
+        None where the objective has one field, or there are no bounds.
     """
     if not objective.seeks_front or not records:
         return None
@@ -95,4 +94,4 @@ def hypervolume_over_time(
         volume = hypervolume(rows, objective, bounds)
         if not by_time or volume != by_time[-1][1]:
             by_time.append((spent_s, volume))
-    return {"bounds": {field: list(ends) for field, ends in bounds.items()}, "by_time": by_time}
+    return Hypervolume(bounds=dict(bounds), by_time=tuple(by_time))

@@ -1,4 +1,4 @@
-"""What came out of a study, as the JSON that the ledger keeps and that report and command line read."""
+"""Makes the outcome of a study from its runs and from what the ledger recorded."""
 
 import math
 from collections import Counter
@@ -7,7 +7,21 @@ from typing import Any
 
 from rocktune.ledger import Ledger, StudyRecord
 from rocktune.objective import Objective, objective_named
+from rocktune.outcome import (
+    Baseline,
+    Conditions,
+    FrontPoint,
+    Interval,
+    LearnedModel,
+    Memory,
+    OptionEffect,
+    Outcome,
+    Seconds,
+    Side,
+    Verification,
+)
 from rocktune.space import Configuration, OptionMaps, Space
+from rocktune.spec_file import validated
 from rocktune.study.executors import Executor
 from rocktune.study.measuring.evaluation import TWIN
 from rocktune.study.measuring.loop import EXPLAINED, TIME
@@ -26,27 +40,37 @@ Options = Callable[[Configuration], OptionMaps]
 """Returns the full-size options that a configuration stands for."""
 
 
-def conditions(spec: StudySpec, executor: Executor, ledger: Ledger) -> dict[str, Any]:
+def recorded_outcome(ledger: Ledger, study: StudyRecord) -> Outcome | None:
+    """Returns the outcome that a ledger holds of a study; None for one that is not finished.
+
+    Raises:
+        UserError: a newer version of rocktune wrote it.
+    """
+    document = ledger.outcome(study)
+    return None if document is None else Outcome.from_json(document)
+
+
+def conditions(spec: StudySpec, executor: Executor, ledger: Ledger) -> Conditions:
     """Returns what was measured under which conditions."""
-    return {
-        "study": spec.name,
-        "seed": spec.seed,
-        "objective": objective_named(spec.objective).name,
-        "constraints": list(spec.constraints),
-        "workload": spec.workload.name,
-        "device": spec.device.name,
-        "space": spec.space.get("name", ""),
-        "tuner": spec.tuner,
-        "ledger": ledger.url,
-        "engine": executor.version,
-        "assertions": executor.version.endswith("assertions on"),
-        "search_scale": format_scale(spec.scale),
-        "memory_bytes": spec.memory_bytes,
-        "own_options_notes": own_notes(spec),
-    }
+    return Conditions(
+        study=spec.name,
+        seed=spec.seed,
+        objective=objective_named(spec.objective).name,
+        constraints=spec.constraints,
+        workload=spec.workload.name,
+        device=spec.device.name,
+        space=spec.space.get("name", ""),
+        tuner=spec.tuner,
+        ledger=ledger.url,
+        engine=executor.version,
+        assertions=executor.version.endswith("assertions on"),
+        search_scale=format_scale(spec.scale),
+        memory_bytes=spec.memory_bytes,
+        own_options_notes=tuple(own_notes(spec)),
+    )
 
 
-def proven(spec: StudySpec, proof: Proof, options: Options, scale: int) -> dict[str, Any]:
+def proven(spec: StudySpec, proof: Proof, options: Options, scale: int) -> Verification:
     """Returns what a proof says.
 
     Args:
@@ -55,71 +79,81 @@ def proven(spec: StudySpec, proof: Proof, options: Options, scale: int) -> dict[
         options: see `Options`.
         scale: S of the proof.
     """
-    space = space_of(spec)
 
-    def side(configuration: Configuration) -> dict[str, Any]:
+    def fields_of(configuration: Configuration) -> dict[str, Any]:
         failed = [result for result in proof.runs[configuration] if result.status is not Status.OK]
-        fields = dict.fromkeys((*SHOWN_FIELDS, *MEMORY_FIELDS, *proof.objective.all_fields))
-        figures = {field: proof.figure(configuration, field).to_json() for field in fields}
+        figures = dict.fromkeys((*SHOWN_FIELDS, *MEMORY_FIELDS, *proof.objective.all_fields))
         return {
             "configuration": dict(configuration),
             "options": options(configuration),
             # RocksDB's defaults name no cache: it makes one of its own choice.
-            "memory": space.memory_shares(options(configuration)).to_json() if configuration else None,
-            **figures,
+            "memory": _memory(spec, options(configuration)) if configuration else None,
+            **{field: proof.figure(configuration, field).to_json() for field in figures},
             "keeps_constraints": proof.keeps_constraints(configuration),
-            "failures": [f"{result.status}: {result.message}" for result in failed],
+            "failures": tuple(f"{result.status}: {result.message}" for result in failed),
         }
 
-    return {
-        "verified_at_scale": format_scale(scale),
-        "device_busy_share": _device_busy_share(spec, proof),
-        "best": side(proof.winner),
-        "baseline": side(proof.baseline) | {"source": baseline_source(spec)},
-        "rocksdb_defaults": side(ROCKSDB_DEFAULTS),
-        "ratio_to_baseline": proof.ratio_to_baseline.to_json(),
-        "ratio_to_rocksdb_defaults": proof.ratio_to_rocksdb_defaults.to_json(),
-        "proof_pairs": proof.ratio_to_baseline.repeats,
-        "recommended": proof.recommended,
-    }
+    return Verification(
+        verified_at_scale=format_scale(scale),
+        device_busy_share=_device_busy_share(spec, proof),
+        best=Side(**fields_of(proof.winner)),
+        baseline=Baseline(source=baseline_source(spec), **fields_of(proof.baseline)),
+        rocksdb_defaults=Side(**fields_of(ROCKSDB_DEFAULTS)),
+        ratio_to_baseline=Interval(**proof.ratio_to_baseline.to_json()),
+        ratio_to_rocksdb_defaults=Interval(**proof.ratio_to_rocksdb_defaults.to_json()),
+        proof_pairs=proof.ratio_to_baseline.repeats,
+        recommended=proof.recommended,
+    )
 
 
-def picked(picked: Picked, objective: Objective, options: Options) -> dict[str, Any]:
-    """Returns what the finalists' fresh runs say beyond who won.
+def _memory(spec: StudySpec, options: OptionMaps) -> Memory:
+    return Memory(**space_of(spec).memory_shares(options).to_json())
+
+
+def front_of(picked: Picked, objective: Objective, options: Options) -> tuple[FrontPoint, ...]:
+    """Returns the front's points, the best in the first field first; none where no front was sought.
 
     Args:
         picked: the finalists' figures.
         objective: what was sought.
         options: see `Options`.
-
-    Returns:
-        `front`: where one was sought, its points, the best in the first field first. `nearest_miss`: where no
-        finalist keeps the constraints, the one that breaks them least, with the bounds.
     """
-    configurations, rows = list(picked.rows), list(picked.rows.values())
-
-    def point(index: int) -> dict[str, Any]:
-        configuration = configurations[index]
-        figures = {field: rows[index][field] for field in objective.all_fields}
-        return {"configuration": dict(configuration), "options": options(configuration)} | figures
-
-    front = objective.front(rows) if objective.seeks_front else []
-    missed = picked.winner is not None and not picked.keeps_constraints(objective)
-    nearest = configurations.index(picked.winner) if missed and picked.winner is not None else None
-    return {
-        "front": [point(index) for index in front],
-        "nearest_miss": None if nearest is None else point(nearest),
-    }
+    if not objective.seeks_front:
+        return ()
+    configurations = list(picked.rows)
+    front = objective.front(list(picked.rows.values()))
+    return tuple(_point(picked, configurations[index], objective, options) for index in front)
 
 
-def models(ledger: Ledger, study: StudyRecord) -> list[dict[str, Any]]:
-    """Returns what the search's last models had learned, where its tuner has models.
+def nearest_miss_of(picked: Picked, objective: Objective, options: Options) -> FrontPoint | None:
+    """Returns the finalist that breaks the constraints least where none keeps them, else None.
 
-    Returns:
-        Of each model `length_scales` (by knob), `tasks`, and where there are several their `correlations`.
+    Args:
+        picked: the finalists' figures.
+        objective: what was sought.
+        options: see `Options`.
+    """
+    if picked.winner is None or picked.keeps_constraints(objective):
+        return None
+    return _point(picked, picked.winner, objective, options)
+
+
+def _point(
+    picked: Picked, configuration: Configuration, objective: Objective, options: Options
+) -> FrontPoint:
+    row = picked.rows[configuration]
+    figures = {field: row[field] if math.isfinite(row[field]) else None for field in objective.all_fields}
+    return FrontPoint(configuration=dict(configuration), options=options(configuration), **figures)
+
+
+def models(ledger: Ledger, study: StudyRecord) -> tuple[LearnedModel, ...]:
+    """Returns what the search's last models had learned; empty where its tuner has no models.
+
+    Raises:
+        UserError: a tuner from a file described its models otherwise than `LearnedModel` says.
     """
     said = [event.payload["models"] for event in ledger.events(study, EXPLAINED) if "models" in event.payload]
-    return said[-1] if said else []
+    return tuple(validated(LearnedModel, model, "the tuner's models") for model in said[-1]) if said else ()
 
 
 def _device_busy_share(spec: StudySpec, proof: Proof) -> float | None:
@@ -132,23 +166,23 @@ def _device_busy_share(spec: StudySpec, proof: Proof) -> float | None:
     return None if math.isnan(share) else share
 
 
-def unproven(spec: StudySpec, baseline: Configuration, options: Options) -> dict[str, Any]:
+def unproven(spec: StudySpec, baseline: Configuration, options: Options) -> Verification:
     """Returns what there is to say when every configuration of the search failed."""
-    return {
-        "verified_at_scale": None,
-        "device_busy_share": None,
-        "best": None,
-        "baseline": {
-            "configuration": dict(baseline),
-            "options": options(baseline),
-            "memory": space_of(spec).memory_shares(options(baseline)).to_json(),
-            "source": baseline_source(spec),
-        },
-        "rocksdb_defaults": None,
-        "ratio_to_baseline": None,
-        "ratio_to_rocksdb_defaults": None,
-        "recommended": "baseline",
-    }
+    return Verification(
+        verified_at_scale=None,
+        device_busy_share=None,
+        best=None,
+        baseline=Baseline(
+            configuration=dict(baseline),
+            options=options(baseline),
+            memory=_memory(spec, options(baseline)),
+            source=baseline_source(spec),
+        ),
+        rocksdb_defaults=None,
+        ratio_to_baseline=None,
+        ratio_to_rocksdb_defaults=None,
+        recommended="baseline",
+    )
 
 
 def baseline_source(spec: StudySpec) -> str:
@@ -162,7 +196,7 @@ def options_that_matter(
     exported: Configuration,
     baseline: Configuration,
     space: Space,
-) -> list[dict[str, Any]]:
+) -> tuple[OptionEffect, ...]:
     """Returns what each option does in which winner and baseline differ, largest effect first.
 
     Args:
@@ -173,53 +207,43 @@ def options_that_matter(
         space: knows what each option does.
     """
     sentences = {knob.name: knob.effect for knob in space.knobs}
-    return [
-        {
-            "option": name,
-            "from": baseline.get(name),
-            "to": winner.get(name),
-            "effect_ratio": effect.ratio.to_json(),
-            "matters": effect.matters,
-            "verdict": effect.verdict,
-            "together_with": [other for other in effect.reverted if other != name],
-            "kept": exported.get(name) == winner.get(name),
-            "effect": sentences.get(name, ""),
-        }
+    return tuple(
+        OptionEffect(
+            option=name,
+            before=baseline.get(name),
+            after=winner.get(name),
+            effect_ratio=Interval(**effect.ratio.to_json()),
+            matters=effect.matters,
+            verdict=effect.verdict,
+            together_with=tuple(other for other in effect.reverted if other != name),
+            kept=exported.get(name) == winner.get(name),
+            effect=sentences.get(name, ""),
+        )
         for effect in effects
         for name in effect.options
-    ]
+    )
 
 
-def counted(ledger: Ledger, study: StudyRecord) -> dict[str, Any]:
-    """Returns where the time went, how many trials ended how, and how many a twin answered.
-
-    `seconds` has measuring by phase and in sum, and of the wall time `opening`, `loading`, `repeated` (load
-    that was run again because a run had been discarded), `other` and `total`. A killed process' last batch is
-    not in `total`. Where several workers measure at once, everything but `total` adds up over them, and may
-    come to more than it.
-    """
-    records = ledger.trials(study)
+def seconds_of(ledger: Ledger, study: StudyRecord) -> Seconds:
+    """Returns where a study's time went. A killed process' last batch is not in `total`."""
     measured = dict.fromkeys(PHASES, 0.0)
-    for record in records:
+    for record in ledger.trials(study):
         measured[record.phase] = measured.get(record.phase, 0.0) + record.measured_s
     wall = {name: _wall_s(ledger, study, name) for name in ("opening", "loading", "repeated")}
-    total_s = spent_s(ledger, study)
-    other_s = max(0.0, total_s - sum(measured.values()) - sum(wall.values()))
-    statuses = Counter(str(record.status) for record in records)
-    return {
-        "seconds": {
-            **measured,
-            "measuring": sum(measured.values()),
-            **wall,
-            "other": other_s,
-            "total": total_s,
-        },
-        "trials": dict(sorted(statuses.items())),
-        # A process that was killed may have said it of a trial that was then asked for again.
-        "twins": len(
-            {(event.payload["batch"], event.payload["index"]) for event in ledger.events(study, TWIN)}
-        ),
-    }
+    measuring_s, total_s = sum(measured.values()), spent_s(ledger, study)
+    other_s = max(0.0, total_s - measuring_s - sum(wall.values()))
+    return Seconds(measuring=measuring_s, other=other_s, total=total_s, **wall, **measured)
+
+
+def trials_of(ledger: Ledger, study: StudyRecord) -> dict[str, int]:
+    """Returns how many trials ended with which status."""
+    return dict(sorted(Counter(str(record.status) for record in ledger.trials(study)).items()))
+
+
+def twins_of(ledger: Ledger, study: StudyRecord) -> int:
+    """Returns how many trials took the figures of an earlier one whose store was the same."""
+    # A process that was killed may have said it of a trial that was then asked for again.
+    return len({(event.payload["batch"], event.payload["index"]) for event in ledger.events(study, TWIN)})
 
 
 def spent_s(ledger: Ledger, study: StudyRecord) -> float:

@@ -6,7 +6,7 @@ Each stage is a generator of batches, run by the study's loop as a search is, an
 import math
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from rocktune.objective import Objective, Row
 from rocktune.study.proving.statistics import Interval, mean_interval, ratio_interval
@@ -160,7 +160,7 @@ class Proof:
     ratio_to_rocksdb_defaults: Interval
 
     @property
-    def recommended(self) -> str:
+    def recommended(self) -> Literal["best", "baseline"]:
         """Returns "best" if the winner is proven better and none of its runs failed, else "baseline".
 
         Better is also what keeps the constraints where the baseline does not; what breaks them never is.

@@ -13,7 +13,7 @@ from pydantic import Field
 from rocktune.errors import UserError, unknown_name
 from rocktune.space import Configuration
 from rocktune.spec_file import Spec
-from rocktune.trial import FIGURES, Batch, Result, Trial
+from rocktune.trial import FIGURES, Batch, Result, RunKey, Trial
 from rocktune.tuners.base import Problem, Search, Tuner
 from rocktune.tuners.bayesian.clusters import (
     PAPERS_TASKS,
@@ -24,7 +24,6 @@ from rocktune.tuners.bayesian.clusters import (
 )
 from rocktune.tuners.bayesian.observations import Observations, Reals, observed
 from rocktune.tuners.cost import whole_times
-from rocktune.tuners.halving import RunKey, run_of
 from rocktune.tuners.unit_cube import UnitCube
 from rocktune.tuners.unseen import size_of, unseen
 
@@ -79,7 +78,7 @@ class BayesianTuner(Tuner):
             count = int(min(settings.at_once, left - len(known), size - len(known)))
             if count <= 0:
                 return
-            release = tuple(map(run_of, new))
+            release = tuple(result.trial.run for result in new)
             item = partial(self._suggested, problem, tuple(results), count, age_s, release, rng.spawn(1)[0])
 
     def smallest_budget_s(self, problem: Problem) -> float:

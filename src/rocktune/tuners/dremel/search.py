@@ -6,14 +6,14 @@ import numpy as np
 
 from rocktune.errors import UserError
 from rocktune.objective import Objective
-from rocktune.trial import Batch, Result, Trial
+from rocktune.trial import Batch, Result, RunKey, Trial
 from rocktune.tuners.base import Problem, Search, Tuner
 from rocktune.tuners.cost import fits
 from rocktune.tuners.dremel.arms import Arm, make_arms
 from rocktune.tuners.dremel.confidence import promising_arms, standard_deviation
 from rocktune.tuners.dremel.settings import DremelSettings
 from rocktune.tuners.dremel.time_points import steady_from_s, time_points_from_s
-from rocktune.tuners.halving import RunKey, halving_cost_s, run_of, successive_halving, sure_losers, survivors
+from rocktune.tuners.halving import halving_cost_s, successive_halving, sure_losers, survivors
 from rocktune.units import format_seconds
 
 
@@ -75,7 +75,7 @@ class Dremel(Tuner):
             (result,) = yield Batch((Trial(problem.baseline, probe_s),))
             budget_s -= probe_s
             points_s = time_points_from_s(self._steady_from_s(problem, result), probe_s)
-            return points_s, budget_s, [run_of(result)]
+            return points_s, budget_s, [result.trial.run]
         return tuple(problem.age_s(point_s) for point_s in points_s), budget_s, []
 
     def _steady_from_s(self, problem: Problem, probe: Result) -> float | None:

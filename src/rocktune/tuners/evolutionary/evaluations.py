@@ -2,10 +2,9 @@
 
 from collections.abc import Generator, Sequence
 
-from rocktune.trial import Batch, Configuration, Result, Trial
+from rocktune.trial import Batch, Configuration, Result, RunKey, Trial
 from rocktune.tuners.base import Problem
 from rocktune.tuners.cost import whole_times
-from rocktune.tuners.halving import RunKey
 
 MOST_IDLE_GENERATIONS = 100
 """Generations without a new configuration after which a search is over: the population no longer moves."""

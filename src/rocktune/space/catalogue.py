@@ -194,8 +194,7 @@ _GOVERNOR = (
     Knob(
         "governor_debt_runs", "governor", "files", 1000, low=0, high=1 << 20, option="debt_runs",
         live_change="reopen",
-        effect="Files of level 0 that a read may have to look into, 0 for no bound: likewise. "
-        "Three quarters must exceed level0_file_num_compaction_trigger.",
+        effect="Files of level 0 that a read may meet, 0: no bound. 3/4 must exceed its compaction trigger.",
     ),
     Knob(
         "governor_interval_us", "governor", "us", 10_000_000, low=1000, high=3_600_000_000, scaled=True,

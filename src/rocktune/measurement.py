@@ -39,7 +39,7 @@ FIGURES = (
 class Measurement:
     """What a run did in the window (from_s, until_s], as the worker reports it, and what follows from it.
 
-    The raw figures are in `raw`, whose form docs/design/worker-protocol.md states. `raw` counts of a window
+    The raw figures are in `raw`, whose form docs/design/measurement.md states. `raw` counts of a window
     add up; its states are those at the window's end. What another program than the worker measured may lack
     any of them; what it says of `figures` itself is in `raw["figures"]`.
     """

@@ -47,7 +47,7 @@ struct Series {
   std::vector<double> stalled_s;
 };
 
-// A window's figures: docs/design/worker-protocol.md says what each means.
+// A window's figures: docs/design/measurement.md says what each means.
 struct Measurement {
   double from_s = 0;
   double until_s = 0;

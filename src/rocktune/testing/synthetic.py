@@ -6,7 +6,7 @@ from rocktune.trial import Measurement
 def synthetic_window(
     from_s: float, until_s: float, throughput_ops_s: float = 1000.0, read_latency_us: float = 100.0
 ) -> Measurement:
-    """Returns a window with every field that docs/design/worker-protocol.md names.
+    """Returns a window with every field that docs/design/measurement.md names.
 
     Half of the operations are reads, all of the given latency, and half are writes of 1,040 bytes. The series
     has ten intervals of equal counts (up to rounding).

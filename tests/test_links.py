@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 
-TEXTS = {"", ".cc", ".cmake", ".h", ".in", ".java", ".mako", ".md", ".py", ".pyi", ".toml"}
+TEXTS = {"", ".cc", ".cmake", ".h", ".in", ".java", ".json", ".mako", ".md", ".py", ".pyi", ".toml", ".xml"}
 
 OF_OTHER_PROJECTS = {
     "examples/rocksdb_option_file_example.ini",

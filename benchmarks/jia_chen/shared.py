@@ -167,7 +167,7 @@ def as_table(of: Recorded) -> Table:
 
 @dataclass(frozen=True)
 class Algorithm:
-    """A tuner, what it is told to seek, and when it has succeeded (READINGS.md).
+    """A tuner, what it is told to seek, and when it has succeeded (docs/readings.md).
 
     Attributes:
         name: the tuner's.

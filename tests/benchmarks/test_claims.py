@@ -82,15 +82,15 @@ def test_a_claim_that_does_not_hold_says_so(
 def test_a_command_has_what_is_measured_and_no_absolute_paths(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    table = f"{ROOT}/docs/table.csv,{tmp_path}/other.csv"
+    table = f"{ROOT}/data/table.csv,{tmp_path}/other.csv"
     flags = ("--answer", "41", f"--name={tmp_path}/name", "--tables", table)
     monkeypatch.setattr(
         sys, "argv", ["benchmark", "--json", "--out", str(tmp_path), f"--out={tmp_path}", *flags]
     )
-    main("benchmark", claims_of, extra={"answer": 42, "tables": "", "name": ""})
+    main("dremel.throughput", claims_of, extra={"answer": 42, "tables": "", "name": ""})
     (command,) = {claim["command"] for claim in json.loads(capsys.readouterr().out)}
     assert command == (
-        "python -m benchmarks.benchmark --answer 41 --name=name --tables docs/table.csv,other.csv"
+        "python -m benchmarks.dremel.throughput --answer 41 --name=name --tables data/table.csv,other.csv"
     )
 
 

@@ -45,7 +45,7 @@ def greedy_additional_pages(
         capacity_bytes: C, of the level.
         filled: x, the share of it that is filled at the transition, from 0 to 1.
         size_ratio: T.
-        policy_below: K, of the next level (in equation 1 alone, see READINGS).
+        policy_below: K, of the next level (in equation 1 alone, see docs/readings.md).
         page_bytes: B.
     """
     moved = real(size_ratio) * real(capacity_bytes) * (1 - real(filled))
@@ -137,8 +137,8 @@ def flexible_additional_pages(
 ) -> Reals:
     """Returns what a flexible transition reads beyond a tree born with the new policy.
 
-    f C (x - x^2) (K - K') g / (E (1 - g)) towards fewer runs, as in table 2 (equation 3 as printed lacks the
-    x, see READINGS); nothing towards more.
+    f C (x - x^2) (K - K') g / (E (1 - g)) towards fewer runs, as in table 2 (equation 3 differs, see
+    docs/readings.md); nothing towards more.
 
     Args:
         capacity_bytes: C, of the level.

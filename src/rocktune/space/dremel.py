@@ -35,9 +35,9 @@ FIXED_OPTIONS: OptionMaps = {
 }
 """What must be equal in every run for figures to compare, also between RocksDB versions.
 
-`compaction_readahead_size` is left to each version: DESIGN.md wants 0 on 7.8 and 2 MiB on 11, their own
-defaults. `max_background_jobs` is left out because RocksDB ignores it once flush and compaction threads are
-given, which are deprecated but honoured.
+`compaction_readahead_size` keeps each version's default, 0 on 7.8 and 2 MiB on 11 (docs/design/device.md).
+`max_background_jobs` is left out because RocksDB ignores it once flush and compaction threads are given,
+which are deprecated but honoured.
 """
 
 

@@ -1,4 +1,4 @@
-"""Alabed and Yoneki's two workloads: what their text says, and what their command says (READINGS.md).
+"""Alabed and Yoneki's two workloads: what their text says, and what their command says (docs/readings.md).
 
 Both are db_bench's mixgraph, Facebook's social graph after Cao et al. (FAST 2020): 50 million keys of 48
 bytes, generalized Pareto sizes, 30 ranges of keys with two-term exponential weights. The command names no

@@ -49,7 +49,7 @@ RECONSTRUCTED = (
         tasks=(LEVEL0_TO_LEVEL1_P99,),
     ),
 )
-"""Figure 8 is an image; this is what the text fixes of it, and what READINGS.md adds."""
+"""The paper's clusters, reconstructed from its text, because figure 8 is an image (docs/readings.md)."""
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,8 @@ class Observations:
         points: n x d, the middles of the configurations' cells in the unit cube, so that whatever is rounded
             to one configuration is one point.
         gains: n x t, the objective first and then the adjacent tasks, each so that larger is better (what is
-            to be minimised is negated: READINGS.md); NaN where it was not measured. A figure that is above 0
-            in every trial is its logarithm: knobs act on rates and times by ratios, over orders of magnitude.
+            to be minimised is negated: docs/readings.md); NaN where it was not measured. A figure above 0 in
+            every trial is its logarithm: knobs act on rates and times by ratios, over orders of magnitude.
         excesses: n x c, for each constraint the logarithm of the ratio by which it is missed; 0 or less where
             it is kept, NaN where it was not measured.
         succeeded: n, whether the trial ended well.

@@ -116,7 +116,7 @@ def _summary(ledger: Ledger, record: StudyRecord) -> dict[str, Any]:
 def _ratio(ledger: Ledger, record: StudyRecord) -> float | None:
     """Returns a study's ratio to its baseline, None where it is not known.
 
-    An outcome that a newer rocktune wrote must not hide the ledger's other studies; `show` says what is wrong.
+    An outcome that a newer rocktune wrote must not hide other studies; `show` says what is wrong.
     """
     try:
         outcome = recorded_outcome(ledger, record)

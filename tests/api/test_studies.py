@@ -24,6 +24,18 @@ def test_studies_are_listed_shown_and_deleted(tune: Tune, ledger: str) -> None:
     assert api.studies(ledger=ledger) == []
 
 
+def test_an_outcome_of_a_newer_version_hides_no_other_study(tune: Tune, ledger: str) -> None:
+    tune()
+    newer = tune(study="newer")
+    with open_ledger(ledger) as opened:
+        opened.set_outcome(opened.study("newer"), newer | {"version": 99})
+    listed = {study["study"]: study["ratio_to_baseline"] for study in api.studies(ledger=ledger)}
+    assert listed["mine"] is not None
+    assert listed["newer"] is None
+    with pytest.raises(UserError, match="version 99 is not known here"):
+        api.show("newer", ledger=ledger)
+
+
 def test_exporting_and_reporting(tune: Tune, ledger: str) -> None:
     outcome = tune()
     assert api.export("mine", "options-file", ledger=ledger) == Path(outcome["options_file"]).read_text()

@@ -98,7 +98,6 @@ def _finished(ledger: Ledger, record: StudyRecord) -> Outcome:
 
 
 def _summary(ledger: Ledger, record: StudyRecord) -> dict[str, Any]:
-    outcome = recorded_outcome(ledger, record)
     spec = record.spec
     if spec.get("kind") == "comparison":
         spec = {**spec["studies"][0]["study"], "tuner": "comparison"}
@@ -109,9 +108,21 @@ def _summary(ledger: Ledger, record: StudyRecord) -> dict[str, Any]:
         "device": spec["device"]["name"],
         "tuner": spec.get("tuner", spec.get("kind")),
         "scale": format_scale(spec["scale"]),
-        "ratio_to_baseline": None if outcome is None else outcome.ratio.value,
+        "ratio_to_baseline": _ratio(ledger, record),
         "created_at": record.created_at,
     }
+
+
+def _ratio(ledger: Ledger, record: StudyRecord) -> float | None:
+    """Returns a study's ratio to its baseline, None where it is not known.
+
+    An outcome that a newer rocktune wrote must not hide other studies; `show` says what is wrong.
+    """
+    try:
+        outcome = recorded_outcome(ledger, record)
+    except UserError:
+        return None
+    return None if outcome is None else outcome.ratio.value
 
 
 def _is_running(ledger: Ledger, record: StudyRecord) -> bool:

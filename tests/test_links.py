@@ -1,4 +1,4 @@
-"""The links, files and modules that texts name are in the repository, and no text cites an issue."""
+"""The links, files and modules that texts name are there, pages are short, and no text cites an issue."""
 
 import re
 import subprocess
@@ -156,3 +156,12 @@ def test_a_name_that_is_not_there_is_found(
     check: Callable[[str, str], Iterator[str]], line: str, found: list[str]
 ) -> None:
     assert list(check("docs/page.md", line)) == found
+
+
+def test_pages_for_people_have_at_most_120_lines() -> None:
+    """Generated pages, the changelog and the licence are not read from beginning to end."""
+    pages = [*ROOT.glob("docs/*.md"), *ROOT.glob("docs/design/*.md"), *ROOT.glob("docs/tutorials/*.md")]
+    pages += [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+    assert len(pages) > 30
+    lengths = {str(page.relative_to(ROOT)): len(page.read_text().splitlines()) for page in pages}
+    assert {page: length for page, length in lengths.items() if length > 120} == {}

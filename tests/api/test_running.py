@@ -38,6 +38,20 @@ def test_single_options_are_knobs_or_catalogued(engines: Engines) -> None:
     assert over_file["options"]["cf"] == {"write_buffer_size": str(48 << 20)}
 
 
+def test_an_option_over_a_file_is_not_said_to_be_the_files(engines: Engines) -> None:
+    plain = api.run(workload="ycsb-a", seconds=2, options_file="OPTIONS", block_cache="1GiB")
+    options = {"block_cache": "64MiB"}
+    changed = api.run(
+        workload="ycsb-a", seconds=2, options=options, options_file="OPTIONS", block_cache="1GiB"
+    )
+    assert changed["options"]["table"]["block_cache"] == str(64 << 20)
+    assert changed["own_options_notes"] == [
+        *plain["own_options_notes"],
+        "Changed from the OPTIONS file, as you asked: block_cache=64MiB.",
+    ]
+    assert plain["own_options_notes"][0].startswith("Block cache of the baseline: 1GiB (LRU)")
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [

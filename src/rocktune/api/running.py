@@ -158,11 +158,13 @@ def _subject(request: StudyRequest, spec: EngineSpec, options: Mapping[str, str]
     for name, value in values.items():
         section = changes.setdefault(knobs[name].section, {})
         section[knobs[name].option_name] = knobs[name].text(value)
-    measured = merged_options(base, changes)
-    notes = terms_sentences(
-        found["own_terms"], found["memory_bytes"], chosen.memory_shares(measured), measured
-    )
-    return _Subject(Experiment(load, place, scale, chosen, measured), Configuration({}), tuple(notes))
+    # What is said of the file holds without the single options, which are named after it.
+    notes = terms_sentences(found["own_terms"], found["memory_bytes"], chosen.memory_shares(base), base)
+    if options:
+        changed = ", ".join(f"{name}={text}" for name, text in options.items())
+        notes.append(f"Changed from the OPTIONS file, as you asked: {changed}.")
+    experiment = Experiment(load, place, scale, chosen, merged_options(base, changes))
+    return _Subject(experiment, Configuration({}), tuple(notes))
 
 
 def _refuse_derived(given: OptionMaps, options: OptionMaps) -> None:

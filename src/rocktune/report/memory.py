@@ -6,6 +6,7 @@ from html import escape
 from rocktune.outcome import Memory, Outcome
 from rocktune.report import findings
 from rocktune.report.figures import SIDES
+from rocktune.space import BlockCache
 from rocktune.units import format_bytes
 
 _MEASURED = {
@@ -46,9 +47,7 @@ def _limit(memory: Memory | None, name: str) -> str:
     cache = memory.block_cache
     if cache is None:
         return "none"
-    settings = "".join(f", {setting}={text}" for setting, text in cache.settings.items())
-    kind = "LRU" if cache.kind == "lru" else cache.kind.replace("_", " ")
-    return f"{format_bytes(cache.capacity_bytes)} ({kind}{settings})"
+    return BlockCache(cache.capacity_bytes, cache.kind, tuple(cache.settings.items())).shown
 
 
 def memory_sentence(outcome: Outcome) -> str:

@@ -54,7 +54,7 @@ class SklearnGp(Tuner):
             release = tuple(result.trial.run for result in new)
             item = partial(_suggested, problem, tuple(results), age_s, release, rng.spawn(1)[0])
 
-    def smallest_budget_s(self, problem: Problem) -> float:
+    def min_budget_s(self, problem: Problem) -> float:
         """One trial's."""
         if len(problem.objective.fields) > 1:
             raise UserError("tuner 'sklearn-gp': takes one objective")

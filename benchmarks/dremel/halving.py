@@ -18,7 +18,7 @@ from benchmarks.dremel.shared import (
     paired,
 )
 from rocktune.engine import Engine
-from rocktune.tuners.dremel import DremelSettings, places
+from rocktune.tuners.dremel import DremelSettings, pooled_configurations
 from rocktune.tuners.halving import halving_cost_s
 from rocktune.workload.dremel_settings import DremelSetting
 
@@ -65,7 +65,7 @@ def trace(search: Search) -> Rows:
     `throughput_ops_s`.
     """
     trials = search.first_trials
-    found = places(
+    found = pooled_configurations(
         search.problem,
         DremelSettings.model_validate(search.tuner_settings),
         np.random.default_rng(search.rng_seed),

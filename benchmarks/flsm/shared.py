@@ -34,7 +34,7 @@ operation of its own, of which a volume of 3,000 a second has no more than 12 MB
 """
 
 
-LEAST_BUFFER_BYTES = 64 << 10
+MIN_BUFFER_BYTES = 64 << 10
 """RocksDB takes no less."""
 
 
@@ -58,7 +58,7 @@ def layout(policies: Sequence[int], **further: Any) -> OptionMaps:
 
 def buffer_at(scale: int) -> OptionMaps:
     """Returns RusKey's write buffer, or the smallest larger one that a model at 1/scale can have."""
-    return {"cf": {"write_buffer_size": str(max(BUFFER_BYTES, LEAST_BUFFER_BYTES * scale))}}
+    return {"cf": {"write_buffer_size": str(max(BUFFER_BYTES, MIN_BUFFER_BYTES * scale))}}
 
 
 def level_of(measurement: Measurement, number: int) -> FlsmLevel:

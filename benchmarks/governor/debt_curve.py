@@ -54,8 +54,8 @@ def debt_curve(settings: Settings) -> list[Claim]:
         for figure, unit, values in (("ingest", "MB/s", writes), ("reads_after", "operations/s", reads))
     ]
     for name in bounded:
-        for other, least_writes, least_reads in ((TOGGLE.name, 0.99, 1.5), (DISABLED.name, 0.95, 2.5)):
-            for what, figure, least in (("writes", _WRITES, least_writes), ("reads", _READS, least_reads)):
+        for other, min_writes, min_reads in ((TOGGLE.name, 0.99, 1.5), (DISABLED.name, 0.95, 2.5)):
+            for what, figure, least in (("writes", _WRITES, min_writes), ("reads", _READS, min_reads)):
                 ratio = paired_ratio(runs, figure, name, other)
                 claim = reported_of(runs, f"{name}_{what}_over_{other}", _SOURCE, "ratio", ratio)
                 # What a user gets who sets nothing is to be better than either; the others show the way.

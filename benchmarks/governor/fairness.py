@@ -27,8 +27,7 @@ def fairness(settings: Settings) -> list[Claim]:
     shares = (SHARES[0], DEFAULT) if settings.quick else SHARES
     repeats = 1 if settings.quick else int(settings.extra["repeats"])
     ways = {
-        share: replace(PROPORTIONAL, name=share, governor={"least_compaction_share": share})
-        for share in shares
+        share: replace(PROPORTIONAL, name=share, governor={"min_compaction_share": share}) for share in shares
     }
     with processors_awake(), embedded_engine() as engine:
         loads = {share: load_of(settings, way, WAVE_S) for share, way in ways.items()}

@@ -129,7 +129,7 @@ def told(name: str, run: GovernedRun) -> str:
     found = figures_of(run)
     return (
         f"{name}: {found['ingest_mb_s']:.1f} MB/s, {found['random_read_ops_s_after']:.0f} reads/s after, "
-        f"longest stop {found['longest_write_stop_ms'] / 1e3:.1f} s"
+        f"longest stop {found['max_write_stop_ms'] / 1e3:.1f} s"
     )
 
 

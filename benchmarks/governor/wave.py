@@ -38,7 +38,7 @@ PAPER_WRITES = {
 """Of 100 KB each."""
 TABLED = (
     "ingest_mb_s", "random_read_ops_s_after", "read_hit_ratio", "write_latency_us_p999",
-    "longest_write_stop_ms", "stalled_share", "compaction_mb_s", "db_bytes", "write_amplification",
+    "max_write_stop_ms", "stalled_share", "compaction_mb_s", "db_bytes", "write_amplification",
 )  # fmt: skip
 SHOWN = ("writes_mb_s", "flush_mb_s", "compaction_write_mb_s")
 

@@ -77,7 +77,7 @@ def _recommender(
 
 
 def _claims(table: Recorded, chosen: Algorithm, searches: list[tuple[Configuration, ...]]) -> list[Claim]:
-    threshold = LOW * table.largest_throughput
+    threshold = LOW * table.max_throughput
     low = [
         float(np.mean([table.rows[each][THROUGHPUT] < threshold for each in order if each in table.rows]))
         for order in searches
@@ -91,7 +91,7 @@ def _claims(table: Recorded, chosen: Algorithm, searches: list[tuple[Configurati
             f"final_throughput_{chosen.name}",
             "Jia and Chen, figures 7 and 8",
             "share of the largest throughput",
-            mean_interval([row[THROUGHPUT] / table.largest_throughput for row in final]),
+            mean_interval([row[THROUGHPUT] / table.max_throughput for row in final]),
             engine=engine,
             device=device,
         ),

@@ -56,7 +56,7 @@ class Recorded:
     stated_bound_us: float | None = None
 
     @property
-    def largest_throughput(self) -> float:
+    def max_throughput(self) -> float:
         """The unbounded maximum, operations per second."""
         return max(row[THROUGHPUT] for row in self.rows.values())
 
@@ -65,7 +65,7 @@ class Recorded:
         """What was stated, else the latency at which the bounded maximum is 95% of the unbounded one."""
         if self.stated_bound_us is not None:
             return self.stated_bound_us
-        near = [row for row in self.rows.values() if row[THROUGHPUT] >= NEAR * self.largest_throughput]
+        near = [row for row in self.rows.values() if row[THROUGHPUT] >= NEAR * self.max_throughput]
         return min(row[LATENCY] for row in near)
 
     def bounded_maximum(self, bound_us: float) -> float:
@@ -74,7 +74,7 @@ class Recorded:
 
     def targets(self) -> dict[Configuration, float]:
         """Returns equation 6 for each configuration with the table's own maxima; larger is better."""
-        throughput = self.largest_throughput
+        throughput = self.max_throughput
         latency = max(row[LATENCY] for row in self.rows.values())
         return {
             each: row[THROUGHPUT] / throughput - row[LATENCY] / latency for each, row in self.rows.items()
@@ -195,7 +195,7 @@ def algorithm(of: Recorded, name: str, settings: dict[str, Any] | None = None) -
     near = {each for each, row in of.rows.items() if row[THROUGHPUT] >= bounded and row[LATENCY] <= bound_us}
     front = objective_named((THROUGHPUT, LATENCY))
     if name == "ga":
-        least = NEAR * of.largest_throughput
+        least = NEAR * of.max_throughput
         near = {each for each, row in of.rows.items() if row[THROUGHPUT] >= least}
         return Algorithm(name, settings or {}, objective_named(THROUGHPUT), frozenset(near))
     if name == "weighted-sum":

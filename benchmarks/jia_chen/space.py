@@ -42,13 +42,13 @@ def _extremes(table: Recorded) -> list[Claim]:
     default = table.rows.get(table.space.default())
     fastest = max(rows, key=lambda row: row[THROUGHPUT])
     figures = {
-        "largest_throughput": (fastest[THROUGHPUT], "operations/s", 211_000.0),
+        "max_throughput": (fastest[THROUGHPUT], "operations/s", 211_000.0),
         "latency_there": (fastest[LATENCY], "us", 254.0),
-        "smallest_latency": (min(row[LATENCY] for row in rows), "us", 49.0),
-        "largest_latency": (max(row[LATENCY] for row in rows), "us", 382.0),
+        "min_latency": (min(row[LATENCY] for row in rows), "us", 49.0),
+        "max_latency": (max(row[LATENCY] for row in rows), "us", 382.0),
     }
     if default is not None:
-        figures["largest_over_default_throughput"] = (
+        figures["max_over_default_throughput"] = (
             fastest[THROUGHPUT] / default[THROUGHPUT],
             "ratio",
             PAPER_SPREAD,
@@ -74,10 +74,10 @@ def _by_value(table: Recorded, knob: str, figure: str) -> list[Claim]:
         own = [row[THROUGHPUT] for each, row in table.rows.items() if each[knob] == value]
         claims.append(
             reported(
-                f"largest_throughput_at_{knob}_{value}",
+                f"max_throughput_at_{knob}_{value}",
                 f"Jia and Chen, {figure}",
                 "share of the largest throughput",
-                exactly(max(own) / table.largest_throughput, len(own)),
+                exactly(max(own) / table.max_throughput, len(own)),
                 engine=table.conditions.engine,
                 device=table.conditions.device.name,
             )

@@ -56,7 +56,7 @@ class Same(Tuner):
         same = problem.baseline.replaced({"stats_dump_period_sec": 660})
         yield Batch((Trial(same, problem.budget_s),))
 
-    def smallest_budget_s(self, problem):
+    def min_budget_s(self, problem):
         return problem.age_s(60.0)
 '''
 _VERIFICATION = {"finalists": 1, "pick_runs": 1, "ablation_pairs": 0, "prune_attempts": 0}

@@ -38,7 +38,7 @@ GREEDY = tuple(
 RANKED = ("static:1", "static:5", "static:10", LEARNED)
 """The paper's four methods."""
 PAPER_RANK = 1.2
-MOST_REGRET = 0.1
+MAX_REGRET = 0.1
 BAD = 1.2
 
 
@@ -107,7 +107,7 @@ def _regret(drives: Drives, where: Where) -> Claim:
         "RusKey, figure 7",
         "share of the total time beyond the best policy of each session",
         mean_interval(((total - hindsight) / total).tolist()),
-        high=MOST_REGRET,
+        high=MAX_REGRET,
         where=where,
     )
 

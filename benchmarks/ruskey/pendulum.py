@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 STATES, ACTIONS, EPISODE_STEPS = 3, 1, 200
-_GRAVITY, _STEP_S, _MOST_TORQUE, _MOST_SPEED = 10.0, 0.05, 2.0, 8.0
+_GRAVITY, _STEP_S, _MAX_TORQUE, _MAX_SPEED = 10.0, 0.05, 2.0, 8.0
 
 Reals = NDArray[np.float32]
 
@@ -25,11 +25,11 @@ class Pendulum:
 
     def step(self, action: float) -> tuple[Reals, float]:
         """Turns with a share of the largest torque, -1 to 1; returns what is seen then, and the reward."""
-        torque = _MOST_TORQUE * min(1.0, max(-1.0, action))
+        torque = _MAX_TORQUE * min(1.0, max(-1.0, action))
         angle = (self._angle + np.pi) % (2 * np.pi) - np.pi
         cost = angle**2 + 0.1 * self._speed**2 + 0.001 * torque**2
         self._speed += (1.5 * _GRAVITY * np.sin(self._angle) + 3 * torque) * _STEP_S
-        self._speed = min(_MOST_SPEED, max(-_MOST_SPEED, self._speed))
+        self._speed = min(_MAX_SPEED, max(-_MAX_SPEED, self._speed))
         self._angle += self._speed * _STEP_S
         return self._seen(), -float(cost)
 

@@ -29,9 +29,9 @@ SAMPLE_S = 5.0
 MISSION_OPERATIONS = 5_000
 BATCH = 200
 """Operations, after which the client waits until the next ones are due."""
-MOST_GROWTH = 1.2
-MOST_STALL_S = 1.0
-FEWEST_MISSIONS = 10_000
+MAX_GROWTH = 1.2
+MAX_STALL_S = 1.0
+MIN_MISSIONS = 10_000
 
 
 class Slowest:
@@ -133,13 +133,13 @@ def _claims(rows: list[dict[str, Any]], problem: str) -> list[Claim]:
         early = max(row[name] for row in rows[tenth : 2 * tenth])
         late = max(row[name] for row in rows[-tenth:])
         grown = claim(f"growth_of_{name}", "largest in the last tenth over that in the second", late / early)
-        claims.append(decided(grown, high=MOST_GROWTH))
+        claims.append(decided(grown, high=MAX_GROWTH))
     problems = decided(claim("problems", "problems of learning", float(bool(problem))), high=0)
     stall = claim("slowest_operation", "s", max(row["slowest_s"] for row in rows))
     return [
         *claims,
-        decided(stall, high=MOST_STALL_S),
-        decided(claim("missions", "missions", float(rows[-1]["missions"])), low=FEWEST_MISSIONS),
+        decided(stall, high=MAX_STALL_S),
+        decided(claim("missions", "missions", float(rows[-1]["missions"])), low=MIN_MISSIONS),
         replace(problems, why=problem),
     ]
 

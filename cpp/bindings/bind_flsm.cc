@@ -52,7 +52,7 @@ FlsmOptions LayoutFromJson(const nlohmann::json& json) {
   layout.level1_bytes = json.at("level1_bytes");
   layout.levels = json.at("levels");
   layout.policies = json.at("policies").get<std::vector<int>>();
-  layout.largest_policy = json.at("largest_policy");
+  layout.deepest_policy = json.at("deepest_policy");
   layout.level0_runs = json.at("level0_runs");
   layout.workers = json.at("workers");
   layout.sample_every = json.at("sample_every");

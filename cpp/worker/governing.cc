@@ -22,7 +22,7 @@ GovernorOptions GovernorOptionsFromMap(const OptionMaps::Map& map) {
   settings.Whole("interval_us", &options.interval_us);
   settings.Number("flush_share", &options.watermarks.flush_share);
   settings.Number("total_share", &options.watermarks.total_share);
-  settings.Number("least_compaction_share", &options.least_compaction_share);
+  settings.Number("min_compaction_share", &options.min_compaction_share);
   settings.Truth("merge_level0", &options.merge_level0);
   settings.Read(map);
   GovernorOptions tried = options;
@@ -42,7 +42,7 @@ OptionMaps::Map MapFromGovernorOptions(const GovernorOptions& options) {
           {"interval_us", std::to_string(options.interval_us)},
           {"flush_share", NumberText(options.watermarks.flush_share)},
           {"total_share", NumberText(options.watermarks.total_share)},
-          {"least_compaction_share", NumberText(options.least_compaction_share)},
+          {"min_compaction_share", NumberText(options.min_compaction_share)},
           {"merge_level0", options.merge_level0 ? "true" : "false"}};
 }
 

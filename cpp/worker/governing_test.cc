@@ -25,13 +25,13 @@ TEST(GoverningTest, SettingsAreReadAndWrittenBack) {
                                {"debt_bytes", "1G"},      {"debt_runs", "70"},
                                {"interval_us", "62500"},  {"flush_share", "0.5"},
                                {"total_share", "0.75"},   {"max_flush_bytes_per_s", "190000000"},
-                               {"merge_level0", "false"}, {"least_compaction_share", "0.1"}};
+                               {"merge_level0", "false"}, {"min_compaction_share", "0.1"}};
   const GovernorOptions options = GovernorOptionsFromMap(map);
   EXPECT_EQ(options.mode, GovernorMode::kToggle);
   EXPECT_EQ(options.debt_bytes, uint64_t{1} << 30);
   EXPECT_EQ(options.watermarks.total_share, 0.75);
   EXPECT_FALSE(options.merge_level0);
-  EXPECT_EQ(options.least_compaction_share, 0.1);
+  EXPECT_EQ(options.min_compaction_share, 0.1);
   OptionMaps::Map expected = map;
   expected["debt_bytes"] = std::to_string(uint64_t{1} << 30);
   EXPECT_EQ(MapFromGovernorOptions(options), expected);
@@ -54,7 +54,7 @@ TEST(GoverningTest, NamesWhatIsWrong) {
   EXPECT_NE(Refusal({{"flush_share", "1.5"}}).find("watermarks"), std::string::npos);
   EXPECT_NE(Refusal({{"flush_share", "nan"}}).find("watermarks"), std::string::npos);
   EXPECT_NE(Refusal({{"interval_us", "0"}}).find("interval_us"), std::string::npos);
-  EXPECT_NE(Refusal({{"least_compaction_share", "0"}}).find("above 0 and at most 1"), std::string::npos);
+  EXPECT_NE(Refusal({{"min_compaction_share", "0"}}).find("above 0 and at most 1"), std::string::npos);
   EXPECT_NE(Refusal({{"merge_level0", "1"}}).find("neither true nor false"), std::string::npos);
 }
 

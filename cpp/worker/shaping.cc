@@ -22,7 +22,7 @@ FlsmOptions FlsmOptionsFromMap(const OptionMaps::Map& map) {
   settings.Whole("size_ratio", &layout.size_ratio);
   settings.Whole("level1_bytes", &layout.level1_bytes);
   settings.Whole("levels", &layout.levels);
-  settings.Whole("largest_policy", &layout.largest_policy);
+  settings.Whole("deepest_policy", &layout.deepest_policy);
   settings.Whole("level0_runs", &layout.level0_runs);
   settings.Whole("workers", &layout.workers);
   settings.Whole("sample_every", &layout.sample_every);
@@ -33,8 +33,8 @@ FlsmOptions FlsmOptionsFromMap(const OptionMaps::Map& map) {
   settings.OneOf<FlsmGranularity>("granularity",
                                   {{"levels", FlsmGranularity::kLevels}, {"files", FlsmGranularity::kFiles}},
                                   &layout.granularity);
-  std::array<int, kMostFlsmLevels> policies = {};  // 0: that of the level above
-  for (int level = 1; level <= kMostFlsmLevels; ++level) {
+  std::array<int, kMaxFlsmLevels> policies = {};  // 0: that of the level above
+  for (int level = 1; level <= kMaxFlsmLevels; ++level) {
     settings.Whole(PolicyName(level), &policies[static_cast<std::size_t>(level) - 1]);
   }
   settings.Read(map);
@@ -51,7 +51,7 @@ OptionMaps::Map MapFromFlsmOptions(const FlsmOptions& layout) {
   OptionMaps::Map map = {{"size_ratio", std::to_string(layout.size_ratio)},
                          {"level1_bytes", std::to_string(layout.level1_bytes)},
                          {"levels", std::to_string(layout.levels)},
-                         {"largest_policy", std::to_string(layout.largest_policy)},
+                         {"deepest_policy", std::to_string(layout.deepest_policy)},
                          {"level0_runs", std::to_string(layout.level0_runs)},
                          {"workers", std::to_string(layout.workers)},
                          {"sample_every", std::to_string(layout.sample_every)},

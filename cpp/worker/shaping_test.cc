@@ -24,7 +24,7 @@ TEST(ShapingTest, ALayoutIsReadAndWrittenBack) {
                                {"workers", "2"},         {"bits_per_key", "4.5"},
                                {"filters", "monkey"},    {"policy_1", "4"},
                                {"policy_2", "2"},        {"policy_3", "1"},
-                               {"granularity", "files"}, {"largest_policy", "1"},
+                               {"granularity", "files"}, {"deepest_policy", "1"},
                                {"sample_every", "16"},   {"reshape_bytes_per_s", "1000"}};
   const FlsmOptions layout = FlsmOptionsFromMap(map);
   EXPECT_EQ(layout.level1_bytes, uint64_t{1} << 20);

@@ -21,7 +21,7 @@ FIGURES = (
     "read_amplification",
     "space_amplification",
     "stalled_share",
-    "longest_write_stop_s",
+    "max_write_stop_s",
     "db_bytes",
     "memtable_bytes",
     "block_cache_bytes",
@@ -111,7 +111,7 @@ class Measurement:
         `write_amplification` (bytes written to the device, WAL included, per byte the user wrote),
         `read_amplification` (device reads by user reads per read), `space_amplification` (bytes of the store
         per live byte), `stalled_share`, `db_bytes`, `cpu_s_per_million_ops`,
-        `longest_write_stop_s` (smaller is better); `memtable_bytes`, `block_cache_bytes` and
+        `max_write_stop_s` (smaller is better); `memtable_bytes`, `block_cache_bytes` and
         `table_reader_bytes` (filters and indexes outside the cache) of the store at the window's end, and
         `resident_bytes` of the process (smaller is better); `others_cpu_share` (of all processors' time,
         what went to other programs, the kernel or the host: how far the measurement was disturbed);
@@ -165,7 +165,7 @@ class Measurement:
             "read_amplification": _ratio(self._amount("device_operations", "user_read"), reads),
             "space_amplification": _ratio(self._amount("db_bytes"), self._amount("logical_bytes")),
             "stalled_share": _ratio(self._amount("stalled_s"), self.seconds),
-            "longest_write_stop_s": self._amount("longest_write_stop_s"),
+            "max_write_stop_s": self._amount("max_write_stop_s"),
             "db_bytes": self._amount("db_bytes"),
             "memtable_bytes": self._amount("memory_bytes", "memtables"),
             "block_cache_bytes": self._amount("memory_bytes", "block_cache"),
@@ -217,7 +217,7 @@ _STATES = frozenset(
         "until_s",
     }
 )
-_MAXIMA = frozenset({"longest_write_stop_s"})
+_MAXIMA = frozenset({"max_write_stop_s"})
 _KEPT = frozenset({"from_s", "interval_s", "event"})
 
 

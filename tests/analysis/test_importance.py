@@ -6,7 +6,7 @@ import pytest
 
 from rocktune import api
 from rocktune.analysis import importance_of
-from rocktune.analysis.importance import MOST_LEVELS, r_squared
+from rocktune.analysis.importance import MAX_LEVELS, r_squared
 from rocktune.device import load_device
 from rocktune.errors import UserError
 from rocktune.table import Conditions, Table, TableRow, knob_types, write_table
@@ -76,7 +76,7 @@ def test_a_knob_of_many_values_is_cut_into_groups() -> None:
     (found,) = importance_of(table_of(rows), ["throughput_ops_s"]).values()
     # Of a uniform variable 1 / groups² is left within them.
     assert found[0]["knob"] == "x"
-    assert found[0]["r2"] == pytest.approx(1 - 1 / MOST_LEVELS**2, abs=0.005)
+    assert found[0]["r2"] == pytest.approx(1 - 1 / MAX_LEVELS**2, abs=0.005)
     assert found[1]["r2"] < 0.2
 
 

@@ -94,7 +94,7 @@ def _window(from_s: float, until_s: float) -> Measurement:
         {
             "from_s": from_s, "until_s": until_s,
             "operations": {"put": {"count": 100, "latency_ns": [[1000, 100]]}},
-            "user_bytes_written": 1_000_000, "stalled_s": 0.0, "longest_write_stop_s": 0.01,
+            "user_bytes_written": 1_000_000, "stalled_s": 0.0, "max_write_stop_s": 0.01,
             "device_bytes": {"wal": 10**6, "flush": 2 * 10**6, "compaction_read": 0, "compaction_write": 1e6},
             "level_bytes": [1000, 0], "level_files": [3, 0], "db_bytes": 1000,
             "governor": {"compactions_off": False, "compaction_bytes_per_s": 0, "switched_off": 2},
@@ -112,7 +112,7 @@ def test_figures_are_at_full_size_and_rates_as_they_are() -> None:
     assert found["random_read_ops_s_after"] == pytest.approx(25.0)
     assert found["read_hit_ratio"] == pytest.approx(0.4)
     assert found["write_latency_us_p999"] == pytest.approx(4.0)
-    assert found["longest_write_stop_ms"] == pytest.approx(40.0)
+    assert found["max_write_stop_ms"] == pytest.approx(40.0)
     assert found["compaction_mb_s"] == pytest.approx(6.0)
     assert found["level_bytes"] == [4000, 0]
     assert found["level_files"] == [3, 0]

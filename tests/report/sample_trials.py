@@ -77,7 +77,7 @@ def measurement(until_s: float, throughput_ops_s: float, amplification: float, s
             },
             "stalled_s": 0.04 * until_s,
             "write_stopped_s": 0.0,
-            "longest_write_stop_s": 0.0,
+            "max_write_stop_s": 0.0,
             "device_bytes": device_bytes,
             "device_operations": {cause: round(0.01 * count) for cause, count in device_bytes.items()}
             | {"user_read": round(0.2 * total)},

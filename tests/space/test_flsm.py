@@ -24,7 +24,7 @@ class TestFlsm(SpaceConformance):
 def test_each_static_policy_is_a_baseline(name: str, policy: int, largest: int) -> None:
     default = load_space(name, None, 1e8).default()
     assert [default[f"flsm_policy_{level}"] for level in (1, 2, 3)] == [policy] * 3
-    assert (default["flsm_largest_policy"], default["flsm_size_ratio"]) == (largest, 10)
+    assert (default["flsm_deepest_policy"], default["flsm_size_ratio"]) == (largest, 10)
 
 
 def test_what_filters_take_is_counted_by_the_stores_own_bits() -> None:

@@ -109,6 +109,6 @@ def test_tolerance_of_rule_8() -> None:
 def test_cache_bound_is_in_proportion_to_the_budget() -> None:
     # 500 MiB leave 500 - 384 = 116 MiB; 0.384 * 500 = 192 are needed.
     half = MemoryBudget(500 * MIB, 0)
-    assert half.smallest_cache_bytes == pytest.approx(192 * MIB)
+    assert half.min_cache_bytes == pytest.approx(192 * MIB)
     assert not half.suffices(DEFAULT)
     assert half.suffices(DEFAULT | {"max_write_buffer_number": 4})

@@ -52,7 +52,7 @@ def main(name: str, ledger_path: str, killed_at: int) -> None:
     problem = synthetic_problem(objective=objective, constraints=constraints)
     tuner = tuner_named(name, SETTINGS.get(name))
     twelve_s = 12 * problem.age_s(problem.trial_age_s)
-    problem = replace(problem, budget_s=max(tuner.smallest_budget_s(problem), twelve_s))
+    problem = replace(problem, budget_s=max(tuner.min_budget_s(problem), twelve_s))
     engine = SyntheticEngine(throughput)
     with open_ledger(ledger_path) as ledger:
         study = ledger.create_study("study", SPEC)

@@ -343,7 +343,7 @@ class Same(Tuner):
     def search(self, problem, rng):
         yield Batch((Trial(problem.baseline, problem.budget_s),))
 
-    def smallest_budget_s(self, problem):
+    def min_budget_s(self, problem):
         return problem.age_s(60.0)
 """
 

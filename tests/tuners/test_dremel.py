@@ -11,7 +11,7 @@ from rocktune.testing.synthetic import synthetic_window
 from rocktune.testing.tuners import drive, synthetic_problem
 from rocktune.trial import Configuration, Measurement, Result, Status, Trial
 from rocktune.tuners import Problem, tuner_named, tuner_names
-from rocktune.tuners.dremel import Dremel, DremelSettings, places
+from rocktune.tuners.dremel import Dremel, DremelSettings, pooled_configurations
 from rocktune.tuners.dremel.arms import Arm, bucket_numbers, make_arms, quantile_edges
 from rocktune.tuners.dremel.confidence import promising_arms, standard_deviation, upper_confidence_bound
 from rocktune.tuners.dremel.time_points import steady_from_s, time_points_from_s
@@ -107,12 +107,12 @@ class TestArms:
         problem = synthetic_problem()
         arms = make_arms(problem, SMALL, rng())
         first = [each.untried[0] for each in arms]
-        found = places(problem, SMALL, rng(), first)
+        found = pooled_configurations(problem, SMALL, rng(), first)
         assert [place.buckets for place in found] == [each.buckets for each in arms]
         for place, configuration in zip(found, first, strict=True):
             expected = wbf(problem, configuration)
             assert place.features["write_buffer_full_frequency"] == pytest.approx(expected, rel=1e-12)
-        assert places(problem, SMALL, rng(), []) == []
+        assert pooled_configurations(problem, SMALL, rng(), []) == []
 
 
 class TestConfidence:
@@ -208,7 +208,9 @@ class TestSearch:
         pulled = [
             place.buckets[1]
             for batch in transcript.batches[1:4]
-            for place in places(problem, SMALL, rng(), [trial.configuration for trial in batch.trials])
+            for place in pooled_configurations(
+                problem, SMALL, rng(), [trial.configuration for trial in batch.trials]
+            )
         ]
         # Eight of the 16 arms lie in the lower bucket of write_buffer_full_frequency, the second feature.
         assert pulled == [1] * 15
@@ -224,7 +226,7 @@ class TestSearch:
         transcript = drive(Dremel(SMALL).search(problem, rng()))
         assert [len(batch.trials) for batch in transcript.batches] == [16, 8, 4]
         assert transcript.spent_s == 1200.0
-        assert Dremel().smallest_budget_s(problem) == 1200.0
+        assert Dremel().min_budget_s(problem) == 1200.0
 
     def test_a_number_of_rounds_that_was_set_is_kept(self) -> None:
         problem = synthetic_problem(scale=1, budget_s=10_000.0)

@@ -17,7 +17,7 @@ class One(Tuner):
     def search(self, problem, rng):
         yield from ()
 
-    def smallest_budget_s(self, problem):
+    def min_budget_s(self, problem):
         return 1.0
 """
 

@@ -91,7 +91,7 @@ def test_an_objective_that_makes_no_sense_is_refused_beforehand(
     name: str, given: Problem, message: str
 ) -> None:
     with pytest.raises(UserError, match=message):
-        tuner_named(name).smallest_budget_s(given)
+        tuner_named(name).min_budget_s(given)
 
 
 def test_the_weighted_sum_is_equation_6_with_running_maxima() -> None:
@@ -151,4 +151,4 @@ def test_settings_are_written_down_and_bounded() -> None:
     assert tuner_named("nsga2").settings.model_dump() == {"population": 10, "mutation_rate": None}
     with pytest.raises(UserError, match="population"):
         tuner_named("nsga2", {"population": 1})
-    assert tuner_named("ga").smallest_budget_s(synthetic_problem(64)) == pytest.approx(10 * 120 / 64)
+    assert tuner_named("ga").min_budget_s(synthetic_problem(64)) == pytest.approx(10 * 120 / 64)

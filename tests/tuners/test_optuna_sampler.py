@@ -33,7 +33,7 @@ def test_every_sampler_searches_or_says_what_it_lacks(name: str) -> None:
     library = {"CmaEsSampler": "cmaes", "GPSampler": "torch"}.get(name)
     if library is not None and importlib.util.find_spec(library) is None:
         with pytest.raises(UserError, match=f"needs {library}, which is not here"):
-            tuner.smallest_budget_s(given)
+            tuner.min_budget_s(given)
         return
     transcript = drive(tuner.search(given, np.random.default_rng(1)), opposed)
     assert len(transcript.configurations) == 12
@@ -41,7 +41,7 @@ def test_every_sampler_searches_or_says_what_it_lacks(name: str) -> None:
 
 def test_a_settings_typo_is_one_line_before_anything_runs() -> None:
     with pytest.raises(UserError, match=r"Optuna refuses its settings: .*n_startup"):
-        tuner_named("tpe", {"sampler": {"n_startup": 3}}).smallest_budget_s(problem(12))
+        tuner_named("tpe", {"sampler": {"n_startup": 3}}).min_budget_s(problem(12))
     with pytest.raises(UserError, match="did you mean 'CmaEsSampler'"):
         tuner_named("optuna:CmaSampler")
 

@@ -35,4 +35,4 @@ def test_a_swarm_that_no_longer_moves_ends_the_search() -> None:
 
 def test_a_budget_too_small_for_one_generation_is_known_beforehand() -> None:
     tuner = tuner_named("smpso", {"swarm_size": 12})
-    assert tuner.smallest_budget_s(synthetic_problem(64)) == pytest.approx(12 * 120 / 64)
+    assert tuner.min_budget_s(synthetic_problem(64)) == pytest.approx(12 * 120 / 64)

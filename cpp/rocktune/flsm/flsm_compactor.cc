@@ -136,10 +136,10 @@ rocksdb::Status FlsmCompactor::WaitUntilSettled(std::chrono::microseconds timeou
   return ended_ ? rocksdb::Status::ShutdownInProgress("the store is closed") : rocksdb::Status::OK();
 }
 
-void FlsmCompactor::SetLimits(uint64_t level0_most, uint64_t file_bytes) {
+void FlsmCompactor::SetLimits(uint64_t max_level0_files, uint64_t file_bytes) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    shape_.level0_most = level0_most;
+    shape_.max_level0_files = max_level0_files;
     shape_.file_bytes = file_bytes;
   }
   changed_.notify_all();
@@ -173,10 +173,10 @@ void FlsmCompactor::OnFlushed(const FlsmTable& table) {
   changed_.notify_all();
 }
 
-void FlsmCompactor::OnUntold() {
+void FlsmCompactor::OnMissedFlushes() {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    flushed_ = untold_ = true;
+    flushed_ = reload_ = true;
   }
   changed_.notify_all();
 }
@@ -197,7 +197,7 @@ void FlsmCompactor::RefreshTables() {
     return;
   }
   flushed_ = false;
-  if (std::exchange(untold_, false) || tables_.LacksFiles()) {
+  if (std::exchange(reload_, false) || tables_.LacksFiles()) {
     tables_.Read(Metadata(db_));
     ReadIdleRuns(tables_, &shape_);
   }
@@ -319,7 +319,7 @@ void FlsmCompactor::Do(const FlsmTask& task, std::unique_lock<std::mutex>* lock)
     fails_ = false;
   } else {
     Abandon(&shape_, task);
-    flushed_ = untold_ = true;
+    flushed_ = reload_ = true;
   }
   if (task.kind == FlsmTask::Kind::kJoinFiles) {
     const uint64_t moved = Sum(used) + Sum(made);

@@ -67,7 +67,7 @@ class FlsmCompactor {
   // where it is paused. A `timeout` above 0 ends it with TimedOut.
   rocksdb::Status WaitUntilSettled(std::chrono::microseconds timeout = {});
   // From now on so many files may wait in level 0, and tables have so many bytes; see FlsmShape.
-  void SetLimits(uint64_t level0_most, uint64_t file_bytes);
+  void SetLimits(uint64_t max_level0_files, uint64_t file_bytes);
   // What is due and what runs.
   FlsmOwed Owed() const;
   // The last failure of a compaction, which is tried again; OK since one has succeeded.
@@ -76,7 +76,7 @@ class FlsmCompactor {
   // To be called when a flush has ended that made a table; from any thread, holds nothing up.
   void OnFlushed(const FlsmTable& table);
   // To be called when flushes may have ended that nobody told of.
-  void OnUntold();
+  void OnMissedFlushes();
   // To be called when a table's file has been deleted, for whatever reason; from any thread.
   void OnDeleted(uint64_t number);
 
@@ -106,7 +106,7 @@ class FlsmCompactor {
   std::condition_variable changed_;
   FlsmShape shape_;
   FlsmTables tables_;
-  bool untold_ = true;       // tables_ has to be read anew
+  bool reload_ = true;       // tables_ has to be read anew
   rocksdb::Status failure_;  // of the compaction that has failed last
   uint64_t failures_ = 0;
   bool fails_ = false;                 // none has succeeded since

@@ -19,7 +19,7 @@ FlsmShape Empty() {
   shape.size_ratio = 4;
   shape.level1_bytes = 64 << 10;
   shape.slots = 6;
-  shape.level0_most = 0;
+  shape.max_level0_files = 0;
   shape.levels.resize(3);
   return shape;
 }
@@ -53,7 +53,7 @@ TEST(FlsmCompactorTest, ADeeperTreeIsToldOfBeforeItIsThere) {
       ASSERT_TRUE(db->Put(rocksdb::WriteOptions(), name, std::string(1000, 'v')).ok());
     }
     ASSERT_TRUE(db->Flush(rocksdb::FlushOptions()).ok());
-    compactor.OnUntold();
+    compactor.OnMissedFlushes();
     ASSERT_TRUE(compactor.WaitUntilSettled().ok());
   }
   compactor.Stop();

@@ -52,7 +52,7 @@ nlohmann::json ToJson(const FlsmStatistics& statistics) {
                       {"false_positives", level.false_positives},
                       {"found", level.found},
                       {"read_ns", level.read_ns},
-                      {"vain_ns", level.vain_ns},
+                      {"false_positive_read_ns", level.false_positive_read_ns},
                       {"scanned", level.scanned},
                       {"compactions", level.compactions},
                       {"compaction_read_bytes", level.compaction_read_bytes},

@@ -24,7 +24,7 @@ FlsmOptions LayoutOfStore(FlsmOptions layout, const FlsmShape& shape) {
   layout.size_ratio = layout.size_ratio == 0 ? shape.size_ratio : layout.size_ratio;
   layout.levels = layout.levels == 0 ? shape.deepest() : layout.levels;
   layout.policies = {1};  // the store has its own
-  layout.largest_policy = 0;
+  layout.deepest_policy = 0;
   return layout;
 }
 
@@ -48,15 +48,15 @@ rocksdb::Status CheckLayout(const FlsmOptions& given) {
   if (!(layout.filters.bits_per_key >= 0 && layout.filters.bits_per_key <= 100)) {
     return rocksdb::Status::InvalidArgument("filters: bits_per_key must be from 0 to 100");
   }
-  if (layout.levels < 1 || layout.levels > kMostFlsmLevels) {
-    return rocksdb::Status::InvalidArgument("levels: must be from 1 to " + std::to_string(kMostFlsmLevels));
+  if (layout.levels < 1 || layout.levels > kMaxFlsmLevels) {
+    return rocksdb::Status::InvalidArgument("levels: must be from 1 to " + std::to_string(kMaxFlsmLevels));
   }
   const auto wrong = [&layout](int policy) { return policy < 1 || policy > layout.size_ratio; };
   if (layout.policies.empty() || std::any_of(layout.policies.begin(), layout.policies.end(), wrong)) {
     return rocksdb::Status::InvalidArgument("policies: must be from 1 to size_ratio, one at least");
   }
-  if (layout.largest_policy < 0 || layout.largest_policy > layout.size_ratio) {
-    return rocksdb::Status::InvalidArgument("largest_policy: must be from 0 to size_ratio");
+  if (layout.deepest_policy < 0 || layout.deepest_policy > layout.size_ratio) {
+    return rocksdb::Status::InvalidArgument("deepest_policy: must be from 0 to size_ratio");
   }
   if (layout.level0_runs < 0) {
     return rocksdb::Status::InvalidArgument("level0_runs: must be 0 or more");
@@ -90,8 +90,8 @@ FlsmShape EmptyShape(const FlsmOptions& given, uint64_t write_buffer_bytes, uint
   shape.level1_bytes = layout.level1_bytes != 0
                            ? layout.level1_bytes
                            : write_buffer_bytes * static_cast<uint64_t>(layout.size_ratio);
-  shape.largest_policy = layout.largest_policy;
-  shape.level0_most = static_cast<uint64_t>(layout.level0_runs);
+  shape.deepest_policy = layout.deepest_policy;
+  shape.max_level0_files = static_cast<uint64_t>(layout.level0_runs);
   shape.granularity = layout.granularity;
   shape.file_bytes = file_bytes;
   shape.levels.resize(static_cast<std::size_t>(layout.levels));

@@ -20,7 +20,7 @@ struct FlsmOptions {
   int levels = 0;
   std::vector<int> policies = {1};  // K of each level from the first; the last one counts for all deeper ones
   // K of the deepest level in use, whatever `policies` says (Z in Dostoevsky's terms); 0 for no exception.
-  int largest_policy = 0;
+  int deepest_policy = 0;
   // So many files may lie in RocksDB's level 0 as runs of level 1, but no more than half of those with which
   // RocksDB slows writes; 0 writes each flush into level 1 at once, as the paper has it.
   int level0_runs = 10;

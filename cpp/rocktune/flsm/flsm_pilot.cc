@@ -12,7 +12,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kDecisionsShare = 100;  // a decision uses at most one part of so many of a processor
 constexpr std::chrono::milliseconds kShortestWait{1};
-constexpr std::chrono::milliseconds kLongestWait{100};
+constexpr std::chrono::milliseconds kMaxWait{100};
 
 // That this thread has used: what it waits for, a lock or a processor, costs nobody anything.
 std::chrono::nanoseconds ThreadCpuTime() {
@@ -31,7 +31,7 @@ FlsmLevelStatistics Since(const FlsmLevelStatistics& now, const FlsmLevelStatist
           now.false_positives - before.false_positives,
           now.found - before.found,
           now.read_ns - before.read_ns,
-          now.vain_ns - before.vain_ns,
+          now.false_positive_read_ns - before.false_positive_read_ns,
           now.scanned - before.scanned,
           now.compactions - before.compactions,
           now.compaction_read_bytes - before.compaction_read_bytes,
@@ -58,12 +58,12 @@ FlsmStatistics Since(const FlsmStatistics& now, const FlsmStatistics& before) {
 // How long to wait before looking again, if operations go on at the pace that they had.
 std::chrono::milliseconds Patience(uint64_t done, uint64_t wanted, Clock::duration so_far) {
   if (done == 0 || done >= wanted) {
-    return done == 0 ? kLongestWait : kShortestWait;
+    return done == 0 ? kMaxWait : kShortestWait;
   }
   const double left = static_cast<double>(wanted - done) / static_cast<double>(done);
   const auto expected =
       std::chrono::duration_cast<std::chrono::milliseconds>(so_far * std::min(left, 1e6) / 2);
-  return std::clamp(expected, kShortestWait, kLongestWait);
+  return std::clamp(expected, kShortestWait, kMaxWait);
 }
 
 }  // namespace

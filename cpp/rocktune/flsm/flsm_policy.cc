@@ -107,8 +107,8 @@ void AddPlace(const FlsmShape& shape, const Place& place, FlsmTask* task) {
 // merged with what is there, which may be ten times as much, level 0 would be held up as long as that takes.
 bool Level0GoesAlong(const FlsmShape& shape, const Place& below) {
   const std::vector<FlsmRun>& runs = shape.level(1).runs;
-  return shape.granularity == FlsmGranularity::kLevels && shape.level0_most > 0 && shape.level0_files > 0 &&
-         !shape.level0_busy && below.with.empty() &&
+  return shape.granularity == FlsmGranularity::kLevels && shape.max_level0_files > 0 &&
+         shape.level0_files > 0 && !shape.level0_busy && below.with.empty() &&
          std::all_of(runs.begin(), runs.end(), [](const FlsmRun& run) { return run.use == RunUse::kIdle; });
 }
 
@@ -122,7 +122,7 @@ bool Level0Waits(const FlsmShape& shape) {
   const std::vector<FlsmRun>& runs = shape.level(1).runs;
   const auto staying = static_cast<uint64_t>(std::count_if(
       runs.begin(), runs.end(), [](const FlsmRun& run) { return run.use != RunUse::kLeaving; }));
-  if (shape.level0_files > shape.level0_most ||
+  if (shape.level0_files > shape.max_level0_files ||
       shape.level0_files + staying > static_cast<uint64_t>(shape.Policy(1))) {
     return false;
   }

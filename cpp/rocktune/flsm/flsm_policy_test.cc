@@ -159,10 +159,10 @@ TEST(FlsmPolicyTest, WhatIsInWorkIsNotTakenAgain) {
 TEST(FlsmPolicyTest, OnlySoMuchWaitsInLevel0) {
   FlsmShape shape = Tree({Level(1, 10, {}), Level(2, 10, {})}, 40);
   EXPECT_EQ(Names(DueTasks(shape)), "");
-  shape.level0_most = 3;
+  shape.max_level0_files = 3;
   EXPECT_EQ(Names(DueTasks(shape)), "take in [0 > 30]");
   FlsmShape full = Tree({Level(1, 5, {-60}), Level(2, 10, {-100}), Level(3, 10, {})}, 40);
-  full.level0_most = 0;
+  full.max_level0_files = 0;
   EXPECT_EQ(Names(DueTasks(full)), "take in [0 > 29]") << "as the paper has it, always";
 }
 
@@ -179,7 +179,7 @@ TEST(FlsmPolicyTest, AFailedPushLeavesLevel0WhatItTookAlong) {
 
 TEST(FlsmPolicyTest, TheLargestLevelMayHaveAPolicyOfItsOwn) {
   FlsmShape shape = Tree({Level(1, 10, {-10}), Level(2, 10, {300}), Level(3, 10, {})}, 100);
-  shape.largest_policy = 1;
+  shape.deepest_policy = 1;
   EXPECT_EQ(ToText(shape), "10x100 | K=10 10! | K=1 300 | K=10") << "of those that hold something";
   EXPECT_EQ(Settled(shape), "0x0 | K=10 | K=1 410 | K=10");
   shape.levels[2].runs.push_back({90, 50, false, RunUse::kIdle});
@@ -321,7 +321,7 @@ class FlsmProgressTest : public testing::TestWithParam<FlsmGranularity> {
   // How many files may stay in level 0.
   static uint64_t Waiting(const FlsmShape& shape) {
     const auto policy = static_cast<uint64_t>(shape.Policy(1));
-    return shape.granularity == FlsmGranularity::kFiles ? 0 : std::min(policy, shape.level0_most);
+    return shape.granularity == FlsmGranularity::kFiles ? 0 : std::min(policy, shape.max_level0_files);
   }
 
   // What a push of files leaves: a part of each run goes into the output.
@@ -362,7 +362,7 @@ TEST_P(FlsmProgressTest, ThereIsAlwaysAWayOn) {
     shape.levels.resize(6);
     shape.granularity = GetParam();
     shape.file_bytes = 5;
-    shape.level0_most = static_cast<uint64_t>(below(11));
+    shape.max_level0_files = static_cast<uint64_t>(below(11));
     for (FlsmLevel& level : shape.levels) {
       level.policy = 1 + below(shape.size_ratio);
     }

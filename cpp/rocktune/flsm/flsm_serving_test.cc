@@ -195,7 +195,7 @@ TEST_F(FlsmServingTest, RefusesOptionsThatItsTreeDoesNotBear) {
 
 TEST_F(FlsmServingTest, HasNoMoreFilesInLevel0ThanNewOptionsBear) {
   ASSERT_TRUE(Open(Layout({4})).ok());
-  EXPECT_EQ(store_->Shape().level0_most, 10u);
+  EXPECT_EQ(store_->Shape().max_level0_files, 10u);
   for (const auto& [slowdown, most] : {std::pair{2, 0u}, {3, 1u}, {5, 2u}}) {
     ASSERT_TRUE(store_
                     ->SetOptions({{"level0_file_num_compaction_trigger", "1"},
@@ -203,7 +203,7 @@ TEST_F(FlsmServingTest, HasNoMoreFilesInLevel0ThanNewOptionsBear) {
                                   {"level0_stop_writes_trigger", std::to_string(slowdown + 1)},
                                   {"target_file_size_base", std::to_string(100'000 + slowdown)}})
                     .ok());
-    EXPECT_EQ(store_->Shape().level0_most, most);
+    EXPECT_EQ(store_->Shape().max_level0_files, most);
     EXPECT_EQ(store_->Shape().file_bytes, 100'000u + static_cast<unsigned>(slowdown));
     for (int flush = 0; flush < 8; ++flush) {
       Put(flush, 1, "value");

@@ -29,7 +29,7 @@ int FlsmShape::LevelsInUse() const {
 }
 
 int FlsmShape::Policy(int number) const {
-  return largest_policy != 0 && number == LevelsInUse() ? largest_policy : level(number).policy;
+  return deepest_policy != 0 && number == LevelsInUse() ? deepest_policy : level(number).policy;
 }
 
 uint64_t FlsmShape::Capacity(int number) const {

@@ -13,7 +13,7 @@ namespace rocktune {
 // own level 0 holds what was flushed: the newest runs of level 1, as long as it has room for them under its
 // policy. Runs never move up.
 
-inline constexpr int kMostFlsmLevels = 12;
+inline constexpr int kMaxFlsmLevels = 12;
 
 // What a level is pushed down in.
 enum class FlsmGranularity {
@@ -52,13 +52,13 @@ struct FlsmShape {
   uint64_t level1_bytes = 0;  // capacity of level 1, above 0
   int slots = 30;             // at least size_ratio + 2; the more, the less often runs have to be moved down
   FlsmGranularity granularity = FlsmGranularity::kLevels;
-  uint64_t file_bytes = 0;        // of one table, with files
-  int largest_policy = 0;         // K of the deepest level in use, whatever its own; 0 for its own
-  uint64_t level0_most = 10;      // files that may wait in level 0 whatever the policy of level 1
-  uint64_t level0_files = 0;      // that no task has taken yet
-  uint64_t level0_bytes = 0;      // likewise
-  bool level0_busy = false;       // RocksDB compacts its level 0 once at a time
-  std::vector<FlsmLevel> levels;  // [0] is level 1
+  uint64_t file_bytes = 0;         // of one table, with files
+  int deepest_policy = 0;          // K of the deepest level in use, whatever its own; 0 for its own
+  uint64_t max_level0_files = 10;  // files that may wait in level 0 whatever the policy of level 1
+  uint64_t level0_files = 0;       // that no task has taken yet
+  uint64_t level0_bytes = 0;       // likewise
+  bool level0_busy = false;        // RocksDB compacts its level 0 once at a time
+  std::vector<FlsmLevel> levels;   // [0] is level 1
 
   FlsmLevel& level(int number) { return levels[static_cast<std::size_t>(number) - 1]; }
   const FlsmLevel& level(int number) const { return levels[static_cast<std::size_t>(number) - 1]; }

@@ -13,7 +13,9 @@ constexpr const char* kName = "FLSM";
 constexpr const char* kCarried = "000000.dbtmp";
 constexpr const char* kCurrent = "CURRENT";
 constexpr int kFormat = 1;
-constexpr int kMostSlots = 1000;
+// Format 1 calls the policy of the deepest level by the paper's word, the largest one.
+constexpr const char* kDeepestPolicy = "largest_policy";
+constexpr int kMaxSlots = 1000;
 
 nlohmann::json ToJson(const FlsmShape& shape) {
   nlohmann::json levels = nlohmann::json::array();
@@ -30,8 +32,8 @@ nlohmann::json ToJson(const FlsmShape& shape) {
                       {"sealed", sealed}});
   }
   return {
-      {"format", kFormat},    {"size_ratio", shape.size_ratio},         {"level1_bytes", shape.level1_bytes},
-      {"slots", shape.slots}, {"largest_policy", shape.largest_policy}, {"levels", levels}};
+      {"format", kFormat},    {"size_ratio", shape.size_ratio},       {"level1_bytes", shape.level1_bytes},
+      {"slots", shape.slots}, {kDeepestPolicy, shape.deepest_policy}, {"levels", levels}};
 }
 
 // Throws nlohmann's exceptions for what is no shape.
@@ -40,7 +42,7 @@ FlsmShape FromJson(const nlohmann::json& json) {
   shape.size_ratio = json.at("size_ratio").get<int>();
   shape.level1_bytes = json.at("level1_bytes").get<uint64_t>();
   shape.slots = json.at("slots").get<int>();
-  shape.largest_policy = json.at("largest_policy").get<int>();
+  shape.deepest_policy = json.at(kDeepestPolicy).get<int>();
   for (const nlohmann::json& each : json.at("levels")) {
     FlsmLevel level;
     level.policy = each.at("policy").get<int>();
@@ -55,9 +57,9 @@ FlsmShape FromJson(const nlohmann::json& json) {
 }
 
 std::string Nonsense(const FlsmShape& shape) {
-  if (shape.size_ratio < 2 || shape.slots < shape.size_ratio + 2 || shape.slots > kMostSlots ||
-      shape.level1_bytes == 0 || shape.largest_policy < 0 || shape.largest_policy > shape.size_ratio ||
-      shape.levels.empty() || shape.deepest() > kMostFlsmLevels) {
+  if (shape.size_ratio < 2 || shape.slots < shape.size_ratio + 2 || shape.slots > kMaxSlots ||
+      shape.level1_bytes == 0 || shape.deepest_policy < 0 || shape.deepest_policy > shape.size_ratio ||
+      shape.levels.empty() || shape.deepest() > kMaxFlsmLevels) {
     return "its layout makes no sense";
   }
   return Broken(shape);

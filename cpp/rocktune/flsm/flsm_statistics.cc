@@ -43,7 +43,7 @@ FlsmRecorder::Sample::~Sample() {
     level.read_ns += weight_.Of(seen.get_from_table_nanos);
     if (sought > 0) {
       // RocksDB does not tell the time of keys that are looked up together apart.
-      level.vain_ns += weight_.Of(seen.get_from_table_nanos * (sought - found) / sought);
+      level.false_positive_read_ns += weight_.Of(seen.get_from_table_nanos * (sought - found) / sought);
     }
     sought -= found;
     passed += weight_.Of(seen.bloom_filter_full_positive);
@@ -94,8 +94,9 @@ FlsmStatistics FlsmRecorder::Take(int levels) const {
   for (int number = 0; number <= levels; ++number) {
     const Level& level = levels_[static_cast<std::size_t>(number)];
     statistics.levels.push_back({level.filtered, level.passed, level.false_positives, level.found,
-                                 level.read_ns, level.vain_ns, level.scanned, level.compactions,
-                                 level.read_bytes, level.written_bytes, level.compaction_us});
+                                 level.read_ns, level.false_positive_read_ns, level.scanned,
+                                 level.compactions, level.read_bytes, level.written_bytes,
+                                 level.compaction_us});
   }
   return statistics;
 }

@@ -19,13 +19,13 @@ namespace rocktune {
 struct FlsmLevelStatistics {
   // Of all lookups, estimated from those that were looked at closely. What a filter said counts for the level
   // in which its table was opened first; where tables are moved that may be one above.
-  uint64_t filtered = 0;         // runs whose filter said that the key is not there
-  uint64_t passed = 0;           // runs whose filter let the lookup pass
-  uint64_t false_positives = 0;  // of them, those that did not have the key
-  uint64_t found = 0;            // keys that were found here
-  uint64_t read_ns = 0;          // in the level's tables
-  uint64_t vain_ns = 0;          // of it, in runs that did not have the key
-  uint64_t scanned = 0;          // runs that there were for iterators, estimated likewise
+  uint64_t filtered = 0;                // runs whose filter said that the key is not there
+  uint64_t passed = 0;                  // runs whose filter let the lookup pass
+  uint64_t false_positives = 0;         // of them, those that did not have the key
+  uint64_t found = 0;                   // keys that were found here
+  uint64_t read_ns = 0;                 // in the level's tables
+  uint64_t false_positive_read_ns = 0;  // of it, in runs that did not have the key
+  uint64_t scanned = 0;                 // runs that there were for iterators, estimated likewise
   // Of compactions whose output is here, all counted; moving tables reads and writes nothing.
   uint64_t compactions = 0;
   uint64_t compaction_read_bytes = 0;
@@ -147,7 +147,8 @@ class FlsmRecorder {
   };
 
   struct Level {
-    std::atomic<uint64_t> filtered{0}, passed{0}, false_positives{0}, found{0}, read_ns{0}, vain_ns{0};
+    std::atomic<uint64_t> filtered{0}, passed{0}, false_positives{0}, found{0}, read_ns{0},
+        false_positive_read_ns{0};
     std::atomic<uint64_t> scanned{0}, compactions{0}, read_bytes{0}, written_bytes{0}, compaction_us{0};
   };
   Level& OfPhysical(int physical) {
@@ -179,7 +180,7 @@ class FlsmRecorder {
   std::atomic<int> merges_{0};  // that go on
   rocksdb::Env* const env_;
   const uint64_t sample_every_;
-  std::array<Level, kMostFlsmLevels + 1> levels_;
+  std::array<Level, kMaxFlsmLevels + 1> levels_;
   const int slots_;
 };
 

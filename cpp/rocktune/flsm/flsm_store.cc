@@ -135,7 +135,7 @@ rocksdb::Status FlsmStore::Open(const rocksdb::Options& options, const FlsmOptio
   }
   shape.granularity = layout.granularity;
   shape.file_bytes = options.target_file_size_base;
-  shape.level0_most = MaxLevel0Runs(layout.level0_runs, options);
+  shape.max_level0_files = MaxLevel0Runs(layout.level0_runs, options);
   auto listener = std::make_shared<FlsmListener>();
   auto guard = std::make_shared<ManifestGuard>();
   rocksdb::Options tree = TreeOptions(options, shape);
@@ -179,7 +179,7 @@ FlsmStore::FlsmStore(rocksdb::DB* db, std::unique_ptr<FlsmRecorder> recorder,
                                                  layout.workers, layout.reshape_bytes_per_s,
                                                  std::move(on_change))) {
   listener_->Tell(compactor_.get());
-  compactor_->OnUntold();  // between opening and this nobody was told
+  compactor_->OnMissedFlushes();  // between opening and this nobody was told
 }
 
 // Snapshots or not: RocksDB closes what is deleted.

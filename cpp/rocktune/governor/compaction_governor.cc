@@ -48,8 +48,8 @@ rocksdb::Status CompactionGovernor::Check(const GovernorOptions& options) {
   if (!is_share(options.watermarks.flush_share) || !is_share(options.watermarks.total_share)) {
     return rocksdb::Status::InvalidArgument("watermarks: must be above 0 and at most 1");
   }
-  if (!is_share(options.least_compaction_share)) {
-    return rocksdb::Status::InvalidArgument("least_compaction_share: must be above 0 and at most 1");
+  if (!is_share(options.min_compaction_share)) {
+    return rocksdb::Status::InvalidArgument("min_compaction_share: must be above 0 and at most 1");
   }
   return rocksdb::Status::OK();
 }
@@ -66,7 +66,7 @@ rocksdb::Status CompactionGovernor::Create(const GovernorOptions& options,
 CompactionGovernor::CompactionGovernor(const GovernorOptions& options)
     : options_(options),
       limits_{options.device_bytes_per_s, options.max_flush_bytes_per_s, options.debt_bytes,
-              options.debt_runs, options.least_compaction_share},
+              options.debt_runs, options.min_compaction_share},
       clock_(options.clock),
       limiter_(std::make_shared<GovernedRateLimiter>(static_cast<int64_t>(options.device_bytes_per_s),
                                                      options.clock)),

@@ -48,7 +48,7 @@ struct GovernorOptions {
   uint64_t interval_us = 10'000'000;
   ToggleWatermarks watermarks;  // of the toggle
   // What compactions may always take of the device, from above 0 to 1. Proportional only.
-  double least_compaction_share = 0.02;
+  double min_compaction_share = 0.02;
   // Whether tables of level 0 are merged with each other while it has more of them than the column family's
   // own options let it have without slowing writes. Costs one more writing of them; a lookup then reads tens
   // of tables after a peak where it read hundreds. Proportional only. RocksDB before epoch numbers (7.10)

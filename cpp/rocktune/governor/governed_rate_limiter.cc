@@ -14,9 +14,9 @@ constexpr double kNanosPerSecond = 1e9;
 constexpr uint64_t kCreditNanos = 10'000'000;
 // Who has less to wait for passes, and leaves it to the next: compactions read 4 KB at a time, and a sleep
 // for each costs more of a processor than the reading.
-constexpr uint64_t kLeastWaitNanos = 1'000'000;
+constexpr uint64_t kMinWaitNanos = 1'000'000;
 // The clock may be one that stands still, so nobody waits longer than this before looking at it again.
-constexpr std::chrono::milliseconds kLongestWait{10};
+constexpr std::chrono::milliseconds kMaxWait{10};
 
 IoCause CauseOf(ThreadRole role, rocksdb::RateLimiter::OpType operation) {
   const bool reads = operation == rocksdb::RateLimiter::OpType::kRead;
@@ -52,10 +52,10 @@ void GovernedRateLimiter::WaitForTurn(uint64_t bytes) {
   uint64_t now_ns = began_ns;
   {
     std::unique_lock<std::mutex> lock(mutex_);
-    const bool waits = next_ns_ > now_ns + kLeastWaitNanos;
+    const bool waits = next_ns_ > now_ns + kMinWaitNanos;
     while (waits && CompactionBytesPerSecond() != 0 && next_ns_ > now_ns) {
-      changed_.wait_for(lock, std::min<std::chrono::nanoseconds>(
-                                  kLongestWait, std::chrono::nanoseconds(next_ns_ - now_ns)));
+      changed_.wait_for(
+          lock, std::min<std::chrono::nanoseconds>(kMaxWait, std::chrono::nanoseconds(next_ns_ - now_ns)));
       now_ns = clock_->NowNanos();
     }
     if (const uint64_t rate = CompactionBytesPerSecond(); rate != 0) {

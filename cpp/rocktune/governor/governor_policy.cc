@@ -16,7 +16,7 @@ constexpr double kHeadroom = 0.1;
 // Of what writes leave. Reads that could use all of the device pay for what is not compacted.
 constexpr double kShareBesideReads = 0.5;
 constexpr double kShareBesideReadsWhenDue = 1;
-constexpr std::size_t kFewestMerged = 8;
+constexpr std::size_t kMinMerged = 8;
 
 double Share(uint64_t bytes, double seconds, uint64_t bytes_per_s) {
   return static_cast<double>(bytes) / (seconds * static_cast<double>(bytes_per_s));
@@ -64,26 +64,24 @@ uint64_t CompactionBytesPerSecond(const GovernorSample& sample, const GovernorLi
     return (1 + kHeadroom) * static_cast<double>(bytes) / sample.seconds;
   };
   const double left_by_writes = std::max(0.0, device - wanted(sample.flush_bytes + sample.wal_bytes));
-  const double least_beside_reads =
-      (sample.level0_due ? kShareBesideReadsWhenDue : kShareBesideReads) * left_by_writes;
-  const double left = std::max(least_beside_reads, left_by_writes - wanted(sample.user_read_bytes));
+  const double min_left = (sample.level0_due ? kShareBesideReadsWhenDue : kShareBesideReads) * left_by_writes;
+  const double left = std::max(min_left, left_by_writes - wanted(sample.user_read_bytes));
   const double urgency =
       std::clamp((DebtShare(sample, limits) - kUrgentShare) / (1 - kUrgentShare), 0.0, 1.0);
   const double rate = left + (device - left) * urgency * urgency;
-  return static_cast<uint64_t>(
-      std::llround(std::clamp(rate, limits.least_compaction_share * device, device)));
+  return static_cast<uint64_t>(std::llround(std::clamp(rate, limits.min_compaction_share * device, device)));
 }
 
-Level0Merge NextLevel0Merge(const std::vector<Level0Table>& newest_first, uint64_t most_bytes) {
+Level0Merge NextLevel0Merge(const std::vector<Level0Table>& newest_first, uint64_t max_bytes) {
   Level0Merge best;
   uint64_t bytes = 0;
   std::size_t first = 0;
   for (std::size_t last = 0; last < newest_first.size(); ++last) {
     bytes += newest_first[last].bytes;
-    for (; first <= last && (bytes > most_bytes || newest_first[last].fixed); ++first) {
+    for (; first <= last && (bytes > max_bytes || newest_first[last].fixed); ++first) {
       bytes -= newest_first[first].bytes;
     }
-    if (last + 1 - first >= std::max(best.count, kFewestMerged)) {
+    if (last + 1 - first >= std::max(best.count, kMinMerged)) {
       best = {first, last + 1 - first};
     }
   }

@@ -33,7 +33,7 @@ struct GovernorLimits {
   uint64_t max_flush_bytes_per_s = 0;  // what flushes reach while nothing else writes, above 0
   uint64_t debt_bytes = 0;
   uint64_t debt_runs = 0;
-  double least_compaction_share = 0.02;  // of the device, however much others want; above 0
+  double min_compaction_share = 0.02;  // of the device, however much others want; above 0
 };
 
 // From this share of a bound on writes are slowed; at the bound they stop.
@@ -89,9 +89,9 @@ struct Level0Merge {
   bool operator==(const Level0Merge&) const = default;
 };
 
-// As many neighbours as have at most `most_bytes` together, since each table but one is a run less to read;
+// As many neighbours as have at most `max_bytes` together, since each table but one is a run less to read;
 // of equally many the oldest. None where they are fewer than eight, which is not worth writing them anew.
-Level0Merge NextLevel0Merge(const std::vector<Level0Table>& newest_first, uint64_t most_bytes);
+Level0Merge NextLevel0Merge(const std::vector<Level0Table>& newest_first, uint64_t max_bytes);
 
 // Whether RocksDB's own compactions pause while tables of level 0 are merged with each other. They do while
 // there is something to merge, because the first of them would take all of level 0, and end only when all of

@@ -96,7 +96,7 @@ TEST(ProportionalTest, ReadsTakeAtMostHalfAndNothingFromALevel0ThatIsDue) {
 TEST(ProportionalTest, NeverLessThanTheLeastShareNorMoreThanTheDevice) {
   EXPECT_EQ(CompactionBytesPerSecond(Second(900, 0), kLimits), 8 * kMega);
   GovernorLimits fairer = kLimits;
-  fairer.least_compaction_share = 0.1;
+  fairer.min_compaction_share = 0.1;
   EXPECT_EQ(CompactionBytesPerSecond(Second(900, 0), fairer), 40 * kMega);
   EXPECT_EQ(CompactionBytesPerSecond(Second(0, 0), kLimits), 400 * kMega);
 }
@@ -118,12 +118,12 @@ TEST(ProportionalTest, WithoutABoundNothingIsUrgent) {
 }
 
 // `s` is a small table of 1 byte, `B` one of 50, `x` a small one that is fixed; the newest first.
-Level0Merge MergeIn(const std::string& tables, uint64_t most_bytes) {
+Level0Merge MergeIn(const std::string& tables, uint64_t max_bytes) {
   std::vector<Level0Table> level;
   for (const char each : tables) {
     level.push_back({each == 'B' ? uint64_t{50} : uint64_t{1}, each == 'x'});
   }
-  return NextLevel0Merge(level, most_bytes);
+  return NextLevel0Merge(level, max_bytes);
 }
 
 TEST(Level0MergeTest, TakesAsManyNeighboursAsTheBytesAllow) {

@@ -92,7 +92,7 @@ nlohmann::json ToJson(const Measurement& measurement) {
           {"series", SeriesJson(measurement.series)},
           {"stalled_s", Seconds(totals.stalls.stalled_ns)},
           {"write_stopped_s", Seconds(totals.stalls.stopped_ns)},
-          {"longest_write_stop_s", measurement.longest_write_stop_s},
+          {"max_write_stop_s", measurement.max_write_stop_s},
           {"device_bytes", ByCause(totals.device.bytes)},
           {"device_operations", ByCause(totals.device.operations)},
           {"level_bytes", measurement.state.level_bytes},

@@ -53,7 +53,7 @@ struct Measurement {
   double until_s = 0;
   RunTotals totals;  // of the window
   Series series;
-  double longest_write_stop_s = 0;
+  double max_write_stop_s = 0;
   StoreState state;  // at the end; its tickers and level0_compactions_ns are in totals
   uint64_t live_keys = 0;
   uint64_t logical_bytes = 0;

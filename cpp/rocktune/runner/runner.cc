@@ -264,7 +264,7 @@ Measurement Runner::Measure(double until_s, Series series) {
   const RunTotals earlier = std::exchange(totals_, TakeTotals(measurement.state));
   measurement.totals = totals_;
   measurement.totals -= earlier;
-  measurement.longest_write_stop_s = SecondsOf(stalls_.TakeLongestStop());
+  measurement.max_write_stop_s = SecondsOf(stalls_.TakeMaxStop());
   CountLiveKeys(&measurement);
   measurement.resident_bytes = ResidentBytes();
   return measurement;

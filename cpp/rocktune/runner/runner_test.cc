@@ -330,7 +330,7 @@ TEST_F(RunnerTest, SamplesStalls) {
   const Measurement first = runner_->Advance({0.05}, NoProgress);
   EXPECT_GT(first.totals.stalls.stopped_ns, 0);
   EXPECT_EQ(first.totals.stalls.stalled_ns, first.totals.stalls.stopped_ns);
-  EXPECT_GT(first.longest_write_stop_s, 0);
+  EXPECT_GT(first.max_write_stop_s, 0);
   store_.condition = WriteCondition::kDelayed;
   const Measurement second = runner_->Advance({0.1}, NoProgress);
   EXPECT_GT(second.totals.stalls.stalled_ns, second.totals.stalls.stopped_ns);
@@ -338,7 +338,7 @@ TEST_F(RunnerTest, SamplesStalls) {
   runner_->Advance({0.15}, NoProgress);
   const Measurement last = runner_->Advance({0.2}, NoProgress);
   EXPECT_EQ(last.totals.stalls.stalled_ns, 0);
-  EXPECT_EQ(last.longest_write_stop_s, 0);
+  EXPECT_EQ(last.max_write_stop_s, 0);
 }
 
 TEST_F(RunnerTest, LetsAStoreGoOnThatCannotTellItsStateOtherwise) {
@@ -351,20 +351,20 @@ TEST_F(RunnerTest, LetsAStoreGoOnThatCannotTellItsStateOtherwise) {
 }
 
 TEST_F(RunnerTest, NothingBeginsWhileTheStoreTellsItsState) {
-  std::size_t most_begun = 0;
+  std::size_t max_begun = 0;
   store_.before_state = [&] {
     const std::size_t before = store_.calls().size();
     // The clock has to run for that, although the window has ended.
     clock_.WaitWhileStopped();
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    most_begun = std::max(most_begun, store_.calls().size() - before);
+    max_begun = std::max(max_begun, store_.calls().size() - before);
   };
   Start();
   double age_s = 0;
   for (int mission = 0; mission < 2; ++mission) {
     age_s = runner_->Advance({age_s + 3600, 100}, NoProgress).until_s;
   }
-  EXPECT_LE(most_begun, plan_.workload.threads) << "those that had begun before it was asked may end";
+  EXPECT_LE(max_begun, plan_.workload.threads) << "those that had begun before it was asked may end";
 }
 
 TEST_F(RunnerTest, LoadsKeysInOrder) {

@@ -17,7 +17,7 @@ void StallTracker::BookUntilNow() {
   if (condition_ == WriteCondition::kStopped) {
     totals_.stopped_ns += elapsed;
     present_stop_ns_ += elapsed;
-    longest_stop_ns_ = std::max(longest_stop_ns_, present_stop_ns_);
+    max_stop_ns_ = std::max(max_stop_ns_, present_stop_ns_);
   }
 }
 
@@ -36,10 +36,10 @@ StallTotals StallTracker::Totals() {
   return totals_;
 }
 
-RunClock::Nanos StallTracker::TakeLongestStop() {
+RunClock::Nanos StallTracker::TakeMaxStop() {
   std::lock_guard<std::mutex> lock(mutex_);
   BookUntilNow();
-  return std::exchange(longest_stop_ns_, 0);
+  return std::exchange(max_stop_ns_, 0);
 }
 
 }  // namespace rocktune

@@ -26,7 +26,7 @@ class StallTracker {
   StallTotals Totals();
 
   // The longest time without writes that was in force since the last call, counted from its real beginning.
-  RunClock::Nanos TakeLongestStop();
+  RunClock::Nanos TakeMaxStop();
 
  private:
   // Books the time since the last observation. REQUIRES: mutex_ is held.
@@ -37,7 +37,7 @@ class StallTracker {
   WriteCondition condition_ = WriteCondition::kNormal;
   RunClock::Nanos booked_until_;
   RunClock::Nanos present_stop_ns_ = 0;  // length so far of the stop in force
-  RunClock::Nanos longest_stop_ns_ = 0;
+  RunClock::Nanos max_stop_ns_ = 0;
   StallTotals totals_;
 };
 

@@ -47,16 +47,16 @@ TEST(StallTrackerTest, MeasuresTheLongestStopFromItsBeginning) {
   StallTracker stalls(&clock);
   stalls.Observe(kStopped);
   const RunClock::Nanos first = Pass(&clock);
-  EXPECT_EQ(stalls.TakeLongestStop(), first);
+  EXPECT_EQ(stalls.TakeMaxStop(), first);
   const RunClock::Nanos second = Pass(&clock);
   stalls.Observe(kNormal);
-  EXPECT_EQ(stalls.TakeLongestStop(), second);  // both windows' part
+  EXPECT_EQ(stalls.TakeMaxStop(), second);  // both windows' part
   Pass(&clock);
-  EXPECT_EQ(stalls.TakeLongestStop(), 0);
+  EXPECT_EQ(stalls.TakeMaxStop(), 0);
   stalls.Observe(kStopped);
   const RunClock::Nanos third = clock.Now();
   const RunClock::Nanos fourth = Pass(&clock);
-  EXPECT_EQ(stalls.TakeLongestStop(), fourth - third);
+  EXPECT_EQ(stalls.TakeMaxStop(), fourth - third);
 }
 
 }  // namespace

@@ -13,11 +13,11 @@ namespace {
 constexpr int kSubBucketBits = 6;
 constexpr uint64_t kSubBuckets = uint64_t{1} << kSubBucketBits;
 constexpr int kValueBits = 42;
-constexpr uint64_t kLargestValue = (uint64_t{1} << kValueBits) - 1;
+constexpr uint64_t kMaxValue = (uint64_t{1} << kValueBits) - 1;
 constexpr std::size_t kBuckets = (kValueBits - kSubBucketBits + 1) * kSubBuckets;
 
 std::size_t BucketOf(uint64_t value) {
-  value = std::min(value, kLargestValue);
+  value = std::min(value, kMaxValue);
   if (value < kSubBuckets) {
     return value;
   }

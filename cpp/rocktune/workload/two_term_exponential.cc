@@ -11,7 +11,7 @@ namespace rocktune {
 namespace {
 
 constexpr uint64_t kRangeOrderSeed = 0x3d1f9b;
-constexpr double kLargestRank = 0x1.0p62;
+constexpr double kMaxRank = 0x1.0p62;
 
 std::vector<double> RangeWeights(const KeyChooserSpec& spec) {
   const Permutation places(spec.ranges, kRangeOrderSeed);
@@ -65,7 +65,7 @@ uint64_t TwoTermExponentialChooser::PlaceWithinRange(Random* random, uint64_t ra
     return random->Below(range_keys);
   }
   const double rank = std::ceil(std::pow(random->NextDouble() / key_a_, 1 / key_b_));
-  return Mix64(static_cast<uint64_t>(std::min(rank, kLargestRank))) % range_keys;
+  return Mix64(static_cast<uint64_t>(std::min(rank, kMaxRank))) % range_keys;
 }
 
 }  // namespace rocktune

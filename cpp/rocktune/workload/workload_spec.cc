@@ -14,8 +14,8 @@ namespace rocktune {
 namespace {
 
 constexpr double kMixTolerance = 1e-6;
-constexpr uint64_t kLargestCount = uint64_t{1} << 62;
-constexpr uint64_t kLargestValueBytes = 16 << 20;
+constexpr uint64_t kMaxCount = uint64_t{1} << 62;
+constexpr uint64_t kMaxValueBytes = 16 << 20;
 
 void Require(bool condition, const std::string& path, const std::string& requirement) {
   if (!condition) {
@@ -72,7 +72,7 @@ SizeSpec ReadSize(const nlohmann::json& json, const std::string& path) {
   fields.Read("sigma", &spec.sigma);
   fields.Read("theta", &spec.theta);
   fields.RefuseUnknown();
-  Require(std::max(spec.low, spec.high) < kLargestCount, fields.PathOf("high"), "below 2^62");
+  Require(std::max(spec.low, spec.high) < kMaxCount, fields.PathOf("high"), "below 2^62");
   if (spec.kind == "uniform") {
     Require(spec.low <= spec.high, fields.PathOf("high"), "at least low");
   }
@@ -100,7 +100,7 @@ ArrivalSpec ReadArrival(const nlohmann::json& json, const std::string& path) {
   if (spec.kind == "closed") {
     return spec;
   }
-  Require(spec.operations_s >= kSmallestRate, fields.PathOf("operations_s"), "at least 0.001");
+  Require(spec.operations_s >= kMinRate, fields.PathOf("operations_s"), "at least 0.001");
   Require(spec.kind == "fixed_rate" || spec.period_s >= kShortestSeconds, fields.PathOf("period_s"),
           "at least 0.001");
   Require(spec.kind != "sine" ||
@@ -194,12 +194,12 @@ WorkloadSpec WorkloadSpecFromJson(const nlohmann::json& json) {
   fields.Read("sync", &spec.sync);
   ReadParts(&fields, &spec);
   fields.RefuseUnknown();
-  Require(spec.keys > 0 && spec.keys < kLargestCount, "keys", "above 0 and below 2^62");
+  Require(spec.keys > 0 && spec.keys < kMaxCount, "keys", "above 0 and below 2^62");
   Require(spec.key_bytes >= 8 && spec.key_bytes <= 1024, "key_bytes", "between 8 and 1024");
   Require(spec.value_compressed_fraction > 0 && spec.value_compressed_fraction <= 1,
           "value_compressed_fraction", "in (0, 1]");
   Require(spec.threads >= 1 && spec.threads <= 1024, "threads", "between 1 and 1024");
-  Require((spec.value.kind == "fixed" ? spec.value.low : spec.value.high) <= kLargestValueBytes, "value",
+  Require((spec.value.kind == "fixed" ? spec.value.low : spec.value.high) <= kMaxValueBytes, "value",
           "at most 16 MiB");
   Require(spec.preload.keys <= spec.keys, "preload.keys", "at most keys");
   Require(spec.key_chooser.ranges <= spec.keys, "key_chooser.ranges", "at most keys");

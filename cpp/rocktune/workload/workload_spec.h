@@ -73,7 +73,7 @@ struct WorkloadSpec {
 };
 
 inline constexpr double kShortestSeconds = 1e-3;  // of a session or an arrival's period
-inline constexpr double kSmallestRate = 1e-3;     // operations a second
+inline constexpr double kMinRate = 1e-3;          // operations a second
 
 // Throws nlohmann::json::exception or std::invalid_argument (one line, naming the field) for a malformed
 // spec.

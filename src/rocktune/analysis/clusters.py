@@ -15,7 +15,7 @@ from rocktune.errors import UserError
 from rocktune.space import Configuration
 from rocktune.tuners.bayesian.clusters import Cluster
 
-FEWEST_RUNS = 50
+MIN_RUNS = 50
 CANDIDATES = 30
 TASKS_EACH = 2
 _SAME = 0.95
@@ -43,8 +43,8 @@ def clusters_of(runs: Sequence[tuple[Configuration, Mapping[str, float]]], objec
     Raises:
         UserError: there are fewer than 50 runs, or nothing goes with any knob.
     """
-    if len(runs) < FEWEST_RUNS:
-        raise UserError(f"clusters: {len(runs)} runs; it takes at least {FEWEST_RUNS}, the paper had 500")
+    if len(runs) < MIN_RUNS:
+        raise UserError(f"clusters: {len(runs)} runs; it takes at least {MIN_RUNS}, the paper had 500")
     knobs = [name for name in runs[0][0] if len({run[0][name] for run in runs}) > 1]
     settings = _ranks(np.array([[_number(run[0][name]) for name in knobs] for run in runs]))
     names, columns = _metrics(runs)

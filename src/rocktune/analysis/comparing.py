@@ -20,7 +20,7 @@ from rocktune.trial import Status
 
 TIE = 0.01
 """Relative difference below which two verified results count as equal."""
-_FEWEST_FOR_FRIEDMAN = 3
+_MIN_FOR_FRIEDMAN = 3
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,7 @@ def _ranks(block: Mapping[str, float]) -> dict[str, float]:
 
 
 def _friedman(blocks: Sequence[Mapping[str, float]], tuners: Sequence[str]) -> dict[str, float] | None:
-    if len(tuners) < _FEWEST_FOR_FRIEDMAN or len(blocks) < _FEWEST_FOR_FRIEDMAN:
+    if len(tuners) < _MIN_FOR_FRIEDMAN or len(blocks) < _MIN_FOR_FRIEDMAN:
         return None
     from scipy.stats import friedmanchisquare
 

@@ -11,10 +11,10 @@ from rocktune.errors import UserError, unknown_name
 from rocktune.table import Table, TableRow
 from rocktune.trial import FIGURES, Status, Value
 
-FEWEST_RUNS = 10
-MOST_LEVELS = 16
+MIN_RUNS = 10
+MAX_LEVELS = 16
 """A knob with more values than this is cut into as many groups of equal size."""
-_MOST_ROWS_OF_FANOVA = 1000
+_MAX_ROWS_OF_FANOVA = 1000
 
 Reals = NDArray[np.float64]
 
@@ -45,8 +45,8 @@ def importance_of(table: Table, fields: Sequence[str], seed: int = 0) -> dict[st
 def _sound(table: Table, field: str) -> list[TableRow]:
     known = [row for row in table.rows if row.status is Status.OK]
     rows = [row for row in known if not math.isnan(row.figures[field])]
-    if len(rows) < FEWEST_RUNS:
-        raise UserError(f"importance of {field}: {len(rows)} runs have it; it takes at least {FEWEST_RUNS}")
+    if len(rows) < MIN_RUNS:
+        raise UserError(f"importance of {field}: {len(rows)} runs have it; it takes at least {MIN_RUNS}")
     return rows
 
 
@@ -114,11 +114,11 @@ def _given(
 def _groups(column: Sequence[Value]) -> NDArray[np.intp]:
     """Returns the number of each value's group: one for each value, or of a knob with many its quantile."""
     levels = sorted(set(column), key=lambda value: (isinstance(value, str), value))
-    if len(levels) <= MOST_LEVELS:
+    if len(levels) <= MAX_LEVELS:
         numbers = {value: number for number, value in enumerate(levels)}
         return np.array([numbers[value] for value in column])
     reals = np.array([float(value) for value in column])
-    edges = np.quantile(reals, np.linspace(0, 1, MOST_LEVELS + 1)[1:-1])
+    edges = np.quantile(reals, np.linspace(0, 1, MAX_LEVELS + 1)[1:-1])
     return np.searchsorted(np.unique(edges), reals, side="right")
 
 
@@ -130,8 +130,8 @@ def _fanova(rows: Sequence[TableRow], names: Sequence[str], values: Reals, seed:
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     chosen = np.arange(len(rows))
-    if len(rows) > _MOST_ROWS_OF_FANOVA:
-        chosen = np.random.default_rng(seed).choice(len(rows), _MOST_ROWS_OF_FANOVA, replace=False)
+    if len(rows) > _MAX_ROWS_OF_FANOVA:
+        chosen = np.random.default_rng(seed).choice(len(rows), _MAX_ROWS_OF_FANOVA, replace=False)
     distributions = {
         name: _distribution([row.configuration[name] for row in rows], optuna.distributions) for name in names
     }
@@ -151,7 +151,7 @@ def _fanova(rows: Sequence[TableRow], names: Sequence[str], values: Reals, seed:
 
 def _distribution(column: Sequence[Value], distributions: Any) -> Any:
     levels = sorted(set(column), key=lambda value: (isinstance(value, str), value))
-    if len(levels) <= MOST_LEVELS or isinstance(levels[0], str):
+    if len(levels) <= MAX_LEVELS or isinstance(levels[0], str):
         return distributions.CategoricalDistribution(levels)
     if all(isinstance(value, int) for value in levels):
         return distributions.IntDistribution(levels[0], levels[-1])

@@ -11,7 +11,7 @@ from rocktune.study import Executor, LocalExecutor, Observer, StudySpec, SweepSp
 from rocktune.study.executors.on_ray import opened_cluster
 
 _LOCAL, _RAY = "local", "ray"
-_MOST_LANES = 1000
+_MAX_LANES = 1000
 
 OpenEngine = Callable[[EngineSpec, Sequence[str]], AbstractContextManager[Engine]]
 
@@ -63,7 +63,7 @@ def _local_lanes(executor: str) -> int | None:
     if executor == _RAY:
         return None
     kind, _, count = executor.partition(":")
-    if kind == _LOCAL and count.isascii() and count.isdigit() and 0 < int(count) <= _MOST_LANES:
+    if kind == _LOCAL and count.isascii() and count.isdigit() and 0 < int(count) <= _MAX_LANES:
         return int(count)
     raise UserError(
         f"executor: '{executor}' is none; write local:N (N from 1, workers on this machine) or {_RAY}"

@@ -37,7 +37,7 @@ _REPLIES = {
 _START_TIMEOUT_S = 60.0
 _CLOSE_TIMEOUT_S = 10.0
 _DEATH_TIMEOUT_S = 10.0
-_LARGEST_LINE_BYTES = 64 << 20
+_MAX_LINE_BYTES = 64 << 20
 
 # A worker is killed when the thread that started it ends (PR_SET_PDEATHSIG), so no caller's thread does it.
 _SPAWNER = ThreadPoolExecutor(max_workers=1, thread_name_prefix="rocktune-spawner")
@@ -251,7 +251,7 @@ class WorkerProcess:
         if not data:
             raise self._death()
         self._incoming += data
-        if len(self._incoming) > _LARGEST_LINE_BYTES:
+        if len(self._incoming) > _MAX_LINE_BYTES:
             raise _nonsense(self._incoming[:80].decode(errors="replace"))
 
     def _read_stderr(self) -> None:

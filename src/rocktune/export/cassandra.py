@@ -17,8 +17,8 @@ from rocktune.export.values import (
 _LEVELED = "kCompactionStyleLevel"
 _UNCOMPRESSED = "kNoCompression"
 _MEMTABLES = ("write_buffer_size", "max_write_buffer_number")
-_SMALLEST_FALSE_POSITIVE_CHANCE = 6.71e-5
-_LARGEST_CHUNK_KIB = 1024
+_MIN_FALSE_POSITIVE_CHANCE = 6.71e-5
+_MAX_CHUNK_KIB = 1024
 _COMPRESSORS = {
     "kSnappyCompression": "SnappyCompressor",
     "kZlibCompression": "DeflateCompressor",
@@ -77,14 +77,14 @@ def _filter_policy(text: str) -> Settings:
     if kind == "ribbon":
         raise NotExpressibleError("only Bloom filters there")
     chance = false_positive_chance(bits) if kind == "bloom" else 1.0
-    if chance <= _SMALLEST_FALSE_POSITIVE_CHANCE:
+    if chance <= _MIN_FALSE_POSITIVE_CHANCE:
         raise NotExpressibleError("bloom_filter_fp_chance has to be above 0.0000671")
     return {"bloom_filter_fp_chance": f"{chance:.2g}"}
 
 
 def _chunk_length(text: str) -> Settings:
     kibibytes = whole_in(text) / 1024
-    if not 1 <= kibibytes <= _LARGEST_CHUNK_KIB or not math.log2(kibibytes).is_integer():
+    if not 1 <= kibibytes <= _MAX_CHUNK_KIB or not math.log2(kibibytes).is_integer():
         raise NotExpressibleError("chunk_length_in_kb has to be a power of two")
     return {"chunk_length_in_kb": f"{kibibytes:.0f}"}
 

@@ -17,7 +17,7 @@ from rocktune.export.values import (
 
 _PREFIX = "state.backend.rocksdb."
 _SIZE_UNITS = ((" gb", 1 << 30), (" mb", 1 << 20), (" kb", 1 << 10), (" b", 1))
-_LARGEST_DURATION_S = 1 << 40
+_MAX_DURATION_S = 1 << 40
 
 
 def _size(text: str) -> str:
@@ -32,7 +32,7 @@ def _compression_per_level(text: str) -> str:
 
 
 def _seconds(text: str) -> str:
-    return whole(0, _LARGEST_DURATION_S)(text) + " s"
+    return whole(0, _MAX_DURATION_S)(text) + " s"
 
 
 def _filter_policy(text: str) -> Settings:

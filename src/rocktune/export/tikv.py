@@ -26,7 +26,7 @@ from rocktune.export.values import (
 
 _SIZE = quoted(size((("GB", 1 << 30), ("MB", 1 << 20), ("KB", 1 << 10), ("B", 1))))
 _COUNT = whole(0, INT_MAX)
-_MOST_LEVELS = 7
+_MAX_LEVELS = 7
 _COMPRESSIONS = {
     "kNoCompression": "no",
     "kSnappyCompression": "snappy",
@@ -56,7 +56,7 @@ def _filter_policy(text: str) -> Settings:
 def _compression(text: str) -> Settings:
     """Writes a compression for all levels, and for the last one too, which TiKV sets apart."""
     name = quoted(choice(_COMPRESSIONS))(text)
-    levels = ", ".join([name] * _MOST_LEVELS)
+    levels = ", ".join([name] * _MAX_LEVELS)
     return {"compression-per-level": f"[{levels}]", "bottommost-level-compression": name}
 
 
@@ -103,7 +103,7 @@ _FAMILY: dict[str, Rule] = {
         "max_bytes_for_level_multiplier",
         writer=_COUNT,
     ),
-    **_kebab("num_levels", writer=whole(1, _MOST_LEVELS)),
+    **_kebab("num_levels", writer=whole(1, _MAX_LEVELS)),
     "level_compaction_dynamic_level_bytes": named("dynamic-level-bytes", switch()),
     **_kebab(
         "disable_auto_compactions",

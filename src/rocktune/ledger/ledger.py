@@ -20,7 +20,7 @@ from rocktune.ledger.rows import STUDIES, RowProgress, digest_of, experiment_id,
 from rocktune.ledger.study_check import SpecProblem
 from rocktune.ledger.trial_store import TrialStore
 
-_LONGEST_NAME = 200
+_MAX_NAME = 200
 
 
 def open_ledger(url: str | None = None, create: bool = True) -> "Ledger":
@@ -77,8 +77,8 @@ class Ledger(TrialStore):
         Raises:
             UserError: the name is taken by a study with another specification, or is no name.
         """
-        if not name.strip() or len(name) > _LONGEST_NAME:
-            raise UserError(f"study: a name has 1 to {_LONGEST_NAME} characters, not {len(name.strip())}")
+        if not name.strip() or len(name) > _MAX_NAME:
+            raise UserError(f"study: a name has 1 to {_MAX_NAME} characters, not {len(name.strip())}")
         with contextlib.suppress(IntegrityError), self._writer.begin() as connection:
             if _study_row(connection, name) is None:
                 connection.execute(

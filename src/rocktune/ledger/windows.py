@@ -6,6 +6,8 @@ from typing import Any
 
 from rocktune.trial import Measurement
 
+# Ledgers keep what a worker reported; older workers called some figures otherwise.
+_RENAMED = {"longest_write_stop_s": "max_write_stop_s"}
 _BULKY = ("series", "tickers", "histograms", "output")
 
 
@@ -30,8 +32,11 @@ def split_window(window: Measurement) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def join_window(scalars: dict[str, Any], distributions: dict[str, Any]) -> Measurement:
-    """Returns the window that `split_window` split."""
+    """Returns the window that `split_window` split, with today's names for the figures."""
     latency_ns = distributions["latency_ns"]
+    scalars = _renamed(scalars)
+    if "figures" in scalars:
+        scalars["figures"] = _renamed(scalars["figures"])
     raw = scalars | {name: value for name, value in distributions.items() if name != "latency_ns"}
     if "operations" in scalars:
         raw["operations"] = {
@@ -39,6 +44,10 @@ def join_window(scalars: dict[str, Any], distributions: dict[str, Any]) -> Measu
             for kind, counted in scalars["operations"].items()
         }
     return Measurement(raw)
+
+
+def _renamed(figures: dict[str, Any]) -> dict[str, Any]:
+    return {_RENAMED.get(name, name): value for name, value in figures.items()}
 
 
 def cumulative(windows: Iterable[Measurement]) -> Measurement:

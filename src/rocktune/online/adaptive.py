@@ -164,7 +164,7 @@ class AdaptiveStore(FlsmStore):
             _logger.info("mission %d: %s %s", entry.mission, entry.why, entry.policies)
 
     def _remember(self) -> None:
-        from rocktune.online.control.kept import restore
+        from rocktune.online.control.checkpoint import restore
 
         assert self._lerp is not None
         if self._model.exists():
@@ -176,7 +176,7 @@ class AdaptiveStore(FlsmStore):
     def _keep(self) -> None:
         if self._lerp is None:
             return
-        from rocktune.online.control.kept import keep
+        from rocktune.online.control.checkpoint import keep
 
         try:
             keep(self._lerp, self._model)

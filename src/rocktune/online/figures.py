@@ -20,7 +20,7 @@ def figures_of(run: GovernedRun) -> dict[str, Any]:
 
     Rates are per second, which no scale changes; all else is at full size. Larger is better of
     `writes_accepted`, `ingest_mb_s`, `random_read_ops_s_after` and `read_hit_ratio`; smaller of
-    `write_latency_us_p999` (from the intended start), `longest_write_stop_ms`, `stalled_share`,
+    `write_latency_us_p999` (from the intended start), `max_write_stop_ms`, `stalled_share`,
     `write_amplification` and `db_bytes`. `compaction_mb_s` is what flushes and compactions write, as RocksDB
     counts it. `series` are lists of one value a window, by `time_s` (its end); `compaction_limit_mb_s` and
     `compactions_off` are the governor's last decision in it, None where there is no governor or no limit.
@@ -44,7 +44,7 @@ def figures_of(run: GovernedRun) -> dict[str, Any]:
         "ingest_mb_s": whole.raw["user_bytes_written"] / whole.seconds / _MB,
         **_read_figures(run.reads),
         "write_latency_us_p999": whole.figures["write_latency_us_p999"] * scale,
-        "longest_write_stop_ms": whole.figures["longest_write_stop_s"] * 1e3 * scale,
+        "max_write_stop_ms": whole.figures["max_write_stop_s"] * 1e3 * scale,
         "stalled_share": whole.figures["stalled_share"],
         "compaction_mb_s": _rate(whole, "flush", "compaction_write"),
         "db_bytes": int(whole.raw["db_bytes"]) * scale,

@@ -107,11 +107,15 @@ class ModelledStore:
         lookups = round(operations * read_share)
         writes = operations - lookups
         before = np.array(self._tree.level_bytes, float)
-        passed, vain_s, read_s = (np.zeros(len(before)) for _ in range(3))
+        passed, false_positive_read_s, read_s = (np.zeros(len(before)) for _ in range(3))
         for _ in range(_PARTS):
             self._tree.write(writes * self._entry_bytes // _PARTS)
             part_passed, part_vain_s, part_read_s = self._looked_up(lookups / _PARTS)
-            passed, vain_s, read_s = passed + part_passed, vain_s + part_vain_s, read_s + part_read_s
+            passed, false_positive_read_s, read_s = (
+                passed + part_passed,
+                false_positive_read_s + part_vain_s,
+                read_s + part_read_s,
+            )
         moved = np.array(self._tree.level_bytes, float) - before
         # Of a level and of the whole alike: what disturbs the one disturbs the other. 1 on average.
         noise = self._costs.noise
@@ -127,7 +131,7 @@ class ModelledStore:
             writes,
             busy_s * disturbed,
             passed,
-            vain_s * disturbed,
+            false_positive_read_s * disturbed,
             read_s * disturbed,
             compaction_s * disturbed,
             moved,
@@ -143,8 +147,12 @@ class ModelledStore:
         here = np.zeros(len(held)) if self._absent else held / max(1.0, held.sum())
         reached = 1.0 - np.concatenate([[0.0], np.cumsum(here)[:-1]])
         asked, found = lookups * reached * runs, lookups * here
-        vain_s = asked * (self._costs.probe_s + self._rates * self._costs.read_s)
-        return asked * self._rates + found, vain_s, vain_s + found * self._costs.read_s
+        false_positive_read_s = asked * (self._costs.probe_s + self._rates * self._costs.read_s)
+        return (
+            asked * self._rates + found,
+            false_positive_read_s,
+            false_positive_read_s + found * self._costs.read_s,
+        )
 
     def _mission(
         self,
@@ -152,7 +160,7 @@ class ModelledStore:
         writes: int,
         busy_s: float,
         passed: np.ndarray,
-        vain_s: np.ndarray,
+        false_positive_read_s: np.ndarray,
         read_s: np.ndarray,
         compaction_s: np.ndarray,
         moved: np.ndarray,
@@ -165,7 +173,7 @@ class ModelledStore:
                 filled=shape.held_bytes_of(place + 1) / level.capacity_bytes,
                 passed=float(passed[place]),
                 read_s=float(read_s[place]),
-                vain_s=float(vain_s[place]),
+                false_positive_read_s=float(false_positive_read_s[place]),
                 scanned=0.0,
                 compaction_s=float(compaction_s[place]),
                 compaction_bytes=float(moved[place]),

@@ -13,7 +13,7 @@ from rocktune.study.seeds import seed_of
 from rocktune.study.specs.problem import problem_of
 from rocktune.study.specs.spec import StudySpec
 from rocktune.trial import Result
-from rocktune.tuners.dremel import DremelSettings, places
+from rocktune.tuners.dremel import DremelSettings, pooled_configurations
 
 
 def arm_results(study: StudyRecord, trials: Sequence[TrialRecord]) -> list[Mapping[str, Any]]:
@@ -34,7 +34,9 @@ def arm_results(study: StudyRecord, trials: Sequence[TrialRecord]) -> list[Mappi
     spec = StudySpec.model_validate(study.spec)
     settings, problem = DremelSettings.model_validate(spec.tuner_settings), problem_of(spec)
     first = _first_results(trials)
-    found = places(problem, settings, np.random.default_rng(seed_of(spec.seed, "tuner")), list(first))
+    found = pooled_configurations(
+        problem, settings, np.random.default_rng(seed_of(spec.seed, "tuner")), list(first)
+    )
     arms: dict[tuple[int, ...], list[Result]] = {}
     for place, result in zip(found, first.values(), strict=True):
         arms.setdefault(place.buckets, []).append(result)

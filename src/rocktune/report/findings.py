@@ -17,7 +17,7 @@ _FIELDS = {
     "read_amplification": ("read amplification", "device reads per read"),
     "space_amplification": ("space amplification", "stored bytes per live byte"),
     "stalled_share": ("share of time stalled", "share"),
-    "longest_write_stop_s": ("longest write stop", "s"),
+    "max_write_stop_s": ("longest write stop", "s"),
     "db_bytes": ("size of the store", "bytes"),
     "memtable_bytes": ("memtables", "bytes"),
     "block_cache_bytes": ("block cache in use", "bytes"),

@@ -17,7 +17,7 @@ GOVERNED_LABELS = {
     "random_read_ops_s_after": "Random reads afterwards (operations/s)",
     "read_hit_ratio": "Reads that found their key",
     "write_latency_us_p999": "Write latency, p99.9 (µs)",
-    "longest_write_stop_ms": "Longest stop of writes (ms)",
+    "max_write_stop_ms": "Longest stop of writes (ms)",
     "stalled_share": "Time in which writes were slowed or stopped",
     "compaction_mb_s": "Written by flushes and compactions (MB/s)",
     "db_bytes": "Size of the store",

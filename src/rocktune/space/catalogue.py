@@ -212,8 +212,8 @@ _GOVERNOR = (
         effect="Share of it that flushes and compactions must take together before it does.",
     ),
     Knob(
-        "governor_least_compaction_share", "governor", "ratio", 0.02, low=0.001, high=1.0,
-        option="least_compaction_share", live_change="reopen",
+        "governor_min_compaction_share", "governor", "ratio", 0.02, low=0.001, high=1.0,
+        option="min_compaction_share", live_change="reopen",
         effect="What compactions may always take of the device: more leaves less to do after a peak.",
     ),
     Knob(
@@ -233,7 +233,7 @@ _GOVERNOR = (
     ),
 )  # fmt: skip
 
-_MOST_FLSM_LEVELS = 12
+_MAX_FLSM_LEVELS = 12
 
 _FLSM = (
     Knob(
@@ -247,7 +247,7 @@ _FLSM = (
         effect="Capacity of level 1, 0 for as many write buffers as the size ratio.",
     ),
     Knob(
-        "flsm_levels", "flsm", "levels", 6, low=1, high=_MOST_FLSM_LEVELS, option="levels",
+        "flsm_levels", "flsm", "levels", 6, low=1, high=_MAX_FLSM_LEVELS, option="levels",
         acts_on="all_files", live_change="reopen",
         effect="Limit to the number of levels; the deepest one takes in whatever comes.",
     ),
@@ -257,10 +257,10 @@ _FLSM = (
             acts_on="all_files", live_change="object",
             effect=f"K of level {level}, the runs when it is full: more: writing is cheaper, reading slower.",
         )
-        for level in range(1, _MOST_FLSM_LEVELS + 1)
+        for level in range(1, _MAX_FLSM_LEVELS + 1)
     ),
     Knob(
-        "flsm_largest_policy", "flsm", "runs", 0, low=0, high=50, option="largest_policy",
+        "flsm_deepest_policy", "flsm", "runs", 0, low=0, high=50, option="deepest_policy",
         acts_on="all_files", live_change="migration",
         effect="K of the deepest level in use, 0 for its own: 1 with more above is lazy leveling.",
     ),

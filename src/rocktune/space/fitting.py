@@ -6,7 +6,7 @@ from dataclasses import replace
 from rocktune.errors import UserError
 from rocktune.lsm import level0_size_bytes
 from rocktune.space.configuration import Value
-from rocktune.space.rules import SMALLEST_LEVEL0_TOLERANCE
+from rocktune.space.rules import MIN_LEVEL0_TOLERANCE
 from rocktune.space.space import Space
 from rocktune.units import MIB
 
@@ -59,16 +59,16 @@ def _smaller_memtables(space: Space) -> dict[str, Value]:
         return {}
     values = {name: column.item() for name, column in space.columns([space.default()]).items()}
     filter_bytes = float(space.budget.filter_bytes(values[space.budget.filter_bits]))
-    available = int(space.memory_bytes - space.budget.smallest_cache_bytes - filter_bytes)
+    available = int(space.memory_bytes - space.budget.min_cache_bytes - filter_bytes)
     size, number, merged = (values[name] for name in _MEMTABLE_KNOBS)
     if number * size <= available:
         return {}
-    least_bytes, fewest, fewest_merged = (
+    min_bytes, fewest, min_merged = (
         knobs[name].low if name in knobs else values[name] for name in _MEMTABLE_KNOBS
     )
-    buffer_bytes = max(available // number // MIB * MIB, least_bytes)
+    buffer_bytes = max(available // number // MIB * MIB, min_bytes)
     buffers = max(min(number, available // buffer_bytes), fewest)
-    to_merge = max(min(merged, buffers - 1), fewest_merged)
+    to_merge = max(min(merged, buffers - 1), min_merged)
     smaller = dict(zip(_MEMTABLE_KNOBS, (buffer_bytes, buffers, to_merge), strict=True))
     return {name: value for name, value in smaller.items() if name in knobs}
 
@@ -87,6 +87,6 @@ def _matching_level1(space: Space) -> dict[str, Value]:
         )
     )
     ratio = values[_LEVEL1_KNOB] / level0_bytes
-    if 1 / SMALLEST_LEVEL0_TOLERANCE <= ratio <= SMALLEST_LEVEL0_TOLERANCE:
+    if 1 / MIN_LEVEL0_TOLERANCE <= ratio <= MIN_LEVEL0_TOLERANCE:
         return {}
     return {_LEVEL1_KNOB: knobs[_LEVEL1_KNOB].narrowed(default=level0_bytes).default}

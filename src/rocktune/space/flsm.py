@@ -27,7 +27,7 @@ FIXED_OPTIONS: OptionMaps = {
     "flsm": {"levels": "12"},
 }
 
-_LARGEST_RATIO = 16
+_MAX_RATIO = 16
 _DEFAULT_RATIO = 10
 _LEVELS = 3
 """With a policy of their own; deeper ones have that of the last."""
@@ -44,7 +44,7 @@ class RunsFitLevels(Rule):
     def holds(self, values: Mapping[str, Numbers]) -> NDArray[np.bool_]:
         """See the base class."""
         ratio = np.asarray(values["flsm_size_ratio"])
-        policies = [values["flsm_largest_policy"], *(values[name] for name in _POLICIES)]
+        policies = [values["flsm_deepest_policy"], *(values[name] for name in _POLICIES)]
         return np.asarray(np.all([np.asarray(policy) <= ratio for policy in policies], axis=0))
 
     def numbers(self, values: Mapping[str, float]) -> str:
@@ -66,9 +66,9 @@ def flsm_space(memory_bytes: int, expected_entries: float, policies: str = "aggr
         name="flsm" if policies == "aggressive" else f"flsm-{policies}",
         summary=f"FLSM stores: runs of each level, growth, filters (10 knobs; default: {policies})",
         knobs=(
-            CATALOGUE["flsm_size_ratio"].narrowed(low=2, high=_LARGEST_RATIO, default=_DEFAULT_RATIO),
-            *(CATALOGUE[name].narrowed(high=_LARGEST_RATIO, default=runs) for name in _POLICIES),
-            CATALOGUE["flsm_largest_policy"].narrowed(choices=(0, 1), default=largest),
+            CATALOGUE["flsm_size_ratio"].narrowed(low=2, high=_MAX_RATIO, default=_DEFAULT_RATIO),
+            *(CATALOGUE[name].narrowed(high=_MAX_RATIO, default=runs) for name in _POLICIES),
+            CATALOGUE["flsm_deepest_policy"].narrowed(choices=(0, 1), default=largest),
             CATALOGUE["flsm_level1_bytes"].narrowed(low=64 * MIB, high=4 << 30, default=640 * MIB, log=True),
             CATALOGUE["flsm_granularity"],
             CATALOGUE["flsm_filters"],

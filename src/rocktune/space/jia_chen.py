@@ -9,8 +9,8 @@ from rocktune.units import MIB, format_bytes
 
 _GIB = 1 << 30
 _WRITE_BUFFER_BYTES = 32 * MIB
-_MOST_WRITE_BUFFERS = 16
-_MEMTABLES_BYTES = _MOST_WRITE_BUFFERS * _WRITE_BUFFER_BYTES
+_MAX_WRITE_BUFFERS = 16
+_MEMTABLES_BYTES = _MAX_WRITE_BUFFERS * _WRITE_BUFFER_BYTES
 
 JIA_CHEN_MEMORY_BYTES = 8 * _GIB
 """Table I's "Baseline" machine; "MEM-plus" has 16 GiB."""
@@ -53,7 +53,7 @@ def jia_chen_space(memory_bytes: int, expected_entries: float) -> Space:
         summary="Jia and Chen's table II: memtables, cache, threads (6 knobs, 2,160 configurations)",
         knobs=(
             CATALOGUE["max_write_buffer_number"].narrowed(
-                choices=(1, 2, 4, 8, _MOST_WRITE_BUFFERS), default=2
+                choices=(1, 2, 4, 8, _MAX_WRITE_BUFFERS), default=2
             ),
             _threads(),
             CATALOGUE["max_background_flushes"].narrowed(choices=(1, 2, 4), default=1),

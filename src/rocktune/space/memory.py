@@ -12,7 +12,7 @@ from rocktune.lsm.arrays import Numbers, Reals, real
 from rocktune.space.block_cache import BlockCache
 
 # Table 1's range of the cache is 384 to 1024 MB of the paper's 1000 MB. The upper end is never reached.
-SMALLEST_CACHE_SHARE = 0.384
+MIN_CACHE_SHARE = 0.384
 
 
 @dataclass(frozen=True)
@@ -56,19 +56,19 @@ class MemoryBudget:
         memory_bytes: the budget.
         expected_entries: keys that have filter bits by the end of a full-length run.
         filter_bits: which value is the filters' bits per key; an FLSM store has its own.
-        smallest_cache_share: of the budget, which must be left for the block cache.
+        min_cache_share: of the budget, which must be left for the block cache.
     """
 
     memory_bytes: int
     expected_entries: float
     filter_bits: str = "bloom_bits"
-    smallest_cache_share: float = SMALLEST_CACHE_SHARE
+    min_cache_share: float = MIN_CACHE_SHARE
 
     @property
-    def smallest_cache_bytes(self) -> int:
+    def min_cache_bytes(self) -> int:
         """The least that must be left for the block cache, in proportion to table 1's 384 of 1000 MiB."""
         # Whole bytes: a share that was worked out of a cache's size must not come to a hair more than it.
-        return math.floor(self.smallest_cache_share * self.memory_bytes)
+        return math.floor(self.min_cache_share * self.memory_bytes)
 
     def filter_bytes(self, bits_per_key: Numbers) -> Reals:
         """Returns what the filters take: bits per key, for all expected keys."""
@@ -85,9 +85,9 @@ class MemoryBudget:
 
     def suffices(self, values: Mapping[str, Numbers]) -> NDArray[np.bool_]:
         """Tells where enough is left for the block cache."""
-        return self.block_cache_bytes(values) >= self.smallest_cache_bytes
+        return self.block_cache_bytes(values) >= self.min_cache_bytes
 
-    def smallest_sufficient_bytes(self, memtable_bytes: float, bits_per_key: float) -> int:
+    def min_sufficient_bytes(self, memtable_bytes: float, bits_per_key: float) -> int:
         """Returns the smallest budget that holds these memtables and filters."""
         needed = memtable_bytes + float(self.filter_bytes(bits_per_key))
-        return int(np.ceil(needed / (1 - self.smallest_cache_share)))
+        return int(np.ceil(needed / (1 - self.min_cache_share)))

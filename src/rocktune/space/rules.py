@@ -18,7 +18,7 @@ from rocktune.lsm.arrays import Numbers
 from rocktune.space.memory import MemoryBudget
 from rocktune.units import format_bytes
 
-SMALLEST_LEVEL0_TOLERANCE = 2.0
+MIN_LEVEL0_TOLERANCE = 2.0
 """Below it, rule 8 would refuse table 1's own default: 256 MB against a level 0 of 512 MB."""
 
 
@@ -122,7 +122,7 @@ class MemoryBudgetKept(Rule):
         return (
             f"{memtables} take {taken} and filters {format_bytes(filter_bytes)} "
             f"of {format_bytes(self.budget.memory_bytes)}, which leaves the block cache "
-            f"{format_bytes(cache_bytes)}; it needs {format_bytes(self.budget.smallest_cache_bytes)}"
+            f"{format_bytes(cache_bytes)}; it needs {format_bytes(self.budget.min_cache_bytes)}"
         )
 
 
@@ -186,18 +186,18 @@ class Level1LikeLevel0(Rule):
     """Rule 8: level 1 is about as large as level 0, so that merging one into the other is fast.
 
     Attributes:
-        tolerance: the largest ratio between the two, either way; at least `SMALLEST_LEVEL0_TOLERANCE`.
+        tolerance: the largest ratio between the two, either way; at least `MIN_LEVEL0_TOLERANCE`.
     """
 
-    tolerance: float = SMALLEST_LEVEL0_TOLERANCE
+    tolerance: float = MIN_LEVEL0_TOLERANCE
     number = 8
     statement = "max_bytes_for_level_base near the size of level 0"
 
     def __post_init__(self) -> None:
         """Refuses a tolerance under which the tuning guide's own settings would break the rule."""
-        if not self.tolerance >= SMALLEST_LEVEL0_TOLERANCE:
+        if not self.tolerance >= MIN_LEVEL0_TOLERANCE:
             raise UserError(
-                f"level0_size_tolerance: {self.tolerance} is less than {SMALLEST_LEVEL0_TOLERANCE:g}, "
+                f"level0_size_tolerance: {self.tolerance} is less than {MIN_LEVEL0_TOLERANCE:g}, "
                 "which the tuning guide's own defaults need"
             )
 
@@ -225,9 +225,7 @@ def _level0_bytes(values: Mapping[str, Numbers]) -> NDArray[np.float64]:
     )
 
 
-def dremel_rules(
-    budget: MemoryBudget, level0_tolerance: float = SMALLEST_LEVEL0_TOLERANCE
-) -> tuple[Rule, ...]:
+def dremel_rules(budget: MemoryBudget, level0_tolerance: float = MIN_LEVEL0_TOLERANCE) -> tuple[Rule, ...]:
     """Returns rules 1 to 8 in order.
 
     Args:

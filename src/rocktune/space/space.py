@@ -16,7 +16,7 @@ from rocktune.space.block_cache import BlockCache, block_cache_in
 from rocktune.space.catalogue import CATALOGUE
 from rocktune.space.configuration import Configuration, OptionMaps, Value
 from rocktune.space.knob import Knob
-from rocktune.space.memory import SMALLEST_CACHE_SHARE, MemoryBudget, MemoryShares
+from rocktune.space.memory import MIN_CACHE_SHARE, MemoryBudget, MemoryShares
 from rocktune.space.options import BLOCK_CACHE, knob_values, merged_options
 from rocktune.space.rules import MemoryBudgetKept, Rule
 from rocktune.units import MIB, format_bytes
@@ -24,9 +24,9 @@ from rocktune.units import MIB, format_bytes
 # Draws come in chunks of this size: a few MB for the columns, and few enough passes over the rules.
 _CHUNK = 1 << 15
 # A space of which less than this share is valid is taken for empty.
-_SMALLEST_VALID_SHARE = 1e-5
+_MIN_VALID_SHARE = 1e-5
 _DRAWS_BEFORE_GIVING_UP = 16 * _CHUNK
-_LARGEST_GRID = 100_000
+_MAX_GRID = 100_000
 
 Columns = Mapping[str, NDArray[Any]]
 
@@ -47,7 +47,7 @@ class Space:
             the space's own choice.
         block_cache: the kind and settings of every configuration's block cache; its capacity counts only
             where the cache is neither a knob nor what the budget leaves.
-        smallest_cache_share: of the budget, which a valid configuration leaves for the block cache.
+        min_cache_share: of the budget, which a valid configuration leaves for the block cache.
     """
 
     name: str
@@ -59,7 +59,7 @@ class Space:
     rules: tuple[Rule, ...] = ()
     default_source: str = "space_default"
     block_cache: BlockCache = field(default_factory=lambda: BlockCache(0))
-    smallest_cache_share: float = SMALLEST_CACHE_SHARE
+    min_cache_share: float = MIN_CACHE_SHARE
 
     @property
     def derives_block_cache(self) -> bool:
@@ -72,7 +72,7 @@ class Space:
         """How the memory is shared out."""
         is_flsm = "flsm" in self.fixed_options or any(knob.section == "flsm" for knob in self.knobs)
         filter_bits = "flsm_bits_per_key" if is_flsm else "bloom_bits"
-        return MemoryBudget(self.memory_bytes, self.expected_entries, filter_bits, self.smallest_cache_share)
+        return MemoryBudget(self.memory_bytes, self.expected_entries, filter_bits, self.min_cache_share)
 
     @cached_property
     def _constants(self) -> dict[str, Value]:
@@ -96,7 +96,7 @@ class Space:
             valid = np.flatnonzero(self.valid(columns))[: count - len(configurations)]
             configurations.extend(_rows(columns, valid))
             drawn += _CHUNK
-            if drawn >= _DRAWS_BEFORE_GIVING_UP and len(configurations) < _SMALLEST_VALID_SHARE * drawn:
+            if drawn >= _DRAWS_BEFORE_GIVING_UP and len(configurations) < _MIN_VALID_SHARE * drawn:
                 raise self._nothing_valid(columns)
         return configurations
 
@@ -107,13 +107,13 @@ class Space:
             UserError: a knob has no end of values, or there are more than 100,000 combinations.
         """
         try:
-            axes = {knob.name: knob.values(_LARGEST_GRID) for knob in self.knobs}
+            axes = {knob.name: knob.values(_MAX_GRID) for knob in self.knobs}
         except UserError as problem:
             raise UserError(f"space '{self.name}' has no grid: {problem}") from None
         combinations = math.prod(map(len, axes.values()))
-        if combinations > _LARGEST_GRID:
+        if combinations > _MAX_GRID:
             raise UserError(
-                f"space '{self.name}' has no grid: {combinations:,} combinations, more than {_LARGEST_GRID:,}"
+                f"space '{self.name}' has no grid: {combinations:,} combinations, more than {_MAX_GRID:,}"
             )
         rows = list(itertools.product(*axes.values()))
         columns = {name: np.array(column) for name, column in zip(axes, zip(*rows, strict=True), strict=True)}
@@ -249,13 +249,13 @@ class Space:
             return replace(self, block_cache=cache, fixed_options=fixed)
         table.pop(BLOCK_CACHE, None)
         fixed = merged_options(self.fixed_options, {**base_options, "table": table})
-        share, cache = self.smallest_cache_share, self.block_cache
+        share, cache = self.min_cache_share, self.block_cache
         if table.get("no_block_cache") == "true":
             share = 0.0
         elif text is not None:
             cache = block_cache_in(text)
             share = min(share, cache.capacity_bytes / self.memory_bytes)
-        space = replace(self, block_cache=cache, smallest_cache_share=share, fixed_options=fixed)
+        space = replace(self, block_cache=cache, min_cache_share=share, fixed_options=fixed)
         kept = MemoryBudgetKept(space.budget)
         rules = tuple(kept if rule.number == kept.number else rule for rule in self.rules)
         return replace(space, rules=rules)
@@ -283,7 +283,7 @@ class Space:
         filters = {name: value for name, value in self.default().items() if name == self.budget.filter_bits}
         values = _numbers(self._all_values(lows | filters))
         buffers = max(values["max_write_buffer_number"], values["min_write_buffer_number_to_merge"] + 1)
-        smallest = self.budget.smallest_sufficient_bytes(
+        smallest = self.budget.min_sufficient_bytes(
             buffers * values["write_buffer_size"], values[self.budget.filter_bits]
         )
         return UserError(

@@ -138,7 +138,7 @@ class Watching(Observer):
         """Creates it."""
         self.notes: list[str] = []
         self.finished = 0
-        self.most_at_work = 0
+        self.max_at_work = 0
         self._after = after
         self._act = act
 
@@ -151,7 +151,7 @@ class Watching(Observer):
     def at_work(self, machines: Any) -> None:
         """Notes how many work."""
         assert len(set(machines)) == len(machines), "each has a name of its own"
-        self.most_at_work = max(self.most_at_work, len(machines))
+        self.max_at_work = max(self.max_at_work, len(machines))
 
     def note(self, text: str) -> None:
         """Keeps it."""
@@ -220,7 +220,7 @@ class ExecutorConformance:
             run_study(small_study(), executor, ledger, watching)
         if len(machines) == 1:
             return
-        assert watching.most_at_work == len(machines)
+        assert watching.max_at_work == len(machines)
         study = ledger.study("study")
         places = {
             (event.payload["batch"], event.payload["index"]): event.payload["machine"]

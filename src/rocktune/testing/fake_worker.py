@@ -147,7 +147,7 @@ class FakeStore:
             },
             "stalled_s": 0.0,
             "write_stopped_s": 0.0,
-            "longest_write_stop_s": 0.0,
+            "max_write_stop_s": 0.0,
             "device_bytes": device,
             "device_operations": {cause: count // 4096 for cause, count in device.items()},
             "level_bytes": [stored // 11, stored - stored // 11],

@@ -43,7 +43,7 @@ def synthetic_window(
             },
             "stalled_s": seconds / 7,
             "write_stopped_s": seconds / 70,
-            "longest_write_stop_s": seconds / 700,
+            "max_write_stop_s": seconds / 700,
             "device_bytes": device,
             "device_operations": {name: count // 4096 for name, count in device.items()},
             "level_bytes": [written, 10 * written],

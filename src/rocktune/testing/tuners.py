@@ -195,8 +195,8 @@ class TunerConformance:
         self, tuner: Tuner, scale: int, times: float, runs_continue: bool
     ) -> None:
         """From the smallest budget on, something is measured and never more than was allowed."""
-        smallest_s = tuner.smallest_budget_s(self.problem(scale, runs_continue=runs_continue))
-        problem = self.problem(scale, budget_s=smallest_s * times, runs_continue=runs_continue)
+        min_s = tuner.min_budget_s(self.problem(scale, runs_continue=runs_continue))
+        problem = self.problem(scale, budget_s=min_s * times, runs_continue=runs_continue)
         transcript = drive(tuner.search(problem, _seeded()), runs_continue=runs_continue)
         assert 0 < transcript.spent_s <= problem.budget_s * (1 + 1e-9)
 
@@ -260,10 +260,10 @@ class TunerConformance:
     def test_takes_spaces_of_every_shape(self, tuner: Tuner, space: Space) -> None:
         """One knob or sixteen, rules between them, few values or many; or the space is refused beforehand."""
         given = replace(self.problem(), space=space, baseline=space.default())
-        smallest_s = _accepted(tuner, given)
-        if smallest_s is None:
+        min_s = _accepted(tuner, given)
+        if min_s is None:
             return
-        problem = replace(given, budget_s=max(smallest_s, 12 * given.age_s(given.trial_age_s)))
+        problem = replace(given, budget_s=max(min_s, 12 * given.age_s(given.trial_age_s)))
         transcript = drive(tuner.search(problem, _seeded()))
         assert 0 < transcript.spent_s <= problem.budget_s * (1 + 1e-9)
         for configuration in transcript.configurations:
@@ -309,7 +309,7 @@ def _assert_valid(space: Space, configuration: Configuration, baseline: Configur
 def _accepted(tuner: Tuner, problem: Problem) -> float | None:
     """Returns the smallest budget; None where the tuner refuses the problem, in one line that names it."""
     try:
-        return tuner.smallest_budget_s(problem)
+        return tuner.min_budget_s(problem)
     except UserError as refused:
         said = str(refused)
     assert tuner.name in said

@@ -81,5 +81,5 @@ class Tuner(ABC):
         """
 
     @abstractmethod
-    def smallest_budget_s(self, problem: Problem) -> float:
+    def min_budget_s(self, problem: Problem) -> float:
         """Returns the smallest budget, in seconds of measuring, with which the search makes sense."""

@@ -38,7 +38,7 @@ _NEEDS = {"CmaEsSampler": "cmaes", "GPSampler": "torch"}
 """Samplers that stand on a library which Optuna leaves to its user."""
 _NOT_ALONE = ("BruteForceSampler", "GridSampler", "PartialFixedSampler")
 """Samplers that need more than a study, or end it themselves."""
-_MOST_REPEATS = 200
+_MAX_REPEATS = 200
 """Configurations in a row that were measured before, after which a search is over."""
 
 
@@ -71,7 +71,7 @@ class OptunaTuner(Tuner):
         cube, left, repeats = UnitCube(problem.space), whole_times(problem.budget_s, age_s), 0
         known: dict[Configuration, Result] = {}
         release: tuple[RunKey, ...] = ()
-        while left and repeats < _MOST_REPEATS:
+        while left and repeats < _MAX_REPEATS:
             asked = study.ask(distributions)
             study.tell(asked, state=TrialState.FAIL)  # what is measured instead is added below
             wanted = Configuration({name: axis.value(asked.params[name]) for name, axis in axes.items()})
@@ -83,7 +83,7 @@ class OptunaTuner(Tuner):
             params = {name: axis.parameter(configuration[name]) for name, axis in axes.items()}
             study.add_trial(_frozen(params, distributions, known[configuration], problem, fields))
 
-    def smallest_budget_s(self, problem: Problem) -> float:
+    def min_budget_s(self, problem: Problem) -> float:
         """One trial's."""
         self._sampler(np.random.default_rng(0))  # refuses settings that it cannot take
         return problem.age_s(problem.trial_age_s)

@@ -29,6 +29,6 @@ class RandomSearch(Tuner):
             yield Batch(tuple(Trial(configuration, age_s) for configuration in chosen), release)
             release = tuple((configuration, 0) for configuration in chosen)
 
-    def smallest_budget_s(self, problem: Problem) -> float:
+    def min_budget_s(self, problem: Problem) -> float:
         """One trial's."""
         return problem.age_s(problem.trial_age_s)

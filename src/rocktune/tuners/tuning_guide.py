@@ -18,6 +18,6 @@ class TuningGuide(Tuner):
         """See `Tuner.search`."""
         yield Batch((Trial(problem.space.default(), problem.age_s(problem.trial_age_s)),))
 
-    def smallest_budget_s(self, problem: Problem) -> float:
+    def min_budget_s(self, problem: Problem) -> float:
         """One trial's."""
         return problem.age_s(problem.trial_age_s)

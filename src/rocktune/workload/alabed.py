@@ -13,8 +13,8 @@ from rocktune.workload.distributions import KeyChooserSpec, SizeSpec
 from rocktune.workload.spec import MixSpec, PreloadSpec, SessionSpec, WorkloadSpec
 
 KEYS = 50_000_000
-_LARGEST_VALUE_BYTES = 1 << 20
-_LONGEST_SCAN = 10_000
+_MAX_VALUE_BYTES = 1 << 20
+_MAX_SCAN = 10_000
 _RANGES = KeyChooserSpec(
     kind="two_term_exponential",
     range_a=14.18,
@@ -40,10 +40,10 @@ def _workload(name: str, summary: str, mix: MixSpec, chooser: KeyChooserSpec) ->
         name=f"alabed-{name}",
         keys=KEYS,
         key_bytes=48,
-        value=SizeSpec(kind="pareto", high=_LARGEST_VALUE_BYTES, k=0.2615, sigma=25.45),
+        value=SizeSpec(kind="pareto", high=_MAX_VALUE_BYTES, k=0.2615, sigma=25.45),
         threads=1,
         key_chooser=chooser,
-        scan_length=SizeSpec(kind="pareto", high=_LONGEST_SCAN, k=2.517, sigma=14.236),
+        scan_length=SizeSpec(kind="pareto", high=_MAX_SCAN, k=2.517, sigma=14.236),
         sessions=(SessionSpec(mix=mix),),
         preload=PreloadSpec(keys=KEYS, random_order=True),
     )

@@ -8,7 +8,7 @@ from rocktune.spec_file import Amount, KindSpec
 
 SHORTEST_S = 1e-3
 """Of a session or a period; the worker's clock would not get past shorter ones."""
-SMALLEST_OPERATIONS_S = 1e-3
+MIN_OPERATIONS_S = 1e-3
 
 
 class ArrivalSpec(KindSpec):
@@ -40,9 +40,9 @@ class ArrivalSpec(KindSpec):
     def _fits_its_kind(self) -> Self:
         meaningful = _ARRIVAL_FIELDS[self.kind]
         self._require_meaningful(meaningful)
-        for name in sorted(meaningful & _SMALLEST_ARRIVAL_VALUES.keys()):
-            if getattr(self, name) < _SMALLEST_ARRIVAL_VALUES[name]:
-                smallest = _SMALLEST_ARRIVAL_VALUES[name]
+        for name in sorted(meaningful & _MIN_ARRIVAL_VALUES.keys()):
+            if getattr(self, name) < _MIN_ARRIVAL_VALUES[name]:
+                smallest = _MIN_ARRIVAL_VALUES[name]
                 raise ValueError(
                     f"{name}: kind '{self.kind}' needs at least {smallest}, not {getattr(self, name):g}"
                 )
@@ -80,7 +80,7 @@ _ARRIVAL_FIELDS = {
 }
 
 
-_SMALLEST_ARRIVAL_VALUES = {
-    "operations_s": SMALLEST_OPERATIONS_S,
+_MIN_ARRIVAL_VALUES = {
+    "operations_s": MIN_OPERATIONS_S,
     "period_s": SHORTEST_S,
 }

@@ -131,7 +131,7 @@ def test_every_benchmark(
     assert sum(window.raw["series"]["operations"]) <= window.operations()
     # db_bench does not tell.
     assert math.isnan(window.figures["read_amplification"])
-    assert math.isnan(window.figures["longest_write_stop_s"])
+    assert math.isnan(window.figures["max_write_stop_s"])
     for figure in ("db_bytes", "resident_bytes", "cpu_s_per_million_ops"):
         assert window.figures[figure] > 0
     if "put" in kinds:

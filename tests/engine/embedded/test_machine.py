@@ -2,13 +2,13 @@ import subprocess
 import sys
 import time
 
-from rocktune.engine.embedded.machine import Others
+from rocktune.engine.embedded.machine import OtherCpuMeter
 
 BUSY = "import time\nend = time.process_time() + {seconds}\nwhile time.process_time() < end: pass"
 
 
 def test_what_other_processes_take_is_counted_and_what_is_our_own_is_not() -> None:
-    others = Others()
+    others = OtherCpuMeter()
     subprocess.run([sys.executable, "-c", BUSY.format(seconds=0.5)], check=True)
     until_s = time.process_time() + 0.5
     while time.process_time() < until_s:

@@ -40,7 +40,7 @@ def test_merges_that_come_later_than_their_policy_count_all_the_same() -> None:
     # All of a sweep's in one mission, that of K = 10.
     together = sum(merges_s(policy) for policy in POLICIES)
     tried = [
-        Tried(each.policy, each.runs, each.vain_s, together if each.policy == 10 else 0.0)
+        Tried(each.policy, each.runs, each.false_positive_read_s, together if each.policy == 10 else 0.0)
         for each in missions([1, 2, 3, 6], POLICIES)
     ]
     assert cheapest_policy(tried, 10) == BEST

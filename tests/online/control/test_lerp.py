@@ -58,7 +58,7 @@ def test_finds_a_policy_that_is_nearly_as_good_as_the_best() -> None:
 
 
 def test_begins_anew_with_another_workload_and_knows_the_first_again() -> None:
-    served, controller = store(), lerp(most_missions=40)
+    served, controller = store(), lerp(max_missions=40)
     driven(controller, served, 0.1, 60)
     first = [level.policy for level in served.shape().levels if level.run_bytes]
     for _ in range(3):
@@ -74,7 +74,7 @@ def test_begins_anew_with_another_workload_and_knows_the_first_again() -> None:
 
 @pytest.mark.parametrize("filters", ["uniform", "monkey"])
 def test_sessions_too_short_to_learn_in_are_learned_from_one_after_the_other(filters: Filters) -> None:
-    served, controller = store(filters), lerp(filters, most_missions=40)
+    served, controller = store(filters), lerp(filters, max_missions=40)
     settled: dict[float, int] = {}
     for session in range(12):
         read_share = 0.1 if session % 2 else 0.9
@@ -89,7 +89,7 @@ def test_sessions_too_short_to_learn_in_are_learned_from_one_after_the_other(fil
 
 
 def test_with_monkey_filters_two_levels_learn_one_after_the_other() -> None:
-    served, controller = store("monkey"), lerp("monkey", most_missions=35)
+    served, controller = store("monkey"), lerp("monkey", max_missions=35)
     phases = []
     for _ in range(100):
         decision = controller.decide(served.serve(OPERATIONS, 0.5))
@@ -105,7 +105,7 @@ def test_with_monkey_filters_two_levels_learn_one_after_the_other() -> None:
 
 
 def test_a_single_odd_mission_is_no_other_workload() -> None:
-    served, controller = store(), lerp(most_missions=30)
+    served, controller = store(), lerp(max_missions=30)
     driven(controller, served, 0.5, 60)
     controller.decide(served.serve(OPERATIONS, 0.95))
     assert controller.decide(served.serve(OPERATIONS, 0.5)).converged
@@ -120,9 +120,9 @@ def test_latencies_that_are_no_numbers_end_in_a_new_beginning() -> None:
 
 
 def test_what_was_learned_is_kept(tmp_path: Path) -> None:
-    from rocktune.online.control.kept import keep, restore
+    from rocktune.online.control.checkpoint import keep, restore
 
-    served, controller = store(), lerp(most_missions=30)
+    served, controller = store(), lerp(max_missions=30)
     driven(controller, served, 0.5, 60)
     keep(controller, tmp_path / "model")
     again = lerp()

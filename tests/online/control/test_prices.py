@@ -34,7 +34,7 @@ def test_what_operations_take_longer_while_something_is_merged_is_paid_to_merges
     assert prices.byte_s == pytest.approx((0.032 - 10 * 1e-3 - 40 * 1e-4) / 1e6)
     # 30 ms for 20 runs, of which 20 are undisturbed.
     assert [prices.reads_s(busy, each) for each in busy.levels] == pytest.approx([4e-4 / 3, 2e-4 / 3])
-    assert prices.vain_s(busy, busy.levels[0]) == pytest.approx(2e-4 / 3)
+    assert prices.false_positive_read_s(busy, busy.levels[0]) == pytest.approx(2e-4 / 3)
     assert prices.merges_s(busy, busy.levels[0]) == pytest.approx(0.018 / 100)
     assert prices.merges_s(busy, busy.levels[1]) == 0
 
@@ -90,7 +90,9 @@ def test_each_run_costs_a_scan_the_same() -> None:
     assert prices.scan_s == pytest.approx(2e-5)
     first, second = missions[1].levels
     assert prices.reads_s(missions[1], first) == pytest.approx(3e-5)
-    assert prices.vain_s(missions[1], second) == pytest.approx(1e-5), "scans go through all runs"
+    assert prices.false_positive_read_s(missions[1], second) == pytest.approx(1e-5), (
+        "scans go through all runs"
+    )
     assert prices.byte_s == 0
 
 

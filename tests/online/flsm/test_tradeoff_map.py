@@ -64,7 +64,7 @@ def test_shapes_are_stores() -> None:
     assert shape_options("3", "monkey", 4.0, 10) == {
         "flsm": {"filters": "monkey", "bits_per_key": "4", "size_ratio": "10", "policy_1": "3"}
     }
-    assert shape_options("lazy-leveling", "uniform", 8.0, 5)["flsm"]["largest_policy"] == "1"
+    assert shape_options("lazy-leveling", "uniform", 8.0, 5)["flsm"]["deepest_policy"] == "1"
     assert shape_options("moderate", "uniform", 8.0, 10)["flsm"]["policy_1"] == "5"
     assert (
         shape_options("universal", "uniform", 8.0, 10)["cf"]["compaction_style"]

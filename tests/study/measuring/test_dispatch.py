@@ -9,7 +9,7 @@ from rocktune.engine.base import Progress, RunFailed
 from rocktune.errors import UserError
 from rocktune.study.executors import Executor, Lane, LaneLost
 from rocktune.study.executors.runs import Job, Window
-from rocktune.study.measuring.dispatch import MOST_LOSSES, Dispatcher, Taken
+from rocktune.study.measuring.dispatch import MAX_LOSSES, Dispatcher, Taken
 from rocktune.study.measuring.observer import Observer
 from rocktune.testing.synthetic import synthetic_window
 from rocktune.trial import Configuration, RunKey, Status
@@ -157,7 +157,7 @@ def test_a_trial_that_takes_its_lanes_with_it_has_crashed() -> None:
             raise LaneLost("out of memory")
 
     work = MadeUpWork(runs)
-    Dispatcher(MadeUpExecutor(MOST_LOSSES + 1, behaviour), Observer()).measure(_each_alone(runs), runs, work)
+    Dispatcher(MadeUpExecutor(MAX_LOSSES + 1, behaviour), Observer()).measure(_each_alone(runs), runs, work)
     failed = {index: taken for index, (_, taken) in work.taken.items() if isinstance(taken, RunFailed)}
     assert set(work.taken) == {0, 1, 2, 3}
     assert set(failed) == {1}

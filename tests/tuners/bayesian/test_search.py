@@ -209,4 +209,4 @@ def without_task(measurement: Measurement | None) -> Measurement | None:
 )
 def test_wrong_settings_are_refused(name: str, settings: dict[str, Any], said: str) -> None:
     with pytest.raises(UserError, match=said):
-        tuner_named(name, settings).smallest_budget_s(bowl_problem(5, SPACE))
+        tuner_named(name, settings).min_budget_s(bowl_problem(5, SPACE))

@@ -13,7 +13,7 @@ def test_one_line_says_how_to_install_it(name: str, monkeypatch: pytest.MonkeyPa
     with pytest.raises(
         UserError, match=rf"tuner '{name}': needs BoTorch.*pip install 'rocktune\[bo\]'"
     ) as told:
-        tuner_named(name).smallest_budget_s(synthetic_problem())
+        tuner_named(name).min_budget_s(synthetic_problem())
     assert "\n" not in str(told.value)
 
 
@@ -21,4 +21,4 @@ def test_one_line_says_how_to_install_it(name: str, monkeypatch: pytest.MonkeyPa
 def test_several_objectives_are_refused_in_one_line(objective: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: object())
     with pytest.raises(UserError, match="tuner 'bo': takes one objective, not"):
-        tuner_named("bo").smallest_budget_s(synthetic_problem(objective=objective))
+        tuner_named("bo").min_budget_s(synthetic_problem(objective=objective))

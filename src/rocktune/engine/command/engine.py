@@ -18,7 +18,7 @@ from rocktune.space import options_file_text
 from rocktune.trial import Configuration, Experiment, OptionMaps
 from rocktune.units import MIB
 
-_LARGEST_HASHED_BYTES = 256 * MIB
+_MAX_HASHED_BYTES = 256 * MIB
 
 
 def command_lines(spec: CommandSpec) -> list[str]:
@@ -120,7 +120,7 @@ def _identity(spec: CommandSpec) -> str:
 
 def _content(path: Path) -> bytes:
     """Returns what tells a file from its next version; of large ones, size and time are enough."""
-    if path.stat().st_size > _LARGEST_HASHED_BYTES:
+    if path.stat().st_size > _MAX_HASHED_BYTES:
         return f"{path.stat().st_size} {path.stat().st_mtime_ns}".encode()
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").digest()

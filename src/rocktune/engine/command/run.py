@@ -15,7 +15,7 @@ from rocktune.engine.spec import CommandSpec
 from rocktune.trial import Measurement, OptionMaps, Status
 from rocktune.units import MIB
 
-_LARGEST_RESULT_BYTES = 16 * MIB
+_MAX_RESULT_BYTES = 16 * MIB
 _DISK_LOOK_EVERY_S = 1.0
 
 
@@ -131,7 +131,7 @@ class CommandRun(LocalRun):
             return finished.output
         try:
             with Path(self._values["result_file"]).open("rb") as file:
-                return file.read(_LARGEST_RESULT_BYTES).decode(errors="replace")
+                return file.read(_MAX_RESULT_BYTES).decode(errors="replace")
         except OSError as problem:
             raise RunFailed(Status.CRASHED, f"it left no result file: {problem.strerror}") from None
 

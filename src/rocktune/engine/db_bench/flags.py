@@ -10,7 +10,7 @@ from rocktune.workload import WorkloadSpec
 Flags = dict[str, str]
 """By the flag's name, without its dashes."""
 
-_SMALLEST_MIXGRAPH_VALUE_BYTES = 10
+_MIN_MIXGRAPH_VALUE_BYTES = 10
 _TOLERANCE = 1e-6
 
 
@@ -199,7 +199,7 @@ def _size_gaps(workload: WorkloadSpec, benchmark: str) -> Iterator[Gap]:
     if value.kind == ("uniform" if mixgraph else "pareto"):
         law = "uniform" if mixgraph else "Pareto"
         yield Gap(f"{law} value sizes", f"all values have their mean, {value.mean:.0f} bytes")
-    if mixgraph and value.kind == "fixed" and value.low < _SMALLEST_MIXGRAPH_VALUE_BYTES:
-        yield Gap(f"values of {value.low} bytes", f"values of {_SMALLEST_MIXGRAPH_VALUE_BYTES} bytes")
+    if mixgraph and value.kind == "fixed" and value.low < _MIN_MIXGRAPH_VALUE_BYTES:
+        yield Gap(f"values of {value.low} bytes", f"values of {_MIN_MIXGRAPH_VALUE_BYTES} bytes")
     if mixgraph and _mean_mix(workload)["scan"] and workload.scan_length.kind == "uniform":
         yield Gap("uniform scan lengths", f"all {workload.scan_length.mean:g} entries")

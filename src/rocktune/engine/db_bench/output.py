@@ -34,15 +34,15 @@ class LatencyTable:
     Attributes:
         count: operations.
         average_us: their mean latency.
-        smallest_us: the smallest latency.
-        largest_us: the largest.
+        min_us: the smallest latency.
+        max_us: the largest.
         buckets: (lower, upper, count) with bounds in whole microseconds, ascending.
     """
 
     count: int
     average_us: float
-    smallest_us: float
-    largest_us: float
+    min_us: float
+    max_us: float
     buckets: tuple[tuple[int, int, int], ...]
 
     def percentile_us(self, percentile: float) -> float:
@@ -55,9 +55,9 @@ class LatencyTable:
         for lower, upper, count in self.buckets:
             if below + count >= threshold:
                 found = lower + (upper - lower) * (threshold - below) / count
-                return min(max(found, self.smallest_us), self.largest_us)
+                return min(max(found, self.min_us), self.max_us)
             below += count
-        return self.largest_us
+        return self.max_us
 
 
 @dataclass(frozen=True)
@@ -169,10 +169,10 @@ def latency_figures(output: BenchmarkOutput, kinds: Mapping[str, str]) -> dict[s
 
 
 def _latency_table(
-    count: str, average_us: str, smallest_us: str, largest_us: str, _percentiles: str, buckets: str
+    count: str, average_us: str, min_us: str, max_us: str, _percentiles: str, buckets: str
 ) -> LatencyTable:
     bounds = tuple((int(lower), int(upper), int(found)) for lower, upper, found in _BUCKET.findall(buckets))
-    return LatencyTable(int(count), float(average_us), float(smallest_us), float(largest_us), bounds)
+    return LatencyTable(int(count), float(average_us), float(min_us), float(max_us), bounds)
 
 
 def _histogram(fields: list[str]) -> dict[str, float]:

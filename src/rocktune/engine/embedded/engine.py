@@ -9,7 +9,7 @@ from typing import Any
 from rocktune.device import DeviceSpec
 from rocktune.engine.base import Progress
 from rocktune.engine.checker import OptionsChecker
-from rocktune.engine.embedded.machine import Others
+from rocktune.engine.embedded.machine import OtherCpuMeter
 from rocktune.engine.local.bases import BaseCache, base_key
 from rocktune.engine.local.engine import LocalEngine
 from rocktune.engine.local.run import Home, LocalRun
@@ -27,7 +27,7 @@ _OPEN_TIMEOUT_S = 60.0
 _LOAD_SILENCE_TIMEOUT_S = 300.0
 _CLOSE_STORE_TIMEOUT_S = 600.0
 _PARK_TIMEOUT_S = 60.0
-_LONGEST_MISSION_S = 3600.0
+_MAX_MISSION_S = 3600.0
 
 
 def memory_limit(experiment: Experiment) -> int:
@@ -88,7 +88,7 @@ class EmbeddedRun(LocalRun):
         return self._window(3 * (until_s - self._age_s) + 60, {"until_s": until_s}, progress)
 
     def _window(self, timeout_s: float, end: dict[str, Any], progress: Progress | None) -> Measurement:
-        others = Others()
+        others = OtherCpuMeter()
         measured = self._worker.request("advance", timeout_s, end, progress)
         return Measurement(measured | {"others": others.counted(measured["cpu_s"])})
 
@@ -106,9 +106,9 @@ class EmbeddedRun(LocalRun):
             RunFailed: see `Run.advance`; also when the operations take longer than an hour of the run.
         """
         self._require_alive()
-        end = {"until_s": self._age_s + _LONGEST_MISSION_S, "operations": operations}
+        end = {"until_s": self._age_s + _MAX_MISSION_S, "operations": operations}
         with self._advancing():
-            window = self._window(_LONGEST_MISSION_S, end, progress)
+            window = self._window(_MAX_MISSION_S, end, progress)
         self._age_s = window.until_s
         return window
 

@@ -12,7 +12,7 @@ _COUNTED_FIELDS = 8
 """What follows, the time of guests, is in the first ones already."""
 
 
-class Others:
+class OtherCpuMeter:
     """Counts the CPU time that is neither this process' nor a run's: other programs, the kernel, the host.
 
     A host that gives the processors to someone else (time stolen) counts as other work too.

@@ -8,7 +8,7 @@ from rocktune.engine.base import RunFailed
 from rocktune.trial import Status
 
 _KEPT_BYTES = 64 << 10
-_LONGEST_MESSAGE = 500
+_MAX_MESSAGE = 500
 
 # What says more than the stack trace or the summary of counts that may follow it, the best first.
 _TELLING_LINES = (
@@ -48,8 +48,8 @@ def telling_line(stderr: str) -> str:
     for pattern in _TELLING_LINES:
         for line in reversed(lines):
             if pattern.search(line):
-                return line[:_LONGEST_MESSAGE]
-    return lines[-1][:_LONGEST_MESSAGE] if lines else ""
+                return line[:_MAX_MESSAGE]
+    return lines[-1][:_MAX_MESSAGE] if lines else ""
 
 
 def death(returncode: int, stderr: str, oom_killed: bool, exited: str) -> RunFailed:

@@ -23,8 +23,8 @@ from rocktune.trial import Configuration, Status
 ALWAYS_MODELLED = ("throughput_ops_s", "read_latency_us_p99", "write_amplification")
 """What every outcome shows."""
 FOLDS = 5
-FEWEST_ROWS = 4 * FOLDS
-_MOST_LEVELS = 12
+MIN_ROWS = 4 * FOLDS
+_MAX_LEVELS = 12
 """Up to so many values a knob's are told apart as such; beyond, they are a scale."""
 
 Reals = NDArray[np.float64]
@@ -52,9 +52,9 @@ class Interpolation:
             UserError: the table has too few runs, or a figure that is 0 or negative.
         """
         sound = [row for row in table.rows if row.status is Status.OK]
-        if len(sound) < FEWEST_ROWS:
+        if len(sound) < MIN_ROWS:
             raise UserError(
-                f"table: {len(sound)} runs are too few to interpolate; it takes at least {FEWEST_ROWS}"
+                f"table: {len(sound)} runs are too few to interpolate; it takes at least {MIN_ROWS}"
             )
         self._knobs = list(table.conditions.knobs)
         self._failures = _failure_model(self._knobs, table.rows)
@@ -119,8 +119,8 @@ def _features(knobs: Sequence[str], configurations: Sequence[Configuration]) -> 
 def _encoder(features: NDArray[Any]) -> Any:
     """Returns what makes numbers of features: one per value of a knob with few, else its scale."""
     levels = [len(set(column)) for column in features.T]
-    few = [index for index, count in enumerate(levels) if count <= _MOST_LEVELS]
-    many = [index for index, count in enumerate(levels) if count > _MOST_LEVELS]
+    few = [index for index, count in enumerate(levels) if count <= _MAX_LEVELS]
+    many = [index for index, count in enumerate(levels) if count > _MAX_LEVELS]
     return make_column_transformer(
         (OneHotEncoder(handle_unknown="ignore", sparse_output=False), few),
         (make_pipeline(StandardScaler(), PolynomialFeatures(3, include_bias=False)), many),

@@ -13,13 +13,13 @@ class Tried:
     Attributes:
         policy: K.
         runs: sorted runs at its end.
-        vain_s: what reading the level's runs in vain cost an operation.
+        false_positive_read_s: what reading the level's runs in vain cost an operation.
         merges_s: likewise its merges.
     """
 
     policy: int
     runs: int
-    vain_s: float
+    false_positive_read_s: float
     merges_s: float
 
 
@@ -80,7 +80,7 @@ def _run_s(tried: Sequence[Tried]) -> float:
     at_ends = sum(each.runs for each in tried)
     # Of each mission's beginning and its end the mean; the first begins as it ends.
     runs = at_ends + (tried[0].runs - tried[-1].runs) / 2
-    return sum(each.vain_s for each in tried) / runs if runs else 0.0
+    return sum(each.false_positive_read_s for each in tried) / runs if runs else 0.0
 
 
 def _ends(policy: int, size_ratio: int) -> np.ndarray:

@@ -14,12 +14,12 @@ from rocktune.online.control.prices import Prices
 
 STATES = 7
 _STEP_THRESHOLD = 1 / 3
-_MOST_DEVIATIONS = 5.0
+_MAX_DEVIATIONS = 5.0
 """Of a latency: a merge of deep levels in a mission says nothing about its policy."""
 
 
 @dataclass(frozen=True)
-class Scale:
+class LatencyScale:
     """What is much and what is little of a latency, for a workload on a device.
 
     Attributes:
@@ -32,7 +32,7 @@ class Scale:
     deviation_s: float
 
     @classmethod
-    def of(cls, latencies_s: Sequence[float]) -> "Scale":
+    def of(cls, latencies_s: Sequence[float]) -> "LatencyScale":
         """Returns the scale of what was measured, at least one value."""
         middle_s = float(np.median(latencies_s))
         deviation_s = float(median_abs_deviation(latencies_s, scale="normal"))
@@ -62,11 +62,11 @@ class LearnerSettings:
         first_steps: of gradient descent after that.
         steps: of gradient descent after each mission.
         noise: deviation of the exploration noise at first, of an action from -1 to 1.
-        least_noise: what it falls to.
+        min_noise: what it falls to.
         noise_missions: within which it falls to a third.
         window: missions during which policies have to stay together to count as settled.
         spread: how far apart they may be then, and from the curve's minimum.
-        most_missions: after so many the curve decides alone.
+        max_missions: after so many the curve decides alone.
         ddpg: of the agent.
     """
 
@@ -75,11 +75,11 @@ class LearnerSettings:
     first_steps: int = 200
     steps: int = 8
     noise: float = 0.6
-    least_noise: float = 0.1
+    min_noise: float = 0.1
     noise_missions: int = 30
     window: int = 15
     spread: int = 2
-    most_missions: int = 100
+    max_missions: int = 100
     ddpg: DdpgSettings = field(
         default_factory=lambda: DdpgSettings(discount=0.5, target_rate=0.02, capacity=4000)
     )
@@ -114,14 +114,14 @@ class Pursuit:
     noise: float = 0.0
     last: tuple[Reals, Reals] | None = None
     tried: list[tuple[Reals, Reals, Mission, Reals]] = field(default_factory=list)
-    scales: tuple[Prices, Scale, Scale] | None = None
+    scales: tuple[Prices, LatencyScale, LatencyScale] | None = None
     best: int | None = None
 
     @classmethod
     def begun(cls, settings: LearnerSettings) -> "Pursuit":
         """Returns one that knows nothing."""
         return cls(
-            deque(maxlen=settings.most_missions), deque(maxlen=settings.window), passes_left=settings.sweeps
+            deque(maxlen=settings.max_missions), deque(maxlen=settings.window), passes_left=settings.sweeps
         )
 
     def pass_again(self, passes: int) -> None:
@@ -187,7 +187,7 @@ class LevelLearner:
         two is the more exact; or when it has had its time.
         """
         at = self.pursuit
-        if at.missions >= self._settings.most_missions or (self._stays() and self._agrees()):
+        if at.missions >= self._settings.max_missions or (self._stays() and self._agrees()):
             return at.best
         return None
 
@@ -210,7 +210,9 @@ class LevelLearner:
 
     def _tried(self, seen: Mission, prices: Prices) -> Tried:
         level = seen.levels[self.level - 1]
-        return Tried(level.policy, level.runs, prices.vain_s(seen, level), prices.merges_s(seen, level))
+        return Tried(
+            level.policy, level.runs, prices.false_positive_read_s(seen, level), prices.merges_s(seen, level)
+        )
 
     def _level_s(self, seen: Mission, prices: Prices) -> float:
         """Returns what the level costs an operation: t_i."""
@@ -228,7 +230,7 @@ class LevelLearner:
         share = self._settings.level_share
         prices, own, whole = at.scales
         parts = own.deviations(self._level_s(seen, prices)), whole.deviations(seen.latency_s)
-        level, latency = (float(np.clip(part, -_MOST_DEVIATIONS, _MOST_DEVIATIONS)) for part in parts)
+        level, latency = (float(np.clip(part, -_MAX_DEVIATIONS, _MAX_DEVIATIONS)) for part in parts)
         return share * level + (1 - share) * latency
 
     def _remember(self, state: Reals, action: Reals, seen: Mission, then: Reals) -> None:
@@ -243,7 +245,7 @@ class LevelLearner:
         at = self.pursuit
         prices = Prices.of(at.seen)
         own = [self._level_s(seen, prices) for seen in at.seen]
-        at.scales = prices, Scale.of(own), Scale.of([seen.latency_s for seen in at.seen])
+        at.scales = prices, LatencyScale.of(own), LatencyScale.of([seen.latency_s for seen in at.seen])
         for experience in at.tried:
             self._remember(*experience)
         at.tried = []
@@ -265,7 +267,7 @@ class LevelLearner:
         at = self.pursuit
         settings = self._settings
         deviation = settings.noise * 3 ** (-at.steps / settings.noise_missions)
-        deviation = max(settings.least_noise, deviation)
+        deviation = max(settings.min_noise, deviation)
         at.steps += 1
         # An Ornstein-Uhlenbeck process of that deviation, as in DDPG: what wanders visits more policies.
         at.noise += -0.15 * at.noise + 0.53 * deviation * float(self._rng.normal())

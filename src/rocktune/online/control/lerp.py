@@ -11,7 +11,7 @@ from rocktune.online.control.learner import LearnerSettings, LearningDivergedErr
 from rocktune.online.control.mission import Mission
 from rocktune.online.flsm.layout import Filters
 
-_MOST_LEFT = 20
+_MAX_LEFT = 20
 """Workloads that are remembered although they were left before anything was settled."""
 
 
@@ -105,7 +105,7 @@ class Lerp:
         ]
         self.known: list[Learned] = []
         self._workload: _Workload | None = None
-        self._left: deque[_Workload] = deque(maxlen=_MOST_LEFT)
+        self._left: deque[_Workload] = deque(maxlen=_MAX_LEFT)
 
     def decide(self, mission: Mission) -> Decision:
         """See `Controller.decide`."""

@@ -18,7 +18,7 @@ class LevelMission:
         filled: share of the level's capacity that is held, about 1 when it is full.
         passed: runs that lookups had to read.
         read_s: that lookups spent in the level's tables.
-        vain_s: of it, in runs that did not have the key.
+        false_positive_read_s: of it, in runs that did not have the key.
         scanned: runs that there were for scans, of all of them together.
         compaction_s: of compactions into the level.
         compaction_bytes: read and written by them.
@@ -29,7 +29,7 @@ class LevelMission:
     filled: float
     passed: float
     read_s: float
-    vain_s: float
+    false_positive_read_s: float
     scanned: float
     compaction_s: float
     compaction_bytes: float
@@ -115,7 +115,7 @@ def mission_of(statistics: FlsmStatistics, shape: FlsmShape, busy_s: float) -> M
                 filled=shape.held_bytes_of(number) / level.capacity_bytes,
                 passed=counted.passed,
                 read_s=counted.read_ns / 1e9,
-                vain_s=counted.vain_ns / 1e9,
+                false_positive_read_s=counted.false_positive_read_ns / 1e9,
                 scanned=counted.scanned,
                 compaction_s=counted.compaction_us / 1e6,
                 compaction_bytes=counted.compaction_read_bytes + counted.compaction_written_bytes,

@@ -50,9 +50,9 @@ class Prices:
         """Returns what a level's reads cost, an operation."""
         return self._of_lookups_and_scans(mission, level.read_s, level.scanned)
 
-    def vain_s(self, mission: Mission, level: LevelMission) -> float:
+    def false_positive_read_s(self, mission: Mission, level: LevelMission) -> float:
         """Returns what of that runs cost that did not have the key, and those that scans went through."""
-        return self._of_lookups_and_scans(mission, level.vain_s, level.scanned)
+        return self._of_lookups_and_scans(mission, level.false_positive_read_s, level.scanned)
 
     def merges_s(self, mission: Mission, level: LevelMission) -> float:
         """Returns what a level's merges cost, an operation."""

@@ -54,7 +54,7 @@ def flsm_layout(
     layout = {
         "policies": policies_of(policies, new_ratio, new_levels), "size_ratio": size_ratio or 0,
         "level1_bytes": level1_bytes, "levels": levels or 0, "workers": workers,
-        "largest_policy": largest, "level0_runs": level0_runs,
+        "deepest_policy": largest, "level0_runs": level0_runs,
         "bits_per_key": bits_per_key, "filters": filters, "granularity": granularity,
         "sample_every": sample_every, "reshape_bytes_per_s": reshape_bytes_per_s,
     }  # fmt: skip

@@ -9,7 +9,7 @@ from rocktune.online.flsm.layout import Granularity, Transition, flsm_layout
 from rocktune.online.flsm.shape import FlsmShape, flsm_shape_of
 from rocktune.units import MIB, format_bytes
 
-_MOST_FLUSHES = 4_000_000
+_MAX_FLUSHES = 4_000_000
 
 
 class FlsmSimulator:
@@ -81,9 +81,9 @@ class FlsmSimulator:
         Raises:
             UserError: see `write`.
         """
-        if count // self._write_buffer_bytes > _MOST_FLUSHES:
+        if count // self._write_buffer_bytes > _MAX_FLUSHES:
             raise UserError(
-                f"{format_bytes(count)} are more than {_MOST_FLUSHES:,} write buffers of "
+                f"{format_bytes(count)} are more than {_MAX_FLUSHES:,} write buffers of "
                 f"{format_bytes(self._write_buffer_bytes)}; write less, or take a larger buffer"
             )
 

@@ -20,7 +20,7 @@ class FlsmLevelStatistics:
         false_positives: of them, those that did not have the key; smaller is better.
         found: keys that were found here.
         read_ns: that lookups spent in the level's tables.
-        vain_ns: of it, in runs that did not have the key.
+        false_positive_read_ns: of it, in runs that did not have the key.
         scanned: runs that there were for iterators, estimated likewise.
         compactions: whose output was here; moved tables have read and written nothing.
         compaction_read_bytes: by them.
@@ -33,7 +33,7 @@ class FlsmLevelStatistics:
     false_positives: int
     found: int
     read_ns: int
-    vain_ns: int
+    false_positive_read_ns: int
     scanned: int
     compactions: int
     compaction_read_bytes: int

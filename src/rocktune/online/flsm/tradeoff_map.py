@@ -161,7 +161,7 @@ def shape_options(shape: str, filters: Filters, bits_per_key: float, size_ratio:
     named |= {"levels": "12"} if size_ratio < 6 else {}
     if shape in STATIC_POLICIES:
         policy, largest = static_policy(shape, size_ratio)
-        return {"flsm": named | {"policy_1": str(policy), "largest_policy": str(largest)}}
+        return {"flsm": named | {"policy_1": str(policy), "deepest_policy": str(largest)}}
     if not shape.isdigit() or not 1 <= int(shape) <= size_ratio:
         raise unknown_name("shape", shape, (*map(str, range(1, size_ratio + 1)), *STATIC_POLICIES, *STOCK))
     return {"flsm": named | {"policy_1": shape}}

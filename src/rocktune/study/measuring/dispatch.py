@@ -12,7 +12,7 @@ from rocktune.study.executors.runs import Job, Window
 from rocktune.study.measuring.observer import Observer
 from rocktune.trial import RunKey, Status
 
-MOST_LOSSES = 3
+MAX_LOSSES = 3
 """How many lanes a trial may take with it before it counts as one that crashed."""
 
 _ABANDONED_WAIT_S = 5.0
@@ -155,10 +155,10 @@ class Dispatcher:
         if isinstance(taken, LaneLost):
             group.losses += 1
             self._forget(lane, [*waiting, group], str(taken))
-            if group.losses < MOST_LOSSES:
+            if group.losses < MAX_LOSSES:
                 waiting.insert(0, group)
                 return
-            message = f"{MOST_LOSSES} workers were lost that measured it, the last one {lane.machine}"
+            message = f"{MAX_LOSSES} workers were lost that measured it, the last one {lane.machine}"
             taken = RunFailed(Status.CRASHED, message)
         elif not isinstance(taken, Window | RunFailed):
             raise taken

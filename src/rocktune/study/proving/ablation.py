@@ -15,7 +15,7 @@ TOLERATED_LOSS = 0.02
 """A pruned configuration that measures worse than the winner by more than this share is not kept, even where
 a few pairs cannot tell the two apart."""
 
-MOST_TIED = 4
+MAX_TIED = 4
 """With at most this many others an option is reverted; one that needs more goes with all that differ."""
 
 IsValid = Callable[[Configuration], bool]
@@ -92,7 +92,7 @@ def _smallest_valid(
     name: str, names: Sequence[str], is_valid: Callable[[Sequence[str]], bool]
 ) -> tuple[str, ...]:
     others = [other for other in names if other != name]
-    for count in range(MOST_TIED + 1):
+    for count in range(MAX_TIED + 1):
         for company in combinations(others, count):
             group = tuple(sorted((name, *company)))
             if is_valid(group):

@@ -16,7 +16,7 @@ _OTHER_SHARE = 0.05
 _WORKER_BYTES = 64 * MIB
 _DISK_FACTOR = 2.0
 """A store under compaction holds inputs and outputs at once."""
-_PARKED_AT_MOST = 16
+_MAX_PARKED = 16
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def estimate(spec: StudySpec) -> Estimate:
     entry_bytes = spec.workload.entry_bytes
     preloaded_bytes = spec.workload.preload.keys * entry_bytes / spec.scale
     store_bytes = expected_entries(spec.workload, spec.device) * entry_bytes / spec.scale
-    parked = min(_PARKED_AT_MOST, searched) if spec.engine.runs_continue else 0
+    parked = min(_MAX_PARKED, searched) if spec.engine.runs_continue else 0
     run_bytes = spec.memory_bytes // spec.scale + _WORKER_BYTES
     return Estimate(
         search_s=spec.budget_s,

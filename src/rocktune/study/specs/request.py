@@ -27,7 +27,7 @@ FULL_SIZE_BUDGET_S = 2325.0
 FULL_SIZE_RESTARTED_BUDGET_S = 3785.0
 """What the same search measures where every age is measured from 0."""
 DEFAULT_SCALE = 32
-LARGEST_SCALE = 512
+MAX_SCALE = 512
 _ENGINES = {
     "embedded": "the linked RocksDB, in worker processes: fast, throttled, repeatable",
     "db_bench": "a db_bench program of any version or fork",
@@ -229,7 +229,7 @@ def scale_and_budget(
         divisor = DEFAULT_SCALE
     else:
         divisor = 1
-        while full_size_s / engine.time_scale(divisor) > budget_s and divisor < LARGEST_SCALE:
+        while full_size_s / engine.time_scale(divisor) > budget_s and divisor < MAX_SCALE:
             divisor *= 2
     if isinstance(engine, CommandSpec) and divisor != 1:
         raise UserError("scale: a program of your own has the size that it has; leave the scale out")

@@ -237,9 +237,9 @@ def check_engine(engine: EngineSpec, workload: WorkloadSpec, device: DeviceSpec)
 
 
 def _check_budget(spec: StudySpec) -> None:
-    smallest_s = tuner_named(spec.tuner, spec.tuner_settings).smallest_budget_s(problem_of(spec))
-    if spec.budget_s < smallest_s * (1 - 1e-9):
+    min_s = tuner_named(spec.tuner, spec.tuner_settings).min_budget_s(problem_of(spec))
+    if spec.budget_s < min_s * (1 - 1e-9):
         raise UserError(
             f"budget: {format_seconds(spec.budget_s)} is too small for tuner '{spec.tuner}' at scale "
-            f"{format_scale(spec.scale)}; it takes at least {smallest_s:.6g} s"
+            f"{format_scale(spec.scale)}; it takes at least {min_s:.6g} s"
         )

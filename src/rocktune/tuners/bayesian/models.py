@@ -29,7 +29,7 @@ from rocktune.tuners.bayesian.observations import Observations, Reals, standardi
 Fit = Callable[[Observations], Any]
 """Returns a fitted BoTorch model of the first task, standardised, over the observations' knobs."""
 
-_MOST_STEPS = 60
+_MAX_STEPS = 60
 """Of fitting. What follows changes hardly anything, and a step takes 10 ms however few points there are."""
 
 _BENDING = 0.75**0.5
@@ -232,7 +232,7 @@ def _at_most(bound: float, output: int) -> Callable[[Any], Any]:
 
 def _fitted(model: Any) -> Any:
     likelihood = ExactMarginalLogLikelihood(model.likelihood, model)
-    fit_gpytorch_mll(likelihood, optimizer_kwargs={"options": {"maxiter": _MOST_STEPS}})
+    fit_gpytorch_mll(likelihood, optimizer_kwargs={"options": {"maxiter": _MAX_STEPS}})
     return model
 
 

@@ -81,7 +81,7 @@ class BayesianTuner(Tuner):
             release = tuple(result.trial.run for result in new)
             item = partial(self._suggested, problem, tuple(results), count, age_s, release, rng.spawn(1)[0])
 
-    def smallest_budget_s(self, problem: Problem) -> float:
+    def min_budget_s(self, problem: Problem) -> float:
         """One suggestion's."""
         if importlib.util.find_spec("botorch") is None:
             raise UserError(
@@ -210,10 +210,10 @@ class MultiTask(BayesianTuner):
         """See the base class."""
         return self.settings.tasks
 
-    def smallest_budget_s(self, problem: Problem) -> float:
+    def min_budget_s(self, problem: Problem) -> float:
         """See the base class."""
         _check_tasks(self.name, self.tasks)
-        return super().smallest_budget_s(problem)
+        return super().min_budget_s(problem)
 
     def fit(self, problem: Problem) -> "Fit":  # noqa: ARG002 -- it needs none
         """See the base class."""
@@ -253,12 +253,12 @@ class Clustered(BayesianTuner):
         """See the base class."""
         return tuple(dict.fromkeys(task for cluster in self.clusters for task in cluster.tasks))
 
-    def smallest_budget_s(self, problem: Problem) -> float:
+    def min_budget_s(self, problem: Problem) -> float:
         """See the base class."""
         _check_tasks(self.name, self.tasks)
         if self.settings.clusters is not None:
             check_clusters(self.clusters, [knob.name for knob in problem.space.knobs], self.name)
-        return super().smallest_budget_s(problem)
+        return super().min_budget_s(problem)
 
     def fit(self, problem: Problem) -> "Fit":
         """See the base class."""

@@ -44,7 +44,7 @@ class Arm:
 
 
 @dataclass(frozen=True)
-class Place:
+class PooledConfiguration:
     """Where a configuration lies among the arms.
 
     Attributes:
@@ -95,12 +95,12 @@ def make_arms(problem: Problem, settings: DremelSettings, rng: np.random.Generat
     return [Arm(buckets, deque(clusters[buckets])) for buckets in sorted(clusters)]
 
 
-def places(
+def pooled_configurations(
     problem: Problem,
     settings: DremelSettings,
     rng: np.random.Generator,
     configurations: Sequence[Configuration],
-) -> list[Place]:
+) -> list[PooledConfiguration]:
     """Tells, for the report, where configurations lie among the arms of a search.
 
     Args:
@@ -115,7 +115,7 @@ def places(
     features = _features(problem, settings, configurations)
     numbers = _buckets(features, _edges(pool_features, settings))
     return [
-        Place({name: float(features[name][index]) for name in FEATURE_NAMES}, numbers[index])
+        PooledConfiguration({name: float(features[name][index]) for name in FEATURE_NAMES}, numbers[index])
         for index in range(len(configurations))
     ]
 

@@ -105,7 +105,7 @@ class Dremel(Tuner):
             rounds += 1
         return rounds
 
-    def smallest_budget_s(self, problem: Problem) -> float:
+    def min_budget_s(self, problem: Problem) -> float:
         """One halving over the arms alone, and the probe for the time points if there is one."""
         arms = self.settings.buckets ** len(self.settings.features)
         points_s, probe_s = self.settings.time_points_s, 0.0

@@ -33,16 +33,16 @@ def steady_from_s(
     return float((steady[0] + length) * interval_s) if steady.size else None
 
 
-def time_points_from_s(steady_s: float | None, longest_s: float) -> tuple[float, ...]:
+def time_points_from_s(steady_s: float | None, max_s: float) -> tuple[float, ...]:
     """Returns the ages at which to halve.
 
     Args:
         steady_s: from `steady_from_s`.
-        longest_s: the last age's limit; it is reached when throughput has not become steady well before.
+        max_s: the last age's limit; it is reached when throughput has not become steady well before.
 
     Returns:
         Three ages in the proportions of the paper's, of which the first is `steady_s` where that is possible.
     """
-    latest_s = longest_s / _MULTIPLES[-1]
+    latest_s = max_s / _MULTIPLES[-1]
     first_s = latest_s if steady_s is None else min(steady_s, latest_s)
     return tuple(first_s * multiple for multiple in _MULTIPLES)

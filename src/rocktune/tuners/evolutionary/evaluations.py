@@ -6,7 +6,7 @@ from rocktune.trial import Batch, Configuration, Result, RunKey, Trial
 from rocktune.tuners.base import Problem
 from rocktune.tuners.cost import whole_times
 
-MOST_IDLE_GENERATIONS = 100
+MAX_IDLE_GENERATIONS = 100
 """Generations without a new configuration after which a search is over: the population no longer moves."""
 
 
@@ -45,11 +45,11 @@ class Evaluations:
             self._release = tuple((each, 0) for each in new)
         self.idle_generations = 0 if new else self.idle_generations + 1
         complete = all(each in self._known for each in configurations)
-        if not complete or self.idle_generations > MOST_IDLE_GENERATIONS:
+        if not complete or self.idle_generations > MAX_IDLE_GENERATIONS:
             return None
         return [self._known[each] for each in configurations]
 
 
-def smallest_population_budget_s(problem: Problem, population: int) -> float:
+def min_population_budget_s(problem: Problem, population: int) -> float:
     """Returns the budget of one whole generation."""
     return population * problem.age_s(problem.trial_age_s)

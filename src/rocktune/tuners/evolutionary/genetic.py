@@ -26,11 +26,11 @@ from rocktune.tuners.evolutionary.breeding import (
     ValidGenes,
     breed,
 )
-from rocktune.tuners.evolutionary.evaluations import smallest_population_budget_s
+from rocktune.tuners.evolutionary.evaluations import min_population_budget_s
 from rocktune.tuners.evolutionary.judged import judged
 from rocktune.tuners.unit_cube import UnitCube
 
-_FEWEST_PARENTS = 2
+_MIN_PARENTS = 2
 
 Worth = tuple[NDArray[np.float64], NDArray[np.float64]]
 
@@ -66,10 +66,10 @@ class _Genetic(Tuner):
         fitness, goals = self._fitness(problem.objective)
         return breed(problem, algorithm, cube, fitness, goals, rng)
 
-    def smallest_budget_s(self, problem: Problem) -> float:
+    def min_budget_s(self, problem: Problem) -> float:
         """One trial for each individual."""
         self._fitness(problem.objective)  # refuses an objective that it cannot take
-        return smallest_population_budget_s(problem, self.settings.population)
+        return min_population_budget_s(problem, self.settings.population)
 
     _algorithm: type[GeneticAlgorithm] = GA
     _survival: type[Survival] | None = None
@@ -111,7 +111,7 @@ class OnlyFeasible(Survival):
         worth, violations = pop.get("F")[:, 0], pop.get("CV")[:, 0]
         order = np.lexsort((worth, violations))
         feasible = int((violations <= 0).sum())
-        return pop[order[: min(n_survive, feasible) if feasible >= _FEWEST_PARENTS else n_survive]]
+        return pop[order[: min(n_survive, feasible) if feasible >= _MIN_PARENTS else n_survive]]
 
 
 class EpsilonConstraint(_Genetic):

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from rocktune.spec_file import Share, Spec
 from rocktune.tuners.base import Problem, Search, Tuner
-from rocktune.tuners.evolutionary.evaluations import Evaluations, smallest_population_budget_s
+from rocktune.tuners.evolutionary.evaluations import Evaluations, min_population_budget_s
 from rocktune.tuners.evolutionary.judged import judged
 from rocktune.tuners.evolutionary.swarm import Swarm
 from rocktune.tuners.unit_cube import UnitCube
@@ -56,6 +56,6 @@ class Smpso(Tuner):
             swarm.tell(np.array(places), judged(results, problem.objective))
             swarm.move()
 
-    def smallest_budget_s(self, problem: Problem) -> float:
+    def min_budget_s(self, problem: Problem) -> float:
         """One trial for each particle."""
-        return smallest_population_budget_s(problem, self.settings.swarm_size)
+        return min_population_budget_s(problem, self.settings.swarm_size)

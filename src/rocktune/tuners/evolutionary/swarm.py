@@ -14,7 +14,7 @@ from rocktune.tuners.evolutionary.judged import Judged
 
 Reals = NDArray[np.float64]
 
-_LARGEST_SPEED = 0.5
+_MAX_SPEED = 0.5
 _MUTATED_EVERY = 6
 _DISTRIBUTION_INDEX = 20.0
 
@@ -129,7 +129,7 @@ class Swarm:
         c1, c2 = self._rng.uniform(1.5, 2.5, size=(2, count, 1))
         pull = c1 * r1 * (self._best - self.places) + c2 * r2 * (leaders - self.places)
         speeds = constriction(c1, c2) * (self._inertia * self._speeds + pull)
-        self._speeds = np.clip(speeds, -_LARGEST_SPEED, _LARGEST_SPEED)
+        self._speeds = np.clip(speeds, -_MAX_SPEED, _MAX_SPEED)
         moved = self.places + self._speeds
         # Who runs into a wall turns round.
         self._speeds = np.where((moved < 0) | (moved > 1), -self._speeds, self._speeds)

@@ -24,7 +24,7 @@ import org.rocksdb.RocksDBException;
 public final class Benchmark {
   private static final int KEYS = 200_000;
   private static final int VALUE_BYTES = 400;
-  private static final int LARGEST_SAMPLE = 1 << 22;
+  private static final int MAX_SAMPLE = 1 << 22;
 
   public static void main(String[] arguments) throws RocksDBException {
     if (arguments.length != 4) {
@@ -47,7 +47,7 @@ public final class Benchmark {
   private static void run(RocksDB database, double seconds, long seed) throws RocksDBException {
     SplittableRandom random = new SplittableRandom(seed);
     byte[] value = new byte[VALUE_BYTES];
-    long[] readLatenciesNs = new long[LARGEST_SAMPLE];
+    long[] readLatenciesNs = new long[MAX_SAMPLE];
     int reads = 0;
     long operations = 0;
     long begin = System.nanoTime();
@@ -58,7 +58,7 @@ public final class Benchmark {
       if (random.nextBoolean()) {
         database.get(key);
         now = System.nanoTime();
-        readLatenciesNs[reads++ % LARGEST_SAMPLE] = now - before;
+        readLatenciesNs[reads++ % MAX_SAMPLE] = now - before;
       } else {
         Arrays.fill(value, (byte) ('a' + random.nextInt(26)));
         database.put(key, value);
@@ -66,7 +66,7 @@ public final class Benchmark {
       }
     }
     double elapsedS = (System.nanoTime() - begin) / 1e9;
-    long[] sample = Arrays.copyOf(readLatenciesNs, Math.min(reads, LARGEST_SAMPLE));
+    long[] sample = Arrays.copyOf(readLatenciesNs, Math.min(reads, MAX_SAMPLE));
     Arrays.sort(sample);
     System.out.printf(
         Locale.ROOT,

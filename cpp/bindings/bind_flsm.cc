@@ -18,10 +18,13 @@
 #include <vector>
 
 #include "bindings.h"
+#include "rocktune/flsm/flsm_filters.h"
 #include "rocktune/flsm/flsm_json.h"
+#include "rocktune/flsm/flsm_layout.h"
+#include "rocktune/flsm/flsm_options_map.h"
 #include "rocktune/flsm/flsm_pilot.h"
 #include "rocktune/flsm/flsm_simulator.h"
-#include "rocktune/flsm/flsm_store.h"
+#include "rocktune/flsm_store.h"
 #include "rocktune/runner/rocksdb_options.h"
 #include "rocktune/util/rocksdb_compat.h"
 
@@ -46,22 +49,8 @@ void ThrowUnlessOk(const rocksdb::Status& status) {
 rocksdb::Slice SliceOf(const nb::bytes& text) { return {text.c_str(), text.size()}; }
 nb::bytes BytesOf(const rocksdb::Slice& slice) { return nb::bytes(slice.data(), slice.size()); }
 
-FlsmOptions LayoutFromJson(const nlohmann::json& json) {
-  FlsmOptions layout;
-  layout.size_ratio = json.at("size_ratio");
-  layout.level1_bytes = json.at("level1_bytes");
-  layout.levels = json.at("levels");
-  layout.policies = json.at("policies").get<std::vector<int>>();
-  layout.deepest_policy = json.at("deepest_policy");
-  layout.level0_runs = json.at("level0_runs");
-  layout.workers = json.at("workers");
-  layout.sample_every = json.at("sample_every");
-  layout.reshape_bytes_per_s = json.at("reshape_bytes_per_s");
-  layout.filters.bits_per_key = json.at("bits_per_key");
-  layout.filters.scheme =
-      json.at("filters") == "monkey" ? FlsmFilters::Scheme::kMonkey : FlsmFilters::Scheme::kUniform;
-  layout.granularity = json.at("granularity") == "files" ? FlsmGranularity::kFiles : FlsmGranularity::kLevels;
-  return layout;
+FlsmOptions LayoutFromJson(const std::string& text) {
+  return FlsmOptionsFromMap(nlohmann::json::parse(text).get<SettingsMap>());
 }
 
 // A moment of a store, held until this is gone.
@@ -151,7 +140,7 @@ class BoundStore {
   BoundStore(const std::string& path, const std::string& layout_json, const std::string& options_json) {
     rocksdb::Options options = OptionsFromMaps(OptionMapsFromJson(nlohmann::json::parse(options_json)));
     options.create_if_missing = true;
-    const FlsmOptions layout = LayoutFromJson(nlohmann::json::parse(layout_json));
+    const FlsmOptions layout = LayoutFromJson(layout_json);
     std::unique_ptr<FlsmStore> store;
     rocksdb::Status status;
     {
@@ -310,7 +299,7 @@ class BoundSimulator {
 
  private:
   static FlsmShape Empty(const std::string& layout_json, uint64_t buffer_bytes, uint64_t file_bytes) {
-    const FlsmOptions layout = LayoutFromJson(nlohmann::json::parse(layout_json));
+    const FlsmOptions layout = LayoutFromJson(layout_json);
     ThrowUnlessOk(CheckLayout(layout));
     return EmptyShape(layout, buffer_bytes, file_bytes);
   }
@@ -320,7 +309,7 @@ class BoundSimulator {
 
 // Of each level of a tree that is full.
 std::vector<double> FalsePositiveRates(const std::string& layout_json, int levels) {
-  const FlsmOptions layout = LayoutFromJson(nlohmann::json::parse(layout_json));
+  const FlsmOptions layout = LayoutFromJson(layout_json);
   ThrowUnlessOk(CheckLayout(layout));
   std::vector<double> rates = BitsPerKey(layout.filters, layout.size_ratio, levels);
   std::transform(rates.begin(), rates.end(), rates.begin(), FalsePositiveRate);

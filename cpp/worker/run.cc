@@ -5,17 +5,17 @@
 #include <filesystem>
 #include <utility>
 
+#include "rocktune/flsm/flsm_options_map.h"
+#include "rocktune/governor/governor_options_map.h"
 #include "rocktune/runner/process_usage.h"
 #include "rocktune/runner/run_env.h"
 #include "rocktune/runner/run_error.h"
-#include "worker/governing.h"
-#include "worker/shaping.h"
 
 namespace rocktune {
 
 Run::Run(const RunRequest& request, std::function<void(const RunError&)> on_overrun)
-    : file_system_(
-          std::make_shared<ThrottledFileSystem>(rocksdb::FileSystem::Default(), request.device, &clock_)) {
+    : file_system_(std::make_shared<ThrottledFileSystemImpl>(rocksdb::FileSystem::Default(), request.device,
+                                                             &clock_)) {
   const bool preloaded = std::filesystem::exists(std::filesystem::path(request.directory) / "CURRENT");
   OpenStore(request);
   runner_ =

@@ -7,15 +7,15 @@
 #include <optional>
 #include <string>
 
-#include "rocktune/device/device_spec.h"
-#include "rocktune/device/throttled_file_system.h"
-#include "rocktune/flsm/flsm_store.h"
-#include "rocktune/governor/compaction_governor.h"
+#include "rocktune/compaction_governor.h"
+#include "rocktune/device_spec.h"
+#include "rocktune/flsm_store.h"
 #include "rocktune/runner/measurement.h"
 #include "rocktune/runner/progress.h"
 #include "rocktune/runner/rocksdb_options.h"
 #include "rocktune/runner/rocksdb_store.h"
 #include "rocktune/runner/runner.h"
+#include "rocktune/throttled_file_system.h"
 #include "rocktune/util/run_clock.h"
 #include "rocktune/workload/workload_spec.h"
 #include "worker/resource_watch.h"

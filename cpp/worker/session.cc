@@ -13,12 +13,14 @@
 #include <utility>
 #include <vector>
 
+#include "rocktune/device/device_spec_json.h"
 #include "rocktune/flsm/flsm_json.h"
+#include "rocktune/flsm/flsm_options_map.h"
+#include "rocktune/governor/governor_counters.h"
+#include "rocktune/governor/governor_options_map.h"
 #include "rocktune/runner/options_file.h"
 #include "rocktune/runner/process_usage.h"
 #include "rocktune/util/rocksdb_compat.h"
-#include "worker/governing.h"
-#include "worker/shaping.h"
 
 namespace rocktune {
 namespace {

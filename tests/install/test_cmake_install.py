@@ -9,8 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 BUILD = ROOT / os.environ.get("ROCKTUNE_BUILD", "build/tests")
-CONSUMER = Path(__file__).parent / "consumer"
-EXAMPLE = ROOT / "examples" / "governor"
+EXAMPLES = ROOT / "examples" / "library"
 VALUE_BYTES = 1000
 KEYS = 1000
 
@@ -36,8 +35,11 @@ def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_what_is_installed(prefix: Path) -> None:
     files = {path.relative_to(prefix).as_posix() for path in prefix.rglob("*") if path.is_file()}
     headers = {path.removeprefix("include/") for path in files if path.startswith("include/")}
-    shipped = {path.relative_to(ROOT / "cpp").as_posix() for path in (ROOT / "cpp/rocktune").rglob("*.h")}
-    assert headers == {header for header in shipped if "/fake_" not in header}
+    public = {
+        path.relative_to(ROOT / "cpp/include").as_posix() for path in (ROOT / "cpp/include").rglob("*.h")
+    }
+    assert "rocktune/compaction_governor.h" in public
+    assert headers == public, "internal headers are not for applications"
     others = {path.rpartition("/")[2] for path in files if not path.startswith("include/")}
     targets = {name for name in others if name.startswith("rocktuneTargets")}
     package = {"rocktuneConfig.cmake", "rocktuneConfigVersion.cmake"}
@@ -49,10 +51,29 @@ def test_what_is_installed(prefix: Path) -> None:
     assert '"event":"hello"' in _run(prefix / "bin/rocktune-worker")
 
 
-def test_a_project_finds_links_and_runs_it(prefix: Path, tmp_path: Path) -> None:
-    _run("cmake", "-S", CONSUMER, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={prefix}")
+@pytest.fixture(scope="module")
+def examples(prefix: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The example programs, one for each public class, built as a user's own CMake project."""
+    build = tmp_path_factory.mktemp("examples")
+    _run("cmake", "-S", EXAMPLES, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}")
+    _run("cmake", "--build", build)
+    return build
+
+
+def test_each_public_header_compiles_alone(prefix: Path, tmp_path: Path) -> None:
+    project = ["cmake_minimum_required(VERSION 3.22)", "project(headers LANGUAGES CXX)"]
+    project += ["find_package(rocktune REQUIRED)", "add_library(headers OBJECT)"]
+    project += ["target_link_libraries(headers PRIVATE rocktune::rocktune)"]
+    for header in sorted((prefix / "include/rocktune").glob("*.h")):
+        (tmp_path / f"{header.stem}.cc").write_text(f'#include "rocktune/{header.name}"\n')
+        project.append(f"target_sources(headers PRIVATE {header.stem}.cc)")
+    (tmp_path / "CMakeLists.txt").write_text("\n".join(project))
+    _run("cmake", "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={prefix}")
     _run("cmake", "--build", tmp_path / "build")
-    printed = _run(tmp_path / "build/consumer", tmp_path / "store")
+
+
+def test_the_file_systems_example_counts_by_cause(examples: Path, tmp_path: Path) -> None:
+    printed = _run(examples / "throttled", tmp_path / "store")
     device_bytes = {cause: int(count) for cause, count in map(str.split, printed.splitlines())}
     # Every key is put twice, each time followed by a flush; the compaction reads both and writes one.
     user_bytes = KEYS * VALUE_BYTES
@@ -62,14 +83,19 @@ def test_a_project_finds_links_and_runs_it(prefix: Path, tmp_path: Path) -> None
     assert device_bytes["compaction_read"] > 2 * user_bytes
 
 
-def test_the_governors_example_governs(prefix: Path, tmp_path: Path) -> None:
-    _run("cmake", "-S", EXAMPLE, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={prefix}")
-    _run("cmake", "--build", tmp_path / "build")
-    printed = _run(tmp_path / "build/governed", tmp_path / "store", "3")
+def test_the_governors_example_governs(examples: Path, tmp_path: Path) -> None:
+    printed = _run(examples / "governed", tmp_path / "store", "3")
     assert "tables in level 0, compactions may take" in printed
     counters = dict(line.split() for line in printed.splitlines() if line.startswith("rocktune_governor_"))
     assert float(counters["rocktune_governor_intervals_total"]) >= 1
     assert float(counters["rocktune_governor_flush_bytes_total"]) > 0
+
+
+def test_the_stores_example_changes_its_shape(examples: Path, tmp_path: Path) -> None:
+    leveled, reshaped, *levels = _run(examples / "reshaped", tmp_path / "store").splitlines()
+    assert "K=1" in leveled.split("|")[1]
+    assert "K=4" in reshaped.split("|")[1]
+    assert any("found 0," not in level for level in levels)
 
 
 def test_another_rocksdb_than_it_was_built_with_is_refused(prefix: Path, tmp_path: Path) -> None:
@@ -77,7 +103,7 @@ def test_another_rocksdb_than_it_was_built_with_is_refused(prefix: Path, tmp_pat
     other.mkdir()
     (other / "RocksDBConfig.cmake").touch()
     (other / "RocksDBConfigVersion.cmake").write_text('set(PACKAGE_VERSION "6.0.0")\n')
-    configure: list[str | Path] = ["cmake", "-S", CONSUMER, "-B", tmp_path / "build"]
+    configure: list[str | Path] = ["cmake", "-S", EXAMPLES, "-B", tmp_path / "build"]
     configure += [f"-DCMAKE_PREFIX_PATH={prefix}", f"-DRocksDB_DIR={other}"]
     finished = subprocess.run(configure, capture_output=True, text=True, check=False)
     assert finished.returncode != 0

@@ -220,7 +220,7 @@ nlohmann::json MeasureThroughput(const Flags& flags) {
   const ScratchDirectory directory(flags.directory);
   CreateFileToRead(directory.File("read.sst"));
   RunClock clock;
-  ThrottledFileSystem device(rocksdb::FileSystem::Default(), SpecFrom(flags), &clock);
+  ThrottledFileSystemImpl device(rocksdb::FileSystem::Default(), SpecFrom(flags), &clock);
   std::vector<Step> steps;
   for (uint64_t i = 0; i < flags.threads; ++i) {
     if (flags.mode == "read" || (flags.mode == "mixed" && i % 2 == 0)) {
@@ -239,7 +239,7 @@ nlohmann::json MeasureReaderBesideWriter(const Flags& flags) {
   const ScratchDirectory directory(flags.directory);
   CreateFileToRead(directory.File("read.sst"));
   RunClock clock;
-  ThrottledFileSystem device(rocksdb::FileSystem::Default(), SpecFrom(flags), &clock);
+  ThrottledFileSystemImpl device(rocksdb::FileSystem::Default(), SpecFrom(flags), &clock);
   Writer writer(&device, directory.File("write.sst"));
   Reader reader(&device, directory.File("read.sst"), 1);
   Histogram waits;
@@ -301,7 +301,7 @@ nlohmann::json MeasureWrapperCost(const Flags& flags) {
   RunClock clock;
   clock.Start();
   const std::shared_ptr<rocksdb::FileSystem> base = rocksdb::FileSystem::Default();
-  ThrottledFileSystem device(base, DeviceSpec(), &clock);
+  ThrottledFileSystemImpl device(base, DeviceSpec(), &clock);
   const auto file_system = [&](bool wrapped) { return wrapped ? &device : base.get(); };
 
   const auto read_block = [&](bool wrapped) {

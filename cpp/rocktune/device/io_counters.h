@@ -4,16 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "rocktune/util/io_cause.h"
+#include "rocktune/io_cause.h"
 #include "rocktune/util/sharded_counts.h"
 
 namespace rocktune {
-
-// Bytes and device operations so far, by cause (indexed by IoCause).
-struct DeviceCounters {
-  std::array<uint64_t, kIoCauseCount> bytes{};
-  std::array<uint64_t, kIoCauseCount> operations{};
-};
 
 // Counts I/O by cause. Thread-safe without locks; see ShardedCounts.
 class IoCounters {

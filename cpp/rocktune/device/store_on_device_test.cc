@@ -49,7 +49,7 @@ class StoreOnDeviceTest : public testing::Test {
   rocksdb::Status Open(const DeviceSpec& spec) { return Open(spec, memory_->GetFileSystem(), "/store"); }
   rocksdb::Status Open(const DeviceSpec& spec, std::shared_ptr<rocksdb::FileSystem> base,
                        const std::string& directory) {
-    device_ = std::make_shared<ThrottledFileSystem>(std::move(base), spec, &clock_);
+    device_ = std::make_shared<ThrottledFileSystemImpl>(std::move(base), spec, &clock_);
     env_ = rocksdb::NewCompositeEnv(device_);
     options_.env = env_.get();
     return OpenDatabase(options_, directory, &database_);
@@ -82,7 +82,7 @@ class StoreOnDeviceTest : public testing::Test {
 
   RunClock clock_;
   std::unique_ptr<rocksdb::Env> memory_{rocksdb::NewMemEnv(rocksdb::Env::Default())};
-  std::shared_ptr<ThrottledFileSystem> device_;
+  std::shared_ptr<ThrottledFileSystemImpl> device_;
   std::unique_ptr<rocksdb::Env> env_;
   rocksdb::Options options_;
   std::unique_ptr<rocksdb::DB> database_;

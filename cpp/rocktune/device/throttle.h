@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <mutex>
 
-#include "rocktune/device/device_spec.h"
 #include "rocktune/device/io_counters.h"
 #include "rocktune/device/rate_timeline.h"
-#include "rocktune/util/io_cause.h"
+#include "rocktune/device_spec.h"
 #include "rocktune/util/run_clock.h"
+#include "rocktune/util/thread_role.h"
 
 namespace rocktune {
 

@@ -12,13 +12,34 @@ using rocksdb::IODebugContext;
 using rocksdb::IOOptions;
 using rocksdb::IOStatus;
 
-ThrottledFileSystem::ThrottledFileSystem(const std::shared_ptr<rocksdb::FileSystem>& base,
-                                         const DeviceSpec& spec, RunClock* clock)
-    : FileSystemWrapper(base), throttle_(spec, clock), stored_files_(spec.capacity_bytes) {}
+namespace {
 
-IOStatus ThrottledFileSystem::NewSequentialFile(const std::string& path, const FileOptions& options,
-                                                std::unique_ptr<rocksdb::FSSequentialFile>* result,
-                                                IODebugContext* dbg) noexcept {
+// A base class because the clock must live before and after the file system that uses it.
+struct StartedClock {
+  StartedClock() { clock.Start(); }
+  RunClock clock;
+};
+
+class AlwaysRunningFileSystem : private StartedClock, public ThrottledFileSystemImpl {
+ public:
+  AlwaysRunningFileSystem(const std::shared_ptr<rocksdb::FileSystem>& base, const DeviceSpec& spec)
+      : ThrottledFileSystemImpl(base, spec, &clock) {}
+};
+
+}  // namespace
+
+std::shared_ptr<ThrottledFileSystem> ThrottledFileSystem::Create(
+    const std::shared_ptr<rocksdb::FileSystem>& base, const DeviceSpec& spec) {
+  return std::make_shared<AlwaysRunningFileSystem>(base, spec);
+}
+
+ThrottledFileSystemImpl::ThrottledFileSystemImpl(const std::shared_ptr<rocksdb::FileSystem>& base,
+                                                 const DeviceSpec& spec, RunClock* clock)
+    : ThrottledFileSystem(base), throttle_(spec, clock), stored_files_(spec.capacity_bytes) {}
+
+IOStatus ThrottledFileSystemImpl::NewSequentialFile(const std::string& path, const FileOptions& options,
+                                                    std::unique_ptr<rocksdb::FSSequentialFile>* result,
+                                                    IODebugContext* dbg) noexcept {
   IOStatus status = target()->NewSequentialFile(path, options, result, dbg);
   const FileKind kind = FileKindOf(path);
   if (status.ok() && kind != FileKind::kMetadata) {
@@ -27,9 +48,9 @@ IOStatus ThrottledFileSystem::NewSequentialFile(const std::string& path, const F
   return status;
 }
 
-IOStatus ThrottledFileSystem::NewRandomAccessFile(const std::string& path, const FileOptions& options,
-                                                  std::unique_ptr<rocksdb::FSRandomAccessFile>* result,
-                                                  IODebugContext* dbg) noexcept {
+IOStatus ThrottledFileSystemImpl::NewRandomAccessFile(const std::string& path, const FileOptions& options,
+                                                      std::unique_ptr<rocksdb::FSRandomAccessFile>* result,
+                                                      IODebugContext* dbg) noexcept {
   const FileKind kind = FileKindOf(path);
   if (kind != FileKind::kMetadata && options.use_mmap_reads) {
     return IOStatus::InvalidArgument(
@@ -42,9 +63,9 @@ IOStatus ThrottledFileSystem::NewRandomAccessFile(const std::string& path, const
   return status;
 }
 
-IOStatus ThrottledFileSystem::NewWritableFile(const std::string& path, const FileOptions& options,
-                                              std::unique_ptr<rocksdb::FSWritableFile>* result,
-                                              IODebugContext* dbg) noexcept {
+IOStatus ThrottledFileSystemImpl::NewWritableFile(const std::string& path, const FileOptions& options,
+                                                  std::unique_ptr<rocksdb::FSWritableFile>* result,
+                                                  IODebugContext* dbg) noexcept {
   IOStatus status = target()->NewWritableFile(path, options, result, dbg);
   const FileKind kind = FileKindOf(path);
   if (status.ok() && kind != FileKind::kMetadata) {
@@ -54,9 +75,9 @@ IOStatus ThrottledFileSystem::NewWritableFile(const std::string& path, const Fil
   return status;
 }
 
-IOStatus ThrottledFileSystem::ReopenWritableFile(const std::string& path, const FileOptions& options,
-                                                 std::unique_ptr<rocksdb::FSWritableFile>* result,
-                                                 IODebugContext* dbg) noexcept {
+IOStatus ThrottledFileSystemImpl::ReopenWritableFile(const std::string& path, const FileOptions& options,
+                                                     std::unique_ptr<rocksdb::FSWritableFile>* result,
+                                                     IODebugContext* dbg) noexcept {
   IOStatus status = target()->ReopenWritableFile(path, options, result, dbg);
   const FileKind kind = FileKindOf(path);
   if (status.ok() && kind != FileKind::kMetadata) {
@@ -67,10 +88,10 @@ IOStatus ThrottledFileSystem::ReopenWritableFile(const std::string& path, const 
   return status;
 }
 
-IOStatus ThrottledFileSystem::ReuseWritableFile(const std::string& path, const std::string& old_path,
-                                                const FileOptions& options,
-                                                std::unique_ptr<rocksdb::FSWritableFile>* result,
-                                                IODebugContext* dbg) noexcept {
+IOStatus ThrottledFileSystemImpl::ReuseWritableFile(const std::string& path, const std::string& old_path,
+                                                    const FileOptions& options,
+                                                    std::unique_ptr<rocksdb::FSWritableFile>* result,
+                                                    IODebugContext* dbg) noexcept {
   IOStatus status = target()->ReuseWritableFile(path, old_path, options, result, dbg);
   const FileKind kind = FileKindOf(path);
   if (status.ok() && kind != FileKind::kMetadata) {
@@ -82,9 +103,9 @@ IOStatus ThrottledFileSystem::ReuseWritableFile(const std::string& path, const s
   return status;
 }
 
-IOStatus ThrottledFileSystem::NewRandomRWFile(const std::string& path, const FileOptions& options,
-                                              std::unique_ptr<rocksdb::FSRandomRWFile>* result,
-                                              IODebugContext* dbg) noexcept {
+IOStatus ThrottledFileSystemImpl::NewRandomRWFile(const std::string& path, const FileOptions& options,
+                                                  std::unique_ptr<rocksdb::FSRandomRWFile>* result,
+                                                  IODebugContext* dbg) noexcept {
   IOStatus status = target()->NewRandomRWFile(path, options, result, dbg);
   const FileKind kind = FileKindOf(path);
   if (status.ok() && kind != FileKind::kMetadata) {
@@ -93,8 +114,8 @@ IOStatus ThrottledFileSystem::NewRandomRWFile(const std::string& path, const Fil
   return status;
 }
 
-IOStatus ThrottledFileSystem::DeleteFile(const std::string& path, const IOOptions& options,
-                                         IODebugContext* dbg) noexcept {
+IOStatus ThrottledFileSystemImpl::DeleteFile(const std::string& path, const IOOptions& options,
+                                             IODebugContext* dbg) noexcept {
   IOStatus status = target()->DeleteFile(path, options, dbg);
   if (status.ok()) {
     stored_files_.Remove(path);
@@ -102,8 +123,8 @@ IOStatus ThrottledFileSystem::DeleteFile(const std::string& path, const IOOption
   return status;
 }
 
-IOStatus ThrottledFileSystem::Truncate(const std::string& path, size_t size, const IOOptions& options,
-                                       IODebugContext* dbg) noexcept {
+IOStatus ThrottledFileSystemImpl::Truncate(const std::string& path, size_t size, const IOOptions& options,
+                                           IODebugContext* dbg) noexcept {
   IOStatus status = target()->Truncate(path, size, options, dbg);
   if (status.ok()) {
     stored_files_.Truncate(path, size);
@@ -111,8 +132,8 @@ IOStatus ThrottledFileSystem::Truncate(const std::string& path, size_t size, con
   return status;
 }
 
-IOStatus ThrottledFileSystem::RenameFile(const std::string& from, const std::string& to,
-                                         const IOOptions& options, IODebugContext* dbg) noexcept {
+IOStatus ThrottledFileSystemImpl::RenameFile(const std::string& from, const std::string& to,
+                                             const IOOptions& options, IODebugContext* dbg) noexcept {
   IOStatus status = target()->RenameFile(from, to, options, dbg);
   if (status.ok()) {
     stored_files_.Rename(from, to);
@@ -120,8 +141,8 @@ IOStatus ThrottledFileSystem::RenameFile(const std::string& from, const std::str
   return status;
 }
 
-IOStatus ThrottledFileSystem::LinkFile(const std::string& from, const std::string& to,
-                                       const IOOptions& options, IODebugContext* dbg) noexcept {
+IOStatus ThrottledFileSystemImpl::LinkFile(const std::string& from, const std::string& to,
+                                           const IOOptions& options, IODebugContext* dbg) noexcept {
   IOStatus status = target()->LinkFile(from, to, options, dbg);
   if (status.ok()) {
     stored_files_.Link(from, to);
@@ -129,8 +150,8 @@ IOStatus ThrottledFileSystem::LinkFile(const std::string& from, const std::strin
   return status;
 }
 
-IOStatus ThrottledFileSystem::GetFreeSpace(const std::string& path, const IOOptions& options,
-                                           uint64_t* free_bytes, IODebugContext* dbg) noexcept {
+IOStatus ThrottledFileSystemImpl::GetFreeSpace(const std::string& path, const IOOptions& options,
+                                               uint64_t* free_bytes, IODebugContext* dbg) noexcept {
   IOStatus status = target()->GetFreeSpace(path, options, free_bytes, dbg);
   const uint64_t capacity_bytes = stored_files_.capacity_bytes();
   if (status.ok() && capacity_bytes != 0) {
@@ -139,10 +160,13 @@ IOStatus ThrottledFileSystem::GetFreeSpace(const std::string& path, const IOOpti
   return status;
 }
 
-IOStatus ThrottledFileSystem::Poll(std::vector<void*>& /*io_handles*/, size_t /*min_completions*/) noexcept {
+IOStatus ThrottledFileSystemImpl::Poll(std::vector<void*>& /*io_handles*/,
+                                       size_t /*min_completions*/) noexcept {
   return IOStatus::OK();
 }
 
-IOStatus ThrottledFileSystem::AbortIO(std::vector<void*>& /*io_handles*/) noexcept { return IOStatus::OK(); }
+IOStatus ThrottledFileSystemImpl::AbortIO(std::vector<void*>& /*io_handles*/) noexcept {
+  return IOStatus::OK();
+}
 
 }  // namespace rocktune

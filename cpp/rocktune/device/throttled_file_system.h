@@ -8,37 +8,24 @@
 #include <string>
 #include <vector>
 
-#include "rocktune/device/device_spec.h"
-#include "rocktune/device/io_counters.h"
 #include "rocktune/device/stored_files.h"
 #include "rocktune/device/throttle.h"
+#include "rocktune/throttled_file_system.h"
 #include "rocktune/util/run_clock.h"
 
 namespace rocktune {
 
-// A FileSystem that forwards to another one, lets a store's data I/O (SST, blob and WAL files) take the time
-// that a device would need, and counts it by cause. LOG, MANIFEST and other metadata pass freely. Time is the
-// run's: while the clock stands still no data I/O completes; when it is closed none waits.
-//
-// Bandwidth is charged when bytes are appended or read; IOPS and write latency at Sync, RangeSync, or per
-// 256 KiB of appends; requests are served first come, first served in slices of 64 KiB, with at most 10 ms
-// of credit for idle time. Prefetch is NotSupported, mmap reads are refused (InvalidArgument).
-//
-// Thread-safe. `clock` must outlive the file system; the file system must outlive every store opened on it.
-class ThrottledFileSystem : public rocksdb::FileSystemWrapper {
+// The file system of ThrottledFileSystem::Create, with a clock of the caller's: time is the run's. While the
+// clock is stopped no data I/O completes; once it is closed none waits. `clock` must outlive the file system.
+class ThrottledFileSystemImpl : public ThrottledFileSystem {
  public:
-  ThrottledFileSystem(const std::shared_ptr<rocksdb::FileSystem>& base, const DeviceSpec& spec,
-                      RunClock* clock);
+  ThrottledFileSystemImpl(const std::shared_ptr<rocksdb::FileSystem>& base, const DeviceSpec& spec,
+                          RunClock* clock);
 
-  const char* Name() const override { return "rocktune.ThrottledFileSystem"; }
-
-  // What has passed the device so far: a large request counts slice by slice.
-  DeviceCounters Counters() const { return throttle_.Counters(); }
-  // Bytes now stored by data files written through this file system (what capacity_bytes limits).
-  uint64_t StoredBytes() const { return stored_files_.bytes(); }
-  // While unthrottled, I/O costs nothing and waits for nothing, not even for a stopped clock (loading a
-  // base); it is still counted.
-  void SetThrottled(bool throttled) { throttle_.SetEnabled(throttled); }
+  DeviceCounters Counters() const override { return throttle_.Counters(); }
+  uint64_t StoredBytes() const override { return stored_files_.bytes(); }
+  // Unthrottled I/O does not even wait for a stopped clock, so that a base can be loaded.
+  void SetThrottled(bool throttled) override { throttle_.SetEnabled(throttled); }
 
   rocksdb::IOStatus NewSequentialFile(const std::string& path, const rocksdb::FileOptions& options,
                                       std::unique_ptr<rocksdb::FSSequentialFile>* result,
@@ -73,12 +60,12 @@ class ThrottledFileSystem : public rocksdb::FileSystemWrapper {
   rocksdb::IOStatus GetFreeSpace(const std::string& path, const rocksdb::IOOptions& options,
                                  uint64_t* free_bytes, rocksdb::IODebugContext* dbg) noexcept override;
 
-  // Reads are never left to complete later, so there is nothing to wait for or to abort.
+  // Asynchronous reads complete at once, so there is nothing to wait for or to abort.
   rocksdb::IOStatus Poll(std::vector<void*>& io_handles, size_t min_completions) noexcept override;
   rocksdb::IOStatus AbortIO(std::vector<void*>& io_handles) noexcept override;
 
-  // RocksDB 8 and later ask which of some optional features (prefetching, asynchronous reads) there are;
-  // 7.8 does not, which is why `override` cannot stand here.
+  // Returns that prefetching and asynchronous reads are not supported. RocksDB 7.8 has no such method, which
+  // is why `override` cannot stand here.
   void SupportedOps(int64_t& supported_operations) noexcept { supported_operations = 0; }
 
  private:

@@ -71,7 +71,7 @@ class FaultyFileSystem : public rocksdb::FileSystemWrapper {
 class ThrottledFileSystemTest : public testing::Test {
  protected:
   void Open(const DeviceSpec& spec) {
-    file_system_ = std::make_unique<ThrottledFileSystem>(env_->GetFileSystem(), spec, &clock_);
+    file_system_ = std::make_unique<ThrottledFileSystemImpl>(env_->GetFileSystem(), spec, &clock_);
     clock_.Start();
   }
 
@@ -115,7 +115,7 @@ class ThrottledFileSystemTest : public testing::Test {
 
   RunClock clock_;
   std::unique_ptr<rocksdb::Env> env_{rocksdb::NewMemEnv(rocksdb::Env::Default())};
-  std::unique_ptr<ThrottledFileSystem> file_system_;
+  std::unique_ptr<ThrottledFileSystemImpl> file_system_;
 };
 
 TEST_F(ThrottledFileSystemTest, TellsTheCauseFromFileAndThread) {
@@ -350,8 +350,8 @@ TEST_F(ThrottledFileSystemTest, ErrorsOfTheBaseArePassedOnAndCostNothing) {
 
 TEST_F(ThrottledFileSystemTest, AWriteThatFailsIsNeitherCountedNorStored) {
   bool failing = false;
-  file_system_ = std::make_unique<ThrottledFileSystem>(std::make_shared<FaultyFileSystem>(&failing),
-                                                       DeviceSpec(), &clock_);
+  file_system_ = std::make_unique<ThrottledFileSystemImpl>(std::make_shared<FaultyFileSystem>(&failing),
+                                                           DeviceSpec(), &clock_);
   clock_.Start();
   const IOOptions options;
   const rocksdb::DataVerificationInfo verification;

@@ -12,7 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "rocktune/flsm/flsm_store.h"
+#include "rocktune/flsm/flsm_runs.h"
+#include "rocktune/flsm/flsm_shape.h"
+#include "rocktune/flsm_store.h"
 
 namespace rocktune {
 

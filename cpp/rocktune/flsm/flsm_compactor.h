@@ -17,10 +17,10 @@
 #include <vector>
 
 #include "rocktune/flsm/flsm_policy.h"
+#include "rocktune/flsm/flsm_recorder.h"
 #include "rocktune/flsm/flsm_runs.h"
-#include "rocktune/flsm/flsm_shape.h"
-#include "rocktune/flsm/flsm_statistics.h"
 #include "rocktune/flsm/flsm_tables.h"
+#include "rocktune/flsm_shape.h"
 #include "rocktune/util/manifest_guard.h"
 
 namespace rocktune {

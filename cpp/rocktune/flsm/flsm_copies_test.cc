@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "rocktune/flsm/fake_flsm_store.h"
+#include "rocktune/flsm/flsm_shape.h"
 #include "rocktune/util/rocksdb_compat.h"
 
 namespace rocktune {

@@ -13,7 +13,8 @@
 #include <tuple>
 #include <vector>
 
-#include "rocktune/flsm/flsm_store.h"
+#include "rocktune/flsm/flsm_shape.h"
+#include "rocktune/flsm_store.h"
 #include "rocktune/util/fake_crash.h"
 #include "rocktune/util/fake_power_cut.h"
 #include "rocktune/util/rocksdb_compat.h"

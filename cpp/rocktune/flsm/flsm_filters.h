@@ -6,17 +6,9 @@
 #include <memory>
 #include <vector>
 
-namespace rocktune {
+#include "rocktune/flsm_options.h"
 
-// How much memory the Bloom filters of an FLSM-tree get, and how levels share it (RusKey, section 5.2).
-struct FlsmFilters {
-  enum class Scheme {
-    kUniform,  // every level has the same bits per key
-    kMonkey,   // a level's false-positive rate is T times that of the level above (Dayan et al., SIGMOD'17)
-  };
-  double bits_per_key = 8;  // on average over all keys of full levels; 0 keeps the table's own filters
-  Scheme scheme = Scheme::kUniform;
-};
+namespace rocktune {
 
 // The share of absent keys that a Bloom filter lets pass: e^(-b (ln 2)^2) with b bits per key; 1 with none.
 double FalsePositiveRate(double bits_per_key);

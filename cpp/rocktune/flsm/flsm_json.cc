@@ -6,6 +6,18 @@
 #include <utility>
 
 namespace rocktune {
+namespace {
+
+template <typename Struct>
+nlohmann::json FieldsOf(const Struct& counted) {
+  nlohmann::json json;
+  for (const auto& [name, field] : Struct::Fields()) {
+    json[name] = counted.*field;
+  }
+  return json;
+}
+
+}  // namespace
 
 FlsmTransition TransitionNamed(const std::string& name) {
   constexpr std::array kNames = {std::pair{"greedy", FlsmTransition::kGreedy},
@@ -36,33 +48,15 @@ nlohmann::json ToJson(const FlsmShape& shape) {
           {"levels", levels}};
 }
 
-nlohmann::json ToJson(const FlsmServed& served) {
-  return {{"operations", served.operations},
-          {"busy_ns", served.busy_ns},
-          {"passed", served.passed},
-          {"read_ns", served.read_ns},
-          {"scanned", served.scanned}};
-}
-
 nlohmann::json ToJson(const FlsmStatistics& statistics) {
-  nlohmann::json levels = nlohmann::json::array();
+  nlohmann::json json = FieldsOf(statistics);
+  json["quiet"] = FieldsOf(statistics.quiet);
+  json["merging"] = FieldsOf(statistics.merging);
+  nlohmann::json& levels = json["levels"] = nlohmann::json::array();
   for (const FlsmLevelStatistics& level : statistics.levels) {
-    levels.push_back({{"filtered", level.filtered},
-                      {"passed", level.passed},
-                      {"false_positives", level.false_positives},
-                      {"found", level.found},
-                      {"read_ns", level.read_ns},
-                      {"false_positive_read_ns", level.false_positive_read_ns},
-                      {"scanned", level.scanned},
-                      {"compactions", level.compactions},
-                      {"compaction_read_bytes", level.compaction_read_bytes},
-                      {"compaction_written_bytes", level.compaction_written_bytes},
-                      {"compaction_us", level.compaction_us}});
+    levels.push_back(FieldsOf(level));
   }
-  return {{"lookups", statistics.lookups},         {"found", statistics.found},
-          {"iterators", statistics.iterators},     {"entries_written", statistics.entries_written},
-          {"busy_ns", statistics.busy_ns},         {"quiet", ToJson(statistics.quiet)},
-          {"merging", ToJson(statistics.merging)}, {"levels", levels}};
+  return json;
 }
 
 nlohmann::json ToJson(const FlsmMission& mission) {

@@ -5,8 +5,8 @@
 
 #include "rocktune/flsm/flsm_pilot.h"
 #include "rocktune/flsm/flsm_policy.h"
-#include "rocktune/flsm/flsm_shape.h"
-#include "rocktune/flsm/flsm_statistics.h"
+#include "rocktune/flsm_shape.h"
+#include "rocktune/flsm_statistics.h"
 
 namespace rocktune {
 
@@ -19,8 +19,7 @@ FlsmTransition TransitionNamed(const std::string& name);
 // `capacity_bytes` and `runs` from the newest, each with `bytes`, `sealed` and `physical_level`.
 nlohmann::json ToJson(const FlsmShape& shape);
 
-// `lookups`, `found`, `iterators`, `entries_written`, `busy_ns`, `quiet` and `merging` with the fields of
-// FlsmServed, and `levels` from RocksDB's own level 0: each with the fields of FlsmLevelStatistics.
+// An object with the fields of FlsmStatistics, by their names; see Fields().
 nlohmann::json ToJson(const FlsmStatistics& statistics);
 
 // `number`, `seconds`, `statistics` and `shape`.

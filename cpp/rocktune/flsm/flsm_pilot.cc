@@ -25,32 +25,20 @@ uint64_t Operations(const FlsmStatistics& statistics) {
   return statistics.lookups + statistics.iterators + statistics.entries_written;
 }
 
-FlsmLevelStatistics Since(const FlsmLevelStatistics& now, const FlsmLevelStatistics& before) {
-  return {now.filtered - before.filtered,
-          now.passed - before.passed,
-          now.false_positives - before.false_positives,
-          now.found - before.found,
-          now.read_ns - before.read_ns,
-          now.false_positive_read_ns - before.false_positive_read_ns,
-          now.scanned - before.scanned,
-          now.compactions - before.compactions,
-          now.compaction_read_bytes - before.compaction_read_bytes,
-          now.compaction_written_bytes - before.compaction_written_bytes,
-          now.compaction_us - before.compaction_us};
-}
-
-FlsmServed Since(const FlsmServed& now, const FlsmServed& before) {
-  return {now.operations - before.operations, now.busy_ns - before.busy_ns, now.passed - before.passed,
-          now.read_ns - before.read_ns, now.scanned - before.scanned};
+template <typename Struct>
+Struct FieldsSince(Struct now, const Struct& before) {
+  for (const auto& [name, field] : Struct::Fields()) {
+    now.*field -= before.*field;
+  }
+  return now;
 }
 
 FlsmStatistics Since(const FlsmStatistics& now, const FlsmStatistics& before) {
-  FlsmStatistics since{now.lookups - before.lookups,       now.found - before.found,
-                       now.iterators - before.iterators,   now.entries_written - before.entries_written,
-                       now.busy_ns - before.busy_ns,       Since(now.quiet, before.quiet),
-                       Since(now.merging, before.merging), {}};
+  FlsmStatistics since = FieldsSince(now, before);
+  since.quiet = FieldsSince(now.quiet, before.quiet);
+  since.merging = FieldsSince(now.merging, before.merging);
   for (std::size_t level = 0; level < now.levels.size(); ++level) {
-    since.levels.push_back(Since(now.levels[level], before.levels[level]));
+    since.levels[level] = FieldsSince(now.levels[level], before.levels[level]);
   }
   return since;
 }

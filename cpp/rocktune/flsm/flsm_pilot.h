@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "rocktune/flsm/flsm_policy.h"
-#include "rocktune/flsm/flsm_shape.h"
-#include "rocktune/flsm/flsm_statistics.h"
-#include "rocktune/flsm/flsm_store.h"
+#include "rocktune/flsm_shape.h"
+#include "rocktune/flsm_statistics.h"
+#include "rocktune/flsm_store.h"
 
 namespace rocktune {
 

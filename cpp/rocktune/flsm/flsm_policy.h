@@ -3,20 +3,13 @@
 #include <optional>
 #include <vector>
 
-#include "rocktune/flsm/flsm_shape.h"
 #include "rocktune/flsm/flsm_task.h"
+#include "rocktune/flsm_shape.h"
 
 namespace rocktune {
 
 // The compaction policy of an FLSM-tree as pure functions of its shape: no I/O, no clock, nothing remembered
 // (sections 4 and 7 of the paper).
-
-// How a level changes its policy (sections 4.1 and 4.2).
-enum class FlsmTransition {
-  kGreedy,    // push the level down at once, and begin anew
-  kLazy,      // when the level is pushed down because it is full
-  kFlexible,  // sealed runs stay as they are, the newest one gets the new capacity
-};
 
 // Sets a level's policy. A flexible change to more runs seals the newest one if it is too large for its new
 // capacity; one to fewer lets it grow. With files one to fewer seals the oldest ones that are too many, and

@@ -5,9 +5,9 @@
 
 #include <vector>
 
-#include "rocktune/flsm/flsm_shape.h"
 #include "rocktune/flsm/flsm_tables.h"
 #include "rocktune/flsm/flsm_task.h"
+#include "rocktune/flsm_shape.h"
 
 namespace rocktune {
 

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "rocktune/flsm/flsm_shape.h"
 #include "rocktune/util/durable_file.h"
 
 namespace rocktune {

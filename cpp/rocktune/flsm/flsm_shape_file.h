@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "rocktune/flsm/flsm_shape.h"
+#include "rocktune/flsm_shape.h"
 
 namespace rocktune {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "rocktune/flsm/flsm_policy.h"
-#include "rocktune/flsm/flsm_shape.h"
+#include "rocktune/flsm_shape.h"
 
 namespace rocktune {
 

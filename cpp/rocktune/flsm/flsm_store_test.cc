@@ -1,4 +1,4 @@
-#include "rocktune/flsm/flsm_store.h"
+#include "rocktune/flsm_store.h"
 
 #include <gtest/gtest.h>
 #include <rocksdb/env.h>
@@ -19,6 +19,9 @@
 #include <vector>
 
 #include "rocktune/flsm/fake_flsm_store.h"
+#include "rocktune/flsm/flsm_filters.h"
+#include "rocktune/flsm/flsm_runs.h"
+#include "rocktune/flsm/flsm_shape.h"
 #include "rocktune/util/fake_failing_disk.h"
 #include "rocktune/util/rocksdb_compat.h"
 

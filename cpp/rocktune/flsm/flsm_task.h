@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "rocktune/flsm/flsm_shape.h"
+#include "rocktune/flsm_shape.h"
 
 namespace rocktune {
 

@@ -1,4 +1,4 @@
-#include "rocktune/governor/compaction_governor.h"
+#include "rocktune/compaction_governor.h"
 
 #include <gtest/gtest.h>
 

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "rocktune/governor/compaction_governor.h"
+#include "rocktune/compaction_governor.h"
 #include "rocktune/governor/fake_clock.h"
 #include "rocktune/util/rocksdb_compat.h"
 

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <utility>
 
-#include "rocktune/util/io_cause.h"
+#include "rocktune/util/thread_role.h"
 
 namespace rocktune {
 namespace {

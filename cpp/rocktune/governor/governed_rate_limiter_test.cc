@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "rocktune/governor/fake_clock.h"
-#include "rocktune/util/io_cause.h"
+#include "rocktune/util/thread_role.h"
 
 namespace rocktune {
 namespace {

@@ -1,6 +1,6 @@
 #include "rocktune/governor/governor_counters.h"
 
-#include "rocktune/util/io_cause.h"
+#include <nlohmann/json.hpp>
 
 namespace rocktune {
 
@@ -38,6 +38,27 @@ std::string PrometheusText(const GovernorCounters& counters) {
   add("compaction_bytes_per_second", "gauge", "What compactions may read and write; 0 without a limit.",
       static_cast<double>(counters.last.compaction_bytes_per_s));
   return text;
+}
+
+nlohmann::json ToJson(const GovernorCounters& counters) {
+  const GovernorDecision& last = counters.last;
+  return {{"intervals", counters.intervals},
+          {"discarded_intervals", counters.discarded_intervals},
+          {"switched_off", counters.switched_off},
+          {"switched_on", counters.switched_on},
+          {"failed_changes", counters.failed_changes},
+          {"level0_merges", counters.level0_merges},
+          {"level0_merged_tables", counters.level0_merged_tables},
+          {"compaction_waited_s", static_cast<double>(counters.compaction_waited_ns) / 1e9},
+          {"compactions_off", last.compactions_off},
+          {"compaction_bytes_per_s", last.compaction_bytes_per_s},
+          {"flush_share", last.flush_share},
+          {"total_share", last.total_share},
+          {"debt_share", last.debt_share},
+          {"pending_bytes", last.sample.pending_bytes},
+          {"sorted_runs", last.sample.sorted_runs},
+          {"flushes_lag", last.sample.flushes_lag},
+          {"level0_due", last.sample.level0_due}};
 }
 
 }  // namespace rocktune

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "rocktune/governor/compaction_governor.h"
+#include "rocktune/compaction_governor.h"
 #include "rocktune/governor/governed_options.h"
 #include "rocktune/util/fake_crash.h"
 #include "rocktune/util/fake_power_cut.h"

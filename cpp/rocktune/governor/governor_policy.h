@@ -4,28 +4,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "rocktune/compaction_governor.h"
+
 namespace rocktune {
 
 // The decisions of the compaction governor as pure functions: no I/O, no clock, no state of their own.
-
-// What crossed the device in one interval, by why, and what compaction owes at the interval's end.
-struct GovernorSample {
-  double seconds = 0;  // the interval's length, above 0
-  uint64_t flush_bytes = 0;
-  uint64_t compaction_read_bytes = 0;
-  uint64_t compaction_write_bytes = 0;
-  uint64_t wal_bytes = 0;
-  uint64_t user_read_bytes = 0;
-  // Of the column family that owes most: bytes that compaction has still to rewrite (RocksDB's estimate),
-  // and tables of level 0, each a sorted run that a lookup may have to read.
-  uint64_t pending_bytes = 0;
-  uint64_t sorted_runs = 0;
-  // Whether half of the memtables are full and wait: what is written is then held back by the flushes' share
-  // of the device, and says nothing about how much is wanted.
-  bool flushes_lag = false;
-  // Whether level 0 has as many tables as RocksDB begins to compact it for.
-  bool level0_due = false;
-};
 
 // What the device can do, and how much may be owed. A bound of 0 is none.
 struct GovernorLimits {
@@ -41,12 +24,6 @@ inline constexpr double kSlowedShare = 0.75;
 
 // How near the debt is to its bound: 1 at the bound, more beyond it; 0 without a bound.
 double DebtShare(const GovernorSample& sample, const GovernorLimits& limits);
-
-// Warlo's watermarks (section 3.3.7), as shares of the maximum flush rate.
-struct ToggleWatermarks {
-  double flush_share = 0.5;
-  double total_share = 0.9;
-};
 
 struct ToggleState {
   bool compactions_off = false;

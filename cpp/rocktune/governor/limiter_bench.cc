@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "rocktune/governor/governed_rate_limiter.h"
-#include "rocktune/util/io_cause.h"
+#include "rocktune/util/thread_role.h"
 
 namespace rocktune {
 namespace {

@@ -9,9 +9,9 @@
 #include <regex>
 #include <unordered_map>
 
-#include "rocktune/runner/option_value.h"
 #include "rocktune/runner/rocksdb_options.h"
 #include "rocktune/runner/run_error.h"
+#include "rocktune/util/option_value.h"
 #include "rocktune/util/rocksdb_compat.h"
 
 namespace rocktune {

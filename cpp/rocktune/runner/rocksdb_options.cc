@@ -13,8 +13,8 @@
 #include <utility>
 
 #include "rocktune/runner/block_cache.h"
-#include "rocktune/runner/option_value.h"
 #include "rocktune/runner/run_error.h"
+#include "rocktune/util/option_value.h"
 #include "rocktune/util/rocksdb_compat.h"
 
 namespace rocktune {

@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "rocktune/runner/run_env.h"
-#include "rocktune/util/io_cause.h"
 #include "rocktune/util/rocksdb_compat.h"
+#include "rocktune/util/thread_role.h"
 
 namespace rocktune {
 

@@ -38,7 +38,7 @@ class RocksDbStoreTest : public testing::Test {
   void Open(const OptionMaps& options, const DeviceSpec& device = {}) {
     setup_.options = OptionsFromMaps(options);
     setup_.file_system =
-        std::make_shared<ThrottledFileSystem>(rocksdb::FileSystem::Default(), device, &clock_);
+        std::make_shared<ThrottledFileSystemImpl>(rocksdb::FileSystem::Default(), device, &clock_);
     const rocksdb::Status status = RocksDbStore::Open(setup_, &store_);
     ASSERT_TRUE(status.ok()) << status.ToString();
   }

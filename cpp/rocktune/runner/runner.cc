@@ -13,7 +13,7 @@
 #include "rocktune/runner/preload.h"
 #include "rocktune/runner/process_usage.h"
 #include "rocktune/runner/run_error.h"
-#include "rocktune/util/io_cause.h"
+#include "rocktune/util/thread_role.h"
 #include "rocktune/workload/random.h"
 #include "rocktune/workload/size_source.h"
 

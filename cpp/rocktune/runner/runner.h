@@ -9,7 +9,6 @@
 #include <thread>
 #include <vector>
 
-#include "rocktune/device/throttled_file_system.h"
 #include "rocktune/runner/live_keys.h"
 #include "rocktune/runner/load_gate.h"
 #include "rocktune/runner/load_thread.h"
@@ -17,6 +16,7 @@
 #include "rocktune/runner/progress.h"
 #include "rocktune/runner/stall_tracker.h"
 #include "rocktune/runner/store.h"
+#include "rocktune/throttled_file_system.h"
 #include "rocktune/util/run_clock.h"
 #include "rocktune/workload/operation_stream.h"
 #include "rocktune/workload/workload_spec.h"

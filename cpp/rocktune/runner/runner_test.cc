@@ -92,7 +92,7 @@ class RunnerTest : public testing::Test {
   RunPlan plan_;
   RunClock clock_;
   FakeStore store_;
-  ThrottledFileSystem device_{rocksdb::FileSystem::Default(), DeviceSpec(), &clock_};
+  ThrottledFileSystemImpl device_{rocksdb::FileSystem::Default(), DeviceSpec(), &clock_};
   std::unique_ptr<Runner> runner_;
 };
 
@@ -212,7 +212,7 @@ class Rerun {
 
   RunClock clock;
   FakeStore store;
-  ThrottledFileSystem device{rocksdb::FileSystem::Default(), DeviceSpec(), &clock};
+  ThrottledFileSystemImpl device{rocksdb::FileSystem::Default(), DeviceSpec(), &clock};
   Runner runner;
 };
 

@@ -17,7 +17,7 @@
 #endif
 
 // Everything in which RocksDB 7.8 and RocksDB 11 differ for rocktune is in this file, but for the members of
-// rocksdb::DB that a wrapper overrides: they are in rocksdb_calls.h.
+// rocksdb::DB that an FlsmStore overrides: they are in flsm/flsm_{reads,writes,refusals}.h.
 
 namespace ROCKSDB_NAMESPACE {
 // The part of RocksDB's own sync_point.h that tells its builds apart; see RocksDbAssertionsOn.

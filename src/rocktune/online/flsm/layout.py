@@ -39,7 +39,7 @@ def flsm_layout(
     sample_every: int = SAMPLE_EVERY,
     reshape_bytes_per_s: int = 0,
 ) -> str:
-    """Returns a layout as the extension takes it; see `FlsmStore` for what each means.
+    """Returns a layout as JSON with the worker protocol's names, for the extension; see `FlsmStore`.
 
     Raises:
         UserError: a name is not known.
@@ -50,15 +50,16 @@ def flsm_layout(
         raise unknown_name("granularity", granularity, ("levels", "files"))
     # The extension takes 0 for the store's own, or what a new one has by default.
     new_ratio, new_levels = size_ratio or NEW_SIZE_RATIO, levels or NEW_LEVELS
-    largest = static_policy(policies, new_ratio)[1] if isinstance(policies, str) else 0
+    deepest = static_policy(policies, new_ratio)[1] if isinstance(policies, str) else 0
     layout = {
-        "policies": policies_of(policies, new_ratio, new_levels), "size_ratio": size_ratio or 0,
-        "level1_bytes": level1_bytes, "levels": levels or 0, "workers": workers,
-        "deepest_policy": largest, "level0_runs": level0_runs,
+        "size_ratio": size_ratio or 0, "level1_bytes": level1_bytes, "levels": levels or 0,
+        "workers": workers, "deepest_policy": deepest, "level0_runs": level0_runs,
         "bits_per_key": bits_per_key, "filters": filters, "granularity": granularity,
         "sample_every": sample_every, "reshape_bytes_per_s": reshape_bytes_per_s,
     }  # fmt: skip
-    return json.dumps(layout)
+    for number, policy in enumerate(policies_of(policies, new_ratio, new_levels), 1):
+        layout[f"policy_{number}"] = policy
+    return json.dumps({name: str(value) for name, value in layout.items()})
 
 
 def policies_of(policies: str | Sequence[int], size_ratio: int, levels: int) -> list[int]:

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <rocksdb/options.h>
+#include <rocksdb/status.h>
+#include <rocksdb/utilities/stackable_db.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "rocktune/flsm_options.h"
+#include "rocktune/flsm_shape.h"
+#include "rocktune/flsm_statistics.h"
+
+namespace rocktune {
+
+// A RocksDB database whose LSM-tree has a policy per level, the number of its sorted runs, which can be
+// changed while the store serves (RusKey, section 4).
+//
+//     std::unique_ptr<rocktune::FlsmStore> store;
+//     rocktune::FlsmStore::Open(options, {.policies = {4, 2, 1}}, path, &store);
+//     store->Put(rocksdb::WriteOptions(), "key", "value");
+//     store->SetPolicy(1, 8);   // level 1 may have 8 runs from now on
+//
+// It is a rocksdb::DB with the default column family alone. Get, Put, Write, iterators, snapshots, flushes
+// and all else that is not named here behave as RocksDB's own. The store compacts by itself, with threads of
+// its own. It returns NotSupported, and changes nothing, for
+// - further column families: CreateColumnFamily, CreateColumnFamilies, CreateColumnFamilyWithImport;
+// - tables from elsewhere: IngestExternalFile(s), PrepareFileIngestion, CommitFileIngestionHandles;
+// - compactions by the caller: CompactRange, CompactFiles, SuggestCompactRange, PromoteL0, ClipColumnFamily;
+// - SetOptions of disable_auto_compactions, of compression_per_level, and of a filter policy if the layout
+//   has filters.
+// SetOptions returns InvalidArgument for level-0 triggers out of order; other level-0 triggers and
+// target_file_size_base take effect at once. DisableManualCompaction and EnableManualCompaction do nothing.
+// Deletions by DeleteFile and DeleteFilesInRange(s) are noticed when the files are gone. Calls through
+// GetBaseDB or GetRootDB, or to the database inside a rocksdb::TransactionDB, are neither refused nor
+// counted. docs/design/flsm-support.md has the whole list.
+//
+// Properties of compactions (kCompactionPending, kNumRunningCompactions, kEstimatePendingCompactionBytes) are
+// those of the store's own compactions. Checkpoint and BackupEngine copy the shape with the data; copies by
+// file name do not. PauseBackgroundWork pauses the store's compactions too. Close ends running compactions;
+// while there are snapshots it returns Aborted, as RocksDB does, and the store goes on.
+//
+// Ownership: the caller owns the store; deleting it closes it. Iterators must be gone before.
+// Threads: thread-safe, as RocksDB is.
+class FlsmStore : public rocksdb::StackableDB {
+ public:
+  // Opens the store at `path`, with the shape and policies it had, or creates one. A checkpoint or a restored
+  // backup of a store is a store too. Overrides these options with the store's own: compaction style, number
+  // of levels, disable_auto_compactions, compression_per_level, level_compaction_dynamic_level_bytes. Returns
+  // - InvalidArgument for a layout out of range, for another size ratio or fewer levels than the store has,
+  //   for a RocksDB database that is no FLSM store, and for a missing store unless
+  //   options.create_if_missing; nothing is created then;
+  // - NotSupported, before anything is written, for options under which its compactions could not work
+  //   (several paths, allow_ingest_behind) and for a store with further column families;
+  // - RocksDB's own errors.
+  static rocksdb::Status Open(const rocksdb::Options& options, const FlsmOptions& layout,
+                              const std::string& path, std::unique_ptr<FlsmStore>* store);
+
+  // Changes the policy of a level, from 1 on, to `policy` runs, from 1 to T. Survives closing unless the
+  // status says that it could not be written. Returns InvalidArgument for a level or a policy out of range,
+  // and for kLazy with FlsmGranularity::kFiles.
+  virtual rocksdb::Status SetPolicy(int level, int policy, FlsmTransition transition) = 0;
+  rocksdb::Status SetPolicy(int level, int policy) {
+    return SetPolicy(level, policy, FlsmTransition::kFlexible);
+  }
+  // Returns the tree's present shape.
+  virtual FlsmShape Shape() const = 0;
+  // Returns the statistics since the store was opened.
+  virtual FlsmStatistics Statistics() const = 0;
+  // Adds time that the caller spent in iterators to the statistics; the store sees only their creation.
+  virtual void AddBusy(uint64_t nanoseconds) = 0;
+  // Waits until no compaction is due. Returns the error if compactions fail, which the store retries all the
+  // same, and ShutdownInProgress if the store is closed meanwhile. Does not return between
+  // PauseBackgroundWork and ContinueBackgroundWork.
+  virtual rocksdb::Status WaitUntilSettled() = 0;
+  // Returns the error of the latest compaction that failed; OK once one has succeeded since.
+  virtual rocksdb::Status LastFailure() const = 0;
+
+ protected:
+  using StackableDB::StackableDB;
+};
+
+// Loads the newest options of a store, or of a copy of one, for a stock RocksDB to open it. The compaction
+// style is leveled and all else is as in the OPTIONS file, which itself says style None, under which RocksDB
+// would compact nothing. A stock RocksDB deletes the shape from a copy, which then is no FLSM store; it
+// leaves the original's shape alone. Returns the errors of rocksdb::LoadLatestOptions.
+rocksdb::Status LoadStockOptions(const std::string& path, rocksdb::Options* options);
+
+// Reads the shape of the store at `path`, which may be open elsewhere, and changes nothing there. Returns
+// NotFound if there is no store, Corruption if its shape cannot be parsed, and RocksDB's own errors.
+rocksdb::Status ReadShape(const std::string& path, FlsmShape* shape);
+
+}  // namespace rocktune

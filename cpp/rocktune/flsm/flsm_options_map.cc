@@ -1,0 +1,71 @@
+#include "rocktune/flsm/flsm_options_map.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "rocktune/flsm/flsm_layout.h"
+#include "rocktune/util/settings.h"
+
+namespace rocktune {
+namespace {
+
+using Scheme = FlsmFilters::Scheme;
+
+// "policy_3", K of the third level.
+std::string PolicyName(int level) { return "policy_" + std::to_string(level); }
+
+}  // namespace
+
+FlsmOptions FlsmOptionsFromMap(const SettingsMap& map) {
+  FlsmOptions layout = LayoutOfNewStore({});
+  Settings settings("flsm");
+  settings.Whole("size_ratio", &layout.size_ratio);
+  settings.Whole("level1_bytes", &layout.level1_bytes);
+  settings.Whole("levels", &layout.levels);
+  settings.Whole("deepest_policy", &layout.deepest_policy);
+  settings.Whole("level0_runs", &layout.level0_runs);
+  settings.Whole("workers", &layout.workers);
+  settings.Whole("sample_every", &layout.sample_every);
+  settings.Whole("reshape_bytes_per_s", &layout.reshape_bytes_per_s);
+  settings.Number("bits_per_key", &layout.filters.bits_per_key);
+  settings.OneOf<Scheme>("filters", {{"uniform", Scheme::kUniform}, {"monkey", Scheme::kMonkey}},
+                         &layout.filters.scheme);
+  settings.OneOf<FlsmGranularity>("granularity",
+                                  {{"levels", FlsmGranularity::kLevels}, {"files", FlsmGranularity::kFiles}},
+                                  &layout.granularity);
+  std::array<int, kMaxFlsmLevels> policies = {};  // 0: that of the level above
+  for (int level = 1; level <= kMaxFlsmLevels; ++level) {
+    settings.Whole(PolicyName(level), &policies[static_cast<std::size_t>(level) - 1]);
+  }
+  settings.Read(map);
+  int policy = layout.policies.front();
+  layout.policies.clear();
+  for (const int given : policies) {
+    policy = given == 0 ? policy : given;
+    layout.policies.push_back(policy);
+  }
+  return layout;
+}
+
+SettingsMap MapFromFlsmOptions(const FlsmOptions& layout) {
+  SettingsMap map = {{"size_ratio", std::to_string(layout.size_ratio)},
+                     {"level1_bytes", std::to_string(layout.level1_bytes)},
+                     {"levels", std::to_string(layout.levels)},
+                     {"deepest_policy", std::to_string(layout.deepest_policy)},
+                     {"level0_runs", std::to_string(layout.level0_runs)},
+                     {"workers", std::to_string(layout.workers)},
+                     {"sample_every", std::to_string(layout.sample_every)},
+                     {"reshape_bytes_per_s", std::to_string(layout.reshape_bytes_per_s)},
+                     {"bits_per_key", NumberText(layout.filters.bits_per_key)},
+                     {"filters", layout.filters.scheme == Scheme::kMonkey ? "monkey" : "uniform"},
+                     {"granularity", layout.granularity == FlsmGranularity::kFiles ? "files" : "levels"}};
+  for (int level = 1; level <= layout.levels; ++level) {
+    const std::size_t last = layout.policies.size() - 1;
+    map[PolicyName(level)] =
+        std::to_string(layout.policies[std::min(last, static_cast<std::size_t>(level) - 1)]);
+  }
+  return map;
+}
+
+}  // namespace rocktune

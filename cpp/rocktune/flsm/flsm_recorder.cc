@@ -1,0 +1,106 @@
+#include "rocktune/flsm/flsm_recorder.h"
+
+#include <rocksdb/perf_level.h>
+
+#include <algorithm>
+#include <map>
+
+namespace rocktune {
+
+bool FlsmRecorder::ThreadUsesPerfContext() {
+  return rocksdb::GetPerfLevel() > rocksdb::PerfLevel::kEnableCount ||
+         rocksdb::get_perf_context()->per_level_perf_context_enabled;
+}
+
+FlsmRecorder::Sample::Sample(FlsmRecorder* recorder, Weight weight)
+    : recorder_(recorder),
+      weight_(weight),
+      was_quiet_(recorder->IsQuiet()),
+      own_(*rocksdb::get_perf_context()),
+      own_level_(rocksdb::GetPerfLevel()) {
+  rocksdb::PerfContext* context = rocksdb::get_perf_context();
+  context->Reset();
+  context->ClearPerLevelPerfContext();
+  context->EnablePerLevelPerfContext();
+  rocksdb::SetPerfLevel(rocksdb::PerfLevel::kEnableTimeExceptForMutex);
+}
+
+FlsmRecorder::Sample::~Sample() {
+  rocksdb::PerfContext* context = rocksdb::get_perf_context();
+  uint64_t passed = 0;
+  uint64_t read_ns = 0;
+  uint64_t sought = weight_.done;                              // keys that no newer level had
+  const std::map<uint32_t, rocksdb::PerfContextByLevel> none;  // in a RocksDB that was built without
+  for (const auto& [physical, seen] :
+       context->level_to_perf_context == nullptr ? none : *context->level_to_perf_context) {
+    Level& level = recorder_->OfPhysical(static_cast<int>(physical));
+    const uint64_t found = std::min(sought, seen.user_key_return_count);
+    level.filtered += weight_.Of(seen.bloom_filter_useful);
+    level.passed += weight_.Of(seen.bloom_filter_full_positive);
+    level.false_positives +=
+        weight_.Of(seen.bloom_filter_full_positive - seen.bloom_filter_full_true_positive);
+    level.found += weight_.Of(seen.user_key_return_count);
+    level.read_ns += weight_.Of(seen.get_from_table_nanos);
+    if (sought > 0) {
+      // RocksDB does not tell the time of keys that are looked up together apart.
+      level.false_positive_read_ns += weight_.Of(seen.get_from_table_nanos * (sought - found) / sought);
+    }
+    sought -= found;
+    passed += weight_.Of(seen.bloom_filter_full_positive);
+    read_ns += weight_.Of(seen.get_from_table_nanos);
+  }
+  const bool quiet = was_quiet_ && recorder_->IsQuiet();
+  recorder_->counts_.Add(OfState(kPassed, quiet), passed);
+  recorder_->counts_.Add(OfState(kReadNs, quiet), read_ns);
+  context->ClearPerLevelPerfContext();
+  *context = own_;
+  rocksdb::SetPerfLevel(own_level_);
+}
+
+void FlsmRecorder::CountScanned(const FlsmShape& shape, uint64_t samples) {
+  const uint64_t stand_for = samples * sample_every_;
+  uint64_t all = shape.level0_files;
+  levels_[0].scanned += stand_for * shape.level0_files;
+  for (int number = 1; number <= shape.deepest(); ++number) {
+    const std::size_t runs = shape.level(number).runs.size();
+    levels_[static_cast<std::size_t>(number)].scanned += stand_for * runs;
+    all += runs;
+  }
+  counts_.Add(OfState(kScanned, IsQuiet()), stand_for * all);
+}
+
+void FlsmRecorder::CountCompaction(int level, uint64_t read_bytes, uint64_t written_bytes, uint64_t took_us) {
+  Level& counted = levels_[static_cast<std::size_t>(level)];
+  ++counted.compactions;
+  counted.compaction_read_bytes += read_bytes;
+  counted.compaction_written_bytes += written_bytes;
+  counted.compaction_us += took_us;
+}
+
+FlsmStatistics FlsmRecorder::Take(int levels) const {
+  const auto counts = counts_.Take();
+  FlsmStatistics statistics;
+  statistics.lookups = counts[kLookups];
+  statistics.found = counts[kFound];
+  statistics.iterators = counts[kIterators];
+  const auto served = [&counts](bool quiet) {
+    return FlsmServed{counts[OfState(kOperations, quiet)], counts[OfState(kBusyNs, quiet)],
+                      counts[OfState(kPassed, quiet)], counts[OfState(kReadNs, quiet)],
+                      counts[OfState(kScanned, quiet)]};
+  };
+  statistics.quiet = served(true);
+  statistics.merging = served(false);
+  statistics.busy_ns = statistics.quiet.busy_ns + statistics.merging.busy_ns;
+  for (int number = 0; number <= levels; ++number) {
+    const Level& level = levels_[static_cast<std::size_t>(number)];
+    FlsmLevelStatistics& taken = statistics.levels.emplace_back();
+    constexpr auto kTo = FlsmLevelStatistics::Fields();
+    constexpr auto kFrom = Level::Fields();
+    for (std::size_t field = 0; field < kTo.size(); ++field) {
+      taken.*kTo[field].second = level.*kFrom[field].second;
+    }
+  }
+  return statistics;
+}
+
+}  // namespace rocktune

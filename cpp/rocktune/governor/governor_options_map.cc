@@ -1,0 +1,48 @@
+#include "rocktune/governor/governor_options_map.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+#include "rocktune/util/settings.h"
+
+namespace rocktune {
+
+GovernorOptions GovernorOptionsFromMap(const SettingsMap& map) {
+  GovernorOptions options;
+  Settings settings("governor");
+  settings.OneOf<GovernorMode>(
+      "mode", {{"toggle", GovernorMode::kToggle}, {"proportional", GovernorMode::kProportional}},
+      &options.mode);
+  settings.Whole("device_bytes_per_s", &options.device_bytes_per_s);
+  settings.Whole("max_flush_bytes_per_s", &options.max_flush_bytes_per_s);
+  settings.Whole("debt_bytes", &options.debt_bytes);
+  settings.Whole("debt_runs", &options.debt_runs);
+  settings.Whole("interval_us", &options.interval_us);
+  settings.Number("flush_share", &options.watermarks.flush_share);
+  settings.Number("total_share", &options.watermarks.total_share);
+  settings.Number("min_compaction_share", &options.min_compaction_share);
+  settings.Truth("merge_level0", &options.merge_level0);
+  settings.Read(map);
+  GovernorOptions tried = options;
+  tried.device_bytes_per_s = std::max<uint64_t>(1, tried.device_bytes_per_s);
+  if (const rocksdb::Status status = CompactionGovernor::Check(tried); !status.ok()) {
+    throw std::invalid_argument("governor: " + status.ToString());
+  }
+  return options;
+}
+
+SettingsMap MapFromGovernorOptions(const GovernorOptions& options) {
+  return {{"mode", options.mode == GovernorMode::kToggle ? "toggle" : "proportional"},
+          {"device_bytes_per_s", std::to_string(options.device_bytes_per_s)},
+          {"max_flush_bytes_per_s", std::to_string(options.max_flush_bytes_per_s)},
+          {"debt_bytes", std::to_string(options.debt_bytes)},
+          {"debt_runs", std::to_string(options.debt_runs)},
+          {"interval_us", std::to_string(options.interval_us)},
+          {"flush_share", NumberText(options.watermarks.flush_share)},
+          {"total_share", NumberText(options.watermarks.total_share)},
+          {"min_compaction_share", NumberText(options.min_compaction_share)},
+          {"merge_level0", options.merge_level0 ? "true" : "false"}};
+}
+
+}  // namespace rocktune

@@ -1,4 +1,4 @@
-"""What a store's I/O may use. The JSON form is the worker's (`cpp/rocktune/device/device_spec.h`)."""
+"""What a store's I/O may use. The JSON form is the worker's (`cpp/include/rocktune/device_spec.h`)."""
 
 from pydantic import Field
 

@@ -57,8 +57,11 @@ def flsm_layout(
         "bits_per_key": bits_per_key, "filters": filters, "granularity": granularity,
         "sample_every": sample_every, "reshape_bytes_per_s": reshape_bytes_per_s,
     }  # fmt: skip
-    for number, policy in enumerate(policies_of(policies, new_ratio, new_levels), 1):
-        layout[f"policy_{number}"] = policy
+    of_levels = policies_of(policies, new_ratio, new_levels)
+    for number, policy in enumerate(of_levels, 1):
+        # A level that is not named has the policy of the level above.
+        if number == 1 or policy != of_levels[number - 2]:
+            layout[f"policy_{number}"] = policy
     return json.dumps({name: str(value) for name, value in layout.items()})
 
 

@@ -83,7 +83,7 @@ def sure_losers(results: Sequence[Result], kept: int, objective: Objective) -> l
 
     def beats(other: Row, own: Row) -> bool:
         return objective.violation(other) <= objective.violation(own) and all(
-            objective.is_better(field) * other[field] > objective.is_better(field) * own[field]
+            objective.direction(field) * other[field] > objective.direction(field) * own[field]
             for field in objective.fields
         )
 

@@ -64,7 +64,7 @@ class OptunaTuner(Tuner):
         axes = {knob.name: _Axis(knob) for knob in problem.space.knobs}
         distributions = {name: axis.distribution for name, axis in axes.items()}
         fields = _fields(self.sampler_name, problem)
-        directions = [_DIRECTIONS[problem.objective.is_better(field)] for field in fields]
+        directions = [_DIRECTIONS[problem.objective.direction(field)] for field in fields]
         optuna.logging.set_verbosity(optuna.logging.WARNING)
         study = optuna.create_study(directions=directions, sampler=self._sampler(rng))
         age_s = problem.age_s(problem.trial_age_s)

@@ -1,7 +1,7 @@
 """RusKey's workloads (section 7): lookups and updates of uniform keys in a store of 100 GB.
 
-The paper states 100 million entries of 128-byte keys and 896-byte values, and the shares. Ours are what it
-leaves open: one thread, and entries that are loaded in random order.
+The paper states 100 million entries of 128-byte keys and 896-byte values, and the shares of lookups. One
+thread and loading in random order are our choice.
 """
 
 from collections.abc import Iterator
@@ -17,11 +17,11 @@ SHARES = {
     "write-inclined": 0.3,
     "write-heavy": 0.1,
 }
-"""Of lookups, by what the paper calls the workload."""
+"""Shares of lookups by the paper's names of the workloads."""
 
 
 def ruskey_workloads() -> Iterator[tuple[str, WorkloadSpec]]:
-    """Yields (summary, workload) of the five shares of lookups."""
+    """Yields the workloads of the five shares of lookups, each after its summary."""
     for name, lookups in SHARES.items():
         spec = WorkloadSpec(
             name=f"ruskey-{name}",

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+# The worker's names of operation kinds. read_modify_write is in no group, because its latency is that of a
+# read and a write together.
 READ_KINDS = ("get", "get_absent")
 WRITE_KINDS = ("put", "insert", "delete")
 LATENCY_KINDS = {"read": READ_KINDS, "write": WRITE_KINDS, "scan": ("scan",)}
@@ -100,6 +102,7 @@ class Measurement:
         return self._latencies_us(kinds, [percentile])[0]
 
     def _latencies_us(self, kinds: Iterable[str], percentiles: Sequence[float]) -> list[float]:
+        """Returns several percentiles as `latency_us` does; one pass over the histogram is much faster."""
         counted = self.raw.get("operations", {})
         pairs = [pair for kind in kinds for pair in counted.get(kind, {}).get("latency_ns", [])]
         return _percentiles_us({"latency_ns": pairs}, percentiles)
@@ -161,6 +164,7 @@ class Measurement:
     def _counted_figures(self) -> dict[str, float]:
         """Returns the figures calculated from the raw counters; NaN where a counter is missing."""
         operations = self.operations()
+        # What the user's write causes on the device: the log, the flush, and each rewrite by a compaction.
         written = sum(self._amount("device_bytes", cause) for cause in ("wal", "flush", "compaction_write"))
         reads = self.operations((*READ_KINDS, "read_modify_write"))
         latencies = {
@@ -193,6 +197,7 @@ class Measurement:
     def _amount(self, *path: str) -> float:
         """Returns the raw figure at a path of names; NaN if it was not measured."""
         found: Any = self.raw
+        # A missing object gives {} for each further name too, so {} at the end means "not measured".
         for name in path:
             found = found.get(name, {})
         return math.nan if found == {} else float(found)
@@ -209,6 +214,7 @@ def _percentiles_us(histogram: Mapping[str, Any], percentiles: Sequence[float]) 
     if not pairs:
         return [math.nan] * len(percentiles)
     bounds, counts = np.array(pairs, dtype=np.float64).T
+    # Several kinds of operations were simply appended to each other, so bounds repeat and are out of order.
     order = np.argsort(bounds, kind="stable")
     cumulative = np.cumsum(counts[order])
     # The factor keeps rounding up from skipping a bucket whose cumulative count is exactly the one wanted.
@@ -247,6 +253,7 @@ def _merged(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
     result = dict(first)
     for name, later in second.items():
         earlier: Any = first.get(name)
+        # A counter that the earlier window lacks was 0 there, as tickers that were not counted yet.
         if name in _STATES or (earlier is None and name not in _KEPT):
             result[name] = later
         elif name in _KEPT:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from rocktune.errors import UserError, unknown_name
 from rocktune.trial import FIGURES, Result, Status
 
+# Every figure is one of the two, so that a new figure cannot be without a direction.
 LARGER_IS_BETTER = frozenset({"throughput_ops_s"})
 SMALLER_IS_BETTER = frozenset(FIGURES) - LARGER_IS_BETTER
 BALANCE = "balance"
@@ -156,6 +157,7 @@ class Objective:
         if not rows:
             return []
         gains = self.gains(rows)
+        # A row may lack one field only, such as read latency without reads; it then ranks last in that field.
         failed = np.isneginf(gains).all(axis=1)
         violations = np.array([self.violation(row) for row in rows])
         fronts = fronts_of(gains, violations) if self.seeks_front else np.zeros(len(rows), dtype=np.intp)
@@ -176,8 +178,10 @@ class Objective:
         """
         feasible = [index for index, row in enumerate(rows) if self.violation(row) == 0]
         gains = self.gains([rows[index] for index in feasible])
+        # A result may keep all constraints and still lack a figure, such as read latency without reads.
         known = np.flatnonzero(np.isfinite(gains).all(axis=1))
         feasible, gains = [feasible[each] for each in known], gains[known]
+        # Equal rows do not dominate each other, so all of them would be on the front.
         _, firsts = np.unique(gains, axis=0, return_index=True)
         fronts = fronts_of(gains, np.zeros(len(gains)))
         kept = sorted((each for each in firsts if fronts[each] == 0), key=lambda each: -gains[each, 0])
@@ -187,6 +191,7 @@ class Objective:
         """Returns the primary field's value, negated if smaller is better; NaN unless feasible."""
         if self.feasibility(result) is not Feasibility.FEASIBLE:
             return math.nan
+        # NaN for infeasible results too, so that no tuner mistakes one for a reward.
         return self.direction(self.primary) * result.figure(self.primary)
 
     def improvement(self, value: float, reference: float) -> float:
@@ -221,6 +226,7 @@ def fronts_of(gains: NDArray[np.float64], violations: NDArray[np.float64]) -> ND
     fronts = np.full(count, -1, dtype=np.intp)
     number = 0
     while (fronts < 0).any():
+        # The next front: rows that no row outside the fronts found so far dominates.
         left = fronts < 0
         dominated = dominates[left].any(axis=0)
         fronts[left & ~dominated] = number

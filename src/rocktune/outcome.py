@@ -329,7 +329,7 @@ class Outcome(Verification, Conditions):
 
     @model_validator(mode="before")
     @classmethod
-    def _refuse_newer_versions(cls, document: Any) -> Any:
+    def _refuse_newer_versions(cls, document: Any) -> Any:  # in a newer one a field may mean something else
         version = document.get("version", VERSION) if isinstance(document, dict) else VERSION
         if version != VERSION:
             raise ValueError(f"version {version} is unknown; use the version of rocktune that wrote it")

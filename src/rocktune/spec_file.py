@@ -28,11 +28,13 @@ class Spec(BaseModel):
     A document with an unknown field is refused. The error suggests the nearest field.
     """
 
+    # JSON, in which specs reach the worker and the ledger, has neither infinity nor NaN.
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     @model_validator(mode="before")
     @classmethod
     def _refuse_unknown_fields(cls, document: Any) -> Any:
+        """Raises a ValueError for a field that the model does not have."""
         # Before pydantic's own check, whose message names no nearest field.
         if isinstance(document, dict):
             for name in document:
@@ -75,6 +77,7 @@ def validated(model: type[Model], document: dict[str, Any], where: str) -> Model
     """
     try:
         return model.model_validate(document)
+    # `from None`: the user gets one line; pydantic's own message has several and links to its website.
     except ValidationError as failure:
         raise UserError(f"{where}: {_first_error(failure)}") from None
 
@@ -91,6 +94,7 @@ def _first_error(failure: ValidationError) -> str:
         message = "missing"
     elif error["type"] == "too_short":
         message = f"needs at least {error['ctx']['min_length']}"
+    # Our own validators raise ValueError with a complete message; pydantic's messages lack the value.
     elif error["type"] != "value_error":
         message = f"{message[0].lower()}{message[1:]}, not {error['input']!r:.60}"
     return f"{path}: {message}" if path else message

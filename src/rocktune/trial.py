@@ -137,5 +137,6 @@ class Experiment:
 
     def loaded_by(self, configuration: Configuration) -> "Experiment":
         """Returns this experiment with the configuration's changes to the workload, such as its threads."""
+        # A space may have knobs of the workload, such as Jia and Chen's number of threads.
         changes = self.space.workload_changes(configuration)
         return replace(self, workload=self.workload.model_copy(update=changes)) if changes else self

@@ -7,6 +7,7 @@ import re
 
 from rocktune.errors import UserError
 
+# The keys are the first letters of units, because KB and KiB mean the same.
 _SIZE_FACTORS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _SECONDS_FACTORS = {"ms": 1e-3, "s": 1.0, "": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 MIB = 1 << 20
@@ -26,6 +27,7 @@ def parse_bytes(text: str | int, what: str = "size") -> int:
         if text < 0:
             raise UserError(f"{what}: {text} is negative")
         return text
+    # float() and int() alone would also accept 1e3, 0x10, 1_000, inf and nan.
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?", text.strip().lower())
     if match is None:
         raise UserError(
@@ -66,6 +68,7 @@ def format_seconds(seconds: float) -> str:
         return f"{seconds * 1e3:.0f} ms"
     if seconds < 60:
         return f"{seconds:.1f} s"
+    # Rounded first, so that 119.7 s is 2 min 0 s and not 1 min 60 s.
     minutes, rest = divmod(round(seconds), 60)
     if minutes < 60:
         return f"{minutes} min {rest} s"

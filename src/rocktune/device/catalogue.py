@@ -17,6 +17,7 @@ _PRESETS: dict[str, tuple[str, DeviceSpec]] = {
         ("no limit: the machine's own storage, nothing added", DeviceSpec(name="none")),
         (
             "a drive whose only limit is 100 MB/s, as in Dremel's evaluation",
+            # MB means MiB in all sizes of rocktune, as in RocksDB.
             DeviceSpec(name="ssd-100mb", bandwidth_bytes_s=100 * MIB),
         ),
         (
@@ -49,7 +50,7 @@ _PRESETS: dict[str, tuple[str, DeviceSpec]] = {
             "Intel's 750 (PCIe), of Jia and Chen's table I: 1.16 GB/s, 280,000 operations a second, 20 us",
             DeviceSpec(
                 name="intel-750",
-                bandwidth_bytes_s=1160 * 10**6,
+                bandwidth_bytes_s=1160 * 10**6,  # data sheets count in powers of 1000
                 iops=280_000,
                 read_latency_us=20,
                 write_latency_us=20,

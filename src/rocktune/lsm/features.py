@@ -82,6 +82,7 @@ def write_buffer_full_frequency(
         level0_file_num_compaction_trigger, min_write_buffer_number_to_merge, buffer_bytes
     )
     memtable_bytes = real(max_write_buffer_number) * buffer_bytes
+    # More flush threads empty the memtables sooner, which acts like more memtables.
     drained_bytes = memtable_bytes * real(max_background_flushes)
     return 1 / level0_bytes + 1 / drained_bytes
 

@@ -18,6 +18,7 @@ def inferred_policy(policy_above: int, policy: int, size_ratio: int) -> int:
     # K_i > K_(i-1) is never the best and could make the radicand negative.
     above, here = (1 / min(known, policy_above) ** 2 for known in (policy_above, policy))
     inferred = 1 / math.sqrt(here + size_ratio * (here - above))
+    # The lemma's values fall below 1 in deep levels, but a level has at least one run.
     return min(size_ratio, max(1, round(inferred)))
 
 

@@ -13,6 +13,7 @@ _KIB = 1 << 10
 _GIB = 1 << 30
 
 _LEVELS = (
+    # RocksDB's three triggers of level 0. If they are out of order it raises the later ones itself.
     Knob(
         "level0_file_num_compaction_trigger", "cf", "files", 4, low=1, high=64,
         effect="Files in level 0 that start its compaction: more make writes cheaper and reads slower.",
@@ -43,10 +44,12 @@ _LEVELS = (
         acts_on="new_files",
         effect="File size in level 1: larger files give fewer compactions, each of which rewrites more.",
     ),
+    # A migration, because RocksDB does not open a store whose data lie in levels beyond num_levels.
     Knob(
         "num_levels", "cf", "levels", 7, low=2, high=32, acts_on="all_files", live_change="migration",
         effect="Maximum number of levels: with too few, the last level exceeds its target size.",
     ),
+    # RocksDB derives 0 as 25 times target_file_size_base.
     Knob(
         "max_compaction_bytes", "cf", "bytes", 0, low=0, high=256 * _GIB, step=MIB, scaled=True,
         effect="Maximum bytes of one compaction, 0 for 25 files: smaller ones delay other compactions less.",
@@ -61,6 +64,7 @@ _LEVELS = (
         scaled=True,
         effect="Bytes waiting for compaction at which writes stop: higher absorbs longer bursts.",
     ),
+    # Its default became True in RocksDB 8.4.
     Knob(
         "level_compaction_dynamic_level_bytes", "cf", "", False, choices=(False, True), acts_on="all_files",
         live_change="migration",
@@ -73,6 +77,7 @@ _LEVELS = (
         ),
         effect="Which file of a level is compacted first: the least overlap below costs the fewest bytes.",
     ),
+    # Its default became LZ4 in RocksDB 11.5.
     Knob(
         "compression", "cf", "", "kSnappyCompression", acts_on="all_files",
         choices=("kNoCompression", "kSnappyCompression", "kLZ4Compression", "kZSTD"),
@@ -86,11 +91,13 @@ _LEVELS = (
 )  # fmt: skip
 
 _MEMORY = (
+    # RocksDB raises smaller write buffers to 64 KiB.
     Knob(
         "write_buffer_size", "cf", "bytes", 64 * MIB, low=64 * _KIB, high=16 * _GIB, step=MIB, scaled=True,
         scaled_floor=64 * _KIB,
         effect="Size of one memtable: larger gives fewer flushes and files, and less memory for the cache.",
     ),
+    # The minimum is 2, because RocksDB raises 1 to 2.
     Knob(
         "max_write_buffer_number", "cf", "buffers", 2, low=2, high=64,
         effect="Maximum number of memtables: more absorb bursts while flushes lag behind, and cost memory.",
@@ -99,6 +106,7 @@ _MEMORY = (
         "min_write_buffer_number_to_merge", "cf", "buffers", 1, low=1, high=32, live_change="reopen",
         effect="Memtables that one flush merges: more drop more overwritten entries and delay flushes.",
     ),
+    # RocksDB's arena raises smaller blocks to 4 KiB.
     Knob(
         "arena_block_size", "cf", "bytes", 0, low=0, high=_GIB, step=4 * _KIB, scaled=True,
         scaled_floor=4 * _KIB,
@@ -118,6 +126,7 @@ _MEMORY = (
         live_change="set_db_options",
         effect="Bytes of write-ahead logs at which flushes are forced, 0 for four times all memtables.",
     ),
+    # 0 means no filter. A Ribbon filter's number means the bits of a Bloom filter that is as good.
     Knob(
         "bloom_bits", "table", "bits", 0, low=0, high=24, acts_on="all_files", live_change="reopen",
         option="filter_policy", template="bloomfilter:{}:false", pattern=r"(?:bloom|ribbon)filter:([\d.]+).*",
@@ -127,6 +136,7 @@ _MEMORY = (
         "block_size", "table", "bytes", 4 * _KIB, low=512, high=MIB, step=512, acts_on="all_files",
         effect="Bytes of a block, the unit of reads and of the cache: small suits lookups, large scans.",
     ),
+    # Only the program that owns the Cache object can resize it, with SetCapacity; no option reaches it.
     Knob(
         "block_cache", "table", "bytes", 8 * MIB, low=0, high=1024 * _GIB, step=MIB, scaled=True,
         live_change="object",
@@ -135,6 +145,7 @@ _MEMORY = (
 )  # fmt: skip
 
 _PARALLELISM = (
+    # -1 means that RocksDB derives both numbers of threads from max_background_jobs.
     Knob(
         "max_background_compactions", "db", "threads", -1, low=1, high=64, live_change="set_db_options",
         effect="Compactions at once: more empty level 0 sooner and compete with reads for the device.",
@@ -158,6 +169,7 @@ _PARALLELISM = (
 )  # fmt: skip
 
 _INPUT_OUTPUT = (
+    # Sizes of I/O are not scaled, because a 1/S model has the same device.
     Knob(
         "compaction_readahead_size", "db", "bytes", 0, low=0, high=64 * MIB, step=64 * _KIB,
         live_change="set_db_options",
@@ -181,6 +193,7 @@ _INPUT_OUTPUT = (
 )  # fmt: skip
 
 _GOVERNOR = (
+    # A governor keeps the settings with which it was attached, so each change needs a reopened store.
     Knob(
         "governor_mode", "governor", "", "proportional", choices=("toggle", "proportional"), option="mode",
         live_change="reopen",
@@ -251,6 +264,7 @@ _FLSM = (
         acts_on="all_files", live_change="reopen",
         effect="Maximum number of levels; the deepest one has no capacity limit.",
     ),
+    # An FLSM store changes a policy while it serves; its transition decides when the level follows.
     *(
         Knob(
             f"flsm_policy_{level}", "flsm", "runs", 1, low=1, high=50, option=f"policy_{level}",

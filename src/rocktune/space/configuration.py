@@ -17,6 +17,7 @@ class Configuration(Mapping[str, Value]):
     """
 
     def __init__(self, values: Mapping[str, Value]) -> None:
+        # Sorted, so that the key does not depend on the order in which a tuner sets the knobs.
         self._values = dict(sorted(values.items()))
 
     @cached_property

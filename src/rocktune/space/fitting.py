@@ -91,6 +91,7 @@ def _matching_level1(space: Space) -> dict[str, Value]:
             values["write_buffer_size"],
         )
     )
+    # Rule 8 accepts this ratio, so a default within it need not change.
     ratio = values[_LEVEL1_KNOB] / level0_bytes
     if 1 / MIN_LEVEL0_TOLERANCE <= ratio <= MIN_LEVEL0_TOLERANCE:
         return {}

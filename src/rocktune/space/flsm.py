@@ -42,13 +42,13 @@ class RunsFitLevels(Rule):
     statement = "flsm_policy of each level at most flsm_size_ratio"
 
     def holds(self, values: Mapping[str, Numbers]) -> NDArray[np.bool_]:
-        """See the base class."""
+        """Returns whether each configuration keeps the rule; see `Rule.holds`."""
         ratio = np.asarray(values["flsm_size_ratio"])
         policies = [values["flsm_deepest_policy"], *(values[name] for name in _POLICIES)]
         return np.asarray(np.all([np.asarray(policy) <= ratio for policy in policies], axis=0))
 
     def numbers(self, values: Mapping[str, float]) -> str:
-        """See the base class."""
+        """Returns the numbers that the rule compares, as text; see `Rule.numbers`."""
         return f"{', '.join(str(values[name]) for name in _POLICIES)} and {values['flsm_size_ratio']}"
 
 

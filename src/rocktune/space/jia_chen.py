@@ -13,6 +13,7 @@ from rocktune.units import MIB, format_bytes
 _GIB = 1 << 30
 _WRITE_BUFFER_BYTES = 32 * MIB
 _MAX_WRITE_BUFFERS = 16
+# What the largest choice of write buffers takes, so that every combination of the space fits the budget.
 _MEMTABLES_BYTES = _MAX_WRITE_BUFFERS * _WRITE_BUFFER_BYTES
 
 JIA_CHEN_MEMORY_BYTES = 8 * _GIB

@@ -148,6 +148,7 @@ class Knob:
         if match is None:
             return self.default
         found = match[1]
+        # The default has the option's own type, which `low` of a knob with choices does not show.
         if isinstance(self.default, bool | str):
             return _parsed(found, self.default, self.unit, self.name)
         try:
@@ -177,6 +178,7 @@ class Knob:
         knob = replace(self, **changes)
         if not knob.choices and not knob.low <= knob.high:
             raise UserError(f"{self.name}: low {knob.shown(knob.low)} is above high {knob.shown(knob.high)}")
+        # Presets and files narrow many knobs; their defaults should not need attention each time.
         if knob.choices:
             return knob if knob.default in knob.choices else replace(knob, default=knob.choices[0])
         assert not isinstance(knob.default, str)

@@ -91,5 +91,6 @@ class MemoryBudget:
 
     def min_sufficient_bytes(self, memtable_bytes: float, bits_per_key: float) -> int:
         """Returns the smallest budget in bytes that holds these memtables and filters and a valid cache."""
+        # The cache's minimum is a share of the budget, which therefore is the rest divided by what remains.
         needed = memtable_bytes + float(self.filter_bytes(bits_per_key))
         return int(np.ceil(needed / (1 - self.min_cache_share)))

@@ -29,6 +29,7 @@ def options_file_text(options: OptionMaps, rocksdb_version: str, comment: Sequen
     """
     lines = [f"# {line}".rstrip() for text in comment for line in text.splitlines() or [""]]
     sections = (
+        # RocksDB refuses a file without this section, or with another format version than it knows.
         ("[Version]", {"rocksdb_version": rocksdb_version, "options_file_version": "1.1"}),
         ("[DBOptions]", options.get("db", {})),
         ('[CFOptions "default"]', options.get("cf", {})),
@@ -36,6 +37,7 @@ def options_file_text(options: OptionMaps, rocksdb_version: str, comment: Sequen
     )
     for title, values in sections:
         lines += ["", title, *(_line(name, _checked(name, value)) for name, value in values.items())]
+    # Without a comment the first line would be empty.
     return "\n".join(lines).lstrip("\n") + "\n"
 
 

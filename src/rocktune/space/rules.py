@@ -61,11 +61,11 @@ class SpaceAmplificationBounded(Rule):
     statement = "max_bytes_for_level_multiplier at least 4"
 
     def holds(self, values: Mapping[str, Numbers]) -> NDArray[np.bool_]:
-        """See the base class."""
+        """Returns whether each configuration keeps the rule; see `Rule.holds`."""
         return np.asarray(values["max_bytes_for_level_multiplier"]) >= 4
 
     def numbers(self, values: Mapping[str, float]) -> str:
-        """See the base class."""
+        """Returns the numbers that the rule compares, as text; see `Rule.numbers`."""
         ratio, levels = values["max_bytes_for_level_multiplier"], values["num_levels"]
         amplification = float(worst_case_space_amplification(ratio, levels))
         return f"it is {ratio}; {amplification:.2f} outdated bytes per live byte at worst"
@@ -79,11 +79,11 @@ class ReadAmplificationBounded(Rule):
     statement = "level0_stop_writes_trigger at most 24"
 
     def holds(self, values: Mapping[str, Numbers]) -> NDArray[np.bool_]:
-        """See the base class."""
+        """Returns whether each configuration keeps the rule; see `Rule.holds`."""
         return np.asarray(values["level0_stop_writes_trigger"]) <= 24
 
     def numbers(self, values: Mapping[str, float]) -> str:
-        """See the base class."""
+        """Returns the numbers that the rule compares, as text; see `Rule.numbers`."""
         files, levels = values["level0_stop_writes_trigger"], values["num_levels"]
         amplification = float(worst_case_read_amplification(levels, files))
         return f"it is {files}; {amplification:.0f} files searched by one read at worst"
@@ -97,11 +97,11 @@ class WriteAmplificationBounded(Rule):
     statement = "max_bytes_for_level_multiplier at most 16"
 
     def holds(self, values: Mapping[str, Numbers]) -> NDArray[np.bool_]:
-        """See the base class."""
+        """Returns whether each configuration keeps the rule; see `Rule.holds`."""
         return np.asarray(values["max_bytes_for_level_multiplier"]) <= 16
 
     def numbers(self, values: Mapping[str, float]) -> str:
-        """See the base class."""
+        """Returns the numbers that the rule compares, as text; see `Rule.numbers`."""
         ratio, levels = values["max_bytes_for_level_multiplier"], values["num_levels"]
         amplification = float(worst_case_write_amplification(ratio, levels))
         return f"it is {ratio}; an entry rewritten {amplification:.0f} times at worst"
@@ -120,11 +120,11 @@ class MemoryBudgetKept(Rule):
     statement = "memtables, filters and block cache within the memory budget"
 
     def holds(self, values: Mapping[str, Numbers]) -> NDArray[np.bool_]:
-        """See the base class."""
+        """Returns whether each configuration keeps the rule; see `Rule.holds`."""
         return self.budget.suffices(values)
 
     def numbers(self, values: Mapping[str, float]) -> str:
-        """See the base class."""
+        """Returns the numbers that the rule compares, as text; see `Rule.numbers`."""
         buffers, buffer_bytes = values["max_write_buffer_number"], values["write_buffer_size"]
         filter_bytes = float(self.budget.filter_bytes(values[self.budget.filter_bits]))
         cache_bytes = float(self.budget.block_cache_bytes(values))
@@ -147,13 +147,13 @@ class Level0TriggersOrdered(Rule):
     )
 
     def holds(self, values: Mapping[str, Numbers]) -> NDArray[np.bool_]:
-        """See the base class."""
+        """Returns whether each configuration keeps the rule; see `Rule.holds`."""
         slowdown = np.asarray(values["level0_slowdown_writes_trigger"])
         compaction, stop = values["level0_file_num_compaction_trigger"], values["level0_stop_writes_trigger"]
         return (slowdown > compaction) & (slowdown < stop)
 
     def numbers(self, values: Mapping[str, float]) -> str:
-        """See the base class."""
+        """Returns the numbers that the rule compares, as text; see `Rule.numbers`."""
         return (
             f"{values['level0_file_num_compaction_trigger']}, {values['level0_slowdown_writes_trigger']}, "
             f"{values['level0_stop_writes_trigger']}"
@@ -168,11 +168,11 @@ class LevelsHaveSeveralFiles(Rule):
     statement = "max_bytes_for_level_multiplier > target_file_size_multiplier"
 
     def holds(self, values: Mapping[str, Numbers]) -> NDArray[np.bool_]:
-        """See the base class."""
+        """Returns whether each configuration keeps the rule; see `Rule.holds`."""
         return np.asarray(values["max_bytes_for_level_multiplier"]) > values["target_file_size_multiplier"]
 
     def numbers(self, values: Mapping[str, float]) -> str:
-        """See the base class."""
+        """Returns the numbers that the rule compares, as text; see `Rule.numbers`."""
         return f"{values['max_bytes_for_level_multiplier']} and {values['target_file_size_multiplier']}"
 
 
@@ -184,11 +184,11 @@ class FlushStartsBeforeBuffersRunOut(Rule):
     statement = "min_write_buffer_number_to_merge < max_write_buffer_number"
 
     def holds(self, values: Mapping[str, Numbers]) -> NDArray[np.bool_]:
-        """See the base class."""
+        """Returns whether each configuration keeps the rule; see `Rule.holds`."""
         return np.asarray(values["min_write_buffer_number_to_merge"]) < values["max_write_buffer_number"]
 
     def numbers(self, values: Mapping[str, float]) -> str:
-        """See the base class."""
+        """Returns the numbers that the rule compares, as text; see `Rule.numbers`."""
         return f"{values['min_write_buffer_number_to_merge']} and {values['max_write_buffer_number']}"
 
 
@@ -219,12 +219,13 @@ class Level1LikeLevel0(Rule):
             )
 
     def holds(self, values: Mapping[str, Numbers]) -> NDArray[np.bool_]:
-        """See the base class."""
+        """Returns whether each configuration keeps the rule; see `Rule.holds`."""
+        # "About as large" must mean the same whichever of the two levels is larger.
         ratio = np.asarray(values["max_bytes_for_level_base"]) / _level0_bytes(values)
         return (ratio >= 1 / self.tolerance) & (ratio <= self.tolerance)
 
     def numbers(self, values: Mapping[str, float]) -> str:
-        """See the base class."""
+        """Returns the numbers that the rule compares, as text; see `Rule.numbers`."""
         level1, level0 = values["max_bytes_for_level_base"], float(_level0_bytes(values))
         return (
             f"{format_bytes(level1)} against {format_bytes(level0)} "

@@ -144,6 +144,7 @@ class Space:
         """
         if not configurations:
             return {}
+        # np.full is much faster than a loop for the many options that no configuration sets.
         set_by_some = set().union(*configurations)
         return {
             name: np.array([configuration.get(name, value) for configuration in configurations])
@@ -199,6 +200,7 @@ class Space:
                 section[knobs[name].option_name] = knobs[name].text(value)
         if BLOCK_CACHE in knobs and BLOCK_CACHE in configuration:
             capacity_bytes = parse_block_cache(result["table"][BLOCK_CACHE]).capacity_bytes
+        # A fixed block cache is among the fixed options already.
         elif not self.derives_block_cache or result["table"].get("no_block_cache") == "true":
             return result
         else:
@@ -270,14 +272,17 @@ class Space:
         return replace(space, rules=rules)
 
     def _all_values(self, configuration: Mapping[str, Value]) -> dict[str, Value]:
+        """Returns the values of a store with this configuration, by name; see `_constants`."""
         return self._constants | dict(configuration)
 
     def _with_constants(self, columns: Columns) -> dict[str, Numbers]:
+        """Returns the columns, with constants for all other numbers that rules may read."""
         return {**_numbers(self._constants), **columns}
 
     def _nothing_valid(self, columns: Columns) -> UserError:
         """Returns the error for a space whose draws in `columns` are almost all invalid."""
         values = self._with_constants(columns)
+        # The rule that the fewest draws keep is the one to name.
         kept = {rule.number: float(np.mean(rule.holds(values))) for rule in self.rules}
         rule = min(self.rules, key=lambda each: kept[each.number])
         if isinstance(rule, MemoryBudgetKept):

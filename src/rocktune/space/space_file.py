@@ -126,6 +126,7 @@ def space_document(name_or_path: str) -> dict[str, Any]:
         return {"name": name_or_path}
     if not is_file_name(name_or_path):
         raise unknown_name("space", name_or_path, _PRESETS)
+    # The contents, not only the path: a study that is resumed must not depend on a file that has changed.
     path = Path(name_or_path)
     return {"name": name_or_path, "file": read_toml(path)}
 

@@ -94,7 +94,8 @@ def _cells(table: Table) -> list[dict[str, Any]]:
 
 
 def _write_csv(path: Path, table: Table) -> None:
-    """Writes a CSV file."""
+    """Writes a table to a CSV file, its conditions in the first line."""
+    # newline="" and "\n" give the same bytes on every system.
     with path.open("w", newline="", encoding="utf-8") as file:
         file.write(f"# {table.conditions.model_dump_json()}\n")
         writer = csv.DictWriter(file, _columns(table), lineterminator="\n")
@@ -143,7 +144,7 @@ def _conditions_document(path: Path, text: str) -> dict[str, Any]:
 
 
 def _write_parquet(path: Path, table: Table) -> None:
-    """Writes a Parquet file."""
+    """Writes a table to a Parquet file, its conditions in the metadata."""
     arrow, parquet = _pyarrow()
     cells = _cells(table)
     columns = {name: [row.get(name) for row in cells] for name in _columns(table)}
@@ -215,6 +216,7 @@ def _value(cell: Any, kind: str, where: str) -> Value:
     if kind == "bool" and str(cell).lower() in ("true", "false"):
         return str(cell).lower() == "true"
     try:
+        # bool("false") would be True, so switches are compared above and never converted.
         if kind != "bool" and cell not in (None, ""):
             return _TYPES[kind](cell)  # type: ignore[no-any-return]
     except ValueError:

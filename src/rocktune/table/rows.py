@@ -103,6 +103,7 @@ def merged_tables(tables: Mapping[str, Table]) -> Table:
     """
     (first_name, first), *others = tables.items()
     for name, table in others:
+        # Hosts may differ, because the emulated device is the same on all.
         for condition in sorted(Conditions.model_fields.keys() - {"date", "host"}):
             if getattr(table.conditions, condition) != getattr(first.conditions, condition):
                 raise UserError(

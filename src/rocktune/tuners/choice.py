@@ -36,6 +36,7 @@ def parse_choice(text: str) -> tuple[str, dict[str, Any]]:
         name, equals, value = (part.strip() for part in assignment.partition("="))
         if not name or not equals or not value:
             raise UserError(f"tuner: '{assignment}' in '{text}' is not of the form SETTING=VALUE")
+        # So that words need no quotes, which a shell would take away: sampling=random.
         try:
             settings[name] = json.loads(value)
         except ValueError:

@@ -29,6 +29,7 @@ def successive_halving(
         The results at the last age, best first.
     """
     ranked = best_first(results, objective)
+    # Runs that were released before must not be released twice.
     gone = set(released)
     for age_s in ages_s:
         kept = ranked[: survivors(len(ranked))]
@@ -60,6 +61,7 @@ def halving_cost_s(runs: int, ages_s: Sequence[float], runs_continue: bool = Tru
     cost_s, previous_s = 0.0, 0.0
     for age_s in ages_s:
         cost_s += runs * (age_s - previous_s)
+        # A run that starts over pays for all seconds from age 0 at each age.
         runs, previous_s = survivors(runs), age_s if runs_continue else 0.0
     return cost_s
 

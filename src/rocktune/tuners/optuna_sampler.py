@@ -67,6 +67,7 @@ class OptunaTuner(Tuner):
         distributions = {name: axis.distribution for name, axis in axes.items()}
         fields = _fields(self.sampler_name, problem)
         directions = [_DIRECTIONS[problem.objective.direction(field)] for field in fields]
+        # Optuna logs each trial at level INFO.
         optuna.logging.set_verbosity(optuna.logging.WARNING)
         study = optuna.create_study(directions=directions, sampler=self._sampler(rng))
         age_s = problem.age_s(problem.trial_age_s)
@@ -80,6 +81,7 @@ class OptunaTuner(Tuner):
             study.tell(asked, state=TrialState.FAIL)
             wanted = Configuration({name: axis.value(asked.params[name]) for name, axis in axes.items()})
             configuration = cube.repaired(wanted, rng)
+            # A known configuration costs nothing and is reported again, from which the sampler may move on.
             repeats = repeats + 1 if configuration in known else 0
             if configuration not in known:
                 (known[configuration],) = yield Batch((Trial(configuration, age_s),), release)
@@ -88,7 +90,7 @@ class OptunaTuner(Tuner):
             study.add_trial(_frozen(params, distributions, known[configuration], problem, fields))
 
     def min_budget_s(self, problem: Problem) -> float:
-        """Returns the cost of one trial."""
+        """Returns the cost of one trial in seconds of measuring."""
         self._sampler(np.random.default_rng(0))  # reports invalid settings before the search begins
         return problem.age_s(problem.trial_age_s)
 
@@ -107,6 +109,7 @@ class OptunaTuner(Tuner):
         taken = inspect.signature(made).parameters
         arguments: dict[str, Any] = {"seed": int(rng.integers(1 << 32))} if "seed" in taken else {}
         with warnings.catch_warnings():
+            # Some samplers are marked experimental, about which the user can do nothing.
             warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
             try:
                 return made(**arguments | self.settings.sampler)  # type: ignore[no-any-return]

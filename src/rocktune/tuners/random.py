@@ -21,6 +21,7 @@ class RandomSearch(Tuner):
     def search(self, problem: Problem, rng: np.random.Generator) -> Search:
         """See `Tuner.search`. A configuration that is drawn several times is measured once."""
         age_s = problem.age_s(problem.trial_age_s)
+        # All at once, so that the draws do not depend on how batches are formed.
         drawn = problem.space.sample(affordable_trials(problem.budget_s, age_s), rng)
         release: tuple[RunKey, ...] = ()
         distinct = list(dict.fromkeys(drawn))
@@ -30,5 +31,5 @@ class RandomSearch(Tuner):
             release = tuple((configuration, 0) for configuration in chosen)
 
     def min_budget_s(self, problem: Problem) -> float:
-        """Returns the cost of one trial."""
+        """Returns the cost of one trial in seconds of measuring."""
         return problem.age_s(problem.trial_age_s)

@@ -19,5 +19,5 @@ class TuningGuide(Tuner):
         yield Batch((Trial(problem.space.default(), problem.age_s(problem.trial_age_s)),))
 
     def min_budget_s(self, problem: Problem) -> float:
-        """Returns the cost of one trial."""
+        """Returns the cost of one trial in seconds of measuring."""
         return problem.age_s(problem.trial_age_s)

@@ -69,6 +69,7 @@ class UnitCube:
         """
         if not self._space.broken_rules(wanted):
             return wanted
+        # Moving the values into the rules directly would need knowledge of each rule.
         (found,) = self._space.sample(1, rng)
         for index in rng.permutation(self.dimensions):
             name = self._axes[index].knob.name
@@ -108,6 +109,7 @@ class _Axis:
             # The coordinate 1 belongs to the last cell.
             return knob.choices[min(int(coordinate * self.values), self.values - 1)]
         if knob.log:
+            # The logarithm of 0 does not exist, so a range from 0 starts at one step, and 0 is never drawn.
             steps = int(self._stretched(coordinate, max(self._first, 1), self._last + 1))
         else:
             steps = self._first + int(coordinate * self.values)

@@ -8,6 +8,7 @@ import numpy as np
 from rocktune.errors import UserError
 from rocktune.space import Configuration, Space
 
+# Enough while a search has measured few of a space's configurations; listing a grid takes far longer.
 _DRAWS = 200
 
 

@@ -29,7 +29,7 @@ _RANGES = KeyChooserSpec(
 
 
 def alabed_workloads() -> Iterator[tuple[str, WorkloadSpec]]:
-    """Yields the workloads alabed-text and alabed-listing, each after its summary."""
+    """Yields the workloads alabed-text and alabed-listing, as (summary, workload) pairs."""
     text = MixSpec(get=0.78, put=0.13, delete=0.06, scan=0.03)
     yield _workload("text", "78% get, 13% put, 6% delete, 3% scan, hot ranges", text, _RANGES)
     listing = MixSpec(get=0.85, put=0.14, scan=0.01)
@@ -37,7 +37,7 @@ def alabed_workloads() -> Iterator[tuple[str, WorkloadSpec]]:
 
 
 def _workload(name: str, summary: str, mix: MixSpec, chooser: KeyChooserSpec) -> tuple[str, WorkloadSpec]:
-    """Returns a workload after its summary."""
+    """Returns a (summary, workload) pair."""
     spec = WorkloadSpec(
         name=f"alabed-{name}",
         keys=KEYS,

@@ -69,6 +69,7 @@ class ArrivalSpec(KindSpec):
         """
         times = {"patience_s": self.patience_s / scale}
         if self.period_s:
+            # If the minimum applies, bursts and phase shrink less too, so that the shape stays the same.
             times["period_s"] = max(self.period_s / scale, MIN_DURATION_S)
             shrunk = times["period_s"] / self.period_s
             # Rounding could otherwise make a burst a hair longer than its period, which is invalid.

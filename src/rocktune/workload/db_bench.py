@@ -11,7 +11,7 @@ KEYS = 10_000_000
 
 
 def db_bench_workloads() -> Iterator[tuple[str, WorkloadSpec]]:
-    """Yields four of db_bench's benchmarks with uniform keys, each after its summary."""
+    """Yields four of db_bench's benchmarks with uniform keys, as (summary, workload) pairs."""
     yield _workload("fillrandom", "100% put, into an empty store", MixSpec(put=1.0), 0)
     yield _workload("overwrite", "100% put, of preloaded keys", MixSpec(put=1.0), KEYS)
     yield _workload("readrandom", "100% get, of preloaded keys", MixSpec(get=1.0), KEYS)
@@ -21,7 +21,7 @@ def db_bench_workloads() -> Iterator[tuple[str, WorkloadSpec]]:
 
 
 def _workload(name: str, summary: str, mix: MixSpec, preloaded_keys: int) -> tuple[str, WorkloadSpec]:
-    """Returns a workload after its summary."""
+    """Returns a (summary, workload) pair."""
     spec = WorkloadSpec(
         name=name,
         keys=KEYS,

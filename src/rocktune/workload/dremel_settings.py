@@ -46,7 +46,7 @@ def dremel_settings() -> tuple[DremelSetting, ...]:
 
 
 def dremel_workloads() -> Iterator[tuple[str, WorkloadSpec]]:
-    """Yields the settings' 15 workloads and three of them under simpler names, each after its summary."""
+    """Yields (summary, workload) pairs: the settings' 15 workloads, and three of them under simpler names."""
     for skew in (0.3, 0.6, 0.9):
         for get in (30, 60, 90):
             yield _synthetic(_synthetic_name(False, skew, get), False, skew, get)
@@ -73,7 +73,7 @@ def _synthetic_name(preloaded: bool, skew: float, get_percent: int) -> str:
 
 
 def _synthetic(name: str, preloaded: bool, skew: float, get_percent: int) -> tuple[str, WorkloadSpec]:
-    """Returns a workload of gets and puts after its summary."""
+    """Returns a workload of gets and puts in a (summary, workload) pair."""
     mix = MixSpec(get=get_percent / 100, put=(100 - get_percent) / 100)
     spec = _spec(name, skew, mix, preloaded_keys=KEYS if preloaded else 0)
     start = "10 million keys preloaded" if preloaded else "nothing preloaded"

@@ -16,19 +16,19 @@ KEYS = WORKING_SET_BYTES // _ENTRY_BYTES
 
 
 def jia_chen_workloads() -> Iterator[tuple[str, WorkloadSpec]]:
-    """Yields the workloads zipfian, hotspot and random, each after its summary."""
+    """Yields the workloads zipfian, hotspot and random, as (summary, workload) pairs."""
     yield _workload("zipfian", "Zipf 0.99", KeyChooserSpec(kind="scrambled_zipfian", skew=0.99))
     yield _workload("hotspot", "80% on 20% of the keys", KeyChooserSpec(kind="hotspot"))
     yield _workload("random", "uniform", KeyChooserSpec())
 
 
 def _workload(name: str, law: str, key_chooser: KeyChooserSpec) -> tuple[str, WorkloadSpec]:
-    """Returns a workload after its summary, which names the law of its keys."""
+    """Returns a (summary, workload) pair; `law` describes the distribution of keys in the summary."""
     spec = WorkloadSpec(
         name=name,
         keys=KEYS,
         value=SizeSpec(low=1024),
-        threads=1,
+        threads=1,  # replaced by the space's knob
         key_chooser=key_chooser,
         sessions=(SessionSpec(mix=MixSpec(get=0.5, put=0.5)),),
         preload=PreloadSpec(keys=KEYS, random_order=True),

@@ -21,7 +21,7 @@ SHARES = {
 
 
 def ruskey_workloads() -> Iterator[tuple[str, WorkloadSpec]]:
-    """Yields the workloads of the five shares of lookups, each after its summary."""
+    """Yields the workloads of the five shares of lookups, as (summary, workload) pairs."""
     for name, lookups in SHARES.items():
         spec = WorkloadSpec(
             name=f"ruskey-{name}",
@@ -29,6 +29,7 @@ def ruskey_workloads() -> Iterator[tuple[str, WorkloadSpec]]:
             key_bytes=128,
             value=SizeSpec(low=896),
             threads=1,
+            # Rounded, because 1 - 0.9 is 0.09999999999999998 in doubles.
             sessions=(SessionSpec(mix=MixSpec(get=lookups, put=round(1 - lookups, 1))),),
             preload=PreloadSpec(keys=ENTRIES, random_order=True),
         )

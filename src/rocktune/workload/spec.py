@@ -154,8 +154,10 @@ class WorkloadSpec(Spec):
             scale: S, at least 1; at 1 the result equals this workload.
         """
         keys = max(1, self.keys // scale)
+        # Rounded up, so that a workload with preloaded keys never becomes one without.
         preloaded = min(keys, -(-self.preload.keys // scale))
         sessions = tuple(session.scaled(scale) for session in self.sessions)
+        # A model may have fewer keys than mixgraph has ranges.
         ranges = min(self.key_chooser.ranges, keys)
         return self.model_copy(
             update={

@@ -19,7 +19,7 @@ _PATIENCE_S = 1.0
 
 
 def warlo_workloads() -> Iterator[tuple[str, WorkloadSpec]]:
-    """Yields the workload sine after its summary."""
+    """Yields the workload sine in a (summary, workload) pair."""
     wave = ArrivalSpec(
         kind="sine",
         operations_s=MEAN_BYTES_S / VALUE_BYTES,

@@ -15,7 +15,7 @@ SKEW = 0.99
 
 
 def ycsb_workloads() -> Iterator[tuple[str, WorkloadSpec]]:
-    """Yields the workloads ycsb-a to ycsb-f, each after its summary."""
+    """Yields the workloads ycsb-a to ycsb-f, as (summary, workload) pairs."""
     yield _workload("a", "update heavy: 50% get, 50% put", MixSpec(get=0.5, put=0.5))
     yield _workload("b", "read mostly: 95% get, 5% put", MixSpec(get=0.95, put=0.05))
     yield _workload("c", "read only: 100% get", MixSpec(get=1.0))
@@ -27,7 +27,7 @@ def ycsb_workloads() -> Iterator[tuple[str, WorkloadSpec]]:
 def _workload(
     letter: str, summary: str, mix: MixSpec, chooser: str = "scrambled_zipfian"
 ) -> tuple[str, WorkloadSpec]:
-    """Returns a workload after its summary."""
+    """Returns a (summary, workload) pair."""
     spec = WorkloadSpec(
         name=f"ycsb-{letter}",
         keys=RECORDS,

@@ -75,6 +75,7 @@ def parts_of(knobs: Sequence[str], tasks: Sequence[str], clusters: Sequence[Clus
     """
     parts, left = [], list(knobs)
     for cluster in clusters:
+        # A knob in two clusters counts for the first; for a user's clusters that is an error before this.
         own = [knob for knob in cluster.knobs if knob in left]
         left = [knob for knob in left if knob not in own]
         if own:

@@ -140,6 +140,7 @@ class _OwnTasks(PositiveIndexKernel):
         self.register_buffer("_mask", mask)
 
     def _eval_covar_matrix(self) -> Any:
+        """Returns the covariance of the tasks; overrides the method that all uses of the kernel call."""
         return super()._eval_covar_matrix() * self._mask
 
 

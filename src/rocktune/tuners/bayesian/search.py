@@ -81,6 +81,7 @@ class BayesianTuner(Tuner):
             new = yield item
             results.extend(new)
             known = {result.trial.configuration for result in results}
+            # `left` counts configurations; a small space may be exhausted before the budget.
             count = int(min(settings.at_once, left - len(known), size - len(known)))
             if count <= 0:
                 return
@@ -90,7 +91,7 @@ class BayesianTuner(Tuner):
             item = partial(self._suggested, problem, tuple(results), count, age_s, release, rng.spawn(1)[0])
 
     def min_budget_s(self, problem: Problem) -> float:
-        """Returns the cost of measuring one configuration.
+        """Returns the cost of one configuration in seconds of measuring.
 
         Raises:
             UserError: BoTorch is not installed, or the objective has several fields.
@@ -148,6 +149,7 @@ class BayesianTuner(Tuner):
         history = observed(results, problem, cube, self.tasks)
         with reproducible(int(rng.integers(1 << 31))):
             try:
+                # There is nothing to fit as long as every trial has failed.
                 if not np.isnan(history.gains[:, 0]).all():
                     found = self._found(problem, history, cube, {**known}, count, rng)
                     chosen, explanation = dict.fromkeys(found[0]), found[1]
@@ -201,7 +203,7 @@ class SingleTask(BayesianTuner):
     summary = "Bayesian optimisation: a Gaussian process of the objective (BoTorch; extra 'bo')"
 
     def fit(self, problem: Problem) -> "Fit":  # noqa: ARG002 -- it needs none
-        """See the base class."""
+        """Returns the function that fits this tuner's model of the objective to observations."""
         from rocktune.tuners.bayesian.models import single_task
 
         return single_task
@@ -217,7 +219,7 @@ class Additive(BayesianTuner):
     summary = "Bayesian optimisation with a sum over knobs and their pairs (extra 'bo')"
 
     def fit(self, problem: Problem) -> "Fit":  # noqa: ARG002 -- it needs none
-        """See the base class."""
+        """Returns the function that fits this tuner's model of the objective to observations."""
         from rocktune.tuners.bayesian.models import additive
 
         return additive
@@ -243,16 +245,16 @@ class MultiTask(BayesianTuner):
 
     @property
     def tasks(self) -> tuple[str, ...]:
-        """See the base class."""
+        """The metrics of the adjacent tasks."""
         return self.settings.tasks
 
     def min_budget_s(self, problem: Problem) -> float:
-        """See the base class."""
+        """Returns the cost of one configuration in seconds of measuring; also checks the settings."""
         _check_tasks(self.name, self.tasks)
         return super().min_budget_s(problem)
 
     def fit(self, problem: Problem) -> "Fit":  # noqa: ARG002 -- it needs none
-        """See the base class."""
+        """Returns the function that fits this tuner's model of the objective to observations."""
         from rocktune.tuners.bayesian.models import multi_task
 
         return multi_task
@@ -286,18 +288,18 @@ class Clustered(BayesianTuner):
 
     @property
     def tasks(self) -> tuple[str, ...]:
-        """See the base class."""
+        """The metrics of the adjacent tasks."""
         return tuple(dict.fromkeys(task for cluster in self.clusters for task in cluster.tasks))
 
     def min_budget_s(self, problem: Problem) -> float:
-        """See the base class."""
+        """Returns the cost of one configuration in seconds of measuring; also checks the settings."""
         _check_tasks(self.name, self.tasks)
         if self.settings.clusters is not None:
             check_clusters(self.clusters, [knob.name for knob in problem.space.knobs], self.name)
         return super().min_budget_s(problem)
 
     def fit(self, problem: Problem) -> "Fit":
-        """See the base class."""
+        """Returns the function that fits this tuner's model of the objective to observations."""
         from rocktune.tuners.bayesian.models import clustered
 
         tasks = (problem.objective.primary, *self.tasks)

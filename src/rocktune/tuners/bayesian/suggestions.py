@@ -100,6 +100,7 @@ class Suggestions:
             q=1,
             num_restarts=_RESTARTS,
             batch_initial_conditions=self._starts(acquisition),
+            # All maxima: the best one may round to a configuration that was measured already.
             return_best_only=False,
             options={"batch_limit": _RESTARTS, "maxiter": 100},
         )

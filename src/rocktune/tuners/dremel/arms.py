@@ -128,6 +128,7 @@ def _pool(
     problem: Problem, settings: DremelSettings, rng: np.random.Generator
 ) -> tuple[list[Configuration], Features]:
     """Returns the pool, distinct valid configurations without the baseline, and their features."""
+    # A dictionary as an ordered set: the pool must not depend on hashes.
     drawn = dict.fromkeys(problem.space.sample(settings.pool, rng))
     # The baseline is measured in any case, and its run may already be beyond the first time point.
     drawn.pop(problem.baseline, None)

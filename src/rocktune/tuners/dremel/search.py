@@ -31,6 +31,7 @@ class Dremel(Tuner):
 
     def search(self, problem: Problem, rng: np.random.Generator) -> Search:
         """See `Tuner.search`. The last batch holds the finalists at the last time point."""
+        # First of all, because `pooled_configurations` repeats this draw with a generator in its first state.
         arms = make_arms(problem, self.settings, rng)
         ages_s, budget_s, probed = yield from self._time_points(problem)
         rounds = self._rounds(problem, len(arms), ages_s, budget_s)
@@ -61,6 +62,7 @@ class Dremel(Tuner):
         age_s = results[0].trial.until_s
         global_deviation = standard_deviation([reward for arm in arms for reward in arm.rewards])
         released: set[RunKey] = set()
+        # Waiting runs hold memory, so sure losers are released before each round and not only at the halving.
         for _ in range(rounds):
             chosen = promising_arms(arms, self.settings.top_arms, global_deviation)
             if not chosen:
@@ -81,6 +83,7 @@ class Dremel(Tuner):
         if points_s == "auto":
             probe_s = problem.age_s(problem.trial_age_s)
             (result,) = yield Batch((Trial(problem.baseline, probe_s),))
+            # The probe goes to the end of an ordinary trial, because nobody knows when throughput is steady.
             budget_s -= probe_s
             points_s = time_points_from_s(self._steady_from_s(problem, result), probe_s)
             return points_s, budget_s, [result.trial.run]
@@ -120,7 +123,8 @@ class Dremel(Tuner):
         return rounds
 
     def min_budget_s(self, problem: Problem) -> float:
-        """Returns the cost of one halving over the arms, and of the probe for the time points if used."""
+        """Returns the seconds of measuring for one halving of the arms, and for the probe if there is one."""
+        # An upper bound: some combinations of buckets may hold no configuration.
         arms = self.settings.buckets ** len(self.settings.features)
         points_s, probe_s = self.settings.time_points_s, 0.0
         if points_s == "auto":

@@ -23,6 +23,7 @@ def steady_from_s(
         window_s: length of the window in seconds; at least two intervals are used.
         deviation: the threshold, as a share of the mean.
     """
+    # A single interval has no deviation, so any run would count as steady.
     length = max(2, round(window_s / interval_s))
     if len(operations) < length:
         return None

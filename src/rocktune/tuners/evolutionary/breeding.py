@@ -53,6 +53,7 @@ class GeneCrossover(SBX):
         random_state: np.random.Generator,
         **kwargs: Any,
     ) -> Points:
+        """Returns the children, shape (2, matings, genes), as pymoo's `Crossover` asks."""
         children: Points = super()._do(problem, parents, *args, random_state=random_state, **kwargs)
         _, matings, genes = parents.shape
         # A cut before the first gene would only exchange the parents; a space may have a single gene.
@@ -83,6 +84,7 @@ class GeneMutation(PM):
         random_state: np.random.Generator,
         **kwargs: Any,
     ) -> Points:
+        """Returns the mutated individuals, as pymoo's `Mutation` asks."""
         moved = super()._do(problem, genes, *args, random_state=random_state, **kwargs)
         drawn = random_state.random(genes.shape)
         reset = np.where(random_state.random(genes.shape) < self._rate, drawn, genes)
@@ -99,6 +101,7 @@ class ValidGenes(Repair):
     def _do(
         self, _: PymooProblem, genes: Points, *__: Any, random_state: np.random.Generator, **___: Any
     ) -> Points:
+        """Returns the repaired individuals, as pymoo's `Repair` asks."""
         return np.array([self._repaired(point, random_state) for point in genes])
 
     def _repaired(self, point: Points, rng: np.random.Generator) -> Points:

@@ -39,11 +39,14 @@ class Evaluations:
             A result for each configuration, or None if the search ends: the budget did not suffice for all
             new ones, or there was nothing new for more than `MAX_IDLE_GENERATIONS` generations.
         """
+        # The rest of the budget is used even if it does not suffice for the generation: the study's best may
+        # be among these trials.
         new = [each for each in dict.fromkeys(configurations) if each not in self._known][: self._left]
         if new:
             self._left -= len(new)
             results = yield Batch(tuple(Trial(each, self._age_s) for each in new), self._release)
             self._known |= {result.trial.configuration: result for result in results}
+            # No later trial continues these runs; the next batch closes them.
             self._release = tuple((each, 0) for each in new)
         self.idle_generations = 0 if new else self.idle_generations + 1
         complete = all(each in self._known for each in configurations)

@@ -72,7 +72,7 @@ class _Genetic(Tuner):
         return breed(problem, algorithm, cube, fitness, columns, rng)
 
     def min_budget_s(self, problem: Problem) -> float:
-        """Returns the cost of one generation."""
+        """Returns the cost of one generation in seconds of measuring."""
         self._fitness(problem.objective)  # reports an unsuitable objective before the search begins
         return min_population_budget_s(problem, self.settings.population)
 
@@ -102,8 +102,11 @@ class Nsga2(_Genetic):
     _algorithm = NSGA2
 
     def _fitness(self, objective: Objective) -> tuple[Fitness, int]:
+        """Returns the negated gains as costs, a column for each field of the objective."""
+
         def fitness(results: Sequence[Result]) -> Scores:
             known = evaluated(results, objective)
+            # Failed results have minus infinity, which becomes the finite WORST.
             return np.minimum(-known.gains, WORST), np.minimum(known.violations, WORST)
 
         return fitness, len(objective.fields)
@@ -116,6 +119,7 @@ class OnlyFeasible(Survival):
         super().__init__(filter_infeasible=False)
 
     def _do(self, _: PymooProblem, pop: Population, *__: Any, n_survive: int, **___: Any) -> Population:
+        """Returns the individuals that survive, at most `n_survive`, as pymoo's `Survival` asks."""
         costs, violations = pop.get("F")[:, 0], pop.get("CV")[:, 0]
         order = np.lexsort((costs, violations))  # by violation first, because the last key counts first
         feasible = int((violations <= 0).sum())
@@ -134,11 +138,13 @@ class EpsilonConstraint(_Genetic):
     _survival = OnlyFeasible
 
     def _fitness(self, objective: Objective) -> tuple[Fitness, int]:
+        """Returns the ranks by the first field and the constraints as costs."""
         if not objective.constraints:
             raise UserError(
                 "tuner 'epsilon-constraint': needs a constraint; add one, such as "
                 "--constraint 'read_latency_us_p99<=250'"
             )
+        # Further objectives would enter the ranks; the method bounds them by constraints instead.
         first = Objective(objective.primary, (objective.primary,), objective.constraints)
         return lambda results: _ranked(results, first), 1
 
@@ -150,6 +156,7 @@ class WeightedSum(_Genetic):
     summary = "genetic algorithm: for the normalised sum of several objectives"
 
     def _fitness(self, objective: Objective) -> tuple[Fitness, int]:
+        """Returns the negated weighted sums as costs."""
         if len(objective.fields) < 2:
             raise UserError("tuner 'weighted-sum': needs several objectives; add another --objective")
         maxima = np.zeros(len(objective.fields))

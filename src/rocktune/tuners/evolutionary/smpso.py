@@ -57,8 +57,9 @@ class Smpso(Tuner):
                 for position, each, found in zip(swarm.positions, wanted, configurations, strict=True)
             ]
             swarm.update(np.array(positions), evaluated(results, problem.objective))
+            # After the evaluation, so that the first generation is measured where it was drawn.
             swarm.move()
 
     def min_budget_s(self, problem: Problem) -> float:
-        """Returns the cost of one trial for each particle."""
+        """Returns the cost of one trial for each particle, in seconds of measuring."""
         return min_population_budget_s(problem, self.settings.swarm_size)

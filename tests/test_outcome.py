@@ -103,7 +103,7 @@ def test_figures_stand_beside_the_other_fields_of_a_side() -> None:
 @pytest.mark.parametrize("version", [0, 2, "1"])
 def test_another_version_is_refused(version: Any) -> None:
     with pytest.raises(
-        UserError, match=f"outcome of study 'orders-write-heavy': version {version} is not known here"
+        UserError, match=f"outcome of study 'orders-write-heavy': version {version} is unknown"
     ):
         sample.outcome(version=version)
 

@@ -21,9 +21,9 @@ from rocktune.errors import UserError
 from rocktune.spec_file import Spec
 from rocktune.trial import Batch, Result, RunKey, Trial
 from rocktune.tuners import Problem, Search, Tuner
-from rocktune.tuners.cost import whole_times
+from rocktune.tuners.cost import affordable_trials
 from rocktune.tuners.unit_cube import UnitCube
-from rocktune.tuners.unseen import size_of, unseen
+from rocktune.tuners.unseen import configuration_count, unseen
 
 _JITTER = 1e-6
 _RANDOM_POINTS = 10_000
@@ -42,14 +42,16 @@ class SklearnGp(Tuner):
     def search(self, problem: Problem, rng: np.random.Generator) -> Search:
         """See `Tuner.search`."""
         age_s = problem.age_s(problem.trial_age_s)
-        left = whole_times(problem.budget_s, age_s)
+        left = affordable_trials(problem.budget_s, age_s)
         item: Any = Batch((Trial(problem.space.sample(1, rng)[0], age_s),))
         results: list[Result] = []
         while True:
             new = yield item
             results.extend(new)
             left -= 1
-            if not left or len({result.trial.configuration for result in results}) >= size_of(problem.space):
+            if not left or len({result.trial.configuration for result in results}) >= configuration_count(
+                problem.space
+            ):
                 return
             release = tuple(result.trial.run for result in new)
             item = partial(_suggested, problem, tuple(results), age_s, release, rng.spawn(1)[0])

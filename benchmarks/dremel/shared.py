@@ -226,7 +226,7 @@ class Bench:
         objective = problem.objective
 
         def score(window: Measurement) -> float:
-            value = objective.is_better(objective.primary) * window.figures[objective.primary]
+            value = objective.direction(objective.primary) * window.figures[objective.primary]
             return -math.inf if math.isnan(value) else value
 
         study = self._ledger.create_study(spec.name, spec.model_dump(mode="json"), self._engine.version)

@@ -43,7 +43,7 @@ from rocktune.space import Knob, Space
 from rocktune.testing.tuners import drive
 from rocktune.trial import Measurement, Result, Status, Trial
 from rocktune.tuners import Problem, tuner_named
-from rocktune.tuners.evolutionary.judged import judged
+from rocktune.tuners.evolutionary.evaluated import evaluated
 from rocktune.tuners.evolutionary.swarm import Leaders
 
 JMETALPY = "jmetalpy==1.9.0"
@@ -148,7 +148,7 @@ def ours(tuner: str, case: Case, evaluations: int, seed: int) -> Reals:
     if tuner == "smpso":
         settings = {"swarm_size": POPULATION, "leaders": POPULATION}
     search = tuner_named(tuner, settings).search(given, np.random.default_rng(seed))
-    generations = [-judged(results, objective).gains for results in drive(search, respond).results]
+    generations = [-evaluated(results, objective).gains for results in drive(search, respond).results]
     assert sum(map(len, generations)) <= evaluations
     return (_leaders if tuner == "smpso" else _survivors)(generations)
 
@@ -159,7 +159,7 @@ def _leaders(generations: Iterable[Reals]) -> Reals:
     for generation in generations:
         for objectives in generation:
             leaders.add(objectives, -objectives, 0.0)
-    return leaders.places
+    return leaders.positions
 
 
 def _survivors(generations: Iterable[Reals]) -> Reals:

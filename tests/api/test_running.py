@@ -56,7 +56,7 @@ def test_an_option_over_a_file_is_not_said_to_be_the_files(engines: Engines) -> 
     ("given", "message"),
     [
         ({"workload": None}, "workload: missing"),
-        ({"scale": "64"}, "scale: '64' is not one"),
+        ({"scale": "64"}, "scale: '64' is not a scale"),
         ({"seconds": "0"}, "seconds: '0' is not a duration"),
         ({"repeat": 0}, "repeat: 0 is not above 0"),
         ({"seed": -1}, "seed"),

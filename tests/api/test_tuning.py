@@ -87,7 +87,7 @@ def test_verifying_writes_the_files_again(tune: Tune, ledger: str) -> None:
     assert (first["verified_at_scale"], second["verified_at_scale"]) == ("1/64", "1/8")
     assert "1/8 model" in Path(second["report"]).read_text()
     assert "proven on a 1/8 model" in Path(second["options_file"]).read_text()
-    with pytest.raises(UserError, match="scale: '2' is not one"):
+    with pytest.raises(UserError, match="scale: '2' is not a scale"):
         api.verify("mine", "2", ledger=ledger)
 
 

@@ -156,7 +156,7 @@ def test_mean_sizes_are_the_specs(value: SizeSpec) -> None:
     sizes = draws(workload(value=value), "value_bytes")
     standard_error = sizes.std() / np.sqrt(len(sizes))
     assert abs(sizes.mean() - value.mean) <= 4 * standard_error
-    assert sizes.max() <= value.largest
+    assert sizes.max() <= value.max_size
 
 
 def test_mix() -> None:

@@ -67,7 +67,7 @@ def _is_known(row: TableRow, field: str) -> bool:
 
 
 def _best(rows: list[TableRow], field: str, fields: list[str]) -> dict[str, Any]:
-    sign = objective_named(field).is_better(field)
+    sign = objective_named(field).direction(field)
     known = [row for row in rows if _is_known(row, field)]
     best = max(known, key=lambda row: sign * row.figures[field])
     return {"configuration": dict(best.configuration)} | {each: best.figures[each] for each in fields}

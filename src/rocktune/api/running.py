@@ -152,7 +152,9 @@ def _subject(request: StudyRequest, spec: EngineSpec, options: Mapping[str, str]
     if base is None:
         configuration = chosen.default().replaced(values)
         chosen.validate(configuration)
-        subject = _Subject(Experiment(load, place, scale, chosen.over(changes), changes), configuration)
+        subject = _Subject(
+            Experiment(load, place, scale, chosen.with_base_options(changes), changes), configuration
+        )
         _refuse_derived(changes, run_options(subject.experiment, configuration))
         return subject
     for name, value in values.items():

@@ -29,7 +29,7 @@ def run_options(experiment: Experiment, configuration: Configuration) -> OptionM
     """
     if not configuration:
         return merged_options(experiment.base_options)
-    return experiment.space.over(experiment.base_options).options(configuration)
+    return experiment.space.with_base_options(experiment.base_options).options(configuration)
 
 
 def rocksdb_options(experiment: Experiment, configuration: Configuration, engine: str) -> OptionMaps:
@@ -64,7 +64,7 @@ def preload_options(experiment: Experiment, configuration: Configuration) -> Opt
         UserError: the configuration is not one of the space.
     """
     if not configuration and any(experiment.base_options.values()):
-        laid_over = experiment.space.over(experiment.base_options)
+        laid_over = experiment.space.with_base_options(experiment.base_options)
         configuration = laid_over.configuration_from_options(experiment.base_options)
     own = run_options(experiment, configuration)
     options = run_options(experiment, experiment.space.default()) if configuration else own

@@ -19,7 +19,7 @@ from rocktune.export.target import Found
 from rocktune.export.values import NotExpressibleError
 from rocktune.ledger import StudyRecord
 from rocktune.outcome import Outcome
-from rocktune.space import OptionMaps, block_cache_in, merged_options
+from rocktune.space import OptionMaps, merged_options, parse_block_cache
 from rocktune.space.options import OWN_SECTIONS
 
 _TARGETS = {
@@ -83,7 +83,7 @@ def _beside(options: OptionMaps) -> tuple[str, ...]:
 
 def _plain_cache(options: OptionMaps) -> tuple[OptionMaps, tuple[str, ...]]:
     """Returns the options with the block cache's capacity alone, and what to say of its settings."""
-    cache = block_cache_in(options.get("table", {}).get("block_cache", "0"))
+    cache = parse_block_cache(options.get("table", {}).get("block_cache", "0"))
     if not cache.settings:
         return options, ()
     plain = merged_options(options, {"table": {"block_cache": str(cache.capacity_bytes)}})

@@ -63,5 +63,5 @@ def _first_results(trials: Sequence[TrialRecord]) -> dict[Configuration, Result]
 def _best(results: Sequence[Result], objective: Objective) -> float | None:
     values = [result.figure(objective.primary) for result in results]
     known = [value for value in values if not math.isnan(value)]
-    best = max if objective.is_better(objective.primary) > 0 else min
+    best = max if objective.direction(objective.primary) > 0 else min
     return best(known) if known else None

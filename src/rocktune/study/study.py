@@ -183,7 +183,7 @@ class _Study:
         proven = outcome.proven(self._spec, proof, self._options, self._scale)
         verifications = recorded.verifications | {scale: proven}
         largest = min(verifications, key=lambda scale: int(scale.rpartition("/")[2]))
-        found = verifications[largest].said() | self._counted() | {"verifications": verifications}
+        found = verifications[largest].explicit_fields() | self._counted() | {"verifications": verifications}
         result = recorded.model_copy(update=found)
         self._ledger.set_outcome(self._study, result.to_json())
         return result
@@ -226,8 +226,8 @@ class _Study:
         searched = [record for record in self._ledger.trials(self._study) if record.phase == "search"]
         return Outcome(
             version=VERSION,
-            **outcome.conditions(self._spec, self._executor, self._ledger).said(),
-            **proof.said(),
+            **outcome.conditions(self._spec, self._executor, self._ledger).explicit_fields(),
+            **proof.explicit_fields(),
             options_that_matter=changes,
             verifications={} if proof.verified_at_scale is None else {proof.verified_at_scale: proof},
             front=outcome.front_of(picked, objective, self._options),
@@ -328,7 +328,7 @@ class _PrimaryScore:
 
     def __call__(self, window: Measurement) -> float:
         field = self.objective.primary
-        value = self.objective.is_better(field) * window.figures[field]
+        value = self.objective.direction(field) * window.figures[field]
         return -math.inf if math.isnan(value) else value
 
 

@@ -150,7 +150,7 @@ def _mixgraph_flags(workload: WorkloadSpec, reads: float, scans: float) -> Flags
         # A Pareto law without a scale is its location: a fixed size.
         k, sigma, theta = (law.k, law.sigma, law.theta) if law.kind == "pareto" else (1.0, 0.0, law.mean)
         flags |= {f"{prefix}_k": f"{k:g}", f"{prefix}_sigma": f"{sigma:g}", f"{prefix}_theta": f"{theta:g}"}
-    return flags | {"mix_max_value_size": str(value.largest), "mix_max_scan_len": str(scan.largest + 1)}
+    return flags | {"mix_max_value_size": str(value.max_size), "mix_max_scan_len": str(scan.max_size + 1)}
 
 
 def _gaps(workload: WorkloadSpec, benchmark: str, reads: float) -> Iterator[Gap]:

@@ -13,8 +13,8 @@ from rocktune.engine.db_bench.output import has_assertions, rocksdb_version
 from rocktune.engine.options import without_paths
 from rocktune.engine.processes.process_group import Finished, run_command
 from rocktune.errors import UserError
-from rocktune.space import block_cache_in, options_file_text
-from rocktune.space.block_cache import printed_block_cache
+from rocktune.space import options_file_text, parse_block_cache
+from rocktune.space.block_cache import block_cache_from_log
 from rocktune.trial import OptionMaps, Status
 
 _OPEN_TIMEOUT_S = 60.0
@@ -166,13 +166,13 @@ def used_options(store: Path) -> OptionMaps:
         logged = _CACHE.search((store / "LOG").read_text(errors="replace"))
         if logged is not None:
             printed = dict(_CACHE_SETTING.findall(logged[2]))
-            options["table"]["block_cache"] = printed_block_cache(logged[1], printed).text
+            options["table"]["block_cache"] = block_cache_from_log(logged[1], printed).text
     return options
 
 
 def _with_cache_flags(options: OptionMaps) -> tuple[OptionMaps, Flags]:
     """Returns the options for a file, and the flags for a block cache."""
-    cache = block_cache_in(options.get("table", {}).get("block_cache", "0"))
+    cache = parse_block_cache(options.get("table", {}).get("block_cache", "0"))
     if cache.kind == "lru":
         return options, {"cache_size": "0"}
     table = {name: text for name, text in options["table"].items() if name != "block_cache"}
@@ -197,7 +197,7 @@ def _read_options(text: str) -> OptionMaps:
 def _require_read_as_meant(name: str, given: str, used: str) -> None:
     """Refuses what RocksDB's parsers turn into another number, such as -1 into 2^64-1 and 0x10 into 0."""
     if name == "block_cache" and "=" in given:
-        given, used = (str(block_cache_in(text).capacity_bytes) for text in (given, used))
+        given, used = (str(parse_block_cache(text).capacity_bytes) for text in (given, used))
     numeric = _PLAIN_NUMBER.fullmatch(used) is not None
     negated = given.startswith("-") and not used.startswith("-")
     if numeric and (negated or _PLAIN_NUMBER.fullmatch(given) is None):

@@ -22,7 +22,7 @@ def bounds_of(rows: Iterable[Row], objective: Objective) -> Bounds | None:
     known = [row for row in rows if np.isfinite(objective.gains([row])).all()]
     bounds = {}
     for field in objective.fields:
-        values = sorted((row[field] for row in known), key=lambda value: objective.is_better(field) * value)
+        values = sorted((row[field] for row in known), key=lambda value: objective.direction(field) * value)
         if not values or values[0] == values[-1]:
             return None
         bounds[field] = (values[0], values[-1])

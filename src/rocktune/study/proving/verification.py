@@ -76,7 +76,7 @@ def paired_ratio(
     """
     field = field or objective.primary
     figures = [[result.figure(field) for result in runs[side]] for side in (better, than)]
-    above, below = figures if objective.is_better(field) > 0 else reversed(figures)
+    above, below = figures if objective.direction(field) > 0 else reversed(figures)
     return ratio_interval(above, below)
 
 

@@ -11,9 +11,9 @@ from rocktune.space import (
     MemoryShares,
     OptionMaps,
     Space,
-    block_cache_in,
     is_block_cache,
     merged_options,
+    parse_block_cache,
     space_from_document,
 )
 from rocktune.spec_file import Spec, Switch
@@ -143,7 +143,7 @@ def _with_cache(options: OptionMaps, cache: BlockCache) -> OptionMaps:
 
 def _caches(file: OptionsFile) -> dict[str, BlockCache]:
     texts = {name: family["table"].get("block_cache", "") for name, family in file.column_families.items()}
-    return {name: block_cache_in(text) for name, text in texts.items() if is_block_cache(text)}
+    return {name: parse_block_cache(text) for name, text in texts.items() if is_block_cache(text)}
 
 
 def _file_cache(file: OptionsFile, shared: bool) -> BlockCache | None:
@@ -163,7 +163,7 @@ def _file_cache(file: OptionsFile, shared: bool) -> BlockCache | None:
 def _cache_of_search(space: Space, options: OptionMaps) -> BlockCache:
     """Returns the cache with which a configuration takes as much memory as the search gives to its own."""
     if not space.derives_block_cache:
-        return block_cache_in(space.options(space.default())["table"]["block_cache"])
+        return parse_block_cache(space.options(space.default())["table"]["block_cache"])
     shares = space.memory_shares(_without_cache(options))
     left_bytes = space.memory_bytes - shares.total_bytes
     if left_bytes <= 0:

@@ -15,7 +15,7 @@ from rocktune.engine import (
     table_digest,
 )
 from rocktune.errors import UserError, unknown_name
-from rocktune.space import block_cache_in
+from rocktune.space import parse_block_cache
 from rocktune.spec_file import Spec, Switch, is_file_name, read_toml, validated
 from rocktune.study.specs.own_options import AskedMemory
 from rocktune.study.specs.spec import VerificationSettings
@@ -202,7 +202,7 @@ def asked_memory(request: StudyRequest) -> AskedMemory:
     cache = request.block_cache
     return AskedMemory(
         memory_bytes=None if request.memory is None else parse_bytes(request.memory, "memory"),
-        block_cache=None if cache is None else block_cache_in(cache),
+        block_cache=None if cache is None else parse_block_cache(cache),
         shared_cache=bool(request.shared_cache),
     )
 

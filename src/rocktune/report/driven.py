@@ -1,4 +1,4 @@
-"""The report of a driven store: latency and policies, mission by mission, and why they were changed."""
+"""The report of a driven store: latency and policies by mission, and the reasons of policy changes."""
 
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -14,12 +14,12 @@ from rocktune.report.sections import figure_section
 from rocktune.units import format_seconds
 
 _SMOOTHED = 9
-"""Missions, the median of which is drawn over their dots."""
+"""Number of missions in the moving median of latency."""
 _LOGGED = 200
 
 
 def write_driven_report(path: Path, found: Mapping[str, Any]) -> None:
-    """Writes the report of what `rocktune.api.drive` returned. Replaces the file whole."""
+    """Writes the report of a result of `rocktune.api.drive`, replacing the file atomically."""
     write_document(path, render_driven(found))
 
 
@@ -34,14 +34,16 @@ def render_driven(found: Mapping[str, Any]) -> str:
         + _sessions(found["per_session"])
         + figure_section(
             "Latency",
-            f"Mean of each mission, and the median of {_SMOOTHED} missions. Lines are between sessions.",
+            f"Dots: mean of each mission. Line: median of {_SMOOTHED} missions. Dotted lines separate "
+            "sessions.",
             [_latency(found)],
         )
     )
     if any(mission["policy"] for mission in found["missions"]):
         body += figure_section(
             "Policies",
-            "K, the sorted runs that a full level has: 1 makes reads cheap, the size ratio writes.",
+            "K, the number of sorted runs in a full level. 1 makes reads cheap, the size ratio makes "
+            "writes cheap.",
             [_policies(found)],
         )
         body += _decisions(found["missions"])
@@ -49,6 +51,7 @@ def render_driven(found: Mapping[str, Any]) -> str:
 
 
 def _sessions(sessions: Sequence[Mapping[str, Any]]) -> str:
+    """Returns the table of sessions."""
     rows = "".join(
         f"<tr><td>{escape(each['workload'])}</td><td class='number'>{each['missions']}</td>"
         f"<td class='number'>{format_seconds(each['seconds'])}</td>"
@@ -64,9 +67,11 @@ def _sessions(sessions: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _latency(found: Mapping[str, Any]) -> Figure:
+    """Returns the figure of latency by mission."""
     latencies = np.array([mission["latency_us"] for mission in found["missions"]], float)
     numbers = list(range(1, len(latencies) + 1))
     half = _SMOOTHED // 2
+    # A mission without operations has no latency.
     smooth = [float(np.nanmedian(latencies[max(0, at - half) : at + half + 1])) for at in range(len(numbers))]
     dots = {"type": "scatter", "mode": "markers", "marker": {"size": 4, "color": "role:muted"}}
     line = {"type": "scatter", "mode": "lines", "line": {"width": 2, "color": "role:best"}}
@@ -74,10 +79,11 @@ def _latency(found: Mapping[str, Any]) -> Figure:
         dots | {"x": numbers, "y": _rounded(latencies.tolist()), "name": "mission"},
         line | {"x": numbers, "y": _rounded(smooth), "name": "median"},
     ]
-    return {"data": traces, "layout": axes("Mission", "µs an operation") | {"shapes": _borders(found)}}
+    return {"data": traces, "layout": axes("Mission", "µs per operation") | {"shapes": _borders(found)}}
 
 
 def _policies(found: Mapping[str, Any]) -> Figure:
+    """Returns the figure of each level's K by mission."""
     missions = found["missions"]
     levels = max(len(mission["policy"]) for mission in missions)
     traces: list[Figure] = [
@@ -97,6 +103,7 @@ def _policies(found: Mapping[str, Any]) -> Figure:
 
 
 def _borders(found: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Returns vertical lines between sessions."""
     ends = list(accumulate(each["missions"] for each in found["per_session"]))[:-1]
     return [
         {
@@ -108,19 +115,22 @@ def _borders(found: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _decisions(missions: Sequence[Mapping[str, Any]]) -> str:
+    """Returns the table of the last policy changes with their reasons; "" without changes."""
     told = [(number, mission["why"]) for number, mission in enumerate(missions, 1) if mission["why"]]
     if not told:
         return ""
     rows = "".join(
         f"<tr><td class='number'>{number}</td><td>{escape(why)}</td></tr>" for number, why in told[-_LOGGED:]
     )
-    left_out = f"<p>The last {_LOGGED} of {len(told)}.</p>" if len(told) > _LOGGED else ""
+    left_out = f"<p>The last {_LOGGED} of {len(told)} decisions.</p>" if len(told) > _LOGGED else ""
     return (
-        f"<section><h2>What was changed, and why</h2>\n{left_out}<div class='scroll'><table><thead><tr>"
+        "<section><h2>Policy changes and their "
+        f"reasons</h2>\n{left_out}<div class='scroll'><table><thead><tr>"
         f"<th class='number'>After mission</th><th>Why</th></tr></thead><tbody>{rows}</tbody></table></div>"
         "</section>\n"
     )
 
 
 def _rounded(values: Sequence[float]) -> list[float | None]:
+    """Returns values with five digits, None for NaN, which JSON lacks."""
     return [None if value != value else float(f"{value:.5g}") for value in values]

@@ -1,4 +1,4 @@
-"""Where a study's time goes: what is neither measuring nor loading, opening and closing runs apart."""
+"""Where a study's time goes apart from measuring: loading, opening and closing runs, and the rest."""
 
 import tempfile
 import time

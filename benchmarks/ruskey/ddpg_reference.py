@@ -1,7 +1,7 @@
-"""Our DDPG against stable-baselines3's, with the same settings, on a small control problem.
+"""Our DDPG against stable-baselines3's, with equal settings, on a small control problem.
 
-stable-baselines3 lives in an environment of its own, build/sb3, which is made with pip where it is missing,
-or wherever --reference-python points.
+stable-baselines3 is in its own environment, build/sb3, created with pip if missing, or in the one of
+`--reference-python`.
 """
 
 import json

@@ -114,7 +114,7 @@ def _targets(claims: Claims) -> str:
 
 
 def _figures(claims: Claims) -> str:
-    """Returns the figures of a finding, and the targets that fail."""
+    """Returns the figures of a finding's claims as text, with the targets that fail."""
     many = len(claims) > MAX_FIGURES
     if many:
         values = [claim["measured"]["value"] for claim in claims]

@@ -125,7 +125,7 @@ def interleaved(
 
 
 def told(name: str, run: GovernedRun) -> str:
-    """Returns a run as one line of text."""
+    """Returns a way's name and the main figures of its run as one line of text."""
     found = figures_of(run)
     return (
         f"{name}: {found['ingest_mb_s']:.1f} MB/s, {found['random_read_ops_s_after']:.0f} reads/s after, "

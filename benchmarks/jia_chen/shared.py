@@ -107,7 +107,7 @@ def one_run_each(name: str, table: Table) -> Recorded:
 
 
 def interpolated(name: str, table: Table) -> Recorded:
-    """Returns every configuration of a table's space, with a model's figures and the table's noise."""
+    """Returns a table of all configurations of the space: a model's figures with the table's noise added."""
     return interpolated_often(name, table, 1)[0]
 
 

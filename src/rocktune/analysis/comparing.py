@@ -99,7 +99,7 @@ def _objective(compared: ComparedStudy) -> Objective:
 
 
 def _verified(outcome: Outcome | None, objective: Objective, bounds: Bounds | None) -> float:
-    """Returns `ComparedRun.verified` of an outcome."""
+    """Returns the ratio to the baseline, or the hypervolume of a front; NaN without a feasible result."""
     if outcome is None:
         return math.nan
     if objective.seeks_front:

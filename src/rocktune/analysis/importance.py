@@ -165,7 +165,7 @@ def _fanova(rows: Sequence[TableRow], names: Sequence[str], values: Reals, seed:
 
 
 def _distribution(column: Sequence[Value], distributions: Any) -> Any:
-    """Returns Optuna's distribution for a knob's values."""
+    """Returns Optuna's distribution of a knob: categorical, whole-numbered or real, by its values."""
     levels = sorted(set(column), key=lambda value: (isinstance(value, str), value))
     if len(levels) <= MAX_LEVELS or isinstance(levels[0], str):
         return distributions.CategoricalDistribution(levels)

@@ -193,7 +193,7 @@ def converged_at(missions: Sequence[DrivenMission]) -> int | None:
 
 
 def _row(mission: DrivenMission) -> dict[str, Any]:
-    """Returns one mission as JSON."""
+    """Returns the figures of one mission and its decision as JSON."""
     return {
         "session": mission.session,
         "seconds": mission.seconds,

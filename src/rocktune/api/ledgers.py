@@ -10,7 +10,7 @@ from rocktune.study import recorded_spec
 
 
 def _no_progress(_study: str, _done: int, _total: int) -> None:
-    """Ignores progress."""
+    """Ignores the progress; the default of `progress`."""
 
 
 def copy_ledger(

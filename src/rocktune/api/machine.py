@@ -47,7 +47,7 @@ def doctor() -> list[dict[str, Any]]:
 
 
 def _checked(name: str, check: Callable[[], str]) -> dict[str, Any]:
-    """Returns the result of one check."""
+    """Returns a check's name, whether it passed, and what it found or why it failed."""
     try:
         return {"check": name, "ok": True, "detail": check()}
     except UserError as error:

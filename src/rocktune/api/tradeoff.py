@@ -134,7 +134,7 @@ def _request(
     options_file: str | Path | None = None,
     seed: int | None = None,
 ) -> MapRequest:
-    """Returns the request of a map with its defaults."""
+    """Returns the request of a map; see `map_flsm` for the arguments and their defaults."""
     return MapRequest(
         workload=load_workload(workload or "ruskey-balanced"),
         device=load_device(device),

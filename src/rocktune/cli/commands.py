@@ -141,7 +141,7 @@ def export(
         str,
         typer.Option(
             metavar="TARGET",
-            help="Format: options-file, db_bench, cpp, java, kafka-streams, flink, myrocks, tikv, kvrocks,"
+            help="Format: options-file, db_bench, cpp, java, kafka-streams, flink, myrocks, tikv, kvrocks"
             " or cassandra.",
         ),
     ],

@@ -26,7 +26,7 @@ def stderr() -> Console:
 
 
 def _console(stderr: bool) -> Console:
-    """Returns a console on one of the two streams."""
+    """Returns a console on standard error if `stderr`, else on standard output."""
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() else _WIDTH_WITHOUT_TERMINAL
     # Paths and figures must appear as they are: highlighting or emoji codes would change them.

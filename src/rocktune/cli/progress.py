@@ -33,7 +33,7 @@ class _ClockColumn(ProgressColumn):
     """A column with the elapsed time and, if the total is known, the time left."""
 
     def render(self, task: Task) -> Text:
-        """Returns the text of the column."""
+        """Returns the elapsed time and, if the total is known, the time left."""
         elapsed = task.elapsed or 0.0
         text = format_seconds(max(1.0, elapsed))
         if task.total is not None:

@@ -119,7 +119,7 @@ def print_outcome(console: Console, outcome: Outcome) -> None:
     named = (
         ("OPTIONS file", outcome.options_file),
         ("Report", outcome.report),
-        ("Again with", outcome.command),
+        ("Repeat with", outcome.command),
     )
     for label, text in named:
         if text:

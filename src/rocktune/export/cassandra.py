@@ -77,7 +77,11 @@ def false_positive_chance(bits_per_key: float) -> float:
 
 
 def _filter_policy(text: str) -> Settings:
-    """Returns the filter setting of a table."""
+    """Returns the table's bloom_filter_fp_chance.
+
+    Raises:
+        NotExpressibleError: the filter is no Bloom filter, or has more bits than Cassandra accepts.
+    """
     kind, bits = filter_in(text)
     if kind == "ribbon":
         raise NotExpressibleError("Cassandra has only Bloom filters")
@@ -88,7 +92,11 @@ def _filter_policy(text: str) -> Settings:
 
 
 def _chunk_length(text: str) -> Settings:
-    """Returns the compression chunk's length for a block size."""
+    """Returns Cassandra's compression chunk length for RocksDB's block size.
+
+    Raises:
+        NotExpressibleError: the size is not a power of two from 1 KiB to 1 MiB.
+    """
     kibibytes = whole_in(text) / 1024
     if not 1 <= kibibytes <= _MAX_CHUNK_KIB or not math.log2(kibibytes).is_integer():
         raise NotExpressibleError("chunk_length_in_kb must be a power of two")

@@ -35,19 +35,23 @@ def _long(text: str) -> str:
 
 
 def _writer(kind: str) -> Writer:
-    """Returns the writer of a C++ type."""
+    """Returns the writer that turns an option's text into a C++ expression of a type of `TYPES`."""
     if kind in ENUMERATIONS:
         return choice({name: f"rocksdb::{name}" for name in ENUMERATIONS[kind]})
     return {"int": whole(-INT_MAX, INT_MAX), "long": _long, "double": decimal, "boolean": switch()}[kind]
 
 
 def _block_cache(text: str) -> Settings:
-    """Returns the expression that makes the block cache."""
+    """Returns the C++ expression that makes a block cache of the option's capacity."""
     return {"block_cache": f"rocksdb::NewLRUCache({whole(0, LONG_MAX)(text)})"}
 
 
 def _filter_policy(text: str) -> Settings:
-    """Returns the expression that makes the filter policy."""
+    """Returns the C++ expression that makes a Bloom filter policy, or none.
+
+    Raises:
+        NotExpressibleError: it is a Ribbon filter, whose second parameter only RocksDB's parser reads.
+    """
     kind, bits = filter_in(text)
     if kind == "none":
         return {"filter_policy": "nullptr"}
@@ -102,7 +106,7 @@ def _statements(found: Found, section: str) -> list[str]:
 
 
 def _write(found: Found) -> str:
-    """Returns the text of the export."""
+    """Returns the C++ header."""
     statements = {section: _statements(found, section) for section in SECTIONS}
     notes = ["Each call makes its own block cache; to share one among stores, copy the table factory"]
     lines = [

@@ -68,7 +68,7 @@ def _command(flags: Mapping[str, str]) -> str:
 
 
 def _write(found: Found) -> str:
-    """Returns the text of the export."""
+    """Returns the shell script."""
     header = "\n".join(commented(found.comment, "#"))
     seed = int(found.study.spec["seed"])
     return db_bench_script(found.options, found.rocksdb_version, found.workload, seed, header)

@@ -22,7 +22,11 @@ _MAX_DURATION_S = 1 << 40
 
 
 def _size(text: str) -> str:
-    """Returns a size as Flink writes it."""
+    """Returns a size in bytes as Flink writes it, such as "64 mb".
+
+    Raises:
+        NotExpressibleError: the size is 0.
+    """
     if whole_in(text) == 0:
         raise NotExpressibleError("Flink needs a value above 0")
     return size(_SIZE_UNITS)(text)
@@ -34,12 +38,16 @@ def _compression_per_level(text: str) -> str:
 
 
 def _seconds(text: str) -> str:
-    """Returns a duration as Flink writes it."""
+    """Returns a duration in seconds as Flink writes it, such as "30 s"."""
     return whole(0, _MAX_DURATION_S)(text) + " s"
 
 
 def _filter_policy(text: str) -> Settings:
-    """Returns the filter settings."""
+    """Returns the keys that switch Bloom filters on, with their bits per key, or off.
+
+    Raises:
+        NotExpressibleError: it is a Ribbon filter.
+    """
     kind, bits = filter_in(text)
     if kind == "ribbon":
         raise NotExpressibleError("Flink has only Bloom filters")
@@ -102,7 +110,7 @@ def _memory_notes(options: Settings) -> list[str]:
 
 
 def _write(found: Found) -> str:
-    """Returns the text of the export."""
+    """Returns the keys of config.yaml."""
     jobs, thread_notes = with_background_jobs(found.options)
     options = flat(jobs)
     # RocksDB writes an empty list for "one compression for all", which is no value in Flink.

@@ -47,7 +47,7 @@ class JavaSource:
 
 
 def setter(name: str) -> str:
-    """Returns the name of an option's setter."""
+    """Returns the name of an option's setter in rocksdbjni."""
     words = "".join(word[:1].upper() + word[1:] for word in name.split("_"))
     return _OTHER_SETTERS.get(name, f"set{words}")
 
@@ -63,19 +63,23 @@ def _long(text: str) -> str:
 
 
 def _writer(kind: str) -> Writer:
-    """Returns the writer of a Java type."""
+    """Returns the writer that turns an option's text into a Java expression of a type of `TYPES`."""
     if kind in ENUMERATIONS:
         return choice({name: f"{kind}.{java}" for name, java in ENUMERATIONS[kind].items()})
     return {"int": whole(-INT_MAX, INT_MAX), "long": _long, "double": _decimal, "boolean": switch()}[kind]
 
 
 def _block_cache(text: str) -> Settings:
-    """Returns the field that holds the block cache."""
+    """Returns the Java field of a block cache with the option's capacity, and its initial value."""
     return {"Cache cache": f"new LRUCache({_long(text)})"}
 
 
 def _filter_policy(text: str) -> Settings:
-    """Returns the field that holds the filter."""
+    """Returns the Java field of a Bloom filter, and its initial value; "null" for none.
+
+    Raises:
+        NotExpressibleError: it is a Ribbon filter.
+    """
     kind, bits = filter_in(text)
     if kind == "ribbon":
         raise NotExpressibleError("rocksdbjni has only Bloom filters")
@@ -123,7 +127,7 @@ def _escaped(letter: str) -> str:
 
 
 def _write(found: Found) -> str:
-    """Returns the text of the export."""
+    """Returns the source of the Java class."""
     source = java_source(found.options)
     notes = [
         "RocktuneOptions owns the objects that the options refer to; close it after the store",

@@ -39,7 +39,7 @@ _IGNORED = {
 
 
 def _write(found: Found) -> str:
-    """Returns the text of the export."""
+    """Returns the source of the Java class."""
     options, thread_notes = with_background_jobs(merged_options(_ROCKSDB_DEFAULTS, found.options))
     taken = {
         section: {name: text for name, text in texts.items() if name not in _IGNORED}

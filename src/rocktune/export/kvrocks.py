@@ -100,7 +100,7 @@ _NOTES = (
 
 
 def _write(found: Found) -> str:
-    """Returns the text of the export.
+    """Returns the lines of kvrocks.conf.
 
     Raises:
         UserError: the configuration does not use leveled compaction.

@@ -67,7 +67,11 @@ _VARIABLES: dict[str, Rule] = {
 
 
 def _filter_policy(text: str) -> Settings:
-    """Returns the filter setting of a column family."""
+    """Returns the filter policy in RocksDB's own notation, "nullptr" for none.
+
+    Raises:
+        NotExpressibleError: it is neither a Bloom nor a Ribbon filter.
+    """
     return {"filter_policy": "nullptr" if filter_in(text).kind == "none" else text}
 
 
@@ -126,7 +130,7 @@ def _threads(found: Found) -> Settings:
 
 
 def _write(found: Found) -> str:
-    """Returns the text of the export."""
+    """Returns the [mysqld] section of my.cnf."""
     jobs, thread_notes = with_background_jobs(found.options)
     options = flat(jobs)
     done = translated(options, {**_VARIABLES, **_FAMILY, **_TABLE})

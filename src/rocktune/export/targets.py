@@ -140,17 +140,17 @@ def _point(study: StudyRecord, outcome: Outcome, point: int) -> tuple[OptionMaps
 
 
 def _measured_with(study: StudyRecord) -> str:
-    """Returns the line about the engine."""
+    """Returns the comment line that names the engine and says that values are full size."""
     return f"Measured with {study.engine_version}; the values here are for full size"
 
 
 def _where(scale: str | None) -> str:
-    """Returns a scale in words."""
+    """Returns a scale in words: "at full size", "on a 1/64 model"."""
     return "at full size" if scale == "1" else f"on a {scale} model"
 
 
 def _proof(outcome: Outcome) -> str:
-    """Returns the ratio and its interval in words."""
+    """Returns the ratio with its 95% interval and its scale in words."""
     value, low, high = outcome.ratio.value, outcome.ratio.low, outcome.ratio.high
     if value is None:
         return "not measured"

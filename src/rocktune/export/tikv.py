@@ -46,7 +46,11 @@ def _kebab(*names: str, writer: Writer) -> dict[str, Rule]:
 
 
 def _filter_policy(text: str) -> Settings:
-    """Returns the filter settings of a column family."""
+    """Returns the keys that switch Bloom filters on, with their bits per key, or off.
+
+    Raises:
+        NotExpressibleError: it is a Ribbon filter, or its bits per key are not a whole number.
+    """
     kind, bits = filter_in(text)
     if kind == "ribbon":
         raise NotExpressibleError("TiKV needs format-version 5 and ribbon-filter-above-level for it")
@@ -182,7 +186,7 @@ def _notes(found: Found, family: Settings) -> list[str]:
 
 
 def _write(found: Found) -> str:
-    """Returns the text of the export."""
+    """Returns the tables of tikv.toml."""
     options = flat(with_background_jobs(found.options)[0])
     threads = background_threads(found.options)
     if threads is not None:

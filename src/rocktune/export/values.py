@@ -55,7 +55,7 @@ def _within(value: int, low: int, high: int) -> int:
 
 
 def whole(low: int = -INT_MAX, high: int = INT_MAX) -> Writer:
-    """Returns a writer of whole numbers within bounds."""
+    """Returns a writer of whole numbers that raises NotExpressibleError outside its bounds."""
     return lambda text: str(_within(whole_in(text), low, high))
 
 
@@ -66,7 +66,7 @@ def decimal(text: str) -> str:
 
 
 def switch(true: str = "true", false: str = "false") -> Writer:
-    """Returns a writer of switches."""
+    """Returns a writer of switches with the other system's words for true and false."""
     # OPTIONS files have both notations of switches.
     return choice({"true": true, "1": true, "false": false, "0": false})
 

@@ -20,6 +20,7 @@ from rocktune.online.flsm.store import FlsmStore
 from rocktune.trial import OptionMaps
 
 MODEL_NAME = "lerp.npz"
+# Missions between saves: a crash loses at most what was learned in these.
 _KEEP_EVERY = 100
 _logger = logging.getLogger("rocktune.adaptive")
 
@@ -146,6 +147,7 @@ class AdaptiveStore(FlsmStore):
     def _decide(self, document_text: str) -> list[tuple[int, int]]:
         """Returns level and K of each policy to change. Called on the pilot's thread after each mission."""
         self._missions += 1
+        # The pilot keeps calling; its missions are still counted.
         if self._controller is None:
             return []
         document = json.loads(document_text)

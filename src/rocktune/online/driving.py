@@ -149,6 +149,8 @@ class _Steered:
             decision = self._controller.decide(mission)
         took_ms = (time.perf_counter() - begun) * 1e3
         for level, policy in decision.policies.items():
+            # A flexible change moves no data at once, so a mission never pays for a decision (RusKey, section
+            # 4.2).
             self._run.set_policy(level, policy, "flexible")
         return DrivenMission(
             session=session,
@@ -162,7 +164,7 @@ class _Steered:
         )
 
     def _mission_of(self, window: Measurement, busy_s: float) -> Mission:
-        """Returns the FLSM statistics of one window; the store counts from its opening."""
+        """Returns the statistics of one mission: the store's counters minus those of the mission before."""
         shaped = window.raw["flsm"]
         statistics = flsm_statistics_of(shaped["statistics"])
         # The store's counters start at 0 when it is opened, which is once for each session.

@@ -42,6 +42,7 @@ def figures_of(run: GovernedRun) -> dict[str, Any]:
         "seed": load.seed,
         "seconds": load.until_s,
         "writes_accepted": whole.operations(WRITE_KINDS) * scale,
+        # Rates are not multiplied by S: the model has 1/S of the bytes in 1/S of the time.
         "ingest_mb_s": whole.raw["user_bytes_written"] / whole.seconds / _MB,
         **_read_figures(run.reads),
         "write_latency_us_p999": whole.figures["write_latency_us_p999"] * scale,
@@ -80,6 +81,7 @@ def _series(run: GovernedRun) -> dict[str, list[Any]]:
 
     def limit_mb_s(window: Measurement) -> float | None:
         bytes_per_s = governor(window, "compaction_bytes_per_s")
+        # The governor reports no limit as 0.
         return bytes_per_s / _MB if bytes_per_s else None
 
     return {

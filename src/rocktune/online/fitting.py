@@ -55,6 +55,7 @@ def fitted_costs(drives: Sequence[Sequence[Mission]], *, absent: bool = False) -
 
 def _noise(drives: Sequence[Sequence[Mission]], costs: np.ndarray, absent: bool) -> float:
     """Returns the standard deviation of the logarithm of measured over fitted time, of one mission."""
+    # Relative to the fit, so that missions with different operations can be compared.
     shares = [[each.busy_s / (_counts(each, absent) @ costs) for each in missions] for missions in drives]
     # Differences between neighbours leave out slow drifts, such as a level that fills up; two independent
     # errors make one difference, hence the square root of 2.
@@ -66,6 +67,7 @@ def _counts(mission: Mission, absent: bool) -> np.ndarray:
     """Returns the factors of the costs in a mission, in the order of `StoreCosts` without the noise."""
     held = np.array([level.filled * mission.size_ratio**place for place, level in enumerate(mission.levels)])
     above = np.concatenate([[0.0], np.cumsum(held)[:-1]]) / max(1e-12, held.sum())
+    # Lookups of present keys stop at the level that has them: uniform keys are spread like the bytes.
     reached = np.ones(len(held)) if absent else 1.0 - above
     probes = mission.lookups * float(reached @ [level.runs for level in mission.levels])
     passed = sum(level.passed for level in mission.levels)

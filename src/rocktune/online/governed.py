@@ -142,6 +142,7 @@ def mode_options(mode: str, governor: Mapping[str, str]) -> OptionMaps:
         if name not in known:
             raise unknown_name("governor setting", name, known)
         value = known[name].parse(text)
+        # Here and not in the worker, so that a slip is found before minutes of loading.
         known[name].check(value)
         settings[name] = known[name].text(value)
     return {"governor": settings}
@@ -211,6 +212,7 @@ def _reading(load: GovernedLoad) -> GovernedLoad:
             "name": f"{load.workload.name}, read",
             "threads": 1,
             "sessions": (SessionSpec(mix=MixSpec(get=1.0)),),
+            # The store already has its data: the load left it there.
             "preload": PreloadSpec(),
         }
     )

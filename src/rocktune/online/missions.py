@@ -68,6 +68,7 @@ def run_missions(
     # A scale above the number of operations would give missions without any, whose figures are undefined.
     operations = max(1, load.operations // load.scale)
     done: list[Measurement] = []
+    # Closing ends the worker process even if the control raises.
     with closing(engine.open(experiment, Configuration({}), load.seed, progress)) as run:
         while len(done) < load.missions:
             if control is not None:

@@ -114,6 +114,7 @@ class ModelledStore:
         lookups = round(operations * read_share)
         writes = operations - lookups
         before = np.array(self._tree.level_bytes, float)
+        # By level, added up over the parts.
         passed, false_positive_read_s, read_s = (np.zeros(len(before)) for _ in range(3))
         for _ in range(_PARTS):
             self._tree.write(writes * self._entry_bytes // _PARTS)
@@ -150,6 +151,7 @@ class ModelledStore:
         numbers = range(1, len(shape.levels) + 1)
         held = np.array([shape.held_bytes_of(number) for number in numbers], float)
         runs = np.array([shape.runs_of(number) for number in numbers], float)
+        # The shape has only the levels that exist so far; the rates are for all that may come.
         held, runs = (np.pad(values, (0, len(self._rates) - len(values))) for values in (held, runs))
         # A lookup of a present key ends at the level that has it; a lookup of an absent key asks every run.
         here = np.zeros(len(held)) if self._absent else held / max(1.0, held.sum())

@@ -21,6 +21,7 @@ def plain_experiment(
         options: RocksDB options by section, at full size.
         base_seed: seed of the preloaded data, see `Experiment`.
     """
+    # RocksDB's own defaults stand in for options that are not given.
     names = ("write_buffer_size", "max_write_buffer_number", "block_cache")
     buffer_bytes, buffers, cache_bytes = (
         int(value) for value in knob_values(options, (CATALOGUE[name] for name in names)).values()

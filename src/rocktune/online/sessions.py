@@ -43,6 +43,7 @@ class SessionsSpec(Spec):
         """
         found = [load_workload(session.workload) for session in self.sessions]
         for number, workload in enumerate(found, 1):
+            # The store is loaded once, by the first session; others must find the same keys in it.
             for field in ("keys", "key_bytes"):
                 own, first = getattr(workload, field), getattr(found[0], field)
                 if own != first:
@@ -79,6 +80,7 @@ def load_sessions(name: str) -> SessionsSpec:
         return SESSIONS[name]
     try:
         load_workload(name)
+    # The message names the presets of sessions, since a file or preset was probably meant.
     except UserError:
         raise unknown_name("sessions", name, SESSIONS) from None
     return SessionsSpec(name=name, sessions=(DrivenSession(workload=name, missions=400),))

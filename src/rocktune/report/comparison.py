@@ -81,7 +81,7 @@ def _header(name: str, runs: Sequence[ComparedRun], found: Mapping[str, Any]) ->
 
 
 def _ranks(found: Mapping[str, Any], what: str) -> str:
-    """Returns the table of tuners by average rank."""
+    """Returns the HTML section with the table of tuners by average rank."""
     rows = "".join(
         f"<tr><td>{escape(tuner)}</td>{_number(summary['average_rank'])}{_spread(summary['verified'])}"
         f'<td class="number">{summary["near_best_share"]:.0%}</td>'
@@ -100,23 +100,23 @@ def _ranks(found: Mapping[str, Any], what: str) -> str:
 
 
 def _number(value: float | None) -> str:
-    """Returns a cell with a number."""
+    """Returns an HTML cell with a number."""
     return f'<td class="number">{findings.format_number(value)}</td>'
 
 
 def _spread(spread: Mapping[str, float | None]) -> str:
-    """Returns two cells: the median, and the range."""
+    """Returns two HTML cells: the median, and the range."""
     ends = f"{findings.format_number(spread['low'])} to {findings.format_number(spread['high'])}"
     return f'{_number(spread["median"])}<td class="number">{ends}</td>'
 
 
 def _seconds(value: float | None) -> str:
-    """Returns a cell with a duration, "never" for None."""
+    """Returns an HTML cell with a duration, "never" for None."""
     return f'<td class="number">{"never" if value is None else format_seconds(value)}</td>'
 
 
 def _search(setting: str, runs: Sequence[ComparedRun], what: str) -> str:
-    """Returns the section of the searches on one setting."""
+    """Returns the HTML section on the searches on one setting."""
     return figure_section(
         f"Search on {setting}",
         "The best so far over the time spent measuring: median over seeds, with the range between the "
@@ -227,7 +227,7 @@ def _pairs(found: Mapping[str, Any]) -> str:
 
 
 def _studies(found: Mapping[str, Any]) -> str:
-    """Returns the folded table of all studies."""
+    """Returns the HTML section with the folded table of all studies."""
     rows = "".join(
         f"<tr><td><code>{escape(run['study'])}</code></td><td>{escape(run['setting'])}</td>"
         f'<td>{escape(run["tuner"])}</td><td class="number">{run["seed"]}</td>{_number(run["verified"])}'

@@ -24,7 +24,7 @@ def write_driven_report(path: Path, found: Mapping[str, Any]) -> None:
 
 
 def render_driven(found: Mapping[str, Any]) -> str:
-    """Returns the report as HTML."""
+    """Returns the report of a result of `rocktune.api.drive` as HTML."""
     scale = "" if found["scale"] == "1" else f", on a {found['scale']} model"
     kicker = f"{found['sessions']} on {found['device']}{scale} · {found['engine']}"
     took = format_seconds(found["seconds"])
@@ -51,7 +51,7 @@ def render_driven(found: Mapping[str, Any]) -> str:
 
 
 def _sessions(sessions: Sequence[Mapping[str, Any]]) -> str:
-    """Returns the table of sessions."""
+    """Returns the HTML section with the table of sessions."""
     rows = "".join(
         f"<tr><td>{escape(each['workload'])}</td><td class='number'>{each['missions']}</td>"
         f"<td class='number'>{format_seconds(each['seconds'])}</td>"
@@ -103,7 +103,7 @@ def _policies(found: Mapping[str, Any]) -> Figure:
 
 
 def _borders(found: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Returns vertical lines between sessions."""
+    """Returns a dotted vertical line after the last mission of each session, as Plotly shapes."""
     ends = list(accumulate(each["missions"] for each in found["per_session"]))[:-1]
     return [
         {

@@ -198,7 +198,7 @@ def _series(runs: Sequence[Measurement]) -> tuple[list[float], list[float]]:
 def _series_trace(
     points: tuple[list[float], list[float]], name: str, role: str, dash: str, width: float
 ) -> dict[str, Any]:
-    """Returns a line of throughput over age."""
+    """Returns a Plotly line of throughput over age."""
     return {
         "type": "scatter",
         "mode": "lines",
@@ -319,12 +319,12 @@ def arms_map(arms: Sequence[Mapping[str, Any]], outcome: Outcome) -> Figure | No
 
 
 def _bucket_label(buckets: tuple[int, ...]) -> str:
-    """Returns the label of one row or column of the map."""
+    """Returns the buckets of one row or column of the map as a label."""
     return " · ".join(map(str, buckets))
 
 
 def _arm_title(features: Sequence[str]) -> str:
-    """Returns the title of an axis of the map."""
+    """Returns the title of an axis of the map, which names its features."""
     return "<br>× ".join(html.escape(f"bucket of {name.replace('_', ' ')}") for name in features)
 
 
@@ -335,5 +335,5 @@ def field_title(field: str) -> str:
 
 
 def axes(x_title: str, y_title: str) -> Figure:
-    """Returns a layout of two axes with titles."""
+    """Returns a Plotly layout of two axes with titles."""
     return {"xaxis": {"title": {"text": x_title}}, "yaxis": {"title": {"text": y_title}}}

@@ -226,7 +226,7 @@ def verdict(outcome: Outcome) -> str:
 
 
 def _missed(outcome: Outcome, nearest: FrontPoint) -> str:
-    """Returns the verdict without a feasible configuration, with the figures of the nearest one."""
+    """Returns the verdict if no configuration keeps the constraints, with the nearest one's figures."""
     fields = {text.replace(">=", "<=").partition("<=")[0] for text in outcome.constraints}
     figures = ", ".join(
         f"{field_label(field)} {format_field(field, nearest.figures.get(field))} {field_unit(field)}"
@@ -250,8 +250,8 @@ def advice(outcome: Outcome) -> list[str]:
     if scale != "1":
         lines.append(
             f"The ratio was proven {scale_phrase(outcome)} of the workload: sizes and keys were divided by "
-            f"S, the device was not. Prove it at full size with `rocktune verify {outcome.study} --scale "
-            "1`. The exported files always hold the full-size values."
+            f"{_divisor(scale or outcome.search_scale)}, the device was not. Prove it at full size with "
+            f"`rocktune verify {outcome.study} --scale 1`. Exported files always hold the full-size values."
         )
     busy_share = outcome.device_busy_share
     if busy_share is not None and busy_share < _IDLE_BELOW and _divisor(scale) > _TRUSTED_DIVISOR:

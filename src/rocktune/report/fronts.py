@@ -96,7 +96,7 @@ def growth_of_front(outcome: Outcome) -> Figure | None:
 
 
 def _points(points: Sequence[tuple[Any, Any]], name: str, role: str, symbol: str) -> dict[str, Any]:
-    """Returns markers at the known points."""
+    """Returns Plotly markers at the points whose coordinates are both known."""
     known = [(x, y) for x, y in points if x is not None and y is not None and x == x and y == y]
     return {
         "type": "scatter",
@@ -128,7 +128,7 @@ def _table(outcome: Outcome) -> str:
 
 
 def _row(number: int, point: FrontPoint, fields: Sequence[str], baseline: Mapping[str, Any]) -> str:
-    """Returns the table row of one point."""
+    """Returns the HTML row of one point of the front."""
     cells = "".join(
         f'<td class="number">{findings.format_field(field, point.figures.get(field))}</td>'
         for field in fields

@@ -50,7 +50,7 @@ def governed_value(name: str, value: float | None) -> str:
 
 
 def render_governed(found: Mapping[str, Any]) -> str:
-    """Returns the report as HTML."""
+    """Returns the report of a result of `rocktune.online.figures_of` as HTML."""
     series = found["series"]
     scale = "" if found["scale"] == "1" else f", on a {found['scale']} model, in full-size units"
     what = (
@@ -83,7 +83,7 @@ def render_governed(found: Mapping[str, Any]) -> str:
 
 
 def _table(found: Mapping[str, Any]) -> str:
-    """Returns the table of figures."""
+    """Returns the HTML section with the figures and the governor's settings."""
     rows = "".join(
         f'<tr><td>{escape(label)}</td><td class="number">{governed_value(name, found[name])}</td></tr>'
         for name, label in GOVERNED_LABELS.items()
@@ -141,7 +141,7 @@ def _line(series: Mapping[str, Sequence[Any]], name: str, title: str, log: bool 
 
 
 def _trace(series: Mapping[str, Sequence[Any]], name: str, style: dict[str, Any]) -> Figure:
-    """Returns a line of one series in a given style."""
+    """Returns a Plotly line of one series; `style` overrides its properties."""
     values = [None if value is None or value != value else float(f"{value:.6g}") for value in series[name]]
     times_s = [float(f"{second:.6g}") for second in series["time_s"]]
     return {"type": "scatter", "mode": "lines", "x": times_s, "y": values} | style

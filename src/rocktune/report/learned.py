@@ -23,7 +23,7 @@ def section(outcome: Outcome) -> str:
 
 
 def _model(model: LearnedModel, number: int, of: int) -> str:
-    """Returns the tables of one model."""
+    """Returns the HTML tables of one model: length scales by knob, and correlations between tasks."""
     labels = [escape(findings.field_label(task)) for task in model.tasks]
     title = f"<h3>Cluster {number}: {', '.join(labels)}</h3>\n" if of > 1 else ""
     scales = sorted(model.length_scales.items(), key=lambda item: item[1])

@@ -41,7 +41,7 @@ def memory_rows(outcome: Outcome) -> list[tuple[str, list[str]]]:
 
 
 def _limit(memory: Memory | None, name: str) -> str:
-    """Returns one limit of a configuration as text."""
+    """Returns one limit of a configuration as text; `name` is a key of `_LIMITS`."""
     if memory is None:
         return "RocksDB's own" if name == "block_cache" else findings.UNKNOWN
     if name != "block_cache":
@@ -81,7 +81,7 @@ def memory_section(outcome: Outcome) -> str:
 
 
 def _body(rows: Sequence[tuple[str, Sequence[str]]]) -> str:
-    """Returns the rows of the table."""
+    """Returns the HTML rows of a table, each with a label and its texts."""
     return "".join(
         f"<tr><td>{escape(label)}</td>"
         + "".join(f'<td class="number">{escape(text)}</td>' for text in texts)

@@ -97,7 +97,7 @@ def facts(study: StudyRecord, outcome: Outcome) -> list[tuple[str, str]]:
     )
     rows = [
         ("Study", study.name),
-        ("Begun", study.created_at.strftime("%Y-%m-%d %H:%M UTC")),
+        ("Started", study.created_at.strftime("%Y-%m-%d %H:%M UTC")),
         ("Host", study.host),
         ("Engine", outcome.engine),
         ("Workload", named(spec.get("workload", outcome.workload))),

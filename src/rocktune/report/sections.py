@@ -134,7 +134,7 @@ def options(outcome: Outcome) -> str:
 
 
 def _option_row(change: OptionEffect, ends: tuple[float, float]) -> str:
-    """Returns the table row of one changed option."""
+    """Returns the HTML row of one changed option."""
     name, ratio, matters = change.option, change.effect_ratio, change.matters
     values = (escape(findings.format_option(name, value)) for value in (change.before, change.after))
     effect = "–"
@@ -176,7 +176,7 @@ def comparison(outcome: Outcome, runs: Mapping[str, Sequence[Measurement]]) -> s
 
 
 def _field_head(field: str) -> str:
-    """Returns the head cell of a figure with its unit."""
+    """Returns the HTML cell at the head of a row: a figure's name and unit."""
     label, unit = findings.field_label(field), findings.field_unit(field)
     named_unit = "" if unit in ("bytes", "share") else f'<span class="interval">{escape(unit)}</span>'
     return f"<td>{escape(label[:1].upper() + label[1:])}{named_unit}</td>"
@@ -231,7 +231,7 @@ def figure_section(
 
 
 def _plot(identifier: str, specification: figures.Figure, short: bool) -> str:
-    """Returns the place of a figure and its data."""
+    """Returns the HTML element that a figure is drawn in, followed by its data as JSON."""
     # "<" is escaped, because "</script>" in a label would end the script element.
     # NaN would make the JSON unreadable for browsers; figures hold None instead.
     data = json.dumps(specification, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
@@ -257,7 +257,7 @@ def trials(outcome: Outcome, records: Sequence[TrialRecord]) -> str:
 
 
 def _phase_block(outcome: Outcome, phase: str, records: Sequence[TrialRecord]) -> str:
-    """Returns the folded table of one phase's trials."""
+    """Returns the folded HTML table of one phase's trials."""
     baseline = outcome.baseline.configuration
     fields = ("throughput_ops_s", "read_latency_us_p99", "write_amplification")
     rows = "".join(_trial_row(record, baseline, fields) for record in records)
@@ -275,7 +275,7 @@ def _phase_block(outcome: Outcome, phase: str, records: Sequence[TrialRecord]) -
 
 
 def _trial_row(record: TrialRecord, baseline: Mapping[str, Any], fields: Sequence[str]) -> str:
-    """Returns the table row of one trial."""
+    """Returns the HTML row of one trial."""
     known = record.measurement.figures if record.measurement else {}
     cells = "".join(f'<td class="number">{findings.format_number(known.get(field))}</td>' for field in fields)
     status = escape(str(record.status).replace("_", " "))

@@ -19,7 +19,7 @@ def write_tradeoff_report(path: Path, found: Mapping[str, Any]) -> None:
 
 
 def render_tradeoff(found: Mapping[str, Any]) -> str:
-    """Returns the report as HTML."""
+    """Returns the report of a result of `rocktune.api.map_flsm` as HTML."""
     settings = _settings(found["summary"])
     scale = "" if found["scale"] == "1" else f", on a {found['scale']} model"
     keys = "absent" if found["absent"] else "present"
@@ -104,7 +104,7 @@ def _lines(
 
 
 def _table(summary: Sequence[Mapping[str, Any]]) -> str:
-    """Returns the table of all points."""
+    """Returns the HTML section with the table of all points."""
     heads = ("lookups", "shape", "filters", "bits", "operations/s", "lowest", "highest", "read p99 (µs)",
              "write p99 (µs)", "write amplification", "stalled", "compaction's share of the I/O")  # fmt: skip
     head = "".join(f"<th>{escape(name)}</th>" for name in heads)
@@ -116,7 +116,7 @@ def _table(summary: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _cells(row: Mapping[str, Any]) -> list[str]:
-    """Returns the cells of one point."""
+    """Returns the HTML cells of one point."""
 
     def number(name: str, style: str = ",.0f") -> str:
         value = row[name]

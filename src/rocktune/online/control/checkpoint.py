@@ -34,6 +34,7 @@ def keep(lerp: Lerp, path: Path) -> None:
         # mypy takes the arrays for savez's other parameter.
         np.savez(file, **arrays)  # type: ignore[arg-type]
         file.flush()
+        # Without it a power loss could leave the renamed file empty.
         os.fsync(file.fileno())
     unfinished.replace(path)
 

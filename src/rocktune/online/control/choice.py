@@ -69,9 +69,11 @@ def parse_controller(text: str, size_ratio: int) -> ChosenController:
         (policy,) = _numbers(text, numbers, 1, "a policy, for example static:5")
         if policy != int(policy) or not 1 <= policy <= size_ratio:
             raise UserError(f"controller: '{text}' needs a K from 1 to the size ratio, {size_ratio}")
+        # One K stands for all levels.
         return ChosenController(kind, [int(policy)])
     if numbers:
         raise UserError(f"controller: '{kind}' takes no numbers; write only '{kind}'")
+    # RusKey starts from leveling, K = 1 (section 7).
     return ChosenController(kind, [1] if kind == "lerp" else kind)
 
 

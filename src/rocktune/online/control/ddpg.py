@@ -135,6 +135,7 @@ class DdpgAgent:
         # torch.set_num_threads would change the whole process; this limit holds for the calling thread.
         with self._pools.limit(limits=1, user_api="openmp"):
             for _ in range(steps):
+                # One batch for both networks, as in algorithm 1.
                 batch = self.replay.sample(self._settings.batch, self._rng)
                 self._learn_critic(batch)
                 self._learn_actor(batch["state"])
@@ -154,6 +155,7 @@ class DdpgAgent:
         """Makes one step of the actor towards actions that the critic values more."""
         before_tanh = self._actor(state)
         paid = self._critic(torch.cat([state, before_tanh.tanh()], 1))
+        # The critic's estimate is maximised, hence its negative sign in the loss.
         loss = self._settings.saturation * before_tanh.square().mean() - paid.mean()
         self._descend(self._actor_adam, loss)
 
@@ -199,6 +201,7 @@ class DdpgAgent:
         held = min(count, self._settings.capacity)
         for name, column in self.replay.columns.items():
             given = arrays.get(f"replay.{name}")
+            # The shape depends on how full the buffer was.
             if given is None or given.shape != (held, column.shape[1]) or not np.isfinite(given).all():
                 raise ValueError(f"replay.{name} is missing, of another shape, or not finite")
         # All checks come before this line, so that a refused file changes nothing.

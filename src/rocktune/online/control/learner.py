@@ -128,7 +128,7 @@ class Pursuit:
         )
 
     def pass_again(self, passes: int) -> None:
-        """Starts `passes` new passes over all K."""
+        """Starts `passes` new passes over all K and forgets the actor's last policies."""
         self.passes_left, self.direction, self.swept, self.steps = passes, 1, 0, 0
         self.wanted.clear()
 
@@ -306,6 +306,7 @@ class LevelLearner:
         # makes its standard deviation equal `deviation`. Correlated noise wanders over more K than
         # independent steps.
         at.noise += -0.15 * at.noise + 0.53 * deviation * float(self._rng.normal())
+        # Our own noise instead of the agent's, which is independent from step to step.
         action = float(self.agent.act(state)[0]) + at.noise
         return int(action > _STEP_THRESHOLD) - int(action < -_STEP_THRESHOLD)
 

@@ -162,7 +162,10 @@ class Lerp:
 
     def _learned(self, mission: Mission, workload: _Workload, why: str) -> Decision:
         """Returns the decision of the level that learns; once it settles, the next level learns."""
+        # Levels learn one after the other: a change of policy above would disturb the costs below (section
+        # 5.2).
         learner, phase = self.learners[len(workload.found)], self._phase(workload)
+        # The tree is still too shallow to have the level.
         if learner.level > len(mission.levels):
             return Decision({}, "", f"waiting for {phase}", converged=False)
         try:

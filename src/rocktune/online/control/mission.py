@@ -106,6 +106,7 @@ def mission_of(statistics: FlsmStatistics, shape: FlsmShape, busy_s: float) -> M
     # Tables in RocksDB's own level 0 are the newest runs of the FLSM-tree's level 1.
     flushed, first, *deeper = statistics.levels
     counts = [flushed.together(first), *deeper]
+    # Counters exist for all physical levels, but deeper ones than the tree has are empty.
     for number, counted in enumerate(counts[: shape.levels_in_use], 1):
         level = shape.levels[number - 1]
         levels.append(

@@ -43,6 +43,7 @@ class Prices:
         scan_s = _scan_s(missions, read_s)
         undisturbed = cls(read_s, scan_s, 0.0)
         other_s = undisturbed._rest_s(quiet) / quiet.operations if quiet.operations else 0.0
+        # What the same number of operations would have taken without merges is not the merges' fault.
         waited_s = undisturbed._rest_s(merging) - other_s * merging.operations
         merged = sum(level.compaction_bytes for mission in missions for level in mission.levels)
         return cls(read_s, scan_s, max(0.0, waited_s / merged) if merged else 0.0)
@@ -77,7 +78,7 @@ class Prices:
 
 
 def _together(parts: Iterable[Served]) -> Served:
-    """Returns the sums of several parts."""
+    """Returns the field-wise sums over the operations of several missions."""
     return Served(*(float(sum(column)) for column in zip(*map(astuple, parts), strict=True)))
 
 
@@ -88,6 +89,7 @@ def _scan_s(missions: Sequence[Mission], read_s: float) -> float:
     missions many times as long.
     """
     scanned = [_an_operation(mission, [level.scanned for level in mission.levels]) for mission in missions]
+    # A slope needs two different numbers of runs.
     if len(set(scanned)) < 2:
         return 0.0
     rest_s = [

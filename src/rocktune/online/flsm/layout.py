@@ -50,6 +50,7 @@ def flsm_layout(
         raise unknown_name("granularity", granularity, ("levels", "files"))
     # 0 makes the extension use an existing store's value, or the default for a new store.
     new_ratio, new_levels = size_ratio or NEW_SIZE_RATIO, levels or NEW_LEVELS
+    # Only lazy-leveling has another K at the deepest level; 0 means the same K.
     largest = static_policy(policies, new_ratio)[1] if isinstance(policies, str) else 0
     layout = {
         "policies": policies_of(policies, new_ratio, new_levels), "size_ratio": size_ratio or 0,
@@ -70,6 +71,7 @@ def policies_of(policies: str | Sequence[int], size_ratio: int, levels: int) -> 
     if not isinstance(policies, str):
         if not policies:
             raise UserError("policies: give at least one K")
+        # A sequence longer than the levels stays whole: repeating by a negative number adds nothing.
         return [*policies, *[policies[-1]] * (levels - len(policies))]
     if policies not in STATIC_POLICIES:
         raise unknown_name("policies", policies, STATIC_POLICIES)

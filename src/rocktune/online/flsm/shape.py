@@ -28,7 +28,7 @@ class FlsmLevel:
 
     @property
     def held_bytes(self) -> int:
-        """Bytes of all runs."""
+        """Bytes of all runs of the level."""
         return sum(self.run_bytes)
 
 
@@ -87,6 +87,7 @@ def read_flsm_shape(path: Path | str) -> FlsmShape:
     Raises:
         UserError: there is no FLSM store at `path`, or its shape cannot be read.
     """
+    # RocksDB keeps CURRENT in every database; without it the extension's error would be about a missing file.
     if not Path(path, "CURRENT").exists():
         raise UserError(f"{path}: is not an FLSM store")
     try:

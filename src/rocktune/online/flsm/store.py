@@ -191,6 +191,6 @@ class FlsmStore:
 
 
 def _entries(iterator: _native.FlsmIterator) -> Iterator[tuple[bytes, bytes]]:
-    """Yields the entries of a native iterator."""
+    """Yields keys and values of a native iterator in its order, fetched in batches."""
     while part := iterator.next(_BATCH_ENTRIES):
         yield from part

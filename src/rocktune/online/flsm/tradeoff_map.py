@@ -137,6 +137,7 @@ def run_map(engine: EmbeddedEngine, request: MapRequest, progress: Progress | No
     for turn, lookups, bits, filters, shape in _runs(request):
         options = merged_options(request.options, shape_options(shape, filters, bits, request.size_ratio))
         workload = request.workload.model_copy(update={"sessions": _session(request, lookups)})
+        # Points of one turn share their keys, so that they differ only in shape and mix.
         seed = request.seed + turn
         experiment = plain_experiment(workload, request.device, request.scale, options, seed)
         with closing(engine.open(experiment, Configuration({}), seed)) as run:
@@ -185,13 +186,14 @@ def _runs(request: MapRequest) -> Iterator[tuple[int, float, float, Filters, str
 
 def _session(request: MapRequest, lookups: float) -> tuple[object, ...]:
     """Returns the workload's first session with a mix of lookups and puts."""
+    # A map has one mix at a time; further sessions of the workload do not apply.
     (session, *_) = request.workload.sessions
     get = {"get_absent" if request.absent else "get": lookups}
     return (session.model_copy(update={"mix": MixSpec(**get, put=round(1 - lookups, 6))}),)
 
 
 def _point(window: Measurement, shape: str, lookups: float, filters: str, bits: float, turn: int) -> MapPoint:
-    """Returns the figures of one measured window."""
+    """Returns the figures of one measured window as a point of the map."""
     figures = window.figures
     by_cause = window.raw["device_bytes"]
     compaction = by_cause["compaction_write"] + by_cause["compaction_read"]

@@ -44,7 +44,7 @@ TUTORIAL = "BoTorch's tutorial loop"
 OBJECTIVE = "throughput_ops_s"
 TASKS = ("write_amplification", "read_amplification", "space_amplification")
 MARGIN = 0.3
-"""Of log10 regret: ours may be up to twice theirs."""
+"""Tolerance of log10 regret: ours may be up to twice theirs."""
 NOISE = 0.2
 """Standard deviation of what is seen of the four-task problem's objective; the other tasks have a tenth."""
 _LOOP_RESTARTS, _LOOP_RAW_SAMPLES = 10, 512

@@ -44,7 +44,7 @@ TUNERS = (
 )
 SHOWN_STEPS = (10, 30, 60, 100)
 TRIAL_S = 120
-"""Of a step, at full size."""
+"""Seconds of one step at full size."""
 NEAR_THE_BEST = 0.9
 PAPER = {
     "multitask-bo": "1.38 +- 0.06 times the default within 100 steps",
@@ -76,9 +76,9 @@ class Curve:
 
 
 Curves = Mapping[str, Sequence[Curve]]
-"""Of each tuner one curve a seed."""
+"""Curves by tuner, one per seed."""
 Verified = Mapping[str, Mapping[int, float]]
-"""Of each tuner, by seed, the winner's throughput over the default's in fresh runs."""
+"""By tuner and seed: the winner's throughput over the default's in fresh runs."""
 
 
 def tuners(settings: Settings) -> list[Claim]:

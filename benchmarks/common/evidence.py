@@ -97,7 +97,7 @@ def _section(paper: Paper, claims: Claims) -> list[str]:
 
 
 _WORDS = {"no": "**no**", "undecidable": UNDECIDABLE, "yes": "yes", "compared": "compared"}
-"""Of the verdicts, in the order of the page."""
+"""Labels of the verdicts, in the order of the page."""
 
 
 def _verdict(claims: Claims) -> str:

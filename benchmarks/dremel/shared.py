@@ -29,7 +29,7 @@ from rocktune.units import format_scale
 from rocktune.workload.dremel_settings import DremelSetting, dremel_settings
 
 FINAL_AGE_S = 120.0
-"""How long the paper runs what a tuner recommends, at full size."""
+"""Seconds at full size that the paper runs a recommended configuration."""
 COMMON_SETTINGS = "dremel-n-skew0.3-30get,dremel-n-skew0.3-90get,dremel-y-skew0.9-30get"
 """Write-heavy, read-heavy and preloaded: the default of `--settings` where the paper has all 18."""
 QUICK_BUDGET_S = 1200.0

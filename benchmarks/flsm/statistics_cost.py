@@ -16,7 +16,7 @@ from rocktune.workload import load_workload
 SOURCE = "statistics left on"
 ON, OFF = 64, 0
 DEVICE = "none"
-"""Where the processor sets the pace: with a device to wait for it would cost less."""
+"""A device without limits, so that the processor is the limit; on a slower device the cost is smaller."""
 POLICY = 5
 MOST = 1.03
 _NOTHING = Configuration({})

@@ -17,7 +17,7 @@ from rocktune.units import MIB
 
 GIB = 1024 * MIB
 AFTER_BYTES = 30_000_000 * ENTRY_BYTES
-"""What 60 missions of a million operations write, half of them updates; as much before the change."""
+"""Bytes that 60 missions of a million operations write, half of them updates; as many before the change."""
 PAPER_BYTES = 100_000_000 * ENTRY_BYTES + AFTER_BYTES
 
 

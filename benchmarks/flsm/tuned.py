@@ -47,10 +47,10 @@ BUDGET_S = 66_000
 """31 configurations. With a third of these ages what won where most operations write were policies that owed
 their merges: 0.6 times the baseline when they were run again."""
 AGE_S = 2400.0
-"""Of a run that verifies."""
+"""Seconds of a run of the verification."""
 QUICK_S = 120.0
 WARM_S, MEASURED_S = 1200.0, 2400.0
-"""Of a winner's run. All of it at full size."""
+"""Seconds of a winner's run. All these times are at full size."""
 
 Throughputs = Mapping[str, Mapping[str, Sequence[float]]]
 """By workload and space, one a turn."""

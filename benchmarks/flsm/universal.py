@@ -39,7 +39,7 @@ WINDOWS = 80
 UNIVERSAL = {
     f"universal, {runs} runs, ratio {ratio}": (runs, ratio) for runs in (4, 10, 20) for ratio in (1, 50)
 }
-"""How many runs before some are merged, and by how many percent the next run may be larger to be taken in."""
+"""Number of runs at which merging starts, and percent by which the next run may be larger to be merged."""
 FLSM = {
     f"FLSM, T = {size_ratio}, K = {policy}": (size_ratio, policy)
     for size_ratio, policy in ((10, 1), (10, 3), (10, 10), (6, 5), (6, 6), (4, 3), (4, 4), (3, 2))

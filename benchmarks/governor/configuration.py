@@ -29,7 +29,7 @@ VARIANTS: dict[str, tuple[str, OptionMaps]] = {
         {"db": {"max_background_flushes": "1"}, "cf": {"max_write_buffer_number": "4"}},
     ),
 }
-"""What differs from the thesis' configuration, and where it is discussed."""
+"""Differences from the thesis' configuration, each with the place that discusses it."""
 BOUNDED = "debt of 64 GiB"
 _SHOWN = ("writes", "compaction_write")
 

@@ -1,4 +1,4 @@
-"""Whether an interpolated sample ranks the algorithms as the whole table does.
+"""Compares how an interpolated sample and the whole table rank the algorithms.
 
 Only a handful of configurations are within 95% of the best, on the table and on a model of it, and noise
 decides which. So the model's noise is drawn several times, and only pairs of algorithms that differ on the

@@ -1,4 +1,4 @@
-"""Whether engines `db_bench` and `embedded` rank configurations equally, with equal library and conditions.
+"""Compares how engines `db_bench` and `embedded` rank configurations, with equal library and conditions.
 
 Both run the write-heavy setting with uniform keys, which both can express, for the same whole seconds, one
 after the other, `--repeats` times with different random numbers. The means are compared. The ratio is

@@ -28,7 +28,7 @@ WORKLOADS = ("dremel-write-heavy", "dremel-preloaded", "ycsb-b", "ycsb-e")
 STUDIES_EACH = 5
 MAX_FALSE_GAINS = 2
 CACHES = {"without a cache": None, "with a cache": f"capacity={512 * MIB};num_shard_bits=4"}
-"""By what the user's OPTIONS file has: RocksDB never writes a block cache into one."""
+"""Variants of the user's OPTIONS file; RocksDB never writes a block cache into one."""
 _SPACE = """
 base = "dremel"
 

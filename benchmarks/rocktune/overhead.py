@@ -1,4 +1,4 @@
-"""Where a study's time goes apart from measuring: loading, opening and closing runs, and the rest."""
+"""Splits a study's time: measuring, loading, opening and closing runs, and the rest."""
 
 import tempfile
 import time

@@ -1,4 +1,4 @@
-"""How well a run repeats, and whether pausing changes it."""
+"""Measures how well a run repeats, and whether pausing changes it."""
 
 from benchmarks.common.claims import (
     Claim,

@@ -1,4 +1,4 @@
-"""Whether a 1/S model ranks configurations as a larger model does: Spearman's correlation with 1/4.
+"""Measures how well a 1/S model ranks configurations: Spearman's correlation with a 1/4 model.
 
 Each configuration is run once at each scale. Then the best of each scale is chosen as in a study: its best
 few are run again with different random numbers and compared by the mean of these fresh runs. With `--out` an
@@ -55,7 +55,7 @@ WHY = {
 }
 """Why the figure may miss its target."""
 FIGURES = {"throughput_ops_s": 1, "read_latency_us_p99": -1, "write_amplification": -1}
-"""What is compared, and whether larger (1) or smaller (-1) is better."""
+"""Compared figures, each with 1 if larger is better and -1 if smaller is."""
 
 Key = tuple[str, int, int, int]
 """Workload, number of the configuration, scale, replicate (0 in the sweep, then the fresh runs)."""

@@ -28,7 +28,7 @@ MODES = ("read", "write", "mixed")
 TOLERANCE = 0.03
 SLICE_BYTES, READ_BYTES = 64 << 10, 4 << 10
 WAKING_US = 100.0
-"""What a sleeping thread may take to wake; the run clock's header says some tens of microseconds."""
+"""Time that a sleeping thread may take to wake; the run clock's header says some tens of microseconds."""
 
 
 def find_device_bench(root: Path) -> Path:

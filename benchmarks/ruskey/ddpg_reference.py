@@ -42,7 +42,7 @@ SETTINGS = {
 EPISODES = 20
 """After learning, without noise."""
 CLOSE = 50.0
-"""Of returns from about -1,500 (hanging) to -150 (up at once)."""
+"""Tolerance of the returns, which range from about -1,500 (hanging) to -150 (up at once)."""
 
 
 def ddpg_reference(settings: Settings) -> list[Claim]:

@@ -25,7 +25,7 @@ from rocktune.workload.spec import SessionSpec
 
 SIZE_RATIO = 10
 ON_A_STORE = "none"
-"""What `--costs` says then."""
+"""Value of `--costs` without a file."""
 
 Sessions = Sequence[tuple[str | WorkloadSpec, int]]
 """Workloads, and how many missions of each."""
@@ -51,7 +51,7 @@ class Setting:
 
 
 STORE_FLAGS = {"device": Setting.device, "absent": "no", "operations": Setting.operations}
-"""What flags say of the setting, with its defaults."""
+"""Flags of the setting with their defaults."""
 FLAGS = STORE_FLAGS | {"costs": ON_A_STORE}
 """Those of every benchmark whose stores may be modelled."""
 

@@ -51,7 +51,7 @@ def clusters(
 def _runs(study_or_table: str, ledger: str | None) -> list[tuple[Configuration, Mapping[str, float]]]:
     """Returns configuration and metrics of each successful run.
 
-    Of a study these are the runs to the highest age, since metrics of different ages do not compare.
+    For a study these are the runs to the highest age, since metrics of different ages do not compare.
     """
     if study_or_table.endswith((".csv", ".parquet")):
         rows = read_table(Path(study_or_table)).rows

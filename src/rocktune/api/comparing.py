@@ -241,6 +241,7 @@ def _study(comparison: str, setting: str, choice: str, seed: int, given: Given) 
     }
     file: Path | None = None
     if setting.endswith((".csv", ".parquet")):
+        # A table is replayed; it brings its own workload and device.
         asked |= {"engine": "recorded", "table": setting}
     elif setting.endswith(".toml"):
         file = Path(setting)

@@ -79,6 +79,7 @@ def drive(
             f"controller: a {store} store has no policies for {controller!r} to set; leave it out, "
             "or use --store flsm"
         )
+    # Not a default argument, because None also says that a stock store was asked for no controller.
     steering = "lerp" if controller is None else controller
     chosen = parse_controller(steering, size_ratio)
     # Everything is read and checked before the engine opens, so that a slip costs no loading of data.

@@ -66,6 +66,7 @@ def _local_lanes(executor: str) -> int | None:
     if executor == _RAY:
         return None
     kind, _, count = executor.partition(":")
+    # isdigit alone accepts digits of other scripts.
     if kind == _LOCAL and count.isascii() and count.isdigit() and 0 < int(count) <= _MAX_LANES:
         return int(count)
     raise UserError(

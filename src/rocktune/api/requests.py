@@ -60,6 +60,7 @@ def requested(study_file: str | Path | None, given: Mapping[str, object]) -> Stu
     Raises:
         UserError: a part of the request is invalid.
     """
+    # Specs are stored as JSON, which has no paths.
     texts = {name: str(value) if isinstance(value, Path) else value for name, value in given.items()}
     return make_request(texts, None if study_file is None else Path(study_file))
 

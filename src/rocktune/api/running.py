@@ -138,6 +138,7 @@ def _measured(
 ) -> tuple[Result, str]:
     """Returns the result of a trial, and the end of what the user's own program printed."""
     try:
+        # Options that act on all files need a base that was loaded with them.
         loaded = experiment.loaded_by(trial.configuration)
         opened = engine.open(loaded, trial.configuration, seed, observer.progress)
         with closing(opened):
@@ -163,6 +164,7 @@ def _subject(request: StudyRequest, spec: EngineSpec, options: Mapping[str, str]
     chosen = space_from_document(found["space"], found["memory_bytes"], entries, base)
     # Knobs of the space become part of the configuration; all other options are laid over it.
     knobs = {knob.name: knob for knob in chosen.knobs}
+    # A name may be both a knob and an option; the knob wins, because the space's rules then hold for it.
     tuned = {name: text for name, text in options.items() if name in knobs}
     other = {name: text for name, text in options.items() if name not in knobs}
     values = {name: knobs[name].parse(text) for name, text in tuned.items()}
@@ -195,6 +197,7 @@ def _refuse_derived(given: OptionMaps, options: OptionMaps) -> None:
     """
     for section, texts in given.items():
         for name, text in texts.items():
+            # The worker would silently use the derived value, and the user would believe in theirs.
             if options[section][name] != text:
                 raise UserError(
                     f"{name}: the memory budget sets it to {options[section][name]}; "

@@ -139,6 +139,7 @@ def _ratio(ledger: Ledger, record: StudyRecord) -> float | None:
 def _is_running(ledger: Ledger, record: StudyRecord) -> bool:
     """Returns whether another process holds the study's lock."""
     try:
+        # The lock is the operating system's, so a crashed process never counts as running.
         with ledger.lock(record):
             return False
     except UserError:

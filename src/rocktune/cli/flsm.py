@@ -212,6 +212,7 @@ def _number(value: float, style: str) -> str:
 
 def _policies(text: str) -> str | list[int]:
     """Returns `4,2,1` as a list of numbers, and any other text, a preset's name, unchanged."""
+    # The API checks names, so a misspelt preset gets a suggestion there.
     if not re.fullmatch(r"\d+(,\d+)*", text):
         return text
     return [int(policy) for policy in text.split(",")]

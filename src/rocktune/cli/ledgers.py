@@ -50,6 +50,7 @@ class _RowsDisplay:
     def __call__(self, study: str, done: int, total: int) -> None:
         """Shows that `done` of a study's `total` rows are done."""
         self._progress.update(self._task, description=study, completed=done, total=total)
+        # Checked on each row, since the display has no thread until it starts.
         if time.monotonic() - self._started_s >= _PATIENCE_S:
             self._progress.start()
 

@@ -42,6 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _failed(_usage_message(error), EXIT_USER_ERROR)
     except StudyInterrupted as interrupted:
         return _interrupted(interrupted)
+    # Such as `rocktune show x | head`.
     except BrokenPipeError:
         # The reader of our output has gone. Python flushes stdout at exit, which must not fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -65,6 +65,7 @@ def govern(
         "seed": seed,
         "out": out,
     }
+    # Checks scale and times too, before anything is printed or loaded.
     estimate = api.estimate_govern(scale=scale, until=until, read=read)
     with announced(estimate, json, _print_estimate) as display:
         found = api.govern(observer=display, **given)

@@ -27,6 +27,7 @@ def table(*columns: str, numbers: Sequence[str] = ()) -> Table:
     """
     made = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="dim")
     for column in columns:
+        # Long cells wrap instead of being cut, so that their values can be copied.
         made.add_column(column, justify="right" if column in numbers else "left", overflow="fold")
     return made
 

@@ -116,6 +116,7 @@ def java_source(options: OptionMaps) -> JavaSource:
 
 def java_head(found: Found, system: str, notes: Sequence[str], unmapped: Sequence[str]) -> list[str]:
     """Returns the comments at the begin of a Java file, in ASCII, since compilers differ in encoding."""
+    # A backslash is impossible here (see one_line), so the escapes added below are the only ones.
     lines = head(found, "//", system, notes, unmapped)
     return ["".join(letter if letter.isascii() else _escaped(letter) for letter in line) for line in lines]
 

@@ -103,6 +103,7 @@ def with_background_jobs(options: OptionMaps) -> tuple[OptionMaps, list[str]]:
     """
     result, threads = merged_options(options), background_threads(options)
     for name in THREADS:
+        # RocksDB ignores max_background_jobs as long as one of the two is set.
         result["db"].pop(name, None)
     if threads is None:
         return result, []

@@ -60,6 +60,7 @@ def one_line(text: str) -> str:
     A backslash at the end of a line would continue C++'s comment in the next line, and one before a u would
     begin an escape in Java.
     """
+    # split() also removes the line ends that Unicode has besides \n.
     joined = " ".join(text.split()).replace("\\", "/")
     return "".join(letter if letter.isprintable() else "?" for letter in joined)
 

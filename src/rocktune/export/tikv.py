@@ -62,6 +62,7 @@ def _filter_policy(text: str) -> Settings:
 def _compression(text: str) -> Settings:
     """Returns the compression of all levels, and of the last one, which has its own setting."""
     name = quoted(choice(_COMPRESSIONS))(text)
+    # TiKV's list must have one entry for each of its seven levels.
     levels = ", ".join([name] * _MAX_LEVELS)
     return {"compression-per-level": f"[{levels}]", "bottommost-level-compression": name}
 

@@ -131,6 +131,7 @@ def best_so_far(runs: Sequence[ComparedRun], what: str) -> Figure | None:
     Returns:
         None if nothing was found.
     """
+    # Searches differ a little in length; the longest one sets the axis.
     last_s = max((run.progress.total_s for run in runs), default=0.0)
     times_s = np.linspace(0, last_s, _GRID)
     traces: list[dict[str, Any]] = []
@@ -206,6 +207,7 @@ def near_best_figure(runs: Sequence[ComparedRun]) -> Figure:
 def _pairs(found: Mapping[str, Any]) -> str:
     """Returns the table that compares each two tuners; "" without common blocks."""
     pairs = [(pair, Interval(**pair["ratio"])) for pair in found["pairs"]]
+    # Two tuners may have no setting and seed in common that both finished.
     pairs = [(pair, ratio) for pair, ratio in pairs if ratio.value is not None]
     if not pairs:
         return ""

@@ -39,6 +39,7 @@ def render_driven(found: Mapping[str, Any]) -> str:
             [_latency(found)],
         )
     )
+    # RocksDB's own stores have no policies and no decisions.
     if any(mission["policy"] for mission in found["missions"]):
         body += figure_section(
             "Policies",
@@ -90,6 +91,7 @@ def _policies(found: Mapping[str, Any]) -> Figure:
         {
             "type": "scatter",
             "mode": "lines",
+            # Steps, because a policy holds until it is changed.
             "line": {"width": 2, "shape": "hv", "color": f"role:series{level % 8}"},
             "name": f"level {level + 1}",
             "x": list(range(1, len(missions) + 1)),

@@ -37,6 +37,7 @@ _TAILS = {"p50": "p50", "p95": "p95", "p99": "p99", "p999": "p99.9"}
 def proof_phase(outcome: Outcome) -> str:
     """Returns the phase of the outcome's figures: the study's own proof, or a later verification."""
     scale = outcome.verified_at_scale
+    # A later verification at another scale replaces the outcome's figures, under a phase of its own.
     return "prove" if scale == outcome.search_scale else f"verify {scale}"
 
 
@@ -177,6 +178,7 @@ def _series(runs: Sequence[Measurement]) -> tuple[list[float], list[float]]:
 
     Empty if an engine other than the worker reported no series.
     """
+    # db_bench and the user's own program report no series.
     if any("series" not in run.raw for run in runs):
         return [], []
     interval_s = float(runs[0].raw["series"]["interval_s"])
@@ -268,6 +270,7 @@ def bytes_by_cause(runs: Mapping[str, Sequence[Measurement]]) -> Figure | None:
 
 def _bytes_per_operation(runs: Sequence[Measurement], cause: str) -> float:
     """Returns the median over runs of the device bytes of one cause per operation."""
+    # Engines other than the worker know fewer causes.
     ratios = [run.raw["device_bytes"].get(cause, 0) / run.operations() for run in runs if run.operations()]
     return round(float(np.median(ratios)), 1) if ratios else 0.0
 
@@ -285,6 +288,7 @@ def arms_map(arms: Sequence[Mapping[str, Any]], outcome: Outcome) -> Figure | No
     if not arms:
         return None
     features = list(arms[0]["buckets"])
+    # Four features make a map of two by two.
     down, across = features[: len(features) // 2], features[len(features) // 2 :]
     rows = sorted({tuple(arm["buckets"][name] for name in down) for arm in arms})
     columns = sorted({tuple(arm["buckets"][name] for name in across) for arm in arms})

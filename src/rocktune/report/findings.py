@@ -131,7 +131,9 @@ def format_field(field: str, value: float | None) -> str:
 
 def option_verdict(change: OptionEffect) -> str:
     """Returns the ablation's verdict on a changed option, and whether the option was left out."""
+    # The other two, undecided and not measurable, both mean that no effect was found.
     said = {"helps": "helps", "harms": "harms"}.get(change.verdict, "no measurable effect")
+    # Options that rules tie together are set back together, so the effect belongs to all of them.
     together = change.together_with
     if together:
         names = ", ".join(together) if len(together) <= _MAX_NAMED else f"{len(together)} others"
@@ -227,6 +229,7 @@ def verdict(outcome: Outcome) -> str:
 
 def _missed(outcome: Outcome, nearest: FrontPoint) -> str:
     """Returns the verdict if no configuration keeps the constraints, with the nearest one's figures."""
+    # Constraints are kept as text, in either direction.
     fields = {text.replace(">=", "<=").partition("<=")[0] for text in outcome.constraints}
     figures = ", ".join(
         f"{field_label(field)} {format_field(field, nearest.figures.get(field))} {field_unit(field)}"

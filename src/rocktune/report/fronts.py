@@ -54,6 +54,7 @@ def scatter(outcome: Outcome, trials: Sequence[TrialRecord]) -> Figure | None:
     Returns:
         None if the search measured nothing.
     """
+    # A plane shows two figures; the table below has the others.
     across, up = fields_of(outcome)[:2]
     objective = objective_named(outcome.objective, outcome.constraints)
     records = [record for record in trials if record.phase == "search" and record.measurement]

@@ -107,6 +107,7 @@ def _rates(series: Mapping[str, Sequence[Any]]) -> Figure:
         _trace(series, name, {"name": label, "line": {"color": colour, "width": 2}})
         for name, label, colour in _RATES
     ]
+    # Modes without a governor have no limit to draw.
     if any(limit is not None for limit in series["compaction_limit_mb_s"]):
         line = {"color": "role:muted", "width": 1.5, "dash": "dash"}
         traces.append(_trace(series, "compaction_limit_mb_s", {"name": "Limit of compactions", "line": line}))
@@ -142,6 +143,7 @@ def _line(series: Mapping[str, Sequence[Any]], name: str, title: str, log: bool 
 
 def _trace(series: Mapping[str, Sequence[Any]], name: str, style: dict[str, Any]) -> Figure:
     """Returns a Plotly line of one series; `style` overrides its properties."""
+    # NaN is the only value that differs from itself; JSON has null instead.
     values = [None if value is None or value != value else float(f"{value:.6g}") for value in series[name]]
     times_s = [float(f"{second:.6g}") for second in series["time_s"]]
     return {"type": "scatter", "mode": "lines", "x": times_s, "y": values} | style

@@ -26,6 +26,7 @@ def _model(model: LearnedModel, number: int, of: int) -> str:
     """Returns the HTML tables of one model: length scales by knob, and correlations between tasks."""
     labels = [escape(findings.field_label(task)) for task in model.tasks]
     title = f"<h3>Cluster {number}: {', '.join(labels)}</h3>\n" if of > 1 else ""
+    # The shortest scale, which matters most, comes first.
     scales = sorted(model.length_scales.items(), key=lambda item: item[1])
     rows = "".join(
         f'<tr><td class="option"><code>{breakable(name)}</code></td>'

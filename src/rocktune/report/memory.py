@@ -29,6 +29,7 @@ def memory_rows(outcome: Outcome) -> list[tuple[str, list[str]]]:
     The texts are in the order of `outcome.sides`. Outcomes of older ledgers have no rows.
     """
     sides = outcome.sides.values()
+    # Ledgers from before memory was recorded.
     if not any(side.memory for side in sides):
         return []
     rows = [(label, [_limit(side.memory, name) for side in sides]) for name, label in _LIMITS.items()]

@@ -51,6 +51,7 @@ def command_lines(study: StudyRecord, outcome: Outcome) -> list[str]:
 
 def _conditions(spec: Mapping[str, Any], outcome: Outcome) -> list[Argument]:
     """Returns the options for what is measured; none for a recorded table, which has all of it."""
+    # The table fixes workload, device, space and scale.
     if (spec.get("engine") or {}).get("kind") == "recorded":
         return []
     return [
@@ -80,6 +81,7 @@ def _engine(engine: Mapping[str, Any]) -> list[Argument]:
 def _exact_size(count: int) -> str:
     """Returns a size with its unit, or in bytes if the unit would round it."""
     written = format_bytes(count)
+    # format_bytes rounds, and a rounded budget would be another study.
     return written if parse_bytes(written) == count else str(count)
 
 

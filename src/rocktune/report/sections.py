@@ -16,6 +16,7 @@ from rocktune.units import format_seconds
 # A very wide interval would squeeze all others to dots, so axes end this factor beyond the values.
 _BEYOND = 1.5
 _INTERVAL_FIELDS = ("throughput_ops_s", "read_latency_us_p99", "write_amplification")
+# Outcomes hold intervals only for the three fields above; these come from the recorded runs.
 _MEDIAN_FIELDS = (
     "write_latency_us_p99",
     "read_amplification",
@@ -46,6 +47,7 @@ def _strip(outcome: Outcome) -> str:
         ("to the baseline", outcome.ratio_to_baseline),
         ("to RocksDB's defaults", outcome.ratio_to_rocksdb_defaults),
     ]
+    # A study without a feasible winner has no ratios to draw.
     known = [(label, ratio) for label, ratio in rows if ratio is not None and ratio.value is not None]
     ends = axis_ends([interval for _, interval in known])
     lines = "".join(
@@ -67,6 +69,7 @@ def axis_ends(intervals: Sequence[Interval]) -> tuple[float, float]:
     highs = [interval.high for interval in intervals if interval.high is not None]
     left = max(min(values + lows), min(values) / _BEYOND)
     right = min(max(values + highs), max(values) * _BEYOND)
+    # At least a little, so that ratios all near 1 do not fill the axis with noise.
     margin = 0.08 * max(right - left, 0.1)
     return left - margin, right + margin
 
@@ -86,6 +89,7 @@ def track(interval: Interval, ends: tuple[float, float], idle: bool = False) -> 
         return round(100 * (min(max(value, ends[0]), ends[1]) - ends[0]) / (ends[1] - ends[0]), 2)
 
     value = interval.value
+    # A single pair has a value but no interval, and is drawn as a point.
     low, high = (value if end is None else end for end in (interval.low, interval.high))
     kind = " idle" if idle else ""
     return (
@@ -245,6 +249,7 @@ def trials(outcome: Outcome, records: Sequence[TrialRecord]) -> str:
     """Returns the section of all trials, one folded table per phase."""
     if not records:
         return ""
+    # In the order in which the phases were run.
     phases = list(dict.fromkeys(record.phase for record in records))
     blocks = "".join(
         _phase_block(outcome, phase, [r for r in records if r.phase == phase]) for phase in phases
@@ -280,6 +285,7 @@ def _trial_row(record: TrialRecord, baseline: Mapping[str, Any], fields: Sequenc
     cells = "".join(f'<td class="number">{findings.format_number(known.get(field))}</td>' for field in fields)
     status = escape(str(record.status).replace("_", " "))
     message = f": {escape(record.message)}" if record.message else ""
+    # An empty configuration sets nothing, so it is RocksDB's bare defaults and not the baseline.
     unchanged = "the baseline" if record.trial.configuration else "RocksDB's defaults"
     changes = findings.format_changes(record.trial.configuration, baseline)
     return (

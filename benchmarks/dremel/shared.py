@@ -204,7 +204,7 @@ class Bench:
     def reported(
         self, name: str, source: str, unit: str, measured: Measured, paper: float | str | None = None
     ) -> Claim:
-        """Returns a claim that has no target, named after the setting."""
+        """Returns a claim about this setting without a target; the claim's name includes the setting."""
         engine, device = self._engine.version, self.setting.device
         name = f"{self.setting.name}_{name}"
         return reported(name, source, unit, measured, paper, engine=engine, device=device)

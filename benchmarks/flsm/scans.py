@@ -97,7 +97,7 @@ def _claim(pairs: Sequence[Pair], where: Where) -> Claim:
 
 
 def _pairs(rows: Sequence[dict[str, Any]]) -> list[Pair]:
-    """Returns each FLSM store with the leveled one of equal runs that was measured closest in time."""
+    """Returns each FLSM store with the leveled store of equal runs that was measured closest in time."""
     pairs = []
     for own in (row for row in rows if row["store"] == "flsm"):
         equal = [row for row in rows if row["store"] == "leveled" and row["runs"] == own["runs"]]

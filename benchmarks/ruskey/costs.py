@@ -38,7 +38,7 @@ def costs(settings: Settings) -> list[Claim]:
             done = Driver(settings, setting, engine).drive(f"static:{policy}", sessions, settings.seed)
             settings.say(f"K = {policy}, {workload}, {bits:g} bits: {done[-1].latency_us:.0f} us")
             # The first half brings the tree into a state that lasts.
-            return [each.told for each in done[len(done) // 2 :] if each.told is not None]
+            return [each.statistics for each in done[len(done) // 2 :] if each.statistics is not None]
 
         where = Where(engine.version, base.device)
         fitted = {

@@ -200,7 +200,7 @@ def served(
                 policies=tuple(level.policy for level in mission.levels),
                 decision=decision,
                 learner_ms=took_ms,
-                told=mission,
+                statistics=mission,
             )
 
 

@@ -184,7 +184,11 @@ def _summary(done: Sequence[DrivenMission], names: Sequence[str]) -> dict[str, A
 
 
 def converged_at(missions: Sequence[DrivenMission]) -> int | None:
-    """Returns the mission from 1 after which the controller stayed settled; None if it did not."""
+    """Returns the number, from 1, of the mission since which the controller has stayed settled.
+
+    Returns:
+        None if the controller was not settled in the last mission.
+    """
     if not missions[-1].decision.converged:
         return None
     last_open = max(

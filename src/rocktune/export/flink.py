@@ -110,7 +110,7 @@ def _memory_notes(options: Settings) -> list[str]:
 
 
 def _write(found: Found) -> str:
-    """Returns the keys of config.yaml."""
+    """Returns the export: keys of config.yaml with comments."""
     jobs, thread_notes = with_background_jobs(found.options)
     options = flat(jobs)
     # RocksDB writes an empty list for "one compression for all", which is no value in Flink.

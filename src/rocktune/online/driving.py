@@ -57,7 +57,7 @@ class DrivenMission:
         policies: K of each level in use at the mission's end; empty unless the store is an FLSM store.
         decision: decision of the controller.
         learner_ms: milliseconds that the decision took.
-        told: statistics given to the controller; None unless the store is an FLSM store.
+        statistics: statistics given to the controller; None unless the store is an FLSM store.
     """
 
     session: int
@@ -67,7 +67,7 @@ class DrivenMission:
     policies: tuple[int, ...]
     decision: Decision
     learner_ms: float
-    told: Mission | None = None
+    statistics: Mission | None = None
 
 
 Watcher = Callable[[DrivenMission, int], None]
@@ -160,7 +160,7 @@ class _Steered:
             policies=() if mission is None else tuple(level.policy for level in mission.levels),
             decision=decision,
             learner_ms=took_ms,
-            told=mission,
+            statistics=mission,
         )
 
     def _mission_of(self, window: Measurement, busy_s: float) -> Mission:

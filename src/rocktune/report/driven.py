@@ -118,13 +118,14 @@ def _borders(found: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def _decisions(missions: Sequence[Mapping[str, Any]]) -> str:
     """Returns the table of the last policy changes with their reasons; "" without changes."""
-    told = [(number, mission["why"]) for number, mission in enumerate(missions, 1) if mission["why"]]
-    if not told:
+    explained = [(number, mission["why"]) for number, mission in enumerate(missions, 1) if mission["why"]]
+    if not explained:
         return ""
     rows = "".join(
-        f"<tr><td class='number'>{number}</td><td>{escape(why)}</td></tr>" for number, why in told[-_LOGGED:]
+        f"<tr><td class='number'>{number}</td><td>{escape(why)}</td></tr>"
+        for number, why in explained[-_LOGGED:]
     )
-    left_out = f"<p>The last {_LOGGED} of {len(told)} decisions.</p>" if len(told) > _LOGGED else ""
+    left_out = f"<p>The last {_LOGGED} of {len(explained)} decisions.</p>" if len(explained) > _LOGGED else ""
     return (
         "<section><h2>Policy changes and their "
         f"reasons</h2>\n{left_out}<div class='scroll'><table><thead><tr>"

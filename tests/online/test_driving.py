@@ -133,7 +133,7 @@ def test_the_command_shows_sessions_or_json(sessions: Path, tmp_path: Path, caps
         ),
         ("--device sata --sessions nowhere.toml", "nowhere.toml: cannot be read"),
         ("--device sata --store leveled --controller lerp", "no policies for 'lerp' to set"),
-        ("--controller lerp", "'rocktune list devices' has names"),
+        ("--controller lerp", "see 'rocktune list devices'"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(capsys: Outputs, line: str, message: str) -> None:

@@ -19,21 +19,19 @@ StudyFile = Annotated[
 ]
 Workload = Annotated[
     str | None,
-    typer.Option(
-        metavar="NAME|FILE", help="Operations, keys and values ('rocktune list workloads' has names)."
-    ),
+    typer.Option(metavar="NAME|FILE", help="Operations, keys and values; see 'rocktune list workloads'."),
 ]
 Device = Annotated[
     str | None,
     typer.Option(
         metavar="NAME|FILE",
-        help="Bandwidth and latency of the storage ('rocktune list devices' has names).",
+        help="Bandwidth and latency of the storage; see 'rocktune list devices'.",
     ),
 ]
 NeededDevice = Annotated[
     str,
     typer.Option(
-        metavar="NAME|FILE", help="Bandwidth and latency of the storage ('rocktune list devices' has names)."
+        metavar="NAME|FILE", help="Bandwidth and latency of the storage; see 'rocktune list devices'."
     ),
 ]
 Engine = Annotated[
@@ -59,9 +57,7 @@ Interpolate = Annotated[
 ]
 Space = Annotated[
     str | None,
-    typer.Option(
-        metavar="NAME|FILE", help="Options to tune and their ranges ('rocktune list spaces' has names)."
-    ),
+    typer.Option(metavar="NAME|FILE", help="Options to tune and their ranges; see 'rocktune list spaces'."),
 ]
 Scale = Annotated[
     str | None, typer.Option(metavar="1/S", help="Model size: bytes, keys and times are divided by S.")

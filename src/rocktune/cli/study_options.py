@@ -23,7 +23,7 @@ OPTIONS: dict[str, Any] = {
     "tuner": Annotated[
         str | None,
         typer.Option(
-            metavar="NAME|FILE.py", help="How to search: a tuner of 'rocktune list tuners', or your own."
+            metavar="NAME|FILE.py", help="How to search; see 'rocktune list tuners', or name your own file."
         ),
     ],
     "objective": options.Objectives,

@@ -1,7 +1,7 @@
-"""A plain Gaussian process as a tuner: the paper's baseline "GP (NNI)" (Alabed and Yoneki, table 1).
+"""A plain Gaussian process as a tuner: the baseline "GP (NNI)" of Alabed and Yoneki's table 1.
 
-What NNI's GP tuner does, with scikit-learn: Matern kernel (nu 5/2), expected improvement, maximised over
-random points and then from the best of them. Used as `--tuner benchmarks/alabed/sklearn_gp.py`.
+It follows NNI's GP tuner, with scikit-learn: a Matern kernel (nu 5/2), and expected improvement maximised
+over random points and then from the best of them. Used as `--tuner benchmarks/alabed/sklearn_gp.py`.
 """
 
 import warnings
@@ -33,7 +33,7 @@ Reals = NDArray[np.float64]
 
 
 class SklearnGp(Tuner):
-    """One random start, then expected improvement by a GP without priors, noise or rounding."""
+    """A tuner with one random start, then expected improvement by a GP without priors, noise or rounding."""
 
     name = "sklearn-gp"
     summary = "a plain scikit-learn Gaussian process with expected improvement, as NNI has it"
@@ -57,7 +57,7 @@ class SklearnGp(Tuner):
             item = partial(_suggested, problem, tuple(results), age_s, release, rng.spawn(1)[0])
 
     def min_budget_s(self, problem: Problem) -> float:
-        """One trial's."""
+        """Returns the seconds of one trial."""
         if len(problem.objective.fields) > 1:
             raise UserError("tuner 'sklearn-gp': takes one objective")
         return problem.age_s(problem.trial_age_s)

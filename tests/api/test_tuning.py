@@ -63,7 +63,7 @@ def test_resuming_goes_on_and_remembers_the_directory(
         lambda: api.export("mine", "options-file", ledger=ledger),
         lambda: api.report("mine", ledger=ledger),
     ):
-        with pytest.raises(UserError, match="'mine' is not finished; 'rocktune resume mine' goes on"):
+        with pytest.raises(UserError, match="'mine' is not finished; 'rocktune resume mine' continues it"):
             not_yet()
     outcome = api.resume("mine", ledger=ledger)
     assert isinstance(outcome, api.Outcome)

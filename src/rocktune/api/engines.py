@@ -1,4 +1,4 @@
-"""Opens what every command needs: the engine that measures, and the user's own OPTIONS file."""
+"""Opens the engine that measures, and reads the user's OPTIONS file."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -25,23 +25,24 @@ from rocktune.study.specs.own_options import DEFAULT_FAMILY
 
 @contextmanager
 def opened_engine(spec: EngineSpec, figures: Sequence[str] = ()) -> Iterator[Engine]:
-    """Opens an engine in the user's data directory, and closes it.
+    """Opens an engine in the user's data directory and closes it at the end of the `with` statement.
 
     Args:
-        spec: which engine.
-        figures: what every measurement must have, if the user's own program is what measures.
+        spec: engine to open.
+        figures: figures that a user's own program must report in each measurement.
 
     Raises:
-        UserError: what it takes is not found, or the data directory is refused.
+        UserError: a program is not found, or the data directory is refused.
     """
     with closing(make_engine(spec, figures)) as engine:
         yield engine
 
 
 def make_engine(spec: EngineSpec, figures: Sequence[str] = ()) -> Engine:
-    """Returns an open engine in the data directory of this machine's user; see `opened_engine`."""
+    """Returns an open engine in the user's data directory; see `opened_engine`."""
     data_directory = default_data_directory()
     if isinstance(spec, DbBenchSpec):
+        # A limit of 0 is none: budgets and estimates already hold runs within the machine's memory and disk.
         return DbBenchEngine(spec.program, data_directory, memory_limit_bytes=0, disk_limit_bytes=0)
     if isinstance(spec, RecordedSpec):
         return RecordedEngine(spec, figures)
@@ -51,15 +52,15 @@ def make_engine(spec: EngineSpec, figures: Sequence[str] = ()) -> Engine:
 
 
 def own_options_file(path: str | Path | None, leave_out_foreign: bool = False) -> OptionsFile | None:
-    """Reads the user's OPTIONS file; None without one.
+    """Returns the user's OPTIONS file; None without one.
 
     Args:
         path: the file.
-        leave_out_foreign: leave out a comparator or merge operator that only its own application has, for
-            that application is what measures.
+        leave_out_foreign: leaves out comparators and merge operators that only the user's application has;
+            used when that application does the measuring.
 
     Raises:
-        UserError: it cannot be read, is none, or is cut short.
+        UserError: the file cannot be read, is not an OPTIONS file, or is cut short.
     """
     if path is None:
         return None
@@ -68,15 +69,15 @@ def own_options_file(path: str | Path | None, leave_out_foreign: bool = False) -
 
 
 def own_options(path: str | Path | None) -> OptionMaps:
-    """Returns what an OPTIONS file says of its column family "default"; nothing without a file.
+    """Returns the options of an OPTIONS file's column family "default"; empty without a file.
 
     Raises:
-        UserError: see `own_options_file`; or it has no such column family.
+        UserError: as in `own_options_file`, or the file has no such column family.
     """
     file = own_options_file(path)
     if file is None:
         return {}
     if DEFAULT_FAMILY not in file.column_families:
         named = ", ".join(sorted(file.column_families)) or "none"
-        raise UserError(f"{path}: has no column family '{DEFAULT_FAMILY}', only {named}")
+        raise UserError(f"{path}: has no column family '{DEFAULT_FAMILY}'; it has {named}")
     return file.column_families[DEFAULT_FAMILY]

@@ -1,4 +1,4 @@
-"""The map of the trade-off: which shape of the tree serves which mix of operations best."""
+"""Measures the trade-off map: which shape of the tree suits which mix of operations."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import closing
@@ -27,13 +27,13 @@ LOOKUPS = (0.1, 0.5, 0.9, 0.99)
 
 
 def estimate_map(**asked: Any) -> dict[str, Any]:
-    """Says what `map_flsm` would take, and measures nothing.
+    """Returns the estimated time of `map_flsm`, without measuring anything.
 
     Args:
-        asked: what `map_flsm` takes, but for where results go.
+        asked: arguments of `map_flsm` except `out` and `observer`.
 
     Returns:
-        `scale` and `total_s`, loading apart.
+        `scale` and `total_s`, without loading.
 
     Raises:
         UserError: see `map_flsm`.
@@ -45,26 +45,25 @@ def estimate_map(**asked: Any) -> dict[str, Any]:
 def map_flsm(
     *, out: str | Path | None = None, observer: Observer | None = None, **asked: Any
 ) -> dict[str, Any]:
-    """Measures shapes of the tree under mixes of operations, RocksDB's own compaction styles beside them.
+    """Measures FLSM shapes and RocksDB's own compaction styles under several mixes of operations.
 
     Args:
-        out: a directory for map.html; none is written without one.
-        observer: is told what happens.
-        asked: by name, each with a default: `workload` (a name or file whose mix is replaced;
-            "ruskey-balanced"), `device` (a name or file), `scale` ("1/S"; 1/128), `shapes` (K as text, a
-            preset of FLSM stores, "leveled" or "universal"), `lookups` (shares, from 0 to 1), `absent`
-            (whether they look for keys that are not there), `filters` ("uniform", "monkey"), `bits_per_key`,
-            `size_ratio`, `warm` and `measure` (how long each point is used before it counts, and while it
-            does, at full size), `repeats`, `options` and `options_file` (RocksDB's, at full size), `seed`.
+        out: directory of map.html; None writes no report.
+        observer: observer of phases and progress.
+        asked: by name: `device` (name or file), and with defaults: `workload` (name or file whose mix is
+            replaced; "ruskey-balanced"), `scale` ("1/S"; 1/128), `shapes` (K as text, a preset of FLSM
+            stores, "leveled" or "universal"), `lookups` (shares from 0 to 1), `absent` (whether lookups ask
+            for absent keys), `filters` ("uniform", "monkey"), `bits_per_key`, `size_ratio`, `warm` and
+            `measure` (times at full size before and during the measurement of each point), `repeats`,
+            `options` and `options_file` (RocksDB's, at full size), `seed`.
 
     Returns:
-        A JSON object: `workload`, `device`, `scale`, `engine`, `absent`, `points` (the fields of
-        `rocktune.online.MapPoint` for every run), `summary` (the same for each point, the median over its
-        runs, with `throughput_ops_s_low` and `throughput_ops_s_high`), and `report` (the path) where there
-        is one.
+        A JSON object. `workload`, `device`, `scale`, `engine`, `absent`. `points`: the fields of
+        `rocktune.online.MapPoint` for each run. `summary`: the same for each point as median over its runs,
+        with `throughput_ops_s_low` and `throughput_ops_s_high`. `report`: the path, if one was written.
 
     Raises:
-        UserError: something given is wrong, a store failed, or this machine lacks what it takes.
+        UserError: an argument is invalid, a store failed, or this machine lacks something that is needed.
     """
     request = _request(**asked)
     watching = observer or Observer()
@@ -94,12 +93,13 @@ def map_flsm(
 
 
 def summary_of(points: Sequence[MapPoint]) -> list[dict[str, Any]]:
-    """Returns each point once: the median over its runs, and the lowest and highest throughput."""
+    """Returns one row per point: the median of each figure over its runs, and the range of throughput."""
 
     def key(point: MapPoint) -> tuple[str, float, float]:
         return point.filters, point.bits_per_key, point.lookups
 
     order = {shape: number for number, shape in enumerate(dict.fromkeys(point.shape for point in points))}
+    # groupby needs equal points next to each other, and they were measured turn after turn.
     ordered = sorted(points, key=lambda point: (*key(point), order[point.shape]))
     rows = []
     for _, group in groupby(ordered, key=lambda point: (key(point), point.shape)):
@@ -134,6 +134,7 @@ def _request(
     options_file: str | Path | None = None,
     seed: int | None = None,
 ) -> MapRequest:
+    """Returns the request of a map; see `map_flsm` for the arguments and their defaults."""
     return MapRequest(
         workload=load_workload(workload or "ruskey-balanced"),
         device=load_device(device),

@@ -1,4 +1,4 @@
-"""The commands. Each parses its arguments, calls one function of `rocktune.api`, and prints the answer."""
+"""The main commands. Each reads its arguments, calls one function of `rocktune.api` and prints the result."""
 
 from collections.abc import Callable
 from typing import Annotated
@@ -27,7 +27,10 @@ def tune(
     dry_run: options.DryRun = False,
     json: options.Json = False,
 ) -> None:
-    """Search a better configuration, prove it, and write OPTIONS file and report."""
+    """Search for a better configuration and prove it.
+
+    Writes the recommended OPTIONS file and a report. The recommendation is the baseline if no gain is proven.
+    """
     prepared = api.prepare(study_file, **given)
     estimate = prepared.estimate()
     if dry_run:
@@ -45,8 +48,8 @@ def run(
     *,
     given: GivenConditions,
     option: options.Assignments = None,
-    seconds: Annotated[str | None, typer.Option(metavar="TIME", help="How long each run lasts.")] = None,
-    repeat: Annotated[int, typer.Option(min=1, metavar="N", help="How many fresh runs.")] = 1,
+    seconds: Annotated[str | None, typer.Option(metavar="TIME", help="Length of each run.")] = None,
+    repeat: Annotated[int, typer.Option(min=1, metavar="N", help="Number of fresh runs.")] = 1,
     json: options.Json = False,
 ) -> None:
     """Measure one configuration."""
@@ -62,7 +65,7 @@ def run(
 def verify(
     study: options.StudyName,
     scale: Annotated[
-        str, typer.Option(metavar="1/S", help="Size of the model to prove it on; 1 is full size.")
+        str, typer.Option(metavar="1/S", help="Size of the model for the proof; 1 is full size.")
     ],
     ledger: options.Ledger = None,
     executor: options.Executor = None,
@@ -85,11 +88,12 @@ def resume(
     address: options.Address = None,
     json: options.Json = False,
 ) -> None:
-    """Go on with a study that was interrupted."""
+    """Continue an interrupted study, sweep or comparison."""
     with ProgressDisplay(stderr()) as display:
         resumed = api.resume(study, ledger=ledger, executor=executor, address=address, observer=display)
     if isinstance(resumed, Outcome):
         _show_outcome(resumed, json)
+    # The results of sweeps and comparisons are plain mappings; only a comparison has tuners.
     elif "tuners" in resumed:
         show_result(resumed, json, research_tables.print_comparison)
     else:
@@ -117,13 +121,16 @@ def delete(study: options.StudyName, ledger: options.Ledger = None, json: option
 
 @app.command()
 def clean(json: options.Json = False) -> None:
-    """Remove cached bases and what crashed runs left in the data directory."""
+    """Remove cached data of runs from the data directory.
+
+    These are cached bases, and what crashed runs left there.
+    """
     show_result(api.clean(), json, tables.print_facts)
 
 
 @app.command()
 def report(study: options.StudyName, ledger: options.Ledger = None, json: options.Json = False) -> None:
-    """Write a study's report."""
+    """Write a study's report again."""
     show_result({"report": api.report(study, ledger=ledger)}, json, tables.print_facts)
 
 
@@ -134,17 +141,23 @@ def export(
         str,
         typer.Option(
             metavar="TARGET",
-            help="options-file, db_bench, cpp, java, kafka-streams, flink, myrocks, tikv, kvrocks,"
-            " cassandra.",
+            help="Format: options-file, db_bench, cpp, java, kafka-streams, flink, myrocks, tikv, kvrocks"
+            " or cassandra.",
         ),
     ],
     point: Annotated[
-        int | None, typer.Option(metavar="N", help="A point of the Pareto front, instead of what was proven.")
+        int | None,
+        typer.Option(
+            metavar="N", help="Number of a point of the Pareto front; by default the proven configuration."
+        ),
     ] = None,
     ledger: options.Ledger = None,
     json: options.Json = False,
 ) -> None:
-    """Print the recommended configuration in another system's form, at full size."""
+    """Print the recommended configuration in a system's format.
+
+    Values are for full size, whatever the scale of the study.
+    """
     text = api.export(study, to, point=point, ledger=ledger)
     if json:
         print_json({"study": study, "to": to, "text": text})
@@ -159,7 +172,7 @@ def list_(
     ],
     json: options.Json = False,
 ) -> None:
-    """List what can be named: workloads, devices, engines, spaces or tuners."""
+    """List workloads, devices, engines, spaces or tuners by name."""
     listed: dict[str, Callable[[], dict[str, str]]] = {
         "workloads": api.list_workloads,
         "devices": api.list_devices,
@@ -174,13 +187,17 @@ def list_(
 
 @app.command()
 def doctor(json: options.Json = False) -> None:
-    """Check that this machine has what rocktune needs; exit code 1 if it has not."""
+    """Check that this machine has what rocktune needs.
+
+    Exit code 1 means that something is missing.
+    """
     checks = api.doctor()
     show_result(checks, json, tables.print_checks)
+    # After printing, so that scripts get the exit code and people the whole list.
     if not all(check["ok"] for check in checks):
         raise typer.Exit(1)
 
 
 def _show_outcome(outcome: Outcome, json: bool) -> None:
-    """Prints the outcome of a study, as the user wants it."""
+    """Prints the outcome of a study as text or JSON."""
     show_result(outcome.to_json() if json else outcome, json, tables.print_outcome)

@@ -108,7 +108,7 @@ def test_bad_input_is_told_in_one_line(tmp_path: Path) -> None:
                 store.set_policy(level, policy, transition)  # type: ignore[arg-type]
         with pytest.raises(UserError, match="lock"):
             small(tmp_path / "store")
-    with pytest.raises(UserError, match="is no FLSM store"):
+    with pytest.raises(UserError, match="is not an FLSM store"):
         read_flsm_shape(tmp_path / "nowhere")
     (tmp_path / "store" / "FLSM").write_text("{")
     with pytest.raises(UserError, match="is no shape of an FLSM store"):

@@ -166,7 +166,8 @@ class BoundStore {
 
   // Returns a snapshot of the present state.
   std::unique_ptr<BoundSnapshot> Snapshot() const { return std::make_unique<BoundSnapshot>(Opened()); }
-  // Returns an iterator; see BoundIterator.
+  // Returns an iterator over the snapshot, or the present state if it is nullptr, from `start` (inclusive) to
+  // `stop` (exclusive). nullopt means the first and the last key.
   std::unique_ptr<BoundIterator> Iterate(const BoundSnapshot* snapshot, const std::optional<nb::bytes>& start,
                                          const std::optional<nb::bytes>& stop) const {
     return std::make_unique<BoundIterator>(Opened(), snapshot, start, stop);

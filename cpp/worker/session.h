@@ -39,6 +39,8 @@ class Session {
   Next Handle(const std::string& line);
 
  private:
+  // Executes a command and returns its reply, by the functions below, one per command. Throws RunError or the
+  // exception of a parser if it fails.
   nlohmann::json Reply(const nlohmann::json& command, Next* next);
   nlohmann::json CheckOptions(const nlohmann::json& command) const;
   nlohmann::json ReadOptions(const nlohmann::json& command) const;
@@ -48,7 +50,9 @@ class Session {
   nlohmann::json SetPolicy(const nlohmann::json& command);
   nlohmann::json Park();
   nlohmann::json Close(const nlohmann::json& command, Next* next);
+  // Returns the open run. Throws RunError (invalid) if no run is open.
   Run& OpenRun() const;
+  // Returns a Progress that sends progress lines.
   Progress ProgressSender() const;
 
   const std::function<void(const nlohmann::json&)> send_;

@@ -43,6 +43,7 @@ class ScratchDirectory {
   ScratchDirectory(const ScratchDirectory&) = delete;
   ScratchDirectory& operator=(const ScratchDirectory&) = delete;
 
+  // Returns the path of a file in the directory.
   std::string File(const std::string& name) const { return path_ + "/" + name; }
 
  private:
@@ -67,6 +68,7 @@ class Reader {
       : random_(seed), scratch_(kReadBytes, '\0') {
     Check(file_system->NewRandomAccessFile(path, rocksdb::FileOptions(), &file_, nullptr));
   }
+  // Reads once.
   void Read() {
     rocksdb::Slice result;
     const uint64_t offset = random_() % (kFileBytes / kReadBytes) * kReadBytes;
@@ -84,6 +86,7 @@ class Writer {
  public:
   Writer(rocksdb::FileSystem* file_system, std::string path)
       : file_system_(file_system), path_(std::move(path)), data_(kWriteBytes, 'x') {}
+  // Appends once.
   void Write() {
     if (appended_ % kFileBytes == 0) {
       file_ = NewFile(file_system_, path_);

@@ -20,7 +20,8 @@ class RateTimeline {
 
   // Reserves service for `units` at the time `now`, after all earlier reservations. Returns the time at which
   // the service ends, which idle credit may put before `now`. Returns `now` if `units` is 0 or the rate is
-  // unlimited. REQUIRES: units <= 2^33, so that the arithmetic cannot overflow.
+  // unlimited.
+  // REQUIRES: units <= 2^33, so that the arithmetic cannot overflow.
   Nanos Reserve(Nanos now, uint64_t units);
 
  private:

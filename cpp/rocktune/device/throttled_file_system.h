@@ -27,7 +27,9 @@ class ThrottledFileSystemImpl : public ThrottledFileSystem {
   // While unthrottled, I/O does not wait for a stopped clock, so that a store can be opened and loaded.
   void SetThrottled(bool throttled) override { throttle_.SetEnabled(throttled); }
 
-  // Opening functions return the base's file, wrapped as data_file.h describes if it holds data.
+  // The next six functions open a file of the base and wrap it, as data_file.h describes, if it holds data.
+  // They return the base's status. NewRandomAccessFile returns InvalidArgument for memory-mapped reads of
+  // data.
   rocksdb::IOStatus NewSequentialFile(const std::string& path, const rocksdb::FileOptions& options,
                                       std::unique_ptr<rocksdb::FSSequentialFile>* result,
                                       rocksdb::IODebugContext* dbg) noexcept override;

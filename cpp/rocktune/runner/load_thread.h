@@ -52,8 +52,8 @@ class LoadThread {
  public:
   // Starts the thread with the given index, below the workload's `threads`. `targets` must outlive it.
   LoadThread(const LoadTargets* targets, uint64_t index);
-  // Waits until the thread has ended. REQUIRES: the gate and the clock are closed, or an operation has
-  // failed.
+  // Waits until the thread has ended.
+  // REQUIRES: the gate and the clock are closed, or an operation has failed.
   ~LoadThread();
   LoadThread(const LoadThread&) = delete;
   LoadThread& operator=(const LoadThread&) = delete;

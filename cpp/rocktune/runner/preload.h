@@ -13,7 +13,8 @@ namespace rocktune {
 // running. Keys are written in ascending order by one thread, or in random order by up to four. Equal seeds
 // give equal entries. Does nothing if the preload has no keys. Calls `progress` on the calling thread, with
 // the phases "load" and "settle". Throws RunError if the store fails; the store then holds a part of the
-// keys. REQUIRES: the device is unthrottled and the run's clock runs, so that the store's I/O does not wait.
+// keys.
+// REQUIRES: the device is unthrottled and the run's clock runs, so that the store's I/O does not wait.
 void Preload(const WorkloadSpec& spec, uint64_t seed, const ValueSource& values, Store* store,
              const Progress& progress);
 

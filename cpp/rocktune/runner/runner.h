@@ -48,8 +48,8 @@ struct RunPlan {
 // the load and the device are stopped.
 //
 // Threads: the load has the workload's number of threads, and stalls are sampled on one more. All functions
-// must be called on one thread, except Fail. Failure: the first failure ends the run; later calls throw
-// RunError with it again.
+// must be called on one thread, except Fail.
+// Failure: the first failure ends the run; later calls throw RunError with it again.
 class Runner {
  public:
   // Throws RunError (invalid) for 2^39 or more keys, and for a series interval below 0.001 s.
@@ -60,8 +60,8 @@ class Runner {
   Runner& operator=(const Runner&) = delete;
 
   // Loads the workload's preload into the store, on an unthrottled device, and returns the number of keys.
-  // The store's statistics are reset afterwards. Throws RunError if the store fails. REQUIRES: the store is
-  // empty and the run's age is 0.
+  // The store's statistics are reset afterwards. Throws RunError if the store fails.
+  // REQUIRES: the store is empty and the run's age is 0.
   uint64_t Load(const Progress& progress);
 
   // Runs the load from the run's age until the window's end, and returns the window's measurement. A window
@@ -83,9 +83,11 @@ class Runner {
     RunClock::Nanos stalled_ns = 0;
   };
 
+  // Starts the load threads, which wait at the gate, and the sampling of stalls; sets the run's age 0.
   void StartThreads();
   // The loop of the thread that samples the store's write condition.
   void SampleStalls();
+  // Throws RunError with the run's first failure, if there is one.
   void ThrowIfFailed();
   // Waits until the window has ended or the run has failed, and samples the series. Stops the clock at the
   // end.
@@ -94,12 +96,15 @@ class Runner {
   // Sleeps until the time `until` or until all threads together have completed `completed` operations.
   // Returns false if the run has failed.
   bool SleepUntil(RunClock::Nanos until, uint64_t completed);
+  // Returns the operations that all threads have completed since age 0.
   uint64_t CompletedOperations() const;
   // Waits some milliseconds for the end of operations that do not wait for the stopped device.
   void WaitForThreads() const;
   // Returns the store's state. Starts the clock for a while if the state is not available otherwise.
   StoreState StateWhileStopped();
+  // Returns the present counters of the series.
   Sample TakeSample();
+  // Returns the present counters of the run; those of RocksDB are `state`'s.
   RunTotals ReadTotals(const StoreState& state);
   // Returns the measurement of the window that has just ended, and sets the run's age to `until_s`.
   Measurement Measure(double until_s, Series series);

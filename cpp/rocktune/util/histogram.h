@@ -28,7 +28,8 @@ class Histogram {
     // Returns the exact sum of the values.
     uint64_t sum() const { return sum_; }
     // Returns the smallest bucket bound that at least `percentile` percent of the values do not exceed; 0 if
-    // there are no values. REQUIRES: 0 < percentile <= 100.
+    // there are no values.
+    // REQUIRES: 0 < percentile <= 100.
     uint64_t Percentile(double percentile) const;
     // Returns (upper bound, count) of each bucket that is not empty, in ascending order.
     std::vector<std::pair<uint64_t, uint64_t>> Buckets() const;

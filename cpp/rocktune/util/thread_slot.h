@@ -7,6 +7,7 @@ namespace rocktune {
 
 namespace internal {
 
+// The value of thread_slot before the thread's first call of ThreadSlot.
 inline constexpr std::size_t kNoThreadSlot = std::numeric_limits<std::size_t>::max();
 // The calling thread's number, or kNoThreadSlot. Initialized at compile time and without a destructor, so
 // that reading it takes one instruction.

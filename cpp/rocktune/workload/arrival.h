@@ -29,7 +29,7 @@ class Arrival {
   // The two functions above, but from the beginning of the period in which the session begins.
   double OperationsFromPeriod(double seconds) const;
   double SecondsFromPeriod(double operation) const;
-  // The same for a sine, within one period.
+  // The two functions above for a sine, within one period.
   double SineOperations(double seconds) const;
   double SineSeconds(double operations) const;
 

@@ -8,16 +8,16 @@
 
 namespace rocktune {
 
-// A distribution of the keys that operations use. Immutable, hence thread-safe; the random generator is the
-// caller's.
+// A distribution of the keys that operations use. Immutable, hence thread-safe; each thread passes its own
+// random generator.
 class KeyChooser {
  public:
   virtual ~KeyChooser() = default;
 
   // Returns the index of a key, below `key_count`, the present number of keys. Only kind `latest` uses
   // `key_count`: its hottest key is the newest one, and it draws from the newest keys, as many as the key
-  // space had at the start. All other kinds draw from the keys at the start. REQUIRES: key_count is at least
-  // the number of keys at the start.
+  // space had at the start. All other kinds draw from the keys at the start.
+  // REQUIRES: key_count is at least the number of keys at the start.
   virtual uint64_t Next(Random* random, uint64_t key_count) const = 0;
 };
 

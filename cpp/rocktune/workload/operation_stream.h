@@ -13,7 +13,8 @@ namespace rocktune {
 // Thread-safe. It must outlive every OperationStream created with it.
 class WorkloadState {
  public:
-  // REQUIRES: a spec that WorkloadSpecFromJson accepts. Throws as NewKeyChooser does.
+  // Copies the spec and computes its distributions. Throws std::invalid_argument as NewKeyChooser does.
+  // REQUIRES: a spec that WorkloadSpecFromJson accepts.
   explicit WorkloadState(const WorkloadSpec& spec);
   ~WorkloadState();
 
@@ -68,8 +69,8 @@ class OperationStream {
 // Sets `*key` to the key with the given index: the index in 8 bytes, big endian, padded with '0' to
 // `key_bytes` as in db_bench. The index of a kGetAbsent has the top bit set. Its key is the index without
 // that bit, padded with '1': it lies between existing keys, so that a lookup reaches the tables' filters.
-// Without room for padding (key_bytes is 8) the bit stays set, and the key lies after all others. REQUIRES:
-// key_bytes >= 8.
+// Without room for padding (key_bytes is 8) the bit stays set, and the key lies after all others.
+// REQUIRES: key_bytes >= 8.
 void EncodeKey(uint64_t index, uint64_t key_bytes, std::string* key);
 // Returns the index of a key that EncodeKey made for an index without the top bit.
 // REQUIRES: `key` points to at least 8 bytes.
@@ -83,7 +84,8 @@ class ValueSource {
   ValueSource(uint64_t seed, double compressed_fraction, uint64_t max_value_bytes);
   // Returns `bytes` bytes of the buffer, which the source owns. Equal positions give equal bytes; any number
   // is a valid position. A caller that advances its position by the bytes used gets dissimilar values, from
-  // memory that the processor has prefetched. REQUIRES: bytes <= max_value_bytes.
+  // memory that the processor has prefetched.
+  // REQUIRES: bytes <= max_value_bytes.
   const char* Slice(uint64_t position, uint64_t bytes) const;
 
  private:

@@ -35,7 +35,7 @@ TEST(SizeSourceTest, FixedReturnsLow) {
   const SizeSource source({.kind = "fixed", .low = 400, .high = 0});
   Random random(1);
   EXPECT_EQ(source.Next(&random), 400U);
-  EXPECT_EQ(source.largest(), 400U);
+  EXPECT_EQ(source.max_size(), 400U);
 }
 
 TEST(SizeSourceTest, UniformIncludesBothEnds) {

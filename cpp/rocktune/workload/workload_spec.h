@@ -18,7 +18,8 @@ inline constexpr std::array<const char*, kOperationKindCount> kOperationKindName
 // Shares of operations, indexed by OperationKind; they sum to 1.
 using OperationMix = std::array<double, kOperationKindCount>;
 
-// A distribution of keys; see NewKeyChooser. Members of other kinds are ignored.
+// A distribution of the keys that operations use. Only the members of its kind, named in the comments,
+// matter.
 struct KeyChooserSpec {
   // uniform | zipfian | scrambled_zipfian | true_zipf | hotspot | latest | two_term_exponential
   std::string kind = "uniform";

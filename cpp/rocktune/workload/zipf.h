@@ -7,8 +7,8 @@
 namespace rocktune {
 
 // Returns the sum of i^-exponent for i = 1 .. count, with a relative error under 1e-13. Takes microseconds
-// for any count: it adds a thousand terms and uses the Euler-Maclaurin formula for the rest. REQUIRES: count
-// > 0, exponent >= 0.
+// for any count: it adds a thousand terms and uses the Euler-Maclaurin formula for the rest.
+// REQUIRES: count > 0, exponent >= 0.
 double ZipfSum(uint64_t count, double exponent);
 
 // An approximate Zipf distribution, as in YCSB: Gray et al., "Quickly generating billion-record synthetic

@@ -29,7 +29,7 @@ struct StoreState {
   Histogram::Snapshot level0_compactions_ns;           // durations of compactions of level 0
 };
 
-// What a store does to writes at present.
+// How a store treats writes at present: it accepts them at full speed, delays them, or stops them.
 enum class WriteCondition { kNormal, kDelayed, kStopped };
 
 // The interface of a key-value store that the runner drives.

@@ -107,7 +107,7 @@ Session::Next Session::Handle(const std::string& line) {
   } catch (const nlohmann::json::exception& error) {
     send_(ErrorLine(RunError(RunFailure::kInvalid, std::string("malformed command: ") + error.what())));
     next = Next::kFailed;
-  } catch (const std::invalid_argument& error) {  // of the workload or the device
+  } catch (const std::invalid_argument& error) {  // from WorkloadSpecFromJson or DeviceSpecFromJson
     send_(ErrorLine(RunError(RunFailure::kInvalid, error.what())));
     next = Next::kFailed;
   } catch (const std::bad_alloc&) {

@@ -21,7 +21,7 @@ constexpr std::chrono::seconds kQuiet{1};  // since the last flush, before a sto
 
 rocksdb::CompactionOptions CompactionOptionsOf(const rocksdb::Options& options, std::atomic<bool>* stopping) {
   rocksdb::CompactionOptions compaction;
-  AllowMovesAndCancelling(stopping, &compaction);
+  EnableTrivialMoveAndCancel(stopping, &compaction);
   compaction.compression = rocksdb::kDisableCompressionOption;  // the column family's own
   compaction.output_file_size_limit = options.target_file_size_base;
   return compaction;

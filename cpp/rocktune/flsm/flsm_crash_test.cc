@@ -30,7 +30,7 @@ constexpr const char* kLatest = "latest";
 
 constexpr const char* kFiles = "files";
 
-// `of.what` is the granularity.
+// `of.variant` is the granularity.
 rocksdb::Status OpenSmall(rocksdb::Env* env, const CrashCase& of, std::unique_ptr<FlsmStore>* store) {
   rocksdb::Options options;
   options.create_if_missing = true;
@@ -41,7 +41,7 @@ rocksdb::Status OpenSmall(rocksdb::Env* env, const CrashCase& of, std::unique_pt
   FlsmOptions layout;
   layout.size_ratio = kSizeRatio;
   layout.policies = {3, 2, 1};
-  layout.granularity = of.what == kFiles ? FlsmGranularity::kFiles : FlsmGranularity::kLevels;
+  layout.granularity = of.variant == kFiles ? FlsmGranularity::kFiles : FlsmGranularity::kLevels;
   return FlsmStore::Open(options, layout, of.directory, store);
 }
 
@@ -76,7 +76,8 @@ class FlsmCrashTest : public testing::TestWithParam<std::tuple<bool, const char*
     const rocksdb::Status made = checkpoint->CreateCheckpoint(copy_, uint64_t{1} << 40);
     ASSERT_TRUE(made.ok()) << made.ToString();
     std::unique_ptr<FlsmStore> copy;
-    const rocksdb::Status status = OpenSmall(rocksdb::Env::Default(), {copy_, of_.what, of_.synced}, &copy);
+    const rocksdb::Status status =
+        OpenSmall(rocksdb::Env::Default(), {copy_, of_.variant, of_.synced}, &copy);
     ASSERT_TRUE(status.ok()) << status.ToString();
     EXPECT_EQ(Broken(copy->Shape()), "");
     ExpectAll(copy.get());
@@ -84,7 +85,7 @@ class FlsmCrashTest : public testing::TestWithParam<std::tuple<bool, const char*
 
   void ExpectNothingLost() {
     const std::unique_ptr<rocksdb::Env> env =
-        rocksdb::NewCompositeEnv(std::make_shared<SyncNotingFileSystem>());
+        rocksdb::NewCompositeEnv(std::make_shared<SyncTrackingFileSystem>());
     OpenByItsOptions(env.get());
     std::unique_ptr<FlsmStore> store;
     const rocksdb::Status status = OpenSmall(env.get(), of_, &store);
@@ -118,10 +119,10 @@ TEST_P(FlsmCrashTest, LosesNothing) {
   std::filesystem::remove_all(of_.directory);
   std::filesystem::remove(Acknowledged::Path(of_));
   uint64_t when = kFirstKill / (of_.synced ? 4 : 1);
-  for (int kill = 0; kill < Kills() && !HasFatalFailure(); ++kill) {
+  for (int kill = 0; kill < KillCount() && !HasFatalFailure(); ++kill) {
     ASSERT_EQ(RunAndKill(of_, "FlsmCrashChild.DISABLED_WritesUntilItIsKilled", when), "");
     if (of_.synced) {
-      SyncNotingFileSystem::CutPower(of_.directory);
+      SyncTrackingFileSystem::CutPower(of_.directory);
     }
     ExpectNothingLost();
     when = *Acknowledged(of_) + kBetweenKills / (of_.synced ? 4 : 1);
@@ -141,7 +142,7 @@ TEST(FlsmCrashChild, DISABLED_WritesUntilItIsKilled) {
     GTEST_SKIP() << "is started by FlsmCrashTest";
   }
   const std::unique_ptr<rocksdb::Env> env =
-      rocksdb::NewCompositeEnv(std::make_shared<SyncNotingFileSystem>());
+      rocksdb::NewCompositeEnv(std::make_shared<SyncTrackingFileSystem>());
   std::unique_ptr<FlsmStore> store;
   ASSERT_TRUE(OpenSmall(env.get(), of, &store).ok());
   rocksdb::WriteOptions write;
@@ -155,8 +156,8 @@ TEST(FlsmCrashChild, DISABLED_WritesUntilItIsKilled) {
     *acknowledged = number + 1;
     if (number % kChangesPolicyAfter == 0) {
       const uint64_t change = number / kChangesPolicyAfter;
-      const auto transition = of.what == kFiles ? FlsmTransition::kFlexible  // a lazy one is refused
-                                                : static_cast<FlsmTransition>(change % 3);
+      const auto transition = of.variant == kFiles ? FlsmTransition::kFlexible  // a lazy one is refused
+                                                   : static_cast<FlsmTransition>(change % 3);
       ASSERT_TRUE(store
                       ->SetPolicy(1 + static_cast<int>(change % 4), 1 + static_cast<int>(change % kSizeRatio),
                                   transition)

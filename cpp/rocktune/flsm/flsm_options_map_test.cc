@@ -49,7 +49,7 @@ TEST(FlsmOptionsMapTest, WhatIsNotNamedHasItsDefault) {
 
 TEST(FlsmOptionsMapTest, NamesWhatIsWrong) {
   EXPECT_NE(Refusal({{"sise_ratio", "4"}}).find("'sise_ratio'"), std::string::npos);
-  EXPECT_NE(Refusal({{"filters", "none"}}).find("none of uniform, monkey"), std::string::npos);
+  EXPECT_NE(Refusal({{"filters", "none"}}).find("use one of uniform, monkey"), std::string::npos);
   EXPECT_NE(Refusal({{"policy_1", "four"}}).find("'policy_1'"), std::string::npos);
   EXPECT_NE(Refusal({{"policy_13", "1"}}).find("'policy_13'"), std::string::npos);
   EXPECT_NE(Refusal({{"levels", "99999999999"}}).find("too large"), std::string::npos);

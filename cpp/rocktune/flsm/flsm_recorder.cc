@@ -78,7 +78,7 @@ void FlsmRecorder::CountCompaction(int level, uint64_t read_bytes, uint64_t writ
 }
 
 FlsmStatistics FlsmRecorder::Take(int levels) const {
-  const auto counts = counts_.Take();
+  const auto counts = counts_.Values();
   FlsmStatistics statistics;
   statistics.lookups = counts[kLookups];
   statistics.found = counts[kFound];

@@ -16,7 +16,7 @@ namespace rocktune {
 class FlsmSimulator {
  public:
   // `shape` is the empty tree, with as many levels as it shall ever have. `moves` is whether a run that goes
-  // to an empty place is not written anew (see MovesTables).
+  // to an empty place is not written anew (see HasTrivialMove).
   FlsmSimulator(FlsmShape shape, uint64_t buffer_bytes, bool moves = true);
 
   // Writes so many bytes; whenever a buffer is full it is flushed, and all that is due is done.

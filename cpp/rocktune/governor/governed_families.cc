@@ -14,7 +14,7 @@ namespace {
 // RocksDB lets options be set of a database that was opened to be read alone, and writes a MANIFEST then.
 rocksdb::Status CheckWritable(rocksdb::DB* db) {
   rocksdb::Status status = db->DisableFileDeletions();
-  return status.ok() ? EndKeepingFiles(db) : status;
+  return status.ok() ? EnableFileDeletions(db) : status;
 }
 
 GovernedFamilies::Handles OrDefault(rocksdb::DB* db, const GovernedFamilies::Handles& families) {

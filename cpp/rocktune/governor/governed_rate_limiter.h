@@ -33,7 +33,7 @@ class GovernedRateLimiter : public rocksdb::RateLimiter {
   }
 
   // Bytes and requests so far, by cause.
-  DeviceCounters Counters() const { return counters_.Take(); }
+  DeviceCounters Counters() const { return counters_.Counters(); }
   // How long compactions have waited so far, all threads together, by the clock.
   uint64_t WaitedNanos() const { return waited_ns_.load(std::memory_order_relaxed); }
 

@@ -87,9 +87,9 @@ class GovernorCrashTest : public testing::TestWithParam<Case> {
   void ExpectNothingLost(Way way) {
     // What recovery writes has to survive the next time too.
     const std::unique_ptr<rocksdb::Env> env =
-        rocksdb::NewCompositeEnv(std::make_shared<SyncNotingFileSystem>());
+        rocksdb::NewCompositeEnv(std::make_shared<SyncTrackingFileSystem>());
     std::unique_ptr<rocksdb::DB> db;
-    const std::unique_ptr<CompactionGovernor> governor = CreateGovernor(of_.what);
+    const std::unique_ptr<CompactionGovernor> governor = CreateGovernor(of_.variant);
     rocksdb::Options options = LatestOptions(env.get(), of_.directory);
     governor->Prepare(&options);
     const rocksdb::Status status = OpenDatabase(options, of_.directory, &db);
@@ -117,12 +117,12 @@ class GovernorCrashTest : public testing::TestWithParam<Case> {
 };
 
 TEST_P(GovernorCrashTest, LosesNothing) {
-  for (int kill = 0; kill < Kills(); ++kill) {
+  for (int kill = 0; kill < KillCount(); ++kill) {
     // A sync may take ten milliseconds.
     const uint64_t when = (kFirstKill + kill * kBetweenKills) / (of_.synced ? 4 : 1);
     ASSERT_EQ(RunAndKill(of_, "GovernorCrashChild.DISABLED_WritesUntilItIsKilled", when), "");
     if (of_.synced) {
-      SyncNotingFileSystem::CutPower(of_.directory);
+      SyncTrackingFileSystem::CutPower(of_.directory);
     }
     ExpectNothingLost(static_cast<Way>(kill % 3));
   }
@@ -142,9 +142,9 @@ TEST(GovernorCrashChild, DISABLED_WritesUntilItIsKilled) {
   if (!ReadCrashCase(&of)) {
     GTEST_SKIP() << "is started by GovernorCrashTest";
   }
-  const std::unique_ptr<CompactionGovernor> governor = CreateGovernor(of.what);
+  const std::unique_ptr<CompactionGovernor> governor = CreateGovernor(of.variant);
   const std::unique_ptr<rocksdb::Env> env =
-      rocksdb::NewCompositeEnv(std::make_shared<SyncNotingFileSystem>());
+      rocksdb::NewCompositeEnv(std::make_shared<SyncTrackingFileSystem>());
   rocksdb::Options options = LatestOptions(env.get(), of.directory);
   governor->Prepare(&options);
   std::unique_ptr<rocksdb::DB> db;

@@ -44,10 +44,10 @@ TEST(GovernorOptionsMapTest, WhatIsNotNamedHasItsDefault) {
 
 TEST(GovernorOptionsMapTest, NamesWhatIsWrong) {
   EXPECT_NE(Refusal({{"modes", "toggle"}}).find("'modes'"), std::string::npos);
-  EXPECT_NE(Refusal({{"mode", "off"}}).find("none of toggle, proportional"), std::string::npos);
-  EXPECT_NE(Refusal({{"debt_runs", "many"}}).find("no whole number"), std::string::npos);
-  EXPECT_NE(Refusal({{"debt_runs", "-1"}}).find("no whole number"), std::string::npos);
-  EXPECT_NE(Refusal({{"flush_share", "half"}}).find("no number"), std::string::npos);
+  EXPECT_NE(Refusal({{"mode", "off"}}).find("use one of toggle, proportional"), std::string::npos);
+  EXPECT_NE(Refusal({{"debt_runs", "many"}}).find("not a whole number"), std::string::npos);
+  EXPECT_NE(Refusal({{"debt_runs", "-1"}}).find("not a whole number"), std::string::npos);
+  EXPECT_NE(Refusal({{"flush_share", "half"}}).find("not a number"), std::string::npos);
   EXPECT_NE(Refusal({{"flush_share", "1.5"}}).find("watermarks"), std::string::npos);
   EXPECT_NE(Refusal({{"flush_share", "nan"}}).find("watermarks"), std::string::npos);
   EXPECT_NE(Refusal({{"interval_us", "0"}}).find("interval_us"), std::string::npos);

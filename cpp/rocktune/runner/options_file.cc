@@ -24,7 +24,7 @@ struct Section {
   OptionMaps::Map options;
 };
 
-// The quoted name in `CFOptions "default"`; nothing for other sections.
+// Returns the quoted name in `CFOptions "default"`; nullopt for other sections.
 std::optional<std::string> FamilyName(const Section& section) {
   const std::string_view prefix = "CFOptions ";
   if (!section.heading.starts_with(prefix)) {
@@ -33,7 +33,8 @@ std::optional<std::string> FamilyName(const Section& section) {
   return section.heading.substr(prefix.size());
 }
 
-// A line without surrounding space and what stands behind '#'; a backslash keeps the character behind it.
+// Returns a line without surrounding space and without a comment, which begins with '#'. A backslash escapes
+// the next character.
 std::string WithoutComment(std::string_view line) {
   std::string text;
   for (std::size_t i = 0; i < line.size() && line[i] != '#'; ++i) {
@@ -60,15 +61,16 @@ class Reader {
   std::string Text() const;
   void ReadSections();
   void AddLine(std::string_view line, std::size_t number);
-  // nullptr where the file has no such section.
+  // Returns the section with this heading, or nullptr.
   const Section* Find(const std::string& heading) const;
   void CheckComplete() const;
-  // Refuses those that the linked RocksDB does not have, or takes them out.
+  // Refuses, or removes, comparators and merge operators that the linked RocksDB does not have.
   void CheckComparatorsAndMergeOperators(std::set<std::string>* ignored);
-  // Takes the names that the linked RocksDB does not heed out of another version's options.
+  // Returns `options`, of another version, without those that the linked RocksDB ignores; adds their names to
+  // `*ignored`.
   static OptionMaps::Map Heeded(OptionMaps::Map options, const OptionMaps::Map& known,
                                 std::set<std::string>* ignored);
-  // What the column family named in a [CFOptions "..."] section is opened with.
+  // Returns the options of the column family of a [CFOptions "..."] section.
   OptionMaps Family(const Section& section, bool same_version, std::set<std::string>* ignored) const;
 
   const std::string path_;
@@ -107,7 +109,8 @@ void Reader::ReadSections() {
     AddLine(line, ++number);
     begin = end + 1;
   }
-  // RocksDB ends each section with an empty line; people's own files need not.
+  // RocksDB writes an empty line after each section, so a file of its own that lacks it at the end is cut
+  // off. Files of people need not have it.
   if (text.starts_with("# This is a RocksDB option file") && !WithoutComment(line).empty()) {
     throw Invalid("it is cut off behind line " + std::to_string(number) +
                   "; RocksDB ends it with an empty line");
@@ -146,8 +149,8 @@ void Reader::CheckComplete() const {
       throw Invalid("it has no section [" + required + "]; it is cut off or no OPTIONS file");
     }
   }
-  // RocksDB writes each column family's table options behind it, so one without them is where the file was
-  // cut.
+  // RocksDB writes the table options after each column family's, so a family without them is where the file
+  // is cut off.
   for (const Section& section : sections_) {
     if (const std::optional<std::string> name = FamilyName(section)) {
       const std::string end = " " + *name;
@@ -202,7 +205,7 @@ OptionMaps Reader::Family(const Section& section, bool same_version, std::set<st
   const Section* table = Find("TableOptions/BlockBasedTable " + *FamilyName(section));
   OptionMaps given{Find("DBOptions")->options, section.options,
                    table == nullptr ? OptionMaps::Map() : table->options};
-  // Listeners watch a store and change nothing of it.
+  // Listeners are objects of the application that do not change how a store works.
   if (given.db.erase("listeners") != 0) {
     ignored->insert("listeners");
   }
@@ -216,7 +219,8 @@ OptionMaps Reader::Family(const Section& section, bool same_version, std::set<st
   try {
     const rocksdb::Options options = OptionsFromMaps(given);
     OptionMaps read = MapsFromOptions(options, options);
-    // What was read back no longer says which settings were chosen and which follow from the capacity.
+    // The cache that was read back does not say which settings were given and which follow from the capacity,
+    // so the file's own text is kept.
     read.table.erase("block_cache");
     if (const auto cache = given.table.find("block_cache");
         cache != given.table.end() && MakeBlockCache(cache->second) != nullptr) {

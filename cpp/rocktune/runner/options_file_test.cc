@@ -29,7 +29,7 @@ class OptionsFileTest : public testing::Test {
   }
   ~OptionsFileTest() override { std::filesystem::remove_all(directory_); }
 
-  // What a real database with two column families writes.
+  // Returns the OPTIONS file of a real database with two column families.
   std::string RealFile() {
     const std::string database = (directory_ / "db").string();
     rocksdb::Options options;
@@ -95,7 +95,7 @@ TEST_F(OptionsFileTest, ReadsWhatRocksDbWrote) {
   EXPECT_EQ(file.column_families[1].second.cf.at("num_levels"), "4");
   EXPECT_EQ(file.column_families[1].second.db, file.column_families[0].second.db);
   EXPECT_FALSE(file.column_families[0].second.table.contains("block_cache"));
-  // What was read can be opened.
+  // A store can be opened with the options that were read.
   EXPECT_EQ(OptionsFromMaps(file.column_families[0].second).write_buffer_size, size_t{3} << 20);
 }
 
@@ -107,7 +107,7 @@ TEST_F(OptionsFileTest, RefusesEveryBeginningOfAFile) {
     lengths.push_back(line);                                // between two lines
     lengths.push_back((line + text.find('\n', line)) / 2);  // within one
   }
-  // Up to the second column family it is a whole file of one.
+  // The part before the second column family is a complete file with one family.
   const std::string_view whole = std::string_view(text).substr(0, text.find("[CFOptions \"second\"]"));
   const std::size_t end_of_last_option = whole.find_last_not_of(" \n") + 2;
   for (const std::size_t length : lengths) {

@@ -288,7 +288,7 @@ class BoundSimulator {
   }
   void SetPolicy(int level, int policy, const std::string& transition) {
     const FlsmTransition how = TransitionNamed(transition);
-    ThrowUnlessOk(CheckChange(simulator_.shape(), level, policy, how));
+    ThrowUnlessOk(CheckPolicyChange(simulator_.shape(), level, policy, how));
     simulator_.SetPolicy(level, policy, how);
   }
   std::string Shape() const { return ToJson(simulator_.shape()).dump(); }

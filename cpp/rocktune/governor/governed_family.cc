@@ -14,8 +14,8 @@ rocksdb::Status GovernedFamily::Check(rocksdb::DB* db, rocksdb::ColumnFamilyHand
       options.compaction_style != rocksdb::kCompactionStyleUniversal) {
     return rocksdb::Status::NotSupported(
         name,
-        "a governor needs compaction_style level or universal; FIFO has no debt, and stores with style "
-        "none compact by themselves");
+        "only leveled and universal compaction can be governed; FIFO has no debt, and stores with style "
+        "None, as FLSM stores are, compact by themselves");
   }
   const int trigger = options.level0_file_num_compaction_trigger;
   if (limits.debt_runs != 0 && limits.debt_runs < MinDebtRuns(trigger)) {

@@ -27,6 +27,7 @@ class FlsmStoreTest : public testing::Test {
     std::filesystem::remove_all(directory_);
   }
 
+  // Returns options with memtables and tables of 64 KiB, without compression, with operator stringappend.
   static rocksdb::Options SmallOptions() {
     rocksdb::Options options;
     options.create_if_missing = true;
@@ -38,15 +39,18 @@ class FlsmStoreTest : public testing::Test {
                     .ok());
     return options;
   }
+  // Returns a layout of T = 4 with these policies.
   static FlsmOptions Layout(std::vector<int> policies) {
     FlsmOptions layout;
     layout.size_ratio = 4;
     layout.policies = std::move(policies);
     return layout;
   }
+  // Opens the store in the fixture's directory, or creates it.
   rocksdb::Status Open(const FlsmOptions& layout) {
     return FlsmStore::Open(SmallOptions(), layout, directory_, &store_);
   }
+  // Closes the store and opens it with its own layout.
   void Reopen() {
     store_.reset();
     ASSERT_TRUE(Open(FlsmOptions()).ok());
@@ -67,6 +71,8 @@ class FlsmStoreTest : public testing::Test {
     ASSERT_TRUE(store_->WaitUntilSettled().ok());
     FlushToLevel0();
   }
+  // Flushes until at least two files wait in level 0 and no compaction is due. REQUIRES: the policy of level
+  // 1 is at least 2.
   void FlushToLevel0() {
     for (int flush = 0; flush < 8 && store_->Shape().level0_files < 2; ++flush) {
       Put(0, 2, "value");  // overlapping files, which RocksDB cannot move without rewriting

@@ -34,11 +34,12 @@ struct FlsmCompactionDebt {
 
 // Runs the compactions that an FLSM-tree's policy asks for, on a RocksDB database with compaction style None.
 //
-// Threads: it has at least two. The first one only compacts level 0 and pushes level 1, so that level 0 never
-// waits for a deep merge. Tasks that use different runs are done at the same time.
-// Locks: no lock is held during I/O or while on_change is called. RocksDB's mutex may be taken with the
-// compactor's lock held, never the other way round.
-// Failure: a task that fails is retried after 200 ms, for ever; LastFailure returns its error.
+// - Threads: at least two. The first one only compacts level 0 and pushes level 1, so that level 0 never
+//   waits for a deep merge. Tasks that use different runs are done at the same time.
+// - Locks: no lock is held during I/O or while on_change is called. RocksDB's mutex may be taken with the
+//   compactor's lock held, never the other way round.
+// - Failure: a task that fails is retried after 200 ms, without end; LastFailure returns its error.
+//
 // Does not own database and recorder, which must outlive it. Thread-safe. Throws no exception.
 class FlsmCompactor {
  public:
@@ -96,10 +97,11 @@ class FlsmCompactor {
  private:
   using Clock = std::chrono::steady_clock;
 
-  // The body of a thread; with `small_only` that of the first.
+  // The body of a thread. With `small_only`, as in the first thread, it does only tasks of level 0 and pushes
+  // of level 1.
   void RunTasks(bool small_only);
-  // Returns the task to do next. Returns nullopt if the thread has to wait, at most until `wake`.
-  // REQUIRES: mutex_ is held.
+  // Returns the task to do next. Returns nullopt if the thread has to wait, at most until `wake`. REQUIRES:
+  // mutex_ is held.
   std::optional<FlsmTask> NextTask(bool small_only, Clock::time_point* wake);
   // Compacts the tables `used` into the task's output, and returns RocksDB's status. `made` receives the new
   // tables; it stays empty if RocksDB moved the tables.

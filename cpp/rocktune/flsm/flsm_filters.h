@@ -15,8 +15,8 @@ double FalsePositiveRate(double bits_per_key);
 
 // Returns the bits per key of each level from level 1 on, in a tree of `levels` full levels with
 // `size_ratio`. Both schemes use the same memory. Monkey multiplies the rate by T from level to level
-// (RusKey, section 5.2: f_i = T^(i-1) f_1). It gives no bits to the deepest levels if their rate would
-// exceed 1. REQUIRES: size_ratio >= 2, levels >= 1, bits_per_key >= 0.
+// (RusKey, section 5.2: f_i = T^(i-1) f_1). It gives no bits to the deepest levels if their rate would exceed
+// 1. REQUIRES: size_ratio >= 2, levels >= 1, bits_per_key >= 0.
 std::vector<double> BitsPerKey(const FlsmFilters& filters, int size_ratio, int levels);
 
 // RocksDB's Bloom filters with bits per key by the logical level that a table is written to. RocksDB reads

@@ -18,6 +18,7 @@ class FlsmCompactor;
 // Not thread-safe.
 class CompactionOutputs {
  public:
+  // Begins to collect, on the calling thread, until the destructor.
   CompactionOutputs();
   ~CompactionOutputs();
   CompactionOutputs(const CompactionOutputs&) = delete;

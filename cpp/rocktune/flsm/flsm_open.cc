@@ -107,7 +107,7 @@ rocksdb::Status PrepareStore(const rocksdb::Options& options, const FlsmOptions&
 
 // Opens the database of a store, given its shape, and creates the store object.
 rocksdb::Status OpenTree(const rocksdb::Options& options, const FlsmOptions& layout, const std::string& path,
-                         std::shared_ptr<FlsmShapeFile> file, FlsmShape shape,
+                         const std::shared_ptr<FlsmShapeFile>& file, FlsmShape shape,
                          std::unique_ptr<FlsmStore>* store) {
   shape.granularity = layout.granularity;
   shape.file_bytes = options.target_file_size_base;
@@ -163,7 +163,7 @@ rocksdb::Status FlsmStore::Open(const rocksdb::Options& options, const FlsmOptio
   if (!status.ok()) {
     return status;
   }
-  return OpenTree(options, layout, path, std::move(file), std::move(shape), store);
+  return OpenTree(options, layout, path, file, std::move(shape), store);
 }
 
 rocksdb::Status LoadStockOptions(const std::string& path, rocksdb::Options* options) {

@@ -44,6 +44,7 @@ class FlsmController {
 //
 // A mission has at least the given number of operations. It also lasts at least 100 times the CPU time of the
 // last decision, so that decisions use at most 1% of a processor. Without operations no mission ends.
+//
 // Does not own store and controller, which must outlive it. Thread-safe. Throws no exception.
 class FlsmPilot {
  public:
@@ -60,7 +61,9 @@ class FlsmPilot {
   rocksdb::Status LastRefusal() const;
 
  private:
+  // The body of the thread. `before` holds the statistics at the first mission's beginning.
   void RunMissions(FlsmStatistics before);
+  // Asks the controller and applies its changes; an error is kept for LastRefusal.
   void Decide(const FlsmMission& mission);
 
   FlsmStore* const store_;

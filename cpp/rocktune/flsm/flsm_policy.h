@@ -15,12 +15,10 @@ namespace rocktune {
 // - kFlexible with whole levels (RusKey, section 4.2): seals the newest run if it has its new share already.
 //   Otherwise the run stays open, and its capacity is the new one.
 // - kFlexible with files (section 7): leaves as many runs open as the policy has, from the newest on, and
-// seals
-//   the older ones.
+//   seals the older ones.
 // - kGreedy makes the level due for a push.
 // - kLazy takes effect with the level's next push. REQUIRES: FlsmGranularity::kLevels; with files a level
-// never
-//   leaves as a whole.
+//   never leaves as a whole.
 // Every transition of an empty level takes effect at once.
 void SetPolicy(FlsmShape* shape, int level, int policy, FlsmTransition transition);
 

@@ -101,6 +101,7 @@ class FlsmKeyReads : public Base {
   }
 
  private:
+  // Calls `get`, which returns a status for each of `count` keys, and records the lookups.
   template <typename Lookup>
   Statuses CountVector(std::size_t count, const Lookup& get) {
     Statuses statuses;
@@ -110,6 +111,7 @@ class FlsmKeyReads : public Base {
     });
     return statuses;
   }
+  // Calls `get`, which sets a status for each of `count` keys, and records the lookups.
   template <typename Lookup>
   void CountArray(std::size_t count, const rocksdb::Status* statuses, const Lookup& get) {
     recorder_->Lookups(count, [&] {

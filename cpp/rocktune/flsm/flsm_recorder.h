@@ -81,6 +81,7 @@ class FlsmRecorder {
 
   // True if no merge runs.
   bool IsQuiet() const { return merges_.load(std::memory_order_relaxed) == 0; }
+  // Returns the index of a field of FlsmStatistics::quiet or, if not `quiet`, of FlsmStatistics::merging.
   static constexpr std::size_t IndexOf(Served served, bool quiet) {
     return std::size_t{quiet ? kQuiet : kMerging} + std::size_t{served};
   }
@@ -105,6 +106,7 @@ class FlsmRecorder {
   // the thread's PerfContext and perf level.
   class Sample {
    public:
+    // Saves the thread's PerfContext and switches it on by level.
     Sample(FlsmRecorder* recorder, Weight weight);
     ~Sample();
     Sample(const Sample&) = delete;
@@ -140,6 +142,7 @@ class FlsmRecorder {
     *until_sample = sample_every_ - 1 - after_first % sample_every_;
     return 1 + after_first / sample_every_;
   }
+  // Returns the weight of `operations` performed together, of which `samples` are sampled.
   Weight WeightOf(uint64_t samples, uint64_t operations) const {
     return {samples * sample_every_, operations};
   }

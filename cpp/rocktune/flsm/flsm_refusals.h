@@ -80,7 +80,7 @@ class FlsmRefusals : public FlsmWrites {
     return RefusedCall("SuggestCompactRange", kNoManualCompactions);
   }
   rocksdb::Status PromoteL0(Family*, int) override { return RefusedCall("PromoteL0", kNoManualCompactions); }
-  // These do nothing: to RocksDB the store's own compactions are manual ones, and they must go on.
+  // These do nothing, since they would stop the store's own compactions, which to RocksDB are manual ones.
   void DisableManualCompaction() override {}
   void EnableManualCompaction() override {}
 

@@ -10,8 +10,8 @@ namespace {
 
 constexpr const char* kFileName = "FLSM";
 // The shape's name in a copy. RocksDB takes it for a temporary file of its own: BackupEngine restores it, and
-// DestroyDB deletes it. A stock RocksDB that opens the copy deletes it too, so a tree that it has
-// changed does not count as an FLSM-tree. RocksDB itself never uses the name: its numbers begin with 1.
+// DestroyDB deletes it. A stock RocksDB that opens the copy deletes it too, so a tree that it has changed
+// does not count as an FLSM-tree. RocksDB itself never uses the name: its numbers begin with 1.
 constexpr const char* kCopyName = "000000.dbtmp";
 constexpr const char* kCurrent = "CURRENT";
 constexpr int kFormat = 1;
@@ -59,7 +59,7 @@ FlsmShape FromJson(const nlohmann::json& json) {
   return shape;
 }
 
-// Returns what is impossible about a shape that was read; empty if nothing is.
+// Returns the reason why a shape from the file is impossible; empty if it is possible.
 std::string LayoutError(const FlsmShape& shape) {
   if (shape.size_ratio < 2 || shape.slots < shape.size_ratio + 2 || shape.slots > kMaxSlots ||
       shape.level1_bytes == 0 || shape.deepest_policy < 0 || shape.deepest_policy > shape.size_ratio ||

@@ -24,6 +24,7 @@ namespace rocktune {
 // exception.
 class FlsmShapeFile {
  public:
+  // `directory` is the store's; it need not exist yet. No I/O.
   FlsmShapeFile(rocksdb::Env* env, const std::string& directory);
 
   // True if the directory holds a RocksDB database, of an FLSM store or not.

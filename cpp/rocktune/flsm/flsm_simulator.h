@@ -24,6 +24,7 @@ class FlsmSimulator {
   // Changes a level's policy, and does all due tasks. REQUIRES: CheckPolicyChange accepts the change.
   void SetPolicy(int level, int policy, FlsmTransition transition);
 
+  // Returns the present shape.
   const FlsmShape& shape() const { return shape_; }
   // Return the bytes that compactions read, and that flushes and compactions wrote.
   uint64_t read_bytes() const { return read_bytes_; }
@@ -39,8 +40,11 @@ class FlsmSimulator {
   int Runs() const;
 
  private:
+  // Does due tasks, most urgent first, until none is due.
   void RunDueTasks();
+  // Completes a push by files that has begun.
   void PushFiles(const FlsmTask& task);
+  // Counts a compaction into a level that reads `bytes` and writes as many.
   void CountCompaction(int level, uint64_t bytes);
 
   FlsmShape shape_;

@@ -36,6 +36,7 @@ class FlsmTables {
 
   // Reserves tables for a compaction. Deletions of their files are then its own until Release.
   void Use(const std::vector<FlsmTable>& tables);
+  // Ends Use.
   void Release(const std::vector<FlsmTable>& tables);
   // Notes that a table's file was deleted. Returns false if the table is unknown, as are the inputs of
   // compactions that Replace has seen.

@@ -50,12 +50,12 @@ void Abandon(FlsmShape* shape, const FlsmTask& task);
 
 // True if a run has its share of the level, 1/K of the capacity.
 // - A run that lacks less than half a push counts as full. Merges bring a little less than their share,
-// because
-//   entries overwrite each other; otherwise each run would need one push more.
+//   because entries overwrite each other; otherwise each run would need one push more.
 // - With whole levels a run ends where its level holds the next multiple of 1/K of the capacity. A level then
 //   has K runs even if its T pushes do not divide by K: with T = 10 and K = 7 the runs take 1, 2, 1, 2, 1, 2
 //   and 1 pushes.
-// - With whole levels a run has at least half of its share, also after a policy change.
+// - With whole levels a run with less than half of its share is never full, which matters after a policy
+//   change.
 bool IsFullRun(const FlsmShape& shape, int number, const FlsmRun& run);
 // True if a level's runs that stay, with `further` bytes added, lack less than half a push of its capacity.
 bool IsFullLevel(const FlsmShape& shape, int number, uint64_t further = 0);

@@ -64,6 +64,7 @@ class FaultInjectionDb : public rocksdb::StackableDB {
 // Prevents RocksDB's own compactions for its lifetime: it occupies the only thread of the pool they use.
 class BlockedCompactions {
  public:
+  // Waits until the thread is occupied.
   BlockedCompactions() {
     rocksdb::Env::Default()->SetBackgroundThreads(1, rocksdb::Env::Priority::LOW);
     rocksdb::Env::Default()->Schedule(&BlockedCompactions::Hold, new std::shared_ptr<Gate>(gate_),
@@ -98,6 +99,7 @@ class GovernedDbTest : public testing::Test {
     std::filesystem::remove_all(directory_);
   }
 
+  // Returns options of a governor on the fake clock, with intervals of a second and a low maximum flush rate.
   GovernorOptions Options(GovernorMode mode) {
     GovernorOptions options;
     options.mode = mode;
@@ -108,10 +110,12 @@ class GovernedDbTest : public testing::Test {
     return options;
   }
 
+  // Creates governor_.
   void Create(const GovernorOptions& options) {
     ASSERT_TRUE(CompactionGovernor::Create(options, &governor_).ok());
   }
 
+  // Opens db_ with db_options_, prepared by governor_ if there is one.
   void Open() {
     rocksdb::Options options = db_options_;
     options.create_if_missing = true;
@@ -130,6 +134,7 @@ class GovernedDbTest : public testing::Test {
     ASSERT_TRUE(governor_->Attach(db_.get()).ok());
   }
 
+  // Writes 100 entries of 1000 bytes and flushes them as one table.
   void WriteAndFlush() {
     for (int key = 0; key < 100; ++key) {
       ASSERT_TRUE(db_->Put(rocksdb::WriteOptions(), std::to_string(key), std::string(1000, 'v')).ok());

@@ -15,8 +15,8 @@ namespace rocktune {
 // The attached column families of a governor, over all its databases. Keeps their original options in
 // ROCKTUNE_GOVERNOR (original_options.h) from before the first change until the last restored option.
 //
-// Does not own databases and handles. Not thread-safe. Throws no exception. Attach, Detach and Recover do
-// I/O and take RocksDB's mutex.
+// Does not own databases and handles. Not thread-safe. Throws no exception. Attach, Detach and Recover do I/O
+// and take RocksDB's mutex.
 class GovernedFamilies {
  public:
   using Handles = std::vector<rocksdb::ColumnFamilyHandle*>;
@@ -28,7 +28,7 @@ class GovernedFamilies {
   // Restores the options of a database's column families and detaches them. Returns the first failure; a
   // family whose options could not be restored stays attached. Returns OK if nothing is attached.
   rocksdb::Status Detach(rocksdb::DB* db);
-  // Does what CompactionGovernor::Recover says.
+  // Restores the options that a killed process' governor left; the contract is CompactionGovernor::Recover's.
   static rocksdb::Status Recover(rocksdb::DB* db, const Handles& families);
 
   // Returns the attached column families of a database. The pointers are valid until Detach.

@@ -56,6 +56,7 @@ class GovernedRateLimiter : public rocksdb::RateLimiter {
  private:
   static constexpr int64_t kBurstBytes = 256 << 10;  // RocksDB splits larger requests at this size
 
+  // Waits until the bytes granted so far have used up their time, and then grants `bytes` more.
   void WaitForTurn(uint64_t bytes);
 
   const std::shared_ptr<rocksdb::SystemClock> clock_;

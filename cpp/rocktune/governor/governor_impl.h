@@ -63,6 +63,7 @@ class GovernorImpl : public CompactionGovernor {
   void UpdateLimit();
   // Ends an interval: samples it, decides, changes options, counts, and calls on_decision.
   void Decide();
+  // Reads the clock, the limiter's counters and the tickers of the attached databases.
   Totals ReadTotals() const;
   // True if the time between the readings says nothing about rates: it is not above 0, or far above an
   // interval.

@@ -42,7 +42,8 @@ double TotalShare(const GovernorSample& sample, const GovernorLimits& limits);
 
 // Returns the toggle's state after an interval (Warlo, section 3.3.7). Compactions go off when flushes and
 // total writes both reach their watermark. They go on when both are below. Otherwise nothing changes.
-// It differs from the thesis in two rules:
+//
+// Two rules differ from the thesis:
 // - Lagging flushes count as being at their watermark. A flush thread that waits for compactions would hide
 //   the load; the thesis' tuner never fired with a single flush thread.
 // - At seven tenths of the debt's bound compactions go on until half of the bound is left. A load between the
@@ -53,8 +54,8 @@ ToggleState NextToggle(const ToggleState& state, const GovernorSample& sample, c
 
 // Returns the limit of compactions' reads and writes in bytes per second: the device less 1.1 times the rate
 // of flushes, WAL and users' reads. The tenth lets these grow, because a full device hides their demand.
-// - Users' reads leave compactions at least half of what writes leave, and everything if level 0 is due:
-//   each table that is not compacted makes every read dearer.
+// - Users' reads leave compactions at least half of the bandwidth that writes leave, and all of it if level 0
+//   is due: each table that is not compacted makes every read dearer.
 // - Beyond half of the debt's bound the limit rises quadratically to the whole device at the bound.
 // - It is never below min_compaction_share of the device: a compaction that stands still holds up others.
 uint64_t CompactionBytesPerSecond(const GovernorSample& sample, const GovernorLimits& limits);

@@ -30,8 +30,8 @@ class Level0Merger {
   Level0Merger& operator=(const Level0Merger&) = delete;
 
   // Schedules merges in a column family: one after another, until NextLevel0Merge returns no merge or one
-  // fails. Does nothing if they are scheduled or running already. Does not wait.
-  // REQUIRES: Detach is called before the database or the column family is closed.
+  // fails. Does nothing if they are scheduled or running already. Does not wait. REQUIRES: Detach is called
+  // before the database or the column family is closed.
   void ScheduleMerge(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family);
   // True if a merge runs in the column family or tables can be merged. Returns false once after a merge has
   // failed, so that RocksDB's compactions are not paused for ever for merges that fail. Aborted, which
@@ -55,6 +55,7 @@ class Level0Merger {
     bool operator==(const Job&) const = default;
   };
 
+  // The body of the thread.
   void RunJobs();
 
   const std::shared_ptr<ManifestGuard> guard_;

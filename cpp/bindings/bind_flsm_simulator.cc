@@ -36,7 +36,7 @@ class BoundSimulator {
   // Sets the policy of a level by a transition of the given name. Throws as an FlsmStore refuses.
   void SetPolicy(int level, int policy, const std::string& transition) {
     const FlsmTransition by = TransitionNamed(transition);
-    ThrowUnlessOk(CheckChange(simulator_.shape(), level, policy, by));
+    ThrowUnlessOk(CheckPolicyChange(simulator_.shape(), level, policy, by));
     simulator_.SetPolicy(level, policy, by);
   }
   // Returns the shape as JSON.

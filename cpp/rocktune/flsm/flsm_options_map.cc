@@ -12,7 +12,7 @@ namespace {
 
 using Scheme = FlsmFilters::Scheme;
 
-// "policy_3", K of the third level.
+// Returns the name of a level's policy, such as "policy_3".
 std::string PolicyName(int level) { return "policy_" + std::to_string(level); }
 
 }  // namespace
@@ -34,7 +34,7 @@ FlsmOptions FlsmOptionsFromMap(const SettingsMap& map) {
   settings.BindEnum<FlsmGranularity>(
       "granularity", {{"levels", FlsmGranularity::kLevels}, {"files", FlsmGranularity::kFiles}},
       &layout.granularity);
-  std::array<int, kMaxFlsmLevels> policies = {};  // 0: that of the level above
+  std::array<int, kMaxFlsmLevels> policies = {};  // 0 means: as the level above
   for (int level = 1; level <= kMaxFlsmLevels; ++level) {
     settings.BindInteger(PolicyName(level), &policies[static_cast<std::size_t>(level) - 1]);
   }

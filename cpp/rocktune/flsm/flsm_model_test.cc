@@ -26,8 +26,13 @@ int Steps() {
 class FlsmModelTest : public FlsmStoreTest, public testing::WithParamInterface<int> {
  protected:
   static constexpr int kKeys = 3000;
+  static constexpr int kMergedKeys = 1000;
 
-  std::string Key() { return "key" + std::to_string(random_() % kKeys); }
+  // A quarter of the keys are merged ones, which DeleteRange never covers: RocksDB's own Get loses the base
+  // of a merge that a range deletion, older than it, and a snapshot in between leave to the next file of its
+  // level (docs/design/flsm-support.md).
+  std::string Key() { return Below(4) == 0 ? MergedKey() : "key" + std::to_string(random_() % kKeys); }
+  std::string MergedKey() { return "merged" + std::to_string(random_() % kMergedKeys); }
   int Below(int bound) { return static_cast<int>(random_() % static_cast<uint32_t>(bound)); }
 
   std::string Value() {
@@ -51,7 +56,7 @@ class FlsmModelTest : public FlsmStoreTest, public testing::WithParamInterface<i
 
   // Appends to a key's value, as the merge operator does.
   void Merge() {
-    const std::string key = Key();
+    const std::string key = MergedKey();
     const std::string value = Value();
     ASSERT_TRUE(store_->Merge(rocksdb::WriteOptions(), key, value).ok());
     const auto known = model_.find(key);

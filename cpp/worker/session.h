@@ -35,7 +35,7 @@ class Session {
  private:
   nlohmann::json Reply(const nlohmann::json& command, Next* next);
   nlohmann::json CheckOptions(const nlohmann::json& command) const;
-  nlohmann::json ReadOptions(const nlohmann::json& command) const;
+  nlohmann::json ExamineOptions(const nlohmann::json& command) const;
   nlohmann::json Open(const nlohmann::json& command);
   nlohmann::json Load();
   nlohmann::json Advance(const nlohmann::json& command);

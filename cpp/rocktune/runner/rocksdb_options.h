@@ -6,6 +6,9 @@
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <utility>
+
+#include "rocktune/runner/run_error.h"
 
 namespace rocktune {
 
@@ -36,10 +39,33 @@ rocksdb::ConfigOptions StrictConfigOptions();
 // not know one or would read a value as something else than it says.
 rocksdb::Options OptionsFromMaps(const OptionMaps& maps);
 
+// The same without comparing what RocksDB makes of a value with the value. Throws RunError (invalid) when
+// RocksDB refuses an option.
+rocksdb::Options ParsedOptions(const OptionMaps& maps);
+
 // Every option that RocksDB can write down, and block_cache and rate_limiter_bytes_per_sec.
 OptionMaps MapsFromOptions(const rocksdb::DBOptions& db, const rocksdb::ColumnFamilyOptions& cf);
 
-// Throws RunError (invalid), naming the first option whose value is not among `read` as it was given.
+// An option whose name RocksDB knows, and which has no effect on it.
+class IgnoredOption : public RunError {
+ public:
+  using RunError::RunError;
+};
+
+// An option whose value RocksDB would read as another one.
+class MisreadOption : public RunError {
+ public:
+  MisreadOption(const std::string& message, std::string read)
+      : RunError(RunFailure::kInvalid, message), read_(std::move(read)) {}
+
+  const std::string& read() const { return read_; }
+
+ private:
+  std::string read_;
+};
+
+// Throws RunError (invalid), naming the first option whose value is not among `read` as it was given:
+// IgnoredOption if it is not there at all, MisreadOption otherwise.
 // `section` is "db", "cf" or "table".
 void CheckReadBack(const std::string& section, const OptionMaps::Map& given, const OptionMaps::Map& read);
 

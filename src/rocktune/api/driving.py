@@ -8,7 +8,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from rocktune.api.engines import own_options
+from rocktune.api.engines import own_options_file
 from rocktune.api.options import options_by_section
 from rocktune.device import load_device
 from rocktune.engine import EmbeddedEngine, RunFailed, default_data_directory
@@ -17,8 +17,9 @@ from rocktune.online import DrivenMission, DriveRequest, load_sessions, run_driv
 from rocktune.online.control import parse_controller
 from rocktune.online.flsm import Filters
 from rocktune.online.flsm.tradeoff_map import STOCK, shape_options
+from rocktune.options_account import account_json
 from rocktune.report import write_driven_report
-from rocktune.space import OptionMaps, merged_options
+from rocktune.space import merged_options
 from rocktune.study import Observer
 from rocktune.units import format_scale, parse_scale
 
@@ -39,6 +40,7 @@ def drive(
     size_ratio: int = 10,
     options: Mapping[str, str] | None = None,
     options_file: str | Path | None = None,
+    column_family: str | None = None,
     seed: int | None = None,
     out: str | Path | None = None,
     observer: Observer | None = None,
@@ -58,6 +60,7 @@ def drive(
         size_ratio: T.
         options: RocksDB's options by name, as text, at full size.
         options_file: an OPTIONS file, under `options`.
+        column_family: the family of that file; needed if it has several.
         seed: decides keys, values, and what is random in learning; 1 by default.
         out: a directory for drive.html; none is written without one.
         observer: is told what happens.
@@ -67,7 +70,8 @@ def drive(
         the model; `per_session`, a list of `workload`, `seconds`, `missions` and `converged_at_mission`
         (counted from 1 within the session, None where it did not settle); `missions`, a list of the fields of
         `rocktune.online.DrivenMission` with `policy` (K by level), `phase` and `why`;
-        `learner_ms_per_mission`; and `report` (the path) where there is one.
+        `learner_ms_per_mission`; `options_account` (what became of the OPTIONS file's options; None without
+        one); and `report` (the path) where there is one.
 
     Raises:
         UserError: something given is wrong, the store failed, or this machine lacks what it takes.
@@ -83,6 +87,7 @@ def drive(
     chosen = parse_controller(steering, size_ratio)
     spec = load_sessions(sessions or "ruskey-dynamic")
     shape = store if store in STOCK else _shape_of(chosen.policies)
+    own = own_options_file(options_file, column_family)
     request = DriveRequest(
         sessions=[
             (workload, session.missions)
@@ -91,7 +96,11 @@ def drive(
         device=load_device(device),
         scale=parse_scale(scale or "1/128"),
         operations=operations,
-        options=_options(options, options_file, shape_options(shape, filters, bits_per_key, size_ratio)),
+        options=merged_options(
+            own.options if own else {},
+            options_by_section(options or {}),
+            shape_options(shape, filters, bits_per_key, size_ratio),
+        ),
         seed=1 if seed is None else seed,
     )
     if operations < request.scale:
@@ -113,6 +122,7 @@ def drive(
         "device": request.device.name,
         "scale": format_scale(request.scale),
         "engine": version,
+        "options_account": account_json(own.account if own else None),
         **_summary(done, [workload.name for workload, _ in request.sessions]),
     }
     if out is not None:
@@ -123,12 +133,6 @@ def drive(
 
 def _shape_of(policies: str | Sequence[int]) -> str:
     return policies if isinstance(policies, str) else str(policies[0])
-
-
-def _options(
-    options: Mapping[str, str] | None, options_file: str | Path | None, shape: OptionMaps
-) -> OptionMaps:
-    return merged_options(own_options(options_file), options_by_section(options or {}), shape)
 
 
 class _Watcher:

@@ -13,14 +13,12 @@ from rocktune.engine import (
     Engine,
     EngineSpec,
     OptionsChecker,
-    OptionsFile,
     RecordedEngine,
     RecordedSpec,
+    RunFailed,
     default_data_directory,
 )
-from rocktune.errors import UserError
-from rocktune.space import OptionMaps
-from rocktune.study.specs.own_options import DEFAULT_FAMILY
+from rocktune.importing import ImportedOptions, OptionsFileError, import_options
 
 
 @contextmanager
@@ -50,33 +48,26 @@ def make_engine(spec: EngineSpec, figures: Sequence[str] = ()) -> Engine:
     return EmbeddedEngine(data_directory, memory_limit_bytes=0, disk_limit_bytes=0)
 
 
-def own_options_file(path: str | Path | None, leave_out_foreign: bool = False) -> OptionsFile | None:
+def own_options_file(
+    path: str | Path | None, family: str | None = None, application_measures: bool = False
+) -> ImportedOptions | None:
     """Reads the user's OPTIONS file; None without one.
 
     Args:
         path: the file.
-        leave_out_foreign: leave out a comparator or merge operator that only its own application has, for
-            that application is what measures.
+        family: the column family to measure; None if the file has only one.
+        application_measures: the user's own program measures, with the classes that only it has.
 
     Raises:
-        UserError: it cannot be read, is none, or is cut short.
+        UserError: there is no worker, or see `rocktune.importing.import_options`.
     """
     if path is None:
         return None
     with closing(OptionsChecker()) as checker:
-        return checker.read_options_file(Path(path), leave_out_foreign)
-
-
-def own_options(path: str | Path | None) -> OptionMaps:
-    """Returns what an OPTIONS file says of its column family "default"; nothing without a file.
-
-    Raises:
-        UserError: see `own_options_file`; or it has no such column family.
-    """
-    file = own_options_file(path)
-    if file is None:
-        return {}
-    if DEFAULT_FAMILY not in file.column_families:
-        named = ", ".join(sorted(file.column_families)) or "none"
-        raise UserError(f"{path}: has no column family '{DEFAULT_FAMILY}', only {named}")
-    return file.column_families[DEFAULT_FAMILY]
+        try:
+            return import_options(Path(path), checker.linked(), family, application_measures)
+        except RunFailed as failure:
+            raise OptionsFileError(
+                f"options file {path}: RocksDB {checker.rocksdb_version} fails with its options: "
+                f"{failure.message}"
+            ) from None

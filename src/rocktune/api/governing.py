@@ -5,12 +5,13 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from rocktune.api.engines import own_options
+from rocktune.api.engines import own_options_file
 from rocktune.api.options import options_by_section
 from rocktune.device import load_device
 from rocktune.engine import EmbeddedEngine, RunFailed, default_data_directory
 from rocktune.errors import UserError
 from rocktune.online import GovernedLoad, figures_of, mode_options, run_governed
+from rocktune.options_account import account_json
 from rocktune.report import write_governed_report
 from rocktune.space import merged_options
 from rocktune.study import Observer
@@ -46,6 +47,7 @@ def govern(
     governor: Mapping[str, str] | None = None,
     options: Mapping[str, str] | None = None,
     options_file: str | Path | None = None,
+    column_family: str | None = None,
     seed: int | None = None,
     out: str | Path | None = None,
     observer: Observer | None = None,
@@ -62,18 +64,21 @@ def govern(
         governor: settings of the governor by name, as text, at full size.
         options: RocksDB's options by name, as text, at full size.
         options_file: an OPTIONS file, under `options`.
+        column_family: the family of that file; needed if it has several.
         seed: decides keys and values; 1 by default.
         out: a directory for report.html; none is written without one.
         observer: is told what happens.
 
     Returns:
-        What `rocktune.online.figures_of` says, and `report` (the path) where there is one.
+        What `rocktune.online.figures_of` says, `options_account` (what became of the OPTIONS file's options;
+        None without one), and `report` (the path) where there is one.
 
     Raises:
         UserError: something given is wrong, the store failed, or this machine lacks what it takes.
     """
     divisor, until_s, read_s = _sizes(scale, until, read)
-    base = merged_options(own_options(options_file), options_by_section(options or {}))
+    own = own_options_file(options_file, column_family)
+    base = merged_options(own.options if own else {}, options_by_section(options or {}))
     load = GovernedLoad(
         workload=load_workload(workload or "sine"),
         device=load_device(device),
@@ -96,6 +101,7 @@ def govern(
             found = figures_of(run_governed(engine, load, watching.progress))
         except RunFailed as failed:
             raise UserError(f"mode '{mode}': {failed.message}") from None
+    found["options_account"] = account_json(own.account if own else None)
     if out is not None:
         found["report"] = Path(out) / REPORT_NAME
         write_governed_report(found["report"], found)

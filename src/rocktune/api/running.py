@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Unpack
 
-from rocktune.api.engines import opened_engine, own_options_file
+from rocktune.api.engines import opened_engine
 from rocktune.api.options import options_by_section
-from rocktune.api.requests import GivenConditions, requested
+from rocktune.api.requests import GivenConditions, own_options_of, requested
 from rocktune.engine import Engine, EngineSpec, RunFailed, run_options
 from rocktune.engine.spec import FULL_LENGTH_S
 from rocktune.errors import UserError
+from rocktune.options_account import OptionsAccount, account_json
 from rocktune.space import Configuration, OptionMaps, merged_options, space_from_document
 from rocktune.study import Observer
 from rocktune.study.seeds import seed_of
@@ -30,6 +31,7 @@ class _Subject:
     experiment: Experiment
     configuration: Configuration
     notes: tuple[str, ...] = ()
+    account: OptionsAccount | None = None
 
 
 def run(
@@ -59,7 +61,8 @@ def run(
 
     Returns:
         `configuration`, `options` (full size), `scale`, `seconds`, `seed`, `engine`, `workload`, `device`,
-        `own_options_notes` (how the OPTIONS file was taken, in sentences), and `runs`: for each its
+        `own_options_notes` (how the OPTIONS file was taken, in sentences), `options_account` (what became of
+        each of its options; see `rocktune.options_account.OptionsAccount`), and `runs`: for each its
         `status`, `message`, `figures` (empty for a failed one) and `output` (the end of what the user's own
         program printed).
 
@@ -107,6 +110,7 @@ def run(
             "configuration": dict(subject.configuration),
             "options": run_options(subject.experiment, subject.configuration),
             "own_options_notes": list(subject.notes),
+            "options_account": account_json(subject.account),
             "runs": runs,
         }
 
@@ -134,11 +138,7 @@ def _measured(
 
 
 def _subject(request: StudyRequest, spec: EngineSpec, options: Mapping[str, str]) -> _Subject:
-    found = conditions_of(
-        request,
-        spec,
-        lambda: own_options_file(request.options_file, leave_out_foreign=request.engine == "command"),
-    )
+    found = conditions_of(request, spec, own_options_of(request))
     load, place, scale, base = (found[name] for name in ("workload", "device", "scale", "base_options"))
     entries = expected_entries(load, place)
     chosen = space_from_document(found["space"], found["memory_bytes"], entries, base)
@@ -164,7 +164,7 @@ def _subject(request: StudyRequest, spec: EngineSpec, options: Mapping[str, str]
         changed = ", ".join(f"{name}={text}" for name, text in options.items())
         notes.append(f"Changed from the OPTIONS file, as you asked: {changed}.")
     experiment = Experiment(load, place, scale, chosen, merged_options(base, changes))
-    return _Subject(experiment, Configuration({}), tuple(notes))
+    return _Subject(experiment, Configuration({}), tuple(notes), found["own_terms"].account)
 
 
 def _refuse_derived(given: OptionMaps, options: OptionMaps) -> None:

@@ -1,5 +1,6 @@
 """The commands for research: sweeping a space into a table, and comparing tuners."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -36,16 +37,18 @@ def sweep(
     executor: options.Executor = None,
     address: options.Address = None,
     dry_run: options.DryRun = False,
+    verbose: options.Verbose = False,
     json: options.Json = False,
 ) -> None:
     """Measure every configuration of a space, or a sample, and write a table."""
     how = HowToSweep(samples, part, seconds, warm_up)
     prepared = api.prepare_sweep(study_file, how=how, **given)
     estimate = prepared.estimate()
+    printer = partial(research_tables.print_sweep_estimate, verbose=verbose)
     if dry_run:
-        show_result(estimate, json, research_tables.print_sweep_estimate)
+        show_result(estimate, json, printer)
         return
-    with announced(estimate, json, research_tables.print_sweep_estimate) as display:
+    with announced(estimate, json, printer) as display:
         swept = prepared.run(executor=executor, address=address, observer=display)
     show_result(swept, json, research_tables.print_sweep)
 
@@ -71,7 +74,7 @@ def table(
 @app.command()
 @study_options(
     Given.__annotations__,
-    without=("workload", "table", "tuner", "options_file", "block_cache", "shared_cache"),
+    without=("workload", "table", "tuner", "options_file", "column_family", "block_cache", "shared_cache"),
 )
 def compare(
     *,

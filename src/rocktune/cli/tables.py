@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from rocktune.cli.account_table import print_account, print_account_of
+from rocktune.cli.output import table
 from rocktune.outcome import NOT_MEASURED, FrontPoint, Interval, OptionEffect, Outcome
 from rocktune.report import findings
 from rocktune.report.figures import SIDES
@@ -16,19 +17,6 @@ from rocktune.units import format_bytes, format_seconds
 
 _COMPARED = ("throughput_ops_s", "read_latency_us_p99", "write_amplification")
 _SHOWN_LINES = 20
-
-
-def table(*columns: str, numbers: Sequence[str] = ()) -> Table:
-    """Returns an empty table without lines but the one under its heads.
-
-    Args:
-        *columns: heads.
-        numbers: the heads of columns to be set to the right.
-    """
-    made = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="dim")
-    for column in columns:
-        made.add_column(column, justify="right" if column in numbers else "left", overflow="fold")
-    return made
 
 
 def print_facts(console: Console, facts: Mapping[str, Any]) -> None:
@@ -82,8 +70,8 @@ def print_studies(console: Console, studies: Sequence[Mapping[str, Any]]) -> Non
     print_rows(console, studies, "No studies yet; 'rocktune tune' begins one.")
 
 
-def print_estimate(console: Console, estimate: Mapping[str, Any]) -> None:
-    """Prints what a study will take, before it begins."""
+def print_estimate(console: Console, estimate: Mapping[str, Any], verbose: bool = False) -> None:
+    """Prints what a study will take, before it begins; `verbose` lists the options of the OPTIONS file."""
     console.print(
         f"Study '{estimate['study']}' will take about {format_seconds(estimate['total_s'])}, up to "
         f"{format_bytes(estimate['disk_bytes'])} of disk and {format_bytes(estimate['memory_bytes'])} of "
@@ -92,16 +80,17 @@ def print_estimate(console: Console, estimate: Mapping[str, Any]) -> None:
     )
     for line in estimate["commands"]:
         console.print(f"It executes {line}", soft_wrap=True, markup=False, highlight=False)
-    print_notes(console, estimate)
+    print_notes(console, estimate, verbose)
 
 
-def print_notes(console: Console, answer: Mapping[str, Any]) -> None:
+def print_notes(console: Console, answer: Mapping[str, Any], verbose: bool = False) -> None:
     """Prints how the user's OPTIONS file was taken, a sentence a line; nothing without one."""
+    print_account_of(console, answer, verbose)
     for line in answer.get("own_options_notes") or ():
         console.print(line, soft_wrap=True, markup=False, highlight=False)
 
 
-def print_outcome(console: Console, outcome: Outcome) -> None:
+def print_outcome(console: Console, outcome: Outcome, verbose: bool = False) -> None:
     """Prints what a study found: ratio, comparison, options, files, how to repeat it, what to know."""
     console.print()
     console.print(findings.headline(outcome), style="bold", soft_wrap=True)
@@ -123,6 +112,7 @@ def print_outcome(console: Console, outcome: Outcome) -> None:
     for label, text in named:
         if text:
             console.print(f"{label + ':':<14}{text}", soft_wrap=True)
+    print_account(console, outcome.options_account, verbose)
     for line in filter(None, (memory_sentence(outcome), *outcome.own_options_notes)):
         console.print(line, soft_wrap=True, markup=False, highlight=False)
     for line in findings.advice(outcome):
@@ -178,25 +168,25 @@ def _options(changes: Sequence[OptionEffect]) -> Table:
     return made
 
 
-def print_study(console: Console, study: Mapping[str, Any]) -> None:
+def print_study(console: Console, study: Mapping[str, Any], verbose: bool = False) -> None:
     """Prints what is known of a study, and what it found if it is finished."""
     outcome = study.get("outcome")
     facts = {name: value for name, value in study.items() if not isinstance(value, Mapping | list)}
     facts.pop("outcome", None)
     print_facts(console, facts)
     if outcome:
-        print_outcome(console, Outcome.from_json(outcome))
+        print_outcome(console, Outcome.from_json(outcome), verbose)
     else:
         console.print(f"\nNot finished. To go on: rocktune resume {study['study']}", soft_wrap=True)
 
 
-def print_run(console: Console, measured: Mapping[str, Any]) -> None:
+def print_run(console: Console, measured: Mapping[str, Any], verbose: bool = False) -> None:
     """Prints the figures of the runs of one configuration, a column for each run."""
     console.print(
         f"{measured['workload']} on {measured['device']} for {format_seconds(measured['seconds'])} at scale "
         f"{measured['scale']}, {measured['engine']}"
     )
-    print_notes(console, measured)
+    print_notes(console, measured, verbose)
     console.print()
     runs = measured["runs"]
     heads = [f"run {number}" for number in range(1, len(runs) + 1)]

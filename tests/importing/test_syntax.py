@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from rocktune.importing import OptionsDocument, OptionsFileError, parsed_document, read_options_document
+from rocktune.importing.history import introduced_in, written_options
 from rocktune.importing.values import parts_of, size_in, unescaped, without_comment
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -42,8 +43,8 @@ def test_every_beginning_of_a_file_that_rocksdb_wrote_is_refused(path: Path) -> 
     text = path.read_text()
     # Up to where a further family begins it is a whole file with fewer of them.
     begins = [match.start() for match in re.finditer(r"^\[CFOptions ", text, re.MULTILINE)][1:]
-    whole = [range(len(text[:begin].rstrip()) + 4, begin + 1) for begin in begins]
-    ends = [match.start() for match in re.finditer("\n", text[: len(text.rstrip())])]
+    whole = [range(len(text[:begin].rstrip()) + 1, begin + 1) for begin in begins]
+    ends = [match.start() for match in re.finditer("\n", text[: len(text.rstrip()) - 1])]
     for length in [*ends[::3], *(end + 1 for end in ends[::3]), *(end + 9 for end in ends[::3])]:
         head = text[:length]
         if head.startswith("# This is a RocksDB option file") and not any(length in each for each in whole):
@@ -51,10 +52,34 @@ def test_every_beginning_of_a_file_that_rocksdb_wrote_is_refused(path: Path) -> 
             assert "cut short" in message
 
 
-def test_the_last_line_of_a_written_file_is_empty() -> None:
-    text = (GOLDEN / "OPTIONS-7.8.3-default").read_text()
-    assert "add it if the file is whole" in refusal(text.rstrip() + "\n")
+@pytest.mark.parametrize("path", GOLDENS, ids=lambda path: path.name)
+def test_an_editor_may_take_the_last_empty_line_away(path: Path) -> None:
+    text = path.read_text()
+    whole = text.rstrip() + "\n"
+    assert parsed(whole).families == parsed(text).families
+    lines = whole.splitlines(keepends=True)
+    assert "its last section lacks " in refusal("".join(lines[:-1]))
+    assert "add it if the file is whole" in refusal("".join(lines[:-1]))
+    parsed("".join([*lines[:-1], "\n"]))
     assert "does not end" in refusal(text.rstrip())
+
+
+def test_a_person_may_shorten_what_rocksdb_wrote() -> None:
+    header = "# This is a RocksDB option file.\n[Version]\nrocksdb_version=5.14.0\n"
+    document = parsed(f'{header}[DBOptions]\nmax_open_files=100\n[CFOptions "default"]\nnum_levels=5')
+    assert not document.by_rocksdb
+    assert "no section [CFOptions" in refusal(f"{header}[DBOptions]\nmax_open_files=100\n")
+
+
+@pytest.mark.parametrize("path", GOLDENS, ids=lambda path: path.name)
+def test_the_history_has_what_rocksdb_writes(path: Path) -> None:
+    """Every option of a golden file is known, and none is expected that is not there."""
+    document = read_options_document(path)
+    family = document.families[0]
+    for section, options in (("db", document.db), ("cf", family.options), ("table", family.table)):
+        names = {option.name for option in options}
+        assert written_options(section, document.rocksdb_version) <= names
+        assert all(introduced_in(f"{section}.{name}") for name in names)
 
 
 def test_what_people_write() -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from rocktune.importing.document import Family, Option, OptionsDocument, OptionsFileError, Section
+from rocktune.importing.history import written_options
 from rocktune.importing.values import UnbalancedBracesError, parts_of, unescaped, without_comment
 
 _MAX_BYTES = 16 << 20
@@ -45,14 +46,10 @@ def parsed_document(content: bytes, path: str = "OPTIONS") -> OptionsDocument:
     """
     text = _decoded(content, path)
     by_rocksdb = text.lstrip().startswith(_HEADER)
-    if by_rocksdb and not text.endswith("\n"):
-        raise _refusal(path, f"line {text.count(chr(10)) + 1} does not end: {_CUT}")
     sections = _sections(text, path, by_rocksdb)
     _refuse_pebble(sections, path)
     document = _document(sections, path, by_rocksdb)
-    if by_rocksdb:
-        _refuse_incomplete(document, text)
-    return document
+    return _completed(document, text) if by_rocksdb else document
 
 
 def _refusal(path: str, problem: str) -> OptionsFileError:
@@ -180,20 +177,42 @@ def _document(sections: list[Section], path: str, by_rocksdb: bool) -> OptionsDo
     )
 
 
-def _refuse_incomplete(document: OptionsDocument, text: str) -> None:
-    """Refuses a file that RocksDB wrote and that lacks its end.
+def _completed(document: OptionsDocument, text: str) -> OptionsDocument:
+    """Returns a document with RocksDB's header, or refuses it if its end is missing.
 
-    RocksDB writes [Version], [DBOptions], and for each family [CFOptions] and its table section. Each section
-    ends with an empty line, so a file cut between two lines is told from a whole one.
+    RocksDB writes [Version], [DBOptions], and for each family [CFOptions] and its table section. Each has all
+    options of its release. If families follow on a [DBOptions] that lacks some, a person shortened it.
     """
+    names = {option.name for option in document.db}
     problem = ""
     if not document.rocksdb_version:
         problem = "it has no rocksdb_version"
     elif not any(family.name == "default" and family.line for family in document.families):
         problem = 'it has no section [CFOptions "default"]'
+    elif not names >= written_options("db", document.rocksdb_version):
+        return replace(document, by_rocksdb=False)
+    elif not text.endswith("\n"):
+        problem = f"line {text.count(chr(10)) + 1} does not end"
     elif without_table := [family.name for family in document.families if family.table_format is None]:
         problem = f"column family '{without_table[0]}' has no table section"
+    # Each section ends with an empty line, which editors like to take away at the end of a file.
     elif without_comment(text[:-1].rpartition("\n")[2]):
-        problem = "it does not end with the empty line that RocksDB writes (add it if the file is whole)"
+        problem = _missing_at_the_end(document)
     if problem:
         raise _refusal(document.path, f"{problem}: {_CUT}")
+    return document
+
+
+def _missing_at_the_end(document: OptionsDocument) -> str:
+    """Returns what the last table section lacks of what its RocksDB writes; "" if nothing."""
+    last = document.families[-1]
+    if last.table_format != "BlockBasedTable":
+        return ""
+    missing = written_options("table", document.rocksdb_version) - {option.name for option in last.table}
+    if not missing:
+        return ""
+    others = " and others" if len(missing) > 3 else ""
+    return (
+        f"its last section lacks {', '.join(sorted(missing)[:3])}{others}, "
+        "and the empty line that RocksDB writes at the end (add it if the file is whole)"
+    )

@@ -5,6 +5,27 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
+# RocksDB reads them and does not write them, or writes them only if they are set.
+_NOT_ALWAYS_WRITTEN = frozenset(
+    {
+        "blob_cache",
+        "blob_direct_write_partition_strategy",
+        "block_cache",
+        "block_cache_compressed",
+        "compression_per_level",
+        "daily_offpeak_time_utc",
+        "db_log_dir",
+        "env",
+        "listeners",
+        "memtable_veirfy_per_key_checksum_on_seek",
+        "rate_limiter",
+        "rate_limiter_bytes_per_sec",
+        "statistics",
+        "table_properties_collectors",
+        "wal_dir",
+    }
+)
+
 
 @dataclass(frozen=True)
 class Gone:
@@ -55,6 +76,24 @@ def introduced_in(path: str) -> str | None:
         if path.startswith(alias):
             path = "cf.compression_opts." + path.removeprefix(alias)
     return introductions().get(path)
+
+
+def written_options(section: str, version: str) -> frozenset[str]:
+    """Returns the options that a release writes into a section of every OPTIONS file.
+
+    Args:
+        section: "db", "cf" or "table".
+        version: such as "5.14.0"; of a release newer than 11.8 only those that 11.8 has are known.
+    """
+    release = release_order(version)[:2]
+    names = set()
+    for path, first in introductions().items():
+        of, _, name = path.partition(".")
+        gone = gone_options().get(path)
+        there = gone is None or release < release_order(gone.since)
+        if of == section and "." not in name and there and release_order(first) <= release:
+            names.add(name)
+    return frozenset(names - _NOT_ALWAYS_WRITTEN)
 
 
 def release_order(version: str) -> tuple[int, ...]:

@@ -32,10 +32,10 @@ def test_what_rocksdb_wrote(path: Path) -> None:
     assert document.families[0].name == "default"
     assert all(family.table_format == "BlockBasedTable" for family in document.families)
     options = {option.name: option for option in document.db}
-    assert options["db_log_dir"].text.endswith("/log: of #1")
+    assert options["db_log_dir"].text.endswith("/log: of #one")
     assert len(options) == len(document.db)
     if path.name.endswith("families"):
-        assert [family.name for family in document.families] == ["default", 'queue: "hot" #1', "events"]
+        assert [family.name for family in document.families] == ["default", 'queue: "hot" #one', "events"]
 
 
 @pytest.mark.parametrize("path", GOLDENS, ids=lambda path: path.name)

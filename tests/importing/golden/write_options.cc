@@ -96,13 +96,13 @@ int main(int argc, char** argv) {
   db_options.bytes_per_sync = 1 << 20;
   db_options.max_subcompactions = 3;
   db_options.rate_limiter.reset(NewGenericRateLimiter(64 << 20));
-  db_options.db_log_dir = std::string(argv[1]) + "/log: of #1";
+  db_options.db_log_dir = std::string(argv[1]) + "/log: of #one";
   db_options.wal_recovery_mode = WALRecoveryMode::kAbsoluteConsistency;
   db_options.enable_pipelined_write = true;
   std::vector<ColumnFamilyDescriptor> families = {{kDefaultColumnFamilyName, Level()}};
   if (std::string(argv[2]) == "families") {
     db_options.max_open_files = -1;  // FIFO compaction needs it
-    families.emplace_back("queue: \"hot\" #1", Universal());
+    families.emplace_back("queue: \"hot\" #one", Universal());
     families.emplace_back("events", Fifo());
   }
   std::vector<ColumnFamilyHandle*> handles;

@@ -9,7 +9,7 @@ from rocktune.errors import UserError
 from rocktune.importing import ImportedOptions
 from rocktune.space import BlockCache, OptionMaps, Space, space_document, space_from_document
 from rocktune.study import make_request, own_notes, resolve, space_of
-from rocktune.study.specs.own_options import AskedMemory, OwnBaseline, own_baseline
+from rocktune.study.specs.own_options import AskedMemory, OwnBaseline, OwnTerms, own_baseline
 from rocktune.study.specs.spec import StudySpec
 from rocktune.testing.own_options import imported_options
 from rocktune.units import MIB
@@ -189,3 +189,15 @@ def test_flags_of_a_file_need_one() -> None:
         request = make_request({"workload": "ycsb-a", name: value})
         with pytest.raises(UserError, match=f"{name}: .* give --options-file too"):
             resolve(request, "study")
+
+
+def test_terms_of_older_ledgers_keep_their_digest() -> None:
+    """They have no account, and the names that were left out."""
+    older = {"family": "default", "cache": "search", "memory": "space", "left_out": ["listeners"]}
+    terms = OwnTerms.model_validate(older)
+    assert terms.account is None
+    assert "account" not in terms.model_dump(mode="json")
+    own = baseline(file("512M"))
+    again = OwnTerms.model_validate(own.terms.model_dump(mode="json"))
+    assert again == own.terms
+    assert again.account is not None

@@ -43,7 +43,7 @@ class Session {
   // exception of a parser if it fails.
   nlohmann::json Reply(const nlohmann::json& command, Next* next);
   nlohmann::json CheckOptions(const nlohmann::json& command) const;
-  nlohmann::json ReadOptions(const nlohmann::json& command) const;
+  nlohmann::json ExamineOptions(const nlohmann::json& command) const;
   nlohmann::json Open(const nlohmann::json& command);
   nlohmann::json Load();
   nlohmann::json Advance(const nlohmann::json& command);

@@ -111,23 +111,18 @@ TEST_F(SessionTest, ChecksFieldsOfOptions) {
   ExpectError(Send({{"command", "check_options"}, {"options", universal("-1")}}), "invalid", "size_ratio");
 }
 
-TEST_F(SessionTest, ReadsTheOptionsFileOfItsStore) {
-  Send(open_);
-  Send({{"command", "close"}, {"keep", true}});
-  std::string newest;
-  for (const auto& entry : std::filesystem::directory_iterator(directory_ / "db")) {
-    if (entry.path().filename().string().starts_with("OPTIONS-")) {
-      newest = std::max(newest, entry.path().string());
-    }
-  }
-  StartSession();
-  const nlohmann::json reply = Send({{"command", "read_options_file"}, {"path", newest}});
-  ASSERT_EQ(reply.at("event"), "options_file") << reply;
-  EXPECT_EQ(reply.at("rocksdb_version"), RocksDbVersion());
-  EXPECT_EQ(reply.at("column_families").at(0).at("name"), "default");
-  EXPECT_EQ(reply.at("column_families").at(0).at("options").at("cf").at("write_buffer_size"), "65536");
-  EXPECT_EQ(Send({{"command", "read_options_file"}, {"path", newest}, {"leave_out_foreign", true}}), reply);
-  ExpectError(Send({{"command", "read_options_file"}, {"path", "/nowhere"}}), "invalid", "/nowhere");
+TEST_F(SessionTest, ExaminesOptionsOneByOneAndOpensNothingOnDisk) {
+  const nlohmann::json given = {{"cf", {{"write_buffer_size", "1000"}, {"num_levels", "0x5"}, {"gone", "1"}}},
+                                {"db", {{"wal_dir", "/nowhere/wal"}}}};
+  const nlohmann::json reply = Send({{"command", "examine_options"}, {"options", given}});
+  ASSERT_EQ(reply.at("event"), "examined") << reply;
+  EXPECT_TRUE(reply.at("refused").at("cf").contains("gone")) << reply;
+  EXPECT_EQ(reply.at("misread").at("cf").at("num_levels"), "0");
+  EXPECT_EQ(reply.at("parsed").at("cf").at("write_buffer_size"), "1000");
+  EXPECT_EQ(reply.at("opened").at("cf").at("write_buffer_size"), "65536");
+  EXPECT_EQ(reply.at("open_error"), "");
+  ExpectError(Send({{"command", "examine_options"}, {"options", {{"governor", {{"mode", "toggle"}}}}}}),
+              "invalid", "RocksDB's own");
 }
 
 TEST_F(SessionTest, ChangesPoliciesOfAnFlsmStoreBetweenMissions) {

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from rocktune.options_account import OptionsAccount
 from rocktune.space import OptionMaps
 from rocktune.space.configuration import Value
 from rocktune.spec_file import validated
@@ -239,6 +240,7 @@ class Conditions(Recorded):
         search_scale: "1/S", or "1" for full size.
         memory_bytes: the memory budget at full size; null without one.
         own_options_notes: sentences that say how the user's OPTIONS file was used.
+        options_account: the account of each option of that file; null without one, and in older ledgers.
     """
 
     study: str
@@ -255,6 +257,7 @@ class Conditions(Recorded):
     search_scale: str
     memory_bytes: int | None = None
     own_options_notes: tuple[str, ...] = ()
+    options_account: OptionsAccount | None = None
 
 
 class Verification(Recorded):

@@ -100,6 +100,10 @@ def test_an_options_file_becomes_the_baseline(tune: Tune) -> None:
     assert with_cache["table"] == {"block_cache": str((1000 - 2 * 40) << 20)}
     assert outcome["baseline"]["memory"]["total_bytes"] == outcome["best"]["memory"]["total_bytes"]
     assert "the OPTIONS file has none" in outcome["own_options_notes"][0]
+    assert [entry["name"] for entry in outcome["options_account"]["entries"]] == [
+        "max_background_jobs",
+        "write_buffer_size",
+    ]
     assert outcome["best"]["options"]["db"]["max_background_jobs"] == "3"
 
 

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from rocktune.engine import OptionsFile
 from rocktune.errors import UserError
 from rocktune.export import export_study
 from rocktune.ledger import Ledger, open_ledger
@@ -22,6 +21,7 @@ from rocktune.study.specs.request import make_request
 from rocktune.study.specs.resolving import resolve
 from rocktune.study.study import _Study
 from rocktune.testing.dying import Died
+from rocktune.testing.own_options import imported_options
 from rocktune.testing.synthetic_engine import Fault, SyntheticEngine, no_fault
 from rocktune.trial import Configuration, OptionMaps, Result, Status, Trial
 
@@ -73,7 +73,7 @@ def _spec(
         | {"budget": budget_s, "verification": verification}
         | given
     )
-    file = None if base_options is None else OptionsFile("7.8.3", {"default": base_options}, ())
+    file = None if base_options is None else imported_options(base_options)
     return resolve(request, "study", lambda: file)
 
 

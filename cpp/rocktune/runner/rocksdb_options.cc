@@ -44,6 +44,7 @@ const std::set<std::string>& ObjectOptions() {
                                               "sst_partitioner_factory",
                                               "statistics",
                                               kTableFactory,
+                                              "table_properties_collectors",
                                               "wal_filter"};
   return names;
 }
@@ -54,8 +55,9 @@ bool IsOfTheApplication(const std::string& option) {
   return option == "comparator" || option == "merge_operator";
 }
 
-RunError InvalidOption(const std::string& section, const std::string& name, const std::string& problem) {
-  return RunError(RunFailure::kInvalid, "option '" + name + "' (" + section + "): " + problem);
+template <typename Error = RunError>
+Error InvalidOption(const std::string& section, const std::string& name, const std::string& problem) {
+  return Error(RunFailure::kInvalid, "option '" + name + "' (" + section + "): " + problem);
 }
 
 // Returns the text in `read` of an option, or of a field of one ("compaction_options_universal.size_ratio").
@@ -224,22 +226,21 @@ void CheckReadBack(const std::string& section, const OptionMaps::Map& given, con
       if (value.empty()) {
         continue;  // an empty list or path, which RocksDB does not serialize
       }
-      throw InvalidOption(section, given_name,
-                          "RocksDB " + RocksDbVersion() + " knows the name but ignores it");
+      throw InvalidOption<IgnoredOption>(section, given_name,
+                                         "RocksDB " + RocksDbVersion() + " knows the name but ignores it");
     }
     if (!ReadAsGiven(name, value, *found)) {
-      throw InvalidOption(section, given_name,
-                          "RocksDB reads '" + value + "' as '" + *found + "'; give a value it can hold");
+      throw MisreadOption("option '" + given_name + "' (" + section + "): RocksDB reads '" + value +
+                              "' as '" + *found + "'; give a value it can hold",
+                          *found);
     }
   }
 }
 
-rocksdb::Options OptionsFromMaps(const OptionMaps& maps) {
+rocksdb::Options ParsedOptions(const OptionMaps& maps) {
   rocksdb::DBOptions db;
   rocksdb::ColumnFamilyOptions cf;
-  OptionMaps::Map db_map = maps.db;
-  const auto auto_tuned = db_map.extract(kAutoTuned);
-  SetAll("db", db_map, rocksdb::GetDBOptionsFromMap, &db);
+  SetAll("db", maps.db, rocksdb::GetDBOptionsFromMap, &db);
   OptionMaps::Map cf_map = maps.cf;
   if (const auto table_factory = cf_map.extract(kTableFactory);
       table_factory && table_factory.mapped() != kBlockBasedTable) {
@@ -247,14 +248,21 @@ rocksdb::Options OptionsFromMaps(const OptionMaps& maps) {
   }
   SetAll("cf", cf_map, rocksdb::GetColumnFamilyOptionsFromMap, &cf);
   cf.table_factory = MakeTableFactory(maps.table);
-  const OptionMaps read = MapsFromOptions(db, cf);
-  CheckReadBack("db", db_map, read.db);
+  return rocksdb::Options(db, cf);
+}
+
+rocksdb::Options OptionsFromMaps(const OptionMaps& maps) {
+  OptionMaps rocksdb_maps{maps.db, maps.cf, maps.table};
+  const auto auto_tuned = rocksdb_maps.db.extract(kAutoTuned);
+  rocksdb::Options options = ParsedOptions(rocksdb_maps);
+  const OptionMaps read = MapsFromOptions(options, options);
+  CheckReadBack("db", rocksdb_maps.db, read.db);
   CheckReadBack("cf", maps.cf, read.cf);
   CheckReadBack("table", maps.table, read.table);
   if (auto_tuned) {
-    TuneRateLimiter(auto_tuned.mapped(), &db);
+    TuneRateLimiter(auto_tuned.mapped(), &options);
   }
-  return rocksdb::Options(db, cf);
+  return options;
 }
 
 OptionMaps MapsFromOptions(const rocksdb::DBOptions& db, const rocksdb::ColumnFamilyOptions& cf) {

@@ -6,6 +6,9 @@
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <utility>
+
+#include "rocktune/runner/run_error.h"
 
 namespace rocktune {
 
@@ -37,12 +40,35 @@ rocksdb::ConfigOptions StrictConfigOptions();
 // naming the option, if RocksDB does not know an option or parses its value as a different one.
 rocksdb::Options OptionsFromMaps(const OptionMaps& maps);
 
+// Returns what OptionsFromMaps does, without comparing values with what RocksDB parsed. Throws RunError
+// (invalid) if RocksDB refuses an option.
+rocksdb::Options ParsedOptions(const OptionMaps& maps);
+
 // Returns every option that RocksDB can serialize, and block_cache and rate_limiter_bytes_per_sec, which it
 // cannot.
 OptionMaps MapsFromOptions(const rocksdb::DBOptions& db, const rocksdb::ColumnFamilyOptions& cf);
 
+// RocksDB knows the option's name, and the option has no effect on it.
+class IgnoredOption : public RunError {
+ public:
+  using RunError::RunError;
+};
+
+// RocksDB parses the option's value as another one, read().
+class MisreadOption : public RunError {
+ public:
+  MisreadOption(const std::string& message, std::string read)
+      : RunError(RunFailure::kInvalid, message), read_(std::move(read)) {}
+
+  const std::string& read() const { return read_; }
+
+ private:
+  std::string read_;
+};
+
 // Checks that each option in `given` is in `read` with an equal value (SameOptionValue). Throws RunError
-// (invalid) that names the first one that is not. `section` is "db", "cf" or "table".
+// (invalid) that names the first one that is not: IgnoredOption if `read` lacks it, MisreadOption otherwise.
+// `section` is "db", "cf" or "table".
 void CheckReadBack(const std::string& section, const OptionMaps::Map& given, const OptionMaps::Map& read);
 
 }  // namespace rocktune

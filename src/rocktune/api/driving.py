@@ -8,7 +8,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from rocktune.api.engines import own_options
+from rocktune.api.engines import own_options_file
 from rocktune.api.options import options_by_section
 from rocktune.device import load_device
 from rocktune.engine import EmbeddedEngine, RunFailed, default_data_directory
@@ -17,8 +17,9 @@ from rocktune.online import DrivenMission, DriveRequest, load_sessions, run_driv
 from rocktune.online.control import parse_controller
 from rocktune.online.flsm import Filters
 from rocktune.online.flsm.tradeoff_map import STOCK, shape_options
+from rocktune.options_account import account_json
 from rocktune.report import write_driven_report
-from rocktune.space import OptionMaps, merged_options
+from rocktune.space import merged_options
 from rocktune.study import Observer
 from rocktune.units import format_scale, parse_scale
 
@@ -39,6 +40,7 @@ def drive(
     size_ratio: int = 10,
     options: Mapping[str, str] | None = None,
     options_file: str | Path | None = None,
+    column_family: str | None = None,
     seed: int | None = None,
     out: str | Path | None = None,
     observer: Observer | None = None,
@@ -58,6 +60,7 @@ def drive(
         size_ratio: T.
         options: RocksDB options by name, as text, at full size; they override `options_file`.
         options_file: RocksDB OPTIONS file.
+        column_family: column family of that file; needed if it has several.
         seed: seed of keys, values and the controller; 1 by default.
         out: directory of drive.html; None writes no report.
         observer: observer of phases and progress.
@@ -67,7 +70,8 @@ def drive(
         model. `per_session`: a list of `workload`, `seconds`, `missions` and `converged_at_mission` (from 1
         within the session, None if the controller did not settle). `missions`: a list of the fields of
         `rocktune.online.DrivenMission`, with `policy` (K by level), `phase` and `why`.
-        `learner_ms_per_mission`. `report`: the path, if one was written.
+        `learner_ms_per_mission`. `options_account`: see `rocktune.options_account`; None without an
+        OPTIONS file. `report`: the path, if one was written.
 
     Raises:
         UserError: an argument is invalid, the store failed, or this machine lacks something that is needed.
@@ -85,6 +89,7 @@ def drive(
     # Everything is read and checked before the engine opens, so that a slip costs no loading of data.
     spec = load_sessions(sessions or "ruskey-dynamic")
     shape = store if store in STOCK else _shape_of(chosen.policies)
+    own = own_options_file(options_file, column_family)
     request = DriveRequest(
         sessions=[
             (workload, session.missions)
@@ -93,7 +98,11 @@ def drive(
         device=load_device(device),
         scale=parse_scale(scale or "1/128"),
         operations=operations,
-        options=_options(options, options_file, shape_options(shape, filters, bits_per_key, size_ratio)),
+        options=merged_options(
+            own.options if own else {},
+            options_by_section(options or {}),
+            shape_options(shape, filters, bits_per_key, size_ratio),
+        ),
         seed=1 if seed is None else seed,
     )
     if operations < request.scale:
@@ -119,6 +128,7 @@ def drive(
         "device": request.device.name,
         "scale": format_scale(request.scale),
         "engine": version,
+        "options_account": account_json(own.account if own else None),
         **_summary(done, [workload.name for workload, _ in request.sessions]),
     }
     if out is not None:
@@ -130,13 +140,6 @@ def drive(
 def _shape_of(policies: str | Sequence[int]) -> str:
     """Returns the name of the shape that a controller starts with."""
     return policies if isinstance(policies, str) else str(policies[0])
-
-
-def _options(
-    options: Mapping[str, str] | None, options_file: str | Path | None, shape: OptionMaps
-) -> OptionMaps:
-    """Returns the OPTIONS file's options, overridden by single ones, overridden by those of the shape."""
-    return merged_options(own_options(options_file), options_by_section(options or {}), shape)
 
 
 class _Watcher:

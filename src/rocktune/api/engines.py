@@ -13,14 +13,12 @@ from rocktune.engine import (
     Engine,
     EngineSpec,
     OptionsChecker,
-    OptionsFile,
     RecordedEngine,
     RecordedSpec,
+    RunFailed,
     default_data_directory,
 )
-from rocktune.errors import UserError
-from rocktune.space import OptionMaps
-from rocktune.study.specs.own_options import DEFAULT_FAMILY
+from rocktune.importing import ImportedOptions, OptionsFileError, import_options
 
 
 @contextmanager
@@ -51,33 +49,26 @@ def make_engine(spec: EngineSpec, figures: Sequence[str] = ()) -> Engine:
     return EmbeddedEngine(data_directory, memory_limit_bytes=0, disk_limit_bytes=0)
 
 
-def own_options_file(path: str | Path | None, leave_out_foreign: bool = False) -> OptionsFile | None:
+def own_options_file(
+    path: str | Path | None, family: str | None = None, application_measures: bool = False
+) -> ImportedOptions | None:
     """Returns the user's OPTIONS file; None without one.
 
     Args:
         path: the file.
-        leave_out_foreign: leaves out comparators and merge operators that only the user's application has;
-            used when that application does the measuring.
+        family: the column family to measure; None if the file has only one.
+        application_measures: True if the user's own program measures, with the classes that only it has.
 
     Raises:
-        UserError: the file cannot be read, is not an OPTIONS file, or is cut short.
+        UserError: there is no worker, or the file is refused; see `rocktune.importing.import_options`.
     """
     if path is None:
         return None
     with closing(OptionsChecker()) as checker:
-        return checker.read_options_file(Path(path), leave_out_foreign)
-
-
-def own_options(path: str | Path | None) -> OptionMaps:
-    """Returns the options of an OPTIONS file's column family "default"; empty without a file.
-
-    Raises:
-        UserError: as in `own_options_file`, or the file has no such column family.
-    """
-    file = own_options_file(path)
-    if file is None:
-        return {}
-    if DEFAULT_FAMILY not in file.column_families:
-        named = ", ".join(sorted(file.column_families)) or "none"
-        raise UserError(f"{path}: has no column family '{DEFAULT_FAMILY}'; it has {named}")
-    return file.column_families[DEFAULT_FAMILY]
+        try:
+            return import_options(Path(path), checker.linked(), family, application_measures)
+        except RunFailed as failure:
+            raise OptionsFileError(
+                f"options file {path}: RocksDB {checker.rocksdb_version} fails with its options: "
+                f"{failure.message}"
+            ) from None

@@ -5,12 +5,13 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from rocktune.api.engines import own_options
+from rocktune.api.engines import own_options_file
 from rocktune.api.options import options_by_section
 from rocktune.device import load_device
 from rocktune.engine import EmbeddedEngine, RunFailed, default_data_directory
 from rocktune.errors import UserError
 from rocktune.online import GovernedLoad, figures_of, mode_options, run_governed
+from rocktune.options_account import account_json
 from rocktune.report import write_governed_report
 from rocktune.space import merged_options
 from rocktune.study import Observer
@@ -51,6 +52,7 @@ def govern(
     governor: Mapping[str, str] | None = None,
     options: Mapping[str, str] | None = None,
     options_file: str | Path | None = None,
+    column_family: str | None = None,
     seed: int | None = None,
     out: str | Path | None = None,
     observer: Observer | None = None,
@@ -67,19 +69,22 @@ def govern(
         governor: governor settings by name, as text, at full size.
         options: RocksDB options by name, as text, at full size; they override `options_file`.
         options_file: RocksDB OPTIONS file.
+        column_family: column family of that file; needed if it has several.
         seed: seed of keys and values; 1 by default.
         out: directory of report.html; None writes no report.
         observer: observer of phases and progress.
 
     Returns:
-        The figures of `rocktune.online.figures_of`, and `report` (the path) if one was written.
+        The figures of `rocktune.online.figures_of`, `options_account` (see `rocktune.options_account`; None
+        without an OPTIONS file), and `report` (the path) if one was written.
 
     Raises:
         UserError: an argument is invalid, the store failed, or this machine lacks something that is needed.
     """
     divisor, until_s, read_s = _sizes(scale, until, read)
+    own = own_options_file(options_file, column_family)
     # Single options come last, so that they override the file.
-    base = merged_options(own_options(options_file), options_by_section(options or {}))
+    base = merged_options(own.options if own else {}, options_by_section(options or {}))
     load = GovernedLoad(
         workload=load_workload(workload or "sine"),
         device=load_device(device),
@@ -102,6 +107,7 @@ def govern(
             found = figures_of(run_governed(engine, load, watching.progress))
         except RunFailed as failed:
             raise UserError(f"mode '{mode}': {failed.message}") from None
+    found["options_account"] = account_json(own.account if own else None)
     # The figures are returned in any case; only the page is optional.
     if out is not None:
         found["report"] = Path(out) / REPORT_NAME

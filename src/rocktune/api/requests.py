@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, TypedDict, TypeVar
 
 from rocktune.api.engines import own_options_file
-from rocktune.engine import OptionsFile
+from rocktune.importing import ImportedOptions
 from rocktune.study import StudyRequest, StudySpec, make_request, resolve
 from rocktune.study.specs.resolving import OwnOptions
 
@@ -30,6 +30,7 @@ class GivenConditions(TypedDict, total=False):
     scale: str | None
     memory: str | int | None
     options_file: str | Path | None
+    column_family: str | None
     block_cache: str | int | None
     shared_cache: bool | None
     seed: int | None
@@ -91,13 +92,20 @@ def resolved(
     """
     request = requested(study_file, given)
 
-    # A function, because reading the file starts a worker, which a request that is refused earlier need not
-    # pay for.
-    def own_options() -> OptionsFile | None:
-        return own_options_file(request.options_file, leave_out_foreign=request.engine == "command")
-
     conditions = (Path(part).stem for part in (request.workload or "study", request.device))
-    return resolve(request, request.study or new_name(*conditions, *suffix), own_options), request
+    return resolve(request, request.study or new_name(*conditions, *suffix), own_options_of(request)), request
+
+
+def own_options_of(request: StudyRequest) -> OwnOptions:
+    """Returns a function that reads a request's OPTIONS file.
+
+    Reading starts a worker, which a request that is refused earlier need not pay for.
+    """
+
+    def read() -> ImportedOptions | None:
+        return own_options_file(request.options_file, request.column_family, request.engine == "command")
+
+    return read
 
 
 def new_name(*parts: str) -> str:

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Unpack
 
-from rocktune.api.engines import opened_engine, own_options_file
+from rocktune.api.engines import opened_engine
 from rocktune.api.options import options_by_section
-from rocktune.api.requests import GivenConditions, requested
+from rocktune.api.requests import GivenConditions, own_options_of, requested
 from rocktune.engine import Engine, EngineSpec, RunFailed, run_options
 from rocktune.engine.spec import FULL_LENGTH_S
 from rocktune.errors import UserError
+from rocktune.options_account import OptionsAccount, account_json
 from rocktune.space import Configuration, OptionMaps, merged_options, space_from_document
 from rocktune.study import Observer
 from rocktune.study.seeds import seed_of
@@ -36,6 +37,7 @@ class _Subject:
     experiment: Experiment
     configuration: Configuration
     notes: tuple[str, ...] = ()
+    account: OptionsAccount | None = None
 
 
 def run(
@@ -65,7 +67,8 @@ def run(
 
     Returns:
         `configuration`, `options` (full size), `scale`, `seconds`, `seed`, `engine`, `workload`, `device`,
-        `own_options_notes` (how the OPTIONS file was used, in sentences) and `runs`. Each run has `status`,
+        `own_options_notes` (how the OPTIONS file was used, in sentences),
+        `options_account` (see `rocktune.options_account`) and `runs`. Each run has `status`,
         `message`, `figures` (empty if it failed) and `output` (the end of what the user's own program
         printed).
 
@@ -115,6 +118,7 @@ def run(
             "configuration": dict(subject.configuration),
             "options": run_options(subject.experiment, subject.configuration),
             "own_options_notes": list(subject.notes),
+            "options_account": account_json(subject.account),
             "runs": runs,
         }
 
@@ -154,11 +158,7 @@ def _subject(request: StudyRequest, spec: EngineSpec, options: Mapping[str, str]
     Raises:
         UserError: an argument is invalid.
     """
-    found = conditions_of(
-        request,
-        spec,
-        lambda: own_options_file(request.options_file, leave_out_foreign=request.engine == "command"),
-    )
+    found = conditions_of(request, spec, own_options_of(request))
     load, place, scale, base = (found[name] for name in ("workload", "device", "scale", "base_options"))
     entries = expected_entries(load, place)
     chosen = space_from_document(found["space"], found["memory_bytes"], entries, base)
@@ -188,7 +188,7 @@ def _subject(request: StudyRequest, spec: EngineSpec, options: Mapping[str, str]
         changed = ", ".join(f"{name}={text}" for name, text in options.items())
         notes.append(f"Changed from the OPTIONS file, as you asked: {changed}.")
     experiment = Experiment(load, place, scale, chosen, merged_options(base, changes))
-    return _Subject(experiment, Configuration({}), tuple(notes))
+    return _Subject(experiment, Configuration({}), tuple(notes), found["own_terms"].account)
 
 
 def _refuse_derived(given: OptionMaps, options: OptionMaps) -> None:

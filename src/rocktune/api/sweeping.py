@@ -12,6 +12,7 @@ from rocktune.api.executors import opened_executor
 from rocktune.api.files import claim_output
 from rocktune.api.requests import Given, resolved
 from rocktune.ledger import Ledger, open_ledger
+from rocktune.options_account import account_json
 from rocktune.study import Observer, StudyRequest, SweepSpec, resolve_sweep
 from rocktune.study.specs.resolving import EVERYTHING, HowToSweep, OwnOptions
 from rocktune.table import Table, merged_tables, read_table, write_table
@@ -41,6 +42,7 @@ class PreparedSweep:
             "scale": format_scale(spec.scale),
             "runs": len(runs),
             "own_options_notes": study.own_notes(spec),
+            "options_account": account_json(study.own_account(spec)),
             "total_s": study.sweep_s(spec, len(runs)),
         }
 

@@ -8,13 +8,15 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from rocktune.api.engines import own_options
+from rocktune.api.engines import own_options_file
 from rocktune.api.options import options_by_section
 from rocktune.device import load_device
 from rocktune.engine import EmbeddedEngine, RunFailed, default_data_directory
 from rocktune.errors import UserError
+from rocktune.importing import ImportedOptions
 from rocktune.online import MapPoint, MapRequest, map_seconds, run_map
 from rocktune.online.flsm import Filters
+from rocktune.options_account import account_json
 from rocktune.report import write_tradeoff_report
 from rocktune.space import merged_options
 from rocktune.study import Observer
@@ -38,7 +40,7 @@ def estimate_map(**asked: Any) -> dict[str, Any]:
     Raises:
         UserError: see `map_flsm`.
     """
-    request = _request(**asked)
+    _, request = _own_and_request(**asked)
     return {"scale": format_scale(request.scale), "total_s": map_seconds(request)}
 
 
@@ -55,17 +57,18 @@ def map_flsm(
             stores, "leveled" or "universal"), `lookups` (shares from 0 to 1), `absent` (whether lookups ask
             for absent keys), `filters` ("uniform", "monkey"), `bits_per_key`, `size_ratio`, `warm` and
             `measure` (times at full size before and during the measurement of each point), `repeats`,
-            `options` and `options_file` (RocksDB's, at full size), `seed`.
+            `options` and `options_file` (RocksDB's, at full size), `column_family` (of that file), `seed`.
 
     Returns:
         A JSON object. `workload`, `device`, `scale`, `engine`, `absent`. `points`: the fields of
         `rocktune.online.MapPoint` for each run. `summary`: the same for each point as median over its runs,
-        with `throughput_ops_s_low` and `throughput_ops_s_high`. `report`: the path, if one was written.
+        with `throughput_ops_s_low` and `throughput_ops_s_high`. `options_account`: see
+        `rocktune.options_account`; None without an OPTIONS file. `report`: the path, if one was written.
 
     Raises:
         UserError: an argument is invalid, a store failed, or this machine lacks something that is needed.
     """
-    request = _request(**asked)
+    own, request = _own_and_request(**asked)
     watching = observer or Observer()
     total_s = map_seconds(request)
     engine = EmbeddedEngine(default_data_directory(), memory_limit_bytes=0, disk_limit_bytes=0)
@@ -85,6 +88,7 @@ def map_flsm(
         "absent": request.absent,
         "points": [asdict(point) for point in points],
         "summary": summary_of(points),
+        "options_account": account_json(own.account if own else None),
     }
     if out is not None:
         found["report"] = Path(out) / REPORT_NAME
@@ -116,7 +120,15 @@ def summary_of(points: Sequence[MapPoint]) -> list[dict[str, Any]]:
     return rows
 
 
+def _own_and_request(
+    *, options_file: str | Path | None = None, column_family: str | None = None, **asked: Any
+) -> tuple[ImportedOptions | None, MapRequest]:
+    own = own_options_file(options_file, column_family)
+    return own, _request(own, **asked)
+
+
 def _request(
+    own: ImportedOptions | None,
     *,
     workload: str | None = None,
     device: str,
@@ -131,7 +143,6 @@ def _request(
     measure: str | float | None = None,
     repeats: int = 1,
     options: Mapping[str, str] | None = None,
-    options_file: str | Path | None = None,
     seed: int | None = None,
 ) -> MapRequest:
     """Returns the request of a map; see `map_flsm` for the arguments and their defaults."""
@@ -148,6 +159,6 @@ def _request(
         warm_s=parse_seconds("1280s" if warm is None else warm, "warm"),
         measure_s=parse_seconds("2560s" if measure is None else measure, "measure"),
         repeats=repeats,
-        options=merged_options(own_options(options_file), options_by_section(options or {})),
+        options=merged_options(own.options if own else {}, options_by_section(options or {})),
         seed=1 if seed is None else seed,
     )

@@ -15,6 +15,7 @@ from rocktune.api.sweeping import run_recorded_sweep
 from rocktune.engine import CommandSpec, command_lines
 from rocktune.ledger import open_ledger
 from rocktune.objective import objective_named
+from rocktune.options_account import account_json
 from rocktune.outcome import Outcome
 from rocktune.study import (
     ComparisonSpec,
@@ -48,6 +49,7 @@ class PreparedStudy:
             "scale": format_scale(spec.scale),
             "commands": command_lines(spec.engine) if isinstance(spec.engine, CommandSpec) else [],
             "own_options_notes": study.own_notes(spec),
+            "options_account": account_json(study.own_account(spec)),
             **study.estimate(spec).to_json(),
         }
 

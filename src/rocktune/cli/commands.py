@@ -1,6 +1,7 @@
 """The main commands. Each reads its arguments, calls one function of `rocktune.api` and prints the result."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -25,6 +26,7 @@ def tune(
     executor: options.Executor = None,
     address: options.Address = None,
     dry_run: options.DryRun = False,
+    verbose: options.Verbose = False,
     json: options.Json = False,
 ) -> None:
     """Search for a better configuration and prove it.
@@ -33,10 +35,11 @@ def tune(
     """
     prepared = api.prepare(study_file, **given)
     estimate = prepared.estimate()
+    printer = partial(tables.print_estimate, verbose=verbose)
     if dry_run:
-        show_result(estimate, json, tables.print_estimate)
+        show_result(estimate, json, printer)
         return
-    with announced(estimate, json, tables.print_estimate) as display:
+    with announced(estimate, json, printer) as display:
         outcome = prepared.run(executor=executor, address=address, observer=display)
     _show_outcome(outcome, json)
 
@@ -50,6 +53,7 @@ def run(
     option: options.Assignments = None,
     seconds: Annotated[str | None, typer.Option(metavar="TIME", help="Length of each run.")] = None,
     repeat: Annotated[int, typer.Option(min=1, metavar="N", help="Number of fresh runs.")] = 1,
+    verbose: options.Verbose = False,
     json: options.Json = False,
 ) -> None:
     """Measure one configuration."""
@@ -58,7 +62,7 @@ def run(
         measured = api.run(
             study_file, options=changes, seconds=seconds, repeat=repeat, observer=display, **given
         )
-    show_result(measured, json, tables.print_run)
+    show_result(measured, json, partial(tables.print_run, verbose=verbose))
 
 
 @app.command()
@@ -107,9 +111,14 @@ def studies(ledger: options.Ledger = None, json: options.Json = False) -> None:
 
 
 @app.command()
-def show(study: options.StudyName, ledger: options.Ledger = None, json: options.Json = False) -> None:
+def show(
+    study: options.StudyName,
+    ledger: options.Ledger = None,
+    verbose: options.Verbose = False,
+    json: options.Json = False,
+) -> None:
     """Show a study, finished or not."""
-    show_result(api.show(study, ledger=ledger), json, tables.print_study)
+    show_result(api.show(study, ledger=ledger), json, partial(tables.print_study, verbose=verbose))
 
 
 @app.command()

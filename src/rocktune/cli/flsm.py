@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,10 +13,10 @@ from rich.console import Console
 from rocktune import api
 from rocktune.api.tradeoff import SHAPES
 from rocktune.cli import options
+from rocktune.cli.account_table import print_account_and_notes
 from rocktune.cli.app import announced, app, show_result
-from rocktune.cli.output import print_line, stderr
+from rocktune.cli.output import print_line, stderr, table
 from rocktune.cli.progress import ProgressDisplay
-from rocktune.cli.tables import table
 from rocktune.errors import UserError
 from rocktune.units import format_bytes, format_seconds, parse_bytes
 
@@ -132,8 +133,10 @@ def trade_off(
     repeats: Annotated[int, typer.Option(metavar="N", help="Number of runs of each point.")] = 1,
     option: options.Assignments = None,
     options_file: options.OptionsFile = None,
+    column_family: options.ColumnFamily = None,
     seed: options.Seed = None,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Directory of map.html.")] = Path("map"),
+    verbose: options.Verbose = False,
     json: options.Json = False,
 ) -> None:
     """Measure which shape of the tree suits which mix of operations."""
@@ -153,11 +156,12 @@ def trade_off(
         "repeats": repeats,
         "options": options.assignments("--option", option),
         "options_file": options_file,
+        "column_family": column_family,
         "seed": seed,
     }
     with announced(api.estimate_map(**asked), json, _print_estimate) as display:
         found = api.map_flsm(observer=display, out=out, **asked)
-    show_result(found, json, _print_map)
+    show_result(found, json, partial(_print_map, verbose=verbose))
 
 
 def _numbers(name: str, text: str) -> list[float]:
@@ -180,8 +184,9 @@ def _print_estimate(console: Console, estimate: Mapping[str, Any]) -> None:
     )
 
 
-def _print_map(console: Console, found: Mapping[str, Any]) -> None:
+def _print_map(console: Console, found: Mapping[str, Any], verbose: bool) -> None:
     """Prints a map's points, each with its share of the best throughput for the same mix."""
+    print_account_and_notes(console, found, verbose)
     rows = table(
         "lookups", "shape", "filters", "bits", "operations/s", "of the best", "read p99 (µs)", "write ampl.",
         numbers=("lookups", "bits", "operations/s", "of the best", "read p99 (µs)", "write ampl."),

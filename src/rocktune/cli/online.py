@@ -1,5 +1,6 @@
 """The commands for stores that adapt while they serve: `rocktune govern` and `rocktune drive`."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -8,10 +9,10 @@ from rich.console import Console
 
 from rocktune import api
 from rocktune.cli import options
+from rocktune.cli.account_table import print_account_and_notes
 from rocktune.cli.app import announced, app, show_result
-from rocktune.cli.output import print_line, stderr
+from rocktune.cli.output import print_line, stderr, table
 from rocktune.cli.progress import ProgressDisplay
-from rocktune.cli.tables import table
 from rocktune.report.governed import GOVERNED_LABELS, governed_value
 from rocktune.units import format_bytes, format_seconds
 
@@ -42,10 +43,12 @@ def govern(
     ] = None,
     option: options.Assignments = None,
     options_file: options.OptionsFile = None,
+    column_family: options.ColumnFamily = None,
     seed: options.Seed = None,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Directory of report.html.")] = Path(
         "governed"
     ),
+    verbose: options.Verbose = False,
     json: options.Json = False,
 ) -> None:
     """Load a store under a compaction governor and write a report.
@@ -62,6 +65,7 @@ def govern(
         "governor": options.assignments("--governor", governor),
         "options": options.assignments("--option", option),
         "options_file": options_file,
+        "column_family": column_family,
         "seed": seed,
         "out": out,
     }
@@ -69,7 +73,7 @@ def govern(
     estimate = api.estimate_govern(scale=scale, until=until, read=read)
     with announced(estimate, json, _print_estimate) as display:
         found = api.govern(observer=display, **given)
-    show_result(found, json, _print_governed)
+    show_result(found, json, partial(_print_governed, verbose=verbose))
 
 
 @app.command()
@@ -105,10 +109,12 @@ def drive(
     ] = 10,
     option: options.Assignments = None,
     options_file: options.OptionsFile = None,
+    column_family: options.ColumnFamily = None,
     seed: options.Seed = None,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Directory of drive.html.")] = Path(
         "driven"
     ),
+    verbose: options.Verbose = False,
     json: options.Json = False,
 ) -> None:
     """Serve a changing workload while a controller adapts the store.
@@ -127,19 +133,21 @@ def drive(
         "size_ratio": size_ratio,
         "options": options.assignments("--option", option),
         "options_file": options_file,
+        "column_family": column_family,
         "seed": seed,
     }
     with ProgressDisplay(stderr()) as display:
         found = api.drive(observer=display, out=out, **asked)
-    show_result(found, json, _print_driven)
+    show_result(found, json, partial(_print_driven, verbose=verbose))
 
 
-def _print_driven(console: Console, found: dict[str, Any]) -> None:
+def _print_driven(console: Console, found: dict[str, Any], verbose: bool) -> None:
     """Prints the time of each session, and the policies at the end."""
     console.print(
         f"{found['sessions']} on {found['device']} with {found['controller']}: "
         f"{format_seconds(found['seconds'])} on a {found['scale']} model"
     )
+    print_account_and_notes(console, found, verbose)
     rows = table("session", "missions", "took", "settled at mission", numbers=("missions", "took"))
     for session in found["per_session"]:
         settled = session["converged_at_mission"]
@@ -166,10 +174,11 @@ def _print_estimate(console: Console, estimate: dict[str, Any]) -> None:
     console.print(f"Takes about {format_seconds(estimate['total_s'])}, on a model of {estimate['scale']}.")
 
 
-def _print_governed(console: Console, found: dict[str, Any]) -> None:
+def _print_governed(console: Console, found: dict[str, Any], verbose: bool) -> None:
     """Prints the figures of a governed run."""
     size = "" if found["scale"] == "1" else f" (on a {found['scale']} model, in full-size units)"
     console.print(f"{found['workload']} on {found['device']}, compactions {found['mode']}{size}")
+    print_account_and_notes(console, found, verbose)
     rows = table("", "value", numbers=("value",))
     for name, label in GOVERNED_LABELS.items():
         rows.add_row(label, governed_value(name, found[name]))

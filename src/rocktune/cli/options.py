@@ -70,6 +70,17 @@ OptionsFile = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Your own RocksDB OPTIONS file, the baseline to start from."),
 ]
+ColumnFamily = Annotated[
+    str | None,
+    typer.Option(
+        "--column-family",
+        metavar="NAME",
+        help="The OPTIONS file's column family to measure; needed if it has several.",
+    ),
+]
+Verbose = Annotated[
+    bool, typer.Option("--verbose", help="List what became of each option of the OPTIONS file.")
+]
 BlockCache = Annotated[
     str | None,
     typer.Option(

@@ -3,13 +3,15 @@
 import json
 import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from rich import box
 from rich.console import Console
+from rich.table import Table
 
 # Rich assumes 80 columns without a terminal, which folds tables in files and pipes.
 _WIDTH_WITHOUT_TERMINAL = 120
@@ -70,3 +72,16 @@ def print_text(text: str) -> None:
 def print_line(text: str, error: bool = False) -> None:
     """Prints a line without wrapping, so that paths and commands in it can be copied."""
     (stderr() if error else stdout()).print(text, soft_wrap=True)
+
+
+def table(*columns: str, numbers: Sequence[str] = ()) -> Table:
+    """Returns an empty table without lines but the one under its heads.
+
+    Args:
+        *columns: heads.
+        numbers: the heads of columns to be set to the right.
+    """
+    made = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="dim")
+    for column in columns:
+        made.add_column(column, justify="right" if column in numbers else "left", overflow="fold")
+    return made

@@ -1,5 +1,6 @@
 """The commands for research: sweeps, tables, comparisons of tuners, importance and clusters of knobs."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -38,6 +39,7 @@ def sweep(
     executor: options.Executor = None,
     address: options.Address = None,
     dry_run: options.DryRun = False,
+    verbose: options.Verbose = False,
     json: options.Json = False,
 ) -> None:
     """Measure many configurations without a tuner and write a table.
@@ -48,10 +50,11 @@ def sweep(
     how = HowToSweep(samples, part, seconds, warm_up)
     prepared = api.prepare_sweep(study_file, how=how, **given)
     estimate = prepared.estimate()
+    printer = partial(research_tables.print_sweep_estimate, verbose=verbose)
     if dry_run:
-        show_result(estimate, json, research_tables.print_sweep_estimate)
+        show_result(estimate, json, printer)
         return
-    with announced(estimate, json, research_tables.print_sweep_estimate) as display:
+    with announced(estimate, json, printer) as display:
         swept = prepared.run(executor=executor, address=address, observer=display)
     show_result(swept, json, research_tables.print_sweep)
 
@@ -82,7 +85,7 @@ def table(
 @app.command()
 @study_options(
     Given.__annotations__,
-    without=("workload", "table", "tuner", "options_file", "block_cache", "shared_cache"),
+    without=("workload", "table", "tuner", "options_file", "column_family", "block_cache", "shared_cache"),
 )
 def compare(
     *,

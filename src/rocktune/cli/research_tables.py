@@ -6,13 +6,14 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from rocktune.cli.tables import print_notes, table
+from rocktune.cli.output import table
+from rocktune.cli.tables import print_notes
 from rocktune.outcome import Interval
 from rocktune.report import comparison, findings
 from rocktune.units import format_seconds
 
 
-def print_sweep_estimate(console: Console, estimate: Mapping[str, Any]) -> None:
+def print_sweep_estimate(console: Console, estimate: Mapping[str, Any], verbose: bool = False) -> None:
     """Prints the number of runs of a sweep and their estimated time."""
     console.print(
         f"Sweep '{estimate['study']}' at scale {estimate['scale']}: {estimate['runs']:,} runs, about "
@@ -20,7 +21,7 @@ def print_sweep_estimate(console: Console, estimate: Mapping[str, Any]) -> None:
         f"'rocktune resume {estimate['study']}' continues.",
         soft_wrap=True,
     )
-    print_notes(console, estimate)
+    print_notes(console, estimate, verbose)
 
 
 def print_sweep(console: Console, summary: Mapping[str, Any]) -> None:

@@ -32,6 +32,7 @@ OPTIONS: dict[str, Any] = {
     "budget": options.Budget,
     "memory": options.Memory,
     "options_file": options.OptionsFile,
+    "column_family": options.ColumnFamily,
     "block_cache": options.BlockCache,
     "shared_cache": options.SharedCache,
     "ledger": options.Ledger,

@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from rocktune.cli.account_table import print_account, print_account_of
+from rocktune.cli.output import table
 from rocktune.outcome import NOT_MEASURED, FrontPoint, Interval, OptionEffect, Outcome
 from rocktune.report import findings
 from rocktune.report.figures import SIDES
@@ -16,20 +17,6 @@ from rocktune.units import format_bytes, format_seconds
 
 _COMPARED = ("throughput_ops_s", "read_latency_us_p99", "write_amplification")
 _SHOWN_LINES = 20
-
-
-def table(*columns: str, numbers: Sequence[str] = ()) -> Table:
-    """Returns an empty table with one line below its heads.
-
-    Args:
-        *columns: heads of the columns.
-        numbers: heads of the columns to align right.
-    """
-    made = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="dim")
-    for column in columns:
-        # Long cells wrap instead of being cut, so that their values can be copied.
-        made.add_column(column, justify="right" if column in numbers else "left", overflow="fold")
-    return made
 
 
 def print_facts(console: Console, facts: Mapping[str, Any]) -> None:
@@ -84,7 +71,7 @@ def print_studies(console: Console, studies: Sequence[Mapping[str, Any]]) -> Non
     print_rows(console, studies, "No studies yet; 'rocktune tune' starts one.")
 
 
-def print_estimate(console: Console, estimate: Mapping[str, Any]) -> None:
+def print_estimate(console: Console, estimate: Mapping[str, Any], verbose: bool = False) -> None:
     """Prints the estimated time, disk and memory of a study."""
     console.print(
         f"Study '{estimate['study']}' will take about {format_seconds(estimate['total_s'])}, up to "
@@ -94,16 +81,17 @@ def print_estimate(console: Console, estimate: Mapping[str, Any]) -> None:
     )
     for line in estimate["commands"]:
         console.print(f"It executes {line}", soft_wrap=True, markup=False, highlight=False)
-    print_notes(console, estimate)
+    print_notes(console, estimate, verbose)
 
 
-def print_notes(console: Console, answer: Mapping[str, Any]) -> None:
+def print_notes(console: Console, answer: Mapping[str, Any], verbose: bool = False) -> None:
     """Prints how the user's OPTIONS file was used, one sentence per line; nothing without such a file."""
+    print_account_of(console, answer, verbose)
     for line in answer.get("own_options_notes") or ():
         console.print(line, soft_wrap=True, markup=False, highlight=False)
 
 
-def print_outcome(console: Console, outcome: Outcome) -> None:
+def print_outcome(console: Console, outcome: Outcome, verbose: bool = False) -> None:
     """Prints an outcome: ratio, comparison, options, files, the command to repeat it, and advice."""
     console.print()
     console.print(findings.headline(outcome), style="bold", soft_wrap=True)
@@ -125,6 +113,7 @@ def print_outcome(console: Console, outcome: Outcome) -> None:
     for label, text in named:
         if text:
             console.print(f"{label + ':':<14}{text}", soft_wrap=True)
+    print_account(console, outcome.options_account, verbose)
     for line in filter(None, (memory_sentence(outcome), *outcome.own_options_notes)):
         console.print(line, soft_wrap=True, markup=False, highlight=False)
     for line in findings.advice(outcome):
@@ -185,7 +174,7 @@ def _options(changes: Sequence[OptionEffect]) -> Table:
     return made
 
 
-def print_study(console: Console, study: Mapping[str, Any]) -> None:
+def print_study(console: Console, study: Mapping[str, Any], verbose: bool = False) -> None:
     """Prints the facts of a study, and its outcome if it is finished."""
     outcome = study.get("outcome")
     facts = {name: value for name, value in study.items() if not isinstance(value, Mapping | list)}
@@ -193,18 +182,18 @@ def print_study(console: Console, study: Mapping[str, Any]) -> None:
     facts.pop("outcome", None)
     print_facts(console, facts)
     if outcome:
-        print_outcome(console, Outcome.from_json(outcome))
+        print_outcome(console, Outcome.from_json(outcome), verbose)
     else:
         console.print(f"\nNot finished. To continue: rocktune resume {study['study']}", soft_wrap=True)
 
 
-def print_run(console: Console, measured: Mapping[str, Any]) -> None:
+def print_run(console: Console, measured: Mapping[str, Any], verbose: bool = False) -> None:
     """Prints the figures of one configuration, one column per run."""
     console.print(
         f"{measured['workload']} on {measured['device']} for {format_seconds(measured['seconds'])} at scale "
         f"{measured['scale']}, {measured['engine']}"
     )
-    print_notes(console, measured)
+    print_notes(console, measured, verbose)
     console.print()
     runs = measured["runs"]
     heads = [f"run {number}" for number in range(1, len(runs) + 1)]

@@ -2,33 +2,13 @@
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from rocktune.engine.base import RunFailed
 from rocktune.engine.worker import WorkerProcess, find_worker, start_worker
-from rocktune.errors import UserError
-from rocktune.trial import OptionMaps, Status
+from rocktune.importing import Examined, LinkedRocksDb
+from rocktune.trial import OptionMaps
 
 _TIMEOUT_S = 60.0
-
-
-@dataclass(frozen=True)
-class OptionsFile:
-    """What an OPTIONS file says.
-
-    Attributes:
-        rocksdb_version: of the RocksDB that wrote it.
-        column_families: by name; section "db" is the same in each. No block cache, of which such files
-            say nothing.
-        ignored: options of another version that the linked RocksDB does not know or no longer heeds, and
-            what was left out of it.
-    """
-
-    rocksdb_version: str
-    column_families: dict[str, OptionMaps]
-    ignored: tuple[str, ...]
 
 
 class OptionsChecker:
@@ -67,27 +47,23 @@ class OptionsChecker:
         effective: OptionMaps = self._ask("check_options", {"options": options})["options"]
         return effective
 
-    def read_options_file(self, path: Path, leave_out_foreign: bool = False) -> OptionsFile:
-        """Reads an OPTIONS file of any RocksDB version.
-
-        Args:
-            path: the file.
-            leave_out_foreign: leave out a comparator or merge operator that only its own application has,
-                rather than refuse it: that application is what will be measured.
+    def linked(self) -> LinkedRocksDb:
+        """Returns the linked RocksDB for reading OPTIONS files: its options, and what answers about them.
 
         Raises:
-            UserError: it cannot be read, is none, is incomplete, or needs what this RocksDB does not have.
+            RunFailed: the worker died.
         """
-        try:
-            fields: dict[str, Any] = {"path": str(path.absolute())}
-            if leave_out_foreign:
-                fields["leave_out_foreign"] = True
-            reply = self._ask("read_options_file", fields)
-        except RunFailed as failure:
-            named = failure.status is Status.INVALID
-            raise UserError(failure.message if named else f"options file {path}: {failure.message}") from None
-        families = {family["name"]: family["options"] for family in reply["column_families"]}
-        return OptionsFile(reply["rocksdb_version"], families, tuple(reply["ignored"]))
+        return LinkedRocksDb(self.rocksdb_version, self.effective({}), self.examined)
+
+    def examined(self, options: OptionMaps) -> Examined:
+        """Returns what RocksDB makes of each of the options, and of a store opened with them.
+
+        Raises:
+            RunFailed: RocksDB crashed or had no memory with them.
+        """
+        reply = self._ask("examine_options", {"options": options})
+        fields = ("refused", "misread", "ignored", "parsed", "opened", "open_error")
+        return Examined(**{name: reply[name] for name in fields})
 
     def close(self) -> None:
         """Ends the worker; the next question starts another. Idempotent; never raises."""

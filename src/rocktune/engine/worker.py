@@ -26,7 +26,7 @@ _MEND = f"build it with 'make setup', or set {WORKER_VARIABLE} to its path"
 
 _REPLIES = {
     "check_options": "options",
-    "read_options_file": "options_file",
+    "examine_options": "examined",
     "open": "opened",
     "load": "loaded",
     "advance": "measurement",

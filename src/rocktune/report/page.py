@@ -11,6 +11,7 @@ from rocktune.report.arms import arm_results
 from rocktune.report.document import document, write_document
 from rocktune.report.findings import headline
 from rocktune.report.memory import memory_section
+from rocktune.report.own_options import own_options_section
 
 
 def write_report(path: Path, study: StudyRecord, outcome: Outcome, trials: Sequence[TrialRecord]) -> None:
@@ -39,6 +40,7 @@ def render_report(
         + sections.options(outcome)
         + sections.comparison(outcome, runs)
         + memory_section(outcome)
+        + own_options_section(outcome)
         + _figures(outcome, trials, runs, arms)
         + sections.trials(outcome, trials)
         + sections.reproduction(study, outcome)

@@ -63,7 +63,13 @@ def _conditions(spec: Mapping[str, Any], outcome: Outcome) -> list[Argument]:
         ("--memory", _exact_size(spec["memory_bytes"]) if spec.get("memory_bytes") else ""),
         # The path of the user's file is not recorded; the reader puts in their own.
         ("--options-file", "OPTIONS" if spec.get("base_options") else ""),
+        ("--column-family", _family(spec.get("own_terms") or {})),
     ]
+
+
+def _family(terms: Mapping[str, Any]) -> str:
+    """Returns the measured column family, if the OPTIONS file has others."""
+    return str(terms["family"]) if terms.get("other_families") else ""
 
 
 def _engine(engine: Mapping[str, Any]) -> list[Argument]:

@@ -195,12 +195,13 @@ class FakeWorker:
     def answer(self, command: dict[str, Any]) -> dict[str, Any]:
         """Returns the reply to a command, or fails as told."""
         name = command["command"]
+        if name == "examine_options":
+            self._fail_if_told(name, _effective({}))
+            return _examined(command["options"])
         options = _effective(command["options"]) if "options" in command else None
         self._fail_if_told(name, options or (self._store.options if self._store else DEFAULTS))
         if name == "check_options":
             return {"event": "options", "options": options}
-        if name == "read_options_file":
-            return _options_file(Path(command["path"]))
         if name == "open" and options is not None:
             self._store = FakeStore(command, options)
             return {"event": "opened", "seconds": 0.001, "options": options}
@@ -233,19 +234,22 @@ def _effective(options: Options) -> Options:
     return {section: {**DEFAULTS[section], **options.get(section, {})} for section in DEFAULTS}
 
 
-def _options_file(path: Path) -> dict[str, Any]:
-    """Reads a JSON document of option maps, which stands for an OPTIONS file."""
-    try:
-        options = json.loads(path.read_text())
-    except (OSError, ValueError) as failure:
-        raise CommandError("invalid", f"options file {path}: {failure}") from None
-    family = {"name": "default", "options": _effective(options)}
-    return {
-        "event": "options_file",
-        "rocksdb_version": ROCKSDB_VERSION,
-        "column_families": [family],
-        "ignored": [],
-    }
+def _examined(options: Options) -> dict[str, Any]:
+    """Refuses names that this RocksDB does not have and numbers that it cannot hold; adjusts nothing."""
+    reply: dict[str, Any] = {"event": "examined", "refused": {}, "misread": {}, "ignored": {}}
+    accepted: Options = {}
+    for section, texts in options.items():
+        for name, text in texts.items():
+            if name not in DEFAULTS[section]:
+                reply["refused"].setdefault(section, {})[name] = f"Could not find option: {name}"
+            elif text.startswith(("0x", "-")) and text != "-1":
+                reply["misread"].setdefault(section, {})[name] = "0"
+            else:
+                accepted.setdefault(section, {})[name] = text
+    parsed = _effective(accepted)
+    if "block_cache" not in accepted.get("table", {}):
+        parsed["table"] = {name: text for name, text in parsed["table"].items() if name != "block_cache"}
+    return reply | {"parsed": parsed, "opened": parsed, "open_error": ""}
 
 
 def _fail(kind: str) -> NoReturn:

@@ -27,7 +27,7 @@ from rocktune.study.measuring.evaluation import TWIN
 from rocktune.study.measuring.loop import EXPLAINED, TIME
 from rocktune.study.proving.ablation import Effect
 from rocktune.study.proving.verification import ROCKSDB_DEFAULTS, Picked, Proof
-from rocktune.study.specs.problem import own_notes, space_of
+from rocktune.study.specs.problem import own_account, own_notes, space_of
 from rocktune.study.specs.spec import StudySpec
 from rocktune.trial import Status
 from rocktune.units import format_scale
@@ -67,6 +67,7 @@ def conditions(spec: StudySpec, executor: Executor, ledger: Ledger) -> Condition
         search_scale=format_scale(spec.scale),
         memory_bytes=spec.memory_bytes,
         own_options_notes=tuple(own_notes(spec)),
+        options_account=own_account(spec),
     )
 
 

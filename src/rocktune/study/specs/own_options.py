@@ -4,8 +4,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from rocktune.engine import OptionsFile
+from pydantic import SerializerFunctionWrapHandler, model_serializer
+
 from rocktune.errors import UserError
+from rocktune.importing import ImportedOptions
+from rocktune.options_account import OptionsAccount
 from rocktune.space import (
     BlockCache,
     MemoryShares,
@@ -19,7 +22,6 @@ from rocktune.space import (
 from rocktune.spec_file import Spec, Switch
 from rocktune.units import format_bytes
 
-DEFAULT_FAMILY = "default"
 _NEVER_IN_A_FILE = ("write buffer manager", "Env", "SstFileManager", "row cache")
 
 CacheSource = Literal["options_file", "asked", "search", "none"]
@@ -37,7 +39,8 @@ class OwnTerms(Spec):
         cache: the block cache's source: the file, the user's flag, what the search's budget leaves, or "none"
             for a store without one.
         memory: the budget's source: the file's memtables, filters and cache, the user's flag, or the space.
-        left_out: names of options in the file that are not used.
+        left_out: names of options in the file that are not used; only in ledgers older than `account`.
+        account: what became of every option of the file; None in older ledgers.
     """
 
     family: str
@@ -47,6 +50,15 @@ class OwnTerms(Spec):
     cache: CacheSource
     memory: MemorySource
     left_out: tuple[str, ...] = ()
+    account: OptionsAccount | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_missing_account(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leaves a missing `account` out, so that a study of an older ledger keeps its digest."""
+        document: dict[str, Any] = handler(self)
+        if self.account is None:
+            document.pop("account", None)
+        return document
 
 
 @dataclass(frozen=True)
@@ -80,7 +92,7 @@ class OwnBaseline:
 
 
 def own_baseline(
-    file: OptionsFile, space_document: Mapping[str, Any], expected_entries: float, asked: AskedMemory
+    file: ImportedOptions, space_document: Mapping[str, Any], expected_entries: float, asked: AskedMemory
 ) -> OwnBaseline:
     """Returns the baseline that an OPTIONS file comes to.
 
@@ -95,10 +107,10 @@ def own_baseline(
         asked: see `AskedMemory`.
 
     Raises:
-        UserError: the file has no family "default", its families' shared caches differ, or its memtables and
-            filters leave nothing for a cache.
+        UserError: the file's families have different caches and share one, or its memtables and filters leave
+            nothing for a cache.
     """
-    options = _family(file)
+    options = merged_options(file.options)
     space = space_from_document(space_document, asked.memory_bytes, expected_entries)
     without_cache = _without_cache(options)
     cache_source: CacheSource
@@ -114,22 +126,15 @@ def own_baseline(
         completed, cache_source = _with_cache(without_cache, _cache_of_search(space, options)), "search"
     memory_bytes, memory_source = _memory(space, completed, cache_source, asked.memory_bytes)
     terms = OwnTerms(
-        family=DEFAULT_FAMILY,
-        other_families=tuple(name for name in file.column_families if name != DEFAULT_FAMILY),
+        family=file.family,
+        other_families=file.other_families,
         families_with_cache=len(_caches(file)),
         shared_cache=asked.shared_cache,
         cache=cache_source,
         memory=memory_source,
-        left_out=file.ignored,
+        account=file.account,
     )
     return OwnBaseline(completed, memory_bytes, terms)
-
-
-def _family(file: OptionsFile) -> OptionMaps:
-    if DEFAULT_FAMILY not in file.column_families:
-        named = ", ".join(sorted(file.column_families)) or "none"
-        raise UserError(f"options_file: has no column family '{DEFAULT_FAMILY}', only {named}")
-    return merged_options(file.column_families[DEFAULT_FAMILY])
 
 
 def _without_cache(options: OptionMaps) -> OptionMaps:
@@ -141,16 +146,17 @@ def _with_cache(options: OptionMaps, cache: BlockCache) -> OptionMaps:
     return merged_options(options, {"table": {"block_cache": cache.text}})
 
 
-def _caches(file: OptionsFile) -> dict[str, BlockCache]:
-    texts = {name: family["table"].get("block_cache", "") for name, family in file.column_families.items()}
+def _caches(file: ImportedOptions) -> dict[str, BlockCache]:
+    """Returns the block cache of each family that has one, by family."""
+    texts = {**file.block_caches, file.family: file.options["table"].get("block_cache", "")}
     return {name: parse_block_cache(text) for name, text in texts.items() if is_block_cache(text)}
 
 
-def _file_cache(file: OptionsFile, shared: bool) -> BlockCache | None:
-    """Returns the cache of family "default", or the one that all families share; None where there is none."""
+def _file_cache(file: ImportedOptions, shared: bool) -> BlockCache | None:
+    """Returns the cache of the measured family, or the one that all families share; None if there is none."""
     caches = _caches(file)
     if not shared:
-        return caches.get(DEFAULT_FAMILY)
+        return caches.get(file.family)
     if len(set(caches.values())) > 1:
         named = ", ".join(f"{name} {cache.shown}" for name, cache in sorted(caches.items()))
         raise UserError(
@@ -220,8 +226,9 @@ def _cache_sentences(terms: OwnTerms, shares: MemoryShares) -> Iterator[str]:
             yield "The file's column families share one block cache, as --shared-cache says."
         else:
             yield (
-                f"The file gives {terms.families_with_cache} of its column families a block cache, one each: "
-                "a file cannot say that they are shared (--shared-cache does)."
+                f"The file gives {terms.families_with_cache} of its column families a block cache. A file "
+                "cannot say whether they share one; assumed is one cache each, as RocksDB makes them from a "
+                "file (--shared-cache says that they share one)."
             )
 
 
@@ -248,5 +255,7 @@ def _other_sentences(terms: OwnTerms, options: OptionMaps) -> Iterator[str]:
     if terms.other_families:
         named = ", ".join(terms.other_families)
         yield f"Measured is column family '{terms.family}'; the file's others are left out: {named}."
+    if terms.account is not None:
+        yield from terms.account.notes
     if terms.left_out:
         yield f"Left out of the file: {', '.join(terms.left_out)}."

@@ -4,6 +4,7 @@ import math
 
 from rocktune.device import DeviceSpec
 from rocktune.objective import objective_named
+from rocktune.options_account import OptionsAccount
 from rocktune.space import Configuration, Space, space_from_document
 from rocktune.study.specs.own_options import terms_sentences
 from rocktune.study.specs.spec import ExperimentSpec, StudySpec
@@ -62,6 +63,11 @@ def own_notes(spec: ExperimentSpec) -> list[str]:
         return []
     shares = space_of(spec).memory_shares(spec.base_options)
     return terms_sentences(spec.own_terms, spec.memory_bytes, shares, spec.base_options)
+
+
+def own_account(spec: ExperimentSpec) -> OptionsAccount | None:
+    """Returns what became of the user's OPTIONS file; None without one, and in older ledgers."""
+    return None if spec.own_terms is None else spec.own_terms.account
 
 
 def problem_of(spec: StudySpec) -> Problem:

@@ -61,6 +61,7 @@ class StudyRequest(Spec):
         budget: the search's measuring time ("3m").
         memory: the memory budget at full size ("1GiB").
         options_file: the user's own OPTIONS file, which is then the baseline.
+        column_family: the column family of the OPTIONS file to measure, if the file has several.
         block_cache: the baseline's block cache at full size ("2GiB"), beside an OPTIONS file.
         shared_cache: the column families of the OPTIONS file share one block cache.
         ledger: URL or SQLite file.
@@ -86,6 +87,7 @@ class StudyRequest(Spec):
     budget: str | float | None = None
     memory: str | int | None = None
     options_file: str | None = None
+    column_family: str | None = None
     block_cache: str | int | None = None
     shared_cache: Switch | None = None
     ledger: str | None = None
@@ -193,12 +195,12 @@ def asked_memory(request: StudyRequest) -> AskedMemory:
     """Returns what a request says of memory.
 
     Raises:
-        UserError: a size is none, or the baseline's cache is given without an OPTIONS file.
+        UserError: a size is none, or the baseline's cache or family is given without an OPTIONS file.
     """
-    for name in ("block_cache", "shared_cache"):
+    for name in ("column_family", "block_cache", "shared_cache"):
         if getattr(request, name) is not None and request.options_file is None:
             flag = name.replace("_", "-")
-            raise UserError(f"{name}: --{flag} says what an OPTIONS file does not; give --options-file too")
+            raise UserError(f"{name}: --{flag} belongs to an OPTIONS file; give --options-file too")
     cache = request.block_cache
     return AskedMemory(
         memory_bytes=None if request.memory is None else parse_bytes(request.memory, "memory"),

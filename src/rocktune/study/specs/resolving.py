@@ -11,12 +11,12 @@ from rocktune.engine import (
     CommandSpec,
     DbBenchSpec,
     EngineSpec,
-    OptionsFile,
     RecordedSpec,
     refuse_inexpressible,
 )
 from rocktune.engine.spec import FULL_LENGTH_S
 from rocktune.errors import UserError
+from rocktune.importing import ImportedOptions
 from rocktune.objective import objective_named
 from rocktune.space import space_document, space_from_document
 from rocktune.study.specs.own_options import OwnBaseline, own_baseline
@@ -34,7 +34,7 @@ from rocktune.tuners import tuner_named
 from rocktune.units import format_scale, format_seconds, parse_bytes, parse_scale, parse_seconds
 from rocktune.workload import WorkloadSpec, load_workload
 
-OwnOptions = Callable[[], OptionsFile | None]
+OwnOptions = Callable[[], ImportedOptions | None]
 """Reads the request's OPTIONS file; called once all else has been found right."""
 
 SWEEP_MEASURED_S = 180.0
@@ -65,7 +65,7 @@ EVERYTHING = HowToSweep()
 """Every configuration of the space, with the default times."""
 
 
-def _no_own_options() -> OptionsFile | None:
+def _no_own_options() -> ImportedOptions | None:
     return None
 
 

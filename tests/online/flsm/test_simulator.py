@@ -57,8 +57,8 @@ def test_a_change_costs_at_once_what_its_way_says() -> None:
     ("layout", "problem"),
     [
         ({"policies": "lasy"}, "did you mean 'lazy'"),
-        ({"policies": [11]}, "policies: must be from 1 to size_ratio"),
-        ({"levels": 13}, "levels: must be from 1 to 12"),
+        ({"policies": [11]}, "policies must have at least one value, each from 1 to size_ratio"),
+        ({"levels": 13}, "levels must be from 1 to 12"),
         ({"write_buffer_bytes": 0}, "above 0"),
     ],
 )

@@ -125,7 +125,7 @@ def test_with_files_levels_stay_full_and_there_is_no_lazy_change(tmp_path: Path)
         shape = store.shape()
         assert shape.levels[0].held_bytes <= shape.levels[0].capacity_bytes
         assert shape.levels[1].held_bytes > shape.levels[1].capacity_bytes / 2
-        with pytest.raises(UserError, match=r"policy: .*no level ever goes as a whole"):
+        with pytest.raises(UserError, match=r"policy: .*which granularity files never does"):
             store.set_policy(1, 1, "lazy")
 
 

@@ -15,6 +15,10 @@ from rocktune.spec_file import validated
 VERSION = 1
 """Of the documents that are written now; those of before it have no version, and are read as well."""
 
+REMOVED_FIELDS = frozenset({"twins"})
+"""Fields of an outcome that earlier versions wrote and this one ignores. `twins` counted the trials that took
+the figures of an earlier trial because RocksDB had opened both with the same options."""
+
 
 class Recorded(BaseModel):
     """A part of an outcome; an unknown field is an error where no further ones are described."""
@@ -307,7 +311,6 @@ class Outcome(Verification, Conditions):
         models: those of the tuner, where it has models.
         seconds: where the time went.
         trials: number of trials by status.
-        twins: number of trials that opened the very store of an earlier one and took its figures.
         options_file: path of the OPTIONS file; null where there is nothing to export.
         report: path of the report.
         command: the command that does the study again.
@@ -322,10 +325,16 @@ class Outcome(Verification, Conditions):
     models: tuple[LearnedModel, ...] = ()
     seconds: Seconds
     trials: dict[str, int]
-    twins: int = 0
     options_file: str | None = None
     report: str | None = None
     command: str | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _drop_removed_fields(cls, document: Any) -> Any:
+        if not isinstance(document, dict):
+            return document
+        return {name: value for name, value in document.items() if name not in REMOVED_FIELDS}
 
     @model_validator(mode="before")
     @classmethod

@@ -33,9 +33,6 @@ class Run(Protocol):
 
     options: OptionMaps
     """What the store really uses, read back after opening."""
-    options_read_back: bool
-    """Whether `options` are all of them, as RocksDB says once the store is open: where these, the workload
-    and the seed of two runs are equal, they do the same. Where not, `options` may be what was asked for."""
 
     def advance(self, until_s: float, progress: Progress | None = None) -> Measurement:
         """Loads until the run's age is `until_s` and then stands still.

@@ -264,10 +264,4 @@ def advice(outcome: Outcome) -> list[str]:
         lines.append(
             f"Some trials failed and count as such, never as numbers: {named}. The trials table says why."
         )
-    if outcome.twins:
-        lines.append(
-            f"RocksDB changes settings that it does not accept as they are, and small models come to its "
-            f"smallest sizes: {outcome.twins} of the trials opened the very store of an earlier one, and "
-            f"took its figures."
-        )
     return lines

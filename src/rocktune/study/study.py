@@ -210,7 +210,7 @@ class _Study:
         rng = np.random.default_rng(seeds.seed_of(self._spec.seed, "tuner"))
         self._enter("search", self._spec.budget_s)
         search = tuner.search(self._problem, rng)
-        self._loop.run("search", search, True, self._best.add, measures_twins=False)
+        self._loop.run("search", search, True, self._best.add)
 
     def _verified(self) -> Outcome:
         settings, objective, baseline = self._spec.verification, self._objective, self._problem.baseline
@@ -242,7 +242,6 @@ class _Study:
         return {
             "seconds": outcome.seconds_of(self._ledger, self._study),
             "trials": outcome.trials_of(self._ledger, self._study),
-            "twins": outcome.twins_of(self._ledger, self._study),
         }
 
     def _pruned_and_proven(self, winner: Configuration) -> tuple[Verification, tuple[OptionEffect, ...]]:

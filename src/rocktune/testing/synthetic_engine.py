@@ -19,10 +19,6 @@ def no_fault(_configuration: Configuration, _seed: int, _until_s: float) -> None
     """Nothing fails."""
 
 
-def _unchanged(configuration: Configuration) -> Configuration:
-    return configuration
-
-
 class SyntheticRun:
     """A run whose figures depend on configuration and seed alone; see `rocktune.engine.base.Run`."""
 
@@ -30,9 +26,8 @@ class SyntheticRun:
         """Opens it at age 0."""
         self.options: OptionMaps = {
             "db": {},
-            "cf": {name: str(value) for name, value in engine.opened_as(configuration).items()},
+            "cf": {name: str(value) for name, value in configuration.items()},
         }
-        self.options_read_back = engine.opened_as is not _unchanged
         self.closed = False
         self._engine = engine
         self._configuration = configuration
@@ -87,7 +82,6 @@ class SyntheticEngine:
         can_park: bool = True,
         latency_us: Callable[[Configuration, float], float] = lambda _, throughput: 1e8 / throughput,
         pause_s: Callable[[Configuration], float] = lambda _: 0.0,
-        opened_as: Callable[[Configuration], Configuration] = _unchanged,
     ) -> None:
         """Creates an engine.
 
@@ -100,12 +94,10 @@ class SyntheticEngine:
             can_park: see `Engine`.
             latency_us: the latency of a read, from configuration and throughput.
             pause_s: wall seconds that a run of a configuration takes to advance, whatever its ages.
-            opened_as: what RocksDB would make of a configuration; if given, options count as read back.
         """
         self.can_park = can_park
         self.latency_us = latency_us
         self.pause_s = pause_s
-        self.opened_as = opened_as
         self.opening_s = 0.0
         self.loading_s = 0.0
         self.resident_bytes = resident_bytes

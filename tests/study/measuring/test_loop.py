@@ -68,6 +68,31 @@ HALVING = (
 )
 
 
+def _with_a_twin_of_a(ledger: Ledger) -> StudyRecord:
+    """Records B's trial as earlier versions did: with A's measurement, without cost, and with an event."""
+    loop, study = _loop(ledger, _engine())
+    loop.run("search", _batches(Batch((Trial(A, 2.0),))), True)
+    first, trial = ledger.result(study, 0, 0), Trial(B, 2.0)
+    assert first is not None
+    ledger.plan_batch(study, "search", 1, (trial,), ())
+    ledger.record(study, 1, 0, trial, first.measurement, Status.OK, "", 0.0, {"cf": {"speed": "1"}}, 0.0)
+    ledger.add_event(study, "twin", {"batch": 1, "index": 0, "of_batch": 0, "of_index": 0})
+    return study
+
+
+def test_a_search_with_twins_of_an_earlier_version_goes_on(ledger: Ledger) -> None:
+    study = _with_a_twin_of_a(ledger)
+    engine = _engine(shared_noise=0, own_noise=0)
+    loop, _ = _loop(ledger, engine)
+    batches = Batch((Trial(A, 2.0),)), Batch((Trial(B, 2.0),)), Batch((Trial(B, 3.0),))
+    (first,), (twin,), (older,) = loop.run("search", _batches(*batches), True)
+    assert twin.measurement == first.measurement
+    assert older.measurement is not None
+    assert (older.measurement.from_s, older.measurement.until_s) == (0, 3)
+    # A cost 2 s, its twin nothing; B's run is repeated up to 2 s and costs 1 s more.
+    assert (engine.advanced_s, ledger.spent_s(study, "search")) == (3, 3)
+
+
 def test_results_come_in_order_and_are_cumulative(ledger: Ledger) -> None:
     engine = _engine(shared_noise=0, own_noise=0)
     loop, study = _loop(ledger, engine)

@@ -70,7 +70,6 @@ class EmbeddedRun(LocalRun):
     """A store in a worker of its own. See `rocktune.engine.base.Run`."""
 
     advances_once = False
-    options_read_back = True
 
     def __init__(
         self,

@@ -28,8 +28,6 @@ class LocalRun(ABC):
 
     advances_once = True
     """Whether the run is loaded once, from 0; otherwise it goes on from where it stands."""
-    options_read_back = False
-    """See `Run`. What another program opens is not known in full before it has ended."""
 
     def __init__(self, directory: Path, options: OptionMaps, home: Home) -> None:
         """Takes over a directory.

@@ -37,7 +37,6 @@ class RecordedRun:
     ) -> None:
         """Takes what is to be looked up."""
         self.options = options
-        self.options_read_back = False
         self._recorded = recorded
         self._key = (configuration, seed)
         self._is_over = False

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from rocktune.engine.base import Engine, Progress, Run
 from rocktune.study.executors.base import Lane
-from rocktune.study.executors.runs import Job, Window, store_digest
+from rocktune.study.executors.runs import Job, Window
 from rocktune.trial import RunKey
 
 
@@ -54,9 +54,6 @@ class EngineLane(Lane):
         age_s = parked.age_s if parked else 0.0
         run = parked.run if parked else self._opened(job, told)
         try:
-            if parked is None and _is_measured(run, job):
-                run.close()
-                return Window(None, run.options, 0.0)
             if job.from_s > age_s:
                 run.advance(job.from_s, told)
             measurement = run.advance(job.until_s, told)
@@ -94,9 +91,3 @@ class EngineLane(Lane):
         by_score = sorted(self._parked, key=lambda key: self._parked[key].score)
         while by_score and sum(each.resident_bytes for each in self._parked.values()) > self._limit_bytes:
             self.release(by_score.pop(0))
-
-
-def _is_measured(run: Run, job: Job) -> bool:
-    if not (job.measured and run.options_read_back):
-        return False
-    return store_digest(run.options, job.experiment, job.seed) in job.measured

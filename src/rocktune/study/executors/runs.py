@@ -1,23 +1,9 @@
 """What a lane is asked to measure, and what it answers."""
 
-import hashlib
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from rocktune.trial import Configuration, Experiment, Measurement, OptionMaps, RunKey
-
-
-def store_digest(options: OptionMaps, experiment: Experiment, seed: int) -> str:
-    """Returns what two runs of a study share if they do the same to the same store.
-
-    Args:
-        options: what the store really uses, read back.
-        experiment: of which the workload may belong to the configuration.
-        seed: the run's.
-    """
-    told = json.dumps([options, experiment.workload.model_dump(mode="json"), seed], sort_keys=True)
-    return hashlib.sha256(told.encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True)
@@ -34,7 +20,6 @@ class Job:
         keep: park the run afterwards, rather than end it.
         score: how promising a run is by its latest window; larger is better. Goes to other machines with
             the job, so it holds nothing that cannot.
-        measured: stores that need not be measured over this stretch again, by `store_digest`.
     """
 
     key: RunKey
@@ -45,7 +30,6 @@ class Job:
     until_s: float
     keep: bool
     score: Callable[[Measurement], float]
-    measured: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -53,12 +37,12 @@ class Window:
     """A new stretch of a run.
 
     Attributes:
-        measurement: of the window alone; None if the job's `measured` has the store, and nothing was done.
+        measurement: of the window alone.
         options: what the store really uses.
         repeated_s: seconds of load that were run again to get to the window's start, because the run that
             had been there was discarded or lost.
     """
 
-    measurement: Measurement | None
+    measurement: Measurement
     options: OptionMaps
     repeated_s: float

@@ -162,7 +162,7 @@ class Dispatcher:
             taken = RunFailed(Status.CRASHED, message)
         elif not isinstance(taken, Window | RunFailed):
             raise taken
-        elif job.keep and isinstance(taken, Window) and taken.measurement is not None:
+        elif job.keep and isinstance(taken, Window):
             self._homes[job.key] = lane
         index = group.indexes.pop(0)
         group.losses = 0

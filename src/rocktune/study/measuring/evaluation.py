@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from rocktune.engine.base import RunFailed
 from rocktune.errors import UserError
 from rocktune.ledger import Ledger, StudyRecord
-from rocktune.study.executors.runs import Job, store_digest
+from rocktune.study.executors.runs import Job
 from rocktune.study.measuring.dispatch import Dispatcher, Taken
 from rocktune.study.measuring.interrupt import Interrupt
 from rocktune.study.measuring.observer import Observer
-from rocktune.study.measuring.twins import Twins
-from rocktune.trial import Batch, Configuration, Experiment, Measurement, OptionMaps, Result, RunKey, Status
+from rocktune.trial import Batch, Configuration, Experiment, Measurement, Result, RunKey, Status
 
 Opening = Callable[[Configuration, int], tuple[Experiment, Configuration, int]]
 """Says for a configuration and replicate what an engine is given: experiment, configuration and seed."""
@@ -22,9 +21,6 @@ output."""
 PLACED = "placed"
 """The kind of event that says where a trial was measured, where there is more than one place: batch, index,
 machine."""
-TWIN = "twin"
-"""The kind of event that says that a trial's store was the very one of an earlier trial, whose figures were
-taken: batch, index, of_batch, of_index."""
 
 
 @dataclass
@@ -42,7 +38,6 @@ class Recording:
         interrupt: is asked before each trial whether to go on.
         failures: the runs that failed, each with its first failed result.
         repeated_s: seconds of load that were run again so far.
-        twins: the stores that the present phase has measured; None where every trial is measured.
     """
 
     ledger: Ledger
@@ -55,7 +50,6 @@ class Recording:
     interrupt: Interrupt
     failures: dict[RunKey, Result]
     repeated_s: float = 0.0
-    twins: Twins | None = None
 
 
 class Evaluation:
@@ -143,10 +137,7 @@ class Evaluation:
         experiment, configuration, seed = shared.opening(*key)
         keep = shared.can_park and (self._continues_runs or self._last_of_run[key] > index)
         from_s = age_s if shared.can_park else 0.0
-        measured = frozenset[str]()
-        if shared.twins is not None and from_s == 0:
-            measured = shared.twins.before(self._number, trial.until_s)
-        return Job(key, experiment, configuration, seed, from_s, trial.until_s, keep, shared.score, measured)
+        return Job(key, experiment, configuration, seed, from_s, trial.until_s, keep, shared.score)
 
     def started(self, index: int) -> None:
         """See `Work.started`."""
@@ -157,7 +148,7 @@ class Evaluation:
 
         A trial costs the seconds from its run's recorded age to its own, whether it fails or not: a search
         that meets nothing but failures ends all the same. With an engine that cannot go on with a run it
-        costs all seconds from 0. Where an earlier trial has measured the same store, it costs nothing.
+        costs all seconds from 0.
         """
         shared, cost_s = self._shared, job.until_s - job.from_s
         place = (shared.study, self._number, index, self._trials[index])
@@ -169,26 +160,10 @@ class Evaluation:
             shared.ledger.record(*place, None, taken.status, taken.message, seconds=cost_s)
         else:
             shared.repeated_s += taken.repeated_s
-            measurement = taken.measurement
-            if measurement is None:
-                measurement, cost_s = self._of_twin(index, job, taken.options), 0.0
-            elif shared.twins is not None and job.from_s == 0:
-                digest = store_digest(taken.options, job.experiment, job.seed)
-                shared.twins.add(digest, job.until_s, (self._number, index))
-            shared.ledger.record(*place, measurement, Status.OK, "", cost_s, taken.options, taken.repeated_s)
+            shared.ledger.record(
+                *place, taken.measurement, Status.OK, "", cost_s, taken.options, taken.repeated_s
+            )
         self._recorded(index)
-
-    def _of_twin(self, index: int, job: Job, options: OptionMaps) -> Measurement:
-        """Returns what an earlier trial measured of the same store."""
-        shared = self._shared
-        assert shared.twins is not None, "the job asked for it"
-        digest = store_digest(options, job.experiment, job.seed)
-        batch, place = shared.twins.first(digest, job.until_s)
-        twin = shared.ledger.result(shared.study, batch, place)
-        measurement = twin.measurement if twin is not None else None
-        assert measurement is not None, "it is among the measured ones"
-        self._add_event(TWIN, index, of_batch=batch, of_index=place)
-        return measurement
 
     def _answered(self, index: int, status: Status, message: str = "") -> None:
         """Records a trial that needs no measuring."""

@@ -10,7 +10,6 @@ from rocktune.study.measuring.dispatch import Dispatcher
 from rocktune.study.measuring.evaluation import Evaluation, Opening, Recording
 from rocktune.study.measuring.interrupt import Interrupt
 from rocktune.study.measuring.observer import Observer
-from rocktune.study.measuring.twins import Twins
 from rocktune.trial import Batch, Measurement, Result
 
 Found = TypeVar("Found")
@@ -89,7 +88,6 @@ class Loop:
         continues_runs: bool,
         on_result: Callable[[Result], None] | None = None,
         paired: bool = False,
-        measures_twins: bool = True,
     ) -> Found:
         """Runs a phase to its end and returns what it returns.
 
@@ -100,16 +98,11 @@ class Loop:
                 parked. Within its batch it is anyway.
             on_result: is given every result, recorded ones too, in the order of batches and places.
             paired: whether runs of one replicate are compared, and so all measured by the same worker.
-            measures_twins: whether a trial is measured even if one of an earlier batch of the phase had the
-                very same store.
 
         Raises:
             StopRequested: the user wants the study to end.
             UserError: a resumed study cannot go on.
         """
-        if not measures_twins:
-            recorded = (record for record in self._ledger.trials(self._study) if record.phase == name)
-            self._shared.twins = Twins(recorded, self._shared.opening)
         try:
             item = next(phase)
             while True:
@@ -119,7 +112,6 @@ class Loop:
             return end.value  # type: ignore[no-any-return]
         finally:
             phase.close()
-            self._shared.twins = None
             self._dispatcher.release_all()
             self._record_time()
 

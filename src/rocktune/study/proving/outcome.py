@@ -23,7 +23,6 @@ from rocktune.outcome import (
 from rocktune.space import Configuration, OptionMaps, Space
 from rocktune.spec_file import validated
 from rocktune.study.executors import Executor
-from rocktune.study.measuring.evaluation import TWIN
 from rocktune.study.measuring.loop import EXPLAINED, TIME
 from rocktune.study.proving.ablation import Effect
 from rocktune.study.proving.verification import ROCKSDB_DEFAULTS, Picked, Proof
@@ -238,12 +237,6 @@ def seconds_of(ledger: Ledger, study: StudyRecord) -> Seconds:
 def trials_of(ledger: Ledger, study: StudyRecord) -> dict[str, int]:
     """Returns how many trials ended with which status."""
     return dict(sorted(Counter(str(record.status) for record in ledger.trials(study)).items()))
-
-
-def twins_of(ledger: Ledger, study: StudyRecord) -> int:
-    """Returns how many trials took the figures of an earlier one whose store was the same."""
-    # A process that was killed may have said it of a trial that was then asked for again.
-    return len({(event.payload["batch"], event.payload["index"]) for event in ledger.events(study, TWIN)})
 
 
 def spent_s(ledger: Ledger, study: StudyRecord) -> float:

@@ -124,7 +124,7 @@ def test_a_worker_that_dies_in_the_middle_of_a_window(
     with pytest.raises(RunFailed, match=f"crashed: killed by {number.name}"):
         run.advance(60.0, kill)
     run.close()
-    engine.settle()
+    engine.wait_for_removals()
     assert list((engine.data.path / "runs").glob("*/[0-9]*")) == []
 
 

@@ -206,7 +206,7 @@ def test_a_failure_is_a_result_and_is_charged(ledger: Ledger) -> None:
         "timed_out",
         "ok",
     ]
-    assert results[1][0].message == "its run had ended before: made to fail as timed_out"
+    assert results[1][0].message == "the run had failed before: made to fail as timed_out"
     assert len(engine.opened) == 3
     # A and C take 2 s each and C another; B costs the 2 s it was asked for once.
     assert ledger.spent_s(study, "search") == 7
@@ -223,7 +223,7 @@ def test_the_same_trial_asked_twice_is_measured_once(ledger: Ledger) -> None:
 
 def test_an_age_between_recorded_ones_cannot_be_had(ledger: Ledger) -> None:
     loop, _ = _loop(ledger, _engine())
-    with pytest.raises(UserError, match="asked for at 1 s"):
+    with pytest.raises(UserError, match="asks for a run at 1 s"):
         loop.run("search", _batches(Batch((Trial(A, 2.0),)), Batch((Trial(A, 1.0),))), True)
 
 

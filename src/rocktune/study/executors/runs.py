@@ -1,4 +1,4 @@
-"""What a lane is asked to measure, and what it answers."""
+"""Jobs, which a study sends to a lane, and windows, which the lane returns."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,18 +8,18 @@ from rocktune.trial import Configuration, Experiment, Measurement, OptionMaps, R
 
 @dataclass(frozen=True)
 class Job:
-    """A stretch of a run that is to be measured, with all that it takes to open the run if it is not there.
+    """A window of a run to be measured, with everything that opening the run takes.
 
     Attributes:
-        key: which run.
-        experiment: what it is opened with.
-        configuration: likewise, which need not be the key's.
-        seed: likewise.
-        from_s: the age up to which the run has been measured before; the window begins there.
-        until_s: above `from_s`.
-        keep: park the run afterwards, rather than end it.
-        score: how promising a run is by its latest window; larger is better. Goes to other machines with
-            the job, so it holds nothing that cannot.
+        key: the run.
+        experiment: the experiment to open the run with.
+        configuration: the configuration to open the run with; it may differ from the key's.
+        seed: the seed to open the run with.
+        from_s: age up to which the run was measured before, seconds; the window begins there.
+        until_s: age at which the window ends, seconds; above `from_s`.
+        keep: park the run afterwards instead of ending it.
+        score: returns from a run's latest window how promising the run is; larger is better. It is pickled
+            for other machines.
     """
 
     key: RunKey
@@ -34,13 +34,13 @@ class Job:
 
 @dataclass(frozen=True)
 class Window:
-    """A new stretch of a run.
+    """A measured window of a run.
 
     Attributes:
-        measurement: of the window alone.
-        options: what the store really uses.
-        repeated_s: seconds of load that were run again to get to the window's start, because the run that
-            had been there was discarded or lost.
+        measurement: the figures of the window alone.
+        options: the options in effect in the store.
+        repeated_s: seconds of load that were repeated to reach the window's start, because the parked run
+            had been discarded or lost.
     """
 
     measurement: Measurement

@@ -16,6 +16,10 @@ from rocktune.spec_file import validated
 VERSION = 1
 """Version of the documents that are written now. Documents without a version are older; they are read too."""
 
+REMOVED_FIELDS = frozenset({"twins"})
+"""Fields of an outcome that earlier versions wrote and this one ignores. `twins` counted the trials that took
+the figures of an earlier trial because RocksDB had opened both with the same options."""
+
 
 class Recorded(BaseModel):
     """A part of an outcome. Unknown fields are an error unless the class documents further fields."""
@@ -310,7 +314,6 @@ class Outcome(Verification, Conditions):
         models: the tuner's models, if it has any.
         seconds: the time that the study took.
         trials: number of trials by status.
-        twins: number of trials that opened the same store as an earlier one and took its figures.
         options_file: path of the OPTIONS file; null if there is nothing to export.
         report: path of the report.
         command: the command that repeats the study.
@@ -325,14 +328,20 @@ class Outcome(Verification, Conditions):
     models: tuple[LearnedModel, ...] = ()
     seconds: Seconds
     trials: dict[str, int]
-    twins: int = 0
     options_file: str | None = None
     report: str | None = None
     command: str | None = None
 
     @model_validator(mode="before")
     @classmethod
-    def _refuse_newer_versions(cls, document: Any) -> Any:  # in a newer one a field may mean something else
+    def _drop_removed_fields(cls, document: Any) -> Any:
+        if not isinstance(document, dict):
+            return document
+        return {name: value for name, value in document.items() if name not in REMOVED_FIELDS}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_newer_versions(cls, document: Any) -> Any:
         version = document.get("version", VERSION) if isinstance(document, dict) else VERSION
         if version != VERSION:
             raise ValueError(f"version {version} is unknown; use the version of rocktune that wrote it")

@@ -98,5 +98,5 @@ def test_a_table_is_read_by_its_file_and_a_study_by_its_name(tmp_path: Path) -> 
     assert document["fields"]["throughput_ops_s"][0]["knob"] == "a"
     with pytest.raises(UserError, match=r"nowhere.csv: cannot be read"):
         api.importance(str(tmp_path / "nowhere.csv"))
-    with pytest.raises(UserError, match="there is none"):
+    with pytest.raises(UserError, match="does not exist"):
         api.importance("mine", ledger=str(tmp_path / "no.sqlite"))

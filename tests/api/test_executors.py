@@ -50,7 +50,7 @@ def test_workers_in_each_others_way_are_told_of(tune: Tune, monkeypatch: pytest.
     notes = Notes()
     tune(executor="local:2", observer=notes)
     # Dremel's workloads have 16 threads.
-    assert [note for note in notes.notes if "want 36 cores, and there are 3" in note]
+    assert [note for note in notes.notes if "need 36 cores, but there are 3" in note]
 
 
 @pytest.mark.parametrize(

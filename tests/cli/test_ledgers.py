@@ -84,7 +84,7 @@ class TestCopy:
 
     def test_what_is_not_there(self, capsys: Outputs) -> None:
         assert main(["ledger", "copy", "from.sqlite", "to.sqlite"]) == 2
-        assert "there is none" in capsys.readouterr().err
+        assert "does not exist" in capsys.readouterr().err
         record("from.sqlite", "study")
         assert main(["ledger", "copy", "from.sqlite", "to.sqlite", "--study", "studdy"]) == 2
         assert "did you mean 'study'?" in capsys.readouterr().err
@@ -147,7 +147,7 @@ class TestCheck:
 
     def test_the_users_own_by_default(self, capsys: Outputs) -> None:
         assert main(["ledger", "check"]) == 2
-        assert "there is none" in capsys.readouterr().err
+        assert "does not exist" in capsys.readouterr().err
         open_ledger(None).close()
         assert main(["ledger", "check"]) == 0
         assert "is undamaged: 0 studies" in capsys.readouterr().out

@@ -15,10 +15,9 @@ from rocktune.engine import (
     OptionsChecker,
     RecordedEngine,
     RecordedSpec,
-    RunFailed,
     default_data_directory,
 )
-from rocktune.importing import ImportedOptions, OptionsFileError, import_options
+from rocktune.importing import ImportedOptions, import_options
 
 
 @contextmanager
@@ -65,10 +64,4 @@ def own_options_file(
     if path is None:
         return None
     with closing(OptionsChecker()) as checker:
-        try:
-            return import_options(Path(path), checker.linked(), family, application_measures)
-        except RunFailed as failure:
-            raise OptionsFileError(
-                f"options file {path}: RocksDB {checker.rocksdb_version} fails with its options: "
-                f"{failure.message}"
-            ) from None
+        return import_options(Path(path), checker.linked(), family, application_measures)

@@ -1,4 +1,4 @@
-"""Systems under test behind one protocol: open a run, advance it, park it, close it."""
+"""Engines: the systems under test, behind one protocol that opens, advances, parks and closes runs."""
 
 from rocktune.engine.base import Engine, Progress, Run, RunFailed
 from rocktune.engine.checker import OptionsChecker

@@ -272,10 +272,4 @@ def advice(outcome: Outcome) -> list[str]:
     if failed:
         named = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in failed.items())
         lines.append(f"Some trials failed and have no figures: {named}. The table of trials says why.")
-    if outcome.twins:
-        lines.append(
-            f"RocksDB adjusts some values, mostly to its smallest sizes on small models. Therefore "
-            f"{outcome.twins} of the trials would have opened the same store as an earlier one and "
-            f"got its figures."
-        )
     return lines

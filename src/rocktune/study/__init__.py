@@ -1,4 +1,4 @@
-"""Studies: the loop that measures what tuners ask for, and the verification of what they find."""
+"""Studies: the loop that measures the trials of a tuner, and the verification of the result."""
 
 from rocktune.study.comparison import ComparisonSpec
 from rocktune.study.executors import Executor, LocalExecutor, crowding

@@ -67,7 +67,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 
 
 def files(engine: EmbeddedEngine) -> list[Path]:
-    engine.settle()
+    engine.wait_for_removals()
     return [path for path in (engine.data.path / "runs").glob("*/*/*") if path.is_file()]
 
 
@@ -213,7 +213,9 @@ def test_without_room_a_run_is_out_of_disk(make_engine: MakeEngine, monkeypatch:
 
 def test_a_full_file_system_is_refused(make_engine: MakeEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(DataDirectory, "free_bytes", lambda self: -1)
-    with pytest.raises(UserError, match="0B are needed beside a reserve of 256MiB, and 256MiB are free"):
+    with pytest.raises(
+        UserError, match="0B are needed in addition to a reserve of 256MiB, and 256MiB are free"
+    ):
         make_engine()
     assert children() == []
 

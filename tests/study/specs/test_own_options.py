@@ -97,7 +97,7 @@ def test_families_share_a_cache_only_where_the_user_says_so() -> None:
 def test_memtables_beyond_the_budget_are_refused_with_the_way_out() -> None:
     large = options()
     large["cf"]["write_buffer_size"] = str(1024 * MIB)
-    with pytest.raises(UserError, match=r"may take 2GiB .* say the store's cache with --block-cache"):
+    with pytest.raises(UserError, match=r"may take 2GiB .* set the store's cache with --block-cache"):
         baseline(imported_options(large))
 
 

@@ -58,8 +58,8 @@ def test_a_program_of_the_users_own_has_one_size() -> None:
     [
         ({"engine": "dbbench"}, "unknown engine 'dbbench': did you mean 'db_bench'?"),
         ({"engine": "command"}, r"table \[command\]"),
-        ({"db_bench": "/opt/db_bench"}, "ask for engine 'db_bench'"),
-        ({"command": {"run": ["./benchmark", "{options_file}"]}}, "ask for engine 'command'"),
+        ({"db_bench": "/opt/db_bench"}, "choose engine 'db_bench'"),
+        ({"command": {"run": ["./benchmark", "{options_file}"]}}, "choose engine 'command'"),
         ({"engine": "command", "command": {"run": []}}, "command.run: needs at least 1"),
         (
             {"engine": "command", "command": {"run": ["./benchmark", "{option_file}"]}},
@@ -129,7 +129,7 @@ def test_a_workload_has_to_be_named() -> None:
 
 @pytest.mark.parametrize("name", ["", "a/b", "../a", "-a", "a b", "a" * 101])
 def test_a_name_is_one_of_a_directory(name: str) -> None:
-    with pytest.raises(UserError, match=r"study: '.*' is no name"):
+    with pytest.raises(UserError, match=r"study: '.*' is not a valid name"):
         resolve(make_request({"workload": "ycsb-a"}), name)
 
 

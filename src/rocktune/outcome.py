@@ -1,7 +1,4 @@
-"""The outcome of a study: the document that the ledger keeps and that report, export and command line read.
-
-Fields with a default may be missing in documents of older versions, which did not write them.
-"""
+"""The outcome of a study as the ledger keeps it. Fields with a default may be missing in older documents."""
 
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -15,10 +12,8 @@ from rocktune.spec_file import validated
 
 VERSION = 1
 """Version of the documents that are written now. Documents without a version are older; they are read too."""
-
 REMOVED_FIELDS = frozenset({"twins"})
-"""Fields of an outcome that earlier versions wrote and this one ignores. `twins` counted the trials that took
-the figures of an earlier trial because RocksDB had opened both with the same options."""
+"""Fields of older documents that are ignored. `twins` counted trials that took an earlier trial's figures."""
 
 
 class Recorded(BaseModel):
@@ -334,18 +329,12 @@ class Outcome(Verification, Conditions):
 
     @model_validator(mode="before")
     @classmethod
-    def _drop_removed_fields(cls, document: Any) -> Any:
+    def _read_older_versions(cls, document: Any) -> Any:
         if not isinstance(document, dict):
             return document
-        return {name: value for name, value in document.items() if name not in REMOVED_FIELDS}
-
-    @model_validator(mode="before")
-    @classmethod
-    def _refuse_newer_versions(cls, document: Any) -> Any:
-        version = document.get("version", VERSION) if isinstance(document, dict) else VERSION
-        if version != VERSION:
+        if (version := document.get("version", VERSION)) != VERSION:
             raise ValueError(f"version {version} is unknown; use the version of rocktune that wrote it")
-        return document
+        return {name: value for name, value in document.items() if name not in REMOVED_FIELDS}
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> "Outcome":
@@ -358,5 +347,4 @@ class Outcome(Verification, Conditions):
 
     def to_json(self) -> dict[str, Any]:
         """Returns the document; fields that an older one lacked stay absent, except the version."""
-        fields = self.model_dump(mode="json", by_alias=True, exclude_unset=True)
-        return {"version": self.version} | fields
+        return {"version": self.version} | self.model_dump(mode="json", by_alias=True, exclude_unset=True)

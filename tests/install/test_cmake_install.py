@@ -85,7 +85,7 @@ def test_the_file_systems_example_counts_by_cause(examples: Path, tmp_path: Path
 
 def test_the_governors_example_governs(examples: Path, tmp_path: Path) -> None:
     printed = _run(examples / "governed", tmp_path / "store", "3")
-    assert "tables in level 0, compactions may take" in printed
+    assert "tables in level 0, limit of compactions" in printed
     counters = dict(line.split() for line in printed.splitlines() if line.startswith("rocktune_governor_"))
     assert float(counters["rocktune_governor_intervals_total"]) >= 1
     assert float(counters["rocktune_governor_flush_bytes_total"]) > 0

@@ -102,12 +102,12 @@ def test_fronts_are_compared_by_their_hypervolume(given: dict[str, Any]) -> None
     ("change", "message"),
     [
         ({"tuners": []}, "tuners: missing"),
-        ({"tuners": ["random", "random"]}, "tuners: named twice"),
+        ({"tuners": ["random", "random"]}, "tuners: one is named twice"),
         ({"tuners": ["rnadom"]}, "unknown tuner 'rnadom': did you mean 'random'"),
         ({"tuners": ["ga(popluation=4)"]}, "unknown field 'popluation': did you mean 'population'"),
         ({"settings": ["zipfain"]}, "unknown workload 'zipfain': did you mean 'zipfian'"),
         ({"settings": ["nowhere.csv"]}, "nowhere.csv: cannot be read"),
-        ({"seeds": 0}, "seeds: 0 is not above 0"),
+        ({"seeds": 0}, "seeds: 0 must be at least 1"),
         ({"budget": "1s"}, "budget: 1.0 s is too small for tuner 'ga'"),
     ],
 )

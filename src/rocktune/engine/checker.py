@@ -67,7 +67,7 @@ class OptionsChecker:
         try:
             reply = self._ask("examine_options", {"options": options})
         except RunFailed as failure:
-            return Examined({}, {}, {}, {}, {}, f"RocksDB fails with them: {failure.message}")
+            return Examined({}, {}, {}, {}, {}, failure.message)
         fields = ("refused", "misread", "ignored", "parsed", "opened", "open_error")
         return Examined(**{name: reply[name] for name in fields})
 

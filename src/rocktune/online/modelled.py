@@ -118,10 +118,10 @@ class ModelledStore:
         passed, false_positive_read_s, read_s = (np.zeros(len(before)) for _ in range(3))
         for _ in range(_PARTS):
             self._tree.write(writes * self._entry_bytes // _PARTS)
-            part_passed, part_vain_s, part_read_s = self._looked_up(lookups / _PARTS)
+            part_passed, part_false_positive_read_s, part_read_s = self._looked_up(lookups / _PARTS)
             passed, false_positive_read_s, read_s = (
                 passed + part_passed,
-                false_positive_read_s + part_vain_s,
+                false_positive_read_s + part_false_positive_read_s,
                 read_s + part_read_s,
             )
         moved = np.array(self._tree.level_bytes, float) - before

@@ -32,8 +32,7 @@ from rocktune.units import format_scale
 Found = TypeVar("Found")
 
 BATCHES_PER_SCALE = 1_000_000
-"""The first batch of a verification at scale 1/S has the number S times this, above all of the study's
-own."""
+"""The first batch of a verification at scale 1/S is S times this, above all batches of the study's own."""
 
 
 def run_study(
@@ -299,11 +298,9 @@ class _Study:
     def _enter(self, phase: str, total_s: float | None = None) -> None:
         """Begins a phase: informs the observer and sets the study's state."""
         at_most = verification_s(self._spec, len(self._problem.baseline), self._scale)
-        self._observer.phase_started(
-            # The phase of a later verification is called "verify 1/S".
-            phase,
-            at_most.get(phase.partition(" ")[0]) if total_s is None else total_s,
-        )
+        # The phase of a later verification is called "verify 1/S".
+        estimated_s = at_most.get(phase.partition(" ")[0])
+        self._observer.phase_started(phase, estimated_s if total_s is None else total_s)
         self._ledger.set_state(self._study, phase)
 
     def _age_s(self, full_size_s: float) -> float:
@@ -315,8 +312,8 @@ class _Study:
     ) -> tuple[Experiment, Configuration, int]:
         """Returns the experiment, configuration and seed to open a run with; see `EngineInputs`."""
         experiment, opened = self._opened_as(configuration)
-        experiment = replace(experiment, base_seed=seeds.base_seed_of(replicate))
-        return experiment, opened, seeds.seed_of(self._spec.seed, replicate)
+        loaded = replace(experiment, base_seed=seeds.base_seed_of(replicate))
+        return loaded, opened, seeds.seed_of(self._spec.seed, replicate)
 
     def _opened_as(self, configuration: Configuration) -> tuple[Experiment, Configuration]:
         """Returns the experiment and configuration with which an engine opens a configuration of the study.

@@ -18,6 +18,7 @@ from rocktune.engine import (
     RecordedSpec,
     default_data_directory,
 )
+from rocktune.engine.libraries import worker_with
 from rocktune.errors import UserError
 from rocktune.space import OptionMaps
 from rocktune.study.specs.own_options import DEFAULT_FAMILY
@@ -47,23 +48,26 @@ def make_engine(spec: EngineSpec, figures: Sequence[str] = ()) -> Engine:
         return RecordedEngine(spec, figures)
     if isinstance(spec, CommandSpec):
         return CommandEngine(spec, data_directory, 0, 0, required_figures=figures)
-    return EmbeddedEngine(data_directory, memory_limit_bytes=0, disk_limit_bytes=0)
+    return EmbeddedEngine(data_directory, 0, 0, worker=worker_with(spec.rocksdb))
 
 
-def own_options_file(path: str | Path | None, leave_out_foreign: bool = False) -> OptionsFile | None:
+def own_options_file(
+    path: str | Path | None, leave_out_foreign: bool = False, rocksdb: str | None = None
+) -> OptionsFile | None:
     """Reads the user's OPTIONS file; None without one.
 
     Args:
         path: the file.
         leave_out_foreign: leave out a comparator or merge operator that only its own application has, for
             that application is what measures.
+        rocksdb: which RocksDB reads it; see `worker_with`.
 
     Raises:
         UserError: it cannot be read, is none, or is cut short.
     """
     if path is None:
         return None
-    with closing(OptionsChecker()) as checker:
+    with closing(OptionsChecker(worker_with(rocksdb))) as checker:
         return checker.read_options_file(Path(path), leave_out_foreign)
 
 

@@ -23,6 +23,7 @@ class GivenConditions(TypedDict, total=False):
     workload: str | None
     device: str | None
     engine: str | None
+    rocksdb: str | Path | None
     db_bench: str | Path | None
     table: str | Path | None
     interpolate: bool | None
@@ -90,7 +91,7 @@ def resolved(
     request = requested(study_file, given)
 
     def own_options() -> OptionsFile | None:
-        return own_options_file(request.options_file, leave_out_foreign=request.engine == "command")
+        return own_options_file(request.options_file, request.engine == "command", request.rocksdb)
 
     conditions = (Path(part).stem for part in (request.workload or "study", request.device))
     return resolve(request, request.study or new_name(*conditions, *suffix), own_options), request

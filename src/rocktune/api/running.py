@@ -137,7 +137,7 @@ def _subject(request: StudyRequest, spec: EngineSpec, options: Mapping[str, str]
     found = conditions_of(
         request,
         spec,
-        lambda: own_options_file(request.options_file, leave_out_foreign=request.engine == "command"),
+        lambda: own_options_file(request.options_file, request.engine == "command", request.rocksdb),
     )
     load, place, scale, base = (found[name] for name in ("workload", "device", "scale", "base_options"))
     entries = expected_entries(load, place)

@@ -22,12 +22,18 @@ Text = Annotated[str, Field(strict=True, min_length=1)]
 
 
 class EmbeddedSpec(Spec):
-    """RocksDB in worker processes of this machine."""
+    """RocksDB in worker processes of this machine.
+
+    Attributes:
+        rocksdb: the RocksDB that the worker is linked with: a version or a path, see
+            `rocktune.engine.libraries.worker_with`; None for the default worker's.
+    """
 
     runs_continue: ClassVar[bool] = True
     """Whether a run can stand still and go on; where not, each age is measured from 0 and charged so."""
 
     kind: Literal["embedded"] = "embedded"
+    rocksdb: Text | None = None
 
     def time_scale(self, scale: int) -> float:
         """Returns how many times shorter a run is than at full size, for a 1/`scale` model."""

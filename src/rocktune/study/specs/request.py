@@ -35,7 +35,13 @@ _ENGINES = {
     "recorded": "a table of past measurements, replayed or interpolated in no time",
 }
 
-_ENGINE_OF = {"db_bench": "db_bench", "command": "command", "table": "recorded", "interpolate": "recorded"}
+_ENGINE_OF = {
+    "rocksdb": "embedded",
+    "db_bench": "db_bench",
+    "command": "command",
+    "table": "recorded",
+    "interpolate": "recorded",
+}
 """The engine to which each field belongs that has no meaning for others."""
 
 _FILES = ("workload", "device", "space", "tuner", "table", "options_file", "out")
@@ -48,6 +54,7 @@ class StudyRequest(Spec):
         workload: a preset's name, or a TOML file.
         device: likewise; the machine's own storage by default.
         engine: what measures: "embedded", "db_bench", "command" or "recorded".
+        rocksdb: the RocksDB that engine "embedded" measures: a version ("9.9.3") or a path.
         db_bench: path of the program, for engine "db_bench".
         command: the user's program, for engine "command".
         table: the file, for engine "recorded"; it says workload, device, space, memory and scale too.
@@ -73,6 +80,7 @@ class StudyRequest(Spec):
     workload: str | None = None
     device: str = "none"
     engine: str = "embedded"
+    rocksdb: str | None = None
     db_bench: str | None = None
     command: CommandSpec | None = None
     table: str | None = None
@@ -167,7 +175,7 @@ def engine_spec(request: StudyRequest) -> EngineSpec:
                 f"{name}: has no meaning for engine '{request.engine}'; ask for engine '{engine}'"
             )
     if request.engine == "embedded":
-        return EmbeddedSpec()
+        return EmbeddedSpec(rocksdb=request.rocksdb)
     if request.engine == "recorded":
         return _recorded(request.table, bool(request.interpolate))
     if request.engine == "db_bench":

@@ -1,1 +1,1 @@
-"""Scripts that measure what rocktune claims; each has the same face (see claims.py)."""
+"""Scripts that measure rocktune's claims; all have the same flags (see claims.py)."""

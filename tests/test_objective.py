@@ -100,7 +100,7 @@ def test_a_result_is_feasible_infeasible_or_failed() -> None:
 @pytest.mark.parametrize(
     ("names", "message"),
     [
-        (("throughput_ops_s", "balance"), "'balance' balances by itself"),
+        (("throughput_ops_s", "balance"), "'balance' cannot be combined"),
         (("throughput_ops_s", "throughput_ops_s"), "named twice"),
         (("throughput",), "did you mean 'throughput_ops_s'"),
     ],

@@ -1,1 +1,1 @@
-"""Alabed and Yoneki's figures, and our Bayesian tuners beside other programs."""
+"""Alabed and Yoneki's figures, and comparisons of our Bayesian tuners with other programs."""

@@ -1,7 +1,7 @@
-"""A plain Gaussian process as a tuner: the paper's baseline "GP (NNI)" (Alabed and Yoneki, table 1).
+"""A plain Gaussian process as a tuner: the baseline "GP (NNI)" of Alabed and Yoneki's table 1.
 
-What NNI's GP tuner does, with scikit-learn: Matern kernel (nu 5/2), expected improvement, maximised over
-random points and then from the best of them. Used as `--tuner benchmarks/alabed/sklearn_gp.py`.
+It follows NNI's GP tuner, with scikit-learn: a Matern kernel (nu 5/2), and expected improvement maximised
+over random points and then from the best of them. Used as `--tuner benchmarks/alabed/sklearn_gp.py`.
 """
 
 import warnings
@@ -21,9 +21,9 @@ from rocktune.errors import UserError
 from rocktune.spec_file import Spec
 from rocktune.trial import Batch, Result, RunKey, Trial
 from rocktune.tuners import Problem, Search, Tuner
-from rocktune.tuners.cost import whole_times
+from rocktune.tuners.cost import affordable_trials
 from rocktune.tuners.unit_cube import UnitCube
-from rocktune.tuners.unseen import size_of, unseen
+from rocktune.tuners.unseen import configuration_count, unseen
 
 _JITTER = 1e-6
 _RANDOM_POINTS = 10_000
@@ -33,7 +33,7 @@ Reals = NDArray[np.float64]
 
 
 class SklearnGp(Tuner):
-    """One random start, then expected improvement by a GP without priors, noise or rounding."""
+    """A tuner with one random start, then expected improvement by a GP without priors, noise or rounding."""
 
     name = "sklearn-gp"
     summary = "a plain scikit-learn Gaussian process with expected improvement, as NNI has it"
@@ -42,20 +42,22 @@ class SklearnGp(Tuner):
     def search(self, problem: Problem, rng: np.random.Generator) -> Search:
         """See `Tuner.search`."""
         age_s = problem.age_s(problem.trial_age_s)
-        left = whole_times(problem.budget_s, age_s)
+        left = affordable_trials(problem.budget_s, age_s)
         item: Any = Batch((Trial(problem.space.sample(1, rng)[0], age_s),))
         results: list[Result] = []
         while True:
             new = yield item
             results.extend(new)
             left -= 1
-            if not left or len({result.trial.configuration for result in results}) >= size_of(problem.space):
+            if not left or len({result.trial.configuration for result in results}) >= configuration_count(
+                problem.space
+            ):
                 return
             release = tuple(result.trial.run for result in new)
             item = partial(_suggested, problem, tuple(results), age_s, release, rng.spawn(1)[0])
 
     def min_budget_s(self, problem: Problem) -> float:
-        """One trial's."""
+        """Returns the seconds of one trial."""
         if len(problem.objective.fields) > 1:
             raise UserError("tuner 'sklearn-gp': takes one objective")
         return problem.age_s(problem.trial_age_s)

@@ -1,4 +1,4 @@
-"""Figure 3 of Alabed and Yoneki: random configurations; whether a GP can model them; clusters from data."""
+"""Figure 3 of Alabed and Yoneki: random configurations, a GP's predictions of them, clusters of knobs."""
 
 import math
 import tempfile
@@ -31,7 +31,7 @@ SHARE = "share of configurations"
 
 
 def space(settings: Settings) -> list[Claim]:
-    """Measures random configurations (`--samples`), and finds clusters of knobs in what was counted."""
+    """Measures random configurations (`--samples`) and finds clusters of knobs."""
     samples = 8 if settings.quick else int(settings.extra["samples"])
     with tempfile.TemporaryDirectory() as scratch, processors_awake():
         ledger = str(settings.extra["ledger"]) or str(Path(scratch) / "ledger.sqlite")
@@ -111,12 +111,12 @@ def _reported(
 
 
 def _shared(stores: Counter[str]) -> float:
-    """Returns the share of configurations of which RocksDB made the store of another one."""
+    """Returns the share of configurations whose store equals that of another configuration."""
     return sum(count for count in stores.values() if count > 1) / stores.total()
 
 
 def _cross_validated_r2(space: Space, sound: list[TrialRecord], seed: int) -> float:
-    """Returns how much of the variance a GP explains in runs that it has not seen; 1 is all."""
+    """Returns the cross-validated R² of a GP on runs it was not fitted to; 1 is perfect."""
     cube = UnitCube(space)
     points = np.array([cube.point(record.trial.configuration) for record in sound])
     values = np.array([math.log(_throughput(record)) for record in sound])

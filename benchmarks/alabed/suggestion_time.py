@@ -1,4 +1,4 @@
-"""How long a suggestion takes after 100 observations of ten knobs.
+"""The time of one suggestion after 100 observations of ten knobs.
 
 Needs BoTorch (pip install rocktune[bo]).
 """
@@ -22,7 +22,7 @@ SHARE = 0.1
 
 
 def suggestion_time(settings: Settings) -> list[Claim]:
-    """Wall time of a suggestion, model and all, single-threaded; the median of five."""
+    """Measures the wall time of a suggestion, model included, on one thread; the median of five."""
     observations, repeats = (10, 1) if settings.quick else (100, 5)
     problem = replace(synthetic_problem(scale=1, budget_s=1e6), space=load_space("alabed", None, 1e6))
     claims = []
@@ -55,7 +55,7 @@ def suggestion_time(settings: Settings) -> list[Claim]:
 
 
 def answer(trial: Trial) -> Result:
-    """Returns a made-up result in which every task of the paper's varies with the knobs."""
+    """Returns a made-up result in which each of the paper's tasks varies with the knobs."""
     numbers = np.array([float(value) for value in trial.configuration.values() if not isinstance(value, str)])
     scaled = np.log1p(numbers)
     throughput = 1e4 + 1e3 * float(np.sin(scaled).sum())

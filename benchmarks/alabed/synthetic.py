@@ -1,4 +1,4 @@
-"""Our Bayesian tuners against BoTorch's own tutorial loop, on functions whose best value is known.
+"""Compares our Bayesian tuners with BoTorch's tutorial loop on functions whose maximum is known.
 
 Needs BoTorch (pip install rocktune[bo]).
 """
@@ -44,7 +44,7 @@ TUTORIAL = "BoTorch's tutorial loop"
 OBJECTIVE = "throughput_ops_s"
 TASKS = ("write_amplification", "read_amplification", "space_amplification")
 MARGIN = 0.3
-"""Of log10 regret: ours may be up to twice theirs."""
+"""Tolerance of log10 regret: ours may be up to twice theirs."""
 NOISE = 0.2
 """Standard deviation of what is seen of the four-task problem's objective; the other tasks have a tenth."""
 _LOOP_RESTARTS, _LOOP_RAW_SAMPLES = 10, 512
@@ -52,14 +52,14 @@ _LOOP_RESTARTS, _LOOP_RAW_SAMPLES = 10, 512
 
 @dataclass(frozen=True)
 class Case:
-    """A function over the unit cube that is to be maximised.
+    """A function over the unit cube to maximise.
 
     Attributes:
-        name: what it is called.
-        dimensions: of the cube.
-        best: its largest value.
-        values: of a point, the objective's true value first, then those of the adjacent tasks.
-        noise: standard deviations of what is observed of them.
+        name: name of the function.
+        dimensions: dimensions of the cube.
+        best: maximum of the function.
+        values: returns, for a point, the true objective first, then the values of the related tasks.
+        noise: standard deviations of the observations of these values.
     """
 
     name: str
@@ -76,9 +76,9 @@ def hartmann6() -> Case:
 
 
 def four_tasks(seed: int) -> Case:
-    """Returns Hartmann-6 seen through noise, beside three mixtures of it and of others of its kind.
+    """Returns noisy Hartmann-6 with three mixtures of it and of similar functions as further tasks.
 
-    That is what the intrinsic coregionalization model assumes: tasks are sums of the same hidden functions.
+    The intrinsic coregionalization model assumes exactly this: tasks are sums of the same hidden functions.
     """
     function, rng = Hartmann(dim=6, negate=True), np.random.default_rng(seed)
     orders = [rng.permutation(6) for _ in range(3)]
@@ -96,7 +96,7 @@ def _value(function: Hartmann, point: Reals) -> float:
 
 
 def regrets_of_tuner(case: Case, name: str, steps: int, seed: int) -> list[float]:
-    """Returns the distance of the best point so far from the best at all, after each step."""
+    """Returns the difference between the maximum and the best point so far, after each step."""
     knobs = tuple(Knob(f"x{i}", "cf", "ratio", 0.0, "", low=0.0, high=1.0) for i in range(case.dimensions))
     space = Space(case.name, "a test function", knobs, memory_bytes=1 << 30)
     problem = Problem(
@@ -128,7 +128,7 @@ def regrets_of_tuner(case: Case, name: str, steps: int, seed: int) -> list[float
 
 
 def regrets_of_tutorial(case: Case, steps: int, seed: int) -> list[float]:
-    """As in BoTorch's tutorials: SingleTaskGP, LogEI, optimize_acqf with 10 restarts and 512 samples."""
+    """Returns the regrets of BoTorch's tutorial loop: SingleTaskGP, LogEI, 10 restarts and 512 samples."""
     torch.set_num_threads(1)
     torch.manual_seed(seed)
     rng, noise = np.random.default_rng(seed), np.random.default_rng([seed, 1])
@@ -162,7 +162,7 @@ def _regrets(task: tuple[str, str, int], steps: int) -> list[float]:
 
 
 def synthetic(settings: Settings) -> list[Claim]:
-    """Regret on Hartmann-6, and steps to equal regret on a four-task problem, over 10 seeds."""
+    """Measures the regret on Hartmann-6, and the steps to equal regret on four tasks, with 10 seeds."""
     seeds, steps = (2, 14) if settings.quick else (SEEDS, STEPS)
     programs = {"hartmann6": (TUTORIAL, "bo"), "four_tasks": (TUTORIAL, "bo", "multitask-bo")}
     tasks = [
@@ -209,7 +209,7 @@ def _finals(found: dict[tuple[str, str, int], list[float]], case: str, name: str
 
 
 def _fewer_steps(found: dict[tuple[str, str, int], list[float]]) -> Claim:
-    """Steps of multi-task until the regret that single-task has in the end, over those of single-task."""
+    """Returns multi-task's steps to single-task's final regret, over single-task's steps."""
     shares = []
     for (case, name, seed), regrets in found.items():
         if (case, name) == ("four_tasks", "bo"):

@@ -1,7 +1,8 @@
-"""Figures 6 and 7 of Alabed and Yoneki: how near the best known each tuner is after so many steps.
+"""Figures 6 and 7 of Alabed and Yoneki: each tuner's distance from the best known after a number of steps.
 
-Every tuner searches alabed-text in their space, with one random start, five times; winners are verified. An
-interrupted run goes on with the same `--ledger`. The Bayesian tuners need BoTorch (pip install rocktune[bo]).
+Each tuner searches the paper's space for workload alabed-text five times, with one random start each. Winners
+are verified. An interrupted run continues with the same `--ledger`. The Bayesian tuners need BoTorch (pip
+install rocktune[bo]).
 """
 
 import math
@@ -43,7 +44,7 @@ TUNERS = (
 )
 SHOWN_STEPS = (10, 30, 60, 100)
 TRIAL_S = 120
-"""Of a step, at full size."""
+"""Seconds of one step at full size."""
 NEAR_THE_BEST = 0.9
 PAPER = {
     "multitask-bo": "1.38 +- 0.06 times the default within 100 steps",
@@ -69,19 +70,19 @@ class Curve:
     best: Reals
 
     def after(self, steps: float) -> float:
-        """Returns the highest throughput of the trials that ended within so many steps."""
+        """Returns the highest throughput of the trials that ended within `steps` steps."""
         ended = int(np.searchsorted(self.steps, steps * (1 + 1e-9), side="right"))
         return float(self.best[ended - 1]) if ended else 0.0
 
 
 Curves = Mapping[str, Sequence[Curve]]
-"""Of each tuner one curve a seed."""
+"""Curves by tuner, one per seed."""
 Verified = Mapping[str, Mapping[int, float]]
-"""Of each tuner, by seed, the winner's throughput over the default's in fresh runs."""
+"""By tuner and seed: the winner's throughput over the default's in fresh runs."""
 
 
 def tuners(settings: Settings) -> list[Claim]:
-    """Compares tuners on alabed-text; `--tuners` names others, `--steps` and `--seeds` change how long."""
+    """Compares tuners on alabed-text; `--tuners`, `--steps` and `--seeds` set which and how long."""
     quick = settings.quick
     tuners = ["random", "tpe"] if quick else str(settings.extra["tuners"]).split(",")
     steps, seeds = (3, 3) if quick else (int(settings.extra["steps"]), int(settings.extra["seeds"]))
@@ -120,7 +121,7 @@ def tuners(settings: Settings) -> list[Claim]:
 
 
 def _curves(found: Mapping[str, Any], tuner: str, ledger: Ledger, scale: int) -> list[Curve]:
-    """Returns the progress of each of a tuner's searches."""
+    """Returns the progress of each search of a tuner."""
     curves = []
     for run in found["runs"]:
         if run["tuner"] == tuner:
@@ -166,7 +167,7 @@ def _verified(verified: Verified) -> list[Claim]:
 
 
 def _speed(curves: Curves) -> list[Claim]:
-    """Clustered after 10 steps against single-task after 30."""
+    """Returns claims that compare clustered after 10 steps with single-task after 30."""
     if not {"clustered-bo", "bo"} <= {*curves}:
         return []
     after_30 = float(np.median([curve.after(30) for curve in curves["bo"]]))
@@ -183,7 +184,7 @@ def _speed(curves: Curves) -> list[Claim]:
 
 
 def _best_of_all(verified: Verified) -> list[Claim]:
-    """Returns a target for multi-task's winners against those of the best other tuner, seed by seed."""
+    """Returns a target: multi-task's winners against those of the best other tuner, paired by seed."""
     means = {
         tuner: float(np.mean(np.log([*ratios.values()])))
         for tuner, ratios in verified.items()

@@ -1,1 +1,1 @@
-"""What all benchmarks share: their flags, claims, figures and the pages of evidence."""
+"""Shared code of all benchmarks: flags, claims, figures, and the pages of evidence."""

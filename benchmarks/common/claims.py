@@ -1,4 +1,4 @@
-"""The face that every benchmark shows: the same flags, and claims written down whether they hold or not.
+"""The common frame of all benchmarks: their flags, and claims that are recorded whether they hold or not.
 
 python -m benchmarks.NAME [--quick] [--json] [--out DIR] [--scale 1/S] [--seed N]
 """
@@ -143,7 +143,7 @@ def verdict(target: str, measured: Measured) -> bool | str:
 
 @dataclass(frozen=True)
 class Settings:
-    """What the flags say."""
+    """The values of a benchmark's flags."""
 
     quick: bool
     as_json: bool
@@ -154,7 +154,7 @@ class Settings:
     extra: dict[str, Any] = field(default_factory=dict)
 
     def say(self, text: str) -> None:
-        """Tells progress, on standard error so that `--json` stays one document."""
+        """Prints progress on standard error, so that `--json` stays one document."""
         print(text, file=sys.stderr, flush=True)
 
 
@@ -208,7 +208,7 @@ def _scale(text: str) -> int:
 
 
 def _recorded(arguments: Sequence[str]) -> Iterator[str]:
-    """Yields the flags that a claim records: those that change what is measured, without absolute paths."""
+    """Yields the flags that a claim records: those that affect the measurement, without absolute paths."""
     rest = iter(arguments)
     for argument in rest:
         flag, separator, value = argument.partition("=")
@@ -219,13 +219,13 @@ def _recorded(arguments: Sequence[str]) -> Iterator[str]:
 
 
 def _relative(argument: str) -> str:
-    """Returns a flag's value with relative paths within the repository and mere names for paths outside."""
+    """Returns a flag's value with paths relative to the repository, or only names for outside paths."""
     paths = argument.replace(f"{ROOT}/", "").split(",")
     return ",".join(Path(path).name if path.startswith("/") else path for path in paths)
 
 
 def describe(claim: Claim) -> str:
-    """Returns a claim as one line for people."""
+    """Returns a claim as one line of text."""
     measured = claim.measured
     interval = f"[{measured.low:.4g}, {measured.high:.4g}], n = {measured.repeats}"
     figure = f"{claim.name}: {measured.value:.4g} {claim.unit} {interval}"
@@ -289,12 +289,12 @@ def median_spread(values: Sequence[float]) -> Measured:
 
 
 def exactly(value: float, repeats: int = 1) -> Measured:
-    """Returns a figure that has no spread (a count, a maximum)."""
+    """Returns a figure without spread, such as a count or a maximum."""
     return Measured(value, value, value, repeats, exact=True)
 
 
 def write_csv(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
-    """Writes rows of equal fields as CSV, compressed where the name ends with .gz; nothing for no rows."""
+    """Writes rows of equal fields as CSV, compressed if the name ends in .gz; writes nothing for no rows."""
     rows = list(rows)
     if not rows:
         return

@@ -1,4 +1,4 @@
-"""Throughput over the age of a run, and what rankings and points say: the pure part of Dremel's figures."""
+"""Pure functions behind Dremel's figures: curves over the age of runs, rankings, and fronts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,11 +16,11 @@ _FITTED_FROM = 0.1
 
 @dataclass(frozen=True)
 class Curve:
-    """What a run did until each age.
+    """The operations of a run until each age.
 
     Attributes:
-        ages_s: ends of the series' intervals, ascending, shape (n,).
-        operations: completed since age 0, shape (n,).
+        ages_s: ends of the series' intervals in seconds, ascending, shape (n,).
+        operations: operations completed since age 0, shape (n,).
     """
 
     ages_s: Reals
@@ -49,10 +49,10 @@ class Curve:
 
 
 def extrapolated(curve: Curve, known_s: float, at_s: float) -> float:
-    """Predicts the mean throughput until `at_s` from the run's first `known_s` seconds alone.
+    """Returns the mean throughput until `at_s`, predicted from the run's first `known_s` seconds.
 
     A power law, y(t) = c + a * t^-b, is fitted by least squares to the means until ages from a tenth of
-    `known_s` on. It is ours; the paper took a probabilistic mixture of learning curves.
+    `known_s` on. The method is ours; the paper used a probabilistic mixture of learning curves.
 
     Returns:
         Operations per second, at least 0.
@@ -71,13 +71,13 @@ def extrapolated(curve: Curve, known_s: float, at_s: float) -> float:
 
 
 def pareto_front(points: Reals) -> NDArray[np.bool_]:
-    """Tells which points no other beats in one coordinate without losing in another; larger is better.
+    """Returns which points no other point beats in one coordinate without losing in another.
 
     Args:
-        points: shape (n, d).
+        points: points of shape (n, d); larger is better.
 
     Returns:
-        Shape (n,).
+        Booleans of shape (n,).
     """
     at_least = (points[:, None, :] >= points[None, :, :]).all(axis=2)
     better = (points[:, None, :] > points[None, :, :]).any(axis=2)
@@ -95,13 +95,13 @@ def kept_at_top(earlier: Sequence[float], later: Sequence[float], count: int) ->
 
 
 def price_of_one_for_all(table: Reals) -> float:
-    """Returns what the best single choice gives in its worst setting, as a share of that setting's best.
+    """Returns the result of the best single choice in its worst setting, as a share of that setting's best.
 
     Args:
         table: throughput above 0, shape (settings, choices).
 
     Returns:
-        In (0, 1]; 1 when one choice is best everywhere.
+        A share in (0, 1]; 1 if one choice is best in all settings.
     """
     shares = table / table.max(axis=1, keepdims=True)
     return float(shares.min(axis=0).max())

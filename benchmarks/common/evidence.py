@@ -1,7 +1,7 @@
-"""Makes the pages of docs/evidence from the claims: one page for all papers, and one for each folder.
+"""Writes the pages of docs/evidence from the claims: an overview, and one page for each folder.
 
-`--out docs/evidence/FOLDER/EXPERIMENT` of a benchmark leaves its claims beside its data; this takes them into
-the folder's claims.json, in place of the experiment's earlier ones.
+A benchmark with `--out docs/evidence/FOLDER/EXPERIMENT` writes its claims there. This script merges them into
+the folder's claims.json, where they replace the experiment's earlier ones.
 """
 
 import json
@@ -30,7 +30,7 @@ Claims = Sequence[dict[str, Any]]
 
 
 def gathered(evidence: Path, folder: str) -> Claims:
-    """Returns a folder's claims after it has taken in those that benchmarks left beside their data."""
+    """Returns a folder's claims with those that benchmarks wrote since the last time."""
     file = evidence / folder / "claims.json"
     claims: list[dict[str, Any]] = json.loads(file.read_text()) if file.exists() else []
     for found in sorted((evidence / folder).glob("*/claims.json")):
@@ -44,7 +44,7 @@ def gathered(evidence: Path, folder: str) -> Claims:
 
 
 def named_by(finding: Finding, claims: Claims) -> Claims:
-    """Returns the claims that a finding names, in the order of its patterns; observations are left out."""
+    """Returns the claims that test a finding, in the order of its patterns, without observations."""
     return [
         claim
         for pattern in finding.claims
@@ -54,7 +54,7 @@ def named_by(finding: Finding, claims: Claims) -> Claims:
 
 
 def overview(claims_of: Mapping[str, Claims]) -> str:
-    """Returns the page for all papers."""
+    """Returns the overview page."""
     rows = [
         _row(f"[{paper.title}]({paper.folder}/README.md)", *_counts(claims_of[paper.folder]))
         for paper in PAPERS
@@ -97,7 +97,7 @@ def _section(paper: Paper, claims: Claims) -> list[str]:
 
 
 _WORDS = {"no": "**no**", "undecidable": UNDECIDABLE, "yes": "yes", "compared": "compared"}
-"""Of the verdicts, in the order of the page."""
+"""Labels of the verdicts, in the order of the page."""
 
 
 def _verdict(claims: Claims) -> str:
@@ -114,7 +114,7 @@ def _targets(claims: Claims) -> str:
 
 
 def _figures(claims: Claims) -> str:
-    """Returns the figures of a finding, and which targets it fails."""
+    """Returns the figures of a finding's claims as text, with the targets that fail."""
     many = len(claims) > MAX_FIGURES
     if many:
         values = [claim["measured"]["value"] for claim in claims]
@@ -127,7 +127,7 @@ def _figures(claims: Claims) -> str:
 
 
 def identity(claim: dict[str, Any]) -> str:
-    """Returns a claim's name with its experiment's, unique within the folder."""
+    """Returns a claim's name with its experiment's name, unique within the folder."""
     return f"{claim['experiment']}/{claim['name']}"
 
 
@@ -138,7 +138,7 @@ def _figure(claim: dict[str, Any]) -> str:
 
 
 def _unmeasured(folder: str, claims: Claims) -> list[str]:
-    """Returns a line with the folder's benchmarks that have no evidence."""
+    """Returns a line that names the folder's benchmarks without evidence."""
     measured = {claim["command"].split()[2].rpartition(".")[2] for claim in claims}
     names = [
         path.stem
@@ -150,7 +150,7 @@ def _unmeasured(folder: str, claims: Claims) -> list[str]:
 
 
 def page(paper: Paper, claims: Claims, evidence: Path) -> str:
-    """Returns the page of one folder: every claim, by experiment, those that fail first."""
+    """Returns the page of one folder: all claims by experiment, failed ones first."""
     lines = [f"# {paper.title}", "", f"{NOTE} [All papers](../README.md)."]
     for experiment in dict.fromkeys(claim["experiment"] for claim in claims):
         own = [claim for claim in claims if claim["experiment"] == experiment]
@@ -171,7 +171,7 @@ def page(paper: Paper, claims: Claims, evidence: Path) -> str:
 
 
 def _data(experiment: Path) -> list[str]:
-    """Returns the names of the files that are kept of an experiment (.gitignore has the others)."""
+    """Returns the names of an experiment's committed files."""
     kept = (".csv", ".gz", ".json", ".png", ".toml")
     names = {path.name for path in experiment.glob("*") if path.suffix in kept}
     return sorted(names - {"claims.json", "flags.json"})

@@ -15,13 +15,13 @@ _PANEL_HEIGHT = 420
 
 @dataclass(frozen=True)
 class Panel:
-    """One diagram.
+    """A diagram.
 
     Attributes:
-        title: what it shows.
-        x: the horizontal axis' title, with its unit.
-        y: the vertical one's.
-        traces: as Plotly's JSON has them ("type", "x", "y", "name", ...).
+        title: title of the diagram.
+        x: title of the horizontal axis, with its unit.
+        y: title of the vertical axis, with its unit.
+        traces: traces in Plotly's JSON ("type", "x", "y", "name", ...).
     """
 
     title: str
@@ -33,20 +33,20 @@ class Panel:
 def lines(
     name: str, x: Sequence[float], y: Sequence[float], mode: str = "lines", **further: Any
 ) -> dict[str, Any]:
-    """Returns a trace of lines, or of markers, with a name."""
+    """Returns a named trace of lines or markers."""
     return {"type": "scatter", "mode": mode, "name": name, "x": list(x), "y": list(y), **further}
 
 
 def bars(name: str, x: Sequence[str], y: Sequence[float], **further: Any) -> dict[str, Any]:
-    """Returns a trace of bars with a name."""
+    """Returns a named trace of bars."""
     return {"type": "bar", "name": name, "x": list(x), "y": list(y), **further}
 
 
 def write_figure(settings: Settings, title: str, panels: Sequence[Panel], columns: int = 2) -> None:
-    """Writes the panels, so many in a row, as figure.html into `--out`; nothing without it.
+    """Writes panels, `columns` in a row, as figure.html into `--out`; writes nothing without `--out`.
 
-    Lines and bars of one name have one colour in all panels, and stand in the legend once. The page takes
-    Plotly's script from its publisher, so that the evidence in the repository stays small.
+    Traces of one name share a colour in all panels and one entry in the legend. The page loads Plotly's
+    script from its publisher, so that the evidence in the repository stays small.
     """
     if settings.out is None or not panels:
         return
@@ -66,7 +66,7 @@ def write_figure(settings: Settings, title: str, panels: Sequence[Panel], column
 
 
 def _coloured(trace: Mapping[str, Any], colour_of: dict[str, str], colours: Iterator[str]) -> dict[str, Any]:
-    """Returns a trace in its name's colour, unless it has one of its own or is of a kind without."""
+    """Returns a trace in its name's colour, unless it has its own or its type has none."""
     name = trace.get("name")
     if trace.get("type") not in ("scatter", "bar") or name is None or "line" in trace or "marker" in trace:
         return dict(trace)

@@ -1,4 +1,4 @@
-"""What the benchmarks share beyond their face: experiments by preset names, and one measured run."""
+"""Shared measuring code of the benchmarks: experiments by preset names, and one measured run."""
 
 import math
 import os
@@ -27,7 +27,7 @@ PRELOADED = "dremel-preloaded"
 def experiment_of(
     workload: str, device: str, scale: int, space_name: str = "dremel", memory_bytes: int | None = None
 ) -> Experiment:
-    """Returns the experiment for presets or files by name; without a budget, with the space's own."""
+    """Returns the experiment for presets or files; without a budget it has the space's own."""
     workload_spec, device_spec = load_workload(workload), load_device(device)
     space = load_space(space_name, memory_bytes, expected_entries(workload_spec, device_spec))
     return Experiment(workload=workload_spec, device=device_spec, scale=scale, space=space, base_options={})
@@ -35,12 +35,12 @@ def experiment_of(
 
 @contextmanager
 def processors_awake() -> Iterator[None]:
-    """Keeps every processor from falling asleep meanwhile, which a virtual one is slow to wake from.
+    """Keeps all processors awake, because a virtual processor is slow to wake from idle.
 
-    One process for each spins, at the lowest priority there is, with the instruction that leaves the core's
-    other thread alone. Measured on a machine of 2 virtual processors, 8 interleaved pairs of Jia and Chen's
-    default at 1/64: the coefficient of variation fell from 3.3% to 1.6% in throughput, from 2.6% to 1.4% in
-    p99 latency, and CPU time per operation by a quarter.
+    One process per processor spins at the lowest priority, with the instruction that leaves the core's other
+    thread alone. Measured on 2 virtual processors with 8 interleaved pairs of Jia and Chen's default at 1/64:
+    the coefficient of variation fell from 3.3% to 1.6% for throughput and from 2.6% to 1.4% for p99 latency.
+    CPU time per operation fell by a quarter.
     """
     spinning = [subprocess.Popen([sys.executable, "-c", _SPIN, str(cpu)]) for cpu in os.sched_getaffinity(0)]
     try:
@@ -72,7 +72,7 @@ while True:
 
 @contextmanager
 def embedded_engine() -> Iterator[EmbeddedEngine]:
-    """An engine on a data directory of its own, removed afterwards."""
+    """Yields an engine on a temporary data directory."""
     with tempfile.TemporaryDirectory(prefix="rocktune-benchmark-") as directory:
         engine = EmbeddedEngine(Path(directory) / "data", memory_limit_bytes=8 << 30, disk_limit_bytes=0)
         try:
@@ -82,10 +82,10 @@ def embedded_engine() -> Iterator[EmbeddedEngine]:
 
 
 class Teller(Observer):
-    """Tells how far a long measurement is, not more often than every half minute."""
+    """An observer that prints the progress of a long measurement, at most every half minute."""
 
     def __init__(self, settings: Settings, what: str) -> None:
-        """Tells on `settings`, each time with what it is about."""
+        """Creates an observer that prints with `settings.say`, each time with `what`."""
         self._settings, self._what = settings, what
         self._trials = 0
         self._told_at = -math.inf
@@ -118,7 +118,7 @@ def measure(
     seed: int,
     ages_s: tuple[float, ...],
 ) -> Measurement:
-    """Runs a fresh store to the last of `ages_s`, standing still at each; returns the whole as one window."""
+    """Runs a fresh store to the last of `ages_s`, pausing at each, and returns the whole as one window."""
     run = engine.open(experiment, configuration, seed)
     try:
         total = run.advance(ages_s[0])

@@ -1,15 +1,15 @@
-"""The papers' findings, and those of rocktune, with the claims that test them."""
+"""Findings of the papers and of rocktune, with the claims that test them."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One sentence of a paper, or of ours.
+    """A finding of a paper, or of ours, in one sentence.
 
     Attributes:
-        says: the sentence. Where several claims test it, it names them in their order.
-        claims: patterns of the claims, "experiment/name" as `fnmatch` reads them; observations do not count.
+        says: the sentence; with several claims it names them in their order.
+        claims: patterns of claims, "experiment/name" as `fnmatch` reads them; observations do not count.
     """
 
     says: str
@@ -18,12 +18,12 @@ class Finding:
 
 @dataclass(frozen=True)
 class Paper:
-    """One folder of evidence.
+    """A folder of evidence.
 
     Attributes:
-        folder: its name, in `benchmarks` and in `docs/evidence`.
-        title: of the page.
-        findings: what the folder's claims test.
+        folder: its name in `benchmarks` and in `docs/evidence`.
+        title: title of its page.
+        findings: findings that its claims test.
     """
 
     folder: str

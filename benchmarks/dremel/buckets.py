@@ -25,7 +25,7 @@ def budget_s(buckets: int, features: int, rounds: int) -> float:
 def buckets_compared(
     bench: Bench, settings: Settings, numbers: list[int], pairs: int
 ) -> tuple[list[Claim], Rows]:
-    """Searches with each number of buckets and runs what was found afresh."""
+    """Searches with each number of buckets, and measures the results in fresh runs."""
     features, rounds = (FEATURE_NAMES[:2], 0) if settings.quick else (FEATURE_NAMES, ROUNDS)
     found: dict[int, Configuration] = {}
     measured_s: dict[int, float] = {}

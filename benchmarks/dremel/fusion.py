@@ -1,4 +1,4 @@
-"""Dremel, table 3 and figure 12: what fused features are good for."""
+"""Dremel, table 3 and figure 12: the benefit of fused features."""
 
 from collections.abc import Sequence
 
@@ -24,14 +24,14 @@ Reals = NDArray[np.float64]
 
 
 def within_over_across(arms: Sequence[Reals], rng: np.random.Generator) -> tuple[Measured, float, float]:
-    """Returns how much configurations of one arm differ, against as many taken regardless of arms.
+    """Returns the spread of configurations within an arm over the spread regardless of arms.
 
-    The paper took one sample of five for the latter; we deal out all measured ones anew, many times, and so
-    spare ourselves that sample's luck.
+    For the latter the paper took one sample of five. We shuffle all measured configurations into arms many
+    times, so the result does not depend on one sample's luck.
 
     Args:
-        arms: throughputs of each arm's configurations, at least two known ones each; NaN is left out.
-        rng: deals out.
+        arms: throughput of each arm's configurations, at least two known ones per arm; NaN is left out.
+        rng: random numbers of the shuffles.
 
     Returns:
         The ratio of standard deviations with its 95% interval over the arms, the mean deviation within an
@@ -55,7 +55,7 @@ def within_over_across(arms: Sequence[Reals], rng: np.random.Generator) -> tuple
 
 
 def table_3(engine: Engine, settings: Settings, gets: int, per_arm: int) -> tuple[list[Claim], Rows]:
-    """Runs some configurations of each arm, drawn at random, for 120 s."""
+    """Runs some random configurations of each arm for 120 s."""
     name = f"dremel-n-skew0.3-{gets}get"
     paper_mean, paper_within, paper_across = PAPER_TABLE_3[gets]
     rng = np.random.default_rng(settings.seed)
@@ -85,7 +85,7 @@ def table_3(engine: Engine, settings: Settings, gets: int, per_arm: int) -> tupl
 
 
 def figure_12(bench: Bench, settings: Settings, pairs: int) -> tuple[list[Claim], Rows]:
-    """Searches with all features, then with each left out in turn, three rounds of UCB sampling in each."""
+    """Searches with all features, then without each in turn, with three rounds of UCB sampling each."""
     left_out = (None, *(FEATURE_NAMES[:1] if settings.quick else FEATURE_NAMES))
     found: dict[str | None, Configuration] = {}
     measured_s: dict[str | None, float] = {}

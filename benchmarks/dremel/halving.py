@@ -1,4 +1,4 @@
-"""Dremel, tables 4 and 7, figures 15 and 18: what halving gives away, and where UCB sampling looks."""
+"""Dremel, tables 4 and 7, figures 15 and 18: what halving loses, and where UCB sampling looks."""
 
 from collections.abc import Sequence
 
@@ -40,9 +40,9 @@ TRACE_ROUNDS = 4
 
 
 def achieved(bench: Bench, repeats: int) -> tuple[list[Claim], Rows]:
-    """Searches, then runs every configuration tried to the end, afresh.
+    """Searches, then runs all tried configurations to the end in fresh runs.
 
-    The best of many is lucky as well as good, so that what is seen best is somewhat too high.
+    The best of many runs is partly luck, so the best observed value is somewhat too high.
     """
     search = bench.search()
     tried = [trial.trial.configuration for trial in search.first_trials]
@@ -59,7 +59,7 @@ def achieved(bench: Bench, repeats: int) -> tuple[list[Claim], Rows]:
 
 
 def trace(search: Search) -> Rows:
-    """Returns what each configuration gave at the first age, in the order of measuring.
+    """Returns the results of all configurations at the first age, in the order of measuring.
 
     Each row has `order`, `round` (0 for the arms' first configurations), `arm` (in the order of buckets) and
     `throughput_ops_s`.
@@ -87,7 +87,7 @@ def sampled_well(rows: Sequence[dict[str, float]]) -> tuple[float, float]:
     """Returns how UCB sampling's configurations compare with the arms' first ones.
 
     Returns:
-        The share of them above the first ones' median, and the ratio of the medians; NaN without any.
+        The share of them above the first ones' median, and the ratio of the medians; NaN if there are none.
     """
     first = [row["throughput_ops_s"] for row in rows if row["round"] == 0]
     further = np.array([row["throughput_ops_s"] for row in rows if row["round"] > 0])
@@ -116,7 +116,7 @@ def traced(engine: Engine, settings: Settings, name: str) -> tuple[list[Claim], 
 
 
 def halving(settings: Settings) -> list[Claim]:
-    """Runs all that a search tried to the end, and traces UCB sampling."""
+    """Runs all configurations that a search tried to the end, and traces UCB sampling."""
     repeats = 1 if settings.quick else int(settings.extra["repeats"])
     claims: list[Claim] = []
     rows: Rows = []

@@ -1,4 +1,4 @@
-"""Dremel, figures 10, 11 and 17: tuned for p99 read latency, and for latency and throughput at once."""
+"""Dremel, figures 10, 11 and 17: tuning for p99 read latency, and for latency and throughput together."""
 
 from benchmarks.common.claims import Claim, Measured, Settings, main, write_csv
 from benchmarks.common.figures import Panel, lines, write_figure
@@ -25,7 +25,7 @@ Ratios = dict[str, dict[str, Measured]]
 
 
 def ratios_to_guide(bench: Bench, pairs: int) -> Ratios:
-    """Searches for each objective, and at random for latency; runs what was found afresh."""
+    """Searches for each objective, and randomly for latency, and measures the results in fresh runs."""
     found: dict[str, Configuration] = {
         name: bench.search("dremel", objective).best for name, objective in OBJECTIVES.items()
     }
@@ -45,7 +45,7 @@ def worse_improvement(ratios: dict[str, Measured]) -> Measured:
 
 
 def claims_of(bench: Bench, ratios: Ratios) -> list[Claim]:
-    """States the ratios of a setting."""
+    """Returns claims of the ratios of one setting."""
     claims = [
         bench.reported(
             f"{who}_latency_over_tuning_guide", LATENCY_SOURCE, UNITS[READ_LATENCY],

@@ -1,4 +1,4 @@
-"""Dremel, figures 1 and 4: why tuning is hard, and why short runs tell enough."""
+"""Dremel, figures 1 and 4: why tuning is hard, and why short runs are enough."""
 
 from typing import Any
 
@@ -60,9 +60,10 @@ KNOBS_OF_FEATURE = {
 
 
 def rate_while(measurement: Measurement, kinds: tuple[str, ...], threads: int) -> float:
-    """Returns operations per second if all threads did these kinds alone, as fast as they did in this run.
+    """Returns the rate at which all threads would do only some kinds of operations.
 
-    In a closed loop the mix ties reads to writes, so that their plain throughputs would lie on one line.
+    It follows from their latency in this run. In a closed loop the mix ties the rates of reads and writes
+    together, so their plain throughputs would lie on one line.
     """
     done = [found for kind, found in measurement.raw["operations"].items() if kind in kinds]
     spent_ns = sum(found["latency_sum_ns"] for found in done)
@@ -110,7 +111,7 @@ def column(rows: Rows, name: str) -> list[float]:
 
 
 def figure_1a(bench: Bench, rows: Rows) -> tuple[list[Claim], list[Panel]]:
-    """Read against write performance of random configurations."""
+    """Compares read and write performance of random configurations."""
     points = np.column_stack([column(rows, "reads_s"), column(rows, "writes_s")])
     front = pareto_front(points)
     for row, on_front in zip(rows, front, strict=True):
@@ -141,7 +142,7 @@ def four_configurations(rows: Rows, configurations: list[Configuration]) -> list
 def figure_1b(
     engine: Engine, settings: Settings, candidates: list[Configuration], repeats: int
 ) -> tuple[list[Claim], list[Panel], Rows]:
-    """Four configurations under four settings."""
+    """Measures four configurations under four settings."""
     table, claims, traces = [], [], []
     rows: Rows = []
     for setting in FOUR_SETTINGS:
@@ -178,7 +179,7 @@ def figure_1b(
 
 
 def figure_4abc(bench: Bench, settings: Settings, rows: Rows, guide: Curve) -> list[Claim]:
-    """Periodic drops, ranks that are kept from 100 s to 600 s, and learning curves."""
+    """Shows periodic drops of throughput, ranks at 100 s and 600 s, and learning curves."""
     later = guide.throughput_after(SHORT_S / settings.scale)
     drops = float((later < later.mean() / 2).mean())
     short, long, predicted = (
@@ -207,7 +208,7 @@ def figure_4abc(bench: Bench, settings: Settings, rows: Rows, guide: Curve) -> l
 
 
 def panels_4abc(settings: Settings, rows: Rows, curves: list[Curve]) -> list[Panel]:
-    """Draws them."""
+    """Returns the panels of figures 4a to 4c."""
     guide, long_s = curves[0], LONG_S / settings.scale
     ages = np.linspace(long_s / 100, long_s, 100)
     intervals_s = guide.throughput_after(0.0)
@@ -236,7 +237,7 @@ def _spearman(first: Any, second: Any) -> float:
 def variations(
     problem: Problem, names: tuple[str, ...], count: int, rng: np.random.Generator
 ) -> list[Configuration]:
-    """Returns valid configurations that differ from the tuning guide's in some knobs alone."""
+    """Returns valid configurations that differ from the tuning guide's only in some knobs."""
     found: dict[Configuration, None] = {}
     while len(found) < count:
         for drawn in problem.space.sample(100 * count, rng):
@@ -247,7 +248,7 @@ def variations(
 
 
 def figure_4d(bench: Bench, settings: Settings, count: int) -> tuple[list[Claim], list[Panel], Rows]:
-    """Good, fair and poor configurations of which only one feature's knobs vary."""
+    """Measures good, fair and poor configurations that differ only in the knobs of one feature."""
     rng = np.random.default_rng(settings.seed)
     varied = {
         feature: variations(bench.problem, KNOBS_OF_FEATURE[feature], count, rng) for feature in FEATURE_NAMES

@@ -1,4 +1,4 @@
-"""What the benchmarks of Dremel's figures share: its settings, searches without a proof, fresh runs."""
+"""Shared code of Dremel's benchmarks: settings, searches without a proof, and fresh runs."""
 
 import math
 import tempfile
@@ -29,7 +29,7 @@ from rocktune.units import format_scale
 from rocktune.workload.dremel_settings import DremelSetting, dremel_settings
 
 FINAL_AGE_S = 120.0
-"""How long the paper runs what a tuner recommends, at full size."""
+"""Seconds at full size that the paper runs a recommended configuration."""
 COMMON_SETTINGS = "dremel-n-skew0.3-30get,dremel-n-skew0.3-90get,dremel-y-skew0.9-30get"
 """Write-heavy, read-heavy and preloaded: the default of `--settings` where the paper has all 18."""
 QUICK_BUDGET_S = 1200.0
@@ -41,9 +41,10 @@ Rows = list[dict[str, Any]]
 
 
 def chosen_settings(settings: Settings) -> list[DremelSetting]:
-    """Returns the settings of Dremel that the flag `--settings` names, the first one alone with `--quick`.
+    """Returns the settings that the flag `--settings` names; with `--quick` only the first.
 
-    Names are separated by commas; "all" means the 18. A workload's name stands for it on `ssd-100mb`.
+    Names are separated by commas; "all" means all 18. The name of a workload means that workload on
+    `ssd-100mb`.
     """
     known = {setting.name: setting for setting in dremel_settings()}
     named = str(settings.extra["settings"])
@@ -54,13 +55,13 @@ def chosen_settings(settings: Settings) -> list[DremelSetting]:
 
 @dataclass(frozen=True)
 class Search:
-    """A search that was run.
+    """A finished search.
 
     Attributes:
-        rng_seed: of the tuner's random numbers.
-        tuner_settings: the tuner's, as far as they differ from its defaults.
-        problem: what the tuner was told.
-        trials: its record, in the order of measuring.
+        rng_seed: seed of the tuner's random numbers.
+        tuner_settings: settings of the tuner that differ from its defaults.
+        problem: problem given to the tuner.
+        trials: recorded trials in the order of measuring.
     """
 
     rng_seed: int
@@ -70,17 +71,17 @@ class Search:
 
     @property
     def measured_s(self) -> float:
-        """Seconds of measuring that it took, at its scale."""
+        """Seconds of measuring of the search, at its scale."""
         return math.fsum(trial.measured_s for trial in self.trials)
 
     @property
     def best(self) -> Configuration:
-        """What it recommends in the end."""
+        """Configuration that the search recommends in the end."""
         return leaders(self.trials, self.problem.objective)[-1][1]
 
     @property
     def first_trials(self) -> list[TrialRecord]:
-        """Each configuration's first trial, in the order of measuring; all of one age."""
+        """First trial of each configuration in the order of measuring; all have the same age."""
         found: dict[Configuration, TrialRecord] = {}
         for trial in self.trials:
             found.setdefault(trial.trial.configuration, trial)
@@ -88,19 +89,19 @@ class Search:
 
 
 def leaders(trials: Sequence[TrialRecord], objective: Objective) -> list[tuple[float, Configuration]]:
-    """Returns what a search would have recommended had it ended after any of its batches.
+    """Returns what a search would have recommended if it had ended after any of its batches.
 
-    Within a batch some runs are older than others, and so do not compare.
+    Within a batch runs differ in age, so they cannot be compared.
 
     Args:
-        trials: of one search, in the order of measuring.
-        objective: what ranks them.
+        trials: trials of one search in the order of measuring.
+        objective: objective that ranks them.
 
     Returns:
-        (seconds of measuring spent until then, configuration) whenever the recommendation changes.
+        Seconds of measuring until then, and the configuration, for each change of the recommendation.
 
     Raises:
-        UserError: every trial failed.
+        UserError: all trials failed.
     """
     found: list[tuple[float, Configuration]] = []
     results: list[Result] = []
@@ -119,13 +120,13 @@ def leaders(trials: Sequence[TrialRecord], objective: Objective) -> list[tuple[f
 
 
 class Bench:
-    """One of Dremel's settings on one engine. Equal runs that are asked for twice are measured once.
+    """One of Dremel's settings on one engine. Equal runs are measured once.
 
     Attributes:
-        setting: which one.
-        workload: its workload.
-        problem: what a tuner is told of it.
-        guide: the tuning guide's configuration, which all others are compared with.
+        setting: the setting.
+        workload: workload of the setting.
+        problem: problem given to tuners.
+        guide: the tuning guide's configuration, the reference of all comparisons.
     """
 
     def __init__(
@@ -136,7 +137,7 @@ class Bench:
         settings: Settings,
         threads: int | None = None,
     ) -> None:
-        """Creates it; `threads` replaces the workload's 16."""
+        """Creates a bench; `threads` replaces the workload's 16."""
         self.setting = setting
         self._engine = engine
         self._ledger = ledger
@@ -156,14 +157,14 @@ class Bench:
         budget_s: float | None = None,
         tuner_settings: Mapping[str, Any] | None = None,
     ) -> Search:
-        """Runs a tuner's search and nothing after it.
+        """Runs a search without verification.
 
         Args:
-            tuner: its name.
-            objective: its name.
-            budget_s: seconds of measuring at full size; the paper's 2,325, in a smoke run as many as Dremel's
-                arms take without further rounds.
-            tuner_settings: by the tuner's own names.
+            tuner: name of the tuner.
+            objective: name of the objective.
+            budget_s: seconds of measuring at full size; by default the paper's 2,325, and in a smoke run the
+                time of Dremel's arms without further rounds.
+            tuner_settings: settings of the tuner by name.
         """
         self._searches += 1
         if budget_s is None:
@@ -187,12 +188,12 @@ class Bench:
     def fresh(
         self, configurations: Iterable[Configuration], repeats: int, full_size_s: float = FINAL_AGE_S
     ) -> Runs:
-        """Runs every configuration afresh, interleaved, with seeds that no search has seen.
+        """Measures configurations in fresh interleaved runs, with seeds that no search used.
 
         Args:
-            configurations: equal ones are run once.
-            repeats: runs of each; those of equal number share their seed and so make pairs.
-            full_size_s: how long each run lasts, at full size.
+            configurations: configurations to run; equal ones are run once.
+            repeats: runs of each; runs of equal number share their seed and form pairs.
+            full_size_s: length of each run in seconds at full size.
         """
         replicates = range(PROVE, PROVE + repeats)
         age_s = full_size_s / self._settings.scale
@@ -203,7 +204,7 @@ class Bench:
     def reported(
         self, name: str, source: str, unit: str, measured: Measured, paper: float | str | None = None
     ) -> Claim:
-        """Returns a claim that has no target, named after the setting."""
+        """Returns a claim about this setting without a target; the claim's name includes the setting."""
         engine, device = self._engine.version, self.setting.device
         name = f"{self.setting.name}_{name}"
         return reported(name, source, unit, measured, paper, engine=engine, device=device)
@@ -226,7 +227,7 @@ class Bench:
         objective = problem.objective
 
         def score(window: Measurement) -> float:
-            value = objective.is_better(objective.primary) * window.figures[objective.primary]
+            value = objective.direction(objective.primary) * window.figures[objective.primary]
             return -math.inf if math.isnan(value) else value
 
         study = self._ledger.create_study(spec.name, spec.model_dump(mode="json"), self._engine.version)
@@ -245,7 +246,7 @@ class Bench:
 def bench_of(
     engine: Engine, setting: DremelSetting, settings: Settings, threads: int | None = None
 ) -> Iterator[Bench]:
-    """A bench whose ledger is removed afterwards."""
+    """Yields a bench whose ledger is removed at the end."""
     with (
         tempfile.TemporaryDirectory(prefix="rocktune-benchmark-") as scratch,
         open_ledger(f"sqlite:///{scratch}/ledger.sqlite") as ledger,
@@ -254,7 +255,7 @@ def bench_of(
 
 
 def paired(runs: Runs, field: str, above: Configuration, below: Configuration) -> Measured:
-    """Returns the ratio of a field between two configurations, over the pairs of which neither run failed.
+    """Returns the ratio of a figure between two configurations, over the pairs without failures.
 
     Raises:
         UserError: there is no such pair.
@@ -271,6 +272,6 @@ def paired(runs: Runs, field: str, above: Configuration, below: Configuration) -
 
 
 def mean_figure(results: Sequence[Result], field: str) -> float:
-    """Returns a field's mean over the runs that did not fail, NaN if all did."""
+    """Returns the mean of a figure over successful runs, NaN without any."""
     known = [value for value in (result.figure(field) for result in results) if not math.isnan(value)]
     return math.fsum(known) / len(known) if known else math.nan

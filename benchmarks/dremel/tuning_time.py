@@ -1,4 +1,4 @@
-"""Dremel, figures 9 and 16: what tuners recommend after how much measuring, against the tuning guide's."""
+"""Dremel, figures 9 and 16: how good tuners' recommendations are after some time of measuring."""
 
 from collections.abc import Sequence
 
@@ -27,7 +27,7 @@ Steps = list[tuple[float, float]]
 
 
 def reached_s(steps: Sequence[tuple[float, float]], level: float) -> float | None:
-    """Returns when steps get to a level, never to fall below it again; None if they do not."""
+    """Returns when a step curve reaches a level for good; None if it does not."""
     since: float | None = None
     for at_s, value in steps:
         if value < level:
@@ -38,10 +38,10 @@ def reached_s(steps: Sequence[tuple[float, float]], level: float) -> float | Non
 
 
 def _of_setting(bench: Bench, settings: Settings, pairs: int) -> tuple[list[Claim], Rows]:
-    """Searches with each tuner, then runs afresh whatever was recommended at any time.
+    """Searches with each tuner, then measures all recommendations in fresh runs.
 
-    A curve so shows what a user would have got who had stopped there: figures of a search are of different
-    ages, and of the luckiest of many.
+    Such a curve shows what a user would have got by stopping at each time. The search's own figures would
+    not: they differ in age, and the best of many is partly luck.
     """
     searches = {tuner: bench.search(tuner) for tuner in TUNERS}
     led = {tuner: leaders(search.trials, search.problem.objective) for tuner, search in searches.items()}

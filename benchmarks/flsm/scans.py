@@ -1,8 +1,8 @@
-"""Scans of an FLSM store against RocksDB's leveled compaction, where both have as many runs to merge.
+"""Scans of an FLSM store against RocksDB's leveled compaction, with equal numbers of sorted runs.
 
-Nothing is written while scans are measured, so that the trees stay as the load has left them: with more or
-fewer runs each time, of which the FLSM store's have K of 1 and of 2 in turn. Those with as many as a tree of
-the other store had are compared.
+Nothing is written while scans are measured, so the trees keep the shape that the load left. Their numbers of
+runs vary between loads; the FLSM store has K of 1 and of 2 in turn. Trees with equal numbers of runs are
+compared.
 """
 
 from collections.abc import Sequence
@@ -97,7 +97,7 @@ def _claim(pairs: Sequence[Pair], where: Where) -> Claim:
 
 
 def _pairs(rows: Sequence[dict[str, Any]]) -> list[Pair]:
-    """Returns each FLSM store with the leveled one of as many runs that was measured next to it in time."""
+    """Returns each FLSM store with the leveled store of equal runs that was measured closest in time."""
     pairs = []
     for own in (row for row in rows if row["store"] == "flsm"):
         equal = [row for row in rows if row["store"] == "leveled" and row["runs"] == own["runs"]]

@@ -1,4 +1,4 @@
-"""What the experiments on the FLSM store share: RusKey's options and one store's layout."""
+"""Shared code of the benchmarks of the FLSM store: RusKey's options, and the layout of one store."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -40,7 +40,7 @@ MIN_BUFFER_BYTES = 64 << 10
 
 @dataclass(frozen=True)
 class Where:
-    """What was measured, and on what."""
+    """The workload, device and scale of a measurement."""
 
     engine: str
     device: str
@@ -57,7 +57,7 @@ def layout(policies: Sequence[int], **further: Any) -> OptionMaps:
 
 
 def buffer_at(scale: int) -> OptionMaps:
-    """Returns RusKey's write buffer, or the smallest larger one that a model at 1/scale can have."""
+    """Returns RusKey's write buffer, or the smallest larger one that a model of 1/scale allows."""
     return {"cf": {"write_buffer_size": str(max(BUFFER_BYTES, MIN_BUFFER_BYTES * scale))}}
 
 
@@ -72,20 +72,20 @@ def compaction_written_bytes(measurement: Measurement) -> int:
 
 
 def false_positives(measurement: Measurement) -> int:
-    """Returns how often within a window a filter let a key pass that its table does not have."""
+    """Returns the share of filter checks in a window that let an absent key pass."""
     tickers: Mapping[str, int] = measurement.raw["tickers"]
     passed = tickers.get("rocksdb.bloom.filter.full.positive", 0)
     return passed - tickers.get("rocksdb.bloom.filter.full.true.positive", 0)
 
 
 def latency_us(window: Measurement, kind: str) -> float:
-    """Returns the mean latency of an operation of a kind within a window; NaN where none ended in it."""
+    """Returns the mean latency of one kind of operation in a window; NaN if none ended in it."""
     operation = window.raw["operations"].get(kind)
     return math.nan if operation is None else float(operation["latency_sum_ns"] / operation["count"] / 1e3)
 
 
 def sorted_runs(window: Measurement) -> int:
-    """Returns how many sorted runs there are at the end of a window, in any store."""
+    """Returns the number of sorted runs at the end of a window, in any kind of store."""
     if "flsm" in window.raw:
         return flsm_shape_of(window.raw["flsm"]).runs
     files = window.raw["level_files"]

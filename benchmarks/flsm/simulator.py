@@ -1,4 +1,4 @@
-"""Whether the simulator writes as much as the store does: five policies at small size."""
+"""Compares the bytes that simulator and store write, with five policies at small size."""
 
 from typing import Any
 

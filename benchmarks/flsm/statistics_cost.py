@@ -1,4 +1,4 @@
-"""What it costs to leave an FLSM store's statistics on: pairs of runs with and without, half lookups."""
+"""The cost of an FLSM store's statistics: pairs of runs with and without them, half of them lookups."""
 
 from contextlib import closing
 from typing import Any
@@ -16,17 +16,17 @@ from rocktune.workload import load_workload
 SOURCE = "statistics left on"
 ON, OFF = 64, 0
 DEVICE = "none"
-"""Where the processor sets the pace: with a device to wait for it would cost less."""
+"""A device without limits, so that the processor is the limit; on a slower device the cost is smaller."""
 POLICY = 5
 MOST = 1.03
 _NOTHING = Configuration({})
 
 
 def statistics_cost(settings: Settings) -> list[Claim]:
-    """Runs pairs, each in another order than the one before; `--repeats` and `--operations` say how much.
+    """Runs pairs in alternating order; `--repeats` and `--operations` set how many.
 
-    Both of a pair do the same to the same store. Stores that were loaded alike differ by more than what is
-    measured, and so do stretches of one store's life, for some of them merge deeper levels than others.
+    Both runs of a pair do the same operations on the same store. Stores that were loaded alike differ by more
+    than the measured effect. So do different periods of one store's life, since some merge deeper levels.
     """
     repeats = 2 if settings.quick else int(settings.extra["repeats"])
     rows: list[dict[str, Any]] = []

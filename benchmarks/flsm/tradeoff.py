@@ -1,6 +1,6 @@
-"""Figures 6 and 8 at their ends, and RocksDB's own styles: which shape serves which mix of operations best.
+"""RusKey's figures 6 and 8 after convergence, with RocksDB's own styles: the best shape for each mix.
 
-One device and one kind of filters a run; `--absent yes` looks for keys that are not there.
+Each run has one device and one kind of filters; `--absent yes` looks up absent keys.
 """
 
 import csv
@@ -76,7 +76,7 @@ def _measured(settings: Settings, device: str) -> list[dict[str, Any]]:
 
 
 def _further(settings: Settings) -> list[dict[str, Any]]:
-    """Returns the points that other runs have measured, with turns after this one's."""
+    """Returns the points that other runs measured, numbered after this run's turns."""
     turns = int(settings.extra["repeats"])
     points: list[dict[str, Any]] = []
     for path in filter(None, str(settings.extra["further"]).split(",")):
@@ -145,7 +145,7 @@ def _against_stock(runs: Mapping[str, Sequence[float]], lookups: float, where: W
 
 
 def _crossing(points: Sequence[Mapping[str, Any]], where: Where) -> Claim:
-    """How much the policy that suits writes loses to the one that suits reads when most operations read."""
+    """Returns how much the best policy for writes loses to the best for reads when most operations read."""
     read, written = (
         _throughputs(points, max(point["lookups"] for point in points)),
         _throughputs(points, min(point["lookups"] for point in points)),
@@ -167,7 +167,7 @@ def _crossing(points: Sequence[Mapping[str, Any]], where: Where) -> Claim:
 
 
 def _between(points: Sequence[Mapping[str, Any]], where: Where) -> Claim:
-    """How much a policy between the ends has over both where half of the operations look up."""
+    """Returns the gain of a middle policy over both extreme ones with half lookups."""
     runs = _throughputs(points, 0.5)
     between, end = _best(runs, POLICIES[1:-1]), _best(runs, (POLICIES[0], POLICIES[-1]))
     ratios = [inner / outer for inner, outer in zip(runs[between], runs[end], strict=True)]

@@ -1,7 +1,7 @@
-"""Table 2: what each transition costs beyond a tree born with the new policy, measured against the formula.
+"""Table 2: the cost of each transition compared with a tree that always had the new policy.
 
-Level 1 changes while it is filled to x. The same operations go to a store that changes and to one that had
-the new policy all along; the difference until level 1 is full is what the change cost.
+Level 1 changes when it is filled to x. The same operations go to a store that changes and to one that had the
+new policy from the start. The difference until level 1 is full is the cost of the change.
 """
 
 from collections.abc import Iterable, Sequence
@@ -57,10 +57,10 @@ class Case:
     """A change of level 1's policy.
 
     Attributes:
-        transition: how.
-        before: K.
-        after: K'.
-        cost: what is counted: "reads" or "writes".
+        transition: name of the transition.
+        before: K before the change.
+        after: K after the change.
+        cost: counted quantity: "reads" or "writes".
     """
 
     transition: str
@@ -143,7 +143,7 @@ def _sum(rows: Iterable[dict[str, Any]], name: str) -> float:
 
 
 def _row(settings: Settings, engine: EmbeddedEngine, case: Case, asked: float, turn: int) -> dict[str, Any]:
-    """Measures one change; of a greedy one the turn is how often level 1 was pushed down before."""
+    """Measures one change; for a greedy one the turn is the number of earlier pushes of level 1."""
     pushes = turn if case.transition == "greedy" else 0
     missions = round((pushes + 1.4) * (SIZE_RATIO + 1) * PARTS)
     changed_at: list[int] = []
@@ -171,7 +171,7 @@ def _row(settings: Settings, engine: EmbeddedEngine, case: Case, asked: float, t
 
 
 def _compared(case: Case, changes: Store, born: Store, changed_at: int, pushes: int) -> dict[str, Any]:
-    """Returns what the change cost and what the formulas say, in pages."""
+    """Returns the measured cost of a change and that of the formulas, in pages."""
     pushed_at, full_at = (_pushed(store)[pushes] for store in (changes, born))
     if case.transition != "greedy":
         # A little more or less in a memtable decides whether nine of them are full, or ten.
@@ -190,7 +190,7 @@ def _compared(case: Case, changes: Store, born: Store, changed_at: int, pushes: 
 
 
 def _formulas(case: Case, capacity: float, filled: float, false_positive_rate: float) -> dict[str, float]:
-    """Returns what table 2 says of a change, and what it says run by run; and of a lazy one."""
+    """Returns the cost by table 2, the cost counted run by run, and that of a lazy change."""
     about = {"capacity_bytes": capacity, "filled": filled}
     change = about | {"policy": case.before, "new_policy": case.after}
     reads = {
@@ -220,7 +220,7 @@ def _differs(changes: Store, born: Store, missions: range, figure: Any) -> float
 
 
 def _pushed(done: Store) -> list[int]:
-    """Returns the missions in which level 1 went into level 2."""
+    """Returns the missions in which level 1 was pushed into level 2."""
     return [
         number
         for number, (before, after) in enumerate(pairwise(done), 1)
@@ -229,7 +229,7 @@ def _pushed(done: Store) -> list[int]:
 
 
 def _rate(done: Store) -> float:
-    """Returns the share of lookups that one table's filter lets pass, of all those that asked one."""
+    """Returns the share of checks of one table's filter that let a lookup pass."""
     asked = sum(window.raw["tickers"].get("rocksdb.bloom.filter.useful", 0) for window in done)
     passed = sum(false_positives(window) for window in done)
     return float(passed / max(1, asked + passed))

@@ -1,7 +1,7 @@
-"""Which transition moves fewest bytes after a change, over how full the levels are when it comes.
+"""Which transition moves the fewest bytes after a change, by how full the levels are at the change.
 
-Figure 10 is one such state. This is the same change, from one run a level to ten, in the simulator: on stores
-of many sizes within a factor of T around the paper's, so that the deepest level is met at all its fillings.
+Figure 10 shows one such state. The simulator makes the same change, from one run per level to ten, on stores
+of many sizes within a factor of T around the paper's, so that the deepest level has all fillings.
 """
 
 from typing import Any
@@ -17,7 +17,7 @@ from rocktune.units import MIB
 
 GIB = 1024 * MIB
 AFTER_BYTES = 30_000_000 * ENTRY_BYTES
-"""What 60 missions of a million operations write, half of them updates; as much before the change."""
+"""Bytes that 60 missions of a million operations write, half of them updates; as many before the change."""
 PAPER_BYTES = 100_000_000 * ENTRY_BYTES + AFTER_BYTES
 
 

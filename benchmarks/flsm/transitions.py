@@ -1,6 +1,6 @@
-"""Figure 10: what it does to a store that serves when all its levels go from one run to ten at once.
+"""Figure 10: the effect on a serving store of changing all levels from one run to ten at once.
 
-At a scale below 1/32 the write buffer is larger than the paper's, so that the tree has fewer levels.
+At a scale below 1/32 the write buffer is larger than the paper's, so the tree has fewer levels.
 """
 
 from collections.abc import Sequence

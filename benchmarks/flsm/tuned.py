@@ -1,10 +1,10 @@
-"""Is a tuned FLSM store as fast as the best that stock RocksDB can be tuned to?
+"""Compares a tuned FLSM store with the best tuned stock RocksDB.
 
-The same tuner searches the FLSM store's space, leveled and universal compaction, with the same memory, device
-and budget; then the winners run in turns, or where the search began if its winner did no better in the proof.
-An interrupted run goes on with the same `--ledger`. With `--turns 0` it searches alone, so that `--workloads`
-can be searched beside each other on a device that leaves processors idle, and their winners run alone
-afterwards.
+The same tuner searches the FLSM store's space, leveled and universal compaction, with equal memory, device
+and budget. Then the winners run in turns; if a winner is no better in the proof, the search's starting point
+runs instead. An interrupted run continues with the same `--ledger`. With `--turns 0` it only searches, so
+that several `--workloads` can be searched at once on a device that leaves processors idle. Their winners run
+alone afterwards.
 """
 
 import tempfile
@@ -47,17 +47,17 @@ BUDGET_S = 66_000
 """31 configurations. With a third of these ages what won where most operations write were policies that owed
 their merges: 0.6 times the baseline when they were run again."""
 AGE_S = 2400.0
-"""Of a run that verifies."""
+"""Seconds of a run of the verification."""
 QUICK_S = 120.0
 WARM_S, MEASURED_S = 1200.0, 2400.0
-"""Of a winner's run. All of it at full size."""
+"""Seconds of a winner's run. All these times are at full size."""
 
 Throughputs = Mapping[str, Mapping[str, Sequence[float]]]
 """By workload and space, one a turn."""
 
 
 def tuned(settings: Settings) -> list[Claim]:
-    """Tunes every space for every workload, then runs the winners `--turns` times."""
+    """Tunes each space for each workload, then runs the winners `--turns` times."""
     turns = 2 if settings.quick else int(settings.extra["turns"])
     throughputs: dict[str, dict[str, list[float]]] = {}
     with tempfile.TemporaryDirectory() as scratch, processors_awake():
@@ -133,7 +133,7 @@ def _throughput(
 
 
 def _over_stock(throughputs: Mapping[str, Sequence[float]]) -> tuple[str, list[float]]:
-    """Returns which of RocksDB's own is the better, and the FLSM store's throughput over it in each turn."""
+    """Returns RocksDB's better style, and the FLSM store's throughput over it in each turn."""
     stock = max((space for space in SPACES if space != FLSM), key=lambda space: np.mean(throughputs[space]))
     return stock, [own / other for own, other in zip(throughputs[FLSM], throughputs[stock], strict=True)]
 

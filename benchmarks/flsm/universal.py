@@ -1,7 +1,7 @@
-"""What universal compaction does better: merges per entry, when they happen, and what lookups have of it.
+"""The strengths of universal compaction: merges per entry, their timing, and their effect on lookups.
 
-Universal compaction with few runs and many, eager and lazy to take in what is larger, beside FLSM stores
-of several size ratios, with equal memory, filters and device. Each run is measured in short windows.
+Universal compaction with few and many runs, and eager or lazy to include larger ones, is compared with FLSM
+stores of several size ratios, with equal memory, filters and device. Each run is measured in short windows.
 """
 
 from collections.abc import Mapping, Sequence
@@ -39,7 +39,7 @@ WINDOWS = 80
 UNIVERSAL = {
     f"universal, {runs} runs, ratio {ratio}": (runs, ratio) for runs in (4, 10, 20) for ratio in (1, 50)
 }
-"""How many runs before some are merged, and by how many percent the next run may be larger to be taken in."""
+"""Number of runs at which merging starts, and percent by which the next run may be larger to be merged."""
 FLSM = {
     f"FLSM, T = {size_ratio}, K = {policy}": (size_ratio, policy)
     for size_ratio, policy in ((10, 1), (10, 3), (10, 10), (6, 5), (6, 6), (4, 3), (4, 4), (3, 2))
@@ -48,21 +48,21 @@ FLSM = {
 
 @dataclass(frozen=True)
 class Row:
-    """One run.
+    """The measurement of one run.
 
     Attributes:
-        shape: what compacts, and how.
+        shape: compaction style and its settings.
         lookups: share of lookups.
-        turn: from 0.
-        throughput_ops_s: larger is better.
-        merges_per_entry: bytes that compactions wrote for each that was flushed; smaller is better.
-        runs: in which a lookup may have to look, mean; smaller is better.
-        false_positives: runs that a lookup reads in vain, mean.
-        read_latency_us: mean of lookups.
-        read_latency_us_p99: likewise, the windows' median.
-        merging_share: of the device's bytes, those that compactions read and wrote.
+        turn: number of the turn, from 0.
+        throughput_ops_s: operations per second; larger is better.
+        merges_per_entry: bytes that compactions wrote for each flushed byte; smaller is better.
+        runs: mean number of sorted runs that a lookup may have to check; smaller is better.
+        false_positives: mean number of runs that a lookup reads without finding the key.
+        read_latency_us: mean latency of lookups in microseconds.
+        read_latency_us_p99: median over windows of the lookups' 99th percentile in microseconds.
+        merging_share: share of the device's bytes that compactions read and wrote.
         spread: standard deviation over mean of compactions' bytes in a window.
-        slowed: mean read latency in the quarter of windows with the most merging over that in the quarter
+        slowed: mean read latency in the quarter of windows with the most merging, over that in the quarter
             with the least.
     """
 
@@ -176,7 +176,7 @@ def _mean(rows: Sequence[Row], shape: str, figure: str) -> float:
 
 
 def _claims(all_rows: Sequence[Row], lookups: float, where: Where) -> list[Claim]:
-    """How the best of each kind compare under one mix, and in what they differ."""
+    """Returns claims that compare the best shape of each kind under one mix."""
     rows = [row for row in all_rows if row.lookups == lookups]
 
     def best(shapes: Mapping[str, object]) -> str:

@@ -1,7 +1,7 @@
-"""Finds the drive on which RocksDB as it is accepts what it did in the thesis: 62 MB/s of the wave.
+"""Finds the bandwidth at which plain RocksDB accepts as much as in the thesis: 62 MB/s of the wave.
 
-There a drive of 430 MB/s did, but the log and what compactions read went through 16 GB of page cache. Here
-all of it crosses the device, so that it takes a faster one.
+The thesis had a drive of 430 MB/s, but the log and the reads of compactions went through 16 GB of page cache.
+Here all of it reaches the device, so a faster one is needed.
 """
 
 from dataclasses import replace
@@ -26,7 +26,7 @@ _STEPS = 5
 
 
 def calibration(settings: Settings) -> list[Claim]:
-    """Halves a range of bandwidths five times; measures what is accepted with compactions and without."""
+    """Halves a range of bandwidths five times, and measures accepted writes with and without compactions."""
     repeats, steps = (1, 1) if settings.quick else (int(settings.extra["repeats"]), _STEPS)
     low_mb_s, high_mb_s = 300.0, 900.0
     rows = []

@@ -1,4 +1,4 @@
-"""Figures 3.15 to 3.17: what pending-compaction limits, threads and memtables make of the toggle."""
+"""Figures 3.15 to 3.17: the effect of pending-compaction limits, threads and memtables on the toggle."""
 
 from dataclasses import replace
 
@@ -29,13 +29,13 @@ VARIANTS: dict[str, tuple[str, OptionMaps]] = {
         {"db": {"max_background_flushes": "1"}, "cf": {"max_write_buffer_number": "4"}},
     ),
 }
-"""What differs from the thesis' configuration, and where it is discussed."""
+"""Differences from the thesis' configuration, each with the place that discusses it."""
 BOUNDED = "debt of 64 GiB"
 _SHOWN = ("writes", "compaction_write")
 
 
 def configuration(settings: Settings) -> list[Claim]:
-    """Runs the toggle through the wave under each variant; `debt of 64 GiB` is figure 3.15's other half."""
+    """Runs the toggle through the wave under each variant; `debt of 64 GiB` belongs to figure 3.15 too."""
     repeats = 1 if settings.quick else int(settings.extra["repeats"])
     loads = {
         name: load_of(settings, TOGGLE, WAVE_S, options=options) for name, (_, options) in VARIANTS.items()

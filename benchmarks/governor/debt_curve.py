@@ -1,4 +1,4 @@
-"""What a bound on the debt buys: writes accepted against random reads right after the wave."""
+"""The benefit of a bound on the debt: accepted writes against random reads right after the wave."""
 
 from dataclasses import replace
 
@@ -30,7 +30,7 @@ _WRITES, _READS = "writes_accepted", "random_read_ops_s_after"
 
 
 def debt_curve(settings: Settings) -> list[Claim]:
-    """Measures `proportional` under several bounds, beside the other modes; `--bloom yes`: with filters."""
+    """Measures `proportional` under several bounds, and the other modes; `--bloom yes` adds filters."""
     repeats = 1 if settings.quick else int(settings.extra["repeats"])
     bounds = BOUNDS[-1:] if settings.quick else BOUNDS
     bounded = {

@@ -1,4 +1,4 @@
-"""The thesis' fairness (section 5.2): what compactions may always take, against what the wave then gets."""
+"""The thesis' fairness (section 5.2): the minimum share of compactions against the accepted writes."""
 
 from dataclasses import replace
 
@@ -23,7 +23,7 @@ FIGURES = ("ingest_mb_s", "random_read_ops_s_after", "write_latency_us_p999")
 
 
 def fairness(settings: Settings) -> list[Claim]:
-    """Runs `proportional` with several least shares in turns; they are held against its default."""
+    """Runs `proportional` with several minimum shares in turns, compared with its default."""
     shares = (SHARES[0], DEFAULT) if settings.quick else SHARES
     repeats = 1 if settings.quick else int(settings.extra["repeats"])
     ways = {

@@ -1,4 +1,4 @@
-"""What a governor costs while there is nothing to govern: a store that is read, and written to a little."""
+"""The cost of a governor with nothing to govern: a store with many reads and few writes."""
 
 import json
 import os
@@ -31,7 +31,7 @@ _PROGRAM = "limiter_bench"
 
 
 def low_load(settings: Settings) -> list[Claim]:
-    """Measures pairs with a governor and without, of one thread that gets nine times for each put."""
+    """Measures pairs with and without a governor, on one thread with nine gets for each put."""
     repeats = 2 if settings.quick else int(settings.extra["repeats"])
     workload = load_workload("sine")
     light = workload.model_copy(
@@ -64,7 +64,7 @@ def low_load(settings: Settings) -> list[Claim]:
 
 
 def _limiter_claims(settings: Settings, repeats: int, runs: dict[str, list[GovernedRun]]) -> list[Claim]:
-    """Returns what a call costs that holds nobody up, for RocksDB's limiter and for the governor's."""
+    """Returns the cost of a call that delays nobody, for RocksDB's limiter and for the governor's."""
     program = Path(os.environ.get("ROCKTUNE_BUILD", "build/tests")) / _PROGRAM
     if not program.is_file():
         settings.say(f"{program} is not there ('make test' builds it): calls of the limiter are left out")

@@ -1,4 +1,4 @@
-"""Figures 4.11 and 4.12: writes as fast as the store takes them, on an empty store and on one in debt."""
+"""Figures 4.11 and 4.12: writes at full speed, on an empty store and on one in debt."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -27,7 +27,7 @@ _SOURCES = {"fill": "Warlo, figure 4.11", "overwrite": "Warlo, figure 4.12"}
 
 
 def max_throughput(settings: Settings) -> list[Claim]:
-    """Runs every mode from empty, then every mode on 25 GB that were written with compactions off."""
+    """Runs each mode on an empty store, then on 25 GB that were written with compactions off."""
     repeats = 1 if settings.quick else int(settings.extra["repeats"])
     closed = load_workload("sine").model_copy(
         update={"name": "closed", "sessions": (SessionSpec(mix=MixSpec(put=1.0)),)}

@@ -1,4 +1,4 @@
-"""How long writes take that nobody gives up: the wave in an open loop, latencies from the intended start."""
+"""Latencies of writes that wait for ever: the wave in an open loop, from the intended start."""
 
 from benchmarks.common.claims import Claim, Settings, exactly, main, mean_interval, write_csv
 from benchmarks.common.figures import Panel, lines, write_figure
@@ -25,7 +25,7 @@ _SOURCE = "Warlo, figure 4.3; the peak from 100 to 250 s"
 
 
 def peak_latency(settings: Settings) -> list[Claim]:
-    """Runs every mode through the wave; latencies and stops are in full-size units."""
+    """Runs each mode through the wave; latencies and stops are in full-size units."""
     repeats = 1 if settings.quick else int(settings.extra["repeats"])
     patient = _patient(load_workload("sine"))
     with processors_awake(), embedded_engine() as engine:
@@ -59,7 +59,7 @@ def peak_latency(settings: Settings) -> list[Claim]:
 
 
 def _patient(workload: WorkloadSpec) -> WorkloadSpec:
-    """Returns the workload with every write waiting for ever."""
+    """Returns the workload with writes that wait for ever."""
     sessions = tuple(
         session.model_copy(update={"arrival": session.arrival.model_copy(update={"patience_s": 0.0})})
         for session in workload.sessions

@@ -1,4 +1,4 @@
-"""What RocksDB itself offers against compactions that take the device, beside the governor."""
+"""RocksDB's own means against compactions that take the device, compared with the governor."""
 
 from benchmarks.common.claims import Claim, Settings, main, mean_interval, write_csv
 from benchmarks.common.measuring import embedded_engine, processors_awake
@@ -30,7 +30,7 @@ _FIGURES = {
 
 
 def rivals(settings: Settings) -> list[Claim]:
-    """Measures RocksDB's auto-tuned rate limiter, the tuning guide's settings and larger triggers too."""
+    """Also measures RocksDB's auto-tuned rate limiter, the tuning guide's settings, and larger triggers."""
     repeats = 1 if settings.quick else int(settings.extra["repeats"])
     # The limiter counts what flushes and compactions write; the wiki advises the device's write rate for it.
     half_device = str(round(float(settings.extra["device_mb_s"]) * 1e6 / 2))

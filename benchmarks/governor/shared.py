@@ -1,4 +1,4 @@
-"""What the experiments on Warlo's thesis share: its options, its device, its modes, and one measured run."""
+"""Shared code of the experiments on Warlo's thesis: options, device, modes, and one measured run."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -61,10 +61,10 @@ class Way:
     """One of the ways to run the store that an experiment compares.
 
     Attributes:
-        name: what figures and claims call it.
-        mode: of `rocktune.online.MODES`.
-        options: laid over the thesis'.
-        governor: settings.
+        name: name in figures and claims.
+        mode: one of `rocktune.online.MODES`.
+        options: RocksDB options that override the thesis'.
+        governor: governor settings.
     """
 
     name: str
@@ -83,7 +83,7 @@ WAYS = (ENABLED, DISABLED, TOGGLE, PROPORTIONAL)
 
 
 def device_of(settings: Settings) -> DeviceSpec:
-    """Returns the thesis' drive at the bandwidth of the flag `--device-mb-s`."""
+    """Returns the thesis' drive with the bandwidth of the flag `--device-mb-s`."""
     bytes_s = round(float(settings.extra["device_mb_s"]) * 1e6)
     return load_device(DEVICE).model_copy(update={"bandwidth_bytes_s": bytes_s})
 
@@ -97,7 +97,7 @@ def load_of(
     workload: WorkloadSpec | None = None,
     options: OptionMaps | None = None,
 ) -> GovernedLoad:
-    """Returns what a way is asked to do, at full size; `options` are laid over its own."""
+    """Returns the load of a way at full size; `options` override its own."""
     return GovernedLoad(
         workload=workload or load_workload("sine"),
         device=device_of(settings),
@@ -114,7 +114,7 @@ def load_of(
 def interleaved(
     settings: Settings, engine: EmbeddedEngine, loads: Mapping[str, GovernedLoad], repeats: int
 ) -> dict[str, list[GovernedRun]]:
-    """Runs every load as often as asked for, one after the other in turn; equal turns have equal seeds."""
+    """Runs every load repeatedly in turn; equal turns have equal seeds."""
     runs: dict[str, list[GovernedRun]] = {name: [] for name in loads}
     for turn in range(repeats):
         for name, load in loads.items():
@@ -125,7 +125,7 @@ def interleaved(
 
 
 def told(name: str, run: GovernedRun) -> str:
-    """Returns a run in one line."""
+    """Returns a way's name and the main figures of its run as one line of text."""
     found = figures_of(run)
     return (
         f"{name}: {found['ingest_mb_s']:.1f} MB/s, {found['random_read_ops_s_after']:.0f} reads/s after, "
@@ -179,7 +179,7 @@ def rows_of(values: Mapping[str, Mapping[str, Sequence[float]]]) -> list[dict[st
 
 
 def paired_ratio(runs: Mapping[str, list[GovernedRun]], name: str, way: str, other: str) -> Measured:
-    """Returns by how much a figure of one way exceeds another's, turn by turn."""
+    """Returns the ratio of a figure between two ways, paired by turn."""
     values = figures(runs, name)
     return ratio_interval([one / two for one, two in zip(values[way], values[other], strict=True)])
 

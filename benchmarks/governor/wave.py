@@ -1,4 +1,4 @@
-"""Figures 4.3 to 4.8 and 4.10: one wave of writes, and what is left of it after 350, 700 and 1000 s."""
+"""Figures 4.3 to 4.8 and 4.10: one wave of writes, and the state after 350, 700 and 1,000 s."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ PAPER_WRITES = {
     (350.0, "enabled"): 222_000, (350.0, "disabled"): 426_000, (350.0, "toggle"): 423_000,
     (700.0, "enabled"): 291_000, (700.0, "disabled"): 464_000, (700.0, "toggle"): 462_000,
 }  # fmt: skip
-"""Of 100 KB each."""
+"""Accepted writes of 100 KB in the thesis, by age in seconds and mode."""
 TABLED = (
     "ingest_mb_s", "random_read_ops_s_after", "read_hit_ratio", "write_latency_us_p999",
     "max_write_stop_ms", "stalled_share", "compaction_mb_s", "db_bytes", "write_amplification",
@@ -44,7 +44,7 @@ SHOWN = ("writes_mb_s", "flush_mb_s", "compaction_write_mb_s")
 
 
 def wave(settings: Settings) -> list[Claim]:
-    """Runs every mode to each age in turn, reads afterwards; `--repeats` and `--ages` change how much."""
+    """Runs each mode to each age in turn, then reads; `--repeats` and `--ages` set how many."""
     repeats = 1 if settings.quick else int(settings.extra["repeats"])
     ages_s = (
         (WAVE_S,) if settings.quick else tuple(float(age) for age in str(settings.extra["ages"]).split(","))

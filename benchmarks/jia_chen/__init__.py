@@ -1,1 +1,1 @@
-"""Jia and Chen's figures and tables, and our evolutionary tuners beside other programs."""
+"""Jia and Chen's figures and tables, and comparisons of our evolutionary tuners with other programs."""

@@ -1,4 +1,4 @@
-"""Figures 7, 8, 10, 13 and 16 of Jia and Chen: how the five algorithms get on in time, on one table."""
+"""Figures 7, 8, 10, 13 and 16 of Jia and Chen: the progress of the five algorithms on one table."""
 
 from collections.abc import Callable
 from typing import Any
@@ -32,9 +32,9 @@ SMOOTHED = 20
 
 
 def convergence(settings: Settings) -> list[Claim]:
-    """Emulates every algorithm for a fifth of the exhaustive time; figures show the first seed.
+    """Emulates each algorithm for a fifth of the exhaustive time; figures show the first seed.
 
-    `--algorithms` names those to emulate, of all five.
+    `--algorithms` names those to emulate; all five by default.
     """
     table = recorded(settings)
     runs = 3 if settings.quick else int(settings.extra["runs"])
@@ -67,7 +67,7 @@ def convergence(settings: Settings) -> list[Claim]:
 def _recommender(
     table: Recorded, chosen: Algorithm, order: tuple[Configuration, ...]
 ) -> Callable[[int], Configuration]:
-    """Returns what the search would recommend after so many steps: the best by its own objective."""
+    """Returns what the search would recommend after a number of steps: the best by its own objective."""
     if chosen.name == "weighted-sum":
         targets = table.targets()
         values = [targets.get(each, -np.inf) for each in order]
@@ -130,9 +130,9 @@ def _quartiles(values: list[float]) -> tuple[float, float, float]:
 
 
 def _alleles(table: Recorded, searches: list[tuple[Configuration, ...]]) -> list[dict[str, Any]]:
-    """Returns how often each knob's value occurs among the fittest after each of the first 30 generations.
+    """Returns how often each value of a knob occurs in the population after each of the first 30 generations.
 
-    Survival keeps the best of parents and children, so that the population is the best ten seen so far.
+    Survival keeps the best of parents and children, so the population is the best ten found so far.
     """
     rows = []
     for generation in range(1, GENERATIONS + 1):
@@ -164,7 +164,7 @@ def _fittest(table: Recorded, seen: tuple[Configuration, ...]) -> list[Configura
 
 
 def _dominance(table: Recorded, alleles: list[dict[str, Any]]) -> list[Claim]:
-    """Reports how large a share of the fittest has the commonest value of each knob, at last."""
+    """Returns claims of the share of the most frequent value of each knob in the last population."""
     last = [row for row in alleles if row["generation"] == GENERATIONS]
     claims = []
     for knob in table.space.knobs:

@@ -1,7 +1,7 @@
-"""SMPSO and NSGA-II against other libraries' programs of them, on the problems of their papers.
+"""SMPSO and NSGA-II against other libraries' implementations, on the problems of their papers.
 
-jMetalPy lives in an environment of its own, build/jmetalpy, which is made with pip where it is missing, or
-wherever --reference-python points; pymoo's NSGA-II runs with pymoo's own operators.
+jMetalPy is in its own environment, build/jmetalpy, created with pip if missing, or in the one of
+`--reference-python`. pymoo's NSGA-II runs with pymoo's own operators.
 """
 
 import json
@@ -43,7 +43,7 @@ from rocktune.space import Knob, Space
 from rocktune.testing.tuners import drive
 from rocktune.trial import Measurement, Result, Status, Trial
 from rocktune.tuners import Problem, tuner_named
-from rocktune.tuners.evolutionary.judged import judged
+from rocktune.tuners.evolutionary.evaluated import evaluated
 from rocktune.tuners.evolutionary.swarm import Leaders
 
 JMETALPY = "jmetalpy==1.9.0"
@@ -65,12 +65,12 @@ Reals = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Case:
-    """A test problem as its papers have it.
+    """A test problem.
 
     Attributes:
-        name: pymoo's.
-        variables: how many.
-        objectives: how many.
+        name: pymoo's name of it.
+        variables: number of variables.
+        objectives: number of objectives.
     """
 
     name: str
@@ -79,19 +79,19 @@ class Case:
 
     @property
     def label(self) -> str:
-        """Its name in claims and tables."""
+        """Name in claims and tables."""
         return f"{self.name}_{self.objectives}_objectives" if self.name == "dtlz2" else self.name
 
     def problem(self) -> TestProblem:
-        """Returns it as pymoo writes it."""
+        """Returns the problem in pymoo's form."""
         objectives = {"n_obj": self.objectives} if self.name == "dtlz2" else {}
         return get_problem(self.name, n_var=self.variables, **objectives)
 
     def hypervolume(self, points: Reals) -> float:
-        """Returns the share of the true front's hypervolume that points reach, 1 the best.
+        """Returns the share of the true front's hypervolume that points reach; 1 is best.
 
-        Objectives are scaled so that the true front's ideal point is 0 and its nadir 1, as in the papers;
-        the nadir is the reference point.
+        Objectives are scaled so that the true front's ideal point is 0 and its nadir 1, as in the papers. The
+        nadir is the reference point.
         """
         if self.name == "dtlz2":  # what an orthant of the unit ball leaves of the unit cube
             sector = {2: np.pi / 4, 3: np.pi / 6}[self.objectives]
@@ -116,9 +116,9 @@ CASES = (
 
 
 def ours(tuner: str, case: Case, evaluations: int, seed: int) -> Reals:
-    """Returns the objectives of what our tuner holds at the end: at most as many points as its reference.
+    """Returns the objectives of the points that our tuner holds at the end, at most as many as its reference.
 
-    A study's answer is the front of all that was measured, which no program here is credited with.
+    A study returns the front of all measured points, but the reference programs are not credited with that.
     """
     tested = case.problem()
     bounds = zip(tested.xl.tolist(), tested.xu.tolist(), strict=True)
@@ -148,22 +148,22 @@ def ours(tuner: str, case: Case, evaluations: int, seed: int) -> Reals:
     if tuner == "smpso":
         settings = {"swarm_size": POPULATION, "leaders": POPULATION}
     search = tuner_named(tuner, settings).search(given, np.random.default_rng(seed))
-    generations = [-judged(results, objective).gains for results in drive(search, respond).results]
+    generations = [-evaluated(results, objective).gains for results in drive(search, respond).results]
     assert sum(map(len, generations)) <= evaluations
     return (_leaders if tuner == "smpso" else _survivors)(generations)
 
 
 def _leaders(generations: Iterable[Reals]) -> Reals:
-    """Returns what the leaders' archive holds after it was shown everything in order."""
+    """Returns the leaders' archive after all points were added in order."""
     leaders = Leaders(POPULATION)
     for generation in generations:
         for objectives in generation:
             leaders.add(objectives, -objectives, 0.0)
-    return leaders.places
+    return leaders.positions
 
 
 def _survivors(generations: Iterable[Reals]) -> Reals:
-    """Returns the population that NSGA-II's survival leaves of each generation and its parents."""
+    """Returns the population that NSGA-II's survival selects from each generation and its parents."""
     alive, ties = Population(), np.random.default_rng(1)
     for generation in generations:
         alive = Population.merge(alive, Population.new(F=generation, G=np.zeros((len(generation), 0))))
@@ -183,7 +183,7 @@ def of_jmetalpy(case: Case, evaluations: int, seed: int, python: Path) -> Reals:
     """Returns the objectives of the leaders of jMetalPy's SMPSO.
 
     Raises:
-        RuntimeError: it evaluated another number of times, or its test problem is not pymoo's.
+        RuntimeError: it made a different number of evaluations, or its test problem differs from pymoo's.
     """
     asked = {
         "problem": case.name,
@@ -237,10 +237,10 @@ def ratio_of_means(rows: Sequence[dict[str, Any]]) -> Measured:
 
 
 def reference_python(given: str) -> Path:
-    """Returns a Python that has jMetalPy, and makes its environment where none was given.
+    """Returns a Python that has jMetalPy; creates its environment if none was given.
 
     Raises:
-        UserError: the one given lacks it, or it cannot be installed.
+        UserError: the given one lacks jMetalPy, or it cannot be installed.
     """
     if given:
         probe = [given, "-c", "import jmetal"]

@@ -1,4 +1,4 @@
-"""Figures 14 and 15 of Jia and Chen: leader size of SMPSO, and mutation rate of NSGA-II."""
+"""Figures 14 and 15 of Jia and Chen: SMPSO's leader size and NSGA-II's mutation rate."""
 
 from benchmarks.common.claims import Claim, Measured, Settings, main, reported, write_csv
 from benchmarks.common.figures import Panel, lines, write_figure

@@ -1,4 +1,4 @@
-"""Table IV of Jia and Chen: R² of the two knobs that matter most, on every table that is there."""
+"""Table IV of Jia and Chen: R² of the two most important knobs, on all recorded tables."""
 
 from pathlib import Path
 
@@ -24,7 +24,7 @@ PAPER = {
 
 
 def importance(settings: Settings) -> list[Claim]:
-    """Reports R² of every knob beside the paper's, the first alone and the others given the first."""
+    """Reports R² of each knob with the paper's: the first alone, the others given the first."""
     tables = _tables(settings)
     claims, rows, panels, agreed = [], [], [], []
     for name, table in tables.items():

@@ -1,8 +1,8 @@
-"""Whether an interpolated sample orders the algorithms as the whole table does.
+"""Compares how an interpolated sample and the whole table rank the algorithms.
 
-Within 95% of the best are a handful of configurations, on the table as on a model of it, and noise decides
-which. So the model's noise is drawn several times, and only pairs of algorithms are asked about that the
-table itself tells apart.
+Only a handful of configurations are within 95% of the best, on the table and on a model of it, and noise
+decides which. So the model's noise is drawn several times, and only pairs of algorithms that differ on the
+table itself are compared.
 """
 
 from dataclasses import replace
@@ -61,9 +61,9 @@ def _sample(table: Table, seed: int) -> Table:
 
 
 def _shares(tables: list[Recorded], runs: int, settings: Settings) -> dict[str, Measured]:
-    """Returns of each algorithm the share of the exhaustive time within which nine of ten searches succeed.
+    """Returns for each algorithm the share of the exhaustive time in which nine of ten searches succeed.
 
-    Equally many of the searches are emulated on each table.
+    Each table has equally many searches.
     """
     each_runs = max(1, runs // len(tables))
     found = {}

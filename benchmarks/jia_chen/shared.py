@@ -1,4 +1,4 @@
-"""What the benchmarks of Jia and Chen's figures share: a recorded table, and searches emulated on it."""
+"""Shared code of Jia and Chen's benchmarks: a recorded table, and searches emulated on it."""
 
 import math
 import multiprocessing
@@ -39,14 +39,14 @@ ALGORITHMS = ("ga", "nsga2", "smpso", "epsilon-constraint", "weighted-sum")
 
 @dataclass(frozen=True)
 class Recorded:
-    """A table with one run of each configuration, and what is best in it.
+    """A table with one run of each configuration, and its best values.
 
     Attributes:
-        name: the table's.
-        conditions: what it was measured under.
-        space: its space.
-        rows: figures by configuration; failed ones are left out.
-        stated_bound_us: the latency to keep to; None for the table's own, see `bound_us`.
+        name: name of the table.
+        conditions: conditions of the measurements.
+        space: space of the configurations.
+        rows: figures by configuration, without failed ones.
+        stated_bound_us: bound of the latency in microseconds; None for the table's own, see `bound_us`.
     """
 
     name: str
@@ -57,19 +57,19 @@ class Recorded:
 
     @property
     def max_throughput(self) -> float:
-        """The unbounded maximum, operations per second."""
+        """The unbounded maximum of throughput in operations per second."""
         return max(row[THROUGHPUT] for row in self.rows.values())
 
     @property
     def bound_us(self) -> float:
-        """What was stated, else the latency at which the bounded maximum is 95% of the unbounded one."""
+        """The stated bound, else the latency at which the bounded maximum is 95% of the unbounded one."""
         if self.stated_bound_us is not None:
             return self.stated_bound_us
         near = [row for row in self.rows.values() if row[THROUGHPUT] >= NEAR * self.max_throughput]
         return min(row[LATENCY] for row in near)
 
     def bounded_maximum(self, bound_us: float) -> float:
-        """Returns the largest throughput at a latency of at most `bound_us`; 0 where there is none."""
+        """Returns the maximum throughput with a latency of at most `bound_us`; 0 if there is none."""
         return max((row[THROUGHPUT] for row in self.rows.values() if row[LATENCY] <= bound_us), default=0.0)
 
     def targets(self) -> dict[Configuration, float]:
@@ -107,12 +107,12 @@ def one_run_each(name: str, table: Table) -> Recorded:
 
 
 def interpolated(name: str, table: Table) -> Recorded:
-    """Returns every configuration of a table's space, with a model's figures and the table's noise."""
+    """Returns a table of all configurations of the space: a model's figures with the table's noise added."""
     return interpolated_often(name, table, 1)[0]
 
 
 def interpolated_often(name: str, table: Table, draws: int) -> list[Recorded]:
-    """Returns `interpolated` with so many draws of the noise, from the table's seed on."""
+    """Returns `interpolated` with several draws of the noise; seeds count up from the table's."""
     model = Interpolation(table, (THROUGHPUT, LATENCY))
     space = _space(table.conditions)
     described = f"{name}, interpolated ({model.describe()})"
@@ -134,7 +134,7 @@ def _space(conditions: Conditions) -> Space:
 
 
 def made_up() -> Recorded:
-    """Returns Jia and Chen's space with formulas for figures, for smoke runs: more threads, more of both."""
+    """Returns Jia and Chen's space with formulas as figures, for smoke runs."""
     space = load_space("jia-chen", None, 1e8)
     rng = np.random.default_rng(0)
     rows = {}
@@ -167,12 +167,12 @@ def as_table(of: Recorded) -> Table:
 
 @dataclass(frozen=True)
 class Algorithm:
-    """A tuner, what it is told to seek, and when it has succeeded (docs/readings.md).
+    """A tuner with its objective and its criterion of success (docs/readings.md).
 
     Attributes:
-        name: the tuner's.
-        settings: the tuner's own.
-        objective: what it seeks.
+        name: name of the tuner.
+        settings: settings of the tuner.
+        objective: objective of the search.
         succeeds: for each configuration of the table, whether a search that has measured it has succeeded.
     """
 
@@ -183,12 +183,12 @@ class Algorithm:
 
 
 def algorithm(of: Recorded, name: str, settings: dict[str, Any] | None = None) -> Algorithm:
-    """Returns a tuner with its own measure of success on a table.
+    """Returns a tuner with its own criterion of success on a table.
 
-    GA: 95% of the unbounded maximum. NSGA-II and SMPSO: a front that contains a point within 95% of the
-    bounded maximum, for which it suffices to have measured one, since the bounded maximum dominates whatever
-    keeps such a point off the front. Epsilon-constraint, and random search: the same. Weighted sum: 95% of
-    the largest value of its own target.
+    GA: 95% of the unbounded maximum. NSGA-II and SMPSO: a front with a point within 95% of the bounded
+    maximum. One measured point is enough, since the bounded maximum dominates whatever keeps such a point off
+    the front. Epsilon-constraint and random search: the same. Weighted sum: 95% of the maximum of its own
+    target.
     """
     bound_us = of.bound_us
     bounded = NEAR * of.bounded_maximum(bound_us)
@@ -213,8 +213,8 @@ class Emulation:
     """A search on a table.
 
     Attributes:
-        order: the configurations measured, each once, in order.
-        steps_to_success: how many until success; infinity if never.
+        order: distinct measured configurations in order.
+        steps_to_success: number of them until success; infinity if it never succeeds.
     """
 
     order: tuple[Configuration, ...]
@@ -224,13 +224,13 @@ class Emulation:
 def emulate(
     of: Recorded, algorithm: Algorithm, budget_runs: int, seed: int, until_success: bool
 ) -> Emulation:
-    """Lets a tuner search a table. A configuration that comes again costs nothing.
+    """Lets a tuner search a table. A repeated configuration costs nothing.
 
     Args:
         of: the table.
         algorithm: the tuner.
-        budget_runs: how many configurations it may measure.
-        seed: of its random numbers.
+        budget_runs: number of configurations it may measure.
+        seed: seed of its random numbers.
         until_success: whether it ends at its first success.
     """
     problem = problem_on(of, algorithm.objective, budget_runs)
@@ -254,7 +254,7 @@ def emulate(
 
 
 def problem_on(of: Recorded, objective: Objective, budget_runs: int) -> Problem:
-    """Returns what a tuner is told that may measure so many configurations of a table."""
+    """Returns the problem of a tuner that may measure `budget_runs` configurations of a table."""
     run_s = of.conditions.measured_s
     return Problem(
         space=of.space,
@@ -269,7 +269,7 @@ def problem_on(of: Recorded, objective: Objective, budget_runs: int) -> Problem:
 
 
 def answer(of: Recorded, trial: Trial) -> Result:
-    """Returns what the table says of a trial."""
+    """Returns the table's result for a trial."""
     row = of.rows.get(trial.configuration)
     if row is None:
         return Result(trial, Status.INVALID, None, "not in the table")
@@ -279,14 +279,14 @@ def answer(of: Recorded, trial: Trial) -> Result:
 def emulated(
     of: Recorded, algorithm: Algorithm, runs: int, seed: int, budget_runs: int | None = None
 ) -> list[Emulation]:
-    """Emulates many searches of a tuner, on all processors, each with a seed of its own.
+    """Emulates many searches of a tuner on all processors, each with its own seed.
 
     Args:
         of: the table.
         algorithm: the tuner.
-        runs: how many searches.
-        seed: of the first.
-        budget_runs: how many configurations each measures; by default until it succeeds, at most all.
+        runs: number of searches.
+        seed: seed of the first search.
+        budget_runs: number of configurations that each measures; by default until it succeeds, at most all.
     """
     search = partial(_emulated, of, algorithm, budget_runs)
     if runs <= _FEW:
@@ -301,12 +301,12 @@ def _emulated(of: Recorded, algorithm: Algorithm, budget_runs: int | None, seed:
 
 
 def share_within(steps: Iterable[float], quantile: float, total: int) -> float:
-    """Returns the share of an exhaustive search within which so many of all searches succeed; 1 at most.
+    """Returns the share of an exhaustive search within which a quantile of the searches succeeds; at most 1.
 
     Args:
-        steps: until success, of each search.
-        quantile: of the searches.
-        total: configurations of an exhaustive search.
+        steps: steps until success of each search.
+        quantile: quantile of the searches.
+        total: number of configurations of an exhaustive search.
     """
     ordered = sorted(steps)
     return min(1.0, ordered[math.ceil(quantile * len(ordered)) - 1] / total)

@@ -1,4 +1,4 @@
-"""Figures 4 to 6, 9 and 17 to 19 of Jia and Chen: the clouds of configurations, and what colours them."""
+"""Figures 4 to 6, 9 and 17 to 19 of Jia and Chen: clouds of configurations, coloured by knobs."""
 
 from pathlib import Path
 
@@ -68,7 +68,7 @@ def _extremes(table: Recorded) -> list[Claim]:
 
 
 def _by_value(table: Recorded, knob: str, figure: str) -> list[Claim]:
-    """Reports the largest throughput for each value of a knob, as a share of the largest of all."""
+    """Reports the maximum throughput for each value of a knob, as a share of the overall maximum."""
     claims = []
     for value in sorted({each[knob] for each in table.rows}):
         own = [row[THROUGHPUT] for each, row in table.rows.items() if each[knob] == value]

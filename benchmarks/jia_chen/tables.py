@@ -1,4 +1,4 @@
-"""Makes the tables of Jia and Chen's study: one of every configuration, samples of three other settings."""
+"""Makes the tables of Jia and Chen's study: all configurations once, and samples of three settings."""
 
 import tempfile
 from pathlib import Path
@@ -24,10 +24,10 @@ TABLES = {
 
 
 def tables(settings: Settings) -> list[Claim]:
-    """Sweeps the settings that the flag `--tables` names; goes on where it was interrupted (`--ledger`).
+    """Sweeps the settings of the flag `--tables`; an interrupted run continues with the same `--ledger`.
 
-    With `--part K/N` it measures a part; a table has all parts that are in `--out`, and the claims are of all
-    tables there.
+    With `--part K/N` it measures only a part. A table holds all parts in `--out`, and claims use all tables
+    there.
     """
     names = str(settings.extra["tables"]).split(",") if not settings.quick else list(TABLES)[:1]
     with tempfile.TemporaryDirectory() as scratch, processors_awake():

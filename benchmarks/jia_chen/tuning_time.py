@@ -1,4 +1,4 @@
-"""Figures 11 and 12 of Jia and Chen: how long searches take until they are near the best, over 1,000 runs."""
+"""Figures 11 and 12 of Jia and Chen: the time of searches until they are near the best, over 1,000 runs."""
 
 from benchmarks.common.claims import Claim, Measured, Settings, decided, main, reported, write_csv
 from benchmarks.common.figures import Panel, lines, write_figure
@@ -21,7 +21,7 @@ QUICK_RUNS = 6
 
 
 def tuning_time(settings: Settings) -> list[Claim]:
-    """Emulates 1,000 searches of each algorithm on a recorded table, beside random search."""
+    """Emulates 1,000 searches of each algorithm, and of random search, on a recorded table."""
     table = recorded(settings)
     runs = QUICK_RUNS if settings.quick else int(settings.extra["runs"])
     claims, traces, rows = [], [], []

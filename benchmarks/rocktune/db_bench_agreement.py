@@ -1,9 +1,9 @@
-"""Whether engine `db_bench` ranks configurations as engine `embedded` does: same library, same conditions.
+"""Compares how engines `db_bench` and `embedded` rank configurations, with equal library and conditions.
 
-Both run the write-heavy setting with uniform keys, which both express, for the same whole seconds, one after
-the other, `--repeats` times with other random numbers; the means are compared. The ratio is db_bench's
-operations per second over the embedded engine's. A device with limits takes a cgroup for db_bench, and so a
-disk (TMPDIR) and its permission.
+Both run the write-heavy setting with uniform keys, which both can express, for the same whole seconds, one
+after the other, `--repeats` times with different random numbers. The means are compared. The ratio is
+db_bench's operations per second over the embedded engine's. A limited device needs a cgroup for db_bench, and
+so a disk (TMPDIR) and permission to limit it.
 """
 
 import tempfile
@@ -48,7 +48,7 @@ def _experiment(device: str, scale: int) -> Experiment:
 def _throughput(
     settings: Settings, engine: Engine, experiment: Experiment, configuration: Configuration, repeat: int
 ) -> float:
-    """Returns operations per second, NaN where the run fails."""
+    """Returns operations per second, NaN if the run fails."""
     try:
         run = engine.open(experiment, configuration, settings.seed + repeat)
         try:
@@ -77,7 +77,7 @@ def _measured(settings: Settings, engines: dict[str, Engine]) -> list[dict[str, 
 
 
 def _means(rows: list[dict[str, Any]]) -> tuple[list[float], list[float]]:
-    """Returns both engines' mean throughput of each configuration of which no run failed."""
+    """Returns both engines' mean throughput of each configuration without failed runs."""
     pairs: dict[int, list[tuple[float, float]]] = {}
     for row in rows:
         pairs.setdefault(row["configuration"], []).append((row["embedded"], row["db_bench"]))

@@ -1,7 +1,7 @@
-"""A/A studies: the only candidate differs from the user's own configuration in an option without effect.
+"""A/A studies: the only candidate differs from the user's configuration in an option without effect.
 
-A gain that such a study proves is a false one. 95% intervals give one in 40 studies by chance; unequal memory
-or data on the two sides would give one in nearly all.
+A proven gain is then false. With 95% intervals, chance gives one in 40 studies. Unequal memory or data on the
+two sides would give one in nearly all.
 """
 
 import tempfile
@@ -28,7 +28,7 @@ WORKLOADS = ("dremel-write-heavy", "dremel-preloaded", "ycsb-b", "ycsb-e")
 STUDIES_EACH = 5
 MAX_FALSE_GAINS = 2
 CACHES = {"without a cache": None, "with a cache": f"capacity={512 * MIB};num_shard_bits=4"}
-"""By what the user's OPTIONS file has: RocksDB never writes a block cache into one."""
+"""Variants of the user's OPTIONS file; RocksDB never writes a block cache into one."""
 _SPACE = """
 base = "dremel"
 
@@ -80,7 +80,7 @@ def equal_terms(settings: Settings) -> list[Claim]:
 
 
 def _files(scratch: Path) -> dict[str, Path]:
-    """Writes the space, the tuner and the user's OPTIONS files, which are not the space's default."""
+    """Writes the space, the tuner, and the user's OPTIONS files, which differ from the space's default."""
     (scratch / "space.toml").write_text(_SPACE)
     (scratch / "same.py").write_text(_TUNER)
     space = load_space("dremel", None, 1e6)

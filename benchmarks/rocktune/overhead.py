@@ -1,4 +1,4 @@
-"""Where a study's time goes: what is neither measuring nor loading, opening and closing runs apart."""
+"""Splits a study's time: measuring, loading, opening and closing runs, and the rest."""
 
 import tempfile
 import time

@@ -1,4 +1,4 @@
-"""What Ray workers gain and lose: four of them against one, and one that is killed."""
+"""The gain of Ray workers, four against one, and the loss when one is killed."""
 
 import os
 import tempfile
@@ -40,7 +40,7 @@ DEVICE = "none: a made-up engine that sleeps 1 s a trial"
 
 
 def sleeping_engine(log: str) -> SyntheticEngine:
-    """Returns an engine whose trials take a second and are counted in a file, a byte each."""
+    """Returns an engine whose trials take a second; each appends a byte to a file."""
 
     def begun(_: Configuration) -> float:
         with Path(log).open("ab") as file:
@@ -52,7 +52,7 @@ def sleeping_engine(log: str) -> SyntheticEngine:
 
 @contextmanager
 def cluster_of(nodes: int) -> Iterator[str]:
-    """Runs a Ray cluster on this machine, whose nodes offer a unit of `rocksdb` each; yields its address."""
+    """Runs a Ray cluster on this machine with one unit of `rocksdb` per node, and yields its address."""
     try:
         from ray.cluster_utils import Cluster
     except ImportError:
@@ -69,7 +69,7 @@ def cluster_of(nodes: int) -> Iterator[str]:
 
 
 class _Killing(Observer):
-    """Kills the process of a worker in the middle of a trial, once."""
+    """A watcher that kills the process of a worker once, in the middle of a trial."""
 
     def __init__(self, lanes: list[RayLane], after: int) -> None:
         self._lanes = lanes
@@ -84,7 +84,7 @@ class _Killing(Observer):
 
 
 class _Sweeps:
-    """Measures the same sweep again and again, with different workers."""
+    """Measures the same sweep repeatedly with different workers."""
 
     def __init__(self, settings: Settings, scratch: Path, configurations: int) -> None:
         self._settings = settings

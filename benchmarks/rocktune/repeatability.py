@@ -1,4 +1,4 @@
-"""How well a run repeats, and whether standing still changes it."""
+"""Measures how well a run repeats, and whether pausing changes it."""
 
 from benchmarks.common.claims import (
     Claim,
@@ -18,7 +18,7 @@ FULL_SIZE_S = 120.0
 
 
 def repeatability(settings: Settings) -> list[Claim]:
-    """Measures the tuning guide's configuration five times, and with four parks against none in pairs."""
+    """Measures the tuning guide's configuration five times, and pairs with four pauses and without."""
     experiment = experiment_of(WRITE_HEAVY, DEVICE, settings.scale)
     configuration = experiment.space.default()
     seconds = FULL_SIZE_S / settings.scale

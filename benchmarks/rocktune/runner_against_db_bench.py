@@ -1,8 +1,8 @@
-"""The runner beside db_bench: same library, same options, same data, in interleaved pairs.
+"""The runner against db_bench: same library, options and data, in interleaved pairs.
 
-Both work on clones of one store that was loaded in random order; db_bench reads the same keys because the
-runner encodes them as db_bench does. Fillrandom begins with an empty store, for db_bench skips it on any
-other. Statistics are on in both, and db_bench's block cache is made as RocksDB makes one by itself.
+Both use clones of one store that was loaded in random order. db_bench reads the same keys, because the runner
+encodes them as db_bench does. Fillrandom starts with an empty store, because db_bench skips it on any other.
+Both have statistics on, and db_bench's block cache is the one that RocksDB makes by default.
 """
 
 import itertools
@@ -105,13 +105,13 @@ def _db_bench_ops_s(
 
 @dataclass(frozen=True)
 class _Stores:
-    """Where the stores are that are compared.
+    """The stores to compare.
 
     Attributes:
-        scratch: holds all of them.
-        base: loaded; what both work on a clone of.
-        options_file: the one that the base was written with.
-        seconds: how long each run lasts.
+        scratch: directory of all stores.
+        base: loaded store that both programs clone.
+        options_file: OPTIONS file that the base was written with.
+        seconds: length of each run.
     """
 
     scratch: Path
@@ -120,7 +120,7 @@ class _Stores:
     seconds: float
 
     def pair(self, benchmark: str, threads: int, seed: int, runner_first: bool) -> dict[str, float]:
-        """Returns operations per second of both, each on a store of its own."""
+        """Returns operations per second of both programs, each on its own store."""
         figures = {}
         for who in sorted(("runner", "db_bench"), reverse=runner_first):
             store = self.scratch / "store"

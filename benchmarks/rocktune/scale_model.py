@@ -1,8 +1,8 @@
-"""Whether a 1/S model ranks configurations as a larger model does: Spearman's correlation with 1/4.
+"""Measures how well a 1/S model ranks configurations: Spearman's correlation with a 1/4 model.
 
-Each configuration is run once at each scale. Which one a scale holds for the best is then decided as a study
-does it: its foremost are run again, with other random numbers, and compared by the mean of these fresh runs.
-With `--out` a sweep that was cut off goes on where its runs.csv ends.
+Each configuration is run once at each scale. Then the best of each scale is chosen as in a study: its best
+few are run again with different random numbers and compared by the mean of these fresh runs. With `--out` an
+interrupted sweep continues where its runs.csv ends.
 """
 
 import csv
@@ -55,7 +55,7 @@ WHY = {
 }
 """Why the figure may miss its target."""
 FIGURES = {"throughput_ops_s": 1, "read_latency_us_p99": -1, "write_amplification": -1}
-"""What is compared, and whether larger (1) or smaller (-1) is better."""
+"""Compared figures, each with 1 if larger is better and -1 if smaller is."""
 
 Key = tuple[str, int, int, int]
 """Workload, number of the configuration, scale, replicate (0 in the sweep, then the fresh runs)."""
@@ -82,7 +82,7 @@ class Runs:
         self._rows = _recorded(self._path) if self._path is not None else {}
 
     def figures(self, key: Key, configuration: Configuration) -> Mapping[str, float]:
-        """Returns a run's figures, NaN for one that failed."""
+        """Returns a run's figures, NaN if it failed."""
         if key not in self._rows:
             workload, index, scale, replicate = key
             seconds = (QUICK_FULL_SIZE_S if self._settings.quick else FULL_SIZE_S) / scale
@@ -112,7 +112,7 @@ def _recorded(path: Path) -> dict[Key, dict[str, Any]]:
 
 
 class Comparison:
-    """One workload's configurations at the reference's scale and at a model's."""
+    """The configurations of one workload at the reference's scale and at a model's."""
 
     def __init__(
         self, settings: Settings, runs: Runs, workload: str, sample: Sequence[Configuration]
@@ -123,15 +123,15 @@ class Comparison:
         self._sample = sample
 
     def sweep(self, scale: int) -> dict[str, list[float]]:
-        """Returns every configuration's figures at a scale."""
+        """Returns the figures of all configurations at a scale."""
         return self._figures(range(len(self._sample)), scale, 0)
 
     def repeated(self) -> dict[str, list[float]]:
-        """Returns every configuration's figures at the reference's scale once more."""
+        """Returns the figures of all configurations at the reference's scale in a second run."""
         return self._figures(range(len(self._sample)), REFERENCE, 1)
 
     def chosen(self, scale: int) -> int:
-        """Returns the number of the configuration that fresh runs at this scale find the fastest."""
+        """Returns the number of the configuration that is fastest in fresh runs at this scale."""
         swept = self.sweep(scale)["throughput_ops_s"]
         foremost = [int(index) for index in np.argsort(-np.nan_to_num(swept))[:FOREMOST]]
         return foremost[int(np.argmax([np.mean(self.fresh(index, scale)) for index in foremost]))]

@@ -1,4 +1,4 @@
-"""The throttled file system by itself, without a store: what it lets through, holds up and costs."""
+"""The throttled file system without a store: its bandwidth, its waits and its cost."""
 
 import json
 import os
@@ -28,14 +28,14 @@ MODES = ("read", "write", "mixed")
 TOLERANCE = 0.03
 SLICE_BYTES, READ_BYTES = 64 << 10, 4 << 10
 WAKING_US = 100.0
-"""What a sleeping thread may take to wake; the run clock's header says some tens of microseconds."""
+"""Time that a sleeping thread may take to wake; the run clock's header says some tens of microseconds."""
 
 
 def find_device_bench(root: Path) -> Path:
     """Returns the program, built with the C++ tests (in $ROCKTUNE_BUILD, build/tests by default).
 
     Raises:
-        UserError: it is not there.
+        UserError: the program is not there.
     """
     build = root / os.environ.get("ROCKTUNE_BUILD", "build/tests")
     if not (build / PROGRAM).is_file():
@@ -72,9 +72,9 @@ def bandwidth_claim(mode: str, documents: list[dict[str, Any]]) -> Claim:
 
 
 def wait_claims(documents: list[dict[str, Any]]) -> list[Claim]:
-    """Returns how long a 4 KiB read takes beside a writer of 2 MiB requests.
+    """Returns claims of the time of a 4 KiB read while a writer makes 2 MiB requests.
 
-    The target of the p99 is a slice of 64 KiB, the read's own 4 KiB, and the time to wake up.
+    The target of the p99 is the time of a slice of 64 KiB, of the read's own 4 KiB, and of waking up.
     """
     bound_us = 1e6 * (SLICE_BYTES + READ_BYTES) / documents[0]["bandwidth_bytes_s"] + WAKING_US
     waits = {tail: [float(found[f"wait_us_{tail}"]) for found in documents] for tail in ("p50", "p99", "max")}
@@ -87,7 +87,7 @@ def wait_claims(documents: list[dict[str, Any]]) -> list[Claim]:
 
 
 def cost_claim(operation: str, ratios: list[float]) -> Claim:
-    """Returns a target for what the wrapper costs on device `none`, from interleaved pairs."""
+    """Returns a target for the cost of the wrapper on device `none`, from interleaved pairs."""
     claim = _reported(
         f"wrapper_cost_of_{operation}", "ratio of time per operation of 4 KiB", ratio_interval(ratios)
     )

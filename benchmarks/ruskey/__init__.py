@@ -1,1 +1,1 @@
-"""RusKey's experiments with Lerp (section 7): what a store that learns its shape gains, and what it costs."""
+"""RusKey's experiments with Lerp (section 7): the gain of a store that learns its shape, and its cost."""

@@ -1,7 +1,7 @@
-"""Learning without levels of their own, and without propagation: what the paper's two ideas are worth.
+"""Learning without separate levels, and without propagation: the worth of the paper's two ideas.
 
-On a store that is modelled, for the paper gave each a day: 100 GB, 50% lookups, as many missions for all.
-`--costs FILE` takes what operations cost from `benchmarks.ruskey.costs`.
+Runs on a modelled store, because the paper gave each method a day: 100 GB, 50% lookups, equal missions for
+all. `--costs FILE` takes the costs of operations from `benchmarks.ruskey.costs`.
 """
 
 from typing import Any
@@ -26,10 +26,10 @@ END = 100
 
 
 class OneAgent:
-    """One DDPG agent that moves the policies of all levels at once. See `Controller`."""
+    """A controller with one DDPG agent that changes the policies of all levels at once."""
 
     def __init__(self, levels: int, seed: int) -> None:
-        """Takes so many levels, from the first."""
+        """Creates a controller of the first `levels` levels."""
         # Here, because smoke runs go without PyTorch.
         from rocktune.online.control.ddpg import DdpgAgent, DdpgSettings
 
@@ -74,7 +74,7 @@ class OneAgent:
 
 
 def brute_force(settings: Settings) -> list[Claim]:
-    """Runs each method for `--missions` missions with `--seeds` seeds, and every policy beside them."""
+    """Runs each method for `--missions` missions with `--seeds` seeds, and each fixed policy."""
     missions = 30 if settings.quick else int(settings.extra["missions"])
     seeds = range(settings.seed, settings.seed + (1 if settings.quick else int(settings.extra["seeds"])))
     path = str(settings.extra["costs"])
@@ -112,7 +112,7 @@ def _controller(method: str, seed: int) -> Controller:
 
 
 def _run(costs: StoreCosts, controller: Controller, policy: int, missions: int, seed: int) -> list[float]:
-    """Returns the latencies of missions, in us."""
+    """Returns the latencies of missions in microseconds."""
     store = ModelledStore(costs, entries=ENTRIES, policies=[policy], seed=seed)
     done = served(store, controller, [(READ_SHARE, missions)], OPERATIONS)
     return [mission.latency_us for mission in done]

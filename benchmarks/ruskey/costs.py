@@ -1,7 +1,7 @@
-"""What operations cost on the store, so that long experiments can be made on one that is only modelled.
+"""The costs of operations on the store, for long experiments on a modelled one.
 
-Costs are fitted on few runs and on many, with few bits of filters and with many; policies in between that
-were not fitted tell whether the model is any good.
+Costs are fitted to few and many runs, with few and many bits of filters. Policies in between, which were not
+fitted, test the model.
 """
 
 import json
@@ -27,7 +27,7 @@ WITHIN = 0.25
 
 
 def costs(settings: Settings) -> list[Claim]:
-    """Drives the store, fits, and drives policies that were not fitted; `--device` says where."""
+    """Drives the store, fits the costs, and drives policies that were not fitted; `--device` sets where."""
     base = setting_of(settings)
     workloads = tuple(WORKLOADS)[: 2 if settings.quick else None]
     with embedded_engine() as engine:
@@ -38,7 +38,7 @@ def costs(settings: Settings) -> list[Claim]:
             done = Driver(settings, setting, engine).drive(f"static:{policy}", sessions, settings.seed)
             settings.say(f"K = {policy}, {workload}, {bits:g} bits: {done[-1].latency_us:.0f} us")
             # The first half brings the tree into a state that lasts.
-            return [each.told for each in done[len(done) // 2 :] if each.told is not None]
+            return [each.statistics for each in done[len(done) // 2 :] if each.statistics is not None]
 
         where = Where(engine.version, base.device)
         fitted = {
@@ -70,7 +70,7 @@ def costs(settings: Settings) -> list[Claim]:
 
 @dataclass(frozen=True)
 class Row:
-    """What operations took on the store, and take on one of the same make that is modelled."""
+    """The cost of operations on the store and on a modelled store of the same shape."""
 
     policy: int
     workload: str

@@ -1,7 +1,7 @@
-"""Our DDPG against stable-baselines3's, with the same settings, on a small control problem.
+"""Our DDPG against stable-baselines3's, with equal settings, on a small control problem.
 
-stable-baselines3 lives in an environment of its own, build/sb3, which is made with pip where it is missing,
-or wherever --reference-python points.
+stable-baselines3 is in its own environment, build/sb3, created with pip if missing, or in the one of
+`--reference-python`.
 """
 
 import json
@@ -42,7 +42,7 @@ SETTINGS = {
 EPISODES = 20
 """After learning, without noise."""
 CLOSE = 50.0
-"""Of returns from about -1,500 (hanging) to -150 (up at once)."""
+"""Tolerance of the returns, which range from about -1,500 (hanging) to -150 (up at once)."""
 
 
 def ddpg_reference(settings: Settings) -> list[Claim]:

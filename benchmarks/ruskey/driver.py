@@ -1,4 +1,4 @@
-"""Who drives controllers in these experiments: a store, or one of the paper's size that is only modelled."""
+"""Drives controllers on a store, or on a modelled store of the paper's size."""
 
 import json
 import time
@@ -25,7 +25,7 @@ from rocktune.workload.spec import SessionSpec
 
 SIZE_RATIO = 10
 ON_A_STORE = "none"
-"""What `--costs` says then."""
+"""Value of `--costs` without a file."""
 
 Sessions = Sequence[tuple[str | WorkloadSpec, int]]
 """Workloads, and how many missions of each."""
@@ -33,14 +33,14 @@ Sessions = Sequence[tuple[str | WorkloadSpec, int]]
 
 @dataclass(frozen=True)
 class Setting:
-    """Where and on what controllers are compared.
+    """The conditions of a comparison of controllers.
 
     Attributes:
-        device: what the store's I/O may use.
-        filters: how filters share out their memory.
-        bits_per_key: of filters, on average.
-        absent: whether lookups are of keys that are not there.
-        operations: of a mission at full size.
+        device: bandwidth and latency that the store's I/O may use.
+        filters: filter scheme.
+        bits_per_key: mean bits of filters for each key.
+        absent: whether lookups ask for absent keys.
+        operations: operations of a mission at full size.
     """
 
     device: str = "cloud-gp3"
@@ -51,13 +51,13 @@ class Setting:
 
 
 STORE_FLAGS = {"device": Setting.device, "absent": "no", "operations": Setting.operations}
-"""What flags say of the setting, with its defaults."""
+"""Flags of the setting with their defaults."""
 FLAGS = STORE_FLAGS | {"costs": ON_A_STORE}
 """Those of every benchmark whose stores may be modelled."""
 
 
 def setting_of(settings: Settings, filters: Filters = "uniform") -> Setting:
-    """Returns the setting that the flags say; Monkey's filters have 4 bits, as the paper's."""
+    """Returns the setting of the flags; Monkey's filters have 4 bits, as in the paper."""
     return Setting(
         device=str(settings.extra["device"]),
         filters=filters,
@@ -72,10 +72,10 @@ class Driver:
     """Drives one store after the other.
 
     Attributes:
-        settings: of the benchmark.
-        setting: of all its stores.
-        engine: of stores; None where they are modelled.
-        costs: of modelled stores; None where they are not.
+        settings: settings of the benchmark.
+        setting: conditions of all stores.
+        engine: engine of real stores; None for modelled ones.
+        costs: costs of modelled stores; None for real ones.
     """
 
     settings: Settings
@@ -85,16 +85,16 @@ class Driver:
 
     @property
     def where(self) -> Where:
-        """What claims say of it."""
+        """Conditions for claims."""
         engine = "a modelled store" if self.engine is None else self.engine.version
         return Where(engine, self.setting.device)
 
     def those_known(self, controllers: Iterable[str]) -> tuple[str, ...]:
-        """Returns the controllers that it can drive: RocksDB's own styles are not modelled."""
+        """Returns the controllers that it can drive; RocksDB's own styles are not modelled."""
         return tuple(each for each in controllers if self.costs is None or each not in STOCK)
 
     def drive(self, controller: str, sessions: Sessions, seed: int) -> list[DrivenMission]:
-        """Drives a store under a controller, or one of RocksDB's own styles by its name."""
+        """Drives a store under a controller, or under one of RocksDB's own styles."""
         loaded = [(self._workload(workload), missions) for workload, missions in sessions]
         if self.costs is not None:
             return list(self._modelled(self.costs, controller, loaded, seed))
@@ -144,7 +144,7 @@ class Driver:
 
 
 def looking_for_absent_keys(workload: WorkloadSpec) -> WorkloadSpec:
-    """Returns a workload whose lookups are of keys that are not there."""
+    """Returns a workload whose lookups ask for absent keys."""
 
     def changed(session: SessionSpec) -> SessionSpec:
         mix = session.mix
@@ -156,7 +156,7 @@ def looking_for_absent_keys(workload: WorkloadSpec) -> WorkloadSpec:
 
 @contextmanager
 def driver_of(settings: Settings, setting: Setting) -> Iterator[Driver]:
-    """Yields who drives as `--costs` says: a store, or one modelled with the costs of that file."""
+    """Yields a driver of real stores, or with `--costs` of modelled ones."""
     path = str(settings.extra["costs"])
     if path != ON_A_STORE:
         yield Driver(settings, setting, costs=costs_of(path))
@@ -166,7 +166,7 @@ def driver_of(settings: Settings, setting: Setting) -> Iterator[Driver]:
 
 
 def costs_of(path: str) -> StoreCosts:
-    """Returns what `benchmarks.ruskey.costs` has found out and written."""
+    """Returns the costs that `benchmarks.ruskey.costs` wrote to a file."""
     try:
         return StoreCosts(**json.loads(Path(path).read_text("utf-8")))
     except (OSError, ValueError, TypeError) as error:
@@ -176,7 +176,14 @@ def costs_of(path: str) -> StoreCosts:
 def served(
     store: ModelledStore, controller: Controller, sessions: Sequence[tuple[float, int]], operations: int
 ) -> Iterator[DrivenMission]:
-    """Yields the missions of a modelled store, of sessions with so many lookups and so many missions each."""
+    """Yields the missions of a modelled store.
+
+    Args:
+        store: the modelled store.
+        controller: controller of its policies.
+        sessions: share of lookups and number of missions of each session.
+        operations: operations of a mission.
+    """
     for number, (read_share, missions) in enumerate(sessions):
         for _ in range(missions):
             mission = store.serve(operations, read_share)
@@ -193,7 +200,7 @@ def served(
                 policies=tuple(level.policy for level in mission.levels),
                 decision=decision,
                 learner_ms=took_ms,
-                told=mission,
+                statistics=mission,
             )
 
 

@@ -1,4 +1,4 @@
-"""Figures 7, 12 and 13, table 3: five workloads in turn, against policies that stay and thresholds."""
+"""Figures 7, 12 and 13, table 3: five workloads in turn, against fixed policies and thresholds."""
 
 import numpy as np
 from scipy.stats import rankdata
@@ -43,9 +43,9 @@ BAD = 1.2
 
 
 def dynamic(settings: Settings) -> list[Claim]:
-    """Drives every controller through sessions of `--missions`; `--costs FILE`: on a modelled store.
+    """Drives each controller through sessions of `--missions`; `--costs FILE` uses a modelled store.
 
-    `--repeats 0` judges the turns that there are in `--out`.
+    `--repeats 0` only evaluates the turns in `--out`.
     """
     controllers = ("static:1", "static:10", "leveled") if settings.quick else _controllers()
     missions = 3 if settings.quick else int(settings.extra["missions"])
@@ -91,7 +91,7 @@ def _total(drives: Drives, controller: str, where: Where) -> Claim:
 
 
 def _regret(drives: Drives, where: Where) -> Claim:
-    """The time beyond that of the policy that was the best of each session, by hindsight."""
+    """Returns the time beyond that of the best fixed policy of each session, chosen in hindsight."""
     count = len(SESSION_NAMES)
     seconds = {
         policy: np.array([[_seconds(each) for each in by_session(missions)] for missions in drives[policy]])
@@ -128,7 +128,10 @@ def _against(drives: Drives, rival: str, where: Where) -> Claim:
 
 
 def _ranks(drives: Drives, where: Where) -> list[Claim]:
-    """Ranks of the paper's four methods by latency after Lerp has settled in each session; ties share one."""
+    """Returns ranks of the paper's four methods by latency after Lerp has settled in each session.
+
+    Ties share a rank.
+    """
     ranks = []
     for turn in range(len(drives[LEARNED])):
         sessions = {controller: by_session(drives[controller][turn]) for controller in RANKED}
@@ -153,10 +156,10 @@ def _ranks(drives: Drives, where: Where) -> list[Claim]:
 
 
 def _exploring(drives: Drives, where: Where) -> list[Claim]:
-    """The share of missions that were much worse than the best policy of the same session.
+    """Returns the share of missions that were much slower than the session's best policy.
 
-    What the best policy itself has of them is told as well: merges of deep levels make missions slow under
-    every policy, and only what Lerp has beyond that is the price of exploring.
+    The best policy has slow missions too, because merges of deep levels slow missions under every policy.
+    Only the excess of Lerp is the price of exploring, so both shares are reported.
     """
     lerp, itself = [], []
     for turn, missions in enumerate(drives[LEARNED]):

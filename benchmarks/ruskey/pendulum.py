@@ -1,4 +1,4 @@
-"""A small control problem: swing a pendulum up and keep it there, as Gymnasium's Pendulum-v1."""
+"""A small control problem: swing up a pendulum and keep it there, as in Gymnasium's Pendulum-v1."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,21 +10,21 @@ Reals = NDArray[np.float32]
 
 
 class Pendulum:
-    """A rod of 1 kg and 1 m. Everything random comes from the seed."""
+    """A rod of 1 kg and 1 m, with seeded random starts."""
 
     def __init__(self, seed: int) -> None:
-        """Makes one; `reset` begins."""
+        """Creates a pendulum; `reset` begins an episode."""
         self._rng = np.random.default_rng(seed)
         self._angle = self._speed = 0.0
 
     def reset(self) -> Reals:
-        """Begins an episode anywhere, and returns what is seen: cosine and sine of the angle, and speed."""
+        """Begins an episode at a random angle and returns the state: cosine, sine and speed."""
         self._angle = float(self._rng.uniform(-np.pi, np.pi))
         self._speed = float(self._rng.uniform(-1, 1))
         return self._seen()
 
     def step(self, action: float) -> tuple[Reals, float]:
-        """Turns with a share of the largest torque, -1 to 1; returns what is seen then, and the reward."""
+        """Applies a share of the maximum torque, from -1 to 1, and returns the new state and the reward."""
         torque = _MAX_TORQUE * min(1.0, max(-1.0, action))
         angle = (self._angle + np.pi) % (2 * np.pi) - np.pi
         cost = angle**2 + 0.1 * self._speed**2 + 0.001 * torque**2

@@ -1,7 +1,7 @@
 """Trains stable-baselines3's DDPG once; started by `ddpg_reference` with a Python that has it.
 
-Reads {"path", "steps", "seed", "settings", "episodes"} as JSON from standard input, and writes the returns of
-its episodes after learning.
+Reads {"path", "steps", "seed", "settings", "episodes"} as JSON from standard input. Writes the returns of its
+episodes after learning.
 """
 
 import importlib

@@ -1,4 +1,4 @@
-"""What a learner costs the store beside which it runs: pairs of runs with frozen policies."""
+"""The cost of a learner for the store that it runs in: pairs of runs with frozen policies."""
 
 import random
 import tempfile
@@ -22,10 +22,10 @@ OPTIONS = {"cf": {"write_buffer_size": str(4 << 20)}, "table": {"block_cache": s
 
 
 class Frozen:
-    """Has a controller think, and changes nothing. See `rocktune.online.control.Controller`."""
+    """A controller that lets another one decide but changes nothing."""
 
     def __init__(self, controller: Controller) -> None:
-        """Takes the controller."""
+        """Creates it with the controller that decides."""
         self._controller = controller
         self.missions = 0
 
@@ -37,7 +37,7 @@ class Frozen:
 
 
 def serving_cost(settings: Settings) -> list[Claim]:
-    """Serves half lookups and half updates from one thread; `--repeats` and `--seconds` say how long."""
+    """Serves half lookups and half updates from one thread; `--repeats` and `--seconds` set how long."""
     repeats = 2 if settings.quick else int(settings.extra["repeats"])
     seconds = 0.5 if settings.quick else float(settings.extra["seconds"])
     rows: list[dict[str, Any]] = []

@@ -1,4 +1,4 @@
-"""What the experiments with controllers share: which there are, and how results are compared."""
+"""Shared code of the experiments with controllers: their names, and the comparison of results."""
 
 import csv
 import fcntl
@@ -24,16 +24,16 @@ DRIVES = "drives.csv.gz"
 
 @dataclass(frozen=True)
 class Served:
-    """What is kept of a mission.
+    """The record of one mission.
 
     Attributes:
-        session: which it was of, from 0.
-        seconds: that it took.
-        latency_us: of an operation, on average.
+        session: index of its session, from 0.
+        seconds: length of the mission.
+        latency_us: mean latency of an operation in microseconds.
         policies: K of each level after it.
-        phase: what the controller was doing.
-        converged: whether it had nothing left to learn.
-        learner_ms: that it took to decide.
+        phase: the controller's phase.
+        converged: whether the controller had settled.
+        learner_ms: milliseconds that the decision took.
     """
 
     session: int
@@ -46,7 +46,7 @@ class Served:
 
     @classmethod
     def of(cls, mission: DrivenMission) -> Self:
-        """Returns what is kept of a mission that was driven."""
+        """Returns the record of a driven mission."""
         return cls(
             mission.session,
             mission.seconds,
@@ -59,7 +59,7 @@ class Served:
 
     @classmethod
     def from_row(cls, row: Mapping[str, str]) -> Self:
-        """Returns what `row` has written."""
+        """Returns the record that `row` has written."""
         return cls(
             int(row["session"]),
             float(row["seconds"]),
@@ -72,7 +72,7 @@ class Served:
 
     @property
     def row(self) -> dict[str, str | int]:
-        """What is written of it in a table."""
+        """Returns the record as a row of a table."""
         return {
             "session": self.session,
             "seconds": f"{self.seconds:.5g}",
@@ -93,16 +93,16 @@ Drives = dict[str, list[list[Served]]]
 def driven_turns(
     settings: Settings, repeats: int, names: Sequence[str], drive: Callable[[str, int], list[DrivenMission]]
 ) -> list[Turn]:
-    """Returns as many turns as `repeats`, with seeds from the settings' on, and whole ones of other seeds.
+    """Returns `repeats` whole turns with seeds from the settings' on, and whole turns of other seeds.
 
-    Each drive is added to `drives.csv.gz` of `--out` when it is made, and is not made again if it is there: a
-    run that was cut off goes on, and runs with seeds of their own can share the directory.
+    Each drive is appended to `drives.csv.gz` in `--out`, and is not made again if it is there. So an
+    interrupted run continues, and runs with different seeds can share the directory.
 
     Args:
-        settings: of the benchmark.
-        repeats: how many turns.
-        names: of the drives of a turn.
-        drive: makes one, from its name and the seed.
+        settings: settings of the benchmark.
+        repeats: number of turns.
+        names: names of the drives of a turn.
+        drive: makes one drive from its name and seed.
 
     Raises:
         UserError: no turn is whole, or those in the directory were made with other flags.
@@ -173,12 +173,12 @@ def _read_turns(out: Path) -> dict[int, Turn]:
 
 
 def latency_us(missions: Iterable[Served]) -> float:
-    """Returns the mean latency of an operation over missions, which all have about equally many."""
+    """Returns the mean latency of an operation over missions of about equal size."""
     return float(np.mean([mission.latency_us for mission in missions]))
 
 
 def settled(missions: Sequence[Served]) -> Sequence[Served]:
-    """Returns the missions of a session after the controller has settled; its last tenth if it never does."""
+    """Returns the missions of a session after the controller has settled; if never, its last tenth."""
     last_open = max(
         (number for number, mission in enumerate(missions, 1) if not mission.converged), default=0
     )
@@ -192,5 +192,5 @@ def by_session(missions: Sequence[Served]) -> list[list[Served]]:
 
 
 def best_of(latencies: Mapping[str, Sequence[float]], controllers: Iterable[str]) -> str:
-    """Returns which of some controllers has the lowest mean."""
+    """Returns the controller with the lowest mean latency."""
     return min(controllers, key=lambda controller: float(np.mean(latencies[controller])))

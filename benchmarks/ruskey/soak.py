@@ -1,4 +1,4 @@
-"""Hours of serving by a store that learns, with workloads that change: does anything grow or stand still?"""
+"""Hours of serving a changing workload with a store that learns: does anything grow or stall?"""
 
 import random
 import tempfile
@@ -35,28 +35,28 @@ MIN_MISSIONS = 10_000
 
 
 class Slowest:
-    """How long the slowest operation of a while took."""
+    """The latency of the slowest operation of a period."""
 
     def __init__(self) -> None:
-        """Nothing yet."""
+        """Creates it without operations."""
         self._lock = threading.Lock()
         self._seconds = 0.0
 
     def saw(self, seconds: float) -> None:
-        """Takes an operation's time in."""
+        """Adds the time of an operation in seconds."""
         if seconds > self._seconds:
             with self._lock:
                 self._seconds = max(self._seconds, seconds)
 
     def take(self) -> float:
-        """Returns the slowest since the last time."""
+        """Returns the slowest time since the last call."""
         with self._lock:
             seconds, self._seconds = self._seconds, 0.0
         return seconds
 
 
 class Quick:
-    """A controller for smoke runs, which go without PyTorch. See `Controller`."""
+    """A controller for smoke runs, which have no PyTorch."""
 
     def decide(self, mission: Mission) -> Decision:
         """See `Controller.decide`."""
@@ -64,7 +64,10 @@ class Quick:
 
 
 def soak(settings: Settings) -> list[Claim]:
-    """Serves `--rate` operations a second for `--minutes`; memory, threads, files, the slowest operation."""
+    """Serves `--rate` operations per second for `--minutes`.
+
+    Observes memory, threads, files and the slowest operation.
+    """
     minutes = 0.1 if settings.quick else float(settings.extra["minutes"])
     controller: Controller | None = Quick() if settings.quick else None
     with tempfile.TemporaryDirectory() as scratch:

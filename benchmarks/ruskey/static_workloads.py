@@ -1,4 +1,4 @@
-"""Figures 6, 8, 9 and 11: how near to the best policy is what was learned for a workload that stays?"""
+"""Figures 6, 8, 9 and 11: the distance of the learned policy from the best one for a fixed workload."""
 
 import numpy as np
 
@@ -31,10 +31,10 @@ AllDrives = dict[str, Drives]
 
 
 def static_workloads(settings: Settings) -> list[Claim]:
-    """Drives every policy and Lerp; `--filters`, `--keys` (uniform, or zipfian with ranges) say how.
+    """Drives each policy and Lerp; `--filters` and `--keys` (uniform, or zipfian with scans) set how.
 
-    `--costs FILE` does it on a modelled store of the paper's size; `--repeats 0` judges the turns that there
-    are in `--out`.
+    `--costs FILE` uses a modelled store of the paper's size; `--repeats 0` only evaluates the turns in
+    `--out`.
     """
     setting = setting_of(settings, "monkey" if settings.extra["filters"] == "monkey" else "uniform")
     missions = 6 if settings.quick else int(settings.extra["missions"])
@@ -70,7 +70,7 @@ def static_workloads(settings: Settings) -> list[Claim]:
 
 
 def _workloads(settings: Settings) -> list[WorkloadSpec]:
-    """Returns RusKey's workloads, or YCSB's zipfian keys under the same mixes, and half of ranges."""
+    """Returns RusKey's workloads, or YCSB's zipfian keys with the same mixes and half scans."""
     uniform = [load_workload(name) for name in (("ruskey-balanced",) if settings.quick else PAPER_MISSIONS)]
     if settings.extra["keys"] == "uniform":
         return uniform
@@ -82,7 +82,7 @@ def _workloads(settings: Settings) -> list[WorkloadSpec]:
 
 
 def _after(drives: AllDrives, workload: str, controller: str) -> list[float]:
-    """Returns the latencies once Lerp has settled, of every controller in the same missions."""
+    """Returns the latencies of every controller in the missions after Lerp has settled."""
     found = []
     for turn, missions in enumerate(drives[workload][controller]):
         reference = drives[workload].get(LEARNED)

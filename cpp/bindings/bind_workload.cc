@@ -17,6 +17,7 @@ namespace rocktune {
 
 namespace {
 
+// Returns a NumPy array of one field of each operation. The array owns its memory.
 template <typename Field>
 auto Column(const std::vector<Operation>& operations, Field field) {
   using Value = decltype(field(operations.front()));
@@ -27,11 +28,15 @@ auto Column(const std::vector<Operation>& operations, Field field) {
   return nb::ndarray<nb::numpy, Value, nb::ndim<1>>(data, {operations.size()}, owner);
 }
 
+// Returns the first `count` operations of a thread as arrays, by field, for tests that compare them with the
+// workload. Time does not advance, so a closed session never ends. Throws std::invalid_argument if the
+// workload is malformed or has no such thread.
 nb::dict SampleOperations(const std::string& workload_json, uint64_t seed, uint64_t thread,
                           std::size_t count) {
   WorkloadState state(WorkloadSpecFromJson(nlohmann::json::parse(workload_json)));
   if (thread >= state.spec().threads) {
-    throw std::invalid_argument("thread: must be below the workload's threads");
+    throw std::invalid_argument("thread: must be below the workload's threads, " +
+                                std::to_string(state.spec().threads));
   }
   OperationStream stream(&state, seed, thread);
   std::vector<Operation> operations(count);

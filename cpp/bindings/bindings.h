@@ -4,8 +4,11 @@
 
 namespace rocktune {
 
-// One function per folder of cpp/rocktune; each adds that folder's names to the module.
-void BindFlsm(nanobind::module_& module);
+// Each function adds the classes and functions of one subject to the Python module rocktune._native. In
+// Python, std::invalid_argument is a ValueError and std::runtime_error a RuntimeError.
+void BindFlsmStore(nanobind::module_& module);
+void BindFlsmPilot(nanobind::module_& module);
+void BindFlsmSimulator(nanobind::module_& module);
 void BindUtil(nanobind::module_& module);
 void BindWorkload(nanobind::module_& module);
 

@@ -8,15 +8,17 @@
 
 namespace rocktune {
 
-// Reads lines ahead on a thread of its own and ends the process at the end of the input, also while a command
-// is being carried out: the driver has gone.
+// A reader of lines that reads ahead on a thread of its own. At the end of the input it ends the process,
+// even if a command is being executed, because the driver has ended.
 //
-// The thread is never joined; the reader must live as long as the process.
+// Ownership: the thread is never joined, so the reader and its input must live as long as the process.
+// Thread-safe.
 class CommandReader {
  public:
+  // Starts to read `input`.
   explicit CommandReader(std::istream* input);
 
-  // Waits for the next line.
+  // Waits for the next line and returns it without its newline.
   std::string Next();
 
  private:

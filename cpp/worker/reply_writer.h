@@ -5,20 +5,22 @@
 
 namespace rocktune {
 
-// Writes the protocol's lines, whole and one at a time, to a file descriptor that it does not own.
-//
-// Thread-safe.
+// A writer of the protocol's lines to a file descriptor, which the caller owns. Thread-safe: lines of several
+// threads do not mix.
 class ReplyWriter {
  public:
   explicit ReplyWriter(int descriptor) : descriptor_(descriptor) {}
 
-  // Ends the process when nobody reads any more: a run must not outlive its driver.
+  // Writes a line. Ends the process with status 1 if the descriptor cannot be written, because a run must not
+  // outlive its driver.
   void Write(const nlohmann::json& line);
 
-  // Writes the last line and ends the process with `exit_status`; no other line can come behind it.
+  // Writes the last line and ends the process with `exit_status`. No other thread can write a line
+  // afterwards.
   [[noreturn]] void WriteLast(const nlohmann::json& line, int exit_status);
 
  private:
+  // REQUIRES: mutex_ is held.
   void WriteLocked(const nlohmann::json& line) const;
 
   const int descriptor_;

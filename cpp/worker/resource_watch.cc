@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kInterval{50};
 
-bool Over(uint64_t limit, const std::function<uint64_t()>& used) { return limit != 0 && used() > limit; }
+bool Exceeds(uint64_t limit, const std::function<uint64_t()>& used) { return limit != 0 && used() > limit; }
 
 }  // namespace
 
@@ -18,24 +18,26 @@ ResourceWatch::ResourceWatch(Limits limits, std::function<void(const RunError&)>
 ResourceWatch::~ResourceWatch() {
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    ended_ = true;
+    stopping_ = true;
   }
-  ended_changed_.notify_all();
+  stop_requested_.notify_all();
   thread_.join();
 }
 
 void ResourceWatch::Watch() {
   std::unique_lock<std::mutex> lock(mutex_);
-  while (!ended_changed_.wait_for(lock, kInterval, [this] { return ended_; })) {
-    if (Over(limits_.memory_bytes, limits_.resident_bytes)) {
-      on_overrun_(RunError(RunFailure::kOutOfMemory, "the run holds more than its limit of " +
+  while (!stop_requested_.wait_for(lock, kInterval, [this] { return stopping_; })) {
+    if (Exceeds(limits_.memory_bytes, limits_.resident_bytes)) {
+      on_overrun_(RunError(RunFailure::kOutOfMemory, "the run uses more memory than its limit of " +
                                                          std::to_string(limits_.memory_bytes) +
-                                                         " bytes of memory"));
+                                                         " bytes; use smaller write buffers or caches, "
+                                                         "or raise the limit"));
       return;
     }
-    if (Over(limits_.disk_bytes, limits_.stored_bytes)) {
+    if (Exceeds(limits_.disk_bytes, limits_.stored_bytes)) {
       on_overrun_(RunError(RunFailure::kOutOfDisk, "the run stores more than its limit of " +
-                                                       std::to_string(limits_.disk_bytes) + " bytes"));
+                                                       std::to_string(limits_.disk_bytes) +
+                                                       " bytes; store fewer keys or raise the limit"));
       return;
     }
   }

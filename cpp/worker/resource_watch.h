@@ -11,20 +11,21 @@
 
 namespace rocktune {
 
-// Looks every 50 ms whether the process keeps to its limits. 0 stands for no limit.
-//
-// Has a thread of its own; the functions are called on it.
+// A thread that checks every 50 ms whether the process exceeds its limits of memory and disk. It calls all
+// functions that it is given.
 class ResourceWatch {
  public:
   struct Limits {
-    uint64_t memory_bytes = 0;
-    uint64_t disk_bytes = 0;
-    std::function<uint64_t()> resident_bytes;
-    std::function<uint64_t()> stored_bytes;
+    uint64_t memory_bytes = 0;                 // maximum of resident_bytes(); 0 means no limit
+    uint64_t disk_bytes = 0;                   // maximum of stored_bytes(); 0 means no limit
+    std::function<uint64_t()> resident_bytes;  // returns the bytes of memory in use
+    std::function<uint64_t()> stored_bytes;    // returns the bytes of the store's files
   };
 
-  // `on_overrun` is called once, with the reason in one line.
+  // Starts the thread. It calls `on_overrun` at most once, at the first limit exceeded, and then ends. The
+  // error is kOutOfMemory or kOutOfDisk and names the limit.
   ResourceWatch(Limits limits, std::function<void(const RunError&)> on_overrun);
+  // Ends the thread, and waits for a call in progress.
   ~ResourceWatch();
   ResourceWatch(const ResourceWatch&) = delete;
   ResourceWatch& operator=(const ResourceWatch&) = delete;
@@ -35,9 +36,9 @@ class ResourceWatch {
   const Limits limits_;
   const std::function<void(const RunError&)> on_overrun_;
   std::mutex mutex_;
-  std::condition_variable ended_changed_;
-  bool ended_ = false;
-  std::thread thread_;  // last: it uses all the others
+  std::condition_variable stop_requested_;
+  bool stopping_ = false;  // guarded by mutex_
+  std::thread thread_;     // last, because the thread uses all members above
 };
 
 }  // namespace rocktune

@@ -16,6 +16,7 @@ namespace rocktune {
 Run::Run(const RunRequest& request, std::function<void(const RunError&)> on_overrun)
     : file_system_(std::make_shared<ThrottledFileSystemImpl>(rocksdb::FileSystem::Default(), request.device,
                                                              &clock_)) {
+  // RocksDB writes CURRENT when it creates a database.
   const bool preloaded = std::filesystem::exists(std::filesystem::path(request.directory) / "CURRENT");
   OpenStore(request);
   runner_ =
@@ -23,9 +24,9 @@ Run::Run(const RunRequest& request, std::function<void(const RunError&)> on_over
                                RunPlan{request.workload, request.seed, request.series_interval_s, preloaded});
   {
     std::lock_guard<std::mutex> lock(failure_mutex_);
-    failing_ = runner_.get();
+    failing_runner_ = runner_.get();
     if (!early_failure_.ok()) {
-      failing_->Fail(early_failure_);
+      failing_runner_->Fail(early_failure_);
     }
   }
   watch_ = std::make_unique<ResourceWatch>(
@@ -43,7 +44,7 @@ void Run::OpenStore(const RunRequest& request) {
   if (setup.options.allow_mmap_reads) {
     throw RunError(
         RunFailure::kInvalid,
-        "option 'allow_mmap_reads' (db): no device can be kept to with memory maps; set it to false");
+        "option 'allow_mmap_reads' (db): memory-mapped reads bypass the device's limits; set it to false");
   }
   if (!request.options.governor.empty()) {
     CreateGovernor(request, &setup.options);
@@ -54,18 +55,18 @@ void Run::OpenStore(const RunRequest& request) {
                               std::unique_ptr<rocksdb::DB>* database) {
       std::unique_ptr<FlsmStore> store;
       rocksdb::Status status = FlsmStore::Open(options, layout, directory, &store);
-      shaped_ = store.get();
+      flsm_store_ = store.get();
       *database = std::move(store);
       return status;
     };
-    setup.on_scan = [this](uint64_t took_ns) { shaped_->AddBusy(took_ns); };
+    setup.on_scan = [this](uint64_t scan_ns) { flsm_store_->AddBusy(scan_ns); };
   }
   setup.wal = request.workload.wal;
   setup.sync = request.workload.sync;
   setup.file_system = file_system_;
   setup.clock = &clock_;
   setup.on_background_error = [this](const rocksdb::Status& status) { OnBackgroundError(status); };
-  // Opening is not load: it takes no time of the run, and the clock stands.
+  // Opening takes no run time. The clock is stopped, so throttled I/O would wait for ever.
   file_system_->SetThrottled(false);
   const rocksdb::Status status = RocksDbStore::Open(setup, &store_);
   if (!status.ok()) {
@@ -86,17 +87,19 @@ void Run::OpenStore(const RunRequest& request) {
 
 void Run::CreateGovernor(const RunRequest& request, rocksdb::Options* options) {
   if (options->rate_limiter != nullptr) {
-    throw RunError(
-        RunFailure::kInvalid,
-        "option 'rate_limiter_bytes_per_sec' (db): a governor is a rate limiter itself; leave one out");
+    throw RunError(RunFailure::kInvalid,
+                   "option 'rate_limiter_bytes_per_sec' (db): the governor has its own rate limiter; remove "
+                   "the option or "
+                   "the governor");
   }
   GovernorOptions governor = GovernorOptionsFromMap(request.options.governor);
   if (governor.device_bytes_per_s == 0) {
     governor.device_bytes_per_s = request.device.bandwidth_bytes_s;
   }
   if (governor.device_bytes_per_s == 0) {
-    throw RunError(RunFailure::kInvalid,
-                   "option 'device_bytes_per_s' (governor): needed on a device without a limit");
+    throw RunError(
+        RunFailure::kInvalid,
+        "option 'device_bytes_per_s' (governor): set it, because the device has no bandwidth limit");
   }
   governor.clock = NewRunSystemClock(&clock_);
   if (const rocksdb::Status status = CompactionGovernor::Create(governor, &governor_); !status.ok()) {
@@ -108,10 +111,10 @@ void Run::CreateGovernor(const RunRequest& request, rocksdb::Options* options) {
 void Run::Attach() {
   const rocksdb::Status status = governor_->Attach(store_->db());
   if (status.IsInvalidArgument() || status.IsNotSupported()) {
-    throw RunError(RunFailure::kInvalid, "the governor refuses the store: " + status.ToString());
+    throw RunError(RunFailure::kInvalid, "the governor refuses the store's options: " + status.ToString());
   }
   if (!status.ok()) {
-    throw StoreError("the governor could not be attached", status);
+    throw StoreError("attaching the governor failed", status);
   }
 }
 
@@ -120,10 +123,11 @@ std::optional<GovernorCounters> Run::Governed() const {
 }
 
 void Run::SetPolicy(int level, int policy, FlsmTransition transition) {
-  if (shaped_ == nullptr) {
-    throw RunError(RunFailure::kInvalid, "set_policy: the store is no FLSM store");
+  if (flsm_store_ == nullptr) {
+    throw RunError(RunFailure::kInvalid,
+                   "set_policy: the store is not an FLSM store; open it with flsm options");
   }
-  const rocksdb::Status status = shaped_->SetPolicy(level, policy, transition);
+  const rocksdb::Status status = flsm_store_->SetPolicy(level, policy, transition);
   if (status.IsInvalidArgument()) {
     throw RunError(RunFailure::kInvalid, "set_policy: " + status.ToString());
   }
@@ -133,17 +137,17 @@ void Run::SetPolicy(int level, int policy, FlsmTransition transition) {
 }
 
 std::optional<FlsmShape> Run::Shape() const {
-  return shaped_ == nullptr ? std::nullopt : std::optional(shaped_->Shape());
+  return flsm_store_ == nullptr ? std::nullopt : std::optional(flsm_store_->Shape());
 }
 
 std::optional<FlsmStatistics> Run::ShapedStatistics() const {
-  return shaped_ == nullptr ? std::nullopt : std::optional(shaped_->Statistics());
+  return flsm_store_ == nullptr ? std::nullopt : std::optional(flsm_store_->Statistics());
 }
 
 void Run::OnBackgroundError(const rocksdb::Status& status) {
   std::lock_guard<std::mutex> lock(failure_mutex_);
-  if (failing_ != nullptr) {
-    failing_->Fail(status);
+  if (failing_runner_ != nullptr) {
+    failing_runner_->Fail(status);
   } else {
     early_failure_ = status;
   }
@@ -152,11 +156,12 @@ void Run::OnBackgroundError(const rocksdb::Status& status) {
 void Run::EndLoad() {
   watch_.reset();
   if (governor_ != nullptr) {
-    governor_->StopLimiting();  // an operation may wait for a compaction, which the run's clock would hold up
+    // An operation may wait for a compaction, which would wait for the limit while the clock is stopped.
+    governor_->StopLimiting();
   }
   {
     std::lock_guard<std::mutex> lock(failure_mutex_);
-    failing_ = nullptr;
+    failing_runner_ = nullptr;  // RocksDB may report errors after the runner's end
   }
   runner_.reset();
 }

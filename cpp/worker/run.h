@@ -22,7 +22,7 @@
 
 namespace rocktune {
 
-// The fields of the `open` command.
+// The fields of the protocol's command `open`.
 struct RunRequest {
   std::string directory;
   OptionMaps options;
@@ -30,55 +30,62 @@ struct RunRequest {
   DeviceSpec device;
   uint64_t seed = 0;
   double series_interval_s = 0.1;
-  uint64_t memory_limit_bytes = 0;
-  uint64_t disk_limit_bytes = 0;
+  uint64_t memory_limit_bytes = 0;  // of the process; 0 means no limit
+  uint64_t disk_limit_bytes = 0;    // of the store's files; 0 means no limit
 };
 
-// A RocksDB store on its device under its workload, with its limits watched.
+// A store with everything that a run needs: the device, the governor if there is one, the runner and the
+// watch of its limits. The store is a RocksDB database, or an FLSM store if the options have a layout.
 //
-// Its calls come from one thread. They throw RunError.
+// Threads: all functions must be called on one thread. Failure: they throw RunError.
 class Run {
  public:
-  // A store that is in the directory already is taken to hold the workload's preload. `on_overrun` is called
-  // on a thread of the run's own when it oversteps a limit.
+  // Opens or creates the store in the request's directory. An existing store is assumed to hold the
+  // workload's preload. `on_overrun` is called at most once, on another thread, if the run exceeds a limit.
   Run(const RunRequest& request, std::function<void(const RunError&)> on_overrun);
   ~Run();
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
-  // What the store and its governor really use.
+  // Returns the options that the open store and its governor use.
   const OptionMaps& options() const { return options_; }
+  // Loads the preload, as Runner::Load does.
   uint64_t Load(const Progress& progress) { return runner_->Load(progress); }
+  // Runs the load until a window's end and returns its measurement, as Runner::Advance does.
   Measurement Advance(const WindowEnd& end, const Progress& progress) {
     return runner_->Advance(end, progress);
   }
-  // Throws for a store that is no FLSM store, and for what that refuses.
+  // Sets the policy of a level, as FlsmStore::SetPolicy does. Throws RunError (invalid) if the store is not
+  // an FLSM store or refuses the change.
   void SetPolicy(int level, int policy, FlsmTransition transition);
-  // What an FLSM store's tree looks like; nothing for any other store.
+  // Returns the shape of an FLSM store; nullopt for any other store.
   std::optional<FlsmShape> Shape() const;
+  // Returns the statistics of an FLSM store; nullopt for any other store.
   std::optional<FlsmStatistics> ShapedStatistics() const;
-  // What the store's governor has done so far; nothing for a store without one.
+  // Returns the counters of the store's governor; nullopt for a store without one.
   std::optional<GovernorCounters> Governed() const;
-  // Ends the load and closes the store properly; the run may then only be destroyed.
+  // Ends the load and closes the store. Only the destructor may be called afterwards.
   void Close();
 
  private:
   void OpenStore(const RunRequest& request);
   void CreateGovernor(const RunRequest& request, rocksdb::Options* options);
   void Attach();
+  // Stops the watch, the governor's limits and the runner, in this order.
   void EndLoad();
-  // Background errors may come as soon as the store is open, hence before the runner is there.
+  // Called on RocksDB's threads. Errors may come before the runner exists, as soon as the store is open.
   void OnBackgroundError(const rocksdb::Status& status);
 
   RunClock clock_;
   std::shared_ptr<ThrottledFileSystem> file_system_;
   OptionMaps options_;
-  std::mutex failure_mutex_;
-  rocksdb::Status early_failure_;
-  Runner* failing_ = nullptr;  // whom to tell of failures, once it is there
+  std::mutex failure_mutex_;       // guards the next two members
+  rocksdb::Status early_failure_;  // the latest background error before the runner exists
+  Runner* failing_runner_ =
+      nullptr;  // receives background errors; nullptr before the runner and after its end
   std::unique_ptr<RocksDbStore> store_;
-  FlsmStore* shaped_ = nullptr;                   // the store's database, if it is one
-  std::unique_ptr<CompactionGovernor> governor_;  // gone before the store
+  FlsmStore* flsm_store_ = nullptr;               // the database in store_, or nullptr if it is no FLSM store
+  std::unique_ptr<CompactionGovernor> governor_;  // must be destroyed before the store
   std::unique_ptr<Runner> runner_;
   std::unique_ptr<ResourceWatch> watch_;
 };

@@ -18,7 +18,7 @@
 #include "rocktune/flsm/flsm_options_map.h"
 #include "rocktune/governor/governor_counters.h"
 #include "rocktune/governor/governor_options_map.h"
-#include "rocktune/runner/options_file.h"
+#include "rocktune/runner/options_examination.h"
 #include "rocktune/runner/process_usage.h"
 #include "rocktune/util/rocksdb_compat.h"
 
@@ -107,7 +107,7 @@ Session::Next Session::Handle(const std::string& line) {
   } catch (const nlohmann::json::exception& error) {
     send_(ErrorLine(RunError(RunFailure::kInvalid, std::string("malformed command: ") + error.what())));
     next = Next::kFailed;
-  } catch (const std::invalid_argument& error) {  // of the workload or the device
+  } catch (const std::invalid_argument& error) {  // from WorkloadSpecFromJson or DeviceSpecFromJson
     send_(ErrorLine(RunError(RunFailure::kInvalid, error.what())));
     next = Next::kFailed;
   } catch (const std::bad_alloc&) {
@@ -125,8 +125,8 @@ nlohmann::json Session::Reply(const nlohmann::json& command, Next* next) {
   if (name == "check_options" && run_ == nullptr) {
     return CheckOptions(command);
   }
-  if (name == "read_options_file" && run_ == nullptr) {
-    return ReadOptions(command);
+  if (name == "examine_options" && run_ == nullptr) {
+    return ExamineOptions(command);
   }
   if (name == "open" && run_ == nullptr) {
     return Open(command);
@@ -166,21 +166,20 @@ nlohmann::json Session::CheckOptions(const nlohmann::json& command) const {
   return {{"event", "options"}, {"options", ToJson(effective)}};
 }
 
-nlohmann::json Session::ReadOptions(const nlohmann::json& command) const {
-  nlohmann::json given = {{"leave_out_foreign", false}};
-  given.update(command);
-  CheckFields(given, {"path", "leave_out_foreign"});
-  const OptionsFile file = ReadOptionsFile(
-      given.at("path").get<std::string>(),
-      given.at("leave_out_foreign").get<bool>() ? ForeignObjects::kLeaveOut : ForeignObjects::kRefuse);
-  nlohmann::json families = nlohmann::json::array();
-  for (const auto& [name, options] : file.column_families) {
-    families.push_back({{"name", name}, {"options", ToJson(options)}});
+nlohmann::json Session::ExamineOptions(const nlohmann::json& command) const {
+  CheckFields(command, {"options"});
+  const OptionMaps given = OptionMapsFromJson(command.at("options"));
+  if (!given.governor.empty() || !given.flsm.empty()) {
+    throw RunError(RunFailure::kInvalid, "examine_options: only RocksDB's own options can be examined");
   }
-  return {{"event", "options_file"},
-          {"rocksdb_version", file.rocksdb_version},
-          {"ignored", file.ignored},
-          {"column_families", families}};
+  const OptionsExamination examination = rocktune::ExamineOptions(given);
+  return {{"event", "examined"},
+          {"refused", examination.refused},
+          {"misread", examination.misread},
+          {"ignored", examination.ignored},
+          {"parsed", ToJson(examination.parsed)},
+          {"opened", ToJson(examination.opened)},
+          {"open_error", examination.open_error}};
 }
 
 nlohmann::json Session::Open(const nlohmann::json& command) {

@@ -11,44 +11,54 @@
 
 namespace rocktune {
 
-// The worker's side of docs/design/worker-protocol.md: commands in, replies and progress out.
+// The worker's side of the protocol in docs/design/worker-protocol.md: executes commands and sends replies
+// and progress. It holds at most one run.
 //
-// Not thread-safe, but for `send`, which is called by the run's limits on a thread of their own.
+// Not thread-safe: all functions must be called on one thread. `send` is called on that thread, `on_overrun`
+// on another one.
 class Session {
  public:
+  // What the process must do after a command. It must end without destructors: closing a store takes time.
   enum class Next {
-    kGoOn,
-    kEnd,     // the process is to end as it is, after `close`
-    kFailed,  // likewise, after an error
+    kGoOn,    // execute the next command
+    kEnd,     // end with status 0, after `close`
+    kFailed,  // end with status 1, after an error
   };
 
-  // `send` takes each line. `on_overrun` is called when an open run oversteps a limit, on another thread.
+  // `send` is called with each line to write. `on_overrun` is called if an open run exceeds a limit.
   Session(std::function<void(const nlohmann::json&)> send, std::function<void(const RunError&)> on_overrun);
   ~Session();
 
+  // Returns the first line of the protocol, with the version and abilities of the worker.
   static nlohmann::json Hello();
+  // Returns the reply for a failure.
   static nlohmann::json ErrorLine(const RunError& error);
 
-  // Carries out one line and sends its reply.
+  // Executes the command in `line` and sends its progress and one reply, which is an error line if the
+  // command is malformed, refused or fails. Throws no exception of its own.
   Next Handle(const std::string& line);
 
  private:
+  // Executes a command and returns its reply, by the functions below, one per command. Throws RunError or the
+  // exception of a parser if it fails.
   nlohmann::json Reply(const nlohmann::json& command, Next* next);
   nlohmann::json CheckOptions(const nlohmann::json& command) const;
-  nlohmann::json ReadOptions(const nlohmann::json& command) const;
+  nlohmann::json ExamineOptions(const nlohmann::json& command) const;
   nlohmann::json Open(const nlohmann::json& command);
   nlohmann::json Load();
   nlohmann::json Advance(const nlohmann::json& command);
   nlohmann::json SetPolicy(const nlohmann::json& command);
   nlohmann::json Park();
   nlohmann::json Close(const nlohmann::json& command, Next* next);
+  // Returns the open run. Throws RunError (invalid) if no run is open.
   Run& OpenRun() const;
+  // Returns a Progress that sends progress lines.
   Progress ProgressSender() const;
 
   const std::function<void(const nlohmann::json&)> send_;
   const std::function<void(const RunError&)> on_overrun_;
   std::unique_ptr<Run> run_;
-  bool advanced_ = false;
+  bool advanced_ = false;  // true once the load has begun
 };
 
 }  // namespace rocktune

@@ -21,6 +21,7 @@ from rocktune.device import DeviceSpec
 from rocktune.engine import CommandSpec
 from rocktune.engine.spec import MetricSpec
 from rocktune.objective import LARGER_IS_BETTER
+from rocktune.options_account import AccountEntry, OptionsAccount
 from rocktune.report.findings import field_label, field_unit
 from rocktune.space import CATALOGUE
 from rocktune.spec_file import Spec
@@ -164,6 +165,8 @@ OUTCOME_PARTS: dict[str, type[BaseModel]] = {
     "`hypervolume`": outcome.Hypervolume,
     "An entry of `models`": outcome.LearnedModel,
     "`seconds`": outcome.Seconds,
+    "`options_account`": OptionsAccount,
+    "An entry of its `entries`": AccountEntry,
 }
 
 
@@ -188,6 +191,8 @@ def outcome_schema() -> dict[str, Any]:
     models = {model.__name__: model for model in OUTCOME_PARTS.values()}
     models["Outcome"] = outcome.Outcome
     for name, part in {"Outcome": schema, **schema["$defs"]}.items():
+        if "enum" in part:  # pydantic describes it by its own docstring
+            continue
         model = models[name]
         said = meanings(model)
         part["description"] = summary(model)

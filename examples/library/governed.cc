@@ -1,5 +1,5 @@
-// Writes as fast as it can for some seconds into a store whose compactions are governed, prints what the
-// governor decides, and then its counters in Prometheus' text format.
+// Writes to a store with a compaction governor as fast as possible for some seconds. Prints each decision of
+// the governor, and at the end its counters in Prometheus' text format.
 //
 //   ./governed DIRECTORY [SECONDS]
 
@@ -21,6 +21,7 @@ namespace {
 constexpr std::uint64_t kDeviceBytesPerSecond = 100'000'000;
 constexpr std::uint64_t kKeys = 1'000'000;
 
+// Prints the status and ends the program if it is not OK.
 void Require(const rocksdb::Status& status, const std::string& what) {
   if (!status.ok()) {
     std::cerr << what << ": " << status.ToString() << "\n";
@@ -33,10 +34,10 @@ rocktune::GovernorOptions Options() {
   options.mode = rocktune::GovernorMode::kProportional;
   options.device_bytes_per_s = kDeviceBytesPerSecond;
   options.interval_us = 500'000;
-  options.debt_runs = 40;  // a read looks into at most so many tables of level 0
+  options.debt_runs = 40;  // limits the tables of level 0 that a lookup may have to read
   options.on_decision = [](const rocktune::GovernorDecision& decision) {
-    std::cout << "flushes take " << static_cast<int>(decision.flush_share * 100) << "% of their fastest, "
-              << decision.sample.sorted_runs << " tables in level 0, compactions may take "
+    std::cout << "flushes use " << static_cast<int>(decision.flush_share * 100) << "% of their maximum rate, "
+              << decision.sample.sorted_runs << " tables in level 0, limit of compactions "
               << decision.compaction_bytes_per_s / 1'000'000 << " MB/s" << std::endl;
   };
   return options;
@@ -63,7 +64,7 @@ int main(int argc, char** argv) {
 
   std::unique_ptr<rocktune::CompactionGovernor> governor;
   Require(rocktune::CompactionGovernor::Create(Options(), &governor), "governor");
-  governor->Prepare(&options);  // its rate limiter and its listener
+  governor->Prepare(&options);  // before Open: adds the governor's rate limiter and listeners
   std::unique_ptr<rocksdb::DB> database;
   Require(OpenDatabase(options, argv[1], &database), "open");
   Require(governor->Attach(database.get()), "attach");
@@ -71,6 +72,7 @@ int main(int argc, char** argv) {
   WriteFor(database.get(), argc > 2 ? std::stod(argv[2]) : 5);
 
   std::cout << governor->PrometheusText();
+  // Before Close: restores the options, after compactions have caught up for at most 30 s.
   const rocksdb::Status detached = governor->Detach(database.get(), std::chrono::seconds(30));
   if (detached.IsIncomplete()) {
     std::cout << "compactions have not caught up: " << detached.ToString() << "\n";

@@ -1,5 +1,5 @@
-// Fills an FLSM store whose levels are leveled, lets level 1 have several runs while it serves, and prints
-// the tree's shape and what lookups cost in each level.
+// Fills an FLSM store with leveled levels, changes level 1 to tiering while the store is open, and prints the
+// tree's shape before and after, and statistics of each level.
 //
 //   ./reshaped DIRECTORY
 
@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::uint64_t kKeys = 20'000;
 
+// Prints the status and ends the program if it is not OK.
 void Require(const rocksdb::Status& status, const std::string& what) {
   if (!status.ok()) {
     std::cerr << what << ": " << status.ToString() << "\n";
@@ -52,9 +53,9 @@ int main(int argc, char** argv) {
   options.write_buffer_size = 256 << 10;  // small, so that the example has several levels
   rocktune::FlsmOptions layout;
   layout.size_ratio = 4;
-  layout.policies = {1};  // leveling: one run a level
-  layout.level0_runs = 0;
-  layout.sample_every = 16;
+  layout.policies = {1};     // leveling: one run per level
+  layout.level0_runs = 0;    // flushed tables are merged into level 1 at once
+  layout.sample_every = 16;  // more often than by default, because the example is short
 
   std::unique_ptr<rocktune::FlsmStore> store;
   Require(rocktune::FlsmStore::Open(options, layout, argv[1], &store), "open");
@@ -63,7 +64,7 @@ int main(int argc, char** argv) {
   Require(store->WaitUntilSettled(), "settle");
   std::cout << "leveled:  " << rocktune::ToText(store->Shape()) << "\n";
 
-  // Tiering suits writes: runs are merged less often.
+  // Tiering: level 1 may have T runs, so its data is merged less often.
   Require(store->SetPolicy(1, layout.size_ratio), "set policy");
   Write(store.get(), &random);
   Require(store->WaitUntilSettled(), "settle");

@@ -10,7 +10,12 @@ __all__ = ["AdaptiveStore", "FlsmStore"]
 
 
 def __getattr__(name: str) -> Any:
-    """Returns what a program embeds, loaded when it is asked for: commands need none of it."""
+    """Returns a store class of `rocktune.online`, imported on first use.
+
+    Raises:
+        AttributeError: the package has no such attribute.
+    """
+    # Only rocktune.online needs the native extension; the command line must start without loading it.
     if name in __all__:
         from rocktune import online
 

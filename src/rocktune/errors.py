@@ -1,25 +1,32 @@
-"""The one exception for whatever a user can mend, and the nearest-name suggestion that goes with it."""
+"""The exception for errors that a user can mend, and the error for a misspelled name."""
 
 import difflib
 from collections.abc import Iterable
 
 
 class UserError(Exception):
-    """Bad input: one line that says what is wrong, where, and how to mend it. The CLI exits with 2."""
+    """An error in the user's input.
+
+    Its message is one line that says what is wrong, where, and how to mend it. The command line prints it
+    and exits with 2.
+    """
 
 
 def unknown_name(kind: str, name: str, valid: Iterable[str]) -> UserError:
-    """Returns the error for a name that is none of `valid`, with the nearest valid one suggested.
+    """Returns the error for a name that is not among `valid`.
+
+    The message suggests the nearest valid name. It lists the first 12 valid names if none is near.
 
     Args:
-        kind: what the name should have been, as the user calls it ("device", "option").
-        name: what was given.
-        valid: every name that would have been right.
+        kind: what the name stands for, in the user's words ("device", "option").
+        name: the unknown name.
+        valid: all valid names.
     """
     names = sorted(valid)
+    # Below difflib's default of 0.6, so that a name of four letters with two wrong still gets a suggestion.
     nearest = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
     if nearest:
         return UserError(f"unknown {kind} '{name}': did you mean '{nearest[0]}'?")
     return UserError(
-        f"unknown {kind} '{name}': one of {', '.join(names[:12])}{', ...' if len(names) > 12 else ''}"
+        f"unknown {kind} '{name}': use one of {', '.join(names[:12])}{', ...' if len(names) > 12 else ''}"
     )

@@ -1,4 +1,4 @@
-"""What was measured of a run in a window of its age: raw figures, and what follows from them."""
+"""Measurements: the raw figures of a window of a run, and the figures calculated from them."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+# The worker's names of operation kinds. read_modify_write is in no group, because its latency is that of a
+# read and a write together.
 READ_KINDS = ("get", "get_absent")
 WRITE_KINDS = ("put", "insert", "delete")
 LATENCY_KINDS = {"read": READ_KINDS, "write": WRITE_KINDS, "scan": ("scan",)}
@@ -37,36 +39,38 @@ FIGURES = (
 
 @dataclass(frozen=True)
 class Measurement:
-    """What a run did in the window (from_s, until_s], as the worker reports it, and what follows from it.
+    """The measurement of a run in the window (from_s, until_s].
 
-    The raw figures are in `raw`, whose form docs/design/measurement.md states. `raw` counts of a window
-    add up; its states are those at the window's end. What another program than the worker measured may lack
-    any of them; what it says of `figures` itself is in `raw["figures"]`.
+    Attributes:
+        raw: the raw figures that the engine reported; docs/design/measurement.md describes their form.
+            Counters cover the window, states are those at its end. Engines other than `embedded` may omit
+            any of them. Figures that an engine reports itself are in `raw["figures"]` by name.
     """
 
     raw: dict[str, Any] = field(repr=False)
 
     @property
     def from_s(self) -> float:
-        """Age at which the window begins, seconds."""
+        """Age in seconds at which the window begins."""
         return float(self.raw["from_s"])
 
     @property
     def until_s(self) -> float:
-        """Age at which the window ends, seconds."""
+        """Age in seconds at which the window ends."""
         return float(self.raw["until_s"])
 
     @property
     def seconds(self) -> float:
-        """Length of the window."""
+        """Length of the window in seconds."""
         return self.until_s - self.from_s
 
     def merged(self, later: "Measurement") -> "Measurement":
-        """Returns this window and the one that follows it as one window.
+        """Returns the measurement of this window and the following one together.
 
         Raises:
-            ValueError: `later` does not begin where this one ends.
+            ValueError: `later` does not begin at the age at which this window ends.
         """
+        # Ages are sums of doubles, so two windows that touch may differ in the last bits.
         if not math.isclose(self.until_s, later.from_s, abs_tol=1e-6):
             raise ValueError(
                 f"the window from {later.from_s} s does not follow the one until {self.until_s} s"
@@ -75,60 +79,68 @@ class Measurement:
 
     @property
     def device_bytes(self) -> float:
-        """Bytes read from and written to the device, whatever the cause; NaN where they were not counted."""
+        """Bytes read from and written to the device for all causes; NaN if they were not counted."""
         counted = self.raw.get("device_bytes")
         return math.nan if counted is None else float(sum(counted.values()))
 
     def operations(self, kinds: Iterable[str] | None = None) -> int:
-        """Returns the number of operations completed, of some kinds or of all."""
+        """Returns the number of completed operations of these kinds; None means all kinds."""
         counted = self.raw.get("operations", {})
         return sum(
             int(counted[kind]["count"]) for kind in (counted if kinds is None else kinds) if kind in counted
         )
 
     def latency_us(self, kinds: Iterable[str], percentile: float) -> float:
-        """Returns a latency percentile over some kinds of operations; smaller is better.
+        """Returns a latency percentile in microseconds over some kinds of operations; smaller is better.
+
+        The histogram's relative error is under 2%. NaN if there were no such operations.
 
         Args:
-            kinds: operation kinds (`READ_KINDS`, `WRITE_KINDS`, or any of the worker's).
-            percentile: in (0, 100].
-
-        Returns:
-            Microseconds (relative error under 2%, the histogram's), NaN when there were no such operations.
+            kinds: operation kinds (`READ_KINDS`, `WRITE_KINDS`, or others that the worker reports).
+            percentile: the percentile, in (0, 100].
         """
         return self._latencies_us(kinds, [percentile])[0]
 
     def _latencies_us(self, kinds: Iterable[str], percentiles: Sequence[float]) -> list[float]:
+        """Returns several percentiles as `latency_us` does; one pass over the histogram is much faster."""
         counted = self.raw.get("operations", {})
         pairs = [pair for kind in kinds for pair in counted.get(kind, {}).get("latency_ns", [])]
         return _percentiles_us({"latency_ns": pairs}, percentiles)
 
     @cached_property
     def figures(self) -> dict[str, float]:
-        """The measurement's fields that objectives, constraints and tables name; NaN where not defined.
+        """The figures that objectives, constraints and tables use, by name; NaN if not defined.
 
-        `throughput_ops_s` (larger is better); `{read,write,scan}_latency_us_{p50,p95,p99,p999}`,
-        `write_amplification` (bytes written to the device, WAL included, per byte the user wrote),
-        `read_amplification` (device reads by user reads per read), `space_amplification` (bytes of the store
-        per live byte), `stalled_share`, `db_bytes`, `cpu_s_per_million_ops`,
-        `max_write_stop_s` (smaller is better); `memtable_bytes`, `block_cache_bytes` and
-        `table_reader_bytes` (filters and indexes outside the cache) of the store at the window's end, and
-        `resident_bytes` of the process (smaller is better); `others_cpu_share` (of all processors' time,
-        what went to other programs, the kernel or the host: how far the measurement was disturbed);
-        `read_block_get_us_p99` (to read a block from the device, since the run began) and
-        `level0_to_level1_us_p99` (wall time of a compaction of level 0), the adjacent tasks of Alabed and
-        Yoneki (smaller is better).
+        Smaller is better for all of them except `throughput_ops_s`:
+
+        - `{read,write,scan}_latency_us_{p50,p95,p99,p999}`: latency percentiles.
+        - `write_amplification`: bytes written to the device, WAL included, per byte that the user wrote.
+        - `read_amplification`: device reads that user reads cause, per user read.
+        - `space_amplification`: bytes of the store per byte of live data.
+        - `stalled_share`: share of the window in which RocksDB delayed or stopped writes.
+        - `max_write_stop_s`: the longest stretch in which writes were stopped.
+        - `db_bytes`: bytes of the store on the device.
+        - `memtable_bytes`, `block_cache_bytes`, `table_reader_bytes` (filters and indexes outside the cache):
+          memory of the store at the window's end. `resident_bytes`: that of the whole process.
+        - `cpu_s_per_million_ops`: processor seconds per million operations.
+        - `others_cpu_share`: share of all processors' time that other programs, the kernel or the host used.
+          It shows how much the measurement was disturbed.
+        - `read_block_get_us_p99`: time to read a block from the device, since the run began.
+        - `level0_to_level1_us_p99`: wall time of a compaction of level 0. It and the last are adjacent tasks
+          of Alabed and Yoneki.
         """
         counted = self._counted_figures() if "operations" in self.raw else {}
         reported: dict[str, float] = self.raw.get("figures", {})
+        # The user's own program knows its figures best, so what it reports wins over what we counted.
         return dict.fromkeys(FIGURES, math.nan) | counted | reported
 
     def metric(self, name: str) -> float:
-        """Returns a figure, or what RocksDB itself counted; NaN where not measured.
+        """Returns a figure, or a statistic that RocksDB counted; NaN if it was not measured.
 
         Args:
-            name: one of `FIGURES`, a ticker (given per operation), or a histogram and one of its figures,
-                such as `rocksdb.db.get.micros.p99` (since the run began, RocksDB's unit).
+            name: one of `FIGURES`; a RocksDB ticker, whose count is divided by the number of operations; or a
+                RocksDB histogram with one of `HISTOGRAM_FIGURES`, such as `rocksdb.db.get.micros.p99`, which
+                covers the time since the run began and has RocksDB's unit.
         """
         if name in FIGURES:
             return self.figures[name]
@@ -136,11 +148,12 @@ class Measurement:
         if figure in self.raw.get("histograms", {}).get(histogram, {}):
             return float(self.raw["histograms"][histogram][figure])
         ticked = self.raw.get("tickers")
+        # The worker leaves out tickers at 0, so an absent one is 0 if any tickers were reported.
         return math.nan if ticked is None else _ratio(float(ticked.get(name, 0)), self.operations())
 
     @property
     def metric_names(self) -> list[str]:
-        """The names of all that `metric` knows of this window."""
+        """All names for which `metric` can return a value of this window."""
         histograms = self.raw.get("histograms", {})
         return [
             *FIGURES,
@@ -149,7 +162,9 @@ class Measurement:
         ]
 
     def _counted_figures(self) -> dict[str, float]:
+        """Returns the figures calculated from the raw counters; NaN where a counter is missing."""
         operations = self.operations()
+        # What the user's write causes on the device: the log, the flush, and each rewrite by a compaction.
         written = sum(self._amount("device_bytes", cause) for cause in ("wal", "flush", "compaction_write"))
         reads = self.operations((*READ_KINDS, "read_modify_write"))
         latencies = {
@@ -180,29 +195,40 @@ class Measurement:
         }
 
     def _amount(self, *path: str) -> float:
-        """Returns a raw figure, NaN where it was not measured."""
+        """Returns the raw figure at a path of names; NaN if it was not measured."""
         found: Any = self.raw
+        # A missing object gives {} for each further name too, so {} at the end means "not measured".
         for name in path:
             found = found.get(name, {})
         return math.nan if found == {} else float(found)
 
 
 def _percentiles_us(histogram: Mapping[str, Any], percentiles: Sequence[float]) -> list[float]:
-    """Returns percentiles of what was counted by upper bounds in nanoseconds; NaN of nothing."""
+    """Returns percentiles in microseconds of a histogram; NaN if it is empty.
+
+    Args:
+        histogram: `latency_ns` holds pairs of a bucket's upper bound in nanoseconds and its count.
+        percentiles: percentiles in (0, 100].
+    """
     pairs = histogram.get("latency_ns", [])
     if not pairs:
         return [math.nan] * len(percentiles)
     bounds, counts = np.array(pairs, dtype=np.float64).T
+    # Several kinds of operations were simply appended to each other, so bounds repeat and are out of order.
     order = np.argsort(bounds, kind="stable")
     cumulative = np.cumsum(counts[order])
+    # The factor keeps rounding up from skipping a bucket whose cumulative count is exactly the one wanted.
     wanted = np.array(percentiles) / 100 * cumulative[-1] * (1 - 1e-12)
     return [float(bound) / 1e3 for bound in bounds[order][np.searchsorted(cumulative, wanted)]]
 
 
-def _ratio(above: float, below: float) -> float:
-    return above / below if below else math.nan
+def _ratio(numerator: float, denominator: float) -> float:
+    """Returns the quotient; NaN if the denominator is 0."""
+    return numerator / denominator if denominator else math.nan
 
 
+# Raw figures that are not sums over the window. States are taken from the later window; histograms are among
+# them because RocksDB accumulates these since the store was opened.
 _STATES = frozenset(
     {
         "level_bytes",
@@ -218,14 +244,16 @@ _STATES = frozenset(
     }
 )
 _MAXIMA = frozenset({"max_write_stop_s"})
+# Taken from the earlier window.
 _KEPT = frozenset({"from_s", "interval_s", "event"})
 
 
 def _merged(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
-    """Adds two windows' raw figures, field by field as the field's name says."""
+    """Returns the raw figures of two consecutive windows combined; a field's name decides how."""
     result = dict(first)
     for name, later in second.items():
         earlier: Any = first.get(name)
+        # A counter that the earlier window lacks was 0 there, as tickers that were not counted yet.
         if name in _STATES or (earlier is None and name not in _KEPT):
             result[name] = later
         elif name in _KEPT:
@@ -237,6 +265,7 @@ def _merged(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
             for bound, count in later:
                 counts[bound] = counts.get(bound, 0) + count
             result[name] = [[bound, counts[bound]] for bound in sorted(counts)]
+        # Series are lists, so `+` below appends the later window's intervals.
         elif isinstance(later, dict):
             result[name] = _merged(earlier, later)
         else:

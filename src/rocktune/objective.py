@@ -1,8 +1,8 @@
-"""What is to be improved, and what must hold meanwhile: fields of a measurement with directions and bounds.
+"""Objectives and constraints: the figures to improve and the bounds that other figures must keep.
 
-One field; several balanced by the worse rank; or several of which none is preferred, whose Pareto front is
-then what is looked for. Constraints come before objectives (Deb's rules): whatever keeps them is better than
-whatever does not, and of two that do not, the one that breaks them less.
+An objective has one field, or several fields that are balanced by their worst rank, or several fields whose
+Pareto front is sought. Constraints come before objectives (Deb's rules): a result that keeps all constraints
+beats one that breaks any. Of two results that break constraints, the smaller violation is better.
 """
 
 import math
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from rocktune.errors import UserError, unknown_name
 from rocktune.trial import FIGURES, Result, Status
 
+# Every figure is one of the two, so that a new figure cannot be without a direction.
 LARGER_IS_BETTER = frozenset({"throughput_ops_s"})
 SMALLER_IS_BETTER = frozenset(FIGURES) - LARGER_IS_BETTER
 BALANCE = "balance"
@@ -26,7 +27,7 @@ Row = Mapping[str, float]
 
 
 class Feasibility(StrEnum):
-    """Whether a result keeps the constraints; one that failed has no figures to tell."""
+    """Whether a result keeps the constraints, or failed and has no figures."""
 
     FEASIBLE = "feasible"
     INFEASIBLE = "infeasible"
@@ -38,9 +39,9 @@ class Constraint:
     """A bound on a measurement field, such as a service level objective.
 
     Attributes:
-        field: the measurement field.
-        at_most: whether the bound is an upper one.
-        bound: in the field's unit, above 0.
+        field: name of the measurement field.
+        at_most: whether `bound` is an upper bound; otherwise it is a lower one.
+        bound: the bound in the field's unit, above 0.
     """
 
     field: str
@@ -48,7 +49,10 @@ class Constraint:
     bound: float
 
     def violation(self, value: float) -> float:
-        """Returns by which share of the bound it is missed: 0 where it is kept, infinity for NaN."""
+        """Returns the excess beyond the bound as a share of the bound.
+
+        0 if the value keeps the bound, infinity if it is NaN.
+        """
         if math.isnan(value):
             return math.inf
         excess = value - self.bound if self.at_most else self.bound - value
@@ -62,10 +66,10 @@ _CONSTRAINT = re.compile(r"\s*(\w+)\s*(<=|>=)\s*(\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)
 
 
 def parse_constraint(text: str) -> Constraint:
-    """Reads a constraint as people write it: `read_latency_us_p99<=250`.
+    """Returns the constraint that a text such as `read_latency_us_p99<=250` states.
 
     Raises:
-        UserError: it is malformed, its field is unknown, or its bound is 0.
+        UserError: the text is malformed, its field is unknown, or its bound is 0.
     """
     match = _CONSTRAINT.fullmatch(text)
     if match is None:
@@ -76,6 +80,7 @@ def parse_constraint(text: str) -> Constraint:
     field, sign, number = match.groups()
     if field not in FIGURES:
         raise unknown_name("constraint:", field, FIGURES)
+    # Violations are shares of the bound, which have no meaning for a bound of 0.
     if float(number) == 0:
         raise UserError(f"constraint: '{text}' has the bound 0; bounds are above 0")
     return Constraint(field, sign == "<=", float(number))
@@ -83,14 +88,14 @@ def parse_constraint(text: str) -> Constraint:
 
 @dataclass(frozen=True)
 class Objective:
-    """One or several measurement fields, and constraints.
+    """The measurement fields to improve and the constraints to keep.
 
     Attributes:
         name: the field's name, "balance", or the names of several fields with commas between them.
-        fields: those to be improved. The first is the one in which ratios to the baseline are stated.
-        constraints: what must hold.
-        seeks_front: whether several fields are equally dear, so that the answer is a Pareto front; otherwise
-            several are balanced as in Dremel, section 4.5.1: a result's rank is the worse of its ranks.
+        fields: names of the fields to improve, at least one. Ratios to the baseline use the first.
+        constraints: the bounds that a feasible result keeps.
+        seeks_front: whether a search returns the Pareto front of several fields. Otherwise several fields are
+            balanced: a result's rank is the worst of its ranks by field (Dremel, section 4.5.1).
     """
 
     name: str
@@ -100,50 +105,51 @@ class Objective:
 
     @property
     def primary(self) -> str:
-        """The field in which ratios to the baseline are stated."""
+        """The first field, in which ratios to the baseline are stated."""
         return self.fields[0]
 
     @property
     def all_fields(self) -> tuple[str, ...]:
-        """The fields of objectives and constraints, each once: what a measurement has to have."""
+        """The fields of objectives and constraints without repetition; ranking needs all of them."""
         return tuple(dict.fromkeys((*self.fields, *(constraint.field for constraint in self.constraints))))
 
-    def is_better(self, field: str) -> int:
-        """Returns +1 where larger values of `field` are better, -1 where smaller ones are."""
+    def direction(self, field: str) -> int:
+        """Returns +1 if larger values of `field` are better, -1 if smaller values are."""
         return 1 if field in LARGER_IS_BETTER else -1
 
     def row(self, result: Result) -> dict[str, float]:
-        """Returns a result's figures for `all_fields`; NaN for a failed one."""
+        """Returns a result's figures for `all_fields` by name; all NaN if the trial failed."""
         return {field: result.figure(field) for field in self.all_fields}
 
     def violation(self, row: Row) -> float:
-        """Returns the sum of the constraints' violations; 0 where all are kept."""
+        """Returns the sum of the constraints' violations (see `Constraint.violation`); 0 if all are kept."""
         return math.fsum(constraint.violation(row[constraint.field]) for constraint in self.constraints)
 
     def feasibility(self, result: Result) -> Feasibility:
-        """Returns whether a result keeps the constraints."""
+        """Returns whether a result keeps all constraints, breaks one, or failed."""
         if result.status is not Status.OK:
             return Feasibility.FAILED
         return Feasibility.INFEASIBLE if self.violation(self.row(result)) else Feasibility.FEASIBLE
 
     def ranks(self, results: Sequence[Result]) -> list[int]:
-        """Ranks results, 0 the best.
+        """Returns each result's rank, 0 for the best: a permutation of 0 .. len - 1.
 
-        Failed trials, and fields that are not defined, rank behind all others; then come those that break
-        constraints, the worst last; then, where a front is sought, fronts behind the first. Ties keep the
-        given order, and so does the whole ranking of two results whose worse ranks are equal but for their
-        first field.
+        These criteria apply in turn; each decides only among results that the earlier ones leave equal:
+
+        1. Results with figures rank before those without any (failed, or no objective field defined).
+        2. A smaller violation of the constraints.
+        3. The front number, if a front is sought.
+        4. The worst of the result's ranks by single field.
+        5. The rank in the first field.
+        6. The order in `results`.
 
         Args:
-            results: of equal age.
-
-        Returns:
-            The position of each result in the order from best to worst, a permutation of 0 .. len - 1.
+            results: results of trials of equal age.
         """
         return self.ranks_of([self.row(result) for result in results])
 
     def ranks_of(self, rows: Sequence[Row]) -> list[int]:
-        """Ranks rows of figures as `ranks` does results.
+        """Returns each row's rank by the criteria of `ranks`.
 
         Args:
             rows: figures for `all_fields`; NaN ranks last.
@@ -151,61 +157,68 @@ class Objective:
         if not rows:
             return []
         gains = self.gains(rows)
+        # A row may lack one field only, such as read latency without reads; it then ranks last in that field.
         failed = np.isneginf(gains).all(axis=1)
         violations = np.array([self.violation(row) for row in rows])
         fronts = fronts_of(gains, violations) if self.seeks_front else np.zeros(len(rows), dtype=np.intp)
+        # Sorting twice turns an order into ranks; "stable" keeps ties in the order of the rows.
         field_ranks = np.argsort(np.argsort(-gains, axis=0, kind="stable"), axis=0, kind="stable")
         worst_ranks = field_ranks.max(axis=1)
-        # The last key counts first.
+        # lexsort compares by its last key first.
         order = np.lexsort((np.arange(len(rows)), field_ranks[:, 0], worst_ranks, fronts, violations, failed))
-        return [int(position) for position in np.argsort(order)]
+        return [int(rank) for rank in np.argsort(order)]
 
     def front(self, rows: Sequence[Row]) -> list[int]:
-        """Returns the positions of the feasible rows that no other feasible one dominates.
+        """Returns the indices of the feasible rows that no other feasible row dominates, best first.
 
-        Of rows with equal figures one is kept.
+        They are ordered by the first field. Of several rows with equal figures only the first is returned.
 
         Args:
-            rows: figures for `all_fields`.
-
-        Returns:
-            The row that is best in the first field first.
+            rows: figures for `all_fields`; a row with NaN in an objective field is left out.
         """
         feasible = [index for index, row in enumerate(rows) if self.violation(row) == 0]
         gains = self.gains([rows[index] for index in feasible])
+        # A result may keep all constraints and still lack a figure, such as read latency without reads.
         known = np.flatnonzero(np.isfinite(gains).all(axis=1))
         feasible, gains = [feasible[each] for each in known], gains[known]
+        # Equal rows do not dominate each other, so all of them would be on the front.
         _, firsts = np.unique(gains, axis=0, return_index=True)
         fronts = fronts_of(gains, np.zeros(len(gains)))
         kept = sorted((each for each in firsts if fronts[each] == 0), key=lambda each: -gains[each, 0])
         return [feasible[each] for each in kept]
 
     def score(self, result: Result) -> float:
-        """Returns the primary field's value, signed so that larger is better; NaN unless feasible."""
+        """Returns the primary field's value, negated if smaller is better; NaN unless feasible."""
         if self.feasibility(result) is not Feasibility.FEASIBLE:
             return math.nan
-        return self.is_better(self.primary) * result.figure(self.primary)
+        # NaN for infeasible results too, so that no tuner mistakes one for a reward.
+        return self.direction(self.primary) * result.figure(self.primary)
 
     def improvement(self, value: float, reference: float) -> float:
         """Returns how many times better `value` is than `reference` in the primary field."""
-        return value / reference if self.is_better(self.primary) > 0 else reference / value
+        return value / reference if self.direction(self.primary) > 0 else reference / value
 
     def gains(self, rows: Sequence[Row]) -> NDArray[np.float64]:
-        """Returns the objective fields of each row, larger is better; minus infinity for NaN."""
-        signs = np.array([self.is_better(field) for field in self.fields])
+        """Returns the objective fields of the rows, negated where smaller is better.
+
+        Shape (rows, fields); larger is better, and minus infinity stands for NaN.
+        """
+        signs = np.array([self.direction(field) for field in self.fields])
         figures = np.array([[row[field] for field in self.fields] for row in rows])
         gains = signs * figures.reshape(len(rows), len(self.fields))
         return np.where(np.isnan(gains), -np.inf, gains)
 
 
 def fronts_of(gains: NDArray[np.float64], violations: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Returns for each row the number of the front it is in, 0 the first, by constrained domination.
+    """Returns each row's front number, 0 for the first front, by constrained domination (Deb's rules).
 
     Args:
         gains: a row for each result, a column for each objective; larger is better.
-        violations: of each result; a smaller one dominates whatever the gains.
+        violations: violation of the constraints by each result. A row with a smaller violation dominates,
+            whatever the gains.
     """
     count = len(gains)
+    # Element [i, j] compares row i with row j; all pairs at once cost count^2 memory, which is small here.
     no_worse = (gains[:, None, :] >= gains[None, :, :]).all(axis=2)
     better = (gains[:, None, :] > gains[None, :, :]).any(axis=2)
     milder = violations[:, None] < violations[None, :]
@@ -213,6 +226,7 @@ def fronts_of(gains: NDArray[np.float64], violations: NDArray[np.float64]) -> ND
     fronts = np.full(count, -1, dtype=np.intp)
     number = 0
     while (fronts < 0).any():
+        # The next front: rows that no row outside the fronts found so far dominates.
         left = fronts < 0
         dominated = dominates[left].any(axis=0)
         fronts[left & ~dominated] = number
@@ -221,15 +235,15 @@ def fronts_of(gains: NDArray[np.float64], violations: NDArray[np.float64]) -> ND
 
 
 def objective_named(name: str | Sequence[str], constraints: Sequence[str] = ()) -> Objective:
-    """Returns an objective.
+    """Returns the objective with this name and these constraints.
 
     Args:
-        name: a measurement field, "balance" (throughput and p99 read latency), or several fields, one by one
-            or with commas between them (as in `Objective.name`), whose Pareto front is sought.
-        constraints: such as "read_latency_us_p99<=250".
+        name: a measurement field, "balance" (throughput and p99 read latency), or several fields whose Pareto
+            front is sought, as a sequence or as one text with commas between them.
+        constraints: texts for `parse_constraint`, such as "read_latency_us_p99<=250".
 
     Raises:
-        UserError: there is no such objective, or one twice, or a constraint is malformed.
+        UserError: a field is unknown or named twice, or a constraint is malformed.
     """
     names = tuple(part.strip() for part in name.split(",")) if isinstance(name, str) else tuple(name)
     kept = tuple(parse_constraint(text) for text in constraints)
@@ -237,9 +251,11 @@ def objective_named(name: str | Sequence[str], constraints: Sequence[str] = ()) 
         return Objective(BALANCE, ("throughput_ops_s", "read_latency_us_p99"), kept)
     for each in names:
         if each == BALANCE:
-            raise UserError("objective: 'balance' balances by itself; name it alone, or name its fields")
+            raise UserError(
+                "objective: 'balance' cannot be combined with other fields; name it alone, or name the fields"
+            )
         if each not in FIGURES:
             raise unknown_name("objective", each, {*FIGURES, BALANCE})
     if len(set(names)) < len(names):
-        raise UserError("objective: named twice; name each field once")
+        raise UserError("objective: a field is named twice; name each field once")
     return Objective(", ".join(names), names, kept, seeks_front=len(names) > 1)

@@ -1,6 +1,6 @@
-"""The outcome of a study, which the ledger keeps and report, export and command line read.
+"""The outcome of a study: the document that the ledger keeps and that report, export and command line read.
 
-A field with a default may be missing in a document: older versions did not write it.
+Fields with a default may be missing in documents of older versions, which did not write them.
 """
 
 from collections.abc import Mapping
@@ -8,32 +8,37 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from rocktune.options_account import OptionsAccount
 from rocktune.space import OptionMaps
 from rocktune.space.configuration import Value
 from rocktune.spec_file import validated
 
 VERSION = 1
-"""Of the documents that are written now; those of before it have no version, and are read as well."""
+"""Version of the documents that are written now. Documents without a version are older; they are read too."""
+
+REMOVED_FIELDS = frozenset({"twins"})
+"""Fields of an outcome that earlier versions wrote and this one ignores. `twins` counted the trials that took
+the figures of an earlier trial because RocksDB had opened both with the same options."""
 
 
 class Recorded(BaseModel):
-    """A part of an outcome; an unknown field is an error where no further ones are described."""
+    """A part of an outcome. Unknown fields are an error unless the class documents further fields."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
-    def said(self) -> dict[str, Any]:
-        """Returns by name the fields that were given a value, parts of the outcome as they are."""
+    def explicit_fields(self) -> dict[str, Any]:
+        """Returns the fields that were set explicitly, by name; nested models are not converted."""
         return {name: getattr(self, name) for name in self.model_fields_set}
 
 
 class Interval(Recorded):
-    """A figure or ratio with its two-sided 95% interval.
+    """A figure or ratio with its two-sided 95% confidence interval.
 
     Attributes:
-        value: the estimate; null where nothing was measured.
-        low: lower end; null where it is not finite.
-        high: upper end; null where it is not finite.
-        repeats: number of values, or of pairs, that it rests on.
+        value: the estimate in the figure's unit; null if nothing was measured.
+        low: lower end of the interval; null if it is not finite.
+        high: upper end of the interval; null if it is not finite.
+        repeats: number of values, or of pairs, behind the estimate.
     """
 
     value: float | None
@@ -50,8 +55,8 @@ class CacheShare(Recorded):
 
     Attributes:
         kind: "lru" or "hyper_clock".
-        capacity_bytes: its capacity.
-        settings: text by name of what RocksDB would otherwise choose.
+        capacity_bytes: capacity in bytes.
+        settings: explicit settings by name, as text; RocksDB chooses the others.
     """
 
     kind: str
@@ -60,13 +65,13 @@ class CacheShare(Recorded):
 
 
 class Memory(Recorded):
-    """The memory that a configuration may take, at full size.
+    """The memory that a configuration may use, in bytes at full size.
 
     Attributes:
-        memtable_bytes: all memtables.
+        memtable_bytes: all memtables together.
         filter_bytes: the filters of all expected keys.
-        block_cache: null for a store without one.
-        total_bytes: their sum.
+        block_cache: the block cache; null if the store has none.
+        total_bytes: the sum of memtables, filters and block cache.
     """
 
     memtable_bytes: int
@@ -78,14 +83,14 @@ class Memory(Recorded):
 class Side(Recorded):
     """One of the configurations that a proof compares. Further fields are figures, each with its interval.
 
-    They are those that every proof shows, and the fields of objectives and constraints.
+    The figures are those that every proof shows, and the fields of objectives and constraints.
 
     Attributes:
-        configuration: value by knob, as the study's space has them.
+        configuration: values of the study's knobs, by knob.
         options: RocksDB's options as text, by section, at full size.
-        memory: what it may take; null for RocksDB's own defaults, which name no cache.
-        keeps_constraints: whether the means of its runs keep the constraints.
-        failures: status and message of each run that failed.
+        memory: the memory that it may use; null for RocksDB's own defaults, which name no cache.
+        keeps_constraints: whether the means of its runs keep all constraints.
+        failures: status and message of each failed run.
     """
 
     model_config = ConfigDict(extra="allow")
@@ -98,7 +103,7 @@ class Side(Recorded):
     failures: tuple[str, ...] = ()
 
     def figure(self, field: str) -> Interval:
-        """Returns a figure; without a value where it is not known."""
+        """Returns a figure by its field; `NOT_MEASURED` if the side does not have it."""
         return self.__pydantic_extra__.get(field, NOT_MEASURED)
 
 
@@ -106,17 +111,17 @@ class Baseline(Side):
     """The configuration to beat, a side of the proof. Further fields are figures, each with its interval.
 
     Attributes:
-        source: where it comes from: "options_file", "tuning_guide" or "space_default".
+        source: origin of the configuration: "options_file", "tuning_guide" or "space_default".
     """
 
     source: str
 
 
 class FrontPoint(Recorded):
-    """A configuration that was measured afresh. Further fields are figures: geometric means over its runs.
+    """A finalist with figures from fresh runs. Further fields are figures: geometric means over its runs.
 
     Attributes:
-        configuration: value by knob.
+        configuration: values by knob.
         options: RocksDB's options as text, by section, at full size.
     """
 
@@ -128,7 +133,7 @@ class FrontPoint(Recorded):
 
     @property
     def figures(self) -> Mapping[str, float | None]:
-        """The figures by measurement field, those of the objectives first."""
+        """The figures by measurement field, the objective's fields first."""
         return self.__pydantic_extra__
 
 
@@ -136,15 +141,15 @@ class OptionEffect(Recorded):
     """The effect of one option that the search changed.
 
     Attributes:
-        option: its name.
-        before: `from` in JSON; the baseline's value, null where it has none.
-        after: `to` in JSON; the winner's value before pruning, null where it has none.
+        option: name of the option.
+        before: `from` in JSON; the baseline's value, null if it sets none.
+        after: `to` in JSON; the winner's value before pruning, null if it sets none.
         effect_ratio: how many times better the winner is than the winner with this option set back.
         matters: whether the whole interval lies above 1.
         verdict: "helps", "harms", "undecided" or "not measurable".
-        together_with: the options that had to be set back with it.
-        kept: whether the exported configuration has it.
-        effect: one sentence on what the option does.
+        together_with: other options that had to be set back together with it.
+        kept: whether the exported configuration keeps the winner's value.
+        effect: one sentence that says what the option does.
     """
 
     option: str
@@ -162,8 +167,8 @@ class Hypervolume(Recorded):
     """The growth of the front during the search.
 
     Attributes:
-        bounds: by objective field, its worst and its best value that the search saw at full age.
-        by_time: (seconds of measuring, share of the box between the bounds that the front dominates).
+        bounds: worst and best value of each objective field among the search's trials of full age.
+        by_time: pairs of seconds of measuring and the dominated share of the box between the bounds.
     """
 
     bounds: dict[str, tuple[float, float]]
@@ -171,12 +176,12 @@ class Hypervolume(Recorded):
 
 
 class LearnedModel(Recorded):
-    """A model of the search's tuner, as it was at the end.
+    """A model that the tuner had learned by the end of the search.
 
     Attributes:
-        length_scales: by knob, in widths of its range; the shorter, the more the knob matters.
+        length_scales: length scale of each knob, as a multiple of its range; shorter means more important.
         tasks: the figures that it models.
-        correlations: between tasks, row by row; may be empty for one task.
+        correlations: correlation matrix of the tasks, row by row; may be empty for one task.
     """
 
     length_scales: dict[str, float]
@@ -185,9 +190,9 @@ class LearnedModel(Recorded):
 
 
 class Seconds(Recorded):
-    """The time that a study took, in seconds. Further fields are measuring in `verify 1/S` by scale.
+    """The time that a study took, in seconds. Further fields, `verify 1/S`, are measuring at other scales.
 
-    With several workers all fields but `total` are sums over the workers.
+    With several workers, all fields but `total` are sums over the workers.
 
     Attributes:
         baseline: measuring the baseline before the search.
@@ -200,7 +205,7 @@ class Seconds(Recorded):
         opening: opening and closing runs.
         loading: loading data before a run.
         repeated: load that was run again because its run had been discarded.
-        other: what is left of `total`.
+        other: the rest of `total`.
         total: wall time.
     """
 
@@ -225,20 +230,21 @@ class Conditions(Recorded):
     """The conditions of a study.
 
     Attributes:
-        study: its name.
-        seed: decides all random numbers.
+        study: name of the study.
+        seed: seed of all its random numbers.
         objective: the measurement field to improve, "balance", or several fields with commas between them.
-        constraints: as they were given, such as "read_latency_us_p99<=250".
-        workload: its name.
-        device: its name.
-        space: its name.
-        tuner: its name or file.
-        ledger: the URL, without a password.
-        engine: the version that measured.
-        assertions: whether RocksDB was built with assertions, and so is slower than a release build.
+        constraints: the constraints as the user wrote them, such as "read_latency_us_p99<=250".
+        workload: name of the workload.
+        device: name of the device.
+        space: name of the space.
+        tuner: name of the tuner, or its file.
+        ledger: URL of the ledger without the password.
+        engine: name and version of the system that was measured.
+        assertions: whether RocksDB was built with assertions, which make it slower than a release build.
         search_scale: "1/S", or "1" for full size.
-        memory_bytes: the memory budget at full size; null where there was none.
-        own_options_notes: how the user's OPTIONS file was taken, in sentences.
+        memory_bytes: the memory budget at full size; null without one.
+        own_options_notes: sentences that say how the user's OPTIONS file was used.
+        options_account: the account of each option of that file; null without one, and in older ledgers.
     """
 
     study: str
@@ -255,21 +261,22 @@ class Conditions(Recorded):
     search_scale: str
     memory_bytes: int | None = None
     own_options_notes: tuple[str, ...] = ()
+    options_account: OptionsAccount | None = None
 
 
 class Verification(Recorded):
-    """The proof at one scale: the winner beside the baseline and RocksDB's defaults.
+    """The proof at one scale: the winner compared with the baseline and RocksDB's bare defaults.
 
     Attributes:
-        verified_at_scale: "1/S", or "1" for full size; null where nothing was proven.
-        device_busy_share: of the device's bandwidth, what the winner used; null without a limit.
-        best: the tuned configuration; null where there was nothing to prove.
+        verified_at_scale: "1/S", or "1" for full size; null if nothing was proven.
+        device_busy_share: share of the device's bandwidth that the winner used; null without a limit.
+        best: the tuned configuration; null if there was nothing to prove.
         baseline: the configuration to beat.
-        rocksdb_defaults: RocksDB with nothing set; null where nothing was proven.
-        ratio_to_baseline: how many times better `best` is in the first field of the objective.
-        ratio_to_rocksdb_defaults: the same, over RocksDB's defaults.
-        proof_pairs: pairs of runs that the ratio rests on.
-        recommended: "best" or "baseline".
+        rocksdb_defaults: RocksDB's bare defaults; null if nothing was proven.
+        ratio_to_baseline: how many times better `best` is than `baseline` in the objective's first field.
+        ratio_to_rocksdb_defaults: how many times better `best` is than `rocksdb_defaults` in that field.
+        proof_pairs: number of pairs of runs behind the ratio.
+        recommended: the configuration to use: "best" or "baseline".
     """
 
     verified_at_scale: str | None
@@ -284,33 +291,32 @@ class Verification(Recorded):
 
     @property
     def ratio(self) -> Interval:
-        """The ratio to the baseline; without a value where nothing was proven."""
+        """The ratio to the baseline; `NOT_MEASURED` if nothing was proven."""
         return self.ratio_to_baseline or NOT_MEASURED
 
     @property
     def sides(self) -> dict[str, Side]:
-        """The compared configurations by field, `best` first; what is null is left out."""
+        """The compared configurations that are not null, by field name, `best` first."""
         found = {"best": self.best, "baseline": self.baseline, "rocksdb_defaults": self.rocksdb_defaults}
         return {name: side for name, side in found.items() if side is not None}
 
 
 class Outcome(Verification, Conditions):
-    """The outcome of a study: its conditions, the proof at the largest scale, and what else was found.
+    """The outcome of a study: its conditions, the proof at the largest scale, and the search's findings.
 
     Attributes:
-        version: of this layout; documents without one were written before there were versions.
-        options_that_matter: each option that the search changed, the largest effect first.
-        verifications: by scale, the proof there.
-        front: where a Pareto front was sought, its points, the best in the first field first.
-        nearest_miss: where no finalist keeps the constraints, the one that breaks them least.
-        hypervolume: where a Pareto front was sought, how it grew.
-        models: those of the tuner, where it has models.
-        seconds: where the time went.
+        version: version of this layout; documents without one are older than versions.
+        options_that_matter: the options that the search changed, the largest effect first.
+        verifications: the proofs by scale.
+        front: points of the Pareto front if one was sought, the best in the first field first.
+        nearest_miss: the finalist that breaks the constraints least; null if a finalist keeps them.
+        hypervolume: growth of the Pareto front during the search, if one was sought.
+        models: the tuner's models, if it has any.
+        seconds: the time that the study took.
         trials: number of trials by status.
-        twins: number of trials that opened the very store of an earlier one and took its figures.
-        options_file: path of the OPTIONS file; null where there is nothing to export.
+        options_file: path of the OPTIONS file; null if there is nothing to export.
         report: path of the report.
-        command: the command that does the study again.
+        command: the command that repeats the study.
     """
 
     version: int = VERSION
@@ -322,29 +328,35 @@ class Outcome(Verification, Conditions):
     models: tuple[LearnedModel, ...] = ()
     seconds: Seconds
     trials: dict[str, int]
-    twins: int = 0
     options_file: str | None = None
     report: str | None = None
     command: str | None = None
 
     @model_validator(mode="before")
     @classmethod
+    def _drop_removed_fields(cls, document: Any) -> Any:
+        if not isinstance(document, dict):
+            return document
+        return {name: value for name, value in document.items() if name not in REMOVED_FIELDS}
+
+    @model_validator(mode="before")
+    @classmethod
     def _refuse_newer_versions(cls, document: Any) -> Any:
         version = document.get("version", VERSION) if isinstance(document, dict) else VERSION
         if version != VERSION:
-            raise ValueError(f"version {version} is not known here; use the rocktune that wrote it")
+            raise ValueError(f"version {version} is unknown; use the version of rocktune that wrote it")
         return document
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> "Outcome":
-        """Returns the outcome that a document of this or an earlier version holds.
+        """Returns the outcome in a document of this or an earlier version.
 
         Raises:
-            UserError: it holds none, or one of a later version.
+            UserError: the document is not an outcome, or has a later version.
         """
         return validated(cls, dict(document), f"outcome of study '{document.get('study', '')}'")
 
     def to_json(self) -> dict[str, Any]:
-        """Returns the document. What an older one lacked is not made up, apart from the version."""
+        """Returns the document; fields that an older one lacked stay absent, except the version."""
         fields = self.model_dump(mode="json", by_alias=True, exclude_unset=True)
         return {"version": self.version} | fields

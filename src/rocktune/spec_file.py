@@ -1,4 +1,4 @@
-"""What every validated spec has in common: its base class, and reading one from TOML with one-line errors."""
+"""The base classes of validated specs, and functions that read them from TOML with one-line errors."""
 
 import tomllib
 from pathlib import Path
@@ -9,26 +9,33 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from rocktune.errors import UserError, unknown_name
 
 Count = Annotated[int, Field(strict=True, ge=0, le=(1 << 62) - 1)]
-"""A whole number from 0 to what TOML, JSON and the worker take."""
+"""A whole number from 0 to 2^62 - 1, which TOML, JSON and the worker's 64-bit integers all hold."""
 Positive = Annotated[int, Field(strict=True, ge=1, le=(1 << 62) - 1)]
-"""A whole number from 1."""
+"""A whole number from 1 to 2^62 - 1."""
 Number = Annotated[float, Field(strict=True)]
 """A finite number."""
 Amount = Annotated[float, Field(strict=True, ge=0)]
-"""A finite number from 0."""
+"""A finite number, at least 0."""
 Share = Annotated[float, Field(strict=True, ge=0, le=1)]
 """A number from 0 to 1."""
 Switch = Annotated[bool, Field(strict=True)]
+"""True or false; 0, 1 and texts are refused."""
 
 
 class Spec(BaseModel):
-    """Plain, validated, immutable, hashable data; an unknown field is refused with the nearest name."""
+    """The base class of specs: validated, immutable, hashable data.
 
+    A document with an unknown field is refused. The error suggests the nearest field.
+    """
+
+    # JSON, in which specs reach the worker and the ledger, has neither infinity nor NaN.
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     @model_validator(mode="before")
     @classmethod
     def _refuse_unknown_fields(cls, document: Any) -> Any:
+        """Raises a ValueError for a field that the model does not have."""
+        # Before pydantic's own check, whose message names no nearest field.
         if isinstance(document, dict):
             for name in document:
                 if name not in cls.model_fields:
@@ -40,12 +47,16 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 class KindSpec(Spec):
-    """A spec whose field `kind` decides which of its other fields mean anything."""
+    """A spec whose field `kind` decides which of its other fields are used."""
 
     kind: str
 
     def _require_meaningful(self, meaningful: frozenset[str]) -> Self:
-        """Refuses a field that differs from its default although this kind does not use it."""
+        """Returns this spec.
+
+        Raises:
+            ValueError: a field outside `meaningful` differs from its default.
+        """
         for name, field in type(self).model_fields.items():
             if name != "kind" and name not in meaningful and getattr(self, name) != field.default:
                 known = ", ".join(sorted(meaningful)) or "no other field"
@@ -54,24 +65,27 @@ class KindSpec(Spec):
 
 
 def validated(model: type[Model], document: dict[str, Any], where: str) -> Model:
-    """Makes a spec, or another model, from a document.
+    """Returns the spec, or other model, that a document describes.
 
     Args:
-        model: its class.
-        document: as TOML and JSON readers give it.
-        where: what the error names first: the file, or what the user calls the document.
+        model: the model's class.
+        document: the fields by name, as read from TOML or JSON.
+        where: start of the error message: the file, or the user's name for the document.
 
     Raises:
-        UserError: the first thing that is wrong, with the path to the field and what stood there.
+        UserError: the document is invalid; names the path to the first wrong field and its value.
     """
     try:
         return model.model_validate(document)
+    # `from None`: the user gets one line; pydantic's own message has several and links to its website.
     except ValidationError as failure:
         raise UserError(f"{where}: {_first_error(failure)}") from None
 
 
 def _first_error(failure: ValidationError) -> str:
+    """Returns the first error of a validation in one line: the path to the field and what is wrong."""
     error = failure.errors(include_url=False)[0]
+    # Users count the entries of a list from 1.
     path = "".join(f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in error["loc"]).lstrip(
         "."
     )
@@ -80,27 +94,28 @@ def _first_error(failure: ValidationError) -> str:
         message = "missing"
     elif error["type"] == "too_short":
         message = f"needs at least {error['ctx']['min_length']}"
+    # Our own validators raise ValueError with a complete message; pydantic's messages lack the value.
     elif error["type"] != "value_error":
         message = f"{message[0].lower()}{message[1:]}, not {error['input']!r:.60}"
     return f"{path}: {message}" if path else message
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """Reads a TOML file.
+    """Returns the contents of a TOML file.
 
     Raises:
-        UserError: the file cannot be read, is no text, or is malformed (with line and column).
+        UserError: the file cannot be read, is not UTF-8 text, or is not TOML (names line and column).
     """
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as failure:
         raise UserError(f"{path}: cannot be read: {failure.strerror}") from None
     except UnicodeDecodeError:
-        raise UserError(f"{path}: not a TOML file: it is not UTF-8 text") from None
+        raise UserError(f"{path}: is not a TOML file: it is not UTF-8 text") from None
     except tomllib.TOMLDecodeError as failure:
         raise UserError(f"{path}: malformed TOML: {failure}") from None
 
 
 def is_file_name(name: str) -> bool:
-    """Tells whether a "NAME|FILE" argument means a file: it ends in .toml or has a directory in it."""
+    """Returns whether a "NAME|FILE" argument names a file: it ends in .toml or contains a slash."""
     return name.endswith(".toml") or "/" in name

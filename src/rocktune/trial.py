@@ -1,9 +1,8 @@
-"""The nouns that tuners, engines, the ledger and the study share.
+"""The types that tuners, engines, the ledger and the study share: trials, batches, results, experiments.
 
-A trial is "measure configuration c until age t", t in seconds of load since the run began. A run is
-known by its configuration and its replicate: asking for the same two with a larger age goes on from
-where the run is, and the engine's answer covers the window between the two ages alone. What a tuner
-sees is cumulative: the windows from age 0, added up.
+A trial asks for configuration c to be measured until age t, in seconds of load since the run began. A run
+is identified by its configuration and its replicate. A trial with a larger age continues that run, and the
+engine then measures the window between the two ages. A tuner sees the sum of all windows from age 0.
 """
 
 import math
@@ -38,7 +37,7 @@ RunKey = tuple[Configuration, int]
 
 
 class Status(StrEnum):
-    """How a trial ended. Only an `ok` trial has figures; a failed one is never a number."""
+    """How a trial ended. Only an `ok` trial has figures; a failed trial never gets a substitute value."""
 
     OK = "ok"
     INVALID = "invalid"
@@ -50,13 +49,13 @@ class Status(StrEnum):
 
 @dataclass(frozen=True)
 class Trial:
-    """A request to measure.
+    """A request to measure a run until an age.
 
     Attributes:
-        configuration: what to run.
-        until_s: age to reach, seconds of load since the run began, above 0.
-        replicate: which run of this configuration; equal replicates of all configurations share the
-            workload's random numbers, different ones do not. A search uses 0.
+        configuration: the configuration to run.
+        until_s: the age to reach in seconds of load since the run began, above 0.
+        replicate: number of the run of this configuration, from 0. Runs of different configurations with
+            equal replicates get the same random numbers of the workload. A search uses 0.
     """
 
     configuration: Configuration
@@ -65,7 +64,7 @@ class Trial:
 
     @property
     def run(self) -> RunKey:
-        """The run that the trial takes further."""
+        """The run that the trial starts or continues."""
         return self.configuration, self.replicate
 
 
@@ -74,25 +73,27 @@ class Batch:
     """Trials that may be measured in any order or at once, and runs that are no longer needed.
 
     Attributes:
-        trials: what to measure; results come back in this order.
-        release: runs that will not be asked for a larger age; they are closed before the trials begin.
-        explanation: why these, as a JSON object; it is recorded for the report and of no effect.
+        trials: the trials to measure; results are returned in this order.
+        release: runs that no later trial continues. They are closed before the trials begin.
+        explanation: a JSON object that says why the tuner chose these trials. It is recorded for the report
+            and has no other effect.
     """
 
     trials: tuple[Trial, ...]
     release: tuple[RunKey, ...] = ()
+    # Not compared: a replayed batch equals the recorded one if it asks for the same trials.
     explanation: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
 class Result:
-    """A trial's answer.
+    """The result of a trial.
 
     Attributes:
-        trial: what was asked.
+        trial: the trial.
         status: how it ended.
-        measurement: the run's figures from age 0 to the trial's age; None unless the status is `ok`.
-        message: what the process last said, for a failed trial; one line.
+        measurement: the run's measurement from age 0 to the trial's age; None unless the status is `ok`.
+        message: the last output of the process if the trial failed, in one line; otherwise empty.
     """
 
     trial: Trial
@@ -101,29 +102,30 @@ class Result:
     message: str = ""
 
     def figure(self, name: str) -> float:
-        """Returns one of `Measurement.figures`, NaN for a failed trial."""
+        """Returns one of `Measurement.figures` by its name; NaN if the trial failed."""
         return math.nan if self.measurement is None else self.measurement.figures[name]
 
     def metric(self, name: str) -> float:
-        """Returns what `Measurement.metric` does, NaN for a failed trial."""
+        """Returns the metric as `Measurement.metric` defines it; NaN if the trial failed."""
         return math.nan if self.measurement is None else self.measurement.metric(name)
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """Everything about a run but its configuration and seed: the conditions under which figures compare.
+    """The conditions of a run apart from its configuration and seed. Figures compare if these are equal.
 
     Attributes:
-        workload: at full size.
-        device: what the store's I/O may use; never scaled.
-        scale: S; byte sizes and keys are divided by it when a run is opened, ages by whoever asks.
-        space: turns a configuration into options; its memory budget is at full size, and what a run may use
-            beyond it is the engine's limit.
-        base_options: the user's own OPTIONS file, full size; empty where there is none. The options of a
-            configuration are laid over it, and the configuration without knobs is this file as it stands
-            (RocksDB's bare defaults where it is empty).
-        base_seed: of the store that a run with a preload begins on. Each number is another store, loaded
-            for itself; runs of equal ones share it where they are loaded alike.
+        workload: the workload at full size.
+        device: limits of the store's I/O. They are never scaled.
+        scale: S, at least 1. The engine divides byte sizes and keys by it when it opens a run. The caller
+            divides the ages.
+        space: the space that turns a configuration into options. Its memory budget is at full size. The
+            engine sets the limit up to which a run may exceed it.
+        base_options: the user's own OPTIONS file at full size; empty without one. A configuration's options
+            replace those of the file. A configuration without knobs means the file itself, or RocksDB's
+            bare defaults if it is empty.
+        base_seed: seed of the preloaded store that a run begins on. Runs whose stores are loaded in the same
+            way share one store for each seed.
     """
 
     workload: WorkloadSpec
@@ -134,6 +136,7 @@ class Experiment:
     base_seed: int = 0
 
     def loaded_by(self, configuration: Configuration) -> "Experiment":
-        """Returns the experiment with the workload that a configuration asks for."""
+        """Returns this experiment with the configuration's changes to the workload, such as its threads."""
+        # A space may have knobs of the workload, such as Jia and Chen's number of threads.
         changes = self.space.workload_changes(configuration)
         return replace(self, workload=self.workload.model_copy(update=changes)) if changes else self

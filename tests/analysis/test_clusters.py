@@ -58,9 +58,9 @@ def test_metrics_that_say_the_same_or_nothing_are_left_out() -> None:
 
 
 def test_too_few_runs_and_an_objective_that_does_not_vary_are_refused() -> None:
-    with pytest.raises(UserError, match="49 runs; it takes at least 50"):
+    with pytest.raises(UserError, match="49 runs are too few; at least 50"):
         clusters_of(runs(49), "speed")
-    with pytest.raises(UserError, match="no variation in 'constant'"):
+    with pytest.raises(UserError, match="'constant' does not vary"):
         clusters_of(runs(50), "constant")
 
 

@@ -14,12 +14,11 @@ def engines(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Engines:
     engines = Engines()
     for module in (tuning, sweeping, running):
         monkeypatch.setattr(module, "opened_engine", engines)
-    for module in (requests, running):
-        monkeypatch.setattr(
-            module,
-            "own_options_file",
-            lambda path, leave_out_foreign=False: OWN_FILE if path else None,
-        )
+    monkeypatch.setattr(
+        requests,
+        "own_options_file",
+        lambda path, family=None, application_measures=False, rocksdb=None: OWN_FILE if path else None,
+    )
     monkeypatch.chdir(tmp_path)
     return engines
 

@@ -4,12 +4,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from rocktune.engine import EngineSpec, OptionsFile
+from rocktune.engine import EngineSpec
+from rocktune.testing.own_options import imported_options
 from rocktune.testing.synthetic_engine import Fault, SyntheticEngine, no_fault
 from rocktune.trial import Configuration
 
 OWN = {"db": {"max_background_jobs": "3"}, "cf": {"write_buffer_size": str(40 << 20)}, "table": {}}
-OWN_FILE = OptionsFile("7.8.3", {"default": OWN}, ())
+OWN_FILE = imported_options(OWN)
 
 
 SMALL = {"finalists": 2, "pick_runs": 1, "ablation_pairs": 2, "prune_attempts": 1}

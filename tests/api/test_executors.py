@@ -50,16 +50,16 @@ def test_workers_in_each_others_way_are_told_of(tune: Tune, monkeypatch: pytest.
     notes = Notes()
     tune(executor="local:2", observer=notes)
     # Dremel's workloads have 16 threads.
-    assert [note for note in notes.notes if "want 36 cores, and there are 3" in note]
+    assert [note for note in notes.notes if "need 36 cores, but there are 3" in note]
 
 
 @pytest.mark.parametrize(
     ("executor", "address", "said"),
     [
-        ("local:0", None, "executor: 'local:0' is none; write local:N"),
-        ("loca:2", None, "executor: 'loca:2' is none"),
-        ("ray:2", None, "executor: 'ray:2' is none"),
-        (None, "h:1", "address: is a Ray cluster's, and goes with '--executor ray'"),
+        ("local:0", None, "executor: unknown executor 'local:0'; use local:N"),
+        ("loca:2", None, "executor: unknown executor 'loca:2'"),
+        ("ray:2", None, "executor: unknown executor 'ray:2'"),
+        (None, "h:1", "address: only a Ray cluster has one; add '--executor ray'"),
     ],
 )
 def test_wrong_executors_are_refused(

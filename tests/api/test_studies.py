@@ -32,7 +32,7 @@ def test_an_outcome_of_a_newer_version_hides_no_other_study(tune: Tune, ledger: 
     listed = {study["study"]: study["ratio_to_baseline"] for study in api.studies(ledger=ledger)}
     assert listed["mine"] is not None
     assert listed["newer"] is None
-    with pytest.raises(UserError, match="version 99 is not known here"):
+    with pytest.raises(UserError, match="version 99 is unknown"):
         api.show("newer", ledger=ledger)
 
 

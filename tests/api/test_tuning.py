@@ -63,7 +63,7 @@ def test_resuming_goes_on_and_remembers_the_directory(
         lambda: api.export("mine", "options-file", ledger=ledger),
         lambda: api.report("mine", ledger=ledger),
     ):
-        with pytest.raises(UserError, match="'mine' is not finished; 'rocktune resume mine' goes on"):
+        with pytest.raises(UserError, match="'mine' is not finished; 'rocktune resume mine' continues it"):
             not_yet()
     outcome = api.resume("mine", ledger=ledger)
     assert isinstance(outcome, api.Outcome)
@@ -87,7 +87,7 @@ def test_verifying_writes_the_files_again(tune: Tune, ledger: str) -> None:
     assert (first["verified_at_scale"], second["verified_at_scale"]) == ("1/64", "1/8")
     assert "1/8 model" in Path(second["report"]).read_text()
     assert "proven on a 1/8 model" in Path(second["options_file"]).read_text()
-    with pytest.raises(UserError, match="scale: '2' is not one"):
+    with pytest.raises(UserError, match="scale: '2' is not a scale"):
         api.verify("mine", "2", ledger=ledger)
 
 
@@ -100,6 +100,10 @@ def test_an_options_file_becomes_the_baseline(tune: Tune) -> None:
     assert with_cache["table"] == {"block_cache": str((1000 - 2 * 40) << 20)}
     assert outcome["baseline"]["memory"]["total_bytes"] == outcome["best"]["memory"]["total_bytes"]
     assert "the OPTIONS file has none" in outcome["own_options_notes"][0]
+    assert [entry["name"] for entry in outcome["options_account"]["entries"]] == [
+        "max_background_jobs",
+        "write_buffer_size",
+    ]
     assert outcome["best"]["options"]["db"]["max_background_jobs"] == "3"
 
 

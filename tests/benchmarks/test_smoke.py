@@ -114,7 +114,7 @@ def test_smoke_run_of_the_others(name: str, tmp_path: Path) -> None:
 def test_bad_flags_get_one_line(tmp_path: Path) -> None:
     wrong_scale = run("dremel.halving", tmp_path, "--scale", "7")
     assert wrong_scale.returncode == 2
-    assert "scale: '7' is not one" in wrong_scale.stderr
+    assert "scale: '7' is not a scale" in wrong_scale.stderr
     wrong_setting = run("dremel.halving", tmp_path, "--quick", "--settings", "dremel-nutanics")
     assert wrong_setting.returncode == 2
     assert wrong_setting.stdout == ""

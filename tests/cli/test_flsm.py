@@ -30,7 +30,7 @@ def test_a_simulation_is_a_table_or_json(capsys: Outputs) -> None:
     assert main(line) == 0
     shown = capsys.readouterr().out
     assert "write amplification" in shown
-    assert "the change wrote" in shown
+    assert "The change of policies wrote" in shown
     assert main([*line, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["user_bytes"] >= 1 << 40
@@ -43,8 +43,8 @@ def test_a_simulation_is_a_table_or_json(capsys: Outputs) -> None:
         ("simulate 1TiB --policies lazi", "did you mean 'lazy'"),
         ("simulate 1TiB --policies lazy --then lazy-leveling", "give K of each level"),
         ("simulate 1XB", "1XB"),
-        ("shape nowhere", "is no FLSM store"),
-        ("map --device sata --lookups 10,many", "--lookups: '10,many' are no numbers"),
+        ("shape nowhere", "is not an FLSM store"),
+        ("map --device sata --lookups 10,many", "--lookups: '10,many' must be numbers"),
         ("map --device sata --shapes 1,universl", "did you mean 'universal'"),
         ("map --device sata --filters monky", "did you mean 'monkey'"),
     ],

@@ -59,7 +59,7 @@ class TestCopy:
             "already_there": ["one", "two"],
         }
         assert main(["ledger", "copy", "from.sqlite", "to.sqlite"]) == 0
-        assert "one: there already, the same\n" in capsys.readouterr().out
+        assert "one: already there and equal\n" in capsys.readouterr().out
         assert names_in("to.sqlite") == ["one", "two", "three"]
 
     def test_named_studies(self) -> None:
@@ -75,8 +75,8 @@ class TestCopy:
         printed, error = capsys.readouterr()
         assert printed == ""
         assert error == (
-            f"rocktune: error: study 'two': {url('to.sqlite')} has another one of this name, so nothing is "
-            "copied; delete it there, or name the studies to copy with --study\n"
+            f"rocktune: error: study 'two': {url('to.sqlite')} has a different study of this name, "
+            "so nothing was copied; delete it there, or choose the studies to copy with --study\n"
         )
         assert names_in("to.sqlite") == ["two"]
         assert main(["ledger", "copy", "from.sqlite", "to.sqlite", "--study", "one"]) == 0
@@ -84,7 +84,7 @@ class TestCopy:
 
     def test_what_is_not_there(self, capsys: Outputs) -> None:
         assert main(["ledger", "copy", "from.sqlite", "to.sqlite"]) == 2
-        assert "there is none" in capsys.readouterr().err
+        assert "does not exist" in capsys.readouterr().err
         record("from.sqlite", "study")
         assert main(["ledger", "copy", "from.sqlite", "to.sqlite", "--study", "studdy"]) == 2
         assert "did you mean 'study'?" in capsys.readouterr().err
@@ -96,14 +96,14 @@ class TestCopy:
     def test_an_empty_ledger(self, capsys: Outputs) -> None:
         open_ledger("from.sqlite").close()
         assert main(["ledger", "copy", "from.sqlite", "to.sqlite"]) == 0
-        assert capsys.readouterr().out == f"{url('from.sqlite')} has no study yet\n"
+        assert capsys.readouterr().out == f"{url('from.sqlite')} has no studies\n"
 
 
 class TestCheck:
     def test_a_whole_one(self, capsys: Outputs) -> None:
         record("ledger.sqlite", "one", "two")
         assert main(["ledger", "check", "ledger.sqlite"]) == 0
-        said = f"{url('ledger.sqlite')} is whole: 2 studies, 2 windows, schema 0001\n"
+        said = f"{url('ledger.sqlite')} is undamaged: 2 studies, 2 windows, schema 0001\n"
         assert capsys.readouterr() == (said, "")
         assert main(["ledger", "check", "ledger.sqlite", "--json"]) == 0
         assert json.loads(capsys.readouterr().out) == {
@@ -147,10 +147,10 @@ class TestCheck:
 
     def test_the_users_own_by_default(self, capsys: Outputs) -> None:
         assert main(["ledger", "check"]) == 2
-        assert "there is none" in capsys.readouterr().err
+        assert "does not exist" in capsys.readouterr().err
         open_ledger(None).close()
         assert main(["ledger", "check"]) == 0
-        assert "is whole: 0 studies" in capsys.readouterr().out
+        assert "is undamaged: 0 studies" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(("patience_s", "shown"), [(3600.0, False), (0.0, True)])

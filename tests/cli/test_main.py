@@ -155,7 +155,7 @@ def test_second_interrupt_ends_at_once(api: FakeApi, capsys: Outputs) -> None:
     assert main(["resume", "s"]) == 130
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert captured.err == "Interrupted at once. What was recorded before stays.\n"
+    assert captured.err == "Interrupted. What was recorded before is kept.\n"
 
 
 def test_options_of_tune_reach_the_api_by_their_names(api: FakeApi) -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from rocktune import api
 from rocktune.engine import libraries
 from rocktune.engine.libraries import (
     RocksDbVersion,
@@ -38,6 +39,7 @@ def make_worker(path: Path, rocksdb: str) -> Path:
 @pytest.fixture
 def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A source tree whose default worker has RocksDB 7.8.3; it also has built 9.9.3 and 9.10.0."""
+    monkeypatch.setenv("ROCKTUNE_DATA", str(tmp_path / "data"))
     monkeypatch.setattr(libraries, "SOURCE_TREE", tmp_path)
     default = make_worker(tmp_path / "bin/rocktune-worker", "7.8.3")
     monkeypatch.setenv(WORKER_VARIABLE, str(default))
@@ -91,6 +93,21 @@ def test_what_is_missing_is_said_with_the_way_to_get_it(tree: Path, asked: str, 
         worker_with(asked)
     assert told in str(raised.value)
     assert "\n" not in str(raised.value)
+
+
+def test_each_run_is_measured_by_the_rocksdb_asked_for(tree: Path, tmp_path: Path) -> None:
+    asked = ["9.9.3", "7.8", "9.9.3", str(tree / "build/rocksdb-9.10.0")]
+    measured = [
+        api.run(workload="dremel-write-heavy", scale="1/512", seconds=1, rocksdb=rocksdb) for rocksdb in asked
+    ]
+    versions = [run["engine"].split(",")[0] for run in measured]
+    assert versions == ["RocksDB 9.9.3", "RocksDB 7.8.3", "RocksDB 9.9.3", "RocksDB 9.10.0"]
+    assert {run["runs"][0]["status"] for run in measured} == {"ok"}
+
+
+def test_a_version_is_for_engine_embedded_only(tree: Path) -> None:
+    with pytest.raises(UserError, match=r"rocksdb: .*embedded"):
+        api.run(workload="dremel-write-heavy", engine="db_bench", rocksdb="9.9.3")
 
 
 def test_a_worker_that_does_not_start_is_left_out(tree: Path) -> None:

@@ -84,9 +84,9 @@ DEATHS = {
     ),
     "bad_alloc": (Status.OUT_OF_MEMORY, "killed by SIGABRT: what():  std::bad_alloc"),
     "hang": (Status.TIMED_OUT, "no answer to 'advance' within 0 s"),
-    "garbage": (Status.CRASHED, "the worker answered nonsense: %$ garbage"),
+    "garbage": (Status.CRASHED, "the worker's answer is malformed: %$ garbage"),
     "cut": (Status.CRASHED, "ended without an answer (exit status 3)"),
-    "wrong_event": (Status.CRASHED, "the worker answered nonsense: loaded or parked to 'advance'"),
+    "wrong_event": (Status.CRASHED, "the worker's answer is malformed: loaded or parked to 'advance'"),
     "exit": (Status.CRASHED, "ended without an answer (exit status 3): Corruption: made up"),
     "invalid": (Status.INVALID, "made up: invalid"),
     "out_of_memory": (Status.OUT_OF_MEMORY, "made up: out_of_memory"),
@@ -122,7 +122,7 @@ def test_an_unknown_status_is_a_crash(tmp_path: Path) -> None:
 @pytest.mark.parametrize("line", ["[1,2]", '{"no":"event"}', "nan{", '{"event":7}'])
 def test_a_line_that_is_no_event(line: str, tmp_path: Path) -> None:
     text = greeting() + f"print({line!r}, flush=True); time.sleep(60)\n"
-    with pytest.raises(RunFailed, match="crashed: the worker answered nonsense"):
+    with pytest.raises(RunFailed, match="crashed: the worker's answer is malformed"):
         WorkerProcess([script(tmp_path / "worker", text)]).request("park", 60)
 
 
@@ -260,9 +260,9 @@ def test_without_a_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
             "librocksdb.so.7: not found; install RocksDB .apt-get install librocksdb-dev. or build",
         ),
         ("import os\nos.abort()\n", "does not start: killed by SIGABRT; build it again with 'make setup'"),
-        ("print('usage: worker')\n", "does not start: the worker answered nonsense: usage: worker"),
-        ('print(\'{"event":"bye"}\')\n', "does not start: the worker answered nonsense"),
-        (greeting(protocol=2), "speaks protocol 2, this rocktune 1: build both again"),
+        ("print('usage: worker')\n", "does not start: the worker's answer is malformed: usage: worker"),
+        ('print(\'{"event":"bye"}\')\n', "does not start: the worker's answer is malformed"),
+        (greeting(protocol=2), "uses protocol 2, but this rocktune uses 1: build both again"),
     ],
 )
 def test_a_worker_that_does_not_start(text: str, error: str, tmp_path: Path) -> None:

@@ -31,21 +31,21 @@ def test_names_and_units() -> None:
 
 def test_it_says_that_no_server_was_tuned() -> None:
     told = comments(exported("cassandra"))
-    assert "No Cassandra server was tuned or measured" in told
-    assert "- max_bytes_for_level_base=402653184: level 1 is fanout_size files large" in told
-    assert "- level0_file_num_compaction_trigger=6: table 6's min_threshold is of size-tiered" in told
+    assert "measured on a RocksDB store, not on Cassandra" in told
+    assert "- max_bytes_for_level_base=402653184: Cassandra's level 1 holds fanout_size files" in told
+    assert "- level0_file_num_compaction_trigger=6: table 6's min_threshold belongs to size-tiered" in told
 
 
 def test_uncompressed_table_has_no_chunks() -> None:
     text = exported("cassandra", changed("cf", compression="kNoCompression"))
     assert "compression = {'enabled': 'false'}" in statement(text)
-    assert "- block_size=8192: chunks are a unit of compressed tables alone" in comments(text)
+    assert "- block_size=8192: only compressed tables have chunks" in comments(text)
 
 
 def test_chunk_that_is_no_power_of_two_is_listed() -> None:
     text = exported("cassandra", changed("table", block_size="12288"))
     assert "chunk_length_in_kb" not in statement(text)
-    assert "- block_size=12288: chunk_length_in_kb has to be a power of two" in comments(text)
+    assert "- block_size=12288: chunk_length_in_kb must be a power of two" in comments(text)
 
 
 # (1/2)^(ln 2 * 10) = e^(-4.8045) = 0.00819; at 20 bits it is its square, 0.0000671, where Cassandra's ends.
@@ -58,7 +58,7 @@ def test_filters() -> None:
     assert "fp_chance = 1;" in exported("cassandra", changed("table", filter_policy="nullptr"))
     text = exported("cassandra", changed("table", filter_policy="bloomfilter:24:false"))
     assert "fp_chance" not in statement(text)
-    assert "bloom_filter_fp_chance has to be above 0.0000671" in comments(text)
+    assert "bloom_filter_fp_chance must be above 0.0000671" in comments(text)
 
 
 def test_other_compaction_styles_are_refused() -> None:

@@ -46,7 +46,7 @@ def test_statements() -> None:
         "rocksdb::NewBloomFilterPolicy(10));",
     ):
         assert line in text.splitlines()
-    assert "Not taken over" not in comments(text)
+    assert "Left out" not in comments(text)
     assert "FromMap" not in text
 
 

@@ -27,8 +27,8 @@ def test_keys_and_units() -> None:
 
 def test_what_flink_has_no_key_for_is_listed_with_its_own_value() -> None:
     told = comments(exported("flink"))
-    assert "- level0_stop_writes_trigger=21: 36 there" in told
-    assert "- max_bytes_for_level_multiplier=8.000000: 10 there" in told
+    assert "- level0_stop_writes_trigger=21: always 36 there" in told
+    assert "- max_bytes_for_level_multiplier=8.000000: always 10 there" in told
     assert "- bytes_per_sync=1048576: no such setting" in told
 
 
@@ -55,7 +55,7 @@ def test_no_filter_and_a_filter_that_flink_does_not_have() -> None:
     assert none[PREFIX + "use-bloom-filter"] == "false"
     ribbon = exported("flink", changed("table", filter_policy="ribbonfilter:12:-1"))
     assert PREFIX + "use-bloom-filter" not in settings(ribbon, ": ")
-    assert "- filter_policy=ribbonfilter:12:-1: only Bloom filters there" in comments(ribbon)
+    assert "- filter_policy=ribbonfilter:12:-1: Flink has only Bloom filters" in comments(ribbon)
 
 
 @pytest.mark.parametrize(

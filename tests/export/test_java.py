@@ -21,14 +21,14 @@ def test_setters_with_javas_types() -> None:
         "    table.setFilterPolicy(filter);",
     ):
         assert line in lines, line
-    assert "Not taken over" not in comments("\n".join(lines))
+    assert "Left out" not in comments("\n".join(lines))
 
 
 def test_what_rocksdbjni_cannot_take_is_listed() -> None:
     told = comments(exported("java", changed("table", filter_policy="ribbonfilter:12:-1")))
-    assert "- filter_policy=ribbonfilter:12:-1: rocksdbjni has Bloom filters alone" in told
+    assert "- filter_policy=ribbonfilter:12:-1: rocksdbjni has only Bloom filters" in told
     told = comments(exported("java", changed("cf", ttl=str((1 << 64) - 2))))
-    assert f"- ttl={(1 << 64) - 2}: -{(1 << 63) - 1} to {(1 << 63) - 1} there" in told
+    assert f"- ttl={(1 << 64) - 2}: must be from -{(1 << 63) - 1} to {(1 << 63) - 1} there" in told
     assert "OptionsUtil.loadOptionsFromFile takes all" in told
 
 
@@ -74,4 +74,4 @@ def test_config_setter_calls_nothing_that_kafka_streams_ignores() -> None:
     for name in ("MaxBackgroundCompactions", "MaxTotalWalSize", "MinWriteBufferNumberToMerge"):
         assert f"set{name}" not in text
     assert "- max_total_wal_size=1048576: Kafka Streams writes no log" in told
-    assert "- min_write_buffer_number_to_merge=2: 1 there" in told
+    assert "- min_write_buffer_number_to_merge=2: Kafka Streams has 1" in told

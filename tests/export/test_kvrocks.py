@@ -31,8 +31,8 @@ def test_names_and_units() -> None:
 
 def test_what_kvrocks_sets_itself_is_listed_where_it_differs() -> None:
     told = comments(exported("kvrocks"))
-    assert "- num_levels=6: 7 there" in told
-    assert "- target_file_size_multiplier=2: 1 there" in told
+    assert "- num_levels=6: always 7 there" in told
+    assert "- target_file_size_multiplier=2: always 1 there" in told
     assert "filter_policy" not in told
     assert "- soft_pending_compaction_bytes_limit=103079215104: no such setting" in told
 
@@ -40,9 +40,9 @@ def test_what_kvrocks_sets_itself_is_listed_where_it_differs() -> None:
 @pytest.mark.parametrize(
     ("name", "text", "reason"),
     [
-        ("target_file_size_base", str(1025 << 20), "1 to 1024 there"),
-        ("max_bytes_for_level_multiplier", "8.5", "only whole numbers there"),
-        ("compression", "kLZ4HCCompression", "there is no such choice there"),
+        ("target_file_size_base", str(1025 << 20), "must be from 1 to 1024 there"),
+        ("max_bytes_for_level_multiplier", "8.5", "must be a whole number there"),
+        ("compression", "kLZ4HCCompression", "there is no such value there"),
     ],
 )
 def test_value_out_of_kvrocks_range_is_listed(name: str, text: str, reason: str) -> None:
@@ -52,5 +52,7 @@ def test_value_out_of_kvrocks_range_is_listed(name: str, text: str, reason: str)
 
 
 def test_other_compaction_styles_are_refused() -> None:
-    with pytest.raises(UserError, match="leveled compaction alone, and the study's is kCompactionStyleFIFO"):
+    with pytest.raises(
+        UserError, match="has only leveled compaction, and the study's is kCompactionStyleFIFO"
+    ):
         exported("kvrocks", changed("cf", compaction_style="kCompactionStyleFIFO"))

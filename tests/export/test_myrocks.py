@@ -50,7 +50,7 @@ def test_variables_and_column_family_options() -> None:
 def test_read_only_defaults_are_told() -> None:
     told = comments(exported("myrocks"))
     assert "rocksdb_default_cf_options and most variables are read-only" in told
-    assert "Not taken over" not in told
+    assert "Left out" not in told
 
 
 def test_option_that_is_no_variable_is_listed() -> None:

@@ -22,11 +22,16 @@ def test_what_is_not_set_is_listed_with_its_reason() -> None:
     options = {"a": "10", "c": "3", "d": "4", "e": "5.000000", "f": "6"}
     done = translated(options, RULES, fixed={"d": "7", "e": "5"}, reasons={"f": "it is odd"})
     assert done.settings == {}
-    assert done.unmapped == ["a=10: 0 to 9 there", "c=3: no such setting", "d=4: 7 there", "f=6: it is odd"]
+    assert done.unmapped == [
+        "a=10: must be from 0 to 9 there",
+        "c=3: no such setting",
+        "d=4: always 7 there",
+        "f=6: it is odd",
+    ]
 
 
 def test_option_that_rules_refuse_is_listed_even_where_it_is_fixed() -> None:
-    assert translated({"a": "10"}, RULES, fixed={"a": "10"}).unmapped == ["a=10: 0 to 9 there"]
+    assert translated({"a": "10"}, RULES, fixed={"a": "10"}).unmapped == ["a=10: must be from 0 to 9 there"]
 
 
 @pytest.mark.parametrize(

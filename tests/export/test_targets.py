@@ -61,7 +61,7 @@ def test_what_is_rocktunes_own_is_told_since_no_target_can_hold_it(target: str) 
 
 def test_unproven_gain_exports_the_baseline_and_says_so() -> None:
     text = export_study("options-file", STUDY, sample.undecided_outcome())
-    assert "the baseline, for no gain over it was proven" in text
+    assert "the baseline, because no gain over it was proven" in text
     assert sections(text)['[CFOptions "default"]']["write_buffer_size"] == str(64 << 20)
 
 
@@ -130,7 +130,7 @@ def test_version_is_rocksdbs_whatever_the_engine(engine: str, version: str) -> N
 
 
 def test_study_without_a_version_is_refused() -> None:
-    with pytest.raises(UserError, match="does not say which RocksDB"):
+    with pytest.raises(UserError, match="its engine did not report a RocksDB version"):
         export_study("tikv", replace(STUDY, engine_version="mine 1.2.3"), sample.outcome())
 
 

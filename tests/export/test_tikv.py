@@ -51,13 +51,13 @@ def test_flow_control_is_told_with_the_values_that_come_nearest() -> None:
 def test_more_levels_than_tikv_starts_with_are_not_taken_over() -> None:
     text = exported("tikv", changed("cf", num_levels="10"))
     assert "num-levels" not in tomllib.loads(text)["rocksdb"]["defaultcf"]
-    assert "- num_levels=10: 1 to 7 there" in comments(text)
+    assert "- num_levels=10: must be from 1 to 7 there" in comments(text)
 
 
 def test_fraction_of_a_bit_is_not_taken_over() -> None:
     text = exported("tikv", changed("table", filter_policy="bloomfilter:9.5:false"))
     assert "use-bloom-filter" not in tomllib.loads(text)["rocksdb"]["defaultcf"]
-    assert "- filter_policy=bloomfilter:9.5:false: only whole numbers there" in comments(text)
+    assert "- filter_policy=bloomfilter:9.5:false: must be a whole number there" in comments(text)
 
 
 def test_tables_without_settings_are_left_out() -> None:

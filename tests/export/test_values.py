@@ -44,7 +44,12 @@ def test_whole_number(text: str, written: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "reason"),
-    [("11", "-1 to 10"), ("2.5", "only whole"), ("4\n", "no number"), ("four", "no number")],
+    [
+        ("11", "-1 to 10"),
+        ("2.5", "must be a whole number"),
+        ("4\n", "not a number"),
+        ("four", "not a number"),
+    ],
 )
 def test_what_is_no_whole_number_within_bounds(text: str, reason: str) -> None:
     with pytest.raises(NotExpressibleError, match=reason):
@@ -70,7 +75,7 @@ def test_mebibytes_are_rounded_down() -> None:
 
 def test_switches_and_choices() -> None:
     assert [switch("yes", "no")(text) for text in ("true", "false", "1", "0")] == ["yes", "no", "yes", "no"]
-    with pytest.raises(NotExpressibleError, match="no such choice"):
+    with pytest.raises(NotExpressibleError, match="no such value"):
         choice({"a": "b"})("c")
 
 

@@ -236,7 +236,7 @@ def test_the_password_is_nowhere(
 
     command_line.fault = interrupted
     assert command_line(TUNE, url) == 130
-    assert "To go on: rocktune resume mine --ledger" in command_line.error
+    assert "To continue: rocktune resume mine --ledger" in command_line.error
     stops = iter([None] * 8 + ["stop"])
 
     def stopped(*_: object) -> None:

@@ -76,7 +76,7 @@ def winner(of: Experiment) -> Configuration:
 
 
 def full_size(of: Experiment, configuration: Configuration) -> OptionMaps:
-    return of.space.over(of.base_options).options(configuration)
+    return of.space.with_base_options(of.base_options).options(configuration)
 
 
 @pytest.mark.parametrize("base", [None, WITH_SETTINGS], ids=["guide", "own"])

@@ -75,7 +75,7 @@ class ServerLedger(LedgerConformance):
         assert "no_such_database" in refusal(server.url("no_such_database"))
 
     def test_an_empty_database_is_made_a_ledger_only_to_be_written(self, ledger_url: str) -> None:
-        with pytest.raises(UserError, match="there is none"):
+        with pytest.raises(UserError, match="does not exist"):
             open_ledger(ledger_url, create=False)
         open_ledger(ledger_url).close()
         open_ledger(ledger_url, create=False).close()
@@ -119,7 +119,9 @@ class ServerLedger(LedgerConformance):
                     lambda: ledger.add_event(study, "lost", {}),
                 )
                 for write in writes:
-                    with pytest.raises(UserError, match=r"^ledger .*lock is lost.* goes on$") as error:
+                    with pytest.raises(
+                        UserError, match=r"^ledger .*lock is lost.* continue with 'rocktune resume'$"
+                    ) as error:
                         write()
                     assert "\n" not in str(error.value)
                     assert PASSWORD not in str(error.value)

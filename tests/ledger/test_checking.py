@@ -70,7 +70,7 @@ def change(ledger: Ledger, statement: str) -> None:
 # Of a SQLite file anything can be made.
 BROKEN = [
     ("UPDATE studies SET spec = '{'", "'spec' cannot be read"),
-    ("UPDATE studies SET spec = '[]'", "its specification is no JSON object"),
+    ("UPDATE studies SET spec = '[]'", "its specification is not a JSON object"),
     ("UPDATE studies SET outcome = x'ff'", "'outcome' cannot be read"),
     ("UPDATE studies SET created_at = 'yesterday'", "'created_at' cannot be read"),
     ("UPDATE studies SET experiment_id = 99", "1 of studies refer to experiments that are missing"),
@@ -87,10 +87,16 @@ BROKEN = [
     ("UPDATE trials SET options = x'00' WHERE id = 2", "trial 1 of batch 0: 'options' cannot be read"),
     ("UPDATE trials SET recorded_at = '' WHERE id = 2", "trial 1 of batch 0: 'recorded_at' cannot be read"),
     ("UPDATE trials SET until_s = 9 WHERE id = 1", "trial 0 of batch 0 is ok, but no window ends at its age"),
-    ("UPDATE trials SET status = 'crashed' WHERE id = 1", "is not of the run that the trial asked for"),
-    ("UPDATE measurements SET replicate = 5 WHERE trial_id = 1", "is not of the run that the trial"),
-    ("UPDATE measurements SET scalars = '{}' WHERE trial_id = 1", "the window of trial 0 of batch 0 is none"),
-    ("UPDATE measurements SET scalars = 'null' WHERE trial_id = 1", "window of trial 0 of batch 0 is none"),
+    ("UPDATE trials SET status = 'crashed' WHERE id = 1", "does not belong to the run of its trial"),
+    ("UPDATE measurements SET replicate = 5 WHERE trial_id = 1", "does not belong to the run of its trial"),
+    (
+        "UPDATE measurements SET scalars = '{}' WHERE trial_id = 1",
+        "the window of trial 0 of batch 0 cannot be used",
+    ),
+    (
+        "UPDATE measurements SET scalars = 'null' WHERE trial_id = 1",
+        "window of trial 0 of batch 0 cannot be used",
+    ),
     ("UPDATE measurements SET distributions = x'12' WHERE trial_id = 1", "'distributions' cannot be read"),
     ("DELETE FROM measurements WHERE trial_id = 1", "but the one before ends at 0 s"),
     ("UPDATE measurements SET study_id = 99", "2 of measurements refer to studies that are missing"),
@@ -156,6 +162,6 @@ def test_a_specification_that_nobody_knows(tmp_path: Path) -> None:
 
 def test_an_empty_database_is_no_ledger_to_check(tmp_path: Path) -> None:
     (tmp_path / "empty.sqlite").touch()
-    with pytest.raises(UserError, match="there is none"):
+    with pytest.raises(UserError, match="does not exist"):
         open_ledger(str(tmp_path / "empty.sqlite"), create=False)
     assert (tmp_path / "empty.sqlite").read_bytes() == b""

@@ -89,7 +89,7 @@ def test_a_copy_reads_back_as_the_original(source: Ledger, target: Ledger) -> No
         target.record(copied, 0, 3, Trial(FIRST, 0.1 + 0.2, 1), None, Status.TIMED_OUT, "", 0.3)
     assert source.has_same(study, target, quietly) is False
     assert target.has_same(copied, source, quietly) is False
-    with pytest.raises(UserError, match=r"has one of this name already"):
+    with pytest.raises(UserError, match=r"already has a study of this name"):
         source.copy_study(study, target, quietly)
     assert len(source.trials(study)) == 4
 

@@ -103,7 +103,7 @@ class TestRefusals:
         monkeypatch.setattr(opening, "create_engine", fail)
         line = refusal("postgresql://me:secret@host/db")
         problem = "no pq wrapper available. Attempts made: ..."
-        assert line == f"ledger: the driver postgresql+psycopg does not load: {problem}"
+        assert line == f"ledger: the driver postgresql+psycopg cannot be loaded: {problem}"
 
     def test_an_unreachable_server(self) -> None:
         pytest.importorskip("psycopg", reason="psycopg is not installed")
@@ -173,6 +173,6 @@ class TestConcurrency:
 
 
 def test_a_ledger_that_is_only_read_is_not_made(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="there is none"):
+    with pytest.raises(UserError, match="does not exist"):
         open_ledger(str(tmp_path / "typo.sqlite"), create=False)
     assert list(tmp_path.iterdir()) == []

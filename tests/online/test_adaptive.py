@@ -95,7 +95,7 @@ def test_a_policy_takes_effect_while_nothing_is_written(tmp_path: Path) -> None:
 
 
 def test_without_samples_there_is_nothing_to_learn_from(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="sample_every 0 leaves nothing to learn from"):
+    with pytest.raises(UserError, match="sample_every must be at least 1"):
         AdaptiveStore(tmp_path / "db", controller=Waiting(lambda mission: Decision()), sample_every=0)
     assert not (tmp_path / "db").exists()
 
@@ -115,7 +115,7 @@ def test_closing_may_be_repeated_and_a_store_may_be_lost(tmp_path: Path) -> None
 
 @pytest.mark.skipif(importlib.util.find_spec("torch") is not None, reason="PyTorch is there")
 def test_without_pytorch_one_line_says_how_to_install_it(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"needs PyTorch; pip install 'rocktune\[rl\]'"):
+    with pytest.raises(UserError, match=r"needs PyTorch; install it with: pip install 'rocktune\[rl\]'"):
         AdaptiveStore(tmp_path / "db")
 
 
@@ -137,7 +137,7 @@ def test_a_damaged_model_is_left_aside(tmp_path: Path, content: bytes) -> None:
         store.put(b"key", b"value")
     (tmp_path / "db" / "lerp.npz").write_bytes(content)
     with AdaptiveStore(tmp_path / "db", options=SMALL) as store:
-        assert "is left aside, learning begins anew" in store.problem
+        assert "not usable, learning starts from the beginning" in store.problem
         assert store.get(b"key") == b"value"
 
 
@@ -154,5 +154,5 @@ def test_reading_a_model_runs_no_code(tmp_path: Path) -> None:
     with (tmp_path / "db" / "lerp.npz").open("wb") as file:
         np.savez(file, about=np.array([Evil()], dtype=object))
     with AdaptiveStore(tmp_path / "db", options=SMALL) as store:
-        assert "is left aside" in store.problem
+        assert "not usable" in store.problem
     assert not (tmp_path / "evil").exists()

@@ -95,7 +95,7 @@ def test_thresholds_follow_the_workload_from_session_to_session(sessions: Path, 
     assert found["missions"][-1]["read_share"] == pytest.approx(0.9, abs=0.03)
     assert found["seconds"] == pytest.approx(sum(mission["seconds"] for mission in found["missions"]))
     page = found["report"].read_text()
-    assert "What was changed, and why" in page
+    assert "Policy changes and their reasons" in page
     assert "there and back" in page
 
 
@@ -127,10 +127,13 @@ def test_the_command_shows_sessions_or_json(sessions: Path, tmp_path: Path, caps
         ("--device sata --controller lrp", "did you mean 'lerp'"),
         ("--device sata --sessions ruskey-dynamc", "did you mean 'ruskey-dynamic'"),
         ("--device sata --store univrsal", "did you mean 'universal'"),
-        ("--device sata --controller static:1 --operations 10 --scale 1/128", "are none on a 1/128 model"),
+        (
+            "--device sata --controller static:1 --operations 10 --scale 1/128",
+            "are too few for a 1/128 model",
+        ),
         ("--device sata --sessions nowhere.toml", "nowhere.toml: cannot be read"),
-        ("--device sata --store leveled --controller lerp", "no policies that 'lerp' could set"),
-        ("--controller lerp", "'rocktune list devices' has names"),
+        ("--device sata --store leveled --controller lerp", "no policies for 'lerp' to set"),
+        ("--controller lerp", "see 'rocktune list devices'"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(capsys: Outputs, line: str, message: str) -> None:

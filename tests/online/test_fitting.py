@@ -55,11 +55,11 @@ def test_noise_leaves_the_mean_as_it_is() -> None:
 
 
 def test_too_few_drives_are_refused() -> None:
-    with pytest.raises(UserError, match="give those of 5 drives at least"):
+    with pytest.raises(UserError, match="give those of at least 5 drives"):
         fitted_costs([served(COSTS, 1, 0.5, 8.0, 90)] * 4)
 
 
 def test_ranges_are_refused() -> None:
     nothing = Served(0, 0.0, 0, 0.0, 0)
-    with pytest.raises(UserError, match="read ranges"):
+    with pytest.raises(UserError, match="scan ranges"):
         fitted_costs([[Mission(0, 1, 0, 1.0, nothing, nothing, 10, ())]])

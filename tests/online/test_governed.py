@@ -81,7 +81,7 @@ def test_modes_are_options() -> None:
         ("toggle", {"mode": "proportional"}, "mode"),
         ("toggle", {"flush_share": "2"}, "flush_share"),
         ("toggle", {"debt_runs": "many"}, "debt_runs"),
-        ("enabled", {"debt_runs": "3"}, "mode 'enabled' has none"),
+        ("enabled", {"debt_runs": "3"}, "mode 'enabled' has no governor"),
     ],
 )
 def test_bad_modes_and_settings_get_one_line(mode: str, settings: dict[str, str], message: str) -> None:

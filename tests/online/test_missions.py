@@ -67,7 +67,7 @@ def test_what_no_store_has_ends_the_run(engine: EmbeddedEngine) -> None:
     with pytest.raises(RunFailed, match="policy 9 is not from 1 to 4"):
         run_missions(engine, load(), lambda run, done: run.set_policy(1, 9, "flexible"))
     plain = load(options={})
-    with pytest.raises(RunFailed, match="is no FLSM store"):
+    with pytest.raises(RunFailed, match="is not an FLSM store"):
         run_missions(engine, plain, lambda run, done: run.set_policy(1, 1, "flexible"))
 
 

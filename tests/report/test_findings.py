@@ -87,7 +87,7 @@ def test_an_idle_device_asks_for_a_larger_model() -> None:
     [
         ({"matters": True, "verdict": "helps", "kept": True}, "helps"),
         ({"matters": False, "verdict": "undecided", "kept": False}, "no measurable effect; left out"),
-        ({"matters": False, "verdict": "harms", "kept": True}, "does harm"),
+        ({"matters": False, "verdict": "harms", "kept": True}, "harms"),
         ({"matters": True, "verdict": "helps", "together_with": ["a", "b"]}, "helps, together with a, b"),
         (
             {"matters": True, "verdict": "helps", "together_with": list("abc")},

@@ -65,4 +65,4 @@ def test_keeping_a_constraint_that_the_baseline_breaks_is_the_result() -> None:
     best = document["best"] | {"keeps_constraints": False}
     broken = sample.outcome(**changes | {"best": best, "recommended": "baseline"})
     assert "but not in the fresh runs of the proof" in findings.verdict(broken)
-    assert findings.headline(broken) == f"Nothing proven to keep {WITHIN}, on a 1/64 model"
+    assert findings.headline(broken) == f"No configuration proven to keep {WITHIN}, on a 1/64 model"

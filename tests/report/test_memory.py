@@ -36,7 +36,7 @@ def test_equal_memory_is_said_with_its_size() -> None:
     )
     rows = dict(memory_rows(outcome))
     assert rows["Block cache"] == ["512MiB (LRU, num_shard_bits=4)"] * 2 + ["RocksDB's own"]
-    assert rows["Together, at full size"] == ["652MiB", "652MiB", "–"]
+    assert rows["Sum at full size"] == ["652MiB", "652MiB", "–"]
     assert rows["Resident, measured on a 1/64 model"] == ["3MiB"] * 3
     assert not any(label.startswith("Memtables, measured") for label in rows)
 

@@ -75,7 +75,7 @@ def test_page_shows_every_section_in_reading_order(page: Page) -> None:
         "Dremel's arms",
         "Throughput over a run",
         "Latency",
-        "What the device did",
+        "Device traffic",
         "Trials",
         "How to reproduce",
     ]
@@ -136,7 +136,7 @@ def test_page_of_an_unproven_gain_recommends_the_baseline() -> None:
 def test_page_without_any_trial_or_figure_is_still_a_page() -> None:
     empty = sample.unproven_outcome(verified_at_scale=None, options_that_matter=[])
     page = Page(render_report(sample.study("empty"), empty, []))
-    assert "Nothing could be compared" in page.text
+    assert "No configuration could be compared" in page.text
     assert page.code == []
 
 

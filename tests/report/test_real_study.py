@@ -68,7 +68,7 @@ def test_report_after_a_verification_states_its_scale(ledger: Ledger, tmp_path: 
     page = page_of(ledger, tmp_path)
     assert "on a 1/4 model" in page.text
     assert "Verify 1/4: 24 trials" in page.text
-    assert {"Latency", "What the device did"} <= set(page.headings)
+    assert {"Latency", "Device traffic"} <= set(page.headings)
     # The proof at 1/4 runs for 120 s / 4, not for the search's 120 s / 64.
     series = json.loads(page.scripts["throughputoverarun0"])["data"]
     assert max(series[0]["x"]) == pytest.approx(30.0, rel=0.05)

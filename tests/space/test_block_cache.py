@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocktune.errors import UserError
-from rocktune.space.block_cache import BlockCache, block_cache_in, is_block_cache, printed_block_cache
+from rocktune.space.block_cache import BlockCache, block_cache_from_log, is_block_cache, parse_block_cache
 from rocktune.space.options import scaled_options
 from rocktune.units import MIB
 
@@ -20,8 +20,8 @@ from rocktune.units import MIB
     ],
 )
 def test_texts(text: str, expected: BlockCache) -> None:
-    assert block_cache_in(text) == expected
-    assert block_cache_in(expected.text) == expected
+    assert parse_block_cache(text) == expected
+    assert parse_block_cache(expected.text) == expected
 
 
 @given(
@@ -30,7 +30,7 @@ def test_texts(text: str, expected: BlockCache) -> None:
 )
 def test_what_is_written_is_read(capacity_bytes: int, settings: tuple[tuple[str, str], ...]) -> None:
     cache = BlockCache(capacity_bytes, settings=settings)
-    assert block_cache_in(cache.text) == cache
+    assert parse_block_cache(cache.text) == cache
 
 
 @pytest.mark.parametrize(
@@ -38,14 +38,14 @@ def test_what_is_written_is_read(capacity_bytes: int, settings: tuple[tuple[str,
     [
         ("much", "'much' is not a size"),
         ("num_shard_bits=4", "has no capacity"),
-        ("capacity=1M;shards=4", "'shards=4' is no setting of a block cache"),
-        ("capacity=1M;capacity=2M", "no setting"),
-        ("kind=clock;capacity=1M", "'clock' is no kind of cache"),
+        ("capacity=1M;shards=4", "'shards=4' is not a setting of a block cache"),
+        ("capacity=1M;capacity=2M", "not a setting"),
+        ("kind=clock;capacity=1M", "'clock' is not a kind of cache"),
     ],
 )
 def test_refusals(text: str, problem: str) -> None:
     with pytest.raises(UserError, match=problem):
-        block_cache_in(text)
+        parse_block_cache(text)
 
 
 def test_scaling_divides_the_capacity_alone() -> None:
@@ -66,12 +66,12 @@ def test_what_rocksdb_logs() -> None:
     usual = {"capacity": str(64 * MIB), "num_shard_bits": "6", "strict_capacity_limit": "0",
              "memory_allocator": "None", "high_pri_pool_ratio": "0.500",
              "low_pri_pool_ratio": "0.000"}  # fmt: skip
-    assert printed_block_cache("LRUCache", usual).text == str(64 * MIB)
+    assert block_cache_from_log("LRUCache", usual).text == str(64 * MIB)
     other = usual | {"num_shard_bits": "2", "strict_capacity_limit": "1"}
-    assert printed_block_cache("LRUCache", other).text == (
+    assert block_cache_from_log("LRUCache", other).text == (
         f"capacity={64 * MIB};num_shard_bits=2;strict_capacity_limit=true"
     )
     small = usual | {"capacity": str(MIB), "num_shard_bits": "1"}
-    assert printed_block_cache("LRUCache", small).text == str(MIB)
+    assert block_cache_from_log("LRUCache", small).text == str(MIB)
     clock = {"capacity": str(32 * MIB), "num_shard_bits": "0"}
-    assert printed_block_cache("AutoHyperClockCache", clock).kind == "hyper_clock"
+    assert block_cache_from_log("AutoHyperClockCache", clock).kind == "hyper_clock"

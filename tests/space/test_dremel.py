@@ -100,9 +100,7 @@ def test_default_shrinks_with_the_budget() -> None:
 
 def test_budget_too_small_names_the_smallest() -> None:
     # Two buffers of 32 MiB over 0.616: 103.9 MiB, so 104.
-    with pytest.raises(
-        UserError, match=r"budget of 103MiB is too small for 0 keys; it takes at least 104MiB"
-    ):
+    with pytest.raises(UserError, match=r"budget of 103MiB is too small for 0 keys; use at least 104MiB"):
         load_space("dremel", 103 * MIB, 0)
     space = load_space("dremel", 104 * MIB, 0)
     assert space.sample(3, np.random.default_rng(1))

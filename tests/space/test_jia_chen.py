@@ -47,7 +47,7 @@ def test_a_configuration_sets_options_and_the_workloads_threads(space: Space) ->
 def test_the_memory_budget_bounds_the_cache() -> None:
     caches = {knob.name: knob.choices for knob in load_space("jia-chen", 3 << 30, 1e8).knobs}["block_cache"]
     assert caches == (1 << 30, 2 << 30)
-    with pytest.raises(UserError, match=r"a memory budget of 1GiB is too small; it takes at least 1\.5GiB"):
+    with pytest.raises(UserError, match=r"a memory budget of 1GiB is too small; use at least 1\.5GiB"):
         load_space("jia-chen", 1 << 30, 1e8)
 
 

@@ -81,9 +81,9 @@ def test_every_double_survives_text(value: float) -> None:
         (SIZE, 81 * MIB, "81MiB is outside 32MiB to 80MiB"),
         (RATIO, math.nan, "nan is outside"),
         (RATIO, "x", "'x' is not a number"),
-        (SWITCH, 1, "1 is none of False, True"),
-        (NAMED, "kZstd", "'kZstd' is none of kZSTD, kLZ4Compression"),
-        (ORDINAL, 4097, "4097 is none of 2048, 4096"),
+        (SWITCH, 1, "1 is not one of False, True"),
+        (NAMED, "kZstd", "'kZstd' is not one of kZSTD, kLZ4Compression"),
+        (ORDINAL, 4097, "4097 is not one of 2048, 4096"),
     ],
 )
 def test_check_refuses(each: Knob, value: Any, told: str) -> None:

@@ -58,7 +58,7 @@ def test_table_1_keeps_every_rule() -> None:
                 "max_bytes_for_level_base": 512 * MIB,
             },
             "8 write buffers of 77MiB take 616MiB and filters 9.537MiB of 1000MiB, "
-            "which leaves the block cache 374.5MiB; it needs 384MiB",
+            "which leaves the block cache 374.5MiB; it needs at least 384MiB",
         ),
         (5, {"level0_slowdown_writes_trigger": 4}, {"level0_slowdown_writes_trigger": 5}, "4, 4, 16"),
         (5, {"level0_slowdown_writes_trigger": 16}, {"level0_slowdown_writes_trigger": 15}, "4, 16, 16"),
@@ -102,7 +102,7 @@ def test_tolerance_of_rule_8() -> None:
     assert wide.holds(DEFAULT | {"max_bytes_for_level_base": 128 * MIB})
     assert not wide.holds(DEFAULT | {"max_bytes_for_level_base": 127 * MIB})
     for wrong in (1.9, float("nan")):
-        with pytest.raises(UserError, match="less than 2"):
+        with pytest.raises(UserError, match="below 2"):
             dremel_rules(BUDGET, level0_tolerance=wrong)
 
 

@@ -182,7 +182,7 @@ def test_names() -> None:
         ("[knobs.my_option]\nsection = 'cf'\nlow = 1", "give low and high, or choices"),
         ("[knobs.my_option]\nsection = 'sst'\nlow = 1", "knobs.my_option.section"),
         ("[knobs.my_option]\nsection = 'cf'\nlow = 3\nhigh = 1", "low 3 is above high 1"),
-        ("[knobs.my_option]\nsection = 'cf'\nchoices = [1, 'a']", "choices are of different types"),
+        ("[knobs.my_option]\nsection = 'cf'\nchoices = [1, 'a']", "choices have different types"),
         ("[knobs.num_levels]\nsection = 'cf'\nlow = 1", "section is known and cannot be changed"),
         ("[knobs.num_levels]\nlo = 1", "unknown field 'lo'"),
         ("[knobs.num_levels]\nlow = 1", "num_levels: 1 is outside 2 to 32"),
@@ -193,9 +193,9 @@ def test_names() -> None:
         ("[knobs.write_buffer_size]\nlow = '-1'", "write_buffer_size: '-1' is not a size"),
         ("[knobs.block_size]\nlow = 4096", "give both low and high"),
         ("[knobs.block_size]\nlow = 4096\nhigh = 8192\nchoices = [4096]", "either choices or bounds"),
-        ("[knobs.compression]\nchoices = ['kZstd']", "'kZstd' is none of kNoCompression"),
-        ("[knobs.block_cache]\nlow = 1", "block_cache cannot be set: it is what the memory budget leaves"),
-        ("[fixed]\nblock_cache = 1", "block_cache cannot be set"),
+        ("[knobs.compression]\nchoices = ['kZstd']", "'kZstd' is not one of kNoCompression"),
+        ("[knobs.block_cache]\nlow = 1", "block_cache: cannot be set, because it gets the rest"),
+        ("[fixed]\nblock_cache = 1", "block_cache: cannot be set"),
         ("[fixed]\nnum_level = 4", "unknown option 'num_level': did you mean 'num_levels'?"),
         ("[fixed]\ncv.a = 4", "unknown section of options 'cv': did you mean 'cf'?"),
         ("[fixed]\nnum_levels = 100", "num_levels: 100 is outside 2 to 32"),
@@ -236,11 +236,11 @@ def test_a_knob_of_the_base_that_is_no_catalogued_option_can_be_narrowed(tmp_pat
     assert space.fixed_options["table"]["block_cache"] == str(1 << 30)
     assert "block_cache" not in space.default()
     path.write_text('base = "jia-chen"\n[knobs.threads]\nchoices = [3]\n')
-    with pytest.raises(UserError, match="threads: 3 is none of 1, 2, 4, 8"):
+    with pytest.raises(UserError, match="threads: 3 is not one of 1, 2, 4, 8"):
         load_space(str(path), None, 1e8)
     path.write_text('base = "jia-chen"\n[fixed]\nthreads = 2\n')
     with pytest.raises(
-        UserError, match=r"threads is the workload's: write \[knobs.threads\] choices = \[2\]"
+        UserError, match=r"threads: belongs to the workload; write \[knobs.threads\] choices = \[2\]"
     ):
         load_space(str(path), None, 1e8)
 

@@ -73,7 +73,7 @@ def test_a_comparison_pairs_seeds_and_can_be_looked_at(given: dict[str, Any], tm
     assert [each["tuner"] for each in listed if each["study"] == "c"] == ["comparison"]
     assert api.show("c", ledger=given["ledger"])["state"] == "finished"
     assert api.report("c", ledger=given["ledger"]) == tmp_path / "out" / "report.html"
-    with pytest.raises(UserError, match="study 'c': a comparison has no runs of its own"):
+    with pytest.raises(UserError, match="study 'c': is a comparison and has no runs of its own"):
         api.write_recorded(["c"], "t.csv", ledger=given["ledger"])
     with pytest.raises(UserError, match="study 'c': a comparison has no configuration"):
         api.export("c", "cpp", ledger=given["ledger"])

@@ -48,15 +48,18 @@ def test_the_table_says_workload_device_space_memory_and_scale(table: Path) -> N
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"workload": "random"}, "workload: table .*t.csv was measured with another; leave it out"),
+        ({"workload": "random"}, "workload: table .*t.csv was measured with a different one; leave it out"),
         ({"device": "nvme"}, "device: table"),
         ({"space": "dremel"}, "space: table"),
         ({"scale": "1/32"}, "scale: table"),
         ({"memory": "4GiB"}, "memory: table"),
         ({"options_file": "OPTIONS"}, "options_file: a table has its own baseline"),
-        ({"table": None}, "table: missing; name the file"),
+        ({"table": None}, "table: missing; give the file"),
         ({"table": "nowhere.csv"}, "nowhere.csv: cannot be read: No such file"),
-        ({"engine": "embedded"}, "table: has no meaning for engine 'embedded'; ask for engine 'recorded'"),
+        (
+            {"engine": "embedded"},
+            "table: engine 'embedded' does not use it; choose engine 'recorded' or leave it out",
+        ),
     ],
 )
 def test_what_does_not_go_with_the_table_is_refused(table: Path, given: dict[str, Any], message: str) -> None:

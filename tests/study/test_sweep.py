@@ -138,7 +138,7 @@ def test_parts_have_every_configuration_once(space: str, ledger: Ledger) -> None
     assert len(found) == len(set(found)) == 24
     assert set(found) == {run for run in runs_of(whole, space_of(whole)) if run[1] == 0}
     for part in ("4/3", "0/3", "1", "x"):
-        with pytest.raises(UserError, match=f"part: '{part}' is not one"):
+        with pytest.raises(UserError, match=f"part: '{part}' is malformed"):
             resolve_sweep(request, "s", HowToSweep(part=part))
 
 

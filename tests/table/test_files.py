@@ -111,9 +111,9 @@ def test_a_table_by_hand_needs_only_what_is_known(tmp_path: Path) -> None:
         ('"knobs":{', '"knobs":{"m":"int",', "has no column 'm'"),
         ('"measured_s":2.8125', '"measured_s":0', "measured_s: input should be greater than 0"),
         (',"scale":64', "", "scale: missing"),
-        ("true,0.1", "true,much", "row 1, x: 'much' is no float"),
-        ("true,0.1", "maybe,0.1", "row 1, on: 'maybe' is no bool"),
-        (",ok,", ",fine,", "row 1, status: 'fine' is none of ok, invalid"),
+        ("true,0.1", "true,much", "row 1, x: 'much' is not a value of type float"),
+        ("true,0.1", "maybe,0.1", "row 1, on: 'maybe' is not a value of type bool"),
+        (",ok,", ",fine,", "row 1, status: 'fine' is not one of ok, invalid"),
         (",250.0,", ",fast,", "row 1, read_latency_us_p99: 'fast' is not a number"),
         ('"host":"here"', '"host":"here', "its conditions are malformed JSON"),
     ],
@@ -156,5 +156,5 @@ def test_tables_of_equal_conditions_become_one() -> None:
     assert merged.rows == first.rows + second.rows
     assert (merged.conditions.date, merged.conditions.host) == ("2026-03-05", "here, there")
     other = replace(second, conditions=second.conditions.model_copy(update={"scale": 32}))
-    with pytest.raises(UserError, match="'b' and 'a' were measured under another scale each"):
+    with pytest.raises(UserError, match="'b' and 'a' were measured under different conditions: their scale"):
         merged_tables({"a": first, "b": other})

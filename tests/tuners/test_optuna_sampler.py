@@ -32,7 +32,7 @@ def test_every_sampler_searches_or_says_what_it_lacks(name: str) -> None:
     tuner = tuner_named(f"optuna:{name}")
     library = {"CmaEsSampler": "cmaes", "GPSampler": "torch"}.get(name)
     if library is not None and importlib.util.find_spec(library) is None:
-        with pytest.raises(UserError, match=f"needs {library}, which is not here"):
+        with pytest.raises(UserError, match=f"needs {library}, which is not installed"):
             tuner.min_budget_s(given)
         return
     transcript = drive(tuner.search(given, np.random.default_rng(1)), opposed)

@@ -156,7 +156,7 @@ def test_mean_sizes_are_the_specs(value: SizeSpec) -> None:
     sizes = draws(workload(value=value), "value_bytes")
     standard_error = sizes.std() / np.sqrt(len(sizes))
     assert abs(sizes.mean() - value.mean) <= 4 * standard_error
-    assert sizes.max() <= value.largest
+    assert sizes.max() <= value.max_size
 
 
 def test_mix() -> None:
@@ -216,7 +216,7 @@ def test_threads_are_independent() -> None:
 
 
 def test_errors_are_one_line() -> None:
-    with pytest.raises(ValueError, match=r"^kyes: unknown field$"):
+    with pytest.raises(ValueError, match=r"^kyes: unknown field; remove it or correct its name$"):
         native.sample_operations('{"kyes": 1, "sessions": [{"mix": {"get": 1.0}}]}', 1, 0, 1)
     with pytest.raises(ValueError, match=r"^thread: "):
         native.sample_operations(workload().model_dump_json(), 1, 4, 1)

@@ -160,9 +160,9 @@ def document(**changes: Any) -> dict[str, Any]:
             {"value_compressed_fraction": 0.0},
             "value_compressed_fraction: input should be greater than 0, not 0.0",
         ),
-        ({"value": {"low": 1 << 30}}, "value: 1073741824 bytes exceed the largest, 16777216"),
+        ({"value": {"low": 1 << 30}}, "value: 1073741824 bytes exceed the maximum, 16777216"),
         ({"value": {"kind": "uniform", "low": 9, "high": 8}}, "value: high: 8 is below low, 9"),
-        ({"value": {"kind": "pareto", "high": 100}}, "value: sigma: kind 'pareto' needs one above 0"),
+        ({"value": {"kind": "pareto", "high": 100}}, "value: sigma: kind 'pareto' needs a value above 0"),
         (
             {"value": {"low": 9, "high": 20}},
             "value: 'high' has no meaning for kind 'fixed', which has low",
@@ -204,10 +204,10 @@ def document(**changes: Any) -> dict[str, Any]:
         ),
         (
             {"key_chooser": {"kind": "zipfian", "skew": 1.2}},
-            "key_chooser: skew: 1.2 is not in [0, 1); kind 'true_zipf' takes larger ones",
+            "key_chooser: skew: 1.2 is not in [0, 1); use kind 'true_zipf' for larger ones",
         ),
         ({"preload": {"keys": 1001}}, "preload.keys: 1001 exceeds keys, 1000"),
-        ({"sync": True, "wal": False}, "sync: needs wal = true"),
+        ({"sync": True, "wal": False}, "sync: needs the write-ahead log; write wal = true"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(changes: dict[str, Any], message: str) -> None:

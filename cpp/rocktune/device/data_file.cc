@@ -4,8 +4,8 @@
 #include <string>
 #include <utility>
 
-// Every function that RocksDB calls is noexcept: the only exceptions possible here tell of exhausted memory,
-// and RocksDB is not made to be unwound.
+// Every function that RocksDB calls is noexcept: the only possible exception here is std::bad_alloc, and
+// RocksDB's code is not exception-safe.
 
 namespace rocktune {
 namespace {
@@ -18,7 +18,7 @@ using rocksdb::IOStatus;
 using rocksdb::Slice;
 
 IoCause CauseOfRead(FileKind kind) {
-  if (kind != FileKind::kTable) {
+  if (kind != FileKind::kTable) {  // RocksDB reads WALs only for recovery and replication
     return IoCause::kOther;
   }
   switch (CurrentThreadRole()) {
@@ -77,9 +77,9 @@ class SequentialFile : public rocksdb::FSSequentialFileOwnerWrapper {
   Throttle* const throttle_;
 };
 
-// Derives from the bare interface and not from its wrapper: what the interface does by itself for Prefetch
-// (not supported) and ReadAsync (reads at once, through Read) is what is wanted, whereas a wrapper would
-// hand both to the base, past the throttle.
+// Derives from the interface and not from RocksDB's wrapper of it. The interface's own Prefetch returns
+// NotSupported and its ReadAsync calls Read, as wanted here. The wrapper would forward both to the base, past
+// the throttle.
 class RandomAccessFile : public rocksdb::FSRandomAccessFile {
  public:
   RandomAccessFile(std::unique_ptr<rocksdb::FSRandomAccessFile> base, FileKind kind, Throttle* throttle)
@@ -94,7 +94,7 @@ class RandomAccessFile : public rocksdb::FSRandomAccessFile {
     return status;
   }
 
-  // The requests go to the device together, so that they share one latency.
+  // Submits the requests together, so that they wait for one latency in all.
   IOStatus MultiRead(FSReadRequest* requests, size_t count, const IOOptions& options,
                      IODebugContext* dbg) noexcept override {
     IOStatus status = base_->MultiRead(requests, count, options, dbg);
@@ -179,12 +179,14 @@ class WritableFile : public rocksdb::FSWritableFileOwnerWrapper {
   }
 
  private:
-  template <typename Writing>
-  IOStatus Write(uint64_t offset, uint64_t bytes, Writing write) {
+  // Reserves capacity, calls `write`, and passes the device. Releases the capacity again if `write` fails.
+  template <typename WriteFunction>
+  IOStatus Write(uint64_t offset, uint64_t bytes, WriteFunction write) {
     const uint64_t stored_before = stored_->bytes();
     if (!stored_files_->Grow(stored_.get(), offset + bytes)) {
       return IOStatus::NoSpace("the device's capacity_bytes of " +
-                               std::to_string(stored_files_->capacity_bytes()) + " are used up");
+                               std::to_string(stored_files_->capacity_bytes()) +
+                               " are used up; raise capacity_bytes or store less");
     }
     IOStatus status = write();
     if (!status.ok()) {
@@ -198,8 +200,8 @@ class WritableFile : public rocksdb::FSWritableFileOwnerWrapper {
     return status;
   }
 
-  // Returns the device operations that are complete with these bytes; what is left over waits for more
-  // bytes or for a sync.
+  // Adds written bytes and returns the number of device operations that are now full. The rest is charged
+  // with later bytes or at the next sync.
   uint64_t AddUnsynced(uint64_t bytes) {
     const uint64_t written = written_bytes_.load(std::memory_order_relaxed) + bytes;
     written_bytes_.store(written, std::memory_order_relaxed);
@@ -208,14 +210,16 @@ class WritableFile : public rocksdb::FSWritableFileOwnerWrapper {
     if (operations == 0) {
       return 0;
     }
-    // When this fails a sync came in between, which is the operation.
+    // Fails if a sync on another thread has charged these bytes meanwhile.
     const uint64_t now_charged = charged + operations * Throttle::kOperationBytes;
     return charged_bytes_.compare_exchange_strong(charged, now_charged) ? operations : 0;
   }
 
+  // Passes the device with the rest that no full operation covers, and with the latency of the sync.
   IOStatus PassUnsynced(IOStatus status, uint64_t sync_latency_us) {
     if (status.ok()) {
       const uint64_t written = written_bytes_.load(std::memory_order_relaxed);
+      // A sync without new bytes is no device operation.
       const bool writes = charged_bytes_.exchange(written) != written;
       throttle_->Pass(CauseOfWrite(kind_), 0, writes ? 1 : 0,
                       sync_latency_us + (writes ? throttle_->spec().write_latency_us : 0));
@@ -228,10 +232,9 @@ class WritableFile : public rocksdb::FSWritableFileOwnerWrapper {
   StoredFiles* const stored_files_;
   const std::shared_ptr<StoredFiles::File> stored_;
   uint64_t position_;
-  // RocksDB may sync a log while another thread appends to it; only appending changes the first, and both
-  // the second, which is how much of the first is in device operations.
-  std::atomic<uint64_t> written_bytes_{0};
-  std::atomic<uint64_t> charged_bytes_{0};
+  // Atomic because RocksDB may sync a WAL while another thread appends to it.
+  std::atomic<uint64_t> written_bytes_{0};  // changed by appends only
+  std::atomic<uint64_t> charged_bytes_{0};  // of these, the bytes in device operations; changed by both
 };
 
 class RandomRWFile : public rocksdb::FSRandomRWFileOwnerWrapper {

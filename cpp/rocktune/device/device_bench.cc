@@ -1,12 +1,12 @@
-// Measures the throttled file system itself and prints one JSON document.
+// Measures the throttled file system and prints one JSON document.
 //
-//   device_bench --mode read|write|mixed        bytes per second that a device of a given speed lets through
-//   device_bench --mode reader-beside-writer    how long 4 KiB reads wait beside a writer of 2 MiB requests
-//   device_bench --mode wrapper-cost            what the wrapper costs on a device without limits
+//   device_bench --mode read|write|mixed        throughput of a device of a given speed, in bytes per second
+//   device_bench --mode reader-beside-writer    latency of 4 KiB reads while a thread writes 2 MiB requests
+//   device_bench --mode wrapper-cost            overhead of the wrapper on a device without limits
 //
-// Flags, with their defaults: --bandwidth-mb-s 100 (of 2^20 bytes), --iops 0 (no limit), --seconds 10 (of
-// run time), --threads 4, --pairs 40 and --operations 2000 (wrapper-cost: interleaved pairs of blocks, and
-// operations in a block), --directory (a new one in it holds the files; the system's for temporary files).
+// Flags and their defaults: --bandwidth-mb-s 100 (1 MB is 2^20 bytes), --iops 0 (unlimited), --seconds 10 (of
+// run time), --threads 4, --directory (where the files are created and deleted; the system's temporary
+// directory). For wrapper-cost: --pairs 40 (interleaved pairs of blocks), --operations 2000 (per block).
 
 #include <rocksdb/env.h>
 
@@ -24,7 +24,6 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <numeric>
-#include <random>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -32,6 +31,7 @@
 #include <utility>
 #include <vector>
 
+#include "rocktune/device/device_bench_files.h"
 #include "rocktune/device/throttled_file_system.h"
 #include "rocktune/util/histogram.h"
 
@@ -39,12 +39,6 @@ namespace rocktune {
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
-using FilePointer = std::unique_ptr<rocksdb::FSWritableFile>;
-
-constexpr uint64_t kMebibyte = 1 << 20;
-constexpr uint64_t kReadBytes = 4 << 10;
-constexpr uint64_t kWriteBytes = 2 * kMebibyte;
-constexpr uint64_t kFileBytes = 64 * kMebibyte;
 
 struct Flags {
   std::string mode;
@@ -68,7 +62,7 @@ Flags ParseFlags(int argc, char** argv) {
   for (int i = 1; i < argc; i += 2) {
     const std::string name = argv[i];
     if (i + 1 == argc) {
-      throw std::invalid_argument(name + " needs a value");
+      throw std::invalid_argument(name + ": give a value after it");
     }
     const std::string value = argv[i + 1];
     if (name == "--mode") {
@@ -78,96 +72,13 @@ Flags ParseFlags(int argc, char** argv) {
     } else if (const auto number = numbers.find(name); number != numbers.end()) {
       const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), *number->second);
       if (error != std::errc() || end != value.data() + value.size()) {
-        throw std::invalid_argument(name + " needs a whole number, not " + value);
+        throw std::invalid_argument(name + ": '" + value + "' is not a whole number");
       }
     } else {
-      throw std::invalid_argument("unknown flag " + name);
+      throw std::invalid_argument(name + ": unknown flag; the head of device_bench.cc lists them");
     }
   }
   return flags;
-}
-
-void Check(const rocksdb::IOStatus& status) {
-  if (!status.ok()) {
-    throw std::runtime_error(status.ToString());
-  }
-}
-
-// A directory of its own, gone when the measurement is over.
-class ScratchDirectory {
- public:
-  explicit ScratchDirectory(const std::string& parent) : path_(parent + "/device_bench_XXXXXX") {
-    if (mkdtemp(path_.data()) == nullptr) {
-      throw std::runtime_error("cannot create a directory in " + parent);
-    }
-  }
-  ~ScratchDirectory() { std::filesystem::remove_all(path_); }
-  ScratchDirectory(const ScratchDirectory&) = delete;
-  ScratchDirectory& operator=(const ScratchDirectory&) = delete;
-
-  std::string File(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
-
-FilePointer NewFile(rocksdb::FileSystem* file_system, const std::string& path) {
-  FilePointer file;
-  Check(file_system->NewWritableFile(path, rocksdb::FileOptions(), &file, nullptr));
-  return file;
-}
-
-void Append(const FilePointer& file, const std::string& data) {
-  Check(file->Append(data, rocksdb::IOOptions(), nullptr));
-}
-
-// A file of kFileBytes, read 4 KiB at a time at random places.
-class Reader {
- public:
-  Reader(rocksdb::FileSystem* file_system, const std::string& path, uint64_t seed)
-      : random_(seed), scratch_(kReadBytes, '\0') {
-    Check(file_system->NewRandomAccessFile(path, rocksdb::FileOptions(), &file_, nullptr));
-  }
-  void Read() {
-    rocksdb::Slice result;
-    const uint64_t offset = random_() % (kFileBytes / kReadBytes) * kReadBytes;
-    Check(file_->Read(offset, kReadBytes, rocksdb::IOOptions(), &result, scratch_.data(), nullptr));
-  }
-
- private:
-  std::mt19937_64 random_;
-  std::string scratch_;
-  std::unique_ptr<rocksdb::FSRandomAccessFile> file_;
-};
-
-// Appends requests of 2 MiB, to a new file whenever the last one has grown to kFileBytes.
-class Writer {
- public:
-  Writer(rocksdb::FileSystem* file_system, std::string path)
-      : file_system_(file_system), path_(std::move(path)), data_(kWriteBytes, 'x') {}
-  void Write() {
-    if (appended_ % kFileBytes == 0) {
-      file_ = NewFile(file_system_, path_);
-    }
-    Append(file_, data_);
-    appended_ += kWriteBytes;
-  }
-
- private:
-  rocksdb::FileSystem* const file_system_;
-  const std::string path_;
-  const std::string data_;
-  uint64_t appended_ = 0;
-  FilePointer file_;
-};
-
-void CreateFileToRead(const std::string& path) {
-  const FilePointer file = NewFile(rocksdb::FileSystem::Default().get(), path);
-  const std::string data(kMebibyte, 'x');
-  for (uint64_t bytes = 0; bytes < kFileBytes; bytes += data.size()) {
-    Append(file, data);
-  }
-  Check(file->Close(rocksdb::IOOptions(), nullptr));
 }
 
 DeviceSpec SpecFrom(const Flags& flags) {
@@ -185,7 +96,8 @@ uint64_t AllBytes(const ThrottledFileSystem& device) {
 
 using Step = std::function<void()>;
 
-// Takes each step over and over in a thread of its own until the clock shows `seconds`.
+// Repeats each step in a thread of its own until the clock reaches `seconds`. Returns the bytes that passed
+// the device, the run time, the steady time and the two rates.
 nlohmann::json RunFor(uint64_t seconds, const std::vector<Step>& steps, const ThrottledFileSystem& device,
                       RunClock* clock) {
   std::atomic<bool> done{false};
@@ -205,7 +117,7 @@ nlohmann::json RunFor(uint64_t seconds, const std::vector<Step>& steps, const Th
   const double run_s = static_cast<double>(clock->Now()) * 1e-9;
   const uint64_t bytes = AllBytes(device);
   done = true;
-  clock->Close();  // lets those that the stopped clock holds come to their end
+  clock->Close();  // ends the steps that wait for the stopped clock
   for (std::thread& thread : threads) {
     thread.join();
   }
@@ -235,7 +147,7 @@ nlohmann::json MeasureThroughput(const Flags& flags) {
   return RunFor(flags.seconds, steps, device, &clock);
 }
 
-nlohmann::json MeasureReaderBesideWriter(const Flags& flags) {
+nlohmann::json MeasureReadLatency(const Flags& flags) {
   const ScratchDirectory directory(flags.directory);
   CreateFileToRead(directory.File("read.sst"));
   RunClock clock;
@@ -244,14 +156,14 @@ nlohmann::json MeasureReaderBesideWriter(const Flags& flags) {
   Reader reader(&device, directory.File("read.sst"), 1);
   Histogram waits;
   const auto timed_read = [&] {
-    const RunClock::Nanos asked = clock.Now();
+    const RunClock::Nanos begin = clock.Now();
     reader.Read();
-    if (clock.running()) {
-      waits.Add(static_cast<uint64_t>(clock.Now() - asked));
+    if (clock.running()) {  // the last read ends when the clock is closed
+      waits.Add(static_cast<uint64_t>(clock.Now() - begin));
     }
   };
   nlohmann::json result = RunFor(flags.seconds, {[&writer] { writer.Write(); }, timed_read}, device, &clock);
-  const Histogram::Snapshot snapshot = waits.Take();
+  const Histogram::Snapshot snapshot = waits.TakeSnapshot();
   result["reads"] = snapshot.count();
   result["wait_us_p50"] = static_cast<double>(snapshot.Percentile(50)) * 1e-3;
   result["wait_us_p99"] = static_cast<double>(snapshot.Percentile(99)) * 1e-3;
@@ -273,8 +185,8 @@ double Median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-// What happened to the machine meanwhile happened to both sides of a pair, and which side comes first
-// alternates.
+// Times blocks with and without the wrapper in pairs, so that a disturbance of the machine affects both sides
+// of a pair. The side that comes first alternates.
 nlohmann::json ComparePairs(const Flags& flags, const std::function<double(bool wrapped)>& seconds_of_block) {
   std::vector<double> base_ns;
   std::vector<double> wrapped_ns;
@@ -325,12 +237,12 @@ nlohmann::json Measure(const Flags& flags) {
     return MeasureThroughput(flags);
   }
   if (flags.mode == "reader-beside-writer") {
-    return MeasureReaderBesideWriter(flags);
+    return MeasureReadLatency(flags);
   }
   if (flags.mode == "wrapper-cost") {
     return MeasureWrapperCost(flags);
   }
-  throw std::invalid_argument("--mode must be read, write, mixed, reader-beside-writer or wrapper-cost");
+  throw std::invalid_argument("--mode: use read, write, mixed, reader-beside-writer or wrapper-cost");
 }
 
 }  // namespace

@@ -6,8 +6,9 @@
 
 namespace rocktune {
 
-// Parses a device's spec: an object with DeviceSpec's fields. Throws nlohmann::json::exception or
-// std::invalid_argument (one line) for a malformed spec; an unknown field is malformed too.
+// Returns the device spec in `json`, an object whose fields are named as those of DeviceSpec. Fields that are
+// absent keep their defaults. Throws std::invalid_argument, with one line that names the field, for a field
+// that is unknown or has the wrong type.
 DeviceSpec DeviceSpecFromJson(const nlohmann::json& json);
 
 }  // namespace rocktune

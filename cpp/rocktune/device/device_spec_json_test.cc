@@ -9,6 +9,7 @@
 namespace rocktune {
 namespace {
 
+// Returns the error message for the spec `text`; empty if it is accepted.
 std::string Refusal(const std::string& text) {
   try {
     DeviceSpecFromJson(nlohmann::json::parse(text));
@@ -31,14 +32,14 @@ TEST(DeviceSpecTest, ReadsEveryField) {
   EXPECT_EQ(spec.capacity_bytes, 6u);
 }
 
-TEST(DeviceSpecTest, WhatIsNotGivenIsUnlimited) {
+TEST(DeviceSpecTest, AbsentLimitsMeanUnlimited) {
   const DeviceSpec spec = DeviceSpecFromJson(nlohmann::json::object());
   EXPECT_EQ(spec.name, "none");
   EXPECT_FALSE(spec.throttled());
   EXPECT_EQ(spec.capacity_bytes, 0u);
 }
 
-TEST(DeviceSpecTest, EachLimitOfSpeedThrottles) {
+TEST(DeviceSpecTest, EachLimitButCapacityThrottles) {
   for (const char* field :
        {"bandwidth_bytes_s", "iops", "read_latency_us", "write_latency_us", "sync_latency_us"}) {
     EXPECT_TRUE(DeviceSpecFromJson({{field, 1u}}).throttled()) << field;
@@ -46,11 +47,11 @@ TEST(DeviceSpecTest, EachLimitOfSpeedThrottles) {
   EXPECT_FALSE(DeviceSpecFromJson({{"capacity_bytes", 1u}}).throttled());
 }
 
-TEST(DeviceSpecTest, RefusesWhatItDoesNotUnderstand) {
-  EXPECT_EQ(Refusal(R"({"bandwidth": 1})"), "device.bandwidth: unknown field");
-  EXPECT_EQ(Refusal(R"({"iops": -1})"), "device.iops: expected a whole number from 0, not -1");
-  EXPECT_EQ(Refusal(R"({"iops": 1.5})"), "device.iops: expected a whole number from 0, not 1.5");
-  EXPECT_EQ(Refusal(R"({"iops": true})"), "device.iops: expected a whole number from 0, not true");
+TEST(DeviceSpecTest, RefusesUnknownFieldsAndWrongTypes) {
+  EXPECT_EQ(Refusal(R"({"bandwidth": 1})"), "device.bandwidth: unknown field; remove it or correct its name");
+  EXPECT_EQ(Refusal(R"({"iops": -1})"), "device.iops: expected a whole number of at least 0, not -1");
+  EXPECT_EQ(Refusal(R"({"iops": 1.5})"), "device.iops: expected a whole number of at least 0, not 1.5");
+  EXPECT_EQ(Refusal(R"({"iops": true})"), "device.iops: expected a whole number of at least 0, not true");
   EXPECT_EQ(Refusal(R"({"name": 7})"), "device.name: expected a string, not 7");
   EXPECT_EQ(Refusal("[]"), "device: expected an object, not []");
 }

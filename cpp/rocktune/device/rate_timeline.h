@@ -6,20 +6,21 @@
 
 namespace rocktune {
 
-// When a resource that serves `units_per_s` (bytes, operations) one request after the other has served what
-// was asked of it. Arithmetic alone: it reads no clock, waits for nothing and is not thread-safe.
+// The schedule of a resource that serves requests one after the other at a fixed rate, such as a device's
+// bandwidth or its operations per second. It only computes times: it reads no clock and does not wait.
 //
-// After idling the resource serves up to `idle_credit` of its time at once: a burst after a pause, and what
-// keeps the rate exact although sleepers wake late.
+// Idle time counts up to `idle_credit` nanoseconds: requests within that time of service are then served at
+// once. The credit keeps the rate exact although threads wake late. Not thread-safe.
 class RateTimeline {
  public:
   using Nanos = RunClock::Nanos;
 
-  // 0 units per second stand for a resource without limit.
+  // 0 for `units_per_s` means unlimited. `idle_credit` is in nanoseconds.
   RateTimeline(uint64_t units_per_s, Nanos idle_credit);
 
-  // Asks for `units` at the time `now` and returns when they will have been served, behind all that was
-  // asked for before; that may be before `now`. No units, or no limit, are served at once.
+  // Reserves service for `units` at the time `now`, after all earlier reservations. Returns the time at which
+  // the service ends, which idle credit may put before `now`. Returns `now` if `units` is 0 or the rate is
+  // unlimited.
   // REQUIRES: units <= 2^33, so that the arithmetic cannot overflow.
   Nanos Reserve(Nanos now, uint64_t units);
 
@@ -27,7 +28,7 @@ class RateTimeline {
   uint64_t units_per_s_;
   Nanos idle_credit_;
   Nanos served_until_ = 0;
-  uint64_t remainder_ = 0;  // the part of a nanosecond that served_until_ lacks, in 1/units_per_s_
+  uint64_t remainder_ = 0;  // fraction of a nanosecond to add to served_until_, in units of 1 / units_per_s_
 };
 
 }  // namespace rocktune

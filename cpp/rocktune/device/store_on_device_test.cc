@@ -1,4 +1,4 @@
-// A real RocksDB on the throttled file system: what RocksDB says of its I/O, and what passed the device.
+// Compares RocksDB's own statistics of its I/O with the counters of the throttled file system below it.
 
 #include <gtest/gtest.h>
 #include <rocksdb/db.h>
@@ -55,7 +55,7 @@ class StoreOnDeviceTest : public testing::Test {
     return OpenDatabase(options_, directory, &database_);
   }
 
-  // Puts `count` entries of about 1 KB under keys drawn from as many.
+  // Puts `count` entries of about 1 KB, with keys drawn at random from `count` keys.
   rocksdb::Status Fill(int count) {
     const ScopedThreadRole role(ThreadRole::kUser);
     std::mt19937 random(5);
@@ -88,7 +88,7 @@ class StoreOnDeviceTest : public testing::Test {
   std::unique_ptr<rocksdb::DB> database_;
 };
 
-TEST_F(StoreOnDeviceTest, CountersByCauseAgreeWithRocksDbsOwn) {
+TEST_F(StoreOnDeviceTest, CountersByCauseAgreeWithRocksDb) {
   ASSERT_TRUE(Open(DeviceSpec()).ok());
   ASSERT_TRUE(Fill(8000).ok());
   ASSERT_TRUE(database_->Flush(rocksdb::FlushOptions()).ok());
@@ -109,15 +109,15 @@ TEST_F(StoreOnDeviceTest, CountersByCauseAgreeWithRocksDbsOwn) {
   near(DeviceBytes(IoCause::kFlush), Ticker(rocksdb::FLUSH_WRITE_BYTES));
   near(DeviceBytes(IoCause::kCompactionWrite), Ticker(rocksdb::COMPACT_WRITE_BYTES));
   near(DeviceBytes(IoCause::kCompactionRead), Ticker(rocksdb::COMPACT_READ_BYTES));
-  // Each Get that finds its key reads one block of 4 KB, and the tables' indexes are read when first used.
+  // About 630 of the 1,000 keys exist. Each Get that finds its key reads a block of 4 KB.
   EXPECT_GT(DeviceBytes(IoCause::kUserRead), 600 * 4000.0);
-  // What is left over are the ends of new tables, which RocksDB reads to check them, after the job as such:
-  // 16 KB for a table of 256 KB.
+  // The rest is RocksDB's check of new tables after the job: it reads 16 KB from the end of a table of 256
+  // KB.
   EXPECT_LT(DeviceBytes(IoCause::kOther),
             0.1 * (DeviceBytes(IoCause::kFlush) + DeviceBytes(IoCause::kCompactionWrite)));
 }
 
-TEST_F(StoreOnDeviceTest, StandsStillWithTheClockAndGoesOn) {
+TEST_F(StoreOnDeviceTest, StopsAndContinuesWithTheClock) {
   ASSERT_TRUE(Open(DeviceSpec()).ok());
   std::atomic<int> filled{0};
   std::thread writer([&] {
@@ -129,7 +129,7 @@ TEST_F(StoreOnDeviceTest, StandsStillWithTheClockAndGoesOn) {
     std::this_thread::yield();
   }
   clock_.Stop();
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // what was under way has passed or waits now
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // I/O in progress passes or begins to wait
   const DeviceCounters before = device_->Counters();
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   EXPECT_EQ(device_->Counters().bytes, before.bytes);
@@ -138,7 +138,7 @@ TEST_F(StoreOnDeviceTest, StandsStillWithTheClockAndGoesOn) {
   EXPECT_EQ(filled, 1000);
 }
 
-TEST_F(StoreOnDeviceTest, AClosedClockLetsTheStoreCloseAtOnce) {
+TEST_F(StoreOnDeviceTest, AClosedClockDoesNotDelayClosing) {
   DeviceSpec spec;
   spec.bandwidth_bytes_s = 1000;  // a put of 1 KB takes a second
   ASSERT_TRUE(Open(spec).ok());
@@ -149,8 +149,8 @@ TEST_F(StoreOnDeviceTest, AClosedClockLetsTheStoreCloseAtOnce) {
   EXPECT_TRUE(database_->Close().ok());
 }
 
-// RocksDB gives the reason as NoSpace, or as text when the write had to wait for the flush that failed.
-TEST_F(StoreOnDeviceTest, AFullDeviceStopsWritesAndSaysWhy) {
+// RocksDB returns NoSpace, or an error with its text if the write waited for a flush that failed.
+TEST_F(StoreOnDeviceTest, AFullDeviceFailsWritesWithAReason) {
   DeviceSpec spec;
   spec.capacity_bytes = 2 << 20;
   ASSERT_TRUE(Open(spec).ok());
@@ -161,7 +161,7 @@ TEST_F(StoreOnDeviceTest, AFullDeviceStopsWritesAndSaysWhy) {
   EXPECT_LE(device_->StoredBytes(), spec.capacity_bytes);
 }
 
-TEST_F(StoreOnDeviceTest, StoredBytesAreThoseOfTheFiles) {
+TEST_F(StoreOnDeviceTest, StoredBytesEqualTheSizesOfTheFiles) {
   ASSERT_TRUE(Open(DeviceSpec()).ok());
   ASSERT_TRUE(Fill(3000).ok());
   ASSERT_TRUE(database_->Flush(rocksdb::FlushOptions()).ok());
@@ -178,7 +178,7 @@ TEST_F(StoreOnDeviceTest, StoredBytesAreThoseOfTheFiles) {
   EXPECT_EQ(device_->StoredBytes(), bytes);
 }
 
-// On the machine's own file system, because the one in memory has no maps.
+// Uses the machine's file system, because the one in memory does not support memory maps.
 TEST_F(StoreOnDeviceTest, MemoryMappedReadsAreRefused) {
   std::string pattern = testing::TempDir() + "/rocktune_XXXXXX";
   ASSERT_NE(mkdtemp(pattern.data()), nullptr);

@@ -7,7 +7,7 @@
 namespace rocktune {
 namespace {
 
-// RocksDB writes the same path with one slash or two.
+// Returns one spelling of a path: RocksDB spells the same path with one slash or two.
 std::string NormalPath(const std::string& path) {
   return std::filesystem::path(path).lexically_normal().string();
 }
@@ -55,7 +55,8 @@ bool StoredFiles::GrowWithin(File* file, uint64_t bytes) {
     return true;
   }
   const uint64_t growth = bytes - before;
-  // Taken first and given back if it was too much, so that writers at once cannot both take the last room.
+  // Reserved first and released if it exceeds the capacity, so that two writers cannot both get the last
+  // bytes.
   const uint64_t stored = bytes_.fetch_add(growth, std::memory_order_relaxed) + growth;
   if (stored > capacity_bytes_) {
     bytes_.fetch_sub(growth, std::memory_order_relaxed);
@@ -91,6 +92,7 @@ void StoredFiles::Remove(const std::string& path) {
 void StoredFiles::Rename(const std::string& from, const std::string& to) {
   std::lock_guard<std::mutex> lock(mutex_);
   const std::string normal_to = NormalPath(to);
+  // Extracted before the removal: RocksDB may rename a file to its own name.
   auto node = files_.extract(NormalPath(from));
   RemoveLocked(normal_to);
   if (!node.empty()) {
@@ -104,7 +106,7 @@ void StoredFiles::Link(const std::string& from, const std::string& to) {
   const auto found = files_.find(NormalPath(from));
   if (found != files_.end()) {
     const std::shared_ptr<File> file = found->second;
-    ++file->names_;
+    ++file->links_;
     files_[NormalPath(to)] = file;
   }
 }
@@ -114,7 +116,7 @@ void StoredFiles::RemoveLocked(const std::string& normal_path) {
   if (found == files_.end()) {
     return;
   }
-  if (--found->second->names_ == 0) {
+  if (--found->second->links_ == 0) {
     Shrink(found->second.get(), 0);
   }
   files_.erase(found);

@@ -9,39 +9,43 @@
 
 namespace rocktune {
 
-// How many bytes the files written so far hold, and whether a device of limited capacity has room for more.
-// A file counts once however many hard links it has, and no longer when the last one is gone.
+// The sizes of the data files on a device, and a check of the device's capacity. A file counts once, however
+// many hard links it has, until its last link is removed. Only files that Create or Open were called for
+// count.
 //
-// Only a device of limited capacity keeps a total: a number that all writers share would be the dearest part
-// of an append.
+// A total is kept only if the capacity is limited: a counter that all writers share would be the most
+// expensive part of an append.
 //
-// Thread-safe; a File belongs to one writer at a time.
+// Thread-safe, except that one File must not be grown or shrunk by two threads at the same time.
 class StoredFiles {
  public:
-  // One file's bytes.
+  // The size of one file, shared by all its links.
   class File {
    public:
+    // Returns the file's size.
     uint64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
 
    private:
     friend class StoredFiles;
     std::atomic<uint64_t> bytes_{0};
-    int names_ = 1;  // guarded by StoredFiles::mutex_
+    int links_ = 1;  // guarded by StoredFiles::mutex_
   };
 
-  // 0 stands for a device without end.
+  // 0 for `capacity_bytes` means unlimited.
   explicit StoredFiles(uint64_t capacity_bytes) : capacity_bytes_(capacity_bytes) {}
 
-  // Without a limit this looks at every file.
+  // Returns the bytes of all files. Adds up every file's size if the capacity is unlimited.
   uint64_t bytes() const;
+  // Returns the capacity; 0 means unlimited.
   uint64_t capacity_bytes() const { return capacity_bytes_; }
 
-  // A new file of no bytes at `path`, in place of any that was there.
+  // Adds an empty file at `path` and returns its entry. A file that was at `path` no longer counts.
   std::shared_ptr<File> Create(const std::string& path);
-  // The file at `path`; one of `bytes` that was not known before counts from now on.
+  // Returns the entry of the file at `path`. A file without an entry is added with the size `bytes`.
   std::shared_ptr<File> Open(const std::string& path, uint64_t bytes);
 
-  // Makes room for the file to reach `bytes`; false, with nothing changed, when the device is full.
+  // Sets the file's size to `bytes` if that is larger than before. Returns false, and changes nothing, if the
+  // capacity does not suffice.
   bool Grow(File* file, uint64_t bytes) {
     if (capacity_bytes_ != 0) {
       return GrowWithin(file, bytes);
@@ -51,12 +55,19 @@ class StoredFiles {
     }
     return true;
   }
+  // Sets the file's size to `bytes` if that is smaller than before.
   void Shrink(File* file, uint64_t bytes);
 
-  // These follow what has been done to the files themselves; paths not known are ignored.
+  // The functions below record changes that the caller has made to the files. Paths without an entry are
+  // ignored.
+
+  // Records that the file at `path` was truncated to `bytes`.
   void Truncate(const std::string& path, uint64_t bytes);
+  // Records that the link at `path` was removed.
   void Remove(const std::string& path);
+  // Records that a file was renamed, which replaces a file at `to`.
   void Rename(const std::string& from, const std::string& to);
+  // Records that a hard link to the file at `from` was made at `to`.
   void Link(const std::string& from, const std::string& to);
 
  private:
@@ -65,9 +76,9 @@ class StoredFiles {
   void RemoveLocked(const std::string& path);
 
   const uint64_t capacity_bytes_;
-  std::atomic<uint64_t> bytes_{0};  // 0 without a limit
+  std::atomic<uint64_t> bytes_{0};  // total of all files; stays 0 if the capacity is unlimited
   mutable std::mutex mutex_;
-  std::unordered_map<std::string, std::shared_ptr<File>> files_;  // by normal path; guarded by mutex_
+  std::unordered_map<std::string, std::shared_ptr<File>> files_;  // by normalized path; guarded by mutex_
 };
 
 }  // namespace rocktune

@@ -10,17 +10,17 @@
 namespace rocktune {
 namespace {
 
-// What is counted is the same with a limit, which keeps a total, and without.
+// The counts must be equal with a limited capacity, which keeps a total, and with an unlimited one.
 class CountedFilesTest : public testing::TestWithParam<uint64_t> {};
 INSTANTIATE_TEST_SUITE_P(Capacity, CountedFilesTest, testing::Values(0, 1 << 20));
 
-TEST_P(CountedFilesTest, CountsWhatFilesHold) {
+TEST_P(CountedFilesTest, CountsTheSizesOfFiles) {
   StoredFiles files(GetParam());
   const auto one = files.Create("/db/1.sst");
   const auto two = files.Create("/db/2.sst");
   EXPECT_TRUE(files.Grow(one.get(), 100));
   EXPECT_TRUE(files.Grow(two.get(), 50));
-  EXPECT_TRUE(files.Grow(one.get(), 80));  // written over
+  EXPECT_TRUE(files.Grow(one.get(), 80));  // overwrites, and adds nothing
   EXPECT_EQ(files.bytes(), 150u);
   files.Shrink(two.get(), 20);
   EXPECT_EQ(files.bytes(), 120u);
@@ -33,7 +33,7 @@ TEST_P(CountedFilesTest, CountsWhatFilesHold) {
   EXPECT_EQ(files.bytes(), 20u);
 }
 
-TEST(StoredFilesTest, RefusesWhatTheDeviceHasNoRoomFor) {
+TEST(StoredFilesTest, RefusesGrowthBeyondTheCapacity) {
   StoredFiles files(100);
   const auto one = files.Create("1.sst");
   const auto two = files.Create("2.sst");
@@ -45,7 +45,7 @@ TEST(StoredFilesTest, RefusesWhatTheDeviceHasNoRoomFor) {
   EXPECT_TRUE(files.Grow(two.get(), 100));
 }
 
-TEST_P(CountedFilesTest, CreatingAndRenamingReplaceWhatWasThere) {
+TEST_P(CountedFilesTest, CreateAndRenameReplaceAFile) {
   StoredFiles files(GetParam());
   EXPECT_TRUE(files.Grow(files.Create("1.log").get(), 10));
   EXPECT_TRUE(files.Grow(files.Create("1.log").get(), 5));
@@ -60,7 +60,7 @@ TEST_P(CountedFilesTest, CreatingAndRenamingReplaceWhatWasThere) {
   EXPECT_EQ(files.bytes(), 0u);
 }
 
-TEST_P(CountedFilesTest, LinksShareTheirBytes) {
+TEST_P(CountedFilesTest, LinkedFilesCountOnce) {
   StoredFiles files(GetParam());
   EXPECT_TRUE(files.Grow(files.Create("1.sst").get(), 10));
   files.Link("1.sst", "clone/1.sst");
@@ -72,14 +72,14 @@ TEST_P(CountedFilesTest, LinksShareTheirBytes) {
   EXPECT_EQ(files.bytes(), 0u);
 }
 
-TEST_P(CountedFilesTest, OpeningAFileFromElsewhereCountsItOnce) {
+TEST_P(CountedFilesTest, AnOpenedFileCountsOnce) {
   StoredFiles files(GetParam());
   const auto file = files.Open("1.log", 30);
   EXPECT_EQ(files.Open("1.log", 30), file);
   EXPECT_EQ(files.bytes(), 30u);
 }
 
-TEST(StoredFilesTest, WritersAtOnceNeverExceedTheCapacity) {
+TEST(StoredFilesTest, ConcurrentWritersNeverExceedTheCapacity) {
   StoredFiles files(10000);
   std::vector<std::thread> writers;
   for (int i = 0; i < 4; ++i) {
@@ -92,7 +92,7 @@ TEST(StoredFilesTest, WritersAtOnceNeverExceedTheCapacity) {
   for (std::thread& writer : writers) {
     writer.join();
   }
-  // Writers that give up at the same moment may leave the last few bytes; none may go beyond.
+  // Writers whose last reservations overlap may all fail and leave up to 4 bytes unused.
   EXPECT_LE(files.bytes(), 10000u);
   EXPECT_GE(files.bytes(), 10000u - 4);
 }

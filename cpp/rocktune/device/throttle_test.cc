@@ -26,13 +26,13 @@ uint64_t Operations(const Throttle& throttle, IoCause cause) {
   return throttle.Counters().operations[static_cast<std::size_t>(cause)];
 }
 
-TEST(ThrottleTest, BytesTakeTheirTime) {
+TEST(ThrottleTest, BandwidthDelaysBytes) {
   RunClock clock;
   Throttle throttle(TenMegabytesPerSecond(), &clock);
   clock.Start();
   throttle.Pass(IoCause::kFlush, 500000, 2, 0);
   throttle.Pass(IoCause::kFlush, 500000, 2, 0);
-  // A megabyte takes 100 ms; a pause between the two calls earns at most 10 ms of credit.
+  // A megabyte takes 100 ms. A pause between the two calls gives at most 10 ms of credit.
   EXPECT_GE(clock.Now(), 90 * kMillisecond);
   EXPECT_EQ(Bytes(throttle, IoCause::kFlush), 1000000u);
   EXPECT_EQ(Operations(throttle, IoCause::kFlush), 4u);
@@ -52,7 +52,7 @@ TEST(ThrottleTest, ReadersAndWritersShareTheBandwidth) {
   EXPECT_GE(clock.Now(), 90 * kMillisecond);
 }
 
-TEST(ThrottleTest, OperationsTakeTheirTime) {
+TEST(ThrottleTest, IopsDelayOperations) {
   DeviceSpec spec;
   spec.iops = 1000;
   RunClock clock;
@@ -61,10 +61,10 @@ TEST(ThrottleTest, OperationsTakeTheirTime) {
   for (int i = 0; i < 50; ++i) {
     throttle.Pass(IoCause::kUserRead, 1, 1, 0);
   }
-  EXPECT_GE(clock.Now(), 40 * kMillisecond);  // 50 ms less the credit
+  EXPECT_GE(clock.Now(), 40 * kMillisecond);  // 50 ms minus the credit of 10 ms
 }
 
-TEST(ThrottleTest, LatencyComesOnTopAndOccupiesNothing) {
+TEST(ThrottleTest, LatencyIsAdded) {
   DeviceSpec spec;
   spec.read_latency_us = 20000;
   RunClock clock;
@@ -74,8 +74,8 @@ TEST(ThrottleTest, LatencyComesOnTopAndOccupiesNothing) {
   EXPECT_GE(clock.Now(), 20 * kMillisecond);
 }
 
-// With the slices of 64 KiB taking 6.6 ms each, a megabyte passes in 16 steps.
-TEST(ThrottleTest, CountsALargeRequestAsItPasses) {
+// A slice of 64 KiB takes 6.6 ms, and a mebibyte has 16 slices.
+TEST(ThrottleTest, CountsALargeRequestSliceBySlice) {
   RunClock clock;
   Throttle throttle(TenMegabytesPerSecond(), &clock);
   std::thread writer([&] { throttle.Pass(IoCause::kFlush, 1 << 20, 4, 0); });
@@ -94,9 +94,9 @@ TEST(ThrottleTest, CountsALargeRequestAsItPasses) {
   EXPECT_EQ(Operations(throttle, IoCause::kFlush), 4u);
 }
 
-// A small read beside a large write waits for a slice or two, not for all 16,384 of them: when it is through,
-// the writer, whom the gigabyte takes 107 s, is not.
-TEST(ThrottleTest, ASmallReadDoesNotWaitForAWholeLargeWrite) {
+// A small read during a large write waits for a slice or two and not for all 16,384. The write takes 107 s,
+// so it must not be complete when the read returns.
+TEST(ThrottleTest, ASmallReadDoesNotWaitForALargeWrite) {
   RunClock clock;
   Throttle throttle(TenMegabytesPerSecond(), &clock);
   clock.Start();
@@ -110,9 +110,10 @@ TEST(ThrottleTest, ASmallReadDoesNotWaitForAWholeLargeWrite) {
   writer.join();
 }
 
-class StandingStillTest : public testing::TestWithParam<uint64_t> {};
+// The parameter is the device's bandwidth; 0 means unlimited.
+class ThrottleClockTest : public testing::TestWithParam<uint64_t> {};
 
-TEST_P(StandingStillTest, NothingPassesUntilTheClockStarts) {
+TEST_P(ThrottleClockTest, NothingPassesUntilTheClockStarts) {
   DeviceSpec spec;
   spec.bandwidth_bytes_s = GetParam();
   RunClock clock;
@@ -134,20 +135,20 @@ TEST_P(StandingStillTest, NothingPassesUntilTheClockStarts) {
   EXPECT_EQ(Bytes(throttle, IoCause::kUserRead), 3 * 4096u);
 }
 
-TEST_P(StandingStillTest, WhileDisabledAllPassesAndCounts) {
+TEST_P(ThrottleClockTest, IoPassesAndCountsWhileDisabled) {
   DeviceSpec spec;
   spec.bandwidth_bytes_s = GetParam();
   RunClock clock;
   Throttle throttle(spec, &clock);
   throttle.SetEnabled(false);
-  throttle.Pass(IoCause::kFlush, uint64_t{1} << 40, 7, 3600000000);  // returns, though it would take a day
+  throttle.Pass(IoCause::kFlush, uint64_t{1} << 40, 7, 3600000000);  // would take a day if enabled
   EXPECT_EQ(Bytes(throttle, IoCause::kFlush), uint64_t{1} << 40);
   EXPECT_EQ(Operations(throttle, IoCause::kFlush), 7u);
 }
 
-INSTANTIATE_TEST_SUITE_P(WithAndWithoutLimit, StandingStillTest, testing::Values(0u, 10000000u));
+INSTANTIATE_TEST_SUITE_P(WithAndWithoutLimit, ThrottleClockTest, testing::Values(0u, 10000000u));
 
-TEST(ThrottleTest, ClosingWakesWhoWaitsForTheDevice) {
+TEST(ThrottleTest, CloseEndsWaitsForTheDevice) {
   RunClock clock;
   Throttle throttle(TenMegabytesPerSecond(), &clock);
   clock.Start();

@@ -14,12 +14,14 @@ using rocksdb::IOStatus;
 
 namespace {
 
-// A base class because the clock must live before and after the file system that uses it.
+// A base class, not a member: bases are constructed before members and destroyed after them, and the clock
+// must outlive ThrottledFileSystemImpl, itself a base.
 struct StartedClock {
   StartedClock() { clock.Start(); }
   RunClock clock;
 };
 
+// A file system whose clock always runs, for applications.
 class AlwaysRunningFileSystem : private StartedClock, public ThrottledFileSystemImpl {
  public:
   AlwaysRunningFileSystem(const std::shared_ptr<rocksdb::FileSystem>& base, const DeviceSpec& spec)
@@ -54,7 +56,7 @@ IOStatus ThrottledFileSystemImpl::NewRandomAccessFile(const std::string& path, c
   const FileKind kind = FileKindOf(path);
   if (kind != FileKind::kMetadata && options.use_mmap_reads) {
     return IOStatus::InvalidArgument(
-        "reads through memory maps cannot be throttled or counted; set allow_mmap_reads=false", path);
+        "memory-mapped reads cannot be throttled or counted; set allow_mmap_reads=false", path);
   }
   IOStatus status = target()->NewRandomAccessFile(path, options, result, dbg);
   if (status.ok() && kind != FileKind::kMetadata) {
@@ -95,7 +97,7 @@ IOStatus ThrottledFileSystemImpl::ReuseWritableFile(const std::string& path, con
   IOStatus status = target()->ReuseWritableFile(path, old_path, options, result, dbg);
   const FileKind kind = FileKindOf(path);
   if (status.ok() && kind != FileKind::kMetadata) {
-    // The old bytes stay stored until new ones have been written over them.
+    // The file keeps its size; new appends overwrite the old bytes from offset 0.
     stored_files_.Rename(old_path, path);
     *result = ThrottleWritableFile(std::move(*result), kind, &throttle_, &stored_files_,
                                    stored_files_.Open(path, 0), 0);

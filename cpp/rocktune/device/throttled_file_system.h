@@ -15,8 +15,8 @@
 
 namespace rocktune {
 
-// The file system of ThrottledFileSystem::Create, with a clock of the caller's: time is the run's. While the
-// clock is stopped no data I/O completes; once it is closed none waits. `clock` must outlive the file system.
+// The implementation of ThrottledFileSystem, with a clock of the caller's. No data I/O completes while the
+// clock is stopped, and no I/O waits once it is closed. `clock` must outlive the file system.
 class ThrottledFileSystemImpl : public ThrottledFileSystem {
  public:
   ThrottledFileSystemImpl(const std::shared_ptr<rocksdb::FileSystem>& base, const DeviceSpec& spec,
@@ -24,9 +24,12 @@ class ThrottledFileSystemImpl : public ThrottledFileSystem {
 
   DeviceCounters Counters() const override { return throttle_.Counters(); }
   uint64_t StoredBytes() const override { return stored_files_.bytes(); }
-  // Unthrottled I/O does not even wait for a stopped clock, so that a base can be loaded.
+  // While unthrottled, I/O does not wait for a stopped clock, so that a store can be opened and loaded.
   void SetThrottled(bool throttled) override { throttle_.SetEnabled(throttled); }
 
+  // The next six functions open a file of the base and wrap it, as data_file.h describes, if it holds data.
+  // They return the base's status. NewRandomAccessFile returns InvalidArgument for memory-mapped reads of
+  // data.
   rocksdb::IOStatus NewSequentialFile(const std::string& path, const rocksdb::FileOptions& options,
                                       std::unique_ptr<rocksdb::FSSequentialFile>* result,
                                       rocksdb::IODebugContext* dbg) noexcept override;
@@ -47,6 +50,7 @@ class ThrottledFileSystemImpl : public ThrottledFileSystem {
                                     std::unique_ptr<rocksdb::FSRandomRWFile>* result,
                                     rocksdb::IODebugContext* dbg) noexcept override;
 
+  // The next four functions forward to the base and record a successful change in the stored files.
   rocksdb::IOStatus DeleteFile(const std::string& path, const rocksdb::IOOptions& options,
                                rocksdb::IODebugContext* dbg) noexcept override;
   rocksdb::IOStatus Truncate(const std::string& path, size_t size, const rocksdb::IOOptions& options,
@@ -57,15 +61,16 @@ class ThrottledFileSystemImpl : public ThrottledFileSystem {
   rocksdb::IOStatus LinkFile(const std::string& from, const std::string& to,
                              const rocksdb::IOOptions& options,
                              rocksdb::IODebugContext* dbg) noexcept override;
+  // Returns the base's free bytes, but at most what is left of the capacity.
   rocksdb::IOStatus GetFreeSpace(const std::string& path, const rocksdb::IOOptions& options,
                                  uint64_t* free_bytes, rocksdb::IODebugContext* dbg) noexcept override;
 
-  // Asynchronous reads complete at once, so there is nothing to wait for or to abort.
+  // Do nothing and return OK, because asynchronous reads complete before they return.
   rocksdb::IOStatus Poll(std::vector<void*>& io_handles, size_t min_completions) noexcept override;
   rocksdb::IOStatus AbortIO(std::vector<void*>& io_handles) noexcept override;
 
-  // Returns that prefetching and asynchronous reads are not supported. RocksDB 7.8 has no such method, which
-  // is why `override` cannot stand here.
+  // Sets `supported_operations` to none: neither prefetching nor asynchronous reads. Not marked `override`,
+  // because RocksDB 7.8 has no such function.
   void SupportedOps(int64_t& supported_operations) noexcept { supported_operations = 0; }
 
  private:

@@ -18,7 +18,8 @@
 
 namespace rocktune {
 
-// For tests: a store in a directory of its own, small enough that a few thousand entries make a tree.
+// A fixture with a store in a temporary directory. Its options are so small that a few thousand entries fill
+// several levels. T is 4 in Layout.
 class FlsmStoreTest : public testing::Test {
  protected:
   ~FlsmStoreTest() override {
@@ -26,7 +27,8 @@ class FlsmStoreTest : public testing::Test {
     std::filesystem::remove_all(directory_);
   }
 
-  static rocksdb::Options Small() {
+  // Returns options with memtables and tables of 64 KiB, without compression, with operator stringappend.
+  static rocksdb::Options SmallOptions() {
     rocksdb::Options options;
     options.create_if_missing = true;
     options.write_buffer_size = 64 << 10;
@@ -37,27 +39,31 @@ class FlsmStoreTest : public testing::Test {
                     .ok());
     return options;
   }
+  // Returns a layout of T = 4 with these policies.
   static FlsmOptions Layout(std::vector<int> policies) {
     FlsmOptions layout;
     layout.size_ratio = 4;
     layout.policies = std::move(policies);
     return layout;
   }
+  // Opens the store in the fixture's directory, or creates it.
   rocksdb::Status Open(const FlsmOptions& layout) {
-    return FlsmStore::Open(Small(), layout, directory_, &store_);
+    return FlsmStore::Open(SmallOptions(), layout, directory_, &store_);
   }
+  // Closes the store and opens it with its own layout.
   void Reopen() {
     store_.reset();
     ASSERT_TRUE(Open(FlsmOptions()).ok());
   }
 
+  // Writes `count` entries from key number `first` on, all with the same value.
   void Put(int first, int count, const std::string& value) {
     for (int key = first; key < first + count; ++key) {
       ASSERT_TRUE(store_->Put(rocksdb::WriteOptions(), "key" + std::to_string(key), value).ok());
     }
   }
 
-  // Writes so many entries to files, of which the last two wait in level 0, and has no compaction due.
+  // Writes `count` entries. Afterwards no compaction is due, and at least two files wait in level 0.
   void FillAndSettle(int count) {
     ASSERT_TRUE(Open(Layout({4})).ok());
     Put(0, count, std::string(1000, 'v'));
@@ -65,17 +71,19 @@ class FlsmStoreTest : public testing::Test {
     ASSERT_TRUE(store_->WaitUntilSettled().ok());
     FlushToLevel0();
   }
+  // Flushes until at least two files wait in level 0 and no compaction is due. REQUIRES: the policy of level
+  // 1 is at least 2.
   void FlushToLevel0() {
     for (int flush = 0; flush < 8 && store_->Shape().level0_files < 2; ++flush) {
-      Put(0, 2, "value");  // files that overlap, which cannot be moved as they are
+      Put(0, 2, "value");  // overlapping files, which RocksDB cannot move without rewriting
       ASSERT_TRUE(store_->Flush(rocksdb::FlushOptions()).ok());
       ASSERT_TRUE(store_->WaitUntilSettled().ok());
     }
     ASSERT_GE(store_->Shape().level0_files, 2u) << ToText(store_->Shape());
   }
-  // Has a compaction of level 0 due from now on, until one succeeds. REQUIRES: FlushToLevel0.
+  // Makes a compaction of level 0 due, by a policy with fewer runs. REQUIRES: FlushToLevel0.
   void MakeCompactionsDue() { ASSERT_TRUE(store_->SetPolicy(1, 1).ok()); }
-  // Bytes in all levels but level 0.
+  // Returns the bytes of all levels but level 0.
   uint64_t BytesInRuns() const {
     uint64_t bytes = 0;
     for (const FlsmLevel& level : store_->Shape().levels) {
@@ -83,9 +91,9 @@ class FlsmStoreTest : public testing::Test {
     }
     return bytes;
   }
-  // The store's account of its runs is what RocksDB says.
-  void ExpectShapeAsRocksDbSays() {
-    EXPECT_EQ(Broken(store_->Shape()), "");
+  // Expects that the shape breaks no rule, and that its runs are those in RocksDB's metadata.
+  void ExpectShapeMatchesRocksDb() {
+    EXPECT_EQ(Violation(store_->Shape()), "");
     FlsmShape asked = store_->Shape();
     ReadRuns(store_.get(), &asked);
     EXPECT_EQ(ToText(store_->Shape()), ToText(asked));

@@ -16,13 +16,13 @@
 namespace rocktune {
 namespace {
 
-constexpr std::chrono::milliseconds kAfterFailure{200};
-constexpr std::chrono::seconds kQuiet{1};  // since the last flush, before a store counts as not written to
+constexpr std::chrono::milliseconds kRetryDelay{200};
+constexpr std::chrono::seconds kIdleDelay{1};  // time since the last flush after which a store counts as idle
 
 rocksdb::CompactionOptions CompactionOptionsOf(const rocksdb::Options& options, std::atomic<bool>* stopping) {
   rocksdb::CompactionOptions compaction;
-  AllowMovesAndCancelling(stopping, &compaction);
-  compaction.compression = rocksdb::kDisableCompressionOption;  // the column family's own
+  EnableTrivialMoveAndCancel(stopping, &compaction);
+  compaction.compression = rocksdb::kDisableCompressionOption;  // means: as the column family says
   compaction.output_file_size_limit = options.target_file_size_base;
   return compaction;
 }
@@ -32,7 +32,8 @@ uint64_t Sum(const std::vector<FlsmTable>& tables) {
                          [](uint64_t bytes, const FlsmTable& table) { return bytes + table.bytes; });
 }
 
-bool IsSmall(const FlsmTask& task) { return task.level <= 1 && task.kind != FlsmTask::Kind::kRehome; }
+// True for tasks of the first thread, which must stay short: level 0 waits for them.
+bool IsSmall(const FlsmTask& task) { return task.level <= 1 && task.kind != FlsmTask::Kind::kMoveDown; }
 
 }  // namespace
 
@@ -44,28 +45,29 @@ FlsmCompactor::FlsmCompactor(rocksdb::DB* db, std::shared_ptr<ManifestGuard> gua
       reshape_bytes_per_s_(reshape_bytes_per_s),
       on_change_(std::move(on_change)),
       shape_(std::move(shape)),
-      reshape_at_(Clock::now() + kQuiet) {
+      reshape_at_(Clock::now() + kIdleDelay) {
   ReadRuns(db_, &shape_);
+  // At least two, or the first thread, which does only small tasks, would leave the others undone.
   for (int worker = 0; worker < std::max(2, workers); ++worker) {
-    threads_.emplace_back([this, worker] { Work(worker == 0); });
+    threads_.emplace_back([this, worker] { RunTasks(worker == 0); });
   }
 }
 
 FlsmCompactor::~FlsmCompactor() { Stop(); }
 
-void FlsmCompactor::Pause(bool calls_off) {
+void FlsmCompactor::Pause(bool cancel) {
   std::unique_lock<std::mutex> lock(mutex_);
   ++paused_;
-  const bool in_the_way = calls_off && running_ > 0;
-  if (in_the_way) {
-    stopping_ = true;
+  const bool cancels = cancel && running_ > 0;
+  if (cancels) {
+    cancelling_ = true;
     lock.unlock();
-    db_->DisableManualCompaction();  // which is what those in work are to RocksDB
+    db_->DisableManualCompaction();  // to RocksDB, CompactFiles is a manual compaction
     lock.lock();
   }
   changed_.wait(lock, [this] { return running_ == 0; });
-  if (in_the_way) {
-    stopping_ = false;
+  if (cancels) {
+    cancelling_ = false;
     lock.unlock();
     db_->EnableManualCompaction();
   }
@@ -81,14 +83,14 @@ void FlsmCompactor::Continue() {
 
 void FlsmCompactor::Stop() {
   Pause(true);
-  std::vector<std::thread> ending;
+  std::vector<std::thread> threads;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     ended_ = true;
-    ending.swap(threads_);
+    threads.swap(threads_);
   }
   changed_.notify_all();
-  for (std::thread& thread : ending) {
+  for (std::thread& thread : threads) {
     thread.join();
   }
 }
@@ -98,7 +100,7 @@ rocksdb::Status FlsmCompactor::SetPolicy(int level, int policy, FlsmTransition t
   uint64_t number = 0;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    rocksdb::Status status = CheckChange(shape_, level, policy, transition);
+    rocksdb::Status status = CheckPolicyChange(shape_, level, policy, transition);
     if (!status.ok()) {
       return status;
     }
@@ -118,7 +120,7 @@ FlsmShape FlsmCompactor::Shape() const {
 rocksdb::Status FlsmCompactor::WaitUntilSettled(std::chrono::microseconds timeout) {
   std::unique_lock<std::mutex> lock(mutex_);
   const uint64_t failures = failures_;
-  const auto is_over = [this, failures] {
+  const auto is_settled = [this, failures] {
     if (ended_ || failures_ != failures) {
       return true;
     }
@@ -126,14 +128,14 @@ rocksdb::Status FlsmCompactor::WaitUntilSettled(std::chrono::microseconds timeou
     return running_ == 0 && DueTasks(shape_).empty();
   };
   if (timeout.count() == 0) {
-    changed_.wait(lock, is_over);
-  } else if (!changed_.wait_for(lock, timeout, is_over)) {
-    return rocksdb::Status::TimedOut("compactions are due");
+    changed_.wait(lock, is_settled);
+  } else if (!changed_.wait_for(lock, timeout, is_settled)) {
+    return rocksdb::Status::TimedOut("compactions are still due after the timeout");
   }
   if (failures_ != failures) {
     return failure_;
   }
-  return ended_ ? rocksdb::Status::ShutdownInProgress("the store is closed") : rocksdb::Status::OK();
+  return ended_ ? rocksdb::Status::ShutdownInProgress("the store was closed") : rocksdb::Status::OK();
 }
 
 void FlsmCompactor::SetLimits(uint64_t max_level0_files, uint64_t file_bytes) {
@@ -145,30 +147,30 @@ void FlsmCompactor::SetLimits(uint64_t max_level0_files, uint64_t file_bytes) {
   changed_.notify_all();
 }
 
-FlsmOwed FlsmCompactor::Owed() const {
+FlsmCompactionDebt FlsmCompactor::Debt() const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  FlsmOwed owed;
+  FlsmCompactionDebt debt;
   for (const FlsmTask& task : DueTasks(shape_)) {
-    ++owed.due_tasks;
-    owed.bytes += task.bytes;
+    ++debt.due_tasks;
+    debt.bytes += task.bytes;
   }
-  // What was flushed since is not in the shape yet.
-  owed.due_tasks += flushed_ ? 1 : 0;
-  owed.running_tasks = static_cast<uint64_t>(running_);
-  return owed;
+  // The shape lacks tables flushed since it was refreshed; they may make a task due.
+  debt.due_tasks += tables_changed_ ? 1 : 0;
+  debt.running_tasks = static_cast<uint64_t>(running_);
+  return debt;
 }
 
 rocksdb::Status FlsmCompactor::LastFailure() const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return fails_ ? failure_ : rocksdb::Status::OK();
+  return failing_ ? failure_ : rocksdb::Status::OK();
 }
 
 void FlsmCompactor::OnFlushed(const FlsmTable& table) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     tables_.AddFlushed(table);
-    flushed_ = true;
-    reshape_at_ = std::max(reshape_at_, Clock::now() + kQuiet);
+    tables_changed_ = true;
+    reshape_at_ = std::max(reshape_at_, Clock::now() + kIdleDelay);
   }
   changed_.notify_all();
 }
@@ -176,7 +178,7 @@ void FlsmCompactor::OnFlushed(const FlsmTable& table) {
 void FlsmCompactor::OnMissedFlushes() {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    flushed_ = reload_ = true;
+    tables_changed_ = must_reload_ = true;
   }
   changed_.notify_all();
 }
@@ -184,20 +186,21 @@ void FlsmCompactor::OnMissedFlushes() {
 void FlsmCompactor::OnDeleted(uint64_t number) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (!tables_.NoteDeleted(number)) {
+    if (!tables_.MarkDeleted(number)) {
       return;
     }
-    flushed_ = true;
+    tables_changed_ = true;
   }
   changed_.notify_all();
 }
 
 void FlsmCompactor::RefreshTables() {
-  if (!flushed_ || shape_.level0_busy) {
+  // While a task uses level 0, the tables still list its inputs, which the shape must not count again.
+  if (!tables_changed_ || shape_.level0_busy) {
     return;
   }
-  flushed_ = false;
-  if (std::exchange(reload_, false) || tables_.LacksFiles()) {
+  tables_changed_ = false;
+  if (std::exchange(must_reload_, false) || tables_.HasDeletedTables()) {
     tables_.Read(Metadata(db_));
     ReadIdleRuns(tables_, &shape_);
   }
@@ -205,11 +208,11 @@ void FlsmCompactor::RefreshTables() {
   shape_.level0_bytes = tables_.Bytes(0);
 }
 
-void FlsmCompactor::End(const FlsmTask& task, const std::vector<FlsmTable>& used,
-                        const std::vector<FlsmTable>& made) {
+void FlsmCompactor::CompleteTask(const FlsmTask& task, const std::vector<FlsmTable>& used,
+                                 const std::vector<FlsmTable>& made) {
   tables_.Replace(used, task.output, made);
   if (made.empty()) {
-    tables_.Read(Metadata(db_));  // moved, or nothing is left
+    tables_.Read(Metadata(db_));  // RocksDB moved the tables, which no event reports, or no entry was left
   }
   if (!task.IsByFiles()) {
     Complete(&shape_, task, tables_.Bytes(task.output));
@@ -226,7 +229,7 @@ void FlsmCompactor::End(const FlsmTask& task, const std::vector<FlsmTable>& used
   CompleteFiles(&shape_, task, runs);
 }
 
-std::optional<FlsmTask> FlsmCompactor::Next(bool small_only, Clock::time_point* wake) {
+std::optional<FlsmTask> FlsmCompactor::NextTask(bool small_only, Clock::time_point* wake) {
   *wake = Clock::time_point::max();
   if (paused_ > 0) {
     return std::nullopt;
@@ -238,7 +241,7 @@ std::optional<FlsmTask> FlsmCompactor::Next(bool small_only, Clock::time_point* 
   if (next != due.end()) {
     return *next;
   }
-  if (small_only || reshape_bytes_per_s_ == 0 || running_ > 0 || flushed_) {
+  if (small_only || reshape_bytes_per_s_ == 0 || running_ > 0 || tables_changed_) {
     return std::nullopt;
   }
   std::optional<FlsmTask> idle = IdleTask(shape_);
@@ -249,13 +252,13 @@ std::optional<FlsmTask> FlsmCompactor::Next(bool small_only, Clock::time_point* 
   return idle;
 }
 
-void FlsmCompactor::Work(bool small_only) {
+void FlsmCompactor::RunTasks(bool small_only) {
   std::unique_lock<std::mutex> lock(mutex_);
   while (!ended_) {
     Clock::time_point wake;
-    const std::optional<FlsmTask> task = Next(small_only, &wake);
+    const std::optional<FlsmTask> task = NextTask(small_only, &wake);
     if (task) {
-      Do(*task, &lock);
+      RunTask(*task, &lock);
     } else if (wake == Clock::time_point::max()) {
       changed_.wait(lock);
     } else {
@@ -272,61 +275,61 @@ rocksdb::Status FlsmCompactor::Compact(const FlsmTask& task, const std::vector<F
   std::vector<std::string> names;
   std::transform(used.begin(), used.end(), std::back_inserter(names),
                  [](const FlsmTable& table) { return TableName(table.number); });
-  const FlsmRecorder::Merge merge(recorder_);
-  const MadeTables making;
+  const FlsmRecorder::ScopedMerge merge(recorder_);
+  const CompactionOutputs outputs;
   const Clock::time_point begun = Clock::now();
   rocksdb::Status status =
       guard_->CompactFiles(db_, db_->DefaultColumnFamily(),
-                           CompactionOptionsOf(db_->GetOptions(), &stopping_), names, task.output, nullptr);
-  *made = making.tables();
+                           CompactionOptionsOf(db_->GetOptions(), &cancelling_), names, task.output, nullptr);
+  *made = outputs.tables();
   if (status.ok()) {
     const auto took = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begun);
-    // What makes nothing has moved tables as they are, or found nothing that is still there.
+    // Without outputs RocksDB moved the tables, or found no entry left: nothing was read or written.
     recorder_->CountCompaction(task.OutputLevel(), made->empty() ? 0 : Sum(used), Sum(*made),
                                static_cast<uint64_t>(took.count()));
   }
   return status;
 }
 
-void FlsmCompactor::Do(const FlsmTask& task, std::unique_lock<std::mutex>* lock) {
+void FlsmCompactor::RunTask(const FlsmTask& task, std::unique_lock<std::mutex>* lock) {
   const int in_use = shape_.LevelsInUse();
   Begin(&shape_, task);
   ++running_;
   std::vector<FlsmTable> used = tables_.At(task.inputs);
-  const std::vector<FlsmTable> at_its_levels = used;
-  tables_.Use(at_its_levels);
+  const std::vector<FlsmTable> reserved = used;
+  tables_.Use(reserved);
   const FlsmShape begun = shape_;
   const bool deeper = begun.LevelsInUse() > in_use;
-  const uint64_t beginning = deeper ? ++changes_ : 0;
+  const uint64_t number_at_begin = deeper ? ++changes_ : 0;
   lock->unlock();
   if (deeper) {
-    // Now, not when it has ended: what is written meanwhile is filtered for a tree of so many levels.
-    on_change_(begun, beginning).PermitUncheckedError();
+    // Before the task, not after it: its tables must get filters for a tree with this level.
+    on_change_(begun, number_at_begin).PermitUncheckedError();
   }
   if (task.IsByFiles()) {
-    used = CheapestOf(task, begun, used, db_);
+    used = CheapestTables(task, begun, used, db_);
   }
   std::vector<FlsmTable> made;
   const rocksdb::Status status = Compact(task, used, &made);
   lock->lock();
   --running_;
-  tables_.Release(at_its_levels);
-  flushed_ = flushed_ || task.level0_files > 0;
-  const bool failed = !status.ok() && !stopping_;  // what is called off has not failed
+  tables_.Release(reserved);
+  tables_changed_ = tables_changed_ || task.level0_files > 0;
+  const bool failed = !status.ok() && !cancelling_;  // a cancelled task is no failure
   if (status.ok()) {
-    End(task, used, made);
-    flushed_ = flushed_ || tables_.MayLackFiles();
-    fails_ = false;
+    CompleteTask(task, used, made);
+    tables_changed_ = tables_changed_ || tables_.MayHaveDeletedTables();
+    failing_ = false;
   } else {
     Abandon(&shape_, task);
-    flushed_ = reload_ = true;
+    tables_changed_ = must_reload_ = true;
   }
   if (task.kind == FlsmTask::Kind::kJoinFiles) {
     const uint64_t moved = Sum(used) + Sum(made);
     reshape_at_ = Clock::now() + std::chrono::microseconds(moved * 1'000'000 / reshape_bytes_per_s_);
   }
   if (failed) {
-    fails_ = true;
+    failing_ = true;
     failure_ = status;
     ++failures_;
   }
@@ -335,10 +338,11 @@ void FlsmCompactor::Do(const FlsmTask& task, std::unique_lock<std::mutex>* lock)
   changed_.notify_all();
   lock->unlock();
   if (status.ok()) {
-    // What could not be kept is kept with the next change; until then runs would be sealed later than now.
+    // A shape that cannot be written now is written with the next change. After a crash before that, some
+    // runs are sealed later than they were.
     on_change_(shape, number).PermitUncheckedError();
   } else if (failed) {
-    std::this_thread::sleep_for(kAfterFailure);
+    std::this_thread::sleep_for(kRetryDelay);
   }
   lock->lock();
 }

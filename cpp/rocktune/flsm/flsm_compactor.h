@@ -25,76 +25,96 @@
 
 namespace rocktune {
 
-// Work that a compactor has.
-struct FlsmOwed {
+// The compactions that a compactor has yet to do.
+struct FlsmCompactionDebt {
   uint64_t due_tasks = 0;
   uint64_t running_tasks = 0;
-  uint64_t bytes = 0;  // that the due ones read
+  uint64_t bytes = 0;  // bytes that the due tasks will read
 };
 
-// Does what an FLSM-tree's policy asks for on a RocksDB database that compacts nothing by itself.
+// Runs the compactions that an FLSM-tree's policy asks for, on a RocksDB database with compaction style None.
 //
-// Has threads of its own, of which the first does nothing but small work, so that level 0 never waits for a
-// deep merge. Thread-safe. Database and recorder must outlive it; Stop before the database is closed. Throws
-// nothing.
+// - Threads: at least two. The first one only compacts level 0 and pushes level 1, so that level 0 never
+//   waits for a deep merge. Tasks that use different runs are done at the same time.
+// - Locks: no lock is held during I/O or while on_change is called. RocksDB's mutex may be taken with the
+//   compactor's lock held, never the other way round.
+// - Failure: a task that fails is retried after 200 ms, without end; LastFailure returns its error.
+//
+// Does not own database and recorder, which must outlive it. Thread-safe. Throws no exception.
 class FlsmCompactor {
  public:
-  // `shape` says size ratio, slots, policies and which runs are sealed; what the runs hold is read from `db`.
-  // `on_change` is called, without locks, after each change of the shape that is to survive and before a
-  // level is used that none so deep was, by any thread; of two calls that cross, the one with the larger
-  // number is the later change. `reshape_bytes_per_s` is FlsmOptions'; `guard` is among the database's
-  // listeners.
+  // Called with the new shape after each change that must survive closing, and before a task fills a level
+  // deeper than any in use. Called by any thread, without locks. Calls may arrive out of order: of two calls,
+  // the one with the larger `number` is the later change.
   using OnChange = std::function<rocksdb::Status(const FlsmShape& shape, uint64_t number)>;
+  // Starts the threads. `shape` holds size ratio, slots, policies and seals; the runs' sizes are read from
+  // `db`. `reshape_bytes_per_s` is FlsmOptions' field. REQUIRES: `guard` is among the database's listeners;
+  // Stop is called before the database is closed.
   FlsmCompactor(rocksdb::DB* db, std::shared_ptr<ManifestGuard> guard, FlsmRecorder* recorder,
                 FlsmShape shape, int workers, uint64_t reshape_bytes_per_s, OnChange on_change);
+  // Calls Stop.
   ~FlsmCompactor();
   FlsmCompactor(const FlsmCompactor&) = delete;
   FlsmCompactor& operator=(const FlsmCompactor&) = delete;
 
-  // Returns when nothing is in work, and lets nothing begin before Continue; with `calls_off` what is in work
-  // is given up, and done when it goes on. As often as Pause was called Continue has to be.
-  void Pause(bool calls_off);
+  // Prevents further compactions until Continue, and waits until no compaction runs. With `cancel`, running
+  // compactions end without effect, and are due again after Continue. Calls nest: each needs a Continue.
+  void Pause(bool cancel);
+  // Ends one Pause.
   void Continue();
-  // Ends the threads; compactions in work are given up, and begun again when the store is opened. Idempotent.
+  // Cancels running compactions and ends the threads. A second call does nothing.
   void Stop();
 
-  // InvalidArgument for a level or a policy that there is not, and for a lazy change with files; what
-  // `on_change` says otherwise.
+  // Changes a level's policy, in memory at once. Returns InvalidArgument for a level or a policy out of
+  // range, and for kLazy with FlsmGranularity::kFiles; nothing has changed then. Otherwise returns
+  // on_change's status: the change holds, but may not survive closing.
   rocksdb::Status SetPolicy(int level, int policy, FlsmTransition transition);
+  // Returns the present shape.
   FlsmShape Shape() const;
-  // Returns OK when nothing is due or in work, the failure once a compaction has failed since it was called,
-  // and ShutdownInProgress if the compactor is stopped meanwhile. Flushes nothing, and waits for Continue
-  // where it is paused. A `timeout` above 0 ends it with TimedOut.
+  // Waits until no compaction is due or running. Does not flush, and does not return OK while compactions
+  // that are due are paused. Returns
+  // - the error of a compaction that fails after the call;
+  // - ShutdownInProgress if the compactor is stopped meanwhile;
+  // - TimedOut after `timeout`; 0 means no timeout.
   rocksdb::Status WaitUntilSettled(std::chrono::microseconds timeout = {});
-  // From now on so many files may wait in level 0, and tables have so many bytes; see FlsmShape.
+  // Sets the maximum number of files in level 0 and the size of tables; see FlsmShape.
   void SetLimits(uint64_t max_level0_files, uint64_t file_bytes);
-  // What is due and what runs.
-  FlsmOwed Owed() const;
-  // The last failure of a compaction, which is tried again; OK since one has succeeded.
+  // Returns the due and running compactions.
+  FlsmCompactionDebt Debt() const;
+  // Returns the error of the latest compaction that failed; OK once one has succeeded since.
   rocksdb::Status LastFailure() const;
 
-  // To be called when a flush has ended that made a table; from any thread, holds nothing up.
+  // The listener calls these, from any thread. They do no I/O.
+  //
+  // Adds a flushed table to level 0.
   void OnFlushed(const FlsmTable& table);
-  // To be called when flushes may have ended that nobody told of.
+  // Makes the compactor read all tables from RocksDB, because flushes may have ended without a call of
+  // OnFlushed.
   void OnMissedFlushes();
-  // To be called when a table's file has been deleted, for whatever reason; from any thread.
+  // Notes that a table's file was deleted, by a compaction or by the application.
   void OnDeleted(uint64_t number);
 
  private:
   using Clock = std::chrono::steady_clock;
 
-  void Work(bool small_only);
-  // What this worker does next; nothing if it has to wait, until `wake` at most. REQUIRES: mutex_ is held.
-  std::optional<FlsmTask> Next(bool small_only, Clock::time_point* wake);
-  // Compacts tables as a task says.
+  // The body of a thread. With `small_only`, as in the first thread, it does only tasks of level 0 and pushes
+  // of level 1.
+  void RunTasks(bool small_only);
+  // Returns the task to do next. Returns nullopt if the thread has to wait, at most until `wake`. REQUIRES:
+  // mutex_ is held.
+  std::optional<FlsmTask> NextTask(bool small_only, Clock::time_point* wake);
+  // Compacts the tables `used` into the task's output, and returns RocksDB's status. `made` receives the new
+  // tables; it stays empty if RocksDB moved the tables.
   rocksdb::Status Compact(const FlsmTask& task, const std::vector<FlsmTable>& used,
                           std::vector<FlsmTable>* made);
-  // Does a task that has begun. REQUIRES: `lock` holds mutex_, before and after.
-  void Do(const FlsmTask& task, std::unique_lock<std::mutex>* lock);
-  // Takes over what was flushed, and what others have deleted. REQUIRES: mutex_ is held.
+  // Does a task from beginning to end. Releases `lock` during I/O. REQUIRES: `lock` holds mutex_, before and
+  // after.
+  void RunTask(const FlsmTask& task, std::unique_lock<std::mutex>* lock);
+  // Brings the shape up to date with flushed tables and tables that others deleted. REQUIRES: mutex_ is held.
   void RefreshTables();
-  // Ends a task with success, which made others of tables. REQUIRES: mutex_ is held.
-  void End(const FlsmTask& task, const std::vector<FlsmTable>& used, const std::vector<FlsmTable>& made);
+  // Applies a successful task to tables and shape. REQUIRES: mutex_ is held.
+  void CompleteTask(const FlsmTask& task, const std::vector<FlsmTable>& used,
+                    const std::vector<FlsmTable>& made);
 
   rocksdb::DB* const db_;
   const std::shared_ptr<ManifestGuard> guard_;
@@ -102,20 +122,20 @@ class FlsmCompactor {
   const uint64_t reshape_bytes_per_s_;
   const OnChange on_change_;
 
-  mutable std::mutex mutex_;  // guards what follows; never held during I/O
+  mutable std::mutex mutex_;  // guards the members below; never held during I/O
   std::condition_variable changed_;
   FlsmShape shape_;
   FlsmTables tables_;
-  bool reload_ = true;       // tables_ has to be read anew
-  rocksdb::Status failure_;  // of the compaction that has failed last
-  uint64_t failures_ = 0;
-  bool fails_ = false;                 // none has succeeded since
-  std::atomic<bool> stopping_{false};  // calls compactions in work off
-  int paused_ = 0;
-  int running_ = 0;
-  uint64_t changes_ = 0;
-  bool flushed_ = true;
-  Clock::time_point reshape_at_;  // the earliest
+  bool must_reload_ = true;              // true if tables_ must be read from RocksDB
+  rocksdb::Status failure_;              // error of the latest compaction that failed
+  uint64_t failures_ = 0;                // compactions that failed
+  bool failing_ = false;                 // true if no compaction has succeeded since
+  std::atomic<bool> cancelling_{false};  // RocksDB reads it without the lock and ends compactions
+  int paused_ = 0;                       // calls of Pause without Continue
+  int running_ = 0;                      // tasks
+  uint64_t changes_ = 0;                 // number of the latest change of the shape
+  bool tables_changed_ = true;           // true if shape_ may lag behind tables_
+  Clock::time_point reshape_at_;         // earliest time for the next IdleTask
   bool ended_ = false;
   std::vector<std::thread> threads_;
 };

@@ -13,7 +13,7 @@
 namespace rocktune {
 namespace {
 
-// An empty tree of T = 4 whose level 1 holds one flush.
+// Returns an empty tree of T = 4 whose level 1 has room for one flush.
 FlsmShape Empty() {
   FlsmShape shape;
   shape.size_ratio = 4;
@@ -24,8 +24,8 @@ FlsmShape Empty() {
   return shape;
 }
 
-// Tables that are written while a level fills for the first time are to have filters for a tree that has it.
-TEST(FlsmCompactorTest, ADeeperTreeIsToldOfBeforeItIsThere) {
+// Tables written while a level fills for the first time must get filters for a tree with that level.
+TEST(FlsmCompactorTest, ReportsADeeperTreeBeforeItsFirstTask) {
   std::string directory = testing::TempDir() + "flsm-XXXXXX";
   ASSERT_NE(mkdtemp(directory.data()), nullptr);
   rocksdb::Options options;
@@ -39,12 +39,12 @@ TEST(FlsmCompactorTest, ADeeperTreeIsToldOfBeforeItIsThere) {
   ASSERT_TRUE(OpenDatabase(options, directory, &db).ok());
   FlsmRecorder recorder(db->GetEnv(), 0, Empty().slots);
   std::mutex mutex;
-  std::vector<FlsmShape> told;
+  std::vector<FlsmShape> shapes;
   FlsmCompactor compactor(db.get(), guard, &recorder, Empty(), 2, 0,
-                          [&mutex, &told](const FlsmShape& shape, uint64_t number) {
+                          [&mutex, &shapes](const FlsmShape& shape, uint64_t number) {
                             const std::lock_guard<std::mutex> lock(mutex);
                             EXPECT_GT(number, 0u);
-                            told.push_back(shape);
+                            shapes.push_back(shape);
                             return rocksdb::Status::OK();
                           });
   for (int flush = 0; flush < 12; ++flush) {
@@ -59,7 +59,7 @@ TEST(FlsmCompactorTest, ADeeperTreeIsToldOfBeforeItIsThere) {
   compactor.Stop();
   ASSERT_GE(compactor.Shape().LevelsInUse(), 2) << ToText(compactor.Shape());
   int in_use = 1;
-  for (const FlsmShape& shape : told) {
+  for (const FlsmShape& shape : shapes) {
     if (shape.LevelsInUse() > in_use) {
       in_use = shape.LevelsInUse();
       EXPECT_EQ(shape.level(in_use).runs.front().use, RunUse::kArriving) << ToText(shape);

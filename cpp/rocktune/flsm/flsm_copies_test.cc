@@ -1,4 +1,4 @@
-// Where an FLSM store's shape is kept: what is opened again, copied, restored and destroyed.
+// An FLSM store's shape survives reopening, Checkpoint and BackupEngine, but not DestroyDB.
 
 #include <gtest/gtest.h>
 #include <rocksdb/utilities/backup_engine.h>
@@ -28,7 +28,7 @@ class FlsmCopiesTest : public FlsmStoreTest {
     std::filesystem::remove_all(backups_);
   }
 
-  // A store with several levels, and a policy that it was not made with.
+  // Creates a store with several levels and a policy changed since its creation.
   void MakeStore() {
     ASSERT_TRUE(Open(Layout({4, 2})).ok());
     Put(0, kEntries, std::string(1000, 'v'));
@@ -57,15 +57,15 @@ class FlsmCopiesTest : public FlsmStoreTest {
       ASSERT_TRUE(status.ok()) << key << ": " << status.ToString();
     }
   }
-  // The copy is a store with the policies of the one that it was made of, and goes on as one.
+  // Expects that the copy opens as a store with the original's policies and entries, and takes writes.
   void ExpectCopyIsAStore() {
     std::unique_ptr<FlsmStore> copy;
-    const rocksdb::Status status = FlsmStore::Open(Small(), FlsmOptions(), copy_, &copy);
+    const rocksdb::Status status = FlsmStore::Open(SmallOptions(), FlsmOptions(), copy_, &copy);
     ASSERT_TRUE(status.ok()) << status.ToString();
     ExpectAllEntries(copy.get());
     ASSERT_TRUE(copy->WaitUntilSettled().ok());
     const FlsmShape shape = copy->Shape();
-    EXPECT_EQ(Broken(shape), "");
+    EXPECT_EQ(Violation(shape), "");
     EXPECT_EQ(shape.size_ratio, 4);
     EXPECT_EQ(shape.level(2).policy, 2);
     EXPECT_EQ(shape.level(3).policy, 4);
@@ -75,7 +75,7 @@ class FlsmCopiesTest : public FlsmStoreTest {
     ASSERT_TRUE(copy->Flush(rocksdb::FlushOptions()).ok());
     ASSERT_TRUE(copy->WaitUntilSettled().ok());
     copy.reset();
-    ASSERT_TRUE(FlsmStore::Open(Small(), FlsmOptions(), copy_, &copy).ok()) << "once more";
+    ASSERT_TRUE(FlsmStore::Open(SmallOptions(), FlsmOptions(), copy_, &copy).ok()) << "once more";
     EXPECT_EQ(copy->Shape().level(3).policy, 4);
     ExpectAllEntries(copy.get());
   }
@@ -88,12 +88,12 @@ TEST_F(FlsmCopiesTest, ACheckpointIsAStore) {
   MakeStore();
   ASSERT_TRUE(Checkpoint(0).ok());
   FlsmShape shape;
-  ASSERT_TRUE(ReadShape(copy_, &shape).ok()) << "before it was ever opened";
+  ASSERT_TRUE(ReadShape(copy_, &shape).ok()) << "before the copy was ever opened";
   EXPECT_EQ(shape.level(3).policy, 4);
   ExpectCopyIsAStore();
 }
 
-TEST_F(FlsmCopiesTest, ACheckpointWithTheLogInsteadOfAFlushIsAStore) {
+TEST_F(FlsmCopiesTest, ACheckpointWithTheWalIsAStore) {
   MakeStore();
   ASSERT_TRUE(Checkpoint(uint64_t{1} << 40).ok());
   ExpectCopyIsAStore();
@@ -107,19 +107,19 @@ TEST_F(FlsmCopiesTest, ARestoredBackupIsAStore) {
   ExpectCopyIsAStore();
 }
 
-TEST_F(FlsmCopiesTest, ABackupThatIsRestoredOverAStoreWins) {
+TEST_F(FlsmCopiesTest, ABackupRestoredOverAStoreReplacesItsShape) {
   MakeStore();
   ASSERT_TRUE(Backups()->CreateNewBackup(store_.get(), false).ok());
   FlsmOptions other = Layout({1});
   other.size_ratio = 6;
   std::unique_ptr<FlsmStore> there;
-  ASSERT_TRUE(FlsmStore::Open(Small(), other, copy_, &there).ok());
+  ASSERT_TRUE(FlsmStore::Open(SmallOptions(), other, copy_, &there).ok());
   there.reset();
   ASSERT_TRUE(Restore().ok());
   ExpectCopyIsAStore();
 }
 
-TEST_F(FlsmCopiesTest, CopiesOfCopiesAreStores) {
+TEST_F(FlsmCopiesTest, ACopyOfACopyIsAStore) {
   MakeStore();
   ASSERT_TRUE(Backups()->CreateNewBackup(store_.get(), true).ok());
   store_.reset();
@@ -129,22 +129,22 @@ TEST_F(FlsmCopiesTest, CopiesOfCopiesAreStores) {
   ExpectCopyIsAStore();
 }
 
-TEST_F(FlsmCopiesTest, ACrashWhileACopyIsAdoptedIsNoLoss) {
+TEST_F(FlsmCopiesTest, ACopyOpensAfterACrashDuringAdoption) {
   MakeStore();
   ASSERT_TRUE(Checkpoint(0).ok());
-  // As it is between the two steps: its own file is there, and so is the carried one.
+  // The state between Adopt's two steps: both files are there.
   std::filesystem::copy_file(copy_ + "/000000.dbtmp", copy_ + "/FLSM");
   ExpectCopyIsAStore();
   EXPECT_FALSE(std::filesystem::exists(copy_ + "/000000.dbtmp"));
 }
 
-TEST_F(FlsmCopiesTest, AStockRocksDbOpensACopyAndCompactsIt) {
+TEST_F(FlsmCopiesTest, AStockRocksDbOpensAndCompactsACopy) {
   MakeStore();
   ASSERT_TRUE(Checkpoint(0).ok());
   rocksdb::Options stock;
   ASSERT_TRUE(LoadStockOptions(copy_, &stock).ok());
   EXPECT_EQ(stock.compaction_style, rocksdb::kCompactionStyleLevel);
-  EXPECT_EQ(stock.write_buffer_size, Small().write_buffer_size);
+  EXPECT_EQ(stock.write_buffer_size, SmallOptions().write_buffer_size);
   EXPECT_FALSE(stock.disable_auto_compactions);
   std::unique_ptr<rocksdb::DB> db;
   const rocksdb::Status status = OpenDatabase(stock, copy_, &db);
@@ -167,27 +167,27 @@ TEST_F(FlsmCopiesTest, AStockRocksDbOpensACopyAndCompactsIt) {
   ExpectAllEntries(db.get());
 }
 
-TEST_F(FlsmCopiesTest, ItsOwnOptionsOpenItWithoutCompactions) {
+TEST_F(FlsmCopiesTest, OpensByItsOptionsFileWithoutCompactions) {
   MakeStore();
   store_.reset();
   rocksdb::DBOptions options;
   std::vector<rocksdb::ColumnFamilyDescriptor> families;
   ASSERT_TRUE(rocksdb::LoadLatestOptions(rocksdb::ConfigOptions(), directory_, &options, &families).ok());
-  ASSERT_EQ(families.size(), 1u) << "the shape is in no family that others would have to name";
+  ASSERT_EQ(families.size(), 1u) << "the shape is in no column family, which others would have to name";
   std::unique_ptr<rocksdb::DB> db;
   ASSERT_TRUE(OpenDatabase(rocksdb::Options(options, families[0].options), directory_, &db).ok());
   ExpectAllEntries(db.get());
   db.reset();
-  ASSERT_TRUE(Open(FlsmOptions()).ok()) << "and afterwards it is still an FLSM store";
+  ASSERT_TRUE(Open(FlsmOptions()).ok()) << "still an FLSM store afterwards";
   EXPECT_EQ(store_->Shape().level(3).policy, 4);
   ExpectAllEntries(store_.get());
 }
 
-TEST_F(FlsmCopiesTest, WhatDestroyDbLeavesIsNoShapeOfANewStore) {
+TEST_F(FlsmCopiesTest, ANewStoreIgnoresTheShapeThatDestroyDbLeaves) {
   MakeStore();
   store_.reset();
-  ASSERT_TRUE(rocksdb::DestroyDB(directory_, Small()).ok());
-  EXPECT_TRUE(std::filesystem::exists(directory_ + "/FLSM")) << "RocksDB deletes its own files alone";
+  ASSERT_TRUE(rocksdb::DestroyDB(directory_, SmallOptions()).ok());
+  EXPECT_TRUE(std::filesystem::exists(directory_ + "/FLSM")) << "RocksDB deletes only its own files";
   FlsmShape shape;
   EXPECT_TRUE(ReadShape(directory_, &shape).IsNotFound());
   FlsmOptions other = Layout({3});
@@ -198,13 +198,13 @@ TEST_F(FlsmCopiesTest, WhatDestroyDbLeavesIsNoShapeOfANewStore) {
   EXPECT_EQ(store_->Shape().level(3).policy, 3);
 }
 
-TEST_F(FlsmCopiesTest, WhatAnUnfinishedCreationLeavesIsNoStore) {
+TEST_F(FlsmCopiesTest, ANewStoreIgnoresAnUnfinishedCreation) {
   std::ofstream(directory_ + "/FLSM") << "{";
   ASSERT_TRUE(Open(Layout({2})).ok());
   EXPECT_EQ(store_->Shape().level(1).policy, 2);
 }
 
-TEST_F(FlsmCopiesTest, AnotherLayoutThanTheStoresIsRefused) {
+TEST_F(FlsmCopiesTest, RefusesAnotherLayoutThanTheStores) {
   ASSERT_TRUE(Open(Layout({4})).ok());
   store_.reset();
   FlsmOptions other = Layout({4});
@@ -222,11 +222,11 @@ TEST_F(FlsmCopiesTest, AnotherLayoutThanTheStoresIsRefused) {
   ASSERT_TRUE(Open(more).ok());
   EXPECT_EQ(store_->Shape().deepest(), 8);
   store_.reset();
-  ASSERT_TRUE(Open(FlsmOptions()).ok()) << "its own";
+  ASSERT_TRUE(Open(FlsmOptions()).ok()) << "the store's own layout";
 }
 
-TEST_F(FlsmCopiesTest, NothingIsMadeUnlessItMayBe) {
-  rocksdb::Options options = Small();
+TEST_F(FlsmCopiesTest, CreatesNothingWithoutCreateIfMissing) {
+  rocksdb::Options options = SmallOptions();
   options.create_if_missing = false;
   const rocksdb::Status status = FlsmStore::Open(options, Layout({1}), copy_, &store_);
   EXPECT_TRUE(status.IsInvalidArgument()) << status.ToString();
@@ -234,10 +234,12 @@ TEST_F(FlsmCopiesTest, NothingIsMadeUnlessItMayBe) {
   EXPECT_FALSE(std::filesystem::exists(copy_));
 }
 
-TEST_F(FlsmCopiesTest, AShapeThatCannotBeReadFailsTheCopy) {
+TEST_F(FlsmCopiesTest, AnUnreadableShapeFailsTheCopy) {
   MakeStore();
   const std::string file = directory_ + "/FLSM";
-  do {  // a directory cannot be replaced by the file of a compaction that ends just now
+  // A directory cannot be replaced by a file. Repeated, because a compaction that ends may write the file
+  // again.
+  do {
     std::filesystem::remove(file);
   } while (mkdir(file.c_str(), 0700) != 0);
   EXPECT_FALSE(Checkpoint(uint64_t{1} << 40).ok());

@@ -1,5 +1,5 @@
-// An FLSM store whose process is killed at any moment, while its shape changes, loses nothing that it has
-// acknowledged, and one whose machine loses power nothing that it has synced.
+// An FLSM store whose shape changes loses no acknowledged write when its process is killed, and no synced
+// write when the power fails.
 
 #include <gtest/gtest.h>
 #include <rocksdb/env.h>
@@ -22,7 +22,7 @@
 namespace rocktune {
 namespace {
 
-constexpr uint64_t kFirstKill = 2000;
+constexpr uint64_t kFirstKill = 2000;  // in writes
 constexpr uint64_t kBetweenKills = 700;
 constexpr uint64_t kChangesPolicyAfter = 97;
 constexpr int kSizeRatio = 3;
@@ -30,7 +30,7 @@ constexpr const char* kLatest = "latest";
 
 constexpr const char* kFiles = "files";
 
-// `of.what` is the granularity.
+// Opens the store of a case; `of.variant` names the granularity.
 rocksdb::Status OpenSmall(rocksdb::Env* env, const CrashCase& of, std::unique_ptr<FlsmStore>* store) {
   rocksdb::Options options;
   options.create_if_missing = true;
@@ -41,7 +41,7 @@ rocksdb::Status OpenSmall(rocksdb::Env* env, const CrashCase& of, std::unique_pt
   FlsmOptions layout;
   layout.size_ratio = kSizeRatio;
   layout.policies = {3, 2, 1};
-  layout.granularity = of.what == kFiles ? FlsmGranularity::kFiles : FlsmGranularity::kLevels;
+  layout.granularity = of.variant == kFiles ? FlsmGranularity::kFiles : FlsmGranularity::kLevels;
   return FlsmStore::Open(options, layout, of.directory, store);
 }
 
@@ -53,7 +53,7 @@ class FlsmCrashTest : public testing::TestWithParam<std::tuple<bool, const char*
     std::filesystem::remove(Acknowledged::Path(of_));
   }
 
-  // Opens the database as a program does that takes the newest options from it, and closes it.
+  // Opens the database with the options of its OPTIONS file, as some programs do, and closes it.
   void OpenByItsOptions(rocksdb::Env* env) {
     rocksdb::ConfigOptions config;
     config.env = env;
@@ -67,7 +67,8 @@ class FlsmCrashTest : public testing::TestWithParam<std::tuple<bool, const char*
     ASSERT_TRUE(status.ok()) << status.ToString();
   }
 
-  // A checkpoint of the store is a store of the same entries. (A power cut knows nothing of hard links.)
+  // Expects that a checkpoint of the store is a store with the same entries. Not after a power cut, whose
+  // simulation does not support hard links.
   void ExpectCopyToHoldAll(FlsmStore* store) {
     std::filesystem::remove_all(copy_);
     rocksdb::Checkpoint* raw = nullptr;
@@ -76,15 +77,16 @@ class FlsmCrashTest : public testing::TestWithParam<std::tuple<bool, const char*
     const rocksdb::Status made = checkpoint->CreateCheckpoint(copy_, uint64_t{1} << 40);
     ASSERT_TRUE(made.ok()) << made.ToString();
     std::unique_ptr<FlsmStore> copy;
-    const rocksdb::Status status = OpenSmall(rocksdb::Env::Default(), {copy_, of_.what, of_.synced}, &copy);
+    const rocksdb::Status status =
+        OpenSmall(rocksdb::Env::Default(), {copy_, of_.variant, of_.synced}, &copy);
     ASSERT_TRUE(status.ok()) << status.ToString();
-    EXPECT_EQ(Broken(copy->Shape()), "");
+    EXPECT_EQ(Violation(copy->Shape()), "");
     ExpectAll(copy.get());
   }
 
   void ExpectNothingLost() {
     const std::unique_ptr<rocksdb::Env> env =
-        rocksdb::NewCompositeEnv(std::make_shared<SyncNotingFileSystem>());
+        rocksdb::NewCompositeEnv(std::make_shared<SyncTrackingFileSystem>());
     OpenByItsOptions(env.get());
     std::unique_ptr<FlsmStore> store;
     const rocksdb::Status status = OpenSmall(env.get(), of_, &store);
@@ -96,14 +98,14 @@ class FlsmCrashTest : public testing::TestWithParam<std::tuple<bool, const char*
   }
 
   void ExpectAll(FlsmStore* store) {
-    EXPECT_EQ(Broken(store->Shape()), "");
+    EXPECT_EQ(Violation(store->Shape()), "");
     const uint64_t count = *Acknowledged(of_);
     std::string value;
     for (uint64_t number = 0; number < count; ++number) {
       ASSERT_TRUE(store->Get(rocksdb::ReadOptions(), ScatteredKey(number), &value).ok())
           << number << " of " << count << ", " << ToText(store->Shape());
     }
-    // The write during which it was killed may be there or not.
+    // The write in progress at the kill may have survived or not.
     ASSERT_TRUE(store->Get(rocksdb::ReadOptions(), kLatest, &value).ok());
     EXPECT_GE(std::stoull(value) + 1, count);
     EXPECT_LE(std::stoull(value), count);
@@ -118,10 +120,10 @@ TEST_P(FlsmCrashTest, LosesNothing) {
   std::filesystem::remove_all(of_.directory);
   std::filesystem::remove(Acknowledged::Path(of_));
   uint64_t when = kFirstKill / (of_.synced ? 4 : 1);
-  for (int kill = 0; kill < Kills() && !HasFatalFailure(); ++kill) {
+  for (int kill = 0; kill < KillCount() && !HasFatalFailure(); ++kill) {
     ASSERT_EQ(RunAndKill(of_, "FlsmCrashChild.DISABLED_WritesUntilItIsKilled", when), "");
     if (of_.synced) {
-      SyncNotingFileSystem::CutPower(of_.directory);
+      SyncTrackingFileSystem::CutPower(of_.directory);
     }
     ExpectNothingLost();
     when = *Acknowledged(of_) + kBetweenKills / (of_.synced ? 4 : 1);
@@ -141,7 +143,7 @@ TEST(FlsmCrashChild, DISABLED_WritesUntilItIsKilled) {
     GTEST_SKIP() << "is started by FlsmCrashTest";
   }
   const std::unique_ptr<rocksdb::Env> env =
-      rocksdb::NewCompositeEnv(std::make_shared<SyncNotingFileSystem>());
+      rocksdb::NewCompositeEnv(std::make_shared<SyncTrackingFileSystem>());
   std::unique_ptr<FlsmStore> store;
   ASSERT_TRUE(OpenSmall(env.get(), of, &store).ok());
   rocksdb::WriteOptions write;
@@ -155,8 +157,9 @@ TEST(FlsmCrashChild, DISABLED_WritesUntilItIsKilled) {
     *acknowledged = number + 1;
     if (number % kChangesPolicyAfter == 0) {
       const uint64_t change = number / kChangesPolicyAfter;
-      const auto transition = of.what == kFiles ? FlsmTransition::kFlexible  // a lazy one is refused
-                                                : static_cast<FlsmTransition>(change % 3);
+      const auto transition = of.variant == kFiles
+                                  ? FlsmTransition::kFlexible  // with files a lazy change is refused
+                                  : static_cast<FlsmTransition>(change % 3);
       ASSERT_TRUE(store
                       ->SetPolicy(1 + static_cast<int>(change % 4), 1 + static_cast<int>(change % kSizeRatio),
                                   transition)

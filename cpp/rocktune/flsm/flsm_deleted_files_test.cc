@@ -1,4 +1,4 @@
-// An FLSM store knows of files that others take away from it.
+// An FLSM store notices files that the application deletes.
 
 #include <gtest/gtest.h>
 #include <rocksdb/convenience.h>
@@ -10,7 +10,7 @@
 namespace rocktune {
 namespace {
 
-TEST_F(FlsmStoreTest, KnowsWhichFilesWereDeleted) {
+TEST_F(FlsmStoreTest, NoticesFilesDeletedInARange) {
   FillAndSettle(3000);
   const uint64_t before = BytesInRuns();
   const rocksdb::Slice begin("key1");
@@ -18,20 +18,20 @@ TEST_F(FlsmStoreTest, KnowsWhichFilesWereDeleted) {
   ASSERT_TRUE(
       rocksdb::DeleteFilesInRange(store_.get(), store_->DefaultColumnFamily(), &begin, &end, false).ok());
   ASSERT_TRUE(store_->WaitUntilSettled().ok());
-  ExpectShapeAsRocksDbSays();
+  ExpectShapeMatchesRocksDb();
   EXPECT_LT(BytesInRuns(), before);
   ASSERT_TRUE(
       rocksdb::DeleteFilesInRange(store_.get(), store_->DefaultColumnFamily(), nullptr, nullptr).ok());
   ASSERT_TRUE(store_->WaitUntilSettled().ok());
-  ExpectShapeAsRocksDbSays();
+  ExpectShapeMatchesRocksDb();
   EXPECT_EQ(BytesInRuns(), 0u);
   Put(0, 3000, std::string(1000, 'w'));
   ASSERT_TRUE(store_->Flush(rocksdb::FlushOptions()).ok());
   EXPECT_TRUE(store_->WaitUntilSettled().ok());
-  ExpectShapeAsRocksDbSays();
+  ExpectShapeMatchesRocksDb();
 }
 
-// The name of the file that is the oldest in level 0.
+// Returns the name of the oldest file in level 0.
 std::string OldestOfLevel0(rocksdb::DB* db) {
   rocksdb::ColumnFamilyMetaData metadata;
   db->GetColumnFamilyMetaData(db->DefaultColumnFamily(), &metadata);
@@ -39,7 +39,7 @@ std::string OldestOfLevel0(rocksdb::DB* db) {
 }
 
 template <typename Database>
-void DeleteFileWhereThatIs(Database* db, const std::string& name) {
+void DeleteFileOrSkip(Database* db, const std::string& name) {
   if constexpr (requires { db->DeleteFile(name); }) {
     ASSERT_TRUE(db->DeleteFile(name).ok());
   } else {
@@ -47,7 +47,7 @@ void DeleteFileWhereThatIs(Database* db, const std::string& name) {
   }
 }
 
-TEST_F(FlsmStoreTest, KnowsThatAFileOfLevel0WasDeleted) {
+TEST_F(FlsmStoreTest, NoticesADeletedFileOfLevel0) {
   ASSERT_TRUE(Open(Layout({4})).ok());
   for (int flush = 0; flush < 3; ++flush) {
     Put(flush, 1, "value");
@@ -55,7 +55,7 @@ TEST_F(FlsmStoreTest, KnowsThatAFileOfLevel0WasDeleted) {
   }
   ASSERT_TRUE(store_->WaitUntilSettled().ok());
   ASSERT_EQ(store_->Shape().level0_files, 3u);
-  DeleteFileWhereThatIs(store_.get(), OldestOfLevel0(store_.get()));
+  DeleteFileOrSkip(store_.get(), OldestOfLevel0(store_.get()));
   if (IsSkipped()) {
     return;
   }

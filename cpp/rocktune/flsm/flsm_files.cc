@@ -7,15 +7,15 @@
 namespace rocktune {
 namespace {
 
-// Keys that a push takes with it, from the smallest to the largest.
+// The key range of a push, both ends included.
 struct Range {
   std::string smallest;
   std::string largest;
 };
 
-// The files of a run that overlap the range, as [first, last); widens the range to all of them. What has its
-// boundary key in common with one of them is one of them: where a snapshot holds versions of a key they may
-// lie in two files, which RocksDB never parts.
+// Returns the files of a run that overlap the range, as positions [first, last), and widens the range to
+// them. Files that share a boundary key with one of these are included: a snapshot can keep versions of a key
+// in two files, which RocksDB's compactions never separate.
 std::pair<std::size_t, std::size_t> Overlapping(const FlsmRunFiles& run,
                                                 const rocksdb::Comparator* comparator, Range* range) {
   const auto& files = run.files;
@@ -42,7 +42,7 @@ std::pair<std::size_t, std::size_t> Overlapping(const FlsmRunFiles& run,
   return {static_cast<std::size_t>(first - files.begin()), static_cast<std::size_t>(last - files.begin())};
 }
 
-// Adds what of the run overlaps the range.
+// Adds the run's files that overlap the range to `bytes` and `names`, and widens the range.
 void Add(const FlsmRunFiles& run, const rocksdb::Comparator* comparator, Range* range, uint64_t* bytes,
          std::vector<std::string>* names) {
   const auto [first, last] = Overlapping(run, comparator, range);
@@ -70,7 +70,7 @@ FlsmPush CheapestPush(const std::vector<FlsmRunFiles>& from, const std::vector<F
         Add(*older, comparator, &range, &push.leaving_bytes, &push.names);
       }
       for (const FlsmRunFiles& met : into) {
-        Add(met, comparator, &range, &push.met_bytes, &push.names);
+        Add(met, comparator, &range, &push.merged_bytes, &push.names);
       }
       const bool better = best.names.empty() || push.Cost() < best.Cost() ||
                           (push.Cost() == best.Cost() && push.leaving_bytes < best.leaving_bytes);

@@ -8,38 +8,40 @@
 
 namespace rocktune {
 
-// Which files of a level are pushed down next, as a pure function of what lies in two levels.
+// The choice of files for a push with FlsmGranularity::kFiles (RusKey, section 7), as a pure function of the
+// files of two levels.
 
 // A table of a run.
 struct FlsmFile {
   std::string name;
   uint64_t bytes = 0;
-  std::string smallest;  // key, likewise the largest one
-  std::string largest;
+  std::string smallest;  // smallest key
+  std::string largest;   // largest key
 };
 
-// The tables of a run, by key; none overlaps another.
+// The tables of a run, ordered by key. Their key ranges do not overlap, except for a shared boundary key.
 struct FlsmRunFiles {
   std::vector<FlsmFile> files;
-  bool sealed = false;  // its files only go along with others
+  bool sealed = false;  // true if its files are pushed only together with files of other runs
 };
 
-// Files that are pushed together.
+// Files that are pushed together. No names means no push.
 struct FlsmPush {
   std::vector<std::string> names;
-  uint64_t leaving_bytes = 0;  // of the level that they leave
-  uint64_t met_bytes = 0;      // of the runs that they are merged with
+  uint64_t leaving_bytes = 0;  // bytes of files of the pushed level
+  uint64_t merged_bytes = 0;   // bytes of files of the next level, with which these are merged
 
-  // What is written for each byte that leaves; smaller is better.
+  // Returns the bytes written for each byte that leaves the level, at least 1. REQUIRES: leaving_bytes > 0.
   double Cost() const {
-    return static_cast<double>(leaving_bytes + met_bytes) / static_cast<double>(leaving_bytes);
+    return static_cast<double>(leaving_bytes + merged_bytes) / static_cast<double>(leaving_bytes);
   }
 };
 
-// The cheapest push of one file of `from` with all that has to go along: what it overlaps in older runs, for
-// nothing newer may come to lie below, and in the runs of the next level that it is merged with. Both levels'
-// runs are given from the newest on. Of equally cheap ones the one that moves less. A sealed run's file is
-// chosen only where all are sealed. Names nothing where there is no file.
+// Returns the push with the minimum cost that begins with one file of `from`; of equal ones the one that
+// moves fewer bytes. A push includes the file's overlap with older runs of `from`, since newer entries must
+// not get below older ones, and with the runs of `into`. Both levels list their runs from the newest to the
+// oldest. The first file is of a run that is not sealed, unless all are sealed. Returns no names if `from`
+// has no file.
 FlsmPush CheapestPush(const std::vector<FlsmRunFiles>& from, const std::vector<FlsmRunFiles>& into,
                       const rocksdb::Comparator* comparator);
 

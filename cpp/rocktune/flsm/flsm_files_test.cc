@@ -8,7 +8,7 @@
 namespace rocktune {
 namespace {
 
-// Files named by what they span, such as "ac" from key a to key c, of ten bytes each.
+// Returns a run of files with 10 bytes each, named by their key ranges: "ac" is from key a to key c.
 FlsmRunFiles RunOf(const std::vector<std::string>& spans, bool sealed = false) {
   FlsmRunFiles run;
   for (const std::string& span : spans) {
@@ -34,54 +34,46 @@ struct Example {
   double cost;
 };
 
-TEST(FlsmFilesTest, TheCheapestPushWithAllThatHasToGoAlong) {
+TEST(FlsmFilesTest, FindsTheCheapestPush) {
   const std::vector<Example> examples = {
-      {"nothing is there", {RunOf({})}, {}, "", 0},
-      {"nothing is met", {RunOf({"ac", "df"})}, {RunOf({})}, "ac", 1},
-      {"where least is met", {RunOf({"ac", "df"})}, {RunOf({"ab", "cc", "eg"})}, "df eg", 2},
-      {"a key in common is an overlap", {RunOf({"ac"})}, {RunOf({"ce"})}, "ac ce", 2},
-      {"an older run's file goes alone where nothing is met",
-       {RunOf({"ad"}), RunOf({"ab", "ef"})},
-       {},
-       "ab",
-       1},
-      {"of equally cheap ones what moves less",
-       {RunOf({"bc"}), RunOf({"ce"})},
-       {RunOf({"ab", "de"})},
-       "ce de",
-       2},
-      {"what is older goes along, and widens what is met",
+      {"no files", {RunOf({})}, {}, "", 0},
+      {"no overlap below", {RunOf({"ac", "df"})}, {RunOf({})}, "ac", 1},
+      {"least overlap below", {RunOf({"ac", "df"})}, {RunOf({"ab", "cc", "eg"})}, "df eg", 2},
+      {"a shared key is an overlap", {RunOf({"ac"})}, {RunOf({"ce"})}, "ac ce", 2},
+      {"an older run's file alone, without overlap below", {RunOf({"ad"}), RunOf({"ab", "ef"})}, {}, "ab", 1},
+      {"of equal costs, fewer bytes", {RunOf({"bc"}), RunOf({"ce"})}, {RunOf({"ab", "de"})}, "ce de", 2},
+      {"an older file is included and widens the range",
        {RunOf({"bc"}), RunOf({"ce"}, true)},
        {RunOf({"ab", "de"})},
        "bc ce ab de",
        2},
-      {"two runs together where that is cheaper",
+      {"two runs together if that is cheaper",
        {RunOf({"bc"}), RunOf({"bc"})},
        {RunOf({"ac"})},
        "bc bc ac",
        1.5},
-      {"all runs that are merged with",
+      {"overlap with several runs below",
        {RunOf({"bc"})},
        {RunOf({"ab"}), RunOf({"aa", "ce"})},
        "bc ab aa ce",
        4},
-      {"versions of a key stay together, however many files have them",
+      {"versions of a key in several files stay together",
        {RunOf({"ab", "bc", "cd", "ee"}), RunOf({"xz"})},
        {RunOf({"xz", "zz"})},
        "ee",
        1},
-      {"in a run that the push comes upon as well",
+      {"versions of a key stay together in an older run too",
        {RunOf({"cd"}), RunOf({"ab", "bc", "cf", "fg"})},
        {RunOf({"ab", "hz"}), RunOf({"aa", "hi"})},
        "cd ab bc cf fg ab aa",
        1.4},
-      {"a sealed run pushes nothing itself",
+      {"a push does not begin with a sealed run",
        {RunOf({"ab"}), RunOf({"xz"}, true)},
        {RunOf({"ab"})},
        "ab ab",
        2},
-      {"but goes along", {RunOf({"ab"}), RunOf({"bc"}, true)}, {}, "ab bc", 1},
-      {"unless all are sealed", {RunOf({"ab"}, true)}, {}, "ab", 1},
+      {"a push includes a sealed run's overlap", {RunOf({"ab"}), RunOf({"bc"}, true)}, {}, "ab bc", 1},
+      {"a push begins with a sealed run if all are sealed", {RunOf({"ab"}, true)}, {}, "ab", 1},
   };
   for (const Example& example : examples) {
     const FlsmPush push = CheapestPush(example.from, example.into, rocksdb::BytewiseComparator());

@@ -10,22 +10,24 @@
 
 namespace rocktune {
 
-// The share of absent keys that a Bloom filter lets pass: e^(-b (ln 2)^2) with b bits per key; 1 with none.
+// Returns the false-positive rate of a Bloom filter with b bits per key: e^(-b (ln 2)^2), and 1 without bits.
 double FalsePositiveRate(double bits_per_key);
 
-// Bits per key of each level from the first, in a tree with so many full levels of which each holds
-// `size_ratio` times the one above. Both schemes take the same memory. Monkey gives the deepest levels none
-// where that is too little for a rate below 1. REQUIRES: size_ratio >= 2, levels >= 1, bits_per_key >= 0.
+// Returns the bits per key of each level from level 1 on, in a tree of `levels` full levels with
+// `size_ratio`. Both schemes use the same memory. Monkey multiplies the rate by T from level to level
+// (RusKey, section 5.2: f_i = T^(i-1) f_1). It gives no bits to the deepest levels if their rate would exceed
+// 1. REQUIRES: size_ratio >= 2, levels >= 1, bits_per_key >= 0.
 std::vector<double> BitsPerKey(const FlsmFilters& filters, int size_ratio, int levels);
 
-// RocksDB's own Bloom filters, of a size that depends on the logical level for which a table is written.
-// Thread-safe.
+// RocksDB's Bloom filters with bits per key by the logical level that a table is written to. RocksDB reads
+// them without this policy too. Thread-safe.
 class FlsmFilterPolicy : public rocksdb::FilterPolicy {
  public:
-  // Each logical level is a block of `slots` physical ones after level 0, which is filtered as level 1.
+  // Each logical level is a block of `slots` physical levels; tables of level 0 are filtered as those of
+  // level 1.
   FlsmFilterPolicy(const FlsmFilters& filters, int size_ratio, int slots, int levels);
 
-  // How many levels have something in them; tables that are written from now on are filtered for so many.
+  // Sets the number of levels with data. It determines the bits of tables written from now on.
   void SetLevelsInUse(int levels) { levels_in_use_.store(levels, std::memory_order_relaxed); }
 
   const char* Name() const override { return "rocktune.FlsmFilterPolicy"; }

@@ -10,6 +10,7 @@ namespace {
 
 constexpr FlsmFilters::Scheme kMonkey = FlsmFilters::Scheme::kMonkey;
 
+// Returns the memory of all filters, in bits per key of level 1.
 double Memory(const std::vector<double>& bits, int size_ratio) {
   double sum = 0;
   for (std::size_t level = 0; level < bits.size(); ++level) {
@@ -18,20 +19,20 @@ double Memory(const std::vector<double>& bits, int size_ratio) {
   return sum;
 }
 
-TEST(FlsmFiltersTest, ARateIsHalvedByEverySecondBitAndAHalf) {
+TEST(FlsmFiltersTest, FalsePositiveRateFollowsTheFormula) {
   EXPECT_DOUBLE_EQ(FalsePositiveRate(0), 1);
   EXPECT_NEAR(FalsePositiveRate(1 / 0.480453013918), 1 / std::exp(1), 1e-9);
   EXPECT_NEAR(FalsePositiveRate(8), 0.02142, 1e-5);
   EXPECT_NEAR(FalsePositiveRate(10), 0.008192, 1e-6);
 }
 
-TEST(FlsmFiltersTest, UniformIsTheSameEverywhere) {
+TEST(FlsmFiltersTest, UniformHasTheSameBitsAtEachLevel) {
   EXPECT_EQ(BitsPerKey({8, FlsmFilters::Scheme::kUniform}, 10, 3), std::vector<double>({8, 8, 8}));
 }
 
-TEST(FlsmFiltersTest, MonkeysRatesGrowByTheSizeRatioWithTheSameMemory) {
-  // T = 10, two levels of 1 and 10: a step is ln 10 / (ln 2)^2 = 4.7925 bits, so that
-  // 11 * 4 = b + 10 (b - 4.7925) gives b = 8.3568.
+TEST(FlsmFiltersTest, MonkeysRatesGrowByTheSizeRatio) {
+  // T = 10, two levels with 1 and 10 units of keys. The levels differ by ln 10 / (ln 2)^2 = 4.7925 bits per
+  // key; the memory of 11 * 4 = b + 10 (b - 4.7925) gives b = 8.3568.
   const std::vector<double> two = BitsPerKey({4, kMonkey}, 10, 2);
   EXPECT_NEAR(two[0], 8.3568, 1e-4);
   EXPECT_NEAR(two[1], 3.5643, 1e-4);
@@ -42,15 +43,15 @@ TEST(FlsmFiltersTest, MonkeysRatesGrowByTheSizeRatioWithTheSameMemory) {
   EXPECT_NEAR(Memory(four, 10), 4 * 1111, 1e-9);
 }
 
-TEST(FlsmFiltersTest, MonkeyGivesTheDeepestNoneWhereMemoryIsTooLittle) {
-  // 0.1 bits for 11 keys are 1.1: spread over both, the second would have 0.1 - 4.36 + ... below 0.
+TEST(FlsmFiltersTest, MonkeyGivesTheDeepestLevelNothingIfMemoryIsShort) {
+  // 0.1 bits for 11 keys are 1.1 bits. Spread over both levels, level 2 would have fewer than 0.
   const std::vector<double> bits = BitsPerKey({0.1, kMonkey}, 10, 2);
   EXPECT_NEAR(bits[0], 1.1, 1e-12);
   EXPECT_EQ(bits[1], 0);
   EXPECT_EQ(BitsPerKey({0, kMonkey}, 10, 2), std::vector<double>({0, 0}));
 }
 
-TEST(FlsmFiltersTest, MonkeysLookupsOfAbsentKeysReadLess) {
+TEST(FlsmFiltersTest, MonkeyReadsLessForAbsentKeys) {
   const auto reads = [](const std::vector<double>& bits) {
     double sum = 0;
     for (const double each : bits) {

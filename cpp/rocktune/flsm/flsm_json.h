@@ -10,19 +10,21 @@
 
 namespace rocktune {
 
-// Shapes, missions and transitions as other processes and languages are told of them.
+// JSON for other processes and languages. docs/design/worker-protocol.md describes the fields.
 
-// "greedy", "lazy" or "flexible". Throws std::invalid_argument, which says so, for anything else.
+// Returns the transition named "greedy", "lazy" or "flexible". Throws std::invalid_argument with the name for
+// any other name.
 FlsmTransition TransitionNamed(const std::string& name);
 
-// `size_ratio`, `level0_files`, `level0_bytes`, and `levels` from the first: each with `policy`,
-// `capacity_bytes` and `runs` from the newest, each with `bytes`, `sealed` and `physical_level`.
+// Returns an object with `size_ratio`, `level0_files`, `level0_bytes` and `levels` from level 1 on. A level
+// has `policy`, `capacity_bytes` and `runs` from the newest on; a run has `bytes`, `sealed` and
+// `physical_level`.
 nlohmann::json ToJson(const FlsmShape& shape);
 
-// An object with the fields of FlsmStatistics, by their names; see Fields().
+// Returns an object with the fields of FlsmStatistics, by the names in Fields().
 nlohmann::json ToJson(const FlsmStatistics& statistics);
 
-// `number`, `seconds`, `statistics` and `shape`.
+// Returns an object with `number`, `seconds`, `statistics` and `shape`.
 nlohmann::json ToJson(const FlsmMission& mission);
 
 }  // namespace rocktune

@@ -11,23 +11,25 @@
 
 namespace rocktune {
 
-// The layout with a new store's default size ratio and number of levels in the place of 0.
+// Returns the layout of a new store: size ratio and number of levels have their defaults in place of 0.
 FlsmOptions LayoutOfNewStore(FlsmOptions layout);
 
-// The layout with an existing store's size ratio and number of levels in the place of 0, and without
-// policies, which the store has.
+// Returns the layout for an existing store: size ratio and number of levels are the store's in place of 0.
+// The policies are {1}, which nothing uses, since the store has its own in its shape.
 FlsmOptions LayoutOfStore(FlsmOptions layout, const FlsmShape& shape);
 
-// InvalidArgument, which says what is wrong, for a layout that is not that of an existing store.
+// Returns InvalidArgument with the reason if an existing store cannot have the layout: another size ratio, or
+// fewer levels.
 rocksdb::Status CheckLayoutOfStore(const FlsmOptions& layout, const FlsmShape& shape);
 
-// InvalidArgument, which says what is wrong, for a layout that makes no sense.
+// Returns InvalidArgument with the field if a layout is out of range.
 rocksdb::Status CheckLayout(const FlsmOptions& given);
 
-// The same for a change of a level's policy.
-rocksdb::Status CheckChange(const FlsmShape& shape, int level, int policy, FlsmTransition transition);
+// Returns InvalidArgument with the reason for a level or a policy out of range, and for kLazy with
+// FlsmGranularity::kFiles.
+rocksdb::Status CheckPolicyChange(const FlsmShape& shape, int level, int policy, FlsmTransition transition);
 
-// The empty tree of a layout. REQUIRES: it makes sense.
+// Returns the shape of an empty tree. REQUIRES: CheckLayout accepts the layout.
 FlsmShape EmptyShape(const FlsmOptions& given, uint64_t write_buffer_bytes, uint64_t file_bytes);
 
 }  // namespace rocktune

@@ -7,24 +7,24 @@
 namespace rocktune {
 namespace {
 
-constinit thread_local MadeTables* making = nullptr;
+constinit thread_local CompactionOutputs* current_outputs = nullptr;
 
 }  // namespace
 
-MadeTables::MadeTables() { making = this; }
+CompactionOutputs::CompactionOutputs() { current_outputs = this; }
 
-MadeTables::~MadeTables() { making = nullptr; }
+CompactionOutputs::~CompactionOutputs() { current_outputs = nullptr; }
 
 void FlsmListener::OnTableFileCreated(const rocksdb::TableFileCreationInfo& info) {
   if (!info.status.ok() || info.file_size == 0 || info.cf_name != rocksdb::kDefaultColumnFamilyName) {
-    return;  // an empty table is not kept
+    return;  // RocksDB deletes an empty table
   }
   const FlsmTable table{TableNumber(info.file_path), info.file_size};
   if (info.reason == rocksdb::TableFileCreationReason::kFlush) {
     const std::lock_guard<std::mutex> lock(mutex_);
     flushed_bytes_[table.number] = table.bytes;
-  } else if (making != nullptr) {
-    making->tables_.push_back(table);
+  } else if (current_outputs != nullptr) {
+    current_outputs->tables_.push_back(table);
   }
 }
 
@@ -47,7 +47,7 @@ void FlsmListener::OnTableFileDeleted(const rocksdb::TableFileDeletionInfo& info
   }
 }
 
-void FlsmListener::Tell(FlsmCompactor* compactor) {
+void FlsmListener::SetCompactor(FlsmCompactor* compactor) {
   const std::lock_guard<std::mutex> lock(mutex_);
   compactor_ = compactor;
 }

@@ -11,16 +11,17 @@
 #include "rocktune/flsm/flsm_store_impl.h"
 #include "rocktune/util/rocksdb_compat.h"
 
-// FlsmStore::Open, and reading a store without opening it as one.
+// FlsmStore::Open, LoadStockOptions and ReadShape.
 
 namespace rocktune {
 namespace {
 
-// What the store's own compactions ask of RocksDB: none by itself, and a level for each run.
+// Returns the options with those that the store's compactions need: RocksDB compacts nothing by itself, and
+// there is a physical level for each run.
 rocksdb::Options TreeOptions(const rocksdb::Options& given, const FlsmShape& shape) {
   rocksdb::Options options = given;
   options.compaction_style = rocksdb::kCompactionStyleNone;
-  // With it RocksDB would not slow writes, and level 0 would grow without end.
+  // With `true` RocksDB would never slow or stop writes, and level 0 would grow without bound.
   options.disable_auto_compactions = false;
   options.num_levels = shape.PhysicalLevels();
   options.compression_per_level.clear();
@@ -28,7 +29,7 @@ rocksdb::Options TreeOptions(const rocksdb::Options& given, const FlsmShape& sha
   return options;
 }
 
-// Gives the store's tables filters of their own, unless the scheme has none to give.
+// Sets the layout's filters in the table options; with 0 bits per key the table options keep their own.
 rocksdb::Status SetFilters(const FlsmFilters& filters, const FlsmShape& shape, rocksdb::Options* options,
                            std::shared_ptr<FlsmFilterPolicy>* policy) {
   if (filters.bits_per_key == 0) {
@@ -36,7 +37,8 @@ rocksdb::Status SetFilters(const FlsmFilters& filters, const FlsmShape& shape, r
   }
   const auto* table = options->table_factory->GetOptions<rocksdb::BlockBasedTableOptions>();
   if (table == nullptr) {
-    return rocksdb::Status::InvalidArgument("filters: tables that are not block-based have none");
+    return rocksdb::Status::InvalidArgument(
+        "filters need block-based tables; set bits_per_key to 0 or table_factory to block-based");
   }
   *policy = std::make_shared<FlsmFilterPolicy>(filters, shape.size_ratio, shape.slots, shape.deepest());
   rocksdb::BlockBasedTableOptions filtered = *table;
@@ -45,45 +47,50 @@ rocksdb::Status SetFilters(const FlsmFilters& filters, const FlsmShape& shape, r
   return rocksdb::Status::OK();
 }
 
-// NotSupported for options with which RocksDB's CompactFiles fails whatever it is to compact.
-rocksdb::Status CheckServed(const rocksdb::Options& options) {
+// Returns NotSupported for options with which RocksDB's CompactFiles always fails.
+rocksdb::Status CheckOptions(const rocksdb::Options& options) {
   if (options.cf_paths.size() > 1 || options.db_paths.size() > 1) {
-    return rocksdb::Status::NotSupported("db_paths, cf_paths", "the store has all its tables in one place");
+    return rocksdb::Status::NotSupported(
+        "db_paths, cf_paths", "an FLSM store needs a single path for its tables; leave these options empty");
   }
   if (options.allow_ingest_behind) {
-    return rocksdb::Status::NotSupported("allow_ingest_behind", "the store uses its deepest level");
+    return rocksdb::Status::NotSupported(
+        "allow_ingest_behind",
+        "an FLSM store uses the deepest level, which this option reserves; set it to false");
   }
   return rocksdb::Status::OK();
 }
 
-// NotSupported for a database that has further column families.
+// Returns NotSupported for a database with further column families.
 rocksdb::Status CheckFamilies(const rocksdb::Options& options, const std::string& path) {
   std::vector<std::string> families;
   rocksdb::Status status = rocksdb::DB::ListColumnFamilies(options, path, &families);
   if (status.ok() && families.size() > 1) {
-    return rocksdb::Status::NotSupported(path, "has column families besides the default one");
+    return rocksdb::Status::NotSupported(
+        path, "has further column families; an FLSM store has the default one alone");
   }
   return status;
 }
 
-// Makes the directory of a new store, with its shape.
-rocksdb::Status Create(const rocksdb::Options& options, const FlsmOptions& layout, const std::string& path,
-                       FlsmShapeFile* file, FlsmShape* shape) {
+// Creates the directory of a new store and writes its shape.
+rocksdb::Status CreateStore(const rocksdb::Options& options, const FlsmOptions& layout,
+                            const std::string& path, FlsmShapeFile* file, FlsmShape* shape) {
   if (file->HasDatabase()) {
-    return rocksdb::Status::InvalidArgument(path, "is a RocksDB database, but no FLSM store");
+    return rocksdb::Status::InvalidArgument(path,
+                                            "is a RocksDB database, but no FLSM store; choose another path");
   }
   if (!options.create_if_missing) {
-    return rocksdb::Status::InvalidArgument(path, "does not exist (create_if_missing is false)");
+    return rocksdb::Status::InvalidArgument(path, "does not exist; set create_if_missing to create a store");
   }
   *shape = EmptyShape(layout, options.write_buffer_size, options.target_file_size_base);
   const rocksdb::Status status = options.env->CreateDirIfMissing(path);
-  // Before the database, which without it would be foreign.
+  // Before the database is created: after a crash in between, a database without a shape would be refused.
   return status.ok() ? file->Write(*shape, 0) : status;
 }
 
-// Checks that an existing store can be opened as asked, and lets it have more levels.
-rocksdb::Status Prepare(const rocksdb::Options& options, const FlsmOptions& layout, const std::string& path,
-                        FlsmShapeFile* file, FlsmShape* shape) {
+// Checks that an existing store can have the layout, adopts a copy's shape, and adds levels.
+rocksdb::Status PrepareStore(const rocksdb::Options& options, const FlsmOptions& layout,
+                             const std::string& path, FlsmShapeFile* file, FlsmShape* shape) {
   rocksdb::Status status = CheckLayoutOfStore(layout, *shape);
   if (status.ok()) {
     status = CheckFamilies(options, path);
@@ -98,9 +105,9 @@ rocksdb::Status Prepare(const rocksdb::Options& options, const FlsmOptions& layo
   return status;
 }
 
-// Opens RocksDB under a store whose shape is known.
+// Opens the database of a store, given its shape, and creates the store object.
 rocksdb::Status OpenTree(const rocksdb::Options& options, const FlsmOptions& layout, const std::string& path,
-                         std::shared_ptr<FlsmShapeFile> file, FlsmShape shape,
+                         const std::shared_ptr<FlsmShapeFile>& file, FlsmShape shape,
                          std::unique_ptr<FlsmStore>* store) {
   shape.granularity = layout.granularity;
   shape.file_bytes = options.target_file_size_base;
@@ -147,16 +154,16 @@ rocksdb::Status FlsmStore::Open(const rocksdb::Options& options, const FlsmOptio
   const FlsmOptions layout = is_new ? LayoutOfNewStore(given) : LayoutOfStore(given, shape);
   status = CheckLayout(layout);
   if (status.ok()) {
-    status = CheckServed(options);
+    status = CheckOptions(options);
   }
   if (status.ok()) {
-    status = is_new ? Create(options, layout, path, file.get(), &shape)
-                    : Prepare(options, layout, path, file.get(), &shape);
+    status = is_new ? CreateStore(options, layout, path, file.get(), &shape)
+                    : PrepareStore(options, layout, path, file.get(), &shape);
   }
   if (!status.ok()) {
     return status;
   }
-  return OpenTree(options, layout, path, std::move(file), std::move(shape), store);
+  return OpenTree(options, layout, path, file, std::move(shape), store);
 }
 
 rocksdb::Status LoadStockOptions(const std::string& path, rocksdb::Options* options) {

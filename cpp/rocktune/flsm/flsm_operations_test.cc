@@ -1,4 +1,4 @@
-// Every kind of operation that an FLSM store does is counted and timed.
+// An FLSM store counts and times every kind of operation.
 
 #include <gtest/gtest.h>
 #include <rocksdb/wide_columns.h>
@@ -16,12 +16,12 @@
 namespace rocktune {
 namespace {
 
-constexpr int kKeys = 3;   // that are looked up together
-constexpr int kFound = 2;  // of them
+constexpr int kKeys = 3;   // keys of one MultiGet
+constexpr int kFound = 2;  // those of them that exist
 
 class FlsmOperationsTest : public FlsmStoreTest {
  protected:
-  void OpenWatched(uint64_t sample_every) {
+  void OpenSampled(uint64_t sample_every) {
     FlsmOptions layout = Layout({4});
     layout.sample_every = sample_every;
     ASSERT_TRUE(Open(layout).ok());
@@ -54,8 +54,8 @@ class FlsmOperationsTest : public FlsmStoreTest {
   const rocksdb::WriteOptions write_;
 };
 
-TEST_F(FlsmOperationsTest, EveryMultiGetIsCountedAndTimed) {
-  OpenWatched(1);
+TEST_F(FlsmOperationsTest, CountsAndTimesEveryMultiGet) {
+  OpenSampled(1);
   Put(0, 2, "value");
   rocksdb::ColumnFamilyHandle* family = store_->DefaultColumnFamily();
   const std::vector<rocksdb::Slice> keys = {"key0", "key1", "nowhere"};
@@ -81,7 +81,7 @@ TEST_F(FlsmOperationsTest, EveryMultiGetIsCountedAndTimed) {
     store_->MultiGet(read_, kKeys, families.data(), keys.data(), pinned.data(), statuses.data());
   });
   again();
-  // A database without timestamps has them refused by RocksDB, key by key; they were asked for all the same.
+  // RocksDB refuses timestamps for each key of a database without them; the lookups count all the same.
   std::array<std::string, kKeys> timestamps;
   const FlsmStatistics before = store_->Statistics();
   store_->MultiGet(read_, family, kKeys, keys.data(), pinned.data(), timestamps.data(), statuses.data());
@@ -97,8 +97,8 @@ TEST_F(FlsmOperationsTest, EveryMultiGetIsCountedAndTimed) {
   });
 }
 
-TEST_F(FlsmOperationsTest, EveryLookupOfOneKeyIsCountedAndTimed) {
-  OpenWatched(1);
+TEST_F(FlsmOperationsTest, CountsAndTimesEveryLookupOfOneKey) {
+  OpenSampled(1);
   Put(0, 1, "value");
   ASSERT_TRUE(store_->Merge(write_, "merged", "value").ok());
   rocksdb::ColumnFamilyHandle* family = store_->DefaultColumnFamily();
@@ -118,8 +118,8 @@ TEST_F(FlsmOperationsTest, EveryLookupOfOneKeyIsCountedAndTimed) {
   });
 }
 
-TEST_F(FlsmOperationsTest, EveryWriteIsTimed) {
-  OpenWatched(1);
+TEST_F(FlsmOperationsTest, TimesEveryWrite) {
+  OpenSampled(1);
   rocksdb::ColumnFamilyHandle* family = store_->DefaultColumnFamily();
   ExpectWrite("Put", [&] { return store_->Put(write_, "key0", "value"); });
   ExpectWrite("Delete", [&] { return store_->Delete(write_, "key0"); });
@@ -134,8 +134,8 @@ TEST_F(FlsmOperationsTest, EveryWriteIsTimed) {
   ExpectWrite("Write", [&] { return store_->Write(write_, &batch); });
 }
 
-TEST_F(FlsmOperationsTest, EveryIteratorIsCounted) {
-  OpenWatched(1);
+TEST_F(FlsmOperationsTest, CountsEveryIterator) {
+  OpenSampled(1);
   Put(0, 1, "value");
   ASSERT_TRUE(store_->Flush(rocksdb::FlushOptions()).ok());
   ASSERT_TRUE(store_->WaitUntilSettled().ok());
@@ -148,23 +148,23 @@ TEST_F(FlsmOperationsTest, EveryIteratorIsCounted) {
   }
   const FlsmStatistics statistics = store_->Statistics();
   EXPECT_EQ(statistics.iterators, 3u);
-  EXPECT_EQ(statistics.levels[0].scanned, 3u) << "each goes through the one file of level 0";
+  EXPECT_EQ(statistics.levels[0].scanned, 3u) << "each iterator sees the one file of level 0";
 }
 
-// A sample of keys that are looked up together stands for as many lookups as one of single keys does.
-TEST_F(FlsmOperationsTest, SamplesOfKeysTogetherAreEstimatesOfAll) {
+// Sampled keys of a MultiGet represent as many lookups as sampled single keys do.
+TEST_F(FlsmOperationsTest, SampledMultiGetsEstimateAllLookups) {
   constexpr uint64_t kSampleEvery = 8;
-  constexpr std::size_t kMost = 20;
-  OpenWatched(kSampleEvery);
+  constexpr std::size_t kMaxKeys = 20;
+  OpenSampled(kSampleEvery);
   Put(0, 4000, std::string(100, 'v'));
   ASSERT_TRUE(store_->Flush(rocksdb::FlushOptions()).ok());
   ASSERT_TRUE(store_->WaitUntilSettled().ok());
   const FlsmStatistics before = store_->Statistics();
-  std::array<rocksdb::PinnableSlice, kMost> values;
-  std::array<rocksdb::Status, kMost> statuses;
+  std::array<rocksdb::PinnableSlice, kMaxKeys> values;
+  std::array<rocksdb::Status, kMaxKeys> statuses;
   uint64_t asked = 0;
   for (std::size_t round = 0; round < 400; ++round) {
-    const std::size_t keys = 1 + round % kMost;  // fewer than are sampled, and more
+    const std::size_t keys = 1 + round % kMaxKeys;  // both fewer than sample_every and more
     std::vector<std::string> names;
     for (std::size_t key = 0; key < keys; ++key) {
       names.push_back("key" + std::to_string((round * 37 + key * 101) % 4000));
@@ -189,8 +189,8 @@ TEST_F(FlsmOperationsTest, SamplesOfKeysTogetherAreEstimatesOfAll) {
   EXPECT_NEAR(static_cast<double>(found), static_cast<double>(asked), 0.02 * static_cast<double>(asked));
 }
 
-// What the levels tell of keys that are looked up together is what they tell of the same keys one by one.
-TEST_F(FlsmOperationsTest, LevelsTellTheSameOfKeysTogetherAsOneByOne) {
+// A MultiGet has the same statistics by level as lookups of the same keys one by one.
+TEST_F(FlsmOperationsTest, MultiGetCountsByLevelAsSingleGetsDo) {
   FlsmOptions layout = Layout({1});
   layout.sample_every = 1;
   layout.filters.bits_per_key = 4;

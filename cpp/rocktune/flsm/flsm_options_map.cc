@@ -12,7 +12,7 @@ namespace {
 
 using Scheme = FlsmFilters::Scheme;
 
-// "policy_3", K of the third level.
+// Returns the name of a level's policy, such as "policy_3".
 std::string PolicyName(int level) { return "policy_" + std::to_string(level); }
 
 }  // namespace
@@ -20,23 +20,23 @@ std::string PolicyName(int level) { return "policy_" + std::to_string(level); }
 FlsmOptions FlsmOptionsFromMap(const SettingsMap& map) {
   FlsmOptions layout = LayoutOfNewStore({});
   Settings settings("flsm");
-  settings.Whole("size_ratio", &layout.size_ratio);
-  settings.Whole("level1_bytes", &layout.level1_bytes);
-  settings.Whole("levels", &layout.levels);
-  settings.Whole("deepest_policy", &layout.deepest_policy);
-  settings.Whole("level0_runs", &layout.level0_runs);
-  settings.Whole("workers", &layout.workers);
-  settings.Whole("sample_every", &layout.sample_every);
-  settings.Whole("reshape_bytes_per_s", &layout.reshape_bytes_per_s);
-  settings.Number("bits_per_key", &layout.filters.bits_per_key);
-  settings.OneOf<Scheme>("filters", {{"uniform", Scheme::kUniform}, {"monkey", Scheme::kMonkey}},
-                         &layout.filters.scheme);
-  settings.OneOf<FlsmGranularity>("granularity",
-                                  {{"levels", FlsmGranularity::kLevels}, {"files", FlsmGranularity::kFiles}},
-                                  &layout.granularity);
-  std::array<int, kMaxFlsmLevels> policies = {};  // 0: that of the level above
+  settings.BindInteger("size_ratio", &layout.size_ratio);
+  settings.BindInteger("level1_bytes", &layout.level1_bytes);
+  settings.BindInteger("levels", &layout.levels);
+  settings.BindInteger("deepest_policy", &layout.deepest_policy);
+  settings.BindInteger("level0_runs", &layout.level0_runs);
+  settings.BindInteger("workers", &layout.workers);
+  settings.BindInteger("sample_every", &layout.sample_every);
+  settings.BindInteger("reshape_bytes_per_s", &layout.reshape_bytes_per_s);
+  settings.BindReal("bits_per_key", &layout.filters.bits_per_key);
+  settings.BindEnum<Scheme>("filters", {{"uniform", Scheme::kUniform}, {"monkey", Scheme::kMonkey}},
+                            &layout.filters.scheme);
+  settings.BindEnum<FlsmGranularity>(
+      "granularity", {{"levels", FlsmGranularity::kLevels}, {"files", FlsmGranularity::kFiles}},
+      &layout.granularity);
+  std::array<int, kMaxFlsmLevels> policies = {};  // 0 means: as the level above
   for (int level = 1; level <= kMaxFlsmLevels; ++level) {
-    settings.Whole(PolicyName(level), &policies[static_cast<std::size_t>(level) - 1]);
+    settings.BindInteger(PolicyName(level), &policies[static_cast<std::size_t>(level) - 1]);
   }
   settings.Read(map);
   int policy = layout.policies.front();

@@ -5,12 +5,12 @@
 
 namespace rocktune {
 
-// Parses an FLSM store's layout, by the names of docs/design/worker-protocol.md. A setting that is not named
-// has the default of a new store. Throws std::invalid_argument, as Settings does; does not check ranges,
-// which FlsmStore::Open does.
+// Returns the layout in `map`, by the names of docs/design/worker-protocol.md. A setting that is missing has
+// the default of a new store. Throws std::invalid_argument for an unknown name and for a value that cannot be
+// parsed. Does not check ranges; FlsmStore::Open does.
 FlsmOptions FlsmOptionsFromMap(const SettingsMap& map);
 
-// Returns all settings of a layout as text; FlsmOptionsFromMap undoes it.
+// Returns all settings of a layout as text, in the form that FlsmOptionsFromMap parses.
 SettingsMap MapFromFlsmOptions(const FlsmOptions& layout);
 
 }  // namespace rocktune

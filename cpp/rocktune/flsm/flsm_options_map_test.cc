@@ -17,7 +17,7 @@ std::string Refusal(const SettingsMap& map) {
   return "";
 }
 
-TEST(FlsmOptionsMapTest, ALayoutIsReadAndWrittenBack) {
+TEST(FlsmOptionsMapTest, ParsesAndFormatsALayout) {
   const SettingsMap map = {{"size_ratio", "4"},      {"level1_bytes", "1M"},
                            {"levels", "5"},          {"level0_runs", "0"},
                            {"workers", "2"},         {"bits_per_key", "4.5"},
@@ -30,7 +30,7 @@ TEST(FlsmOptionsMapTest, ALayoutIsReadAndWrittenBack) {
   ASSERT_EQ(layout.policies.size(), 12);
   EXPECT_EQ(layout.policies[0], 4);
   EXPECT_EQ(layout.policies[1], 2);
-  EXPECT_EQ(layout.policies[11], 1) << "that of the level above";
+  EXPECT_EQ(layout.policies[11], 1) << "as the level above";
   EXPECT_EQ(layout.filters.scheme, FlsmFilters::Scheme::kMonkey);
   SettingsMap expected = map;
   expected["level1_bytes"] = "1048576";
@@ -38,18 +38,18 @@ TEST(FlsmOptionsMapTest, ALayoutIsReadAndWrittenBack) {
   EXPECT_EQ(MapFromFlsmOptions(layout), expected);
 }
 
-TEST(FlsmOptionsMapTest, WhatIsNotNamedHasItsDefault) {
+TEST(FlsmOptionsMapTest, MissingSettingsHaveDefaults) {
   const SettingsMap map = MapFromFlsmOptions(FlsmOptionsFromMap({}));
   EXPECT_EQ(map.at("size_ratio"), "10");
   EXPECT_EQ(map.at("policy_1"), "1");
-  EXPECT_EQ(map.count("policy_7"), 0) << "there are six levels";
+  EXPECT_EQ(map.count("policy_7"), 0) << "six levels by default";
   EXPECT_EQ(map.at("filters"), "uniform");
   EXPECT_EQ(map.at("granularity"), "levels");
 }
 
-TEST(FlsmOptionsMapTest, NamesWhatIsWrong) {
+TEST(FlsmOptionsMapTest, ErrorsNameTheProblem) {
   EXPECT_NE(Refusal({{"sise_ratio", "4"}}).find("'sise_ratio'"), std::string::npos);
-  EXPECT_NE(Refusal({{"filters", "none"}}).find("none of uniform, monkey"), std::string::npos);
+  EXPECT_NE(Refusal({{"filters", "none"}}).find("use one of uniform, monkey"), std::string::npos);
   EXPECT_NE(Refusal({{"policy_1", "four"}}).find("'policy_1'"), std::string::npos);
   EXPECT_NE(Refusal({{"policy_13", "1"}}).find("'policy_13'"), std::string::npos);
   EXPECT_NE(Refusal({{"levels", "99999999999"}}).find("too large"), std::string::npos);

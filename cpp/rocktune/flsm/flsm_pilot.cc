@@ -10,48 +10,51 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kDecisionsShare = 100;  // a decision uses at most one part of so many of a processor
-constexpr std::chrono::milliseconds kShortestWait{1};
+constexpr int kMinMissionPerDecision = 100;  // minimum length of a mission over its decision's CPU time
+constexpr std::chrono::milliseconds kMinWait{1};
 constexpr std::chrono::milliseconds kMaxWait{100};
 
-// That this thread has used: what it waits for, a lock or a processor, costs nobody anything.
+// Returns the CPU time of the calling thread. Time that it waits, for locks or a processor, costs others
+// nothing.
 std::chrono::nanoseconds ThreadCpuTime() {
   timespec used{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
   return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
 }
 
+// Returns the number of operations that make up missions.
 uint64_t Operations(const FlsmStatistics& statistics) {
   return statistics.lookups + statistics.iterators + statistics.entries_written;
 }
 
 template <typename Struct>
-Struct FieldsSince(Struct now, const Struct& before) {
+Struct FieldsDifference(Struct now, const Struct& before) {
   for (const auto& [name, field] : Struct::Fields()) {
     now.*field -= before.*field;
   }
   return now;
 }
 
-FlsmStatistics Since(const FlsmStatistics& now, const FlsmStatistics& before) {
-  FlsmStatistics since = FieldsSince(now, before);
-  since.quiet = FieldsSince(now.quiet, before.quiet);
-  since.merging = FieldsSince(now.merging, before.merging);
+FlsmStatistics Difference(const FlsmStatistics& now, const FlsmStatistics& before) {
+  FlsmStatistics difference = FieldsDifference(now, before);
+  difference.quiet = FieldsDifference(now.quiet, before.quiet);
+  difference.merging = FieldsDifference(now.merging, before.merging);
   for (std::size_t level = 0; level < now.levels.size(); ++level) {
-    since.levels[level] = FieldsSince(now.levels[level], before.levels[level]);
+    difference.levels[level] = FieldsDifference(now.levels[level], before.levels[level]);
   }
-  return since;
+  return difference;
 }
 
-// How long to wait before looking again, if operations go on at the pace that they had.
-std::chrono::milliseconds Patience(uint64_t done, uint64_t wanted, Clock::duration so_far) {
+// Returns the time until the next check: half of the expected time for the operations that are still wanted,
+// at the present rate.
+std::chrono::milliseconds PollInterval(uint64_t done, uint64_t wanted, Clock::duration so_far) {
   if (done == 0 || done >= wanted) {
-    return done == 0 ? kMaxWait : kShortestWait;
+    return done == 0 ? kMaxWait : kMinWait;
   }
   const double left = static_cast<double>(wanted - done) / static_cast<double>(done);
   const auto expected =
       std::chrono::duration_cast<std::chrono::milliseconds>(so_far * std::min(left, 1e6) / 2);
-  return std::clamp(expected, kShortestWait, kMaxWait);
+  return std::clamp(expected, kMinWait, kMaxWait);
 }
 
 }  // namespace
@@ -60,8 +63,8 @@ FlsmPilot::FlsmPilot(FlsmStore* store, FlsmController* controller, uint64_t oper
     : store_(store),
       controller_(controller),
       operations_(std::max<uint64_t>(1, operations)),
-      // From now on, not from when the thread begins.
-      thread_([this, before = store->Statistics()] { Steer(before); }) {}
+      // The statistics of now, not of when the thread begins to run: the first mission starts here.
+      thread_([this, before = store->Statistics()] { RunMissions(before); }) {}
 
 FlsmPilot::~FlsmPilot() {
   {
@@ -82,25 +85,25 @@ rocksdb::Status FlsmPilot::LastRefusal() const {
   return last_refusal_;
 }
 
-void FlsmPilot::Steer(FlsmStatistics before) {
+void FlsmPilot::RunMissions(FlsmStatistics before) {
   Clock::time_point begun = Clock::now();
-  Clock::duration least{};  // that the mission has to last
+  Clock::duration min_duration{};  // of the present mission
   std::unique_lock<std::mutex> lock(mutex_);
-  auto patience = kShortestWait;
-  while (!wake_.wait_for(lock, patience, [this] { return stopping_; })) {
+  auto poll = kMinWait;
+  while (!wake_.wait_for(lock, poll, [this] { return stopping_; })) {
     const FlsmStatistics now = store_->Statistics();
     const Clock::time_point ended = Clock::now();
     const uint64_t done = Operations(now) - Operations(before);
-    patience = Patience(done, operations_, ended - begun);
-    if (done < operations_ || ended - begun < least) {
+    poll = PollInterval(done, operations_, ended - begun);
+    if (done < operations_ || ended - begun < min_duration) {
       continue;
     }
-    FlsmMission mission{++missions_, std::chrono::duration<double>(ended - begun).count(), Since(now, before),
-                        store_->Shape()};
+    FlsmMission mission{++missions_, std::chrono::duration<double>(ended - begun).count(),
+                        Difference(now, before), store_->Shape()};
     lock.unlock();
     const std::chrono::nanoseconds used = ThreadCpuTime();
     Decide(mission);
-    least = kDecisionsShare * (ThreadCpuTime() - used);
+    min_duration = kMinMissionPerDecision * (ThreadCpuTime() - used);
     lock.lock();
     before = now;
     begun = ended;

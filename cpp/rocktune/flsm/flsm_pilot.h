@@ -15,49 +15,55 @@
 
 namespace rocktune {
 
-// What happened in a mission: a stretch of operations after which policies may change (RusKey, section 3).
+// A mission and its result: the stretch of operations between two decisions (RusKey, section 3.1).
 struct FlsmMission {
-  uint64_t number = 0;        // from 1, since the pilot was made
-  double seconds = 0;         // from the last one's end to this one's
-  FlsmStatistics statistics;  // of the mission alone
-  FlsmShape shape;            // at its end
+  uint64_t number = 0;        // from 1, counted since the pilot was created
+  double seconds = 0;         // from the end of the previous mission
+  FlsmStatistics statistics;  // of this mission alone
+  FlsmShape shape;            // at the mission's end
 };
 
+// The arguments of FlsmStore::SetPolicy.
 struct FlsmPolicyChange {
   int level = 1;
   int policy = 1;
   FlsmTransition transition = FlsmTransition::kFlexible;
 };
 
-// Decides about a store's policies while it serves.
+// Decides about a store's policies after each mission.
 class FlsmController {
  public:
   virtual ~FlsmController() = default;
-  // Returns what to change after a mission. Is called on the pilot's thread, one mission after the other;
-  // operations go on meanwhile. Must not throw.
+  // Returns the policy changes to make after a mission. Called on the pilot's thread, for one mission after
+  // the other, while the store serves operations. Must not throw.
   virtual std::vector<FlsmPolicyChange> Decide(const FlsmMission& mission) = 0;
 };
 
-// Has a controller steer a store, on a thread of its own: no operation ever waits for it.
+// Divides a store's operations into missions and applies a controller's decisions, on a thread of its own. No
+// operation waits for it.
 //
-// A mission ends when it has had its operations, but not before a hundred times as long as the last decision
-// kept its thread running, so that deciding never costs more than a hundredth of a processor. A store that
-// nobody uses has no missions.
+// A mission has at least the given number of operations. It also lasts at least 100 times the CPU time of the
+// last decision, so that decisions use at most 1% of a processor. Without operations no mission ends.
+//
+// Does not own store and controller, which must outlive it. Thread-safe. Throws no exception.
 class FlsmPilot {
  public:
-  // Steers until it is destroyed, which waits for a decision that is being made. `store` and `controller`
-  // have to live longer. A mission has at least `operations`.
+  // Starts the thread and the first mission. An `operations` of 0 counts as 1.
   FlsmPilot(FlsmStore* store, FlsmController* controller, uint64_t operations);
+  // Waits for a running decision, and ends the thread.
   ~FlsmPilot();
   FlsmPilot(const FlsmPilot&) = delete;
   FlsmPilot& operator=(const FlsmPilot&) = delete;
 
+  // Returns the number of missions that have ended.
   uint64_t missions() const;
-  // What the store said to the last change that it refused; ok if it has refused none.
+  // Returns the store's error for the latest policy change that it refused; OK if it refused none.
   rocksdb::Status LastRefusal() const;
 
  private:
-  void Steer(FlsmStatistics before);
+  // The body of the thread. `before` holds the statistics at the first mission's beginning.
+  void RunMissions(FlsmStatistics before);
+  // Asks the controller and applies its changes; an error is kept for LastRefusal.
   void Decide(const FlsmMission& mission);
 
   FlsmStore* const store_;
@@ -69,7 +75,7 @@ class FlsmPilot {
   bool stopping_ = false;
   uint64_t missions_ = 0;
   rocksdb::Status last_refusal_;
-  std::thread thread_;  // last: it uses all of the above
+  std::thread thread_;  // last, since it uses the other members
 };
 
 }  // namespace rocktune

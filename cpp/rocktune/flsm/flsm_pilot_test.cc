@@ -13,7 +13,7 @@
 namespace rocktune {
 namespace {
 
-// Decides what it is told to, and remembers what it was asked about.
+// A controller that returns the changes set by Want and records all missions.
 class FakeController : public FlsmController {
  public:
   std::vector<FlsmPolicyChange> Decide(const FlsmMission& mission) override {
@@ -74,7 +74,7 @@ class FlsmPilotTest : public testing::Test {
   FakeController controller_;
 };
 
-TEST_F(FlsmPilotTest, EachMissionHasWhatHappenedInIt) {
+TEST_F(FlsmPilotTest, EachMissionHasItsOwnStatistics) {
   const FlsmPilot pilot(store_.get(), &controller_, 300);
   Put(300);
   const FlsmMission first = controller_.WaitFor(1).at(0);
@@ -91,20 +91,20 @@ TEST_F(FlsmPilotTest, EachMissionHasWhatHappenedInIt) {
   EXPECT_EQ(second.statistics.found, 300u);
 }
 
-TEST_F(FlsmPilotTest, DoesWhatTheControllerDecides) {
+TEST_F(FlsmPilotTest, AppliesTheControllersDecisions) {
   controller_.Want({{1, 4}, {2, 3}});
   FlsmPilot pilot(store_.get(), &controller_, 10);
   Put(10);
   controller_.WaitFor(1);
   Put(10);
-  controller_.WaitFor(2);  // so that what was decided first is done
+  controller_.WaitFor(2);  // the first decision has been applied by then
   EXPECT_EQ(store_->Shape().level(1).policy, 4);
   EXPECT_EQ(store_->Shape().level(2).policy, 3);
   EXPECT_TRUE(pilot.LastRefusal().ok());
   EXPECT_GE(pilot.missions(), 2u);
 }
 
-TEST_F(FlsmPilotTest, WhatTheStoreRefusesIsToldAndHarmsNothing) {
+TEST_F(FlsmPilotTest, ReportsARefusedChangeAndContinues) {
   controller_.Want({{99, 4}, {1, 5}});
   const FlsmPilot pilot(store_.get(), &controller_, 10);
   Put(10);
@@ -115,11 +115,11 @@ TEST_F(FlsmPilotTest, WhatTheStoreRefusesIsToldAndHarmsNothing) {
   EXPECT_EQ(store_->Shape().level(1).policy, 5);
 }
 
-TEST_F(FlsmPilotTest, AStoreThatNobodyUsesHasNoMissions) {
+TEST_F(FlsmPilotTest, AnUnusedStoreHasNoMissions) {
   Put(1000);
   { const FlsmPilot pilot(store_.get(), &controller_, 1); }
   const FlsmPilot pilot(store_.get(), &controller_, 1);
-  EXPECT_EQ(pilot.missions(), 0u) << "what was before the pilot does not count";
+  EXPECT_EQ(pilot.missions(), 0u) << "operations before the pilot do not count";
 }
 
 }  // namespace

@@ -8,24 +8,25 @@
 namespace rocktune {
 namespace {
 
-bool Any(const FlsmLevel& level, RunUse use) {
+// True if a running compaction uses a run of the level in this way.
+bool HasRun(const FlsmLevel& level, RunUse use) {
   return std::any_of(level.runs.begin(), level.runs.end(),
                      [use](const FlsmRun& run) { return run.use == use; });
 }
 
-// Free physical levels above the newest run, where what comes next can go.
+// Returns the number of free slots above the newest run, in which new runs can be placed.
 int FreeAbove(const FlsmShape& shape, int number) {
   const FlsmLevel& level = shape.level(number);
   return level.runs.empty() ? shape.slots : level.runs.front().physical - shape.FirstSlot(number);
 }
 
-// Where data goes that comes into a level.
+// The place of data that arrives in a level.
 struct Place {
-  std::vector<int> with;  // the runs that are merged with it, from the newest on
-  int output = 0;
+  std::vector<int> with;  // physical levels of the runs that it is merged with, from the newest on
+  int output = 0;         // physical level of the merged run
 };
 
-// A run of its own; nowhere if there is no room for it.
+// Returns the place of a new run; nullopt if no slot is free.
 std::optional<Place> NewRun(const FlsmShape& shape, int number) {
   if (FreeAbove(shape, number) == 0) {
     return std::nullopt;
@@ -34,13 +35,15 @@ std::optional<Place> NewRun(const FlsmShape& shape, int number) {
   return Place{{}, level.runs.empty() ? shape.LastSlot(number) : level.runs.front().physical - 1};
 }
 
-// The deepest level cannot go further down, so that it takes in what comes whatever the policy says.
-bool HasNoWayOut(const FlsmShape& shape, int number) {
+// True if the level has no free slot and no level below to push to. It then merges whatever arrives, sealed
+// or not.
+bool IsDeepestAndFull(const FlsmShape& shape, int number) {
   return number == shape.deepest() && FreeAbove(shape, number) == 0;
 }
 
-// With whole levels: into the newest run unless that is sealed, or leaves.
-std::optional<Place> PlaceInLevel(const FlsmShape& shape, int number) {
+// Returns the place with whole levels: the newest run, which is the active run of RusKey, section 4.2; a new
+// run if that one is sealed or leaving; nullopt if it is being written.
+std::optional<Place> PlaceWithLevels(const FlsmShape& shape, int number) {
   const FlsmLevel& level = shape.level(number);
   if (level.runs.empty()) {
     return NewRun(shape, number);
@@ -49,25 +52,25 @@ std::optional<Place> PlaceInLevel(const FlsmShape& shape, int number) {
   if (newest.use == RunUse::kArriving) {
     return std::nullopt;
   }
-  if (newest.use == RunUse::kIdle && (!newest.sealed || HasNoWayOut(shape, number))) {
-    // The only run of its level can go as far down as there is room, which keeps room above it.
+  if (newest.use == RunUse::kIdle && (!newest.sealed || IsDeepestAndFull(shape, number))) {
+    // A level's only run is rewritten at the bottom of its block, which frees the slots above it.
     return Place{{newest.physical}, level.runs.size() == 1 ? shape.LastSlot(number) : newest.physical};
   }
   return NewRun(shape, number);
 }
 
-// With files: into the newest run if it has room; else into a new one while the policy has fewer; else into
-// the newest of the others that pushes have made room in, with all above it, or what is newer would lie
-// below.
-std::optional<Place> PlaceAmongFiles(const FlsmShape& shape, int number) {
+// Returns the place with files (RusKey, section 7): the newest run if it has room; else a new run if there
+// are fewer than K; else the newest run in which pushes have made room. The runs above that one are merged
+// too, since newer entries must not get below older ones.
+std::optional<Place> PlaceWithFiles(const FlsmShape& shape, int number) {
   const FlsmLevel& level = shape.level(number);
   if (level.runs.empty()) {
     return NewRun(shape, number);
   }
   if (!std::all_of(level.runs.begin(), level.runs.end(),
                    [](const FlsmRun& run) { return run.use == RunUse::kIdle; })) {
-    // Level 0 waits for nothing that leaves.
-    return number == 1 && !Any(level, RunUse::kArriving) ? NewRun(shape, number) : std::nullopt;
+    // Level 0 must not wait until a push has ended, so it becomes a run of its own.
+    return number == 1 && !HasRun(level, RunUse::kArriving) ? NewRun(shape, number) : std::nullopt;
   }
   const auto has_room = [&](const FlsmRun& run) { return !run.sealed && !IsFullRun(shape, number, run); };
   const auto active =
@@ -86,13 +89,14 @@ std::optional<Place> PlaceAmongFiles(const FlsmShape& shape, int number) {
   return place;
 }
 
-// Nowhere while the newest run is being written, or where there is no room above it.
-std::optional<Place> PlaceIn(const FlsmShape& shape, int number) {
-  return shape.granularity == FlsmGranularity::kFiles ? PlaceAmongFiles(shape, number)
-                                                      : PlaceInLevel(shape, number);
+// Returns the place of data that arrives in a level; nullopt while a running compaction or a lack of slots
+// prevents it.
+std::optional<Place> PlaceFor(const FlsmShape& shape, int number) {
+  return shape.granularity == FlsmGranularity::kFiles ? PlaceWithFiles(shape, number)
+                                                      : PlaceWithLevels(shape, number);
 }
 
-// Adds what a task merges with in the level where its output goes.
+// Adds a place to a task: its output, and the runs that it merges with.
 void AddPlace(const FlsmShape& shape, const Place& place, FlsmTask* task) {
   task->output = place.output;
   for (const FlsmRun& run : shape.level(task->OutputLevel()).runs) {
@@ -103,18 +107,19 @@ void AddPlace(const FlsmShape& shape, const Place& place, FlsmTask* task) {
   }
 }
 
-// Whether level 0's files go along when level 1 is pushed, into a run of their own below. Where they would be
-// merged with what is there, which may be ten times as much, level 0 would be held up as long as that takes.
-bool Level0GoesAlong(const FlsmShape& shape, const Place& below) {
+// True if a push of level 1 includes level 0. It does only if the output is a new run. A merge with a run
+// there, perhaps ten times as large, would block level 0 for as long: RocksDB runs one level-0 compaction at
+// a time.
+bool PushesLevel0(const FlsmShape& shape, const Place& below) {
   const std::vector<FlsmRun>& runs = shape.level(1).runs;
   return shape.granularity == FlsmGranularity::kLevels && shape.max_level0_files > 0 &&
          shape.level0_files > 0 && !shape.level0_busy && below.with.empty() &&
          std::all_of(runs.begin(), runs.end(), [](const FlsmRun& run) { return run.use == RunUse::kIdle; });
 }
 
-// Whether level 0's files stay where they are. What was flushed is a run already: as one of level 1's it need
-// not be written again before level 1 has more than its policy allows, or is full and has to be merged with
-// what lies below. With files level 1 is always full.
+// True if level 0's files stay. A flushed file is a run already. As a run of level 1 it need not be rewritten
+// until level 1 has more runs than its policy, or is full and its push merges with a run below. With files
+// level 1 is always full.
 bool Level0Waits(const FlsmShape& shape) {
   if (shape.granularity == FlsmGranularity::kFiles) {
     return false;
@@ -129,62 +134,64 @@ bool Level0Waits(const FlsmShape& shape) {
   if (shape.deepest() == 1 || !IsFullLevel(shape, 1, shape.level0_bytes)) {
     return true;
   }
-  const std::optional<Place> below = PlaceIn(shape, 2);
-  return below && Level0GoesAlong(shape, *below);
+  const std::optional<Place> below = PlaceFor(shape, 2);
+  return below && PushesLevel0(shape, *below);
 }
 
-std::optional<FlsmTask> TakeIn(const FlsmShape& shape) {
+// Returns the merge of level 0 into level 1; nullopt if it is not due or must wait.
+std::optional<FlsmTask> MergeLevel0(const FlsmShape& shape) {
   if (shape.level0_files == 0 || shape.level0_busy || Level0Waits(shape)) {
     return std::nullopt;
   }
-  const std::optional<Place> place = PlaceIn(shape, 1);
+  const std::optional<Place> place = PlaceFor(shape, 1);
   if (!place) {
     return std::nullopt;
   }
-  FlsmTask task{FlsmTask::Kind::kTakeIn, 0, {0}, 0, shape.level0_bytes, shape.level0_files,
-                shape.level0_bytes};
+  FlsmTask task{
+      FlsmTask::Kind::kMergeLevel0, 0, {0}, 0, shape.level0_bytes, shape.level0_files, shape.level0_bytes};
   AddPlace(shape, *place, &task);
   return task;
 }
 
-// Whether a level's runs have to go, because it is full with what goes along, because someone wants it, or
-// because runs have crept up to where the next ones would find no room: a level that waits for room holds up
-// all above it.
-bool MustGo(const FlsmShape& shape, int number, uint64_t along_bytes) {
+// True if a level must be pushed: a greedy change asked for it, it is full with `level0_bytes` added, or it
+// has no free slot. A level that waits for a slot would block all levels above it.
+bool MustPush(const FlsmShape& shape, int number, uint64_t level0_bytes) {
   const FlsmLevel& level = shape.level(number);
-  return level.push || IsFullLevel(shape, number, along_bytes) || FreeAbove(shape, number) == 0;
+  return level.push || IsFullLevel(shape, number, level0_bytes) || FreeAbove(shape, number) == 0;
 }
 
-// Whether a level goes file by file; all of it goes at once where it is wanted so, or has no room.
-bool GoesByFiles(const FlsmShape& shape, int number) {
+// True if a level is pushed in files. A greedy change and a lack of slots push it as a whole.
+bool PushesByFiles(const FlsmShape& shape, int number) {
   return shape.granularity == FlsmGranularity::kFiles && !shape.level(number).push &&
          FreeAbove(shape, number) > 0;
 }
 
+// Returns the push of a level; nullopt if it is not due or must wait.
 std::optional<FlsmTask> Push(const FlsmShape& shape, int number) {
   const FlsmLevel& level = shape.level(number);
-  if (number == shape.deepest() || Any(level, RunUse::kLeaving)) {
+  if (number == shape.deepest() || HasRun(level, RunUse::kLeaving)) {
     return std::nullopt;
   }
-  const std::optional<Place> place = PlaceIn(shape, number + 1);
+  const std::optional<Place> place = PlaceFor(shape, number + 1);
   if (!place) {
     return std::nullopt;
   }
-  const bool with_level0 = number == 1 && Level0GoesAlong(shape, *place);
-  if (!MustGo(shape, number, with_level0 ? shape.level0_bytes : 0)) {
+  const bool pushes_level0 = number == 1 && PushesLevel0(shape, *place);
+  if (!MustPush(shape, number, pushes_level0 ? shape.level0_bytes : 0)) {
     return std::nullopt;
   }
-  const bool by_files = GoesByFiles(shape, number);
-  if (by_files && Any(level, RunUse::kArriving)) {
-    return std::nullopt;  // it would look full with what is on its way out of it only after that
+  const bool by_files = PushesByFiles(shape, number);
+  if (by_files && HasRun(level, RunUse::kArriving)) {
+    return std::nullopt;  // its size is not known before the arriving run is complete
   }
   FlsmTask task{by_files ? FlsmTask::Kind::kPushFiles : FlsmTask::Kind::kPush, number, {}, 0, 0, 0, 0};
-  // From the oldest on, for nothing newer may come to lie below. What is arriving stays.
+  // From the oldest run on, since newer entries must not get below older ones. A run that is being written
+  // stays.
   for (auto run = level.runs.rbegin(); run != level.runs.rend() && run->use == RunUse::kIdle; ++run) {
     task.inputs.insert(task.inputs.begin(), run->physical);
     task.bytes += run->bytes;
   }
-  if (with_level0) {
+  if (pushes_level0) {
     task.inputs.insert(task.inputs.begin(), 0);
     task.bytes += shape.level0_bytes;
     task.level0_files = shape.level0_files;
@@ -197,10 +204,10 @@ std::optional<FlsmTask> Push(const FlsmShape& shape, int number) {
   return task;
 }
 
-// The oldest run that has room below it, when there is little above.
-std::optional<FlsmTask> Rehome(const FlsmShape& shape, int number) {
+// Returns a move of the oldest run that has a free slot below it, if few slots are free above the newest run.
+std::optional<FlsmTask> MoveDown(const FlsmShape& shape, int number) {
   const FlsmLevel& level = shape.level(number);
-  if (FreeAbove(shape, number) >= shape.size_ratio / 2 + 1 || Any(level, RunUse::kLeaving)) {
+  if (FreeAbove(shape, number) >= shape.size_ratio / 2 + 1 || HasRun(level, RunUse::kLeaving)) {
     return std::nullopt;
   }
   int below = shape.LastSlot(number) + 1;
@@ -209,22 +216,24 @@ std::optional<FlsmTask> Rehome(const FlsmShape& shape, int number) {
       if (run->use != RunUse::kIdle) {
         return std::nullopt;
       }
-      return FlsmTask{FlsmTask::Kind::kRehome, number, {run->physical}, below - 1, run->bytes, 0, 0};
+      return FlsmTask{FlsmTask::Kind::kMoveDown, number, {run->physical}, below - 1, run->bytes, 0, 0};
     }
     below = run->physical;
   }
   return std::nullopt;
 }
 
-// How many runs a level would have if all that it holds had come under its policy, at least 1.
-std::size_t RunsWanted(const FlsmShape& shape, int number) {
+// Returns the number of runs that a level would have if all its data had arrived under its present policy, at
+// least 1.
+std::size_t TargetRuns(const FlsmShape& shape, int number) {
   const auto capacity = static_cast<double>(shape.Capacity(number));
   const double filled = std::min(1.0, static_cast<double>(shape.level(number).bytes()) / capacity);
   return static_cast<std::size_t>(std::max(1.0, std::ceil(filled * shape.Policy(number))));
 }
 
-// Seals the oldest runs that are too many: they go along with what others push, and push nothing themselves.
-void SealWhatIsTooMany(FlsmLevel* level) {
+// Seals the oldest runs beyond the policy and opens the others (RusKey, section 7). A push begins with no
+// sealed run, but includes the files of sealed runs that it overlaps.
+void SealExcessRuns(FlsmLevel* level) {
   const auto policy = static_cast<std::size_t>(level->policy);
   for (std::size_t age = 0; age < level->runs.size(); ++age) {
     level->runs[age].sealed = age >= policy;
@@ -249,7 +258,7 @@ void SetPolicy(FlsmShape* shape, int number, int policy, FlsmTransition transiti
     return;
   }
   if (shape->granularity == FlsmGranularity::kFiles) {
-    SealWhatIsTooMany(&level);
+    SealExcessRuns(&level);
     return;
   }
   FlsmRun& newest = level.runs.front();
@@ -257,16 +266,16 @@ void SetPolicy(FlsmShape* shape, int number, int policy, FlsmTransition transiti
 }
 
 std::optional<FlsmTask> IdleTask(const FlsmShape& shape) {
-  const auto rests = [](const FlsmLevel& level) {
-    return !Any(level, RunUse::kLeaving) && !Any(level, RunUse::kArriving);
+  const auto is_idle = [](const FlsmLevel& level) {
+    return !HasRun(level, RunUse::kLeaving) && !HasRun(level, RunUse::kArriving);
   };
-  if (!std::all_of(shape.levels.begin(), shape.levels.end(), rests) || !DueTasks(shape).empty()) {
+  if (!std::all_of(shape.levels.begin(), shape.levels.end(), is_idle) || !DueTasks(shape).empty()) {
     return std::nullopt;
   }
   std::optional<FlsmTask> cheapest;
   for (int number = 1; number <= shape.deepest(); ++number) {
     const std::vector<FlsmRun>& runs = shape.level(number).runs;
-    if (runs.size() <= RunsWanted(shape, number)) {
+    if (runs.size() <= TargetRuns(shape, number)) {
       continue;
     }
     for (std::size_t newer = 0; newer + 1 < runs.size(); ++newer) {
@@ -294,12 +303,13 @@ std::vector<FlsmTask> DueTasks(const FlsmShape& shape) {
       Begin(&rest, *task);
     }
   };
-  // The deepest first: what leaves a level makes way for what comes into it, which then need not wait for it.
+  // Deepest level first: a run that is leaving makes room for the run that arrives, which then need not wait.
   for (int number = shape.deepest(); number >= 1; --number) {
     add(Push(rest, number));
-    add(Rehome(rest, number));
+    add(MoveDown(rest, number));
   }
-  add(TakeIn(rest));
+  add(MergeLevel0(rest));
+  // Most urgent first: level 0 must not wait.
   std::reverse(due.begin(), due.end());
   return due;
 }

@@ -8,22 +8,27 @@
 
 namespace rocktune {
 
-// The compaction policy of an FLSM-tree as pure functions of its shape: no I/O, no clock, nothing remembered
-// (sections 4 and 7 of the paper).
+// The compaction policy of an FLSM-tree (RusKey, sections 4 and 7) as pure functions of its shape: no I/O, no
+// clock, no state of their own. They throw no exception.
 
-// Sets a level's policy. A flexible change to more runs seals the newest one if it is too large for its new
-// capacity; one to fewer lets it grow. With files one to fewer seals the oldest ones that are too many, and
-// one to more makes room for new ones. REQUIRES: 1 <= policy <= T; not lazy with files, where no level ever
-// goes as a whole.
+// Sets a level's policy, from 1 to T.
+// - kFlexible with whole levels (RusKey, section 4.2): seals the newest run if it has its new share already.
+//   Otherwise the run stays open, and its capacity is the new one.
+// - kFlexible with files (section 7): leaves as many runs open as the policy has, from the newest on, and
+//   seals the older ones.
+// - kGreedy makes the level due for a push.
+// - kLazy takes effect with the level's next push. REQUIRES: FlsmGranularity::kLevels; with files a level
+//   never leaves as a whole.
+// Every transition of an empty level takes effect at once.
 void SetPolicy(FlsmShape* shape, int level, int policy, FlsmTransition transition);
 
-// The tasks that may begin now, none of which is in another's way, most urgent first. What is in work already
-// is told by the runs' uses. Empty when there is nothing to do but wait.
+// Returns the tasks that may begin now, most urgent first. No two of them use the same run, and none uses a
+// run that a running task uses. Returns no task if there is nothing to do or running tasks must end first.
 std::vector<FlsmTask> DueTasks(const FlsmShape& shape);
 
-// What a store that only reads arrive at can do to get nearer to its policies, for a flexible change waits
-// for writes: joins two runs of a level that has more than its policy would have made of what it holds, those
-// that are the cheapest to join. Nothing while anything is due or in work.
+// Returns a merge that moves a store without writes towards its policies, or nullopt while any compaction is
+// due or running. A flexible policy change takes effect only as data arrives, so an idle level can keep too
+// many runs. Picks the adjacent pair of runs that is cheapest to merge.
 std::optional<FlsmTask> IdleTask(const FlsmShape& shape);
 
 }  // namespace rocktune

@@ -23,25 +23,26 @@
 
 namespace rocktune {
 
-// Whose member the lookup with a timestamp is. In RocksDB 11 StackableDB forwards it and all other lookups of
-// keys are final and go through it and its like for several keys; in 7.8 StackableDB does not forward it, and
-// each lookup is to be overridden.
+// Returns the class that declares Get with a timestamp. In RocksDB 11 it is StackableDB: that Get and the
+// MultiGet with timestamps are the only ones to override, since all others are final and call them. In
+// RocksDB 7.8 it is DB, and each overload must be overridden.
 template <typename Owner>
-std::type_identity<Owner> OwnerOfTimedGet(rocksdb::Status (Owner::*)(const rocksdb::ReadOptions&,
-                                                                     rocksdb::ColumnFamilyHandle*,
-                                                                     const rocksdb::Slice&,
-                                                                     rocksdb::PinnableSlice*, std::string*));
-inline constexpr bool kAllGetsAreTimed = std::is_same_v<decltype(OwnerOfTimedGet(&rocksdb::StackableDB::Get)),
-                                                        std::type_identity<rocksdb::StackableDB>>;
+std::type_identity<Owner> OwnerOfTimestampedGet(
+    rocksdb::Status (Owner::*)(const rocksdb::ReadOptions&, rocksdb::ColumnFamilyHandle*,
+                               const rocksdb::Slice&, rocksdb::PinnableSlice*, std::string*));
+inline constexpr bool kGetsForwardTimestamps =
+    std::is_same_v<decltype(OwnerOfTimestampedGet(&rocksdb::StackableDB::Get)),
+                   std::type_identity<rocksdb::StackableDB>>;
 
+// Returns the number of statuses that are OK.
 inline uint64_t CountOk(const rocksdb::Status* statuses, std::size_t count) {
   return static_cast<uint64_t>(
       std::count_if(statuses, statuses + count, [](const rocksdb::Status& status) { return status.ok(); }));
 }
 
-// Get and MultiGet of an FlsmStore: RocksDB's own, counted by a recorder. `Base` is FlsmStore; it is a
-// parameter because the version decides which of RocksDB's members there are to override.
-template <typename Base, bool kTimed = kAllGetsAreTimed>
+// Get and MultiGet of an FlsmStore: RocksDB's own, counted by a recorder. `Base` is FlsmStore. This is the
+// variant for RocksDB 7.8; a template, because only one of the two variants compiles with a given version.
+template <typename Base, bool kForwardsTimestamps = kGetsForwardTimestamps>
 class FlsmKeyReads : public Base {
   using Family = rocksdb::ColumnFamilyHandle;
   using Keys = std::vector<rocksdb::Slice>;
@@ -65,41 +66,44 @@ class FlsmKeyReads : public Base {
   using Base::MultiGet;
   Statuses MultiGet(const rocksdb::ReadOptions& options, const Families& families, const Keys& keys,
                     Strings* values) override {
-    return Vector(keys.size(), [&] { return this->db_->MultiGet(options, families, keys, values); });
+    return CountVector(keys.size(), [&] { return this->db_->MultiGet(options, families, keys, values); });
   }
   Statuses MultiGet(const rocksdb::ReadOptions& options, const Families& families, const Keys& keys,
                     Strings* values, Strings* timestamps) override {
-    return Vector(keys.size(),
-                  [&] { return this->db_->MultiGet(options, families, keys, values, timestamps); });
+    return CountVector(keys.size(),
+                       [&] { return this->db_->MultiGet(options, families, keys, values, timestamps); });
   }
   void MultiGet(const rocksdb::ReadOptions& options, Family* family, const size_t count,
                 const rocksdb::Slice* keys, rocksdb::PinnableSlice* values, rocksdb::Status* statuses,
                 const bool sorted = false) override {
-    Array(count, statuses,
-          [&] { this->db_->MultiGet(options, family, count, keys, values, statuses, sorted); });
+    CountArray(count, statuses,
+               [&] { this->db_->MultiGet(options, family, count, keys, values, statuses, sorted); });
   }
   void MultiGet(const rocksdb::ReadOptions& options, Family* family, const size_t count,
                 const rocksdb::Slice* keys, rocksdb::PinnableSlice* values, std::string* timestamps,
                 rocksdb::Status* statuses, const bool sorted = false) override {
-    Array(count, statuses,
-          [&] { this->db_->MultiGet(options, family, count, keys, values, timestamps, statuses, sorted); });
+    CountArray(count, statuses, [&] {
+      this->db_->MultiGet(options, family, count, keys, values, timestamps, statuses, sorted);
+    });
   }
   void MultiGet(const rocksdb::ReadOptions& options, const size_t count, Family** families,
                 const rocksdb::Slice* keys, rocksdb::PinnableSlice* values, rocksdb::Status* statuses,
                 const bool sorted = false) override {
-    Array(count, statuses,
-          [&] { this->db_->MultiGet(options, count, families, keys, values, statuses, sorted); });
+    CountArray(count, statuses,
+               [&] { this->db_->MultiGet(options, count, families, keys, values, statuses, sorted); });
   }
   void MultiGet(const rocksdb::ReadOptions& options, const size_t count, Family** families,
                 const rocksdb::Slice* keys, rocksdb::PinnableSlice* values, std::string* timestamps,
                 rocksdb::Status* statuses, const bool sorted = false) override {
-    Array(count, statuses,
-          [&] { this->db_->MultiGet(options, count, families, keys, values, timestamps, statuses, sorted); });
+    CountArray(count, statuses, [&] {
+      this->db_->MultiGet(options, count, families, keys, values, timestamps, statuses, sorted);
+    });
   }
 
  private:
+  // Calls `get`, which returns a status for each of `count` keys, and records the lookups.
   template <typename Lookup>
-  Statuses Vector(std::size_t count, const Lookup& get) {
+  Statuses CountVector(std::size_t count, const Lookup& get) {
     Statuses statuses;
     recorder_->Lookups(count, [&] {
       statuses = get();
@@ -107,8 +111,9 @@ class FlsmKeyReads : public Base {
     });
     return statuses;
   }
+  // Calls `get`, which sets a status for each of `count` keys, and records the lookups.
   template <typename Lookup>
-  void Array(std::size_t count, const rocksdb::Status* statuses, const Lookup& get) {
+  void CountArray(std::size_t count, const rocksdb::Status* statuses, const Lookup& get) {
     recorder_->Lookups(count, [&] {
       get();
       return CountOk(statuses, count);
@@ -118,6 +123,7 @@ class FlsmKeyReads : public Base {
   FlsmRecorder* const recorder_;
 };
 
+// The variant for RocksDB 11.
 template <typename Base>
 class FlsmKeyReads<Base, true> : public Base {
  public:
@@ -144,7 +150,7 @@ class FlsmKeyReads<Base, true> : public Base {
   FlsmRecorder* const recorder_;
 };
 
-// All reads of an FlsmStore: Get, MultiGet, GetEntity, GetMergeOperands and iterators, counted by a recorder.
+// The reads of an FlsmStore: Get, MultiGet, GetEntity, GetMergeOperands and iterators, counted by a recorder.
 // KeyMayExist reads no table and is not counted.
 class FlsmReads : public FlsmKeyReads<FlsmStore> {
   using Base = FlsmKeyReads<FlsmStore>;

@@ -16,8 +16,8 @@ FlsmRecorder::Sample::Sample(FlsmRecorder* recorder, Weight weight)
     : recorder_(recorder),
       weight_(weight),
       was_quiet_(recorder->IsQuiet()),
-      own_(*rocksdb::get_perf_context()),
-      own_level_(rocksdb::GetPerfLevel()) {
+      saved_context_(*rocksdb::get_perf_context()),
+      saved_level_(rocksdb::GetPerfLevel()) {
   rocksdb::PerfContext* context = rocksdb::get_perf_context();
   context->Reset();
   context->ClearPerLevelPerfContext();
@@ -29,32 +29,32 @@ FlsmRecorder::Sample::~Sample() {
   rocksdb::PerfContext* context = rocksdb::get_perf_context();
   uint64_t passed = 0;
   uint64_t read_ns = 0;
-  uint64_t sought = weight_.done;                              // keys that no newer level had
-  const std::map<uint32_t, rocksdb::PerfContextByLevel> none;  // in a RocksDB that was built without
+  uint64_t sought = weight_.performed;                         // keys not found in newer levels
+  const std::map<uint32_t, rocksdb::PerfContextByLevel> none;  // for a RocksDB built without PerfContext
   for (const auto& [physical, seen] :
        context->level_to_perf_context == nullptr ? none : *context->level_to_perf_context) {
-    Level& level = recorder_->OfPhysical(static_cast<int>(physical));
+    Level& level = recorder_->LevelOf(static_cast<int>(physical));
     const uint64_t found = std::min(sought, seen.user_key_return_count);
-    level.filtered += weight_.Of(seen.bloom_filter_useful);
-    level.passed += weight_.Of(seen.bloom_filter_full_positive);
+    level.filtered += weight_.Estimate(seen.bloom_filter_useful);
+    level.passed += weight_.Estimate(seen.bloom_filter_full_positive);
     level.false_positives +=
-        weight_.Of(seen.bloom_filter_full_positive - seen.bloom_filter_full_true_positive);
-    level.found += weight_.Of(seen.user_key_return_count);
-    level.read_ns += weight_.Of(seen.get_from_table_nanos);
+        weight_.Estimate(seen.bloom_filter_full_positive - seen.bloom_filter_full_true_positive);
+    level.found += weight_.Estimate(seen.user_key_return_count);
+    level.read_ns += weight_.Estimate(seen.get_from_table_nanos);
     if (sought > 0) {
-      // RocksDB does not tell the time of keys that are looked up together apart.
-      level.false_positive_read_ns += weight_.Of(seen.get_from_table_nanos * (sought - found) / sought);
+      // RocksDB has no time by key, so the keys that were not found get their part of the time.
+      level.false_positive_read_ns += weight_.Estimate(seen.get_from_table_nanos * (sought - found) / sought);
     }
     sought -= found;
-    passed += weight_.Of(seen.bloom_filter_full_positive);
-    read_ns += weight_.Of(seen.get_from_table_nanos);
+    passed += weight_.Estimate(seen.bloom_filter_full_positive);
+    read_ns += weight_.Estimate(seen.get_from_table_nanos);
   }
   const bool quiet = was_quiet_ && recorder_->IsQuiet();
-  recorder_->counts_.Add(OfState(kPassed, quiet), passed);
-  recorder_->counts_.Add(OfState(kReadNs, quiet), read_ns);
+  recorder_->counts_.Add(IndexOf(kPassed, quiet), passed);
+  recorder_->counts_.Add(IndexOf(kReadNs, quiet), read_ns);
   context->ClearPerLevelPerfContext();
-  *context = own_;
-  rocksdb::SetPerfLevel(own_level_);
+  *context = saved_context_;
+  rocksdb::SetPerfLevel(saved_level_);
 }
 
 void FlsmRecorder::CountScanned(const FlsmShape& shape, uint64_t samples) {
@@ -66,7 +66,7 @@ void FlsmRecorder::CountScanned(const FlsmShape& shape, uint64_t samples) {
     levels_[static_cast<std::size_t>(number)].scanned += stand_for * runs;
     all += runs;
   }
-  counts_.Add(OfState(kScanned, IsQuiet()), stand_for * all);
+  counts_.Add(IndexOf(kScanned, IsQuiet()), stand_for * all);
 }
 
 void FlsmRecorder::CountCompaction(int level, uint64_t read_bytes, uint64_t written_bytes, uint64_t took_us) {
@@ -77,16 +77,16 @@ void FlsmRecorder::CountCompaction(int level, uint64_t read_bytes, uint64_t writ
   counted.compaction_us += took_us;
 }
 
-FlsmStatistics FlsmRecorder::Take(int levels) const {
-  const auto counts = counts_.Take();
+FlsmStatistics FlsmRecorder::Statistics(int levels) const {
+  const auto counts = counts_.Values();
   FlsmStatistics statistics;
   statistics.lookups = counts[kLookups];
   statistics.found = counts[kFound];
   statistics.iterators = counts[kIterators];
   const auto served = [&counts](bool quiet) {
-    return FlsmServed{counts[OfState(kOperations, quiet)], counts[OfState(kBusyNs, quiet)],
-                      counts[OfState(kPassed, quiet)], counts[OfState(kReadNs, quiet)],
-                      counts[OfState(kScanned, quiet)]};
+    return FlsmServed{counts[IndexOf(kOperations, quiet)], counts[IndexOf(kBusyNs, quiet)],
+                      counts[IndexOf(kPassed, quiet)], counts[IndexOf(kReadNs, quiet)],
+                      counts[IndexOf(kScanned, quiet)]};
   };
   statistics.quiet = served(true);
   statistics.merging = served(false);

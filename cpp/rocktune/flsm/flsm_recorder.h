@@ -16,83 +16,97 @@
 
 namespace rocktune {
 
-// Gathers statistics, so cheaply that they can stay on: lookups are counted, and one of `sample_every` is
-// looked at closely with RocksDB's PerfContext, which the thread gets back as it was; a thread that uses more
-// of that than RocksDB's default does is only timed. Of writes one of as many is timed. Keys that are looked
-// up together are as many lookups; where one of them is to be looked at, all are, and count for less each.
-// Thread-safe.
+// Records an FlsmStore's statistics, at so low a cost that it can stay on.
+//
+// Lookups are counted. One in `sample_every` is measured with RocksDB's PerfContext, whose figures and level
+// are restored for the thread; a thread that uses PerfContext itself has that lookup timed only. One write in
+// `sample_every` is timed. Keys of one MultiGet count as that many lookups: if one of them is to be sampled,
+// all are measured together, and the figures are scaled.
+//
+// Does not own the Env. Thread-safe without locks. Throws no exception of its own.
 class FlsmRecorder {
  public:
-  // `sample_every` 0 records no lookup, no write and no iterator. `slots` is the shape's. Time is that of the
-  // database's `env`, as all of RocksDB's; it must outlive the recorder.
+  // With a `sample_every` of 0, no lookup, write or iterator is recorded. `slots` is the shape's. Durations
+  // are by the clock of `env`, the database's, which must outlive the recorder.
   FlsmRecorder(rocksdb::Env* env, uint64_t sample_every, int slots)
       : env_(env), sample_every_(sample_every), slots_(slots) {}
 
-  // Does a lookup: `get` returns its status.
+  // Calls `get`, which looks one key up and returns its status, and records it. Returns that status.
   template <typename Get>
   rocksdb::Status Lookup(const Get& get);
-  // Looks so many keys up together: `get` returns how many of them were there.
+  // Calls `get`, which looks `keys` keys up together and returns the number found, and records it.
   template <typename Get>
   void Lookups(uint64_t keys, const Get& get);
-  // Does a write: `write` returns its status.
+  // Calls `write`, which returns its status, and records it. Returns that status.
   template <typename Operation>
   rocksdb::Status Write(const Operation& write);
-  // Iterators are made. `shape` returns the tree that they go through; it is called for one of
-  // `sample_every`.
+  // Records that `count` iterators are created. `shape` returns the present tree; it is called only if one of
+  // the iterators is sampled.
   template <typename Shape>
   void CountIterators(uint64_t count, const Shape& shape);
+  // Adds time that callers spent in iterators.
   void AddBusy(uint64_t nanoseconds) {
     if (sample_every_ > 0) {
-      counts_.Add(OfState(kBusyNs, IsQuiet()), nanoseconds);
+      counts_.Add(IndexOf(kBusyNs, IsQuiet()), nanoseconds);
     }
   }
-  // A compaction that moves more than names goes on, from beginning to end.
-  class Merge {
+  // Marks that a merge runs, for its lifetime. Operations meanwhile count as FlsmStatistics::merging.
+  class ScopedMerge {
    public:
-    explicit Merge(FlsmRecorder* recorder) : recorder_(recorder) { ++recorder_->merges_; }
-    ~Merge() { --recorder_->merges_; }
-    Merge(const Merge&) = delete;
-    Merge& operator=(const Merge&) = delete;
+    explicit ScopedMerge(FlsmRecorder* recorder) : recorder_(recorder) { ++recorder_->merges_; }
+    ~ScopedMerge() { --recorder_->merges_; }
+    ScopedMerge(const ScopedMerge&) = delete;
+    ScopedMerge& operator=(const ScopedMerge&) = delete;
 
    private:
     FlsmRecorder* const recorder_;
   };
-  // A compaction whose output is in a logical level has ended well.
+  // Records a successful compaction whose output is in a logical level.
   void CountCompaction(int level, uint64_t read_bytes, uint64_t written_bytes, uint64_t took_us);
 
-  // All but the entries written, which the database knows, for so many levels and RocksDB's level 0.
-  FlsmStatistics Take(int levels) const;
+  // Returns the statistics of level 0 and `levels` levels. entries_written is 0; the database knows it.
+  FlsmStatistics Statistics(int levels) const;
 
  private:
+  // The fields of FlsmServed, and below all counts. The fields occur twice there: quiet and merging.
   enum Served : std::size_t { kOperations, kBusyNs, kPassed, kReadNs, kScanned, kServedCounts };
   enum Count : std::size_t {
     kLookups,
     kFound,
     kIterators,
-    kQuiet,  // the first of FlsmServed's
+    kQuiet,  // the first field of `quiet`
     kMerging = kQuiet + std::size_t{kServedCounts},
     kCounts = kMerging + std::size_t{kServedCounts}
   };
 
+  // True if no merge runs.
   bool IsQuiet() const { return merges_.load(std::memory_order_relaxed) == 0; }
-  static constexpr std::size_t OfState(Served served, bool quiet) {
+  // Returns the index of a field of FlsmStatistics::quiet or, if not `quiet`, of FlsmStatistics::merging.
+  static constexpr std::size_t IndexOf(Served served, bool quiet) {
     return std::size_t{quiet ? kQuiet : kMerging} + std::size_t{served};
   }
 
-  // So many samples were taken of operations that are done at once, of each of which a part is told.
+  // Scales a measurement of operations that are performed together to those that it represents.
+  //
   struct Weight {
-    uint64_t stands_for = 0;  // operations
-    uint64_t done = 0;
-    uint64_t Of(uint64_t told) const { return (told * stands_for + done / 2) / done; }
+    uint64_t represented = 0;  // operations; a multiple of sample_every, 0 if none is sampled
+    uint64_t performed = 0;    // operations, above 0
+    // Returns the figure of the represented operations, rounded, from that of the performed ones.
+    uint64_t Estimate(uint64_t measured) const {
+      return (measured * represented + performed / 2) / performed;
+    }
   };
 
+  // True if the thread has switched on more of PerfContext than RocksDB's default, so that we leave it alone.
   static bool ThreadUsesPerfContext();
+  // Records the runs visible to `samples` sampled iterators.
   void CountScanned(const FlsmShape& shape, uint64_t samples);
 
-  // The view of the levels of keys that are looked up together. Puts the thread's own settings and figures
-  // back when it ends.
+  // A measurement of one lookup, by level, for the object's lifetime. The destructor records it and restores
+  // the thread's PerfContext and perf level.
   class Sample {
    public:
+    // Saves the thread's PerfContext and switches it on by level.
     Sample(FlsmRecorder* recorder, Weight weight);
     ~Sample();
     Sample(const Sample&) = delete;
@@ -102,21 +116,23 @@ class FlsmRecorder {
     FlsmRecorder* const recorder_;
     const Weight weight_;
     const bool was_quiet_;
-    const rocksdb::PerfContext own_;
-    const rocksdb::PerfLevel own_level_;
+    const rocksdb::PerfContext saved_context_;
+    const rocksdb::PerfLevel saved_level_;
   };
 
   using Level = FlsmLevelCounts<std::atomic<uint64_t>>;
-  Level& OfPhysical(int physical) {
+  // Returns the counts of the logical level to which a physical level belongs.
+  Level& LevelOf(int physical) {
     return levels_[physical == 0 ? 0 : static_cast<std::size_t>(1 + (physical - 1) / slots_)];
   }
 
-  // Counts a thread's operations of one kind, of whatever store, that are done at once; says how many of them
-  // are to be looked at: one of every so many, beginning with the first.
-  uint64_t Samples(uint64_t operations, uint64_t* until_sample) const {
+  // Returns how many of `operations`, performed together, are sampled: every sample_every-th of the thread,
+  // from the first on. `until_sample` is the thread's state for one kind of operation, shared by all stores.
+  uint64_t CountSamples(uint64_t operations, uint64_t* until_sample) const {
     if (sample_every_ == 0) {
       return 0;
     }
+    // Another store of the thread may have a larger interval.
     *until_sample = *until_sample < sample_every_ ? *until_sample : 0;
     if (*until_sample >= operations) {
       *until_sample -= operations;
@@ -126,29 +142,31 @@ class FlsmRecorder {
     *until_sample = sample_every_ - 1 - after_first % sample_every_;
     return 1 + after_first / sample_every_;
   }
+  // Returns the weight of `operations` performed together, of which `samples` are sampled.
   Weight WeightOf(uint64_t samples, uint64_t operations) const {
     return {samples * sample_every_, operations};
   }
+  // Performs an operation, and records its duration.
   template <typename Operation>
-  void Timed(Weight weight, const Operation& operation);
+  void Time(Weight weight, const Operation& operation);
 
   ShardedCounts<kCounts> counts_;
-  std::atomic<int> merges_{0};  // that go on
+  std::atomic<int> merges_{0};  // running merges
   rocksdb::Env* const env_;
   const uint64_t sample_every_;
-  std::array<Level, kMaxFlsmLevels + 1> levels_;
+  std::array<Level, kMaxFlsmLevels + 1> levels_;  // [0] is RocksDB's level 0
   const int slots_;
 };
 
 template <typename Operation>
-void FlsmRecorder::Timed(Weight weight, const Operation& operation) {
+void FlsmRecorder::Time(Weight weight, const Operation& operation) {
   const bool was_quiet = IsQuiet();
   const uint64_t begun_ns = env_->NowNanos();
   operation();
   const uint64_t took_ns = env_->NowNanos() - begun_ns;
   const bool quiet = was_quiet && IsQuiet();
-  counts_.Add(OfState(kOperations, quiet), weight.stands_for);
-  counts_.Add(OfState(kBusyNs, quiet), weight.Of(took_ns));
+  counts_.Add(IndexOf(kOperations, quiet), weight.represented);
+  counts_.Add(IndexOf(kBusyNs, quiet), weight.Estimate(took_ns));
 }
 
 template <typename Get>
@@ -168,16 +186,16 @@ void FlsmRecorder::Lookups(uint64_t keys, const Get& get) {
     return;
   }
   thread_local uint64_t until_sample = 0;
-  const Weight weight = WeightOf(Samples(keys, &until_sample), keys);
+  const Weight weight = WeightOf(CountSamples(keys, &until_sample), keys);
   uint64_t found = 0;
   const auto look_up = [&get, &found] { found = get(); };
-  if (weight.stands_for == 0) {
+  if (weight.represented == 0) {
     look_up();
   } else if (ThreadUsesPerfContext()) {
-    Timed(weight, look_up);
+    Time(weight, look_up);
   } else {
     const Sample sample(this, weight);
-    Timed(weight, look_up);
+    Time(weight, look_up);
   }
   counts_.Add(kLookups, keys);
   counts_.Add(kFound, found);
@@ -190,8 +208,8 @@ void FlsmRecorder::CountIterators(uint64_t count, const Shape& shape) {
   }
   thread_local uint64_t until_sample = 0;
   counts_.Add(kIterators, count);
-  counts_.Add(OfState(kOperations, IsQuiet()), count);
-  if (const uint64_t samples = Samples(count, &until_sample); samples > 0) {
+  counts_.Add(IndexOf(kOperations, IsQuiet()), count);
+  if (const uint64_t samples = CountSamples(count, &until_sample); samples > 0) {
     CountScanned(shape(), samples);
   }
 }
@@ -199,11 +217,11 @@ void FlsmRecorder::CountIterators(uint64_t count, const Shape& shape) {
 template <typename Operation>
 rocksdb::Status FlsmRecorder::Write(const Operation& write) {
   thread_local uint64_t until_sample = 0;
-  if (sample_every_ == 0 || Samples(1, &until_sample) == 0) {
+  if (sample_every_ == 0 || CountSamples(1, &until_sample) == 0) {
     return write();
   }
   rocksdb::Status status;
-  Timed(WeightOf(1, 1), [&write, &status] { status = write(); });
+  Time(WeightOf(1, 1), [&write, &status] { status = write(); });
   return status;
 }
 

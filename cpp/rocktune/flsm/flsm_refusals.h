@@ -15,20 +15,23 @@
 
 namespace rocktune {
 
+// Returns the status of a refused call: NotSupported with the call's name and a reason.
 inline rocksdb::Status RefusedCall(const char* call, const char* why) {
   return rocksdb::Status::NotSupported(call, why);
 }
 
-// The calls that an FlsmStore refuses: those by which a rocksdb::DB gets further column families, tables from
-// elsewhere and compactions by others. Each returns NotSupported and has no effect. Changes of options are
-// checked first. Signatures are those of RocksDB 7.8 and of RocksDB 11.
+// The calls that an FlsmStore refuses: those that create column families, ingest tables or compact. Each
+// returns NotSupported and has no effect. SetOptions is checked by CheckOptions before it has an effect. The
+// signatures are those of RocksDB 7.8 and of RocksDB 11.
 class FlsmRefusals : public FlsmWrites {
   using Base = FlsmWrites;
   using Family = rocksdb::ColumnFamilyHandle;
   using Changes = std::unordered_map<std::string, std::string>;
-  static constexpr const char* kOneFamily = "the store has the default column family alone";
-  static constexpr const char* kIngests = "the store takes no tables from elsewhere; write their entries";
-  static constexpr const char* kCompacts = "the store compacts by its own policy; see WaitUntilSettled";
+  static constexpr const char* kOneFamily =
+      "an FLSM store has the default column family alone; open another store";
+  static constexpr const char* kNoIngestion = "an FLSM store ingests no tables; write their entries";
+  static constexpr const char* kNoManualCompactions =
+      "an FLSM store compacts by its own policy; call WaitUntilSettled";
 
  public:
   using Base::Base;
@@ -55,29 +58,29 @@ class FlsmRefusals : public FlsmWrites {
   using Base::IngestExternalFile;
   rocksdb::Status IngestExternalFile(Family*, const std::vector<std::string>&,
                                      const rocksdb::IngestExternalFileOptions&) override {
-    return RefusedCall("IngestExternalFile", kIngests);
+    return RefusedCall("IngestExternalFile", kNoIngestion);
   }
   using Base::IngestExternalFiles;
   rocksdb::Status IngestExternalFiles(const std::vector<rocksdb::IngestExternalFileArg>&) override {
-    return RefusedCall("IngestExternalFiles", kIngests);
+    return RefusedCall("IngestExternalFiles", kNoIngestion);
   }
 
   using Base::CompactRange;
   rocksdb::Status CompactRange(const rocksdb::CompactRangeOptions&, Family*, const rocksdb::Slice*,
                                const rocksdb::Slice*) override {
-    return RefusedCall("CompactRange", kCompacts);
+    return RefusedCall("CompactRange", kNoManualCompactions);
   }
   using Base::CompactFiles;
   rocksdb::Status CompactFiles(const rocksdb::CompactionOptions&, Family*, const std::vector<std::string>&,
                                const int, const int = -1, std::vector<std::string>* = nullptr,
                                rocksdb::CompactionJobInfo* = nullptr) override {
-    return RefusedCall("CompactFiles", kCompacts);
+    return RefusedCall("CompactFiles", kNoManualCompactions);
   }
   rocksdb::Status SuggestCompactRange(Family*, const rocksdb::Slice*, const rocksdb::Slice*) override {
-    return RefusedCall("SuggestCompactRange", kCompacts);
+    return RefusedCall("SuggestCompactRange", kNoManualCompactions);
   }
-  rocksdb::Status PromoteL0(Family*, int) override { return RefusedCall("PromoteL0", kCompacts); }
-  // Nothing to do: RocksDB takes the store's own compactions for manual ones, and these must go on.
+  rocksdb::Status PromoteL0(Family*, int) override { return RefusedCall("PromoteL0", kNoManualCompactions); }
+  // These do nothing, since they would stop the store's own compactions, which to RocksDB are manual ones.
   void DisableManualCompaction() override {}
   void EnableManualCompaction() override {}
 
@@ -90,7 +93,7 @@ class FlsmRefusals : public FlsmWrites {
   }
   using Base::ClipColumnFamily;
   rocksdb::Status ClipColumnFamily(Family*, const rocksdb::Slice&, const rocksdb::Slice&) override {
-    return RefusedCall("ClipColumnFamily", kCompacts);
+    return RefusedCall("ClipColumnFamily", kNoManualCompactions);
   }
   using Base::SetOptions;
   rocksdb::Status SetOptions(const std::unordered_map<Family*, Changes>& families) override {
@@ -103,7 +106,7 @@ class FlsmRefusals : public FlsmWrites {
     OnOptionsSet();
     return status;
   }
-  // RocksDB knows the compactions that run, the store those that are due; this waits for both.
+  // Waits for both: RocksDB knows the running compactions, the store knows the due ones.
   rocksdb::Status WaitForCompact(const rocksdb::WaitForCompactOptions& given) override {
     const auto begun = std::chrono::steady_clock::now();
     rocksdb::WaitForCompactOptions options = given;
@@ -116,7 +119,7 @@ class FlsmRefusals : public FlsmWrites {
             std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - begun);
         left = std::max(left, std::chrono::microseconds(1));
       }
-      status = WaitForOwn(left);
+      status = WaitForOwnCompactions(left);
     }
     return status.ok() && given.close_db ? this->Close() : status;
   }
@@ -135,21 +138,21 @@ class FlsmRefusals : public FlsmWrites {
   using Base::PrepareFileIngestion;
   rocksdb::Status PrepareFileIngestion(const std::vector<rocksdb::IngestExternalFileArg>&,
                                        std::unique_ptr<rocksdb::FileIngestionHandle>*) override {
-    return RefusedCall("PrepareFileIngestion", kIngests);
+    return RefusedCall("PrepareFileIngestion", kNoIngestion);
   }
   rocksdb::Status CommitFileIngestionHandles(
       std::vector<std::unique_ptr<rocksdb::FileIngestionHandle>>) override {
-    return RefusedCall("CommitFileIngestionHandles", kIngests);
+    return RefusedCall("CommitFileIngestionHandles", kNoIngestion);
   }
 #endif
 
  protected:
-  // Returns OK unless the store refuses one of the changes.
+  // Returns the error with which the store refuses one of the changes, or OK.
   virtual rocksdb::Status CheckOptions(const Changes& changes) const = 0;
   // Called after SetOptions, whether or not it succeeded.
   virtual void OnOptionsSet() = 0;
-  // Waits until no compaction is due, at most `timeout`; 0 means without a limit.
-  virtual rocksdb::Status WaitForOwn(std::chrono::microseconds timeout) = 0;
+  // Waits until no compaction is due, for at most `timeout`; 0 means no timeout.
+  virtual rocksdb::Status WaitForOwnCompactions(std::chrono::microseconds timeout) = 0;
 };
 
 }  // namespace rocktune

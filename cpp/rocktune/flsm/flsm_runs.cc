@@ -12,7 +12,7 @@
 namespace rocktune {
 namespace {
 
-// The tables of one of the levels that a task uses.
+// Returns the run at a physical level, with its tables.
 FlsmRunFiles FilesOf(const rocksdb::ColumnFamilyMetaData& metadata, const FlsmShape& shape, int physical) {
   FlsmRunFiles run;
   for (const rocksdb::SstFileMetaData& file : metadata.levels[static_cast<std::size_t>(physical)].files) {
@@ -34,8 +34,8 @@ rocksdb::ColumnFamilyMetaData Metadata(rocksdb::DB* db) {
   return metadata;
 }
 
-std::vector<FlsmTable> CheapestOf(const FlsmTask& task, const FlsmShape& shape,
-                                  const std::vector<FlsmTable>& all, rocksdb::DB* db) {
+std::vector<FlsmTable> CheapestTables(const FlsmTask& task, const FlsmShape& shape,
+                                      const std::vector<FlsmTable>& all, rocksdb::DB* db) {
   const rocksdb::ColumnFamilyMetaData metadata = Metadata(db);
   std::vector<FlsmRunFiles> from;
   std::vector<FlsmRunFiles> into;

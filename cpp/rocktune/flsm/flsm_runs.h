@@ -11,21 +11,23 @@
 
 namespace rocktune {
 
-// What RocksDB says of a store's runs. Each call holds the database's mutex while it lists all tables.
+// A store's runs as RocksDB reports them. Metadata, CheapestTables and ReadRuns hold the database's mutex
+// while RocksDB lists all tables.
 
-// The default column family's.
+// Returns the metadata of the default column family.
 rocksdb::ColumnFamilyMetaData Metadata(rocksdb::DB* db);
 
-// Those of a task's tables, of `all`, that a push by files takes, or a join. Nothing else may touch its runs
-// meanwhile.
-std::vector<FlsmTable> CheapestOf(const FlsmTask& task, const FlsmShape& shape,
-                                  const std::vector<FlsmTable>& all, rocksdb::DB* db);
+// Returns the tables among `all` that a task by files uses: those of CheapestPush. `all` holds the tables of
+// the task's inputs. REQUIRES: no other task uses these runs meanwhile.
+std::vector<FlsmTable> CheapestTables(const FlsmTask& task, const FlsmShape& shape,
+                                      const std::vector<FlsmTable>& all, rocksdb::DB* db);
 
-// Reads from a database what its runs hold, into a shape with size ratio, slots and number of levels set.
+// Replaces the runs and level 0 of a shape by those of a database. Runs that stay keep their seals. REQUIRES:
+// size ratio, slots and the number of levels are set.
 void ReadRuns(rocksdb::DB* db, FlsmShape* shape);
 
-// Sets what the idle runs hold that a shape knows of, from tables that are up to date; one without any is
-// gone. Runs that tasks use stay as they are.
+// Sets the sizes of a shape's idle runs from `tables`, and removes those without tables. Runs that tasks use
+// stay as they are.
 void ReadIdleRuns(const FlsmTables& tables, FlsmShape* shape);
 
 }  // namespace rocktune

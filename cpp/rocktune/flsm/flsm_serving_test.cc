@@ -1,4 +1,4 @@
-// What an FLSM store does with calls that concern its column families, its tables and its options.
+// Calls of an FLSM store about column families, tables, compactions and options.
 
 #include <gtest/gtest.h>
 #include <rocksdb/sst_file_writer.h>
@@ -58,7 +58,7 @@ TEST_F(FlsmServingTest, RefusesFurtherColumnFamilies) {
   EXPECT_TRUE(store_->Get(rocksdb::ReadOptions(), "key0", &value).ok());
 }
 
-TEST_F(FlsmServingTest, IsNotOpenedWithFurtherColumnFamilies) {
+TEST_F(FlsmServingTest, OpenRefusesFurtherColumnFamilies) {
   ASSERT_TRUE(Open(Layout({1})).ok());
   rocksdb::ColumnFamilyHandle* other = nullptr;
   ASSERT_TRUE(store_->GetBaseDB()->CreateColumnFamily(rocksdb::ColumnFamilyOptions(), "other", &other).ok());
@@ -70,7 +70,7 @@ TEST_F(FlsmServingTest, IsNotOpenedWithFurtherColumnFamilies) {
   EXPECT_EQ(Files(), files) << "nothing was written";
 }
 
-TEST_F(FlsmServingTest, FlushesOfOtherColumnFamiliesAreNotItsOwn) {
+TEST_F(FlsmServingTest, IgnoresFlushesOfOtherColumnFamilies) {
   ASSERT_TRUE(Open(Layout({4})).ok());
   Put(0, 1, "value");
   ASSERT_TRUE(store_->Flush(rocksdb::FlushOptions()).ok());
@@ -81,42 +81,42 @@ TEST_F(FlsmServingTest, FlushesOfOtherColumnFamiliesAreNotItsOwn) {
   ASSERT_TRUE(base->Flush(rocksdb::FlushOptions(), other).ok());
   ASSERT_TRUE(store_->WaitUntilSettled().ok());
   EXPECT_EQ(store_->Shape().level0_files, 1u);
-  ExpectShapeAsRocksDbSays();
+  ExpectShapeMatchesRocksDb();
   ASSERT_TRUE(base->DestroyColumnFamilyHandle(other).ok());
 }
 
-TEST_F(FlsmServingTest, IsNotOpenedWithOptionsUnderWhichItsCompactionsFail) {
+TEST_F(FlsmServingTest, OpenRefusesOptionsUnderWhichCompactionsFail) {
   std::filesystem::remove_all(directory_);
-  rocksdb::Options options = Small();
+  rocksdb::Options options = SmallOptions();
   options.db_paths = {{directory_, 1 << 20}, {directory_ + "-2", 1 << 30}};
   EXPECT_TRUE(FlsmStore::Open(options, Layout({1}), directory_, &store_).IsNotSupported());
-  options = Small();
+  options = SmallOptions();
   options.cf_paths = {{directory_, 1 << 20}, {directory_ + "-2", 1 << 30}};
   EXPECT_TRUE(FlsmStore::Open(options, Layout({1}), directory_, &store_).IsNotSupported());
-  options = Small();
+  options = SmallOptions();
   options.allow_ingest_behind = true;
   EXPECT_TRUE(FlsmStore::Open(options, Layout({1}), directory_, &store_).IsNotSupported());
   EXPECT_FALSE(std::filesystem::exists(directory_));
 }
 
-TEST_F(FlsmServingTest, GoesOnAfterACloseThatASnapshotPrevented) {
+TEST_F(FlsmServingTest, ServesAfterACloseThatASnapshotPrevented) {
   ASSERT_TRUE(Open(Layout({1})).ok());
   Put(0, 500, std::string(1000, 'v'));
   const rocksdb::Snapshot* snapshot = store_->GetSnapshot();
   EXPECT_TRUE(store_->Close().IsAborted());
   EXPECT_TRUE(store_->Close().IsAborted());
   store_->ReleaseSnapshot(snapshot);
-  // More flushes than with which writes stop, unless they are compacted.
-  const int flushes = Small().level0_stop_writes_trigger + 4;
+  // So many flushes that writes would stop, unless level 0 is compacted.
+  const int flushes = SmallOptions().level0_stop_writes_trigger + 4;
   for (int flush = 0; flush < flushes; ++flush) {
     ASSERT_TRUE(store_->Put(rocksdb::WriteOptions(), "key" + std::to_string(flush), "new").ok());
     rocksdb::FlushOptions at_once;
     at_once.allow_write_stall = true;
     ASSERT_TRUE(store_->Flush(at_once).ok());
     ASSERT_TRUE(store_->WaitUntilSettled().ok());
-    ASSERT_LE(store_->Shape().level0_files, 10u) << "nothing is compacted";
+    ASSERT_LE(store_->Shape().level0_files, 10u) << "level 0 is not compacted";
   }
-  ExpectShapeAsRocksDbSays();
+  ExpectShapeMatchesRocksDb();
   EXPECT_TRUE(store_->Close().ok());
   EXPECT_TRUE(store_->WaitUntilSettled().IsShutdownInProgress());
   Reopen();
@@ -125,10 +125,10 @@ TEST_F(FlsmServingTest, GoesOnAfterACloseThatASnapshotPrevented) {
   EXPECT_EQ(value, "new");
 }
 
-TEST_F(FlsmServingTest, TakesNoTablesFromElsewhere) {
+TEST_F(FlsmServingTest, RefusesIngestion) {
   FillAndSettle(500);
   const std::string table = directory_ + "-more.sst";
-  rocksdb::SstFileWriter writer((rocksdb::EnvOptions()), Small());
+  rocksdb::SstFileWriter writer((rocksdb::EnvOptions()), SmallOptions());
   ASSERT_TRUE(writer.Open(table).ok());
   ASSERT_TRUE(writer.Put("more", "value").ok());
   ASSERT_TRUE(writer.Finish().ok());
@@ -140,11 +140,11 @@ TEST_F(FlsmServingTest, TakesNoTablesFromElsewhere) {
   EXPECT_TRUE(store_->IngestExternalFiles({arg}).IsNotSupported());
   std::string value;
   EXPECT_TRUE(store_->Get(rocksdb::ReadOptions(), "more", &value).IsNotFound());
-  EXPECT_TRUE(std::filesystem::remove(table)) << "it was not taken away";
-  ExpectShapeAsRocksDbSays();
+  EXPECT_TRUE(std::filesystem::remove(table)) << "the file is still there";
+  ExpectShapeMatchesRocksDb();
 }
 
-TEST_F(FlsmServingTest, RefusesCompactionsByOthers) {
+TEST_F(FlsmServingTest, RefusesCompactionsByTheApplication) {
   FillAndSettle(500);
   const FlsmShape before = store_->Shape();
   EXPECT_TRUE(store_->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr).IsNotSupported());
@@ -161,12 +161,12 @@ TEST_F(FlsmServingTest, RefusesCompactionsByOthers) {
   rocksdb::ColumnFamilyHandle* family = store_->DefaultColumnFamily();
   EXPECT_TRUE(store_->SuggestCompactRange(family, nullptr, nullptr).IsNotSupported());
   EXPECT_TRUE(store_->PromoteL0(family, 1).IsNotSupported());
-  EXPECT_TRUE(store_->EnableAutoCompaction({family}).ok()) << "as they always are";
+  EXPECT_TRUE(store_->EnableAutoCompaction({family}).ok()) << "they are always enabled";
   EXPECT_EQ(ToText(store_->Shape()), ToText(before));
-  ExpectShapeAsRocksDbSays();
+  ExpectShapeMatchesRocksDb();
 }
 
-TEST_F(FlsmServingTest, ManualCompactionsAreNotItsOwn) {
+TEST_F(FlsmServingTest, CompactsWhileManualCompactionsAreDisabled) {
   FillAndSettle(1000);
   store_->DisableManualCompaction();
   MakeCompactionsDue();
@@ -174,7 +174,7 @@ TEST_F(FlsmServingTest, ManualCompactionsAreNotItsOwn) {
   store_->EnableManualCompaction();
 }
 
-TEST_F(FlsmServingTest, RefusesOptionsThatItsTreeDoesNotBear) {
+TEST_F(FlsmServingTest, RefusesOptionsThatItsCompactionsCannotHave) {
   FlsmOptions layout = Layout({4});
   layout.filters.bits_per_key = 8;
   ASSERT_TRUE(Open(layout).ok());
@@ -185,37 +185,37 @@ TEST_F(FlsmServingTest, RefusesOptionsThatItsTreeDoesNotBear) {
   EXPECT_TRUE(store_->SetOptions({{"block_based_table_factory", "{filter_policy=bloomfilter:4:false;}"}})
                   .IsNotSupported());
   EXPECT_TRUE(store_->SetOptions({{"level0_slowdown_writes_trigger", "2"}}).IsInvalidArgument())
-      << "below the trigger, with which RocksDB that has assertions ends the process";
+      << "below the compaction trigger, which RocksDB asserts not to happen";
   EXPECT_TRUE(store_->SetOptions({{"level0_stop_writes_trigger", "5"}}).IsInvalidArgument());
   EXPECT_TRUE(store_->SetOptions({{"no_such_option", "5"}}).IsInvalidArgument());
   const rocksdb::Options options = store_->GetOptions();
   EXPECT_FALSE(options.disable_auto_compactions);
-  EXPECT_EQ(options.level0_slowdown_writes_trigger, Small().level0_slowdown_writes_trigger);
+  EXPECT_EQ(options.level0_slowdown_writes_trigger, SmallOptions().level0_slowdown_writes_trigger);
 }
 
-TEST_F(FlsmServingTest, HasNoMoreFilesInLevel0ThanNewOptionsBear) {
+TEST_F(FlsmServingTest, NewOptionsLimitTheFilesInLevel0) {
   ASSERT_TRUE(Open(Layout({4})).ok());
   EXPECT_EQ(store_->Shape().max_level0_files, 10u);
-  for (const auto& [slowdown, most] : {std::pair{2, 0u}, {3, 1u}, {5, 2u}}) {
+  for (const auto& [slowdown, max_files] : {std::pair{2, 0u}, {3, 1u}, {5, 2u}}) {
     ASSERT_TRUE(store_
                     ->SetOptions({{"level0_file_num_compaction_trigger", "1"},
                                   {"level0_slowdown_writes_trigger", std::to_string(slowdown)},
                                   {"level0_stop_writes_trigger", std::to_string(slowdown + 1)},
                                   {"target_file_size_base", std::to_string(100'000 + slowdown)}})
                     .ok());
-    EXPECT_EQ(store_->Shape().max_level0_files, most);
+    EXPECT_EQ(store_->Shape().max_level0_files, max_files);
     EXPECT_EQ(store_->Shape().file_bytes, 100'000u + static_cast<unsigned>(slowdown));
     for (int flush = 0; flush < 8; ++flush) {
       Put(flush, 1, "value");
       ASSERT_TRUE(store_->Flush(rocksdb::FlushOptions()).ok());
     }
     EXPECT_TRUE(store_->WaitUntilSettled().ok());
-    EXPECT_LE(store_->Shape().level0_files, most);
+    EXPECT_LE(store_->Shape().level0_files, max_files);
   }
 }
 
-TEST_F(FlsmServingTest, FlushesDoNotWaitForEverWhereWritesAreSlowedSoon) {
-  rocksdb::Options options = Small();
+TEST_F(FlsmServingTest, FlushesContinueWithALowSlowdownTrigger) {
+  rocksdb::Options options = SmallOptions();
   options.level0_file_num_compaction_trigger = 1;
   options.level0_slowdown_writes_trigger = 2;
   ASSERT_TRUE(FlsmStore::Open(options, Layout({4}), directory_, &store_).ok());
@@ -225,11 +225,11 @@ TEST_F(FlsmServingTest, FlushesDoNotWaitForEverWhereWritesAreSlowedSoon) {
   }
 }
 
-TEST_F(FlsmServingTest, DoesNothingWhileBackgroundWorkIsPaused) {
+TEST_F(FlsmServingTest, DoesNotCompactWhileBackgroundWorkIsPaused) {
   FillAndSettle(2000);
   ASSERT_TRUE(store_->PauseBackgroundWork().ok());
   MakeCompactionsDue();
-  for (int look = 0; look < 20; ++look) {
+  for (int check = 0; check < 20; ++check) {
     EXPECT_EQ(Property(rocksdb::DB::Properties::kCompactionPending), 1u);
     EXPECT_EQ(Property(rocksdb::DB::Properties::kNumRunningCompactions), 0u);
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -240,7 +240,7 @@ TEST_F(FlsmServingTest, DoesNothingWhileBackgroundWorkIsPaused) {
   EXPECT_EQ(Property(rocksdb::DB::Properties::kCompactionPending), 0u);
 }
 
-TEST_F(FlsmServingTest, TellsOfItsCompactionsInEveryKindOfProperty) {
+TEST_F(FlsmServingTest, AnswersPropertiesOfCompactions) {
   FillAndSettle(2000);
   ASSERT_TRUE(store_->PauseBackgroundWork().ok());
   MakeCompactionsDue();
@@ -254,7 +254,7 @@ TEST_F(FlsmServingTest, TellsOfItsCompactionsInEveryKindOfProperty) {
   ASSERT_TRUE(store_->ContinueBackgroundWork().ok());
 }
 
-TEST_F(FlsmServingTest, ListsTheMetadataOfItsOneFamily) {
+TEST_F(FlsmServingTest, ListsTheMetadataOfTheDefaultFamily) {
   ASSERT_TRUE(Open(Layout({4})).ok());
   std::vector<rocksdb::ColumnFamilyMetaData> families;
   store_->GetAllColumnFamilyMetaData(&families);
@@ -263,7 +263,7 @@ TEST_F(FlsmServingTest, ListsTheMetadataOfItsOneFamily) {
 }
 
 #if ROCKSDB_MAJOR >= 11
-TEST_F(FlsmServingTest, RefusesTheSameOfNewerRocksDb) {
+TEST_F(FlsmServingTest, RefusesCallsOfRocksDb11) {
   ASSERT_TRUE(Open(Layout({4})).ok());
   rocksdb::ColumnFamilyHandle* family = store_->DefaultColumnFamily();
   const rocksdb::Slice key("key");
@@ -282,7 +282,7 @@ TEST_F(FlsmServingTest, RefusesTheSameOfNewerRocksDb) {
   EXPECT_TRUE(store_->SetOptions(families, {{"disable_auto_compactions", "true"}}).IsNotSupported());
 }
 
-TEST_F(FlsmServingTest, WaitForCompactWaitsForItsCompactions) {
+TEST_F(FlsmServingTest, WaitForCompactWaitsForTheStoresCompactions) {
   FillAndSettle(2000);
   store_->AbortAllCompactions();
   MakeCompactionsDue();
@@ -293,13 +293,13 @@ TEST_F(FlsmServingTest, WaitForCompactWaitsForItsCompactions) {
   EXPECT_TRUE(status.IsTimedOut() || status.IsIncomplete()) << status.ToString();
   store_->ResumeAllCompactions();
   how.timeout = {};
-  while (store_->WaitForCompact(how).IsIncomplete()) {  // one that was aborted and had not been counted yet
+  while (store_->WaitForCompact(how).IsIncomplete()) {  // an aborted compaction may be counted only now
   }
   EXPECT_TRUE(store_->LastFailure().ok());
   EXPECT_EQ(Property(rocksdb::DB::Properties::kCompactionPending), 0u);
   how.close_db = true;
   EXPECT_TRUE(store_->WaitForCompact(how).ok());
-  EXPECT_TRUE(store_->WaitUntilSettled().IsShutdownInProgress()) << "it is closed";
+  EXPECT_TRUE(store_->WaitUntilSettled().IsShutdownInProgress()) << "the store is closed";
 }
 #endif
 

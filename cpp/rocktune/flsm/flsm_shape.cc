@@ -33,11 +33,11 @@ int FlsmShape::Policy(int number) const {
 }
 
 uint64_t FlsmShape::Capacity(int number) const {
-  constexpr uint64_t kEndless = uint64_t{1} << 62;
+  constexpr uint64_t kUnlimited = uint64_t{1} << 62;  // deep levels of a large T would overflow
   const auto ratio = static_cast<uint64_t>(size_ratio);
   uint64_t capacity = level1_bytes;
   for (int above = 1; above < number; ++above) {
-    capacity = capacity > kEndless / ratio ? kEndless : capacity * ratio;
+    capacity = capacity > kUnlimited / ratio ? kUnlimited : capacity * ratio;
   }
   return capacity;
 }
@@ -48,7 +48,7 @@ uint64_t FlsmShape::Incoming(int number) const {
                                                               : level_above;
 }
 
-std::string Broken(const FlsmShape& shape) {
+std::string Violation(const FlsmShape& shape) {
   for (int number = 1; number <= shape.deepest(); ++number) {
     const FlsmLevel& level = shape.level(number);
     const std::string name = "level " + std::to_string(number) + ": ";
@@ -59,7 +59,7 @@ std::string Broken(const FlsmShape& shape) {
     for (const FlsmRun& run : level.runs) {
       if (run.physical <= above || run.physical > shape.LastSlot(number)) {
         return name + "a run at physical level " + std::to_string(run.physical) +
-               (run.physical <= above ? " is not below the one that is newer" : " is outside its block");
+               (run.physical <= above ? " is not below the newer run" : " is outside the level's block");
       }
       above = run.physical;
     }

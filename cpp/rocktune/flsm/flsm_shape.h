@@ -6,8 +6,8 @@
 
 namespace rocktune {
 
-// Returns the first rule that a shape breaks, in one line; empty if it breaks none. The rules: runs lie in
-// their level's block, newer above older, and policies are from 1 to T.
-std::string Broken(const FlsmShape& shape);
+// Returns the first rule that a shape violates, as one line; empty if it violates none. The rules: each run
+// is in its level's block, newer runs have lower physical levels, and policies are from 1 to T.
+std::string Violation(const FlsmShape& shape);
 
 }  // namespace rocktune

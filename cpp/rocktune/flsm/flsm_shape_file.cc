@@ -8,15 +8,17 @@
 namespace rocktune {
 namespace {
 
-constexpr const char* kName = "FLSM";
-// A name of RocksDB's temporary files: BackupEngine restores it, DestroyDB deletes it, and so does a stock
-// RocksDB that opens the copy, after which its tree is no FLSM-tree. RocksDB's own numbers begin with 1.
-constexpr const char* kCarried = "000000.dbtmp";
+constexpr const char* kFileName = "FLSM";
+// The shape's name in a copy. RocksDB takes it for a temporary file of its own: BackupEngine restores it, and
+// DestroyDB deletes it. A stock RocksDB that opens the copy deletes it too, so a tree that it has changed
+// does not count as an FLSM-tree. RocksDB itself never uses the name: its numbers begin with 1.
+constexpr const char* kCopyName = "000000.dbtmp";
 constexpr const char* kCurrent = "CURRENT";
 constexpr int kFormat = 1;
-// Format 1 calls the policy of the deepest level by the paper's word, the largest one.
+// The field of deepest_policy; format 1 has it under this older name.
 constexpr const char* kDeepestPolicy = "largest_policy";
-constexpr int kMaxSlots = 1000;
+constexpr int kMaxSlots =
+    1000;  // far more than 3 T; keeps a corrupt file from asking for any number of levels
 
 nlohmann::json ToJson(const FlsmShape& shape) {
   nlohmann::json levels = nlohmann::json::array();
@@ -37,7 +39,7 @@ nlohmann::json ToJson(const FlsmShape& shape) {
       {"slots", shape.slots}, {kDeepestPolicy, shape.deepest_policy}, {"levels", levels}};
 }
 
-// Throws nlohmann's exceptions for what is no shape.
+// Returns the shape in the file's JSON. Throws nlohmann's exceptions for missing fields and wrong types.
 FlsmShape FromJson(const nlohmann::json& json) {
   FlsmShape shape;
   shape.size_ratio = json.at("size_ratio").get<int>();
@@ -57,13 +59,14 @@ FlsmShape FromJson(const nlohmann::json& json) {
   return shape;
 }
 
-std::string Nonsense(const FlsmShape& shape) {
+// Returns the reason why a shape from the file is impossible; empty if it is possible.
+std::string LayoutError(const FlsmShape& shape) {
   if (shape.size_ratio < 2 || shape.slots < shape.size_ratio + 2 || shape.slots > kMaxSlots ||
       shape.level1_bytes == 0 || shape.deepest_policy < 0 || shape.deepest_policy > shape.size_ratio ||
       shape.levels.empty() || shape.deepest() > kMaxFlsmLevels) {
-    return "its layout makes no sense";
+    return "has a layout that is out of range";
   }
-  return Broken(shape);
+  return Violation(shape);
 }
 
 }  // namespace
@@ -76,8 +79,8 @@ bool FlsmShapeFile::Exists(const std::string& name) const { return env_->FileExi
 bool FlsmShapeFile::HasDatabase() const { return Exists(kCurrent); }
 
 rocksdb::Status FlsmShapeFile::Read(FlsmShape* shape) const {
-  // A carried file is there only until it is adopted, so it is newer than what a restored backup met.
-  const std::string path = PathOf(Exists(kCarried) ? kCarried : kName);
+  // A copy's file exists only until Adopt. So it is newer than FLSM, which a restored backup may find there.
+  const std::string path = PathOf(Exists(kCopyName) ? kCopyName : kFileName);
   if (!HasDatabase() || !env_->FileExists(path).ok()) {
     return rocksdb::Status::NotFound(directory_, "is no FLSM store");
   }
@@ -88,48 +91,48 @@ rocksdb::Status FlsmShapeFile::Read(FlsmShape* shape) const {
   }
   const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
   if (!json.is_object() || json.value("format", nlohmann::json()) != kFormat) {
-    return rocksdb::Status::Corruption(path, "is no shape of an FLSM store that this version knows");
+    return rocksdb::Status::Corruption(path, "is no shape of an FLSM store in format 1");
   }
   try {
     *shape = FromJson(json);
   } catch (const nlohmann::json::exception& error) {
     return rocksdb::Status::Corruption(path, error.what());
   }
-  const std::string nonsense = Nonsense(*shape);
-  return nonsense.empty() ? status : rocksdb::Status::Corruption(path, nonsense);
+  const std::string error = LayoutError(*shape);
+  return error.empty() ? status : rocksdb::Status::Corruption(path, error);
 }
 
 rocksdb::Status FlsmShapeFile::Adopt() {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (!Exists(kCarried)) {
+  if (!Exists(kCopyName)) {
     return rocksdb::Status::OK();
   }
   std::string text;
-  rocksdb::Status status = rocksdb::ReadFileToString(env_, PathOf(kCarried), &text);
+  rocksdb::Status status = rocksdb::ReadFileToString(env_, PathOf(kCopyName), &text);
   if (status.ok()) {
-    status = ReplaceFile(env_, directory_, kName, text);
+    status = ReplaceFile(env_, directory_, kFileName, text);
   }
-  return status.ok() ? DeleteReplacedFile(env_, directory_, kCarried) : status;
+  return status.ok() ? DeleteReplacedFile(env_, directory_, kCopyName) : status;
 }
 
 rocksdb::Status FlsmShapeFile::Write(const FlsmShape& shape, uint64_t number) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (number < written_) {
+  if (number < written_number_) {
     return rocksdb::Status::OK();
   }
-  rocksdb::Status status = ReplaceFile(env_, directory_, kName, ToJson(shape).dump());
+  rocksdb::Status status = ReplaceFile(env_, directory_, kFileName, ToJson(shape).dump());
   if (status.ok()) {
-    written_ = number;
+    written_number_ = number;
   }
   return status;
 }
 
 rocksdb::Status FlsmShapeFile::ReadForCopy(rocksdb::LiveFileStorageInfo* file) const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  rocksdb::Status status = rocksdb::ReadFileToString(env_, PathOf(kName), &file->replacement_contents);
-  file->relative_filename = kCarried;
+  rocksdb::Status status = rocksdb::ReadFileToString(env_, PathOf(kFileName), &file->replacement_contents);
+  file->relative_filename = kCopyName;
   file->directory = directory_;
-  // The only type for which RocksDB takes contents; with assertions it insists.
+  // RocksDB uses replacement_contents for this type alone, and asserts it.
   file->file_type = rocksdb::kCurrentFile;
   file->size = file->replacement_contents.size();
   return status;

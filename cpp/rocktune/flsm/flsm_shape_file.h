@@ -13,30 +13,33 @@
 
 namespace rocktune {
 
-// Keeps the part of a store's shape that its runs do not tell: layout, policies, which runs are sealed.
+// The file that holds the part of a store's shape that RocksDB's metadata lacks: layout, policies and seals.
 //
-// It is the file `FLSM` of the store's directory, replaced as a whole and synced. RocksDB's Checkpoint and
-// BackupEngine know only RocksDB's own file names, so a copy carries the same text under such a name
-// (`ReadForCopy`) until it is opened as an FLSM store (`Adopt`). Without CURRENT there is no database, and
-// either file is stale: DestroyDB leaves `FLSM` behind.
+// It is `FLSM` in the store's directory, replaced as a whole and synced. RocksDB's Checkpoint and
+// BackupEngine copy only names that RocksDB knows. So a copy holds the same text under such a name
+// (ReadForCopy) until it is opened as an FLSM store (Adopt). Without CURRENT there is no database, and either
+// file is stale: DestroyDB leaves `FLSM` behind.
 //
-// Thread-safe. Throws nothing.
+// Does not own the Env. Thread-safe; Adopt, Write and ReadForCopy hold a lock during I/O. Throws no
+// exception.
 class FlsmShapeFile {
  public:
+  // `directory` is the store's; it need not exist yet. No I/O.
   FlsmShapeFile(rocksdb::Env* env, const std::string& directory);
 
   // True if the directory holds a RocksDB database, of an FLSM store or not.
   bool HasDatabase() const;
-  // NotFound, or Corruption with what is wrong. Changes nothing. Of the runs only the sealed ones are there,
-  // without sizes.
+  // Reads the shape. Its runs are the sealed ones alone, with size 0. Returns NotFound if the directory holds
+  // no FLSM store, Corruption with the path if the file cannot be parsed or holds an impossible layout, and
+  // otherwise the Env's status. Writes nothing.
   rocksdb::Status Read(FlsmShape* shape) const;
-  // Makes the shape that a copy carries its own. Does nothing in a directory that is no fresh copy.
-  // RocksDB deletes the carried file when it opens the database, so this comes first.
+  // Makes the shape of a fresh copy the directory's own; does nothing in other directories. REQUIRES: called
+  // before the database is opened, since RocksDB then deletes the copied file.
   rocksdb::Status Adopt();
-  // Does nothing when a change with a larger number has been written.
+  // Replaces the file durably. Does nothing if a change with a larger number has been written already.
   rocksdb::Status Write(const FlsmShape& shape, uint64_t number);
-  // Describes the file with which a checkpoint or backup takes the shape along, as it was written last. To be
-  // called before the tables are listed: a shape may be older than its tables, as after a crash, not newer.
+  // Describes the file that holds the latest written shape in a checkpoint or backup. REQUIRES: called before
+  // RocksDB lists its tables. A shape may be older than its tables, as after a crash, but not newer.
   rocksdb::Status ReadForCopy(rocksdb::LiveFileStorageInfo* file) const;
 
  private:
@@ -46,7 +49,7 @@ class FlsmShapeFile {
   rocksdb::Env* const env_;
   const std::string directory_;
   mutable std::mutex mutex_;
-  uint64_t written_ = 0;
+  uint64_t written_number_ = 0;  // number of the latest written change
 };
 
 }  // namespace rocktune

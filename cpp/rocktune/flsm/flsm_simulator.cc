@@ -19,16 +19,16 @@ void FlsmSimulator::Write(uint64_t bytes) {
     shape_.level0_files += 1;
     shape_.level0_bytes += buffer_bytes_;
     written_bytes_ += buffer_bytes_;
-    Work();
+    RunDueTasks();
   }
 }
 
 void FlsmSimulator::SetPolicy(int level, int policy, FlsmTransition transition) {
   rocktune::SetPolicy(&shape_, level, policy, transition);
-  Work();
+  RunDueTasks();
 }
 
-void FlsmSimulator::Work() {
+void FlsmSimulator::RunDueTasks() {
   for (std::vector<FlsmTask> due = DueTasks(shape_); !due.empty(); due = DueTasks(shape_)) {
     const FlsmTask& task = due.front();
     Begin(&shape_, task);
@@ -38,13 +38,13 @@ void FlsmSimulator::Work() {
     }
     Complete(&shape_, task, task.bytes);
     const bool one_run = task.inputs.size() == 1 && task.level0_files <= 1;
-    Count(task.OutputLevel(), moves_ && one_run ? 0 : task.bytes);
+    CountCompaction(task.OutputLevel(), moves_ && one_run ? 0 : task.bytes);
   }
 }
 
 void FlsmSimulator::PushFiles(const FlsmTask& task) {
-  std::map<int, uint64_t> bytes;  // of the runs that the task uses
-  uint64_t largest = 1;           // of those that leave
+  std::map<int, uint64_t> bytes;  // sizes of the runs that the task uses, by physical level
+  uint64_t largest = 1;           // maximum size of the level's own runs among them
   for (int number = task.level; number <= task.OutputLevel(); ++number) {
     for (const FlsmRun& run : shape_.level(number).runs) {
       if (std::find(task.inputs.begin(), task.inputs.end(), run.physical) != task.inputs.end()) {
@@ -57,7 +57,7 @@ void FlsmSimulator::PushFiles(const FlsmTask& task) {
   uint64_t moved = 0;
   uint64_t leaving = 0;
   for (auto& [physical, run_bytes] : bytes) {
-    // What is no more than a file spans all keys, and is taken whole.
+    // A run of a single file spans all keys, so the push takes the whole run.
     const uint64_t part = run_bytes <= shape_.file_bytes
                               ? run_bytes
                               : static_cast<uint64_t>(share * static_cast<double>(run_bytes));
@@ -68,7 +68,7 @@ void FlsmSimulator::PushFiles(const FlsmTask& task) {
     }
   }
   bytes[task.output] += leaving;
-  Count(task.OutputLevel(), moved);
+  CountCompaction(task.OutputLevel(), moved);
   std::vector<FlsmRun> runs;
   runs.reserve(bytes.size());
   for (const auto& [physical, run_bytes] : bytes) {
@@ -77,7 +77,7 @@ void FlsmSimulator::PushFiles(const FlsmTask& task) {
   CompleteFiles(&shape_, task, runs);
 }
 
-void FlsmSimulator::Count(int level, uint64_t bytes) {
+void FlsmSimulator::CountCompaction(int level, uint64_t bytes) {
   read_bytes_ += bytes;
   written_bytes_ += bytes;
   level_bytes_[static_cast<std::size_t>(level) - 1] += 2 * bytes;

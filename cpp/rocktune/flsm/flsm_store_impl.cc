@@ -12,7 +12,7 @@
 namespace rocktune {
 namespace {
 
-bool IsOfCompactions(const rocksdb::Slice& property) {
+bool IsCompactionProperty(const rocksdb::Slice& property) {
   using Properties = rocksdb::DB::Properties;
   return property == Properties::kCompactionPending || property == Properties::kNumRunningCompactions ||
          property == Properties::kEstimatePendingCompactionBytes;
@@ -20,8 +20,8 @@ bool IsOfCompactions(const rocksdb::Slice& property) {
 
 }  // namespace
 
-// As many files again can then arrive while these are merged before RocksDB slows writes. Two less than the
-// slowdown trigger, because a flush waits while its file would make RocksDB slow writes.
+// Half of the slowdown trigger, so that as many files can arrive again while these are merged. At least two
+// less than it, because a flush waits if its file would make RocksDB slow writes.
 uint64_t MaxLevel0Runs(int level0_runs, const rocksdb::Options& options) {
   const int slowdown = options.level0_slowdown_writes_trigger;
   return static_cast<uint64_t>(std::clamp(level0_runs, 0, std::max(0, std::min(slowdown / 2, slowdown - 2))));
@@ -41,18 +41,19 @@ FlsmStoreImpl::FlsmStoreImpl(rocksdb::DB* db, std::unique_ptr<FlsmRecorder> reco
       compactor_(std::make_unique<FlsmCompactor>(db, std::move(guard), recorder_.get(), std::move(shape),
                                                  layout.workers, layout.reshape_bytes_per_s,
                                                  std::move(on_change))) {
-  listener_->Tell(compactor_.get());
-  compactor_->OnMissedFlushes();  // between opening and this nobody was told
+  listener_->SetCompactor(compactor_.get());
+  compactor_->OnMissedFlushes();  // flushes since the database was opened had no receiver
 }
 
-// Snapshots or not: RocksDB closes what is deleted.
+// Stops the compactor even if there are snapshots: unlike Close, the destructor of a rocksdb::DB always
+// closes.
 FlsmStoreImpl::~FlsmStoreImpl() {
-  listener_->Tell(nullptr);
+  listener_->SetCompactor(nullptr);
   compactor_->Stop();
 }
 
 FlsmStatistics FlsmStoreImpl::Statistics() const {
-  FlsmStatistics statistics = recorder_->Take(compactor_->Shape().deepest());
+  FlsmStatistics statistics = recorder_->Statistics(compactor_->Shape().deepest());
   statistics.entries_written = GetLatestSequenceNumber() - first_entry_;
   return statistics;
 }
@@ -63,7 +64,7 @@ void FlsmStoreImpl::CountIterators(uint64_t count) {
 
 bool FlsmStoreImpl::GetProperty(rocksdb::ColumnFamilyHandle* family, const rocksdb::Slice& property,
                                 std::string* value) {
-  if (uint64_t number = 0; IsOfCompactions(property) && GetIntProperty(family, property, &number)) {
+  if (uint64_t number = 0; IsCompactionProperty(property) && GetIntProperty(family, property, &number)) {
     *value = std::to_string(number);
     return true;
   }
@@ -71,22 +72,22 @@ bool FlsmStoreImpl::GetProperty(rocksdb::ColumnFamilyHandle* family, const rocks
 }
 
 bool FlsmStoreImpl::GetAggregatedIntProperty(const rocksdb::Slice& property, uint64_t* value) {
-  return IsOfCompactions(property) ? GetIntProperty(DefaultColumnFamily(), property, value)
-                                   : StackableDB::GetAggregatedIntProperty(property, value);
+  return IsCompactionProperty(property) ? GetIntProperty(DefaultColumnFamily(), property, value)
+                                        : StackableDB::GetAggregatedIntProperty(property, value);
 }
 
 bool FlsmStoreImpl::GetIntProperty(rocksdb::ColumnFamilyHandle* family, const rocksdb::Slice& property,
                                    uint64_t* value) {
   if (property == Properties::kCompactionPending) {
-    *value = compactor_->Owed().due_tasks > 0 ? 1 : 0;
+    *value = compactor_->Debt().due_tasks > 0 ? 1 : 0;
     return true;
   }
   if (property == Properties::kNumRunningCompactions) {
-    *value = compactor_->Owed().running_tasks;
+    *value = compactor_->Debt().running_tasks;
     return true;
   }
   if (property == Properties::kEstimatePendingCompactionBytes) {
-    *value = compactor_->Owed().bytes;
+    *value = compactor_->Debt().bytes;
     return true;
   }
   return StackableDB::GetIntProperty(family, property, value);
@@ -117,8 +118,8 @@ rocksdb::Status FlsmStoreImpl::GetLiveFilesStorageInfo(const rocksdb::LiveFilesS
 }
 
 rocksdb::Status FlsmStoreImpl::PauseBackgroundWork() {
-  compactor_->Pause(
-      false);  // first, for RocksDB waits for compactions in work, and keeps none from beginning
+  // Before RocksDB's call, which waits for running compactions but does not prevent new ones by CompactFiles.
+  compactor_->Pause(false);
   rocksdb::Status status = StackableDB::PauseBackgroundWork();
   if (!status.ok()) {
     compactor_->Continue();
@@ -138,7 +139,7 @@ rocksdb::Status FlsmStoreImpl::Close() {
   compactor_->Pause(true);
   rocksdb::Status status = StackableDB::Close();
   if (status.IsAborted()) {
-    compactor_->Continue();  // it is still open
+    compactor_->Continue();  // snapshots exist, so the database is still open
   } else {
     compactor_->Stop();
   }
@@ -150,15 +151,18 @@ rocksdb::Status FlsmStoreImpl::CheckOptions(
   std::unordered_map<std::string, std::string> triggers;
   for (const auto& [name, value] : changes) {
     if (name == "disable_auto_compactions" && value != "false" && value != "0") {
-      return rocksdb::Status::NotSupported(name, "level 0 would grow without end");
+      return rocksdb::Status::NotSupported(
+          name, "without compactions level 0 would grow without bound; use PauseBackgroundWork");
     }
     if (name == "compression_per_level") {
-      return rocksdb::Status::NotSupported(name, "RocksDB's levels are runs here; set compression");
+      return rocksdb::Status::NotSupported(
+          name, "RocksDB's levels are sorted runs in an FLSM store; set compression");
     }
     const bool names_filters = (name + value).find("filter_policy") != std::string::npos;
     const bool is_other_kind = name == "plain_table_factory" || name == "table_factory";
     if (owns_filters_ && (names_filters || is_other_kind)) {
-      return rocksdb::Status::NotSupported(name, "the layout has the filters");
+      return rocksdb::Status::NotSupported(
+          name, "the store's layout sets the filters; open it with bits_per_key 0 to set others");
     }
     if (name.starts_with("level0_")) {
       triggers.emplace(name, value);
@@ -173,9 +177,9 @@ rocksdb::Status FlsmStoreImpl::CheckOptions(
       changed.level0_slowdown_writes_trigger <= changed.level0_stop_writes_trigger;
   if (status.ok() && !is_ordered) {
     status = rocksdb::Status::InvalidArgument(
-        "level-0 triggers",
-        "1 <= level0_file_num_compaction_trigger <= level0_slowdown_writes_trigger <= "
-        "level0_stop_writes_trigger does not hold");
+        "level-0 triggers are out of order",
+        "they must satisfy 1 <= level0_file_num_compaction_trigger <= level0_slowdown_writes_trigger <= "
+        "level0_stop_writes_trigger");
   }
   return status;
 }

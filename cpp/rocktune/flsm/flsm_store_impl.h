@@ -18,15 +18,17 @@ namespace rocktune {
 class FlsmListener;
 class FlsmShapeFile;
 
-// The largest number of files that may lie in level 0 of a store with these options and FlsmOptions'
-// `level0_runs`.
+// Returns the maximum number of files in level 0 for FlsmOptions' `level0_runs` and RocksDB's triggers in
+// `options`.
 uint64_t MaxLevel0Runs(int level0_runs, const rocksdb::Options& options);
 
-// The store of FlsmStore::Open. Its calls are in layers: Get and other reads in flsm_reads.h, Put and other
-// writes in flsm_writes.h, refused calls in flsm_refusals.h; what has to do with its own compactions is here.
+// The store that FlsmStore::Open returns. Its calls are in layers: reads in flsm_reads.h, writes in
+// flsm_writes.h, refused calls in flsm_refusals.h, and calls about its own compactions here. FlsmStore states
+// ownership, threads and errors.
 class FlsmStoreImpl : public FlsmRefusals {
  public:
-  // Takes over an open database. `file` and `on_change` write the shape. `layout` is complete.
+  // Owns `db`, an open database. `file` holds the shape, which `on_change` writes. REQUIRES: no field of
+  // `layout` is 0 for a default.
   FlsmStoreImpl(rocksdb::DB* db, std::unique_ptr<FlsmRecorder> recorder,
                 std::shared_ptr<FlsmListener> listener, std::shared_ptr<ManifestGuard> guard, FlsmShape shape,
                 const FlsmOptions& layout, std::shared_ptr<FlsmShapeFile> file,
@@ -50,7 +52,7 @@ class FlsmStoreImpl : public FlsmRefusals {
   bool GetIntProperty(rocksdb::ColumnFamilyHandle* family, const rocksdb::Slice& property,
                       uint64_t* value) override;
   bool GetAggregatedIntProperty(const rocksdb::Slice& property, uint64_t* value) override;
-  // StackableDB does not forward these two, in 7.8 or at all.
+  // StackableDB forwards neither Resume (in RocksDB 7.8) nor GetAllColumnFamilyMetaData (in any version).
   rocksdb::Status Resume() override;
   void GetAllColumnFamilyMetaData(std::vector<rocksdb::ColumnFamilyMetaData>* metadata) override;
   // Adds a file with the shape, which Checkpoint and BackupEngine then copy.
@@ -61,11 +63,11 @@ class FlsmStoreImpl : public FlsmRefusals {
   rocksdb::Status Close() override;
 
  protected:
-  // One of `sample_every` takes the compactor's lock for a moment, to count the runs the iterator reads.
+  // Takes the compactor's lock for one iterator in `sample_every`, to count its runs.
   void CountIterators(uint64_t count) override;
   rocksdb::Status CheckOptions(const std::unordered_map<std::string, std::string>& changes) const override;
   void OnOptionsSet() override;
-  rocksdb::Status WaitForOwn(std::chrono::microseconds timeout) override {
+  rocksdb::Status WaitForOwnCompactions(std::chrono::microseconds timeout) override {
     return compactor_->WaitUntilSettled(timeout);
   }
 

@@ -27,7 +27,7 @@ void FlsmTables::Read(const rocksdb::ColumnFamilyMetaData& metadata) {
 }
 
 void FlsmTables::AddFlushed(const FlsmTable& table) {
-  if (table.number > newest_gone_) {
+  if (table.number > newest_compacted_) {
     levels_[0].emplace(table.number, table.bytes);
   }
 }
@@ -37,7 +37,7 @@ void FlsmTables::Replace(const std::vector<FlsmTable>& used, int output, const s
     for (auto& [physical, tables] : levels_) {
       deleted_.erase(table.number);
       if (tables.erase(table.number) > 0 && physical == 0) {
-        newest_gone_ = std::max(newest_gone_, table.number);
+        newest_compacted_ = std::max(newest_compacted_, table.number);
       }
     }
   }
@@ -70,7 +70,7 @@ void FlsmTables::Release(const std::vector<FlsmTable>& tables) {
   }
 }
 
-bool FlsmTables::NoteDeleted(uint64_t number) {
+bool FlsmTables::MarkDeleted(uint64_t number) {
   const bool is_known = std::any_of(levels_.begin(), levels_.end(),
                                     [number](const auto& level) { return level.second.contains(number); });
   if (is_known) {
@@ -79,7 +79,7 @@ bool FlsmTables::NoteDeleted(uint64_t number) {
   return is_known;
 }
 
-bool FlsmTables::LacksFiles() const {
+bool FlsmTables::HasDeletedTables() const {
   return std::any_of(deleted_.begin(), deleted_.end(),
                      [this](uint64_t number) { return !used_.contains(number); });
 }

@@ -33,7 +33,7 @@ Numbers NumbersAt(const FlsmTables& tables, const std::vector<int>& physical) {
   return numbers;
 }
 
-TEST(FlsmTablesTest, NumbersAreReadFromNamesAndPaths) {
+TEST(FlsmTablesTest, ReadsNumbersFromNamesAndPaths) {
   EXPECT_EQ(TableNumber("/000123.sst"), 123);
   EXPECT_EQ(TableNumber("/tmp/7.d/000045.sst"), 45);
   EXPECT_EQ(TableNumber("CURRENT"), 0);
@@ -55,35 +55,35 @@ TEST(FlsmTablesTest, FollowsFlushesAndCompactions) {
   EXPECT_EQ(tables.Bytes(29), 0);
 }
 
-TEST(FlsmTablesTest, WhatIsToldLateOrTwiceChangesNothing) {
+TEST(FlsmTablesTest, LateAndRepeatedEventsChangeNothing) {
   FlsmTables tables;
   tables.Read(Metadata({{0, {21}}}));
   tables.AddFlushed({21, 21});
-  EXPECT_EQ(tables.Count(0), 1) << "known from RocksDB";
+  EXPECT_EQ(tables.Count(0), 1) << "known from the metadata";
   tables.Replace(tables.At({0}), 30, {{22, 40}});
   tables.AddFlushed({21, 21});
   tables.AddFlushed({20, 20});
-  EXPECT_EQ(tables.Count(0), 0) << "RocksDB takes what is older along";
-  // Read between a compaction's end and what is told of it.
+  EXPECT_EQ(tables.Count(0), 0) << "a compaction of level 0 includes all older tables";
+  // The metadata may be read between a compaction's end and its event.
   tables.Read(Metadata({{30, {23}}}));
   tables.Replace({{22, 40}}, 30, {{23, 23}});
   EXPECT_EQ(NumbersAt(tables, {30}), (Numbers{23}));
 }
 
-TEST(FlsmTablesTest, KnowsWhichFilesOthersHaveDeleted) {
+TEST(FlsmTablesTest, KnowsFilesThatOthersDeleted) {
   FlsmTables tables;
   tables.AddFlushed({1, 10});
   tables.AddFlushed({2, 20});
-  EXPECT_FALSE(tables.NoteDeleted(7)) << "which is nothing of it";
+  EXPECT_FALSE(tables.MarkDeleted(7)) << "an unknown table";
   tables.Use({{1, 10}});
-  EXPECT_TRUE(tables.NoteDeleted(1)) << "by the compaction that uses it";
-  EXPECT_FALSE(tables.LacksFiles());
-  EXPECT_TRUE(tables.MayLackFiles());
+  EXPECT_TRUE(tables.MarkDeleted(1)) << "deleted by the compaction that uses it";
+  EXPECT_FALSE(tables.HasDeletedTables());
+  EXPECT_TRUE(tables.MayHaveDeletedTables());
   tables.Release({{1, 10}});
   tables.Replace({{1, 10}}, 1, {{3, 10}});
-  EXPECT_FALSE(tables.MayLackFiles());
-  EXPECT_TRUE(tables.NoteDeleted(2));
-  EXPECT_TRUE(tables.LacksFiles());
+  EXPECT_FALSE(tables.MayHaveDeletedTables());
+  EXPECT_TRUE(tables.MarkDeleted(2));
+  EXPECT_TRUE(tables.HasDeletedTables());
 }
 
 }  // namespace

@@ -7,9 +7,10 @@
 namespace rocktune {
 namespace {
 
+// True if less than half of an incoming push is missing.
 bool IsFull(uint64_t bytes, uint64_t capacity, uint64_t incoming) { return bytes + incoming / 2 >= capacity; }
 
-// What the runs hold that are older than one and stay.
+// Returns the bytes of the runs that are older than a run and not leaving.
 uint64_t OlderBytes(const FlsmLevel& level, const FlsmRun& run) {
   uint64_t bytes = 0;
   for (const FlsmRun& other : level.runs) {
@@ -23,6 +24,7 @@ std::vector<FlsmRun>::iterator Find(FlsmLevel* level, int physical) {
                       [physical](const FlsmRun& run) { return run.physical == physical; });
 }
 
+// Marks a task's inputs as used, or as idle again.
 void MarkInputs(FlsmShape* shape, const FlsmTask& task, bool begins) {
   for (const int physical : task.inputs) {
     for (int number = std::max(1, task.level); number <= task.OutputLevel(); ++number) {
@@ -35,7 +37,7 @@ void MarkInputs(FlsmShape* shape, const FlsmTask& task, bool begins) {
   }
 }
 
-// Inserts a run where its physical level belongs.
+// Inserts a run in the order of physical levels.
 void Insert(FlsmLevel* level, const FlsmRun& run) {
   const auto after = std::find_if(level->runs.begin(), level->runs.end(),
                                   [&run](const FlsmRun& other) { return other.physical > run.physical; });
@@ -76,7 +78,7 @@ void Begin(FlsmShape* shape, const FlsmTask& task) {
   FlsmLevel& level = shape->level(task.OutputLevel());
   const bool merges = std::find(task.inputs.begin(), task.inputs.end(), task.output) != task.inputs.end();
   if (!merges) {
-    // The place is taken from now on, with nothing in it yet.
+    // An empty run reserves the place, so that no other task uses it.
     Insert(&level, FlsmRun{task.output, 0, false, RunUse::kArriving});
   }
 }
@@ -101,7 +103,7 @@ void Complete(FlsmShape* shape, const FlsmTask& task, uint64_t written) {
     FlsmLevel& level = shape->level(number);
     for (const int physical : task.inputs) {
       if (const auto run = Find(&level, physical); run != level.runs.end()) {
-        sealed = task.kind == FlsmTask::Kind::kRehome && run->sealed;
+        sealed = task.kind == FlsmTask::Kind::kMoveDown && run->sealed;
         level.runs.erase(run);
       }
     }
@@ -113,10 +115,10 @@ void Complete(FlsmShape* shape, const FlsmTask& task, uint64_t written) {
   }
   if (written > 0) {
     Insert(&level, FlsmRun{task.output, written, sealed, RunUse::kIdle});
-    // Only now, for the policy of the deepest level in use may be another one.
+    // After the insertion, since the run may make its level the deepest in use, which changes its policy.
     FlsmRun& run = *Find(&level, task.output);
     run.sealed = run.sealed || (shape->granularity == FlsmGranularity::kLevels &&
-                                task.kind != FlsmTask::Kind::kRehome && IsFullRun(*shape, number, run));
+                                task.kind != FlsmTask::Kind::kMoveDown && IsFullRun(*shape, number, run));
   }
   if (task.level0_files > 0) {
     shape->level0_busy = false;

@@ -7,51 +7,57 @@
 
 namespace rocktune {
 
-// What the compactions of an FLSM-tree do to its shape: no I/O, no clock.
+// The compactions of an FLSM-tree and their effect on its shape, without I/O and without a clock. The
+// functions throw no exception.
 
-// One compaction: everything in the input levels becomes one run in the output level, but for those by files.
+// One compaction. It merges its inputs into one run at the output level; by files it merges only some files.
 struct FlsmTask {
   enum class Kind {
-    kTakeIn,     // RocksDB's level 0 into level 1
-    kPush,       // a level's runs into the next level; of level 1 also those that are still in level 0
-    kPushFiles,  // some files of a level's runs, and what they overlap, into a run of the next level
-    kRehome,     // one run to a lower slot of its block, to make room above
-    kJoinFiles,  // some files of a run into the next older run of its level
+    kMergeLevel0,  // merges RocksDB's level 0 into level 1
+    kPush,         // merges a level's runs into the next level; those of level 1 perhaps with level 0
+    kPushFiles,    // merges some files of a level's runs, and what they overlap, into a run of the next level
+    kMoveDown,     // moves a run to a lower slot of its block, to make room above it
+    kJoinFiles,    // merges some files of a run into the next older run of the same level
   };
-  Kind kind = Kind::kTakeIn;
-  int level = 0;              // the logical level that the data comes from
-  std::vector<int> inputs;    // physical levels; 0 is RocksDB's own level 0
+  Kind kind = Kind::kMergeLevel0;
+  int level = 0;              // logical level that the data comes from; 0 is RocksDB's level 0
+  std::vector<int> inputs;    // physical levels, from the newest on; 0 is RocksDB's level 0
   int output = 0;             // physical level
-  uint64_t bytes = 0;         // that it reads; by files what it may read at most
-  uint64_t level0_files = 0;  // of them, what it takes from level 0
+  uint64_t bytes = 0;         // bytes that it reads; by files, the maximum
+  uint64_t level0_files = 0;  // part of the inputs that is in level 0
   uint64_t level0_bytes = 0;
 
-  // The logical level that its output belongs to.
-  int OutputLevel() const { return kind == Kind::kRehome || kind == Kind::kJoinFiles ? level : level + 1; }
-  // Whether it takes some files of its runs, and leaves the others where they are.
+  // Returns the logical level of the output.
+  int OutputLevel() const { return kind == Kind::kMoveDown || kind == Kind::kJoinFiles ? level : level + 1; }
+  // True if it uses only some files of its runs and leaves the others in place.
   bool IsByFiles() const { return kind == Kind::kPushFiles || kind == Kind::kJoinFiles; }
 
   bool operator==(const FlsmTask&) const = default;
 };
 
-// Marks what a task uses. REQUIRES: it is due.
+// Marks the runs that a task uses, and reserves its output's place. REQUIRES: DueTasks or IdleTask returns
+// the task for this shape.
 void Begin(FlsmShape* shape, const FlsmTask& task);
-// Puts a task's result in the place of its inputs. `written` is what came out, at most task.bytes; 0 if every
-// entry was deleted. REQUIRES: not by files.
+// Replaces a task's inputs by its output of `written` bytes, at most task.bytes; 0 means that every entry was
+// deleted, and no run is left. REQUIRES: the task has begun and is not by files.
 void Complete(FlsmShape* shape, const FlsmTask& task, uint64_t written);
-// The same for a task by files, of whose runs `runs` tells what they hold now; what it leaves out is gone.
+// Ends a task by files. `runs` holds the present sizes of its runs; a run that is missing there is removed.
+// REQUIRES: the task has begun.
 void CompleteFiles(FlsmShape* shape, const FlsmTask& task, const std::vector<FlsmRun>& runs);
-// Takes the marks back of a task that failed; nothing else has changed, but that a greedy change of policy is
-// forgotten.
+// Ends a task that failed: the shape is as before Begin, except that a greedy policy change's push is not
+// repeated.
 void Abandon(FlsmShape* shape, const FlsmTask& task);
 
-// Whether a run has its share of its level. Merges bring a little less than theirs, since entries overwrite
-// each other. So what would exceed its capacity with half of what comes next counts as full; otherwise each
-// run would take one push too many. With whole levels a run ends where its level holds the next multiple of
-// 1/K of its capacity, so that there are K runs of it where K pushes do not make up a level: of ten pushes
-// seven runs take 1, 2, 1, 2, 1, 2 and 1. After a change of policy it has at least half of its share.
+// True if a run has its share of the level, 1/K of the capacity.
+// - A run that lacks less than half a push counts as full. Merges bring a little less than their share,
+//   because entries overwrite each other; otherwise each run would need one push more.
+// - With whole levels a run ends where its level holds the next multiple of 1/K of the capacity. A level then
+//   has K runs even if its T pushes do not divide by K: with T = 10 and K = 7 the runs take 1, 2, 1, 2, 1, 2
+//   and 1 pushes.
+// - With whole levels a run with less than half of its share is never full, which matters after a policy
+//   change.
 bool IsFullRun(const FlsmShape& shape, int number, const FlsmRun& run);
-// `further` is what the level would hold besides.
+// True if a level's runs that stay, with `further` bytes added, lack less than half a push of its capacity.
 bool IsFullLevel(const FlsmShape& shape, int number, uint64_t further = 0);
 
 }  // namespace rocktune

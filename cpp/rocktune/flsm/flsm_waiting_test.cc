@@ -1,4 +1,4 @@
-// Waiting for an FLSM store's compactions ends when they fail and when the store is closed.
+// WaitUntilSettled returns when compactions fail and when the store is closed.
 
 #include <gtest/gtest.h>
 #include <rocksdb/env.h>
@@ -19,7 +19,7 @@ struct Fault {
   const char* name;
   rocksdb::IOStatus error;
   const char* files;
-  bool recovers;  // whether RocksDB does without being opened again
+  bool recovers;  // true if RocksDB recovers without being reopened
 };
 
 class FlsmWaitingTest : public FlsmStoreTest, public testing::WithParamInterface<Fault> {
@@ -31,14 +31,14 @@ class FlsmWaitingTest : public FlsmStoreTest, public testing::WithParamInterface
   const std::unique_ptr<rocksdb::Env> env_ = rocksdb::NewCompositeEnv(disk_);
 };
 
-TEST_P(FlsmWaitingTest, EndsWithTheErrorWhileCompactionsFail) {
-  rocksdb::Options options = Small();
+TEST_P(FlsmWaitingTest, ReturnsTheErrorWhileCompactionsFail) {
+  rocksdb::Options options = SmallOptions();
   options.env = env_.get();
   ASSERT_TRUE(FlsmStore::Open(options, Layout({4}), directory_, &store_).ok());
   FlushToLevel0();
   disk_->fails = true;
   MakeCompactionsDue();
-  for (int time = 0; time < 3; ++time) {  // the background error is there from the first on
+  for (int time = 0; time < 3; ++time) {  // from the second time on, RocksDB has a background error
     const rocksdb::Status status = store_->WaitUntilSettled();
     ASSERT_FALSE(status.ok()) << ToText(store_->Shape());
     EXPECT_FALSE(store_->LastFailure().ok());
@@ -46,13 +46,13 @@ TEST_P(FlsmWaitingTest, EndsWithTheErrorWhileCompactionsFail) {
   disk_->fails = false;
   if (GetParam().recovers) {
     rocksdb::Status status = store_->Resume();
-    // RocksDB goes on by itself after a while, or when it is asked to.
+    // RocksDB recovers by itself after a while, or in Resume.
     for (int attempt = 0; attempt < 1000 && !status.ok(); ++attempt) {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
       status = store_->Resume();
     }
     ASSERT_TRUE(status.ok()) << status.ToString();
-    while (!store_->WaitUntilSettled().ok()) {  // one that was failing when it went on
+    while (!store_->WaitUntilSettled().ok()) {  // a compaction may have been failing at the time of Resume
     }
   } else {
     store_.reset();
@@ -60,7 +60,7 @@ TEST_P(FlsmWaitingTest, EndsWithTheErrorWhileCompactionsFail) {
     ASSERT_TRUE(store_->WaitUntilSettled().ok());
   }
   EXPECT_TRUE(store_->LastFailure().ok()) << store_->LastFailure().ToString();
-  ExpectShapeAsRocksDbSays();
+  ExpectShapeMatchesRocksDb();
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -70,16 +70,16 @@ INSTANTIATE_TEST_SUITE_P(
                     Fault{"Manifest", rocksdb::IOStatus::IOError("the disk is broken"), "MANIFEST", false}),
     [](const testing::TestParamInfo<Fault>& each) { return each.param.name; });
 
-TEST_F(FlsmStoreTest, WaitingEndsWhenTheStoreIsClosed) {
+TEST_F(FlsmStoreTest, WaitUntilSettledReturnsWhenTheStoreIsClosed) {
   FillAndSettle(2000);
-  ASSERT_TRUE(store_->PauseBackgroundWork().ok());  // so that what is due stays
+  ASSERT_TRUE(store_->PauseBackgroundWork().ok());  // so that compactions stay due
   MakeCompactionsDue();
   auto waited = std::async(std::launch::async, [this] { return store_->WaitUntilSettled(); });
   EXPECT_TRUE(store_->Close().ok());
   EXPECT_TRUE(waited.get().IsShutdownInProgress());
 }
 
-TEST_F(FlsmStoreTest, WaitingGoesOnAfterACloseThatASnapshotPrevented) {
+TEST_F(FlsmStoreTest, WaitUntilSettledContinuesAfterAnAbortedClose) {
   FillAndSettle(2000);
   const rocksdb::Snapshot* snapshot = store_->GetSnapshot();
   ASSERT_TRUE(store_->PauseBackgroundWork().ok());

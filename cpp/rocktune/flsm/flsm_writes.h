@@ -12,8 +12,8 @@
 
 namespace rocktune {
 
-// All writes of an FlsmStore: RocksDB's own, timed by a recorder. Those of which RocksDB makes a batch go
-// through Write. Signatures are those of RocksDB 7.8 and of RocksDB 11.
+// The writes of an FlsmStore: RocksDB's own, timed by a recorder. Overloads that are missing here reach
+// RocksDB as a batch, through Write. The signatures are those of RocksDB 7.8 and of RocksDB 11.
 class FlsmWrites : public FlsmReads {
   using Base = FlsmReads;
   using Family = rocksdb::ColumnFamilyHandle;

@@ -1,4 +1,4 @@
-// Which databases a governor takes into care, and how it gives them back.
+// Attaching databases to a governor, and detaching them.
 
 #include <gtest/gtest.h>
 
@@ -26,15 +26,15 @@ class AttachingTest : public GovernedDbTest {
   }
 };
 
-// RocksDB asserts that compaction of level 0 begins before writes are slowed.
-TEST_F(AttachingTest, ABoundTooNearTheCompactionTriggerIsRefused) {
+// RocksDB asserts that compaction of level 0 begins before writes are slowed: debt_runs has a minimum.
+TEST_F(AttachingTest, AttachRefusesTooFewDebtRuns) {
   db_options_.level0_file_num_compaction_trigger = 10;
   for (const uint64_t debt_runs : {1, 10, 13}) {
     CreateWithDebtRuns(debt_runs);
     Open();
     const rocksdb::Status status = governor_->Attach(db_.get());
     EXPECT_TRUE(status.IsInvalidArgument()) << debt_runs;
-    EXPECT_NE(status.ToString().find("at least 14"), std::string::npos) << status.ToString();
+    EXPECT_NE(status.ToString().find("debt_runs to at least 14"), std::string::npos) << status.ToString();
     EXPECT_EQ(db_->GetOptions().level0_slowdown_writes_trigger, 21);
     governor_.reset();
     db_.reset();
@@ -46,7 +46,7 @@ TEST_F(AttachingTest, ABoundTooNearTheCompactionTriggerIsRefused) {
   EXPECT_EQ(db_->GetOptions().level0_stop_writes_trigger, 14);
 }
 
-TEST_F(AttachingTest, TriggersFollowACompactionTriggerThatIsRaisedMeanwhile) {
+TEST_F(AttachingTest, DetachKeepsTriggersAboveARaisedCompactionTrigger) {
   Create(Options(GovernorMode::kToggle));
   Open();
   ASSERT_TRUE(governor_->Attach(db_.get()).ok());
@@ -56,7 +56,7 @@ TEST_F(AttachingTest, TriggersFollowACompactionTriggerThatIsRaisedMeanwhile) {
   EXPECT_EQ(db_->GetOptions().level0_stop_writes_trigger, 40);
 }
 
-TEST_F(AttachingTest, WhatHasNoCompactionsToGovernIsRefused) {
+TEST_F(AttachingTest, AttachRefusesCompactionStylesNoneAndFifo) {
   for (const rocksdb::CompactionStyle style :
        {rocksdb::kCompactionStyleNone, rocksdb::kCompactionStyleFIFO}) {
     db_options_.compaction_style = style;
@@ -72,7 +72,7 @@ TEST_F(AttachingTest, WhatHasNoCompactionsToGovernIsRefused) {
   }
 }
 
-TEST_F(AttachingTest, IfOneColumnFamilyIsRefusedAllAre) {
+TEST_F(AttachingTest, AttachesAllColumnFamiliesOrNone) {
   Create(Options(GovernorMode::kToggle));
   Open();
   rocksdb::ColumnFamilyOptions options;
@@ -87,7 +87,7 @@ TEST_F(AttachingTest, IfOneColumnFamilyIsRefusedAllAre) {
   EXPECT_TRUE(db_->DestroyColumnFamilyHandle(other).ok());
 }
 
-TEST_F(AttachingTest, ADatabaseThatIsReadAloneIsRefusedAndNotChanged) {
+TEST_F(AttachingTest, AReadOnlyDatabaseIsRefusedAndUnchanged) {
   Open();
   WriteAndFlush();
   db_.reset();
@@ -106,25 +106,25 @@ TEST_F(AttachingTest, ADatabaseThatIsReadAloneIsRefusedAndNotChanged) {
   EXPECT_EQ(files(), before);
 }
 
-TEST_F(AttachingTest, DetachTellsWhatWouldStopWrites) {
+TEST_F(AttachingTest, DetachReportsDebtThatSlowsWrites) {
   CreateWithDebtRuns(1000);
   Open();
   ASSERT_TRUE(governor_->Attach(db_.get()).ok());
-  const HeldCompactions held;
+  const BlockedCompactions blocked;
   for (int table = 0; table < 40; ++table) {
     WriteAndFlush();
   }
   const rocksdb::Status status = governor_->Detach(db_.get(), std::chrono::milliseconds(30));
   EXPECT_TRUE(status.IsIncomplete()) << status.ToString();
   EXPECT_NE(status.ToString().find("40 files in level 0"), std::string::npos) << status.ToString();
-  EXPECT_EQ(db_->GetOptions().level0_slowdown_writes_trigger, 21) << "and restores the options";
+  EXPECT_EQ(db_->GetOptions().level0_slowdown_writes_trigger, 21) << "the options are restored nevertheless";
   EXPECT_TRUE(governor_->Detach(db_.get(), kNoWait).ok()) << "nothing is attached";
 }
 
-TEST_F(AttachingTest, DetachLetsLevel0ShrinkFirst) {
+TEST_F(AttachingTest, DetachWaitsUntilLevel0IsSmall) {
   for (const GovernorMode mode : {GovernorMode::kToggle, GovernorMode::kProportional}) {
     GovernorOptions options = Options(mode);
-    options.device_bytes_per_s = 50;  // hours for what follows, if it were kept to
+    options.device_bytes_per_s = 50;  // a limit under which the compactions would take hours
     options.merge_level0 = false;
     Create(options);
     Open();
@@ -144,7 +144,7 @@ TEST_F(AttachingTest, DetachLetsLevel0ShrinkFirst) {
   }
 }
 
-TEST_F(AttachingTest, DetachDoesNotWaitForCompactionsThatOthersSwitchedOff) {
+TEST_F(AttachingTest, DetachDoesNotWaitForCompactionsThatTheApplicationSwitchedOff) {
   CreateWithDebtRuns(1000);
   Open();
   ASSERT_TRUE(db_->SetOptions({{"disable_auto_compactions", "true"}}).ok());
@@ -159,16 +159,16 @@ TEST_F(AttachingTest, DetachDoesNotWaitForCompactionsThatOthersSwitchedOff) {
 TEST_F(AttachingTest, OtherDatabasesStayGovernedWhileOneIsDetached) {
   Create(Options(GovernorMode::kToggle));
   Open();
-  const std::unique_ptr<RefusingDb> first = std::move(db_);
+  const std::unique_ptr<FaultInjectionDb> first = std::move(db_);
   ASSERT_TRUE(governor_->Attach(first.get()).ok());
-  auto held = std::make_unique<HeldCompactions>();
+  auto blocked = std::make_unique<BlockedCompactions>();
   rocksdb::Options options = db_options_;
   options.create_if_missing = true;
   governor_->Prepare(&options);
   std::unique_ptr<rocksdb::DB> opened;
   const std::string second_directory = directory_ + ".second";
   ASSERT_TRUE(OpenDatabase(options, second_directory, &opened).ok());
-  db_ = std::make_unique<RefusingDb>(opened.release());
+  db_ = std::make_unique<FaultInjectionDb>(opened.release());
   ASSERT_TRUE(governor_->Attach(db_.get()).ok());
   for (int table = 0; table < 40; ++table) {
     ASSERT_TRUE(first->Put(rocksdb::WriteOptions(), "key", "value").ok());
@@ -177,14 +177,14 @@ TEST_F(AttachingTest, OtherDatabasesStayGovernedWhileOneIsDetached) {
   std::future<rocksdb::Status> detached =
       std::async(std::launch::async, [&] { return governor_->Detach(first.get(), std::chrono::hours(1)); });
   WriteAndFlush();
-  PassInterval();  // would wait for an hour, or for ever, if detaching kept the lock
+  PassInterval();  // does not return if Detach holds the governor's lock while it waits
   EXPECT_TRUE(CompactionsOff());
-  while (first->GetOptions().disable_auto_compactions) {  // if the interval ended before it was detached
+  while (first->GetOptions().disable_auto_compactions) {  // the interval may have ended before Detach began
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   EXPECT_EQ(detached.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
-  governor_->StopLimiting();  // the clock stands still
-  held.reset();
+  governor_->StopLimiting();  // compactions would wait for ever, since the clock stands still
+  blocked.reset();
   EXPECT_TRUE(detached.get().ok());
   EXPECT_TRUE(governor_->Detach(db_.get(), kNoWait).ok());
   db_.reset();

@@ -9,7 +9,7 @@ namespace {
 
 class CompactionGovernorTest : public GovernedDbTest {};
 
-TEST_F(CompactionGovernorTest, RefusesWhatMakesNoSense) {
+TEST_F(CompactionGovernorTest, RefusesOptionsOutOfRange) {
   GovernorOptions options = Options(GovernorMode::kToggle);
   options.device_bytes_per_s = 0;
   EXPECT_TRUE(CompactionGovernor::Create(options, &governor_).IsInvalidArgument());
@@ -22,7 +22,7 @@ TEST_F(CompactionGovernorTest, RefusesWhatMakesNoSense) {
   EXPECT_EQ(governor_, nullptr);
 }
 
-TEST_F(CompactionGovernorTest, TriggersAreTheBoundsWhileItIsAttached) {
+TEST_F(CompactionGovernorTest, TriggersFollowTheDebtBoundsWhileAttached) {
   CreateAndAttach(GovernorMode::kProportional);
   rocksdb::Options options = db_->GetOptions();
   EXPECT_EQ(options.level0_slowdown_writes_trigger, 750);
@@ -39,7 +39,7 @@ TEST_F(CompactionGovernorTest, TriggersAreTheBoundsWhileItIsAttached) {
   EXPECT_TRUE(governor_->Detach(db_.get(), kNoWait).ok()) << "nothing is attached";
 }
 
-TEST_F(CompactionGovernorTest, ADatabaseWithoutItsLimiterOrAttachedTwiceIsRefused) {
+TEST_F(CompactionGovernorTest, AttachRefusesAForeignLimiterAndASecondAttach) {
   Open();
   Create(Options(GovernorMode::kToggle));
   EXPECT_TRUE(governor_->Attach(db_.get()).IsInvalidArgument());
@@ -50,10 +50,10 @@ TEST_F(CompactionGovernorTest, ADatabaseWithoutItsLimiterOrAttachedTwiceIsRefuse
   std::unique_ptr<CompactionGovernor> second;
   ASSERT_TRUE(CompactionGovernor::Create(Options(GovernorMode::kToggle), &second).ok());
   EXPECT_TRUE(second->Attach(db_.get()).IsInvalidArgument());
-  EXPECT_EQ(db_->GetOptions().level0_slowdown_writes_trigger, 750) << "the first still has it";
+  EXPECT_EQ(db_->GetOptions().level0_slowdown_writes_trigger, 750) << "still attached to the first governor";
 }
 
-TEST_F(CompactionGovernorTest, TogglesWithTheLoadAndCountsIt) {
+TEST_F(CompactionGovernorTest, SwitchesCompactionsWithTheLoad) {
   CreateAndAttach(GovernorMode::kToggle);
   WriteAndFlush();
   PassInterval();
@@ -66,7 +66,7 @@ TEST_F(CompactionGovernorTest, TogglesWithTheLoadAndCountsIt) {
   EXPECT_GE(counters.last.sample.seconds, 1);
 }
 
-TEST_F(CompactionGovernorTest, SeesFlushesLogAndDebt) {
+TEST_F(CompactionGovernorTest, SamplesFlushesWalAndDebt) {
   GovernorOptions options = Options(GovernorMode::kToggle);
   std::vector<GovernorDecision> decisions;
   options.on_decision = [&](const GovernorDecision& decision) { decisions.push_back(decision); };
@@ -77,16 +77,16 @@ TEST_F(CompactionGovernorTest, SeesFlushesLogAndDebt) {
   PassInterval();
   ASSERT_TRUE(governor_->Detach(db_.get(), kNoWait).ok());
   const GovernorSample& sample = decisions.front().sample;
-  EXPECT_GT(sample.flush_bytes, 1000);  // compressed
+  EXPECT_GT(sample.flush_bytes, 1000);  // 100,000 bytes, compressed
   EXPECT_GT(sample.wal_bytes, 100'000);
   EXPECT_EQ(sample.sorted_runs, 1);
   EXPECT_EQ(sample.compaction_write_bytes, 0);
   EXPECT_GT(decisions.front().flush_share, 1);
 }
 
-TEST_F(CompactionGovernorTest, CompactionsThatItSlowsGoOnWhenItIsDetached) {
+TEST_F(CompactionGovernorTest, DetachReleasesLimitedCompactions) {
   GovernorOptions options = Options(GovernorMode::kProportional);
-  options.device_bytes_per_s = 50;  // hours for what follows
+  options.device_bytes_per_s = 50;  // a limit under which the compaction would take hours
   Create(options);
   Open();
   ASSERT_TRUE(governor_->Attach(db_.get()).ok());
@@ -100,7 +100,7 @@ TEST_F(CompactionGovernorTest, CompactionsThatItSlowsGoOnWhenItIsDetached) {
   compaction.join();
 }
 
-TEST_F(CompactionGovernorTest, WhatItIsDestroyedWithIsGivenBack) {
+TEST_F(CompactionGovernorTest, DestructorRestoresOptions) {
   CreateAndAttach(GovernorMode::kToggle);
   WriteAndFlush();
   PassInterval();
@@ -110,23 +110,23 @@ TEST_F(CompactionGovernorTest, WhatItIsDestroyedWithIsGivenBack) {
   EXPECT_EQ(db_->GetOptions().level0_slowdown_writes_trigger, 21);
 }
 
-TEST_F(CompactionGovernorTest, ARefusedChangeIsToldAndTriedAgain) {
+TEST_F(CompactionGovernorTest, AFailedChangeIsReportedAndRetried) {
   CreateAndAttach(GovernorMode::kToggle);
   WriteAndFlush();
-  db_->refuses = true;
+  db_->fails_set_options = true;
   PassInterval();
   EXPECT_FALSE(CompactionsOff());
   EXPECT_EQ(governor_->Counters().failed_changes, 1);
   EXPECT_TRUE(governor_->Counters().last.status.IsIOError());
   EXPECT_TRUE(governor_->Detach(db_.get(), kNoWait).IsIOError());
-  db_->refuses = false;
+  db_->fails_set_options = false;
   EXPECT_TRUE(governor_->Detach(db_.get(), kNoWait).ok());
   EXPECT_EQ(db_->GetOptions().level0_slowdown_writes_trigger, 21);
-  db_->refuses = true;
+  db_->fails_set_options = true;
   EXPECT_TRUE(governor_->Attach(db_.get()).IsIOError());
 }
 
-TEST_F(CompactionGovernorTest, AClockThatJumpsDecidesNothing) {
+TEST_F(CompactionGovernorTest, AClockJumpDiscardsTheInterval) {
   CreateAndAttach(GovernorMode::kToggle);
   WriteAndFlush();
   for (const int64_t jump : {1000 * kSecond, -2000 * kSecond}) {
@@ -139,10 +139,10 @@ TEST_F(CompactionGovernorTest, AClockThatJumpsDecidesNothing) {
   EXPECT_FALSE(CompactionsOff());
   WriteAndFlush();
   PassInterval();
-  EXPECT_TRUE(CompactionsOff()) << "afterwards it goes on";
+  EXPECT_TRUE(CompactionsOff()) << "the next interval counts";
 }
 
-TEST_F(CompactionGovernorTest, ColumnFamiliesOptIn) {
+TEST_F(CompactionGovernorTest, GovernsOnlyTheNamedColumnFamilies) {
   Create(Options(GovernorMode::kToggle));
   Open();
   rocksdb::ColumnFamilyHandle* other = nullptr;
@@ -156,7 +156,7 @@ TEST_F(CompactionGovernorTest, ColumnFamiliesOptIn) {
   EXPECT_TRUE(db_->DestroyColumnFamilyHandle(other).ok());
 }
 
-TEST_F(CompactionGovernorTest, WhoseCompactionsAreOffAnywayKeepsThemOff) {
+TEST_F(CompactionGovernorTest, CompactionsOffBeforeAttachStayOff) {
   Create(Options(GovernorMode::kToggle));
   Open();
   ASSERT_TRUE(db_->SetOptions({{"disable_auto_compactions", "true"}}).ok());
@@ -165,7 +165,7 @@ TEST_F(CompactionGovernorTest, WhoseCompactionsAreOffAnywayKeepsThemOff) {
   EXPECT_TRUE(CompactionsOff());
 }
 
-TEST_F(CompactionGovernorTest, WhatItsUserSwitchesOffMeanwhileStaysOff) {
+TEST_F(CompactionGovernorTest, CompactionsOffSinceAttachStayOff) {
   CreateAndAttach(GovernorMode::kToggle);
   ASSERT_TRUE(db_->SetOptions({{"disable_auto_compactions", "true"}}).ok());
   WriteAndFlush();
@@ -177,7 +177,7 @@ TEST_F(CompactionGovernorTest, WhatItsUserSwitchesOffMeanwhileStaysOff) {
   EXPECT_EQ(db_->GetOptions().level0_slowdown_writes_trigger, 21);
 }
 
-TEST_F(CompactionGovernorTest, WhatIsOwedAlreadyStopsNobodyAtOnce) {
+TEST_F(CompactionGovernorTest, DebtAtAttachDoesNotStopWrites) {
   GovernorOptions options = Options(GovernorMode::kProportional);
   options.debt_runs = 6;
   Create(options);
@@ -187,26 +187,25 @@ TEST_F(CompactionGovernorTest, WhatIsOwedAlreadyStopsNobodyAtOnce) {
     WriteAndFlush();
   }
   ASSERT_TRUE(governor_->Attach(db_.get()).ok());
-  EXPECT_EQ(db_->GetOptions().level0_stop_writes_trigger, 13) << "nine are three quarters of 12";
+  EXPECT_EQ(db_->GetOptions().level0_stop_writes_trigger, 13)
+      << "9 tables are 0.75 of 12, so writes stop above 12";
   EXPECT_EQ(db_->GetOptions().level0_slowdown_writes_trigger, 10);
 }
 
-// RocksDB's own compaction of level 0, begun before, is in the way of merges until it ends. If another began
-// meanwhile it would be in the way as well, and so on.
 TEST_F(CompactionGovernorTest, CountersDoNotWaitForAChangeOfOptions) {
   CreateAndAttach(GovernorMode::kToggle);
   WriteAndFlush();
-  db_->changing = false;
-  db_->hangs = true;
+  db_->set_options_called = false;
+  db_->blocks_set_options = true;
   clock_->Advance(kSecond);
-  while (!db_->changing) {
+  while (!db_->set_options_called) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   EXPECT_EQ(governor_->Counters().switched_off, 0);
-  db_->hangs = false;
+  db_->blocks_set_options = false;
 }
 
-TEST_F(CompactionGovernorTest, SpeaksPrometheus) {
+TEST_F(CompactionGovernorTest, PrintsPrometheusText) {
   CreateAndAttach(GovernorMode::kToggle);
   WriteAndFlush();
   PassInterval();

@@ -7,7 +7,7 @@
 
 namespace rocktune {
 
-// For tests: moves when it is told to, also backwards. Thread-safe.
+// A clock for tests that stands still until Advance. Begins at 1,000,000 seconds. Thread-safe.
 class FakeClock : public rocksdb::SystemClockWrapper {
  public:
   static constexpr uint64_t kSecond = 1'000'000'000;
@@ -16,6 +16,7 @@ class FakeClock : public rocksdb::SystemClockWrapper {
   const char* Name() const override { return "rocktune.FakeClock"; }
   uint64_t NowNanos() override { return nanos_.load(); }
   uint64_t NowMicros() override { return nanos_.load() / 1000; }
+  // Moves the clock by `nanos`, backwards if negative.
   void Advance(int64_t nanos) { nanos_ += static_cast<uint64_t>(nanos); }
 
  private:

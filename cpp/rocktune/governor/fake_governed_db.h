@@ -21,22 +21,24 @@
 
 namespace rocktune {
 
-// For tests of a governor on a real database whose clock, compactions and changes of options they control.
+// Fixtures for tests of a governor on a real database. The test controls the clock, holds compactions and
+// fails changes of options.
 
 inline constexpr std::chrono::milliseconds kNoWait{0};
 inline constexpr int64_t kSecond = FakeClock::kSecond;
 
-// Refuses changes of options, or makes them wait, while it is told to.
-class RefusingDb : public rocksdb::StackableDB {
+// A database whose SetOptions and CompactFiles fail or wait while the test sets the members below.
+class FaultInjectionDb : public rocksdb::StackableDB {
  public:
-  explicit RefusingDb(rocksdb::DB* db) : StackableDB(db) {}
+  explicit FaultInjectionDb(rocksdb::DB* db) : StackableDB(db) {}
   using StackableDB::SetOptions;
   rocksdb::Status SetOptions(rocksdb::ColumnFamilyHandle* family,
                              const std::unordered_map<std::string, std::string>& options) override {
-    for (changing = true; hangs;) {
+    for (set_options_called = true; blocks_set_options;) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
-    return refuses ? rocksdb::Status::IOError("no more options") : StackableDB::SetOptions(family, options);
+    return fails_set_options ? rocksdb::Status::IOError("no more options")
+                             : StackableDB::SetOptions(family, options);
   }
   using StackableDB::CompactFiles;
   rocksdb::Status CompactFiles(const rocksdb::CompactionOptions& options, rocksdb::ColumnFamilyHandle* family,
@@ -44,42 +46,44 @@ class RefusingDb : public rocksdb::StackableDB {
                                std::vector<std::string>* const written,
                                rocksdb::CompactionJobInfo* job) override {
     ++merges;
-    if (merges_meet == Meet::kNothing) {
+    if (merge_fault == MergeFault::kNone) {
       return StackableDB::CompactFiles(options, family, names, level, path, written, job);
     }
-    return merges_meet == Meet::kAnotherCompaction ? rocksdb::Status::Aborted("a running compaction")
-                                                   : rocksdb::Status::IOError("no merges");
+    return merge_fault == MergeFault::kAborted ? rocksdb::Status::Aborted("a running compaction")
+                                               : rocksdb::Status::IOError("no merges");
   }
-  enum class Meet { kNothing, kAnotherCompaction, kAnError };
-  std::atomic<Meet> merges_meet{Meet::kNothing};
-  std::atomic<int> merges{0};
-  std::atomic<bool> refuses{false};
-  std::atomic<bool> hangs{false};
-  std::atomic<bool> changing{false};
+  enum class MergeFault { kNone, kAborted, kIOError };
+  // What CompactFiles returns: kAborted as if another compaction used the tables.
+  std::atomic<MergeFault> merge_fault{MergeFault::kNone};
+  std::atomic<int> merges{0};  // calls of CompactFiles
+  std::atomic<bool> fails_set_options{false};
+  std::atomic<bool> blocks_set_options{false};
+  std::atomic<bool> set_options_called{false};  // reset by the test
 };
 
-// While it lives, no compaction of RocksDB's own begins, for it keeps the one thread that there is for them.
-class HeldCompactions {
+// Prevents RocksDB's own compactions for its lifetime: it occupies the only thread of the pool they use.
+class BlockedCompactions {
  public:
-  HeldCompactions() {
+  // Waits until the thread is occupied.
+  BlockedCompactions() {
     rocksdb::Env::Default()->SetBackgroundThreads(1, rocksdb::Env::Priority::LOW);
-    rocksdb::Env::Default()->Schedule(&HeldCompactions::Hold, new std::shared_ptr<Gate>(gate_),
+    rocksdb::Env::Default()->Schedule(&BlockedCompactions::Hold, new std::shared_ptr<Gate>(gate_),
                                       rocksdb::Env::Priority::LOW);
-    gate_->held.get_future().wait();
+    gate_->blocked.get_future().wait();
   }
-  ~HeldCompactions() { gate_->release.set_value(); }
-  HeldCompactions(const HeldCompactions&) = delete;
-  HeldCompactions& operator=(const HeldCompactions&) = delete;
+  ~BlockedCompactions() { gate_->release.set_value(); }
+  BlockedCompactions(const BlockedCompactions&) = delete;
+  BlockedCompactions& operator=(const BlockedCompactions&) = delete;
 
  private:
   struct Gate {
-    std::promise<void> held;
+    std::promise<void> blocked;
     std::promise<void> release;
   };
 
   static void Hold(void* gate) {
     const std::unique_ptr<std::shared_ptr<Gate>> owned(static_cast<std::shared_ptr<Gate>*>(gate));
-    (*owned)->held.set_value();
+    (*owned)->blocked.set_value();
     (*owned)->release.get_future().wait();
   }
 
@@ -95,6 +99,7 @@ class GovernedDbTest : public testing::Test {
     std::filesystem::remove_all(directory_);
   }
 
+  // Returns options of a governor on the fake clock, with intervals of a second and a low maximum flush rate.
   GovernorOptions Options(GovernorMode mode) {
     GovernorOptions options;
     options.mode = mode;
@@ -105,10 +110,12 @@ class GovernedDbTest : public testing::Test {
     return options;
   }
 
+  // Creates governor_.
   void Create(const GovernorOptions& options) {
     ASSERT_TRUE(CompactionGovernor::Create(options, &governor_).ok());
   }
 
+  // Opens db_ with db_options_, prepared by governor_ if there is one.
   void Open() {
     rocksdb::Options options = db_options_;
     options.create_if_missing = true;
@@ -118,7 +125,7 @@ class GovernedDbTest : public testing::Test {
     std::unique_ptr<rocksdb::DB> opened;
     const rocksdb::Status status = OpenDatabase(options, directory_, &opened);
     ASSERT_TRUE(status.ok()) << status.ToString();
-    db_ = std::make_unique<RefusingDb>(opened.release());
+    db_ = std::make_unique<FaultInjectionDb>(opened.release());
   }
 
   void CreateAndAttach(GovernorMode mode) {
@@ -127,6 +134,7 @@ class GovernedDbTest : public testing::Test {
     ASSERT_TRUE(governor_->Attach(db_.get()).ok());
   }
 
+  // Writes 100 entries of 1000 bytes and flushes them as one table.
   void WriteAndFlush() {
     for (int key = 0; key < 100; ++key) {
       ASSERT_TRUE(db_->Put(rocksdb::WriteOptions(), std::to_string(key), std::string(1000, 'v')).ok());
@@ -134,15 +142,16 @@ class GovernedDbTest : public testing::Test {
     ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
   }
 
-  // Lets an interval pass, and waits until it has been decided.
+  // Advances the clock by an interval, and waits until the governor has ended it.
   void PassInterval() {
-    const uint64_t before = Decided();
+    const uint64_t before = Intervals();
     clock_->Advance(kSecond);
-    while (Decided() == before) {
+    while (Intervals() == before) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   }
-  uint64_t Decided() const {
+  // Returns the number of intervals that the governor has ended, discarded ones included.
+  uint64_t Intervals() const {
     const GovernorCounters counters = governor_->Counters();
     return counters.intervals + counters.discarded_intervals;
   }
@@ -159,9 +168,9 @@ class GovernedDbTest : public testing::Test {
   }
 
   const std::string directory_ = NewDirectory();
-  rocksdb::Options db_options_;  // of the next Open
+  rocksdb::Options db_options_;  // for the next Open
   std::shared_ptr<FakeClock> clock_ = std::make_shared<FakeClock>();
-  std::unique_ptr<RefusingDb> db_;
+  std::unique_ptr<FaultInjectionDb> db_;
   std::unique_ptr<CompactionGovernor> governor_;
 };
 

@@ -11,10 +11,11 @@
 namespace rocktune {
 namespace {
 
-// RocksDB lets options be set of a database that was opened to be read alone, and writes a MANIFEST then.
+// Returns NotSupported for a database opened read-only. SetOptions is no test: RocksDB lets a read-only
+// database change options, and then writes a MANIFEST.
 rocksdb::Status CheckWritable(rocksdb::DB* db) {
   rocksdb::Status status = db->DisableFileDeletions();
-  return status.ok() ? EndKeepingFiles(db) : status;
+  return status.ok() ? EnableFileDeletions(db) : status;
 }
 
 GovernedFamilies::Handles OrDefault(rocksdb::DB* db, const GovernedFamilies::Handles& families) {
@@ -25,14 +26,14 @@ GovernedFamilies::Handles OrDefault(rocksdb::DB* db, const GovernedFamilies::Han
 
 rocksdb::Status GovernedFamilies::Check(rocksdb::DB* db, const Handles& families,
                                         const GovernorLimits& limits) const {
-  std::set<uint32_t> taken;
-  for (const GovernedFamily* each : Of(db)) {
-    taken.insert(each->family()->GetID());
+  std::set<uint32_t> attached;
+  for (const GovernedFamily* each : OfDatabase(db)) {
+    attached.insert(each->family()->GetID());
   }
   for (rocksdb::ColumnFamilyHandle* family : families) {
-    if (!taken.insert(family->GetID()).second) {
+    if (!attached.insert(family->GetID()).second) {
       return rocksdb::Status::InvalidArgument("column family '" + family->GetName() +
-                                              "' is attached already");
+                                              "' is attached already; detach the database first");
     }
     if (rocksdb::Status status = GovernedFamily::Check(db, family, limits); !status.ok()) {
       return status;
@@ -41,8 +42,8 @@ rocksdb::Status GovernedFamilies::Check(rocksdb::DB* db, const Handles& families
   return CheckWritable(db);
 }
 
-rocksdb::Status GovernedFamilies::Take(rocksdb::DB* db, const Handles& families,
-                                       const GovernorLimits& limits) {
+rocksdb::Status GovernedFamilies::Attach(rocksdb::DB* db, const Handles& families,
+                                         const GovernorLimits& limits) {
   const Handles wanted = OrDefault(db, families);
   rocksdb::Status status = Check(db, wanted, limits);
   OriginalsByFamily originals;
@@ -55,24 +56,25 @@ rocksdb::Status GovernedFamilies::Take(rocksdb::DB* db, const Handles& families,
   GovernedFamilies added;
   for (rocksdb::ColumnFamilyHandle* family : wanted) {
     const OriginalOptions original =
-        OriginalsOf(originals, family->GetName(), GovernedOptionsOf(db->GetOptions(family)),
-                    {limits.debt_runs, limits.debt_bytes});
+        OriginalOptionsOf(originals, family->GetName(), GovernedOptionsOf(db->GetOptions(family)),
+                          {limits.debt_runs, limits.debt_bytes});
     originals[family->GetName()] = original;
     added.families_.push_back(std::make_unique<GovernedFamily>(db, family, original.options));
   }
+  // Before the first change: a kill in between must not lose the original options.
   status = WriteOriginals(db, originals);
   for (const std::unique_ptr<GovernedFamily>& each : added) {
     status = status.ok() ? each->RaiseTriggers(limits) : status;
   }
   if (!status.ok()) {
-    added.GiveBack(db).PermitUncheckedError();
+    added.Detach(db).PermitUncheckedError();
     return status;
   }
   std::move(added.families_.begin(), added.families_.end(), std::back_inserter(families_));
   return status;
 }
 
-rocksdb::Status GovernedFamilies::GiveBack(rocksdb::DB* db) {
+rocksdb::Status GovernedFamilies::Detach(rocksdb::DB* db) {
   rocksdb::Status first;
   std::set<std::string> restored;
   const auto restore = [&](const std::unique_ptr<GovernedFamily>& each) {
@@ -90,8 +92,8 @@ rocksdb::Status GovernedFamilies::GiveBack(rocksdb::DB* db) {
   OriginalsByFamily originals;
   if (!restored.empty() && ReadOriginals(db, &originals).ok()) {
     std::erase_if(originals, [&](const auto& each) { return restored.contains(each.first); });
-    WriteOriginals(db, originals)
-        .PermitUncheckedError();  // what stays there is stale, and counts for nothing
+    // A stale file is harmless: it counts only for families whose triggers are a governor's.
+    WriteOriginals(db, originals).PermitUncheckedError();
   }
   return first;
 }
@@ -109,21 +111,21 @@ rocksdb::Status GovernedFamilies::Recover(rocksdb::DB* db, const Handles& famili
   for (rocksdb::ColumnFamilyHandle* family : OrDefault(db, families)) {
     if (originals.contains(family->GetName())) {
       const OriginalOptions original =
-          OriginalsOf(originals, family->GetName(), GovernedOptionsOf(db->GetOptions(family)), {});
+          OriginalOptionsOf(originals, family->GetName(), GovernedOptionsOf(db->GetOptions(family)), {});
       killed.families_.push_back(std::make_unique<GovernedFamily>(db, family, original.options));
     }
   }
-  return killed.GiveBack(db);
+  return killed.Detach(db);
 }
 
-std::vector<GovernedFamily*> GovernedFamilies::Of(const rocksdb::DB* db) const {
-  std::vector<GovernedFamily*> of;
+std::vector<GovernedFamily*> GovernedFamilies::OfDatabase(const rocksdb::DB* db) const {
+  std::vector<GovernedFamily*> found;
   for (const std::unique_ptr<GovernedFamily>& each : families_) {
     if (each->db() == db) {
-      of.push_back(each.get());
+      found.push_back(each.get());
     }
   }
-  return of;
+  return found;
 }
 
 std::set<rocksdb::DB*> GovernedFamilies::Databases() const {

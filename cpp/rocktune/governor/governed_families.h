@@ -12,31 +12,35 @@
 
 namespace rocktune {
 
-// The column families in a governor's care. Writes down what they had before it changes anything, and forgets
-// it when all is restored; see original_options.h.
+// The attached column families of a governor, over all its databases. Keeps their original options in
+// ROCKTUNE_GOVERNOR (original_options.h) from before the first change until the last restored option.
 //
-// Not thread-safe. Throws nothing.
+// Does not own databases and handles. Not thread-safe. Throws no exception. Attach, Detach and Recover do I/O
+// and take RocksDB's mutex.
 class GovernedFamilies {
  public:
   using Handles = std::vector<rocksdb::ColumnFamilyHandle*>;
 
-  // Takes column families of a database into care, the default one if none is named, and raises their
-  // triggers. REQUIRES: GiveBack before the database or a column family is closed or dropped. If it fails, it
-  // has taken none: see CompactionGovernor::Attach.
-  rocksdb::Status Take(rocksdb::DB* db, const Handles& families, const GovernorLimits& limits);
-  // Restores those of a database and gives up the care of what could be restored. Returns the first failure.
-  // OK if there are none.
-  rocksdb::Status GiveBack(rocksdb::DB* db);
-  // See CompactionGovernor::Recover.
+  // Attaches column families of a database, the default one if `families` is empty, and raises their
+  // triggers. On failure nothing is attached and all options are as before; CompactionGovernor::Attach lists
+  // the errors. REQUIRES: Detach is called before the database is closed or a column family is dropped.
+  rocksdb::Status Attach(rocksdb::DB* db, const Handles& families, const GovernorLimits& limits);
+  // Restores the options of a database's column families and detaches them. Returns the first failure; a
+  // family whose options could not be restored stays attached. Returns OK if nothing is attached.
+  rocksdb::Status Detach(rocksdb::DB* db);
+  // Restores the options that a killed process' governor left; the contract is CompactionGovernor::Recover's.
   static rocksdb::Status Recover(rocksdb::DB* db, const Handles& families);
 
-  std::vector<GovernedFamily*> Of(const rocksdb::DB* db) const;
+  // Returns the attached column families of a database. The pointers are valid until Detach.
+  std::vector<GovernedFamily*> OfDatabase(const rocksdb::DB* db) const;
+  // Returns the databases with an attached column family.
   std::set<rocksdb::DB*> Databases() const;
   bool empty() const { return families_.empty(); }
   auto begin() const { return families_.begin(); }
   auto end() const { return families_.end(); }
 
  private:
+  // Returns the error with which Attach refuses column families, or OK. Reads only.
   rocksdb::Status Check(rocksdb::DB* db, const Handles& families, const GovernorLimits& limits) const;
 
   std::vector<std::unique_ptr<GovernedFamily>> families_;

@@ -7,20 +7,22 @@ namespace rocktune {
 rocksdb::Status GovernedFamily::Check(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family,
                                       const GovernorLimits& limits) {
   const rocksdb::ColumnFamilyOptions options = db->GetOptions(family);
-  const std::string whose = "column family '" + family->GetName() + "'";
-  // Of style None are FLSM stores and others that compact by themselves: level 0 alone holds their writes
-  // back. FIFO compaction has no debt.
+  const std::string name = "column family '" + family->GetName() + "'";
+  // Style None is for stores that compact by themselves, such as FlsmStore; their writes are held back by
+  // level 0 alone. FIFO compaction has no debt.
   if (options.compaction_style != rocksdb::kCompactionStyleLevel &&
       options.compaction_style != rocksdb::kCompactionStyleUniversal) {
     return rocksdb::Status::NotSupported(
-        whose, "only leveled and universal compaction can be governed, not FIFO or what a store does itself");
+        name,
+        "only leveled and universal compaction can be governed; FIFO has no debt, and stores with style "
+        "None, as FLSM stores are, compact by themselves");
   }
   const int trigger = options.level0_file_num_compaction_trigger;
   if (limits.debt_runs != 0 && limits.debt_runs < MinDebtRuns(trigger)) {
     return rocksdb::Status::InvalidArgument(
-        "debt_runs: " + std::to_string(limits.debt_runs) + " is too few for " + whose,
-        "which begins to compact level 0 at " + std::to_string(trigger) +
-            " files (level0_file_num_compaction_trigger); at least " + std::to_string(MinDebtRuns(trigger)));
+        "debt_runs = " + std::to_string(limits.debt_runs) + " is too small for " + name,
+        "its level0_file_num_compaction_trigger is " + std::to_string(trigger) +
+            "; set debt_runs to at least " + std::to_string(MinDebtRuns(trigger)) + ", or to 0 for no bound");
   }
   return rocksdb::Status::OK();
 }
@@ -41,17 +43,17 @@ rocksdb::Status GovernedFamily::Change(const OptionChanges& changes) {
   const OptionChanges now = ToChanges(GovernedOptionsOf(db_->GetOptions(family_)));
   for (const auto& [name, value] : changes) {
     if (now.at(name) != value) {
-      std::string told = "RocksDB took " + name;
-      told += "=" + value;
-      told += ", and has " + now.at(name);
-      return rocksdb::Status::Aborted(told);
+      std::string message = "SetOptions accepted " + name;
+      message += " = " + value;
+      message += ", but the option reads back as " + now.at(name);
+      return rocksdb::Status::Aborted(message);
     }
   }
   return status;
 }
 
 OptionChanges GovernedFamily::Triggers(const GovernorLimits& limits) const {
-  // RocksDB wants the triggers above this one, which its user may have raised meanwhile.
+  // RocksDB requires the other triggers above this one, which the application may have raised since Attach.
   const auto compaction_trigger =
       static_cast<uint64_t>(std::max(0, db_->GetOptions(family_).level0_file_num_compaction_trigger));
   OptionChanges changes = ToChanges(RaisedTriggers(
@@ -65,7 +67,7 @@ rocksdb::Status GovernedFamily::RaiseTriggers(const GovernorLimits& limits) {
 }
 
 rocksdb::Status GovernedFamily::SetCompactionsOff(bool off, const GovernorLimits& limits) {
-  // What others have switched off is theirs to switch on.
+  // Compactions that the application switched off are left to the application.
   if (off == switched_off_ || (off && OthersSwitchedOff())) {
     return rocksdb::Status::OK();
   }
@@ -102,15 +104,15 @@ bool GovernedFamily::HasManyRuns() const {
              static_cast<uint64_t>(std::max<int64_t>(0, original_.level0_slowdown_writes_trigger));
 }
 
-std::string GovernedFamily::OwedBeyondOriginals() const {
+std::string GovernedFamily::DescribeExcessDebt() const {
   if (OthersSwitchedOff()) {
-    return "";  // RocksDB then neither slows nor stops
+    return "";  // RocksDB then neither slows nor stops writes
   }
   std::string owed;
   const uint64_t tables = Level0Tables();
   if (static_cast<int64_t>(tables) >= original_.level0_slowdown_writes_trigger) {
     owed += " " + std::to_string(tables) + " files in level 0 (its options slow writes at " +
-            std::to_string(original_.level0_slowdown_writes_trigger) + " and stop them at " +
+            std::to_string(original_.level0_slowdown_writes_trigger) + " files and stop them at " +
             std::to_string(original_.level0_stop_writes_trigger) + ")";
   }
   const uint64_t bytes = PendingBytes();
@@ -145,6 +147,7 @@ void GovernedFamily::AddDebt(GovernorSample* sample) const {
   if (!db_->GetIntProperty(family_, rocksdb::DB::Properties::kNumImmutableMemTable, &waiting)) {
     waiting = 0;
   }
+  // RocksDB uses at least two write buffers, whatever the option says.
   const auto buffers = static_cast<uint64_t>(std::max(attached_.max_write_buffer_number, 2));
   sample->flushes_lag = sample->flushes_lag || 2 * waiting >= buffers;
 }

@@ -11,62 +11,70 @@
 
 namespace rocktune {
 
-// One column family in a governor's care: what it owes, and its options while they are changed.
+// An attached column family: reads its compaction debt, changes its options and restores them.
 //
-// Not thread-safe. The database and the handle must outlive it. Throws nothing.
+// Does not own database and handle, which must outlive it. The destructor restores nothing. Not thread-safe.
+// Throws no exception. All functions but the getters take RocksDB's mutex; those that set options write the
+// OPTIONS file and wait for writes in progress.
 class GovernedFamily {
  public:
-  // NotSupported if the column family's compaction style leaves a governor nothing to do; InvalidArgument if
-  // writes would be slowed before RocksDB begins to compact level 0, which RocksDB forbids.
+  // Returns OK if the column family can be governed, and otherwise
+  // - NotSupported for a compaction style other than leveled and universal;
+  // - InvalidArgument if writes would be slowed before RocksDB begins to compact level 0, which RocksDB
+  //   forbids.
   static rocksdb::Status Check(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family,
                                const GovernorLimits& limits);
 
-  // `original` is what Restore sets. Where it has compactions on and they are off now, a governor that is
-  // gone has switched them off.
+  // `original` holds the options that Restore sets. If compactions are on in `original` and off now, the
+  // governor of a killed process switched them off, and RaiseTriggers switches them on.
   GovernedFamily(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family, const GovernedOptions& original);
 
   rocksdb::DB* db() const { return db_; }
   rocksdb::ColumnFamilyHandle* family() const { return family_; }
 
-  // Sets the triggers at which writes are slowed and stopped to kSlowedShare of the debt's bound and to the
-  // bound itself; a bound of 0 is as good as none. What is owed beyond that already is no reason to stop at
-  // once: the triggers then begin above it. Switches compactions on that a governor which is gone has
-  // switched off.
+  // Sets the triggers that slow and stop writes by the bounds of the debt; see RaisedTriggers. Switches
+  // compactions on if the governor of a killed process switched them off. Fails as SetOptions does, and with
+  // Aborted if an option reads back with another value.
   rocksdb::Status RaiseTriggers(const GovernorLimits& limits);
-  // Switches compactions off, or on with triggers as above, unless others have switched them off.
+  // Switches compactions off, or on with triggers raised by the present debt. Does nothing if they are in
+  // that state already, or if the application switched them off. Fails as RaiseTriggers does.
   rocksdb::Status SetCompactionsOff(bool off, const GovernorLimits& limits);
-  // Whether level 0 has more tables than the column family's own options let it have without slowing writes,
-  // nobody else has switched compactions off, and tables of level 0 may become one, as only leveled
-  // compaction lets them.
+  // True if level 0 has more tables than the original level0_slowdown_writes_trigger, compaction is leveled,
+  // and the application has not switched compactions off. Only leveled compaction lets CompactFiles merge
+  // level-0 tables with each other.
   bool HasManyRuns() const;
-  // Returns what is owed at which the original options would slow or stop writes, for people to read; empty
-  // if nothing is.
-  std::string OwedBeyondOriginals() const;
-  // Sets what was changed to what it was at first; compactions that others have switched off stay off. Where
-  // level0_file_num_compaction_trigger was raised meanwhile, the triggers that slow writes follow it.
+  // Returns a text for people with the debt at which the original options would slow or stop writes. Returns
+  // an empty string if the debt is below that, or if the application switched compactions off.
+  std::string DescribeExcessDebt() const;
+  // Sets the original options; compactions that the application switched off stay off. Raises the triggers
+  // that slow and stop writes to level0_file_num_compaction_trigger, which RocksDB requires, if the
+  // application has raised that one meanwhile. Fails as RaiseTriggers does; a second call is safe.
   rocksdb::Status Restore();
 
-  // Whether its compactions are paused for merges within level 0.
-  bool gathering = false;
-  // Whether it is being detached: its compactions are neither paused nor slowed any more.
-  bool leaving = false;
+  // True while the family's compactions are off so that level-0 tables can be merged with each other.
+  bool paused_for_merges = false;
+  // True while Detach waits for the family's compactions, which then are neither switched off nor limited.
+  bool detaching = false;
 
-  // Adds what the column family owes to the sample, if it is more than what stands there.
+  // Raises the debt in `sample` to this family's where the family's is greater. Sets flushes_lag and
+  // level0_due if they hold for this family.
   void AddDebt(GovernorSample* sample) const;
 
  private:
   uint64_t PendingBytes() const;
   uint64_t Level0Tables() const;
+  // Returns the raised triggers for the present debt.
   OptionChanges Triggers(const GovernorLimits& limits) const;
+  // True if compactions are off and no governor switched them off.
   bool OthersSwitchedOff() const;
-  // Sets options and reads them back, since RocksDB may take them and change nothing.
+  // Sets options and reads them back, since SetOptions may return OK and change nothing.
   rocksdb::Status Change(const OptionChanges& changes);
 
   rocksdb::DB* const db_;
   rocksdb::ColumnFamilyHandle* const family_;
-  const rocksdb::ColumnFamilyOptions attached_;  // when it came into care
+  const rocksdb::ColumnFamilyOptions attached_;  // the options at construction
   const GovernedOptions original_;
-  bool switched_off_;  // compactions, by a governor
+  bool switched_off_;  // true if a governor, perhaps of a killed process, switched compactions off
 };
 
 }  // namespace rocktune

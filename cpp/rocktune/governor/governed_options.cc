@@ -6,15 +6,16 @@
 namespace rocktune {
 namespace {
 
-// PrepareForBulkLoad's, for "never".
+// The trigger that Options::PrepareForBulkLoad sets for "never".
 constexpr uint64_t kNever = 1 << 30;
 
-uint64_t StopAt(uint64_t bound, uint64_t owed) {
-  return std::max(bound, static_cast<uint64_t>(static_cast<double>(owed) / kSlowedShare) + 1);
+// Returns the trigger that stops writes: the bound, or more if the debt exceeds the bound's slowdown trigger.
+uint64_t StopTrigger(uint64_t bound, uint64_t owed) {
+  return std::max(bound, static_cast<uint64_t>(static_cast<double>(owed) / kSlowdownShare) + 1);
 }
 
-uint64_t SlowAt(uint64_t stop) {
-  return static_cast<uint64_t>(std::ceil(kSlowedShare * static_cast<double>(stop)));
+uint64_t SlowdownTrigger(uint64_t stop) {
+  return static_cast<uint64_t>(std::ceil(kSlowdownShare * static_cast<double>(stop)));
 }
 
 }  // namespace
@@ -35,22 +36,23 @@ OptionChanges ToChanges(const GovernedOptions& options) {
 }
 
 GovernedOptions RaisedTriggers(const DebtBounds& bounds, const DebtBounds& owed) {
-  const uint64_t runs = bounds.runs == 0 ? kNever : std::min(StopAt(bounds.runs, owed.runs), kNever);
-  const uint64_t bytes = bounds.bytes == 0 ? 0 : StopAt(bounds.bytes, owed.bytes);
-  return {false, static_cast<int64_t>(SlowAt(runs)), static_cast<int64_t>(runs), SlowAt(bytes), bytes};
+  const uint64_t runs = bounds.runs == 0 ? kNever : std::min(StopTrigger(bounds.runs, owed.runs), kNever);
+  const uint64_t bytes = bounds.bytes == 0 ? 0 : StopTrigger(bounds.bytes, owed.bytes);
+  return {false, static_cast<int64_t>(SlowdownTrigger(runs)), static_cast<int64_t>(runs),
+          SlowdownTrigger(bytes), bytes};
 }
 
 bool AreRaisedTriggers(const GovernedOptions& options, const DebtBounds& bounds) {
   const auto runs = static_cast<uint64_t>(std::max<int64_t>(0, options.level0_stop_writes_trigger));
   const uint64_t bytes = options.hard_pending_compaction_bytes_limit;
   return runs >= (bounds.runs == 0 ? kNever : std::min(bounds.runs, kNever)) &&
-         options.level0_slowdown_writes_trigger == static_cast<int64_t>(SlowAt(runs)) &&
+         options.level0_slowdown_writes_trigger == static_cast<int64_t>(SlowdownTrigger(runs)) &&
          (bounds.bytes == 0 ? bytes == 0 : bytes >= bounds.bytes) &&
-         options.soft_pending_compaction_bytes_limit == SlowAt(bytes);
+         options.soft_pending_compaction_bytes_limit == SlowdownTrigger(bytes);
 }
 
 uint64_t MinDebtRuns(int compaction_trigger) {
-  return StopAt(0, static_cast<uint64_t>(std::max(0, compaction_trigger)));
+  return StopTrigger(0, static_cast<uint64_t>(std::max(0, compaction_trigger)));
 }
 
 }  // namespace rocktune

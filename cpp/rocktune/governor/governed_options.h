@@ -10,7 +10,7 @@
 
 namespace rocktune {
 
-// Options of a column family by their names, as SetOptions takes them.
+// Values of a column family's options by name, in the form of SetOptions' argument.
 using OptionChanges = std::unordered_map<std::string, std::string>;
 
 // The options of a column family that a governor changes.
@@ -26,27 +26,30 @@ struct GovernedOptions {
 
 inline constexpr const char* kDisableAutoCompactions = "disable_auto_compactions";
 
+// Returns the governed options among a column family's options.
 GovernedOptions GovernedOptionsOf(const rocksdb::ColumnFamilyOptions& options);
-// All of them.
+// Returns the changes that set every governed option.
 OptionChanges ToChanges(const GovernedOptions& options);
 
-// What compaction may owe before writes stop; 0 for no bound.
+// The compaction debt at which writes stop. 0 means no bound.
 struct DebtBounds {
-  uint64_t runs = 0;
-  uint64_t bytes = 0;
+  uint64_t runs = 0;   // tables in level 0
+  uint64_t bytes = 0;  // bytes that compactions have yet to rewrite
 
   bool operator==(const DebtBounds&) const = default;
 };
 
-// Returns the triggers that a governor sets: writes stop at the bounds and are slowed at kSlowedShare of
-// them. What is owed already is below both. disable_auto_compactions is false.
+// Returns the triggers that a governor sets: writes stop at a bound and are slowed from kSlowdownShare of it.
+// If the present debt `owed` exceeds that, the triggers begin above the debt, so that raising them never
+// stops writes at once. disable_auto_compactions is false in the result.
 GovernedOptions RaisedTriggers(const DebtBounds& bounds, const DebtBounds& owed);
 
-// True if RaisedTriggers gives these triggers for these bounds and some debt.
+// True if RaisedTriggers returns these triggers for the bounds and some debt, which means that a governor set
+// them. Ignores disable_auto_compactions.
 bool AreRaisedTriggers(const GovernedOptions& options, const DebtBounds& bounds);
 
-// Returns the smallest bound of runs whose slowdown is above level0_file_num_compaction_trigger; 0, which is
-// no bound, is always allowed.
+// Returns the smallest bound of runs, other than 0, whose slowdown trigger exceeds
+// level0_file_num_compaction_trigger.
 uint64_t MinDebtRuns(int compaction_trigger);
 
 }  // namespace rocktune

@@ -10,12 +10,12 @@ namespace rocktune {
 namespace {
 
 constexpr double kNanosPerSecond = 1e9;
-// After a pause so much may pass at once; it also makes up for threads that wake late.
+// Unused time that counts after a pause. It also makes up for threads that wake late.
 constexpr uint64_t kCreditNanos = 10'000'000;
-// Who has less to wait for passes, and leaves it to the next: compactions read 4 KB at a time, and a sleep
-// for each costs more of a processor than the reading.
+// A shorter wait is left to the next request. Compactions read 4 KB at a time, and a sleep for each read
+// costs more CPU than the read.
 constexpr uint64_t kMinWaitNanos = 1'000'000;
-// The clock may be one that stands still, so nobody waits longer than this before looking at it again.
+// Maximum real time between two readings of the clock, which a test may have stopped.
 constexpr std::chrono::milliseconds kMaxWait{10};
 
 IoCause CauseOf(ThreadRole role, rocksdb::RateLimiter::OpType operation) {
@@ -70,13 +70,13 @@ void GovernedRateLimiter::WaitForTurn(uint64_t bytes) {
 void GovernedRateLimiter::SetCompactionBytesPerSecond(uint64_t bytes_per_s) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (lifted_) {
+    if (stopped_) {
       bytes_per_s = 0;
     }
     const uint64_t before = compaction_bytes_per_s_.exchange(bytes_per_s, std::memory_order_relaxed);
     const uint64_t now_ns = clock_->NowNanos();
     if (before != 0 && bytes_per_s != 0 && next_ns_ > now_ns) {
-      // What was granted at the old rate is paid for at the new one.
+      // Bytes granted at the old rate take their time at the new one; a rise must release waiters at once.
       const double left_ns = static_cast<double>(next_ns_ - now_ns);
       next_ns_ = now_ns + static_cast<uint64_t>(left_ns * static_cast<double>(before) /
                                                 static_cast<double>(bytes_per_s));
@@ -85,8 +85,8 @@ void GovernedRateLimiter::SetCompactionBytesPerSecond(uint64_t bytes_per_s) {
   changed_.notify_all();
 }
 
-void GovernedRateLimiter::Lift() {
-  lifted_ = true;
+void GovernedRateLimiter::StopLimiting() {
+  stopped_ = true;
   SetCompactionBytesPerSecond(0);
 }
 

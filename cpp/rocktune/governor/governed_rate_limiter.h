@@ -13,53 +13,61 @@
 
 namespace rocktune {
 
-// Counts what flushes and compactions read and write, and slows compactions down to a rate, running ones too.
-// Flushes and all else pass at once. By thread, not by priority, because under stalls flushes and compactions
-// arrive with equal priority: the store needs the listener of NewThreadRoleListener.
+// A rate limiter that counts I/O by cause and limits compactions, running ones too. All other I/O passes at
+// once.
 //
-// Thread-safe. One limiter may serve several stores, which then share the rate. Nobody holds the lock while
-// waiting. Throws nothing.
+// It recognizes compactions by their thread, since under stalls flushes and compactions arrive with the same
+// priority. Each database needs the listener of NewThreadRoleListener; without it, nothing is limited.
+//
+// One limiter may serve several databases, which then share the rate. Thread-safe. A waiting compaction holds
+// no lock. Throws no exception.
 class GovernedRateLimiter : public rocksdb::RateLimiter {
  public:
-  // `device_bytes_per_s` is what RocksDB is told when it asks (it delays writes at that rate first).
+  // `device_bytes_per_s` is the result of GetBytesPerSecond; RocksDB first delays writes to that rate. It
+  // limits nothing by itself.
   GovernedRateLimiter(int64_t device_bytes_per_s, std::shared_ptr<rocksdb::SystemClock> clock);
 
-  // What compactions may read and write per second, at once for those that wait already; 0 for no limit.
+  // Sets the rate of all compactions together, reads and writes; 0 means no limit. Takes effect at once, also
+  // for compactions that wait. Does nothing after StopLimiting.
   void SetCompactionBytesPerSecond(uint64_t bytes_per_s);
-  // No limit any more, whatever is set later.
-  void Lift();
+  // Removes the limit for good: compactions that wait go on.
+  void StopLimiting();
+  // Returns the rate of compactions; 0 means no limit.
   uint64_t CompactionBytesPerSecond() const {
     return compaction_bytes_per_s_.load(std::memory_order_relaxed);
   }
 
-  // Bytes and requests so far, by cause.
-  DeviceCounters Counters() const { return counters_.Take(); }
-  // How long compactions have waited so far, all threads together, by the clock.
+  // Returns bytes and requests by cause since construction.
+  DeviceCounters Counters() const { return counters_.Counters(); }
+  // Returns the time that compactions have waited since construction, summed over threads, by the clock.
   uint64_t WaitedNanos() const { return waited_ns_.load(std::memory_order_relaxed); }
 
   void SetBytesPerSecond(int64_t bytes_per_second) override { device_bytes_per_s_ = bytes_per_second; }
   int64_t GetBytesPerSecond() const override { return device_bytes_per_s_; }
   int64_t GetSingleBurstBytes() const override { return kBurstBytes; }
+  // Return bytes and requests over all priorities, whatever `priority` is; they are not counted by priority.
   int64_t GetTotalBytesThrough(rocksdb::Env::IOPriority priority = rocksdb::Env::IO_TOTAL) const override;
   int64_t GetTotalRequests(rocksdb::Env::IOPriority priority = rocksdb::Env::IO_TOTAL) const override;
   using rocksdb::RateLimiter::Request;
+  // Counts a request. Then waits, on a compaction's thread, until earlier requests have used up their time.
   void Request(int64_t bytes, rocksdb::Env::IOPriority priority, rocksdb::Statistics* statistics,
                OpType operation) override;
 
  private:
-  static constexpr int64_t kBurstBytes = 256 << 10;
+  static constexpr int64_t kBurstBytes = 256 << 10;  // RocksDB splits larger requests at this size
 
+  // Waits until the bytes granted so far have used up their time, and then grants `bytes` more.
   void WaitForTurn(uint64_t bytes);
 
   const std::shared_ptr<rocksdb::SystemClock> clock_;
   std::atomic<int64_t> device_bytes_per_s_;
-  std::atomic<uint64_t> compaction_bytes_per_s_{0};
-  std::atomic<bool> lifted_{false};
+  std::atomic<uint64_t> compaction_bytes_per_s_{0};  // read without the lock, changed with it
+  std::atomic<bool> stopped_{false};
   std::atomic<uint64_t> waited_ns_{0};
   IoCounters counters_;
-  std::mutex mutex_;  // guards next_ns_, and changes of the rate
+  std::mutex mutex_;  // guards next_ns_ and changes of compaction_bytes_per_s_
   std::condition_variable changed_;
-  uint64_t next_ns_ = 0;  // when what was granted so far will have passed at the present rate
+  uint64_t next_ns_ = 0;  // end of the time that the granted bytes take at the present rate
 };
 
 }  // namespace rocktune

@@ -36,7 +36,7 @@ class GovernedRateLimiterTest : public testing::Test {
   std::shared_ptr<rocksdb::EventListener> listener_ = NewThreadRoleListener();
 };
 
-TEST_F(GovernedRateLimiterTest, TellsCausesApartWhateverThePriority) {
+TEST_F(GovernedRateLimiterTest, CountsByThreadRoleNotPriority) {
   Compact(OpType::kRead);
   Compact(OpType::kWrite);
   Request(OpType::kRead, false);
@@ -57,13 +57,13 @@ TEST_F(GovernedRateLimiterTest, TellsCausesApartWhateverThePriority) {
 
 TEST_F(GovernedRateLimiterTest, OnlyCompactionsWait) {
   limiter_.SetCompactionBytesPerSecond(1);
-  Compact();  // the first passes, and is paid for by the next
+  Compact();  // the first request passes; the next one waits for its time
   Request(OpType::kWrite, false);
   Request(OpType::kRead, false);
   EXPECT_EQ(limiter_.WaitedNanos(), 0);
 }
 
-TEST_F(GovernedRateLimiterTest, KeepsTheRateByItsClock) {
+TEST_F(GovernedRateLimiterTest, LimitsTheRateByItsClock) {
   limiter_.SetCompactionBytesPerSecond(kBytes);  // one request a second
   Compact();
   std::atomic<int> passed{0};
@@ -84,17 +84,17 @@ TEST_F(GovernedRateLimiterTest, KeepsTheRateByItsClock) {
   EXPECT_LE(limiter_.WaitedNanos(), 3 * kSecond);
 }
 
-TEST_F(GovernedRateLimiterTest, NobodySleepsForLessThanAMillisecond) {
+TEST_F(GovernedRateLimiterTest, DoesNotWaitForLessThanAMillisecond) {
   limiter_.SetCompactionBytesPerSecond(kBytes * 10'000);  // a tenth of a millisecond each
   clock_->Advance(kSecond);
-  constexpr int kCreditAndLeastWait = 110;
-  for (int i = 0; i <= kCreditAndLeastWait; ++i) {
+  constexpr int kCreditAndMinWait = 110;  // 10 ms of credit and 1 ms of minimum wait, in requests
+  for (int i = 0; i <= kCreditAndMinWait; ++i) {
     Compact();
   }
   EXPECT_EQ(limiter_.WaitedNanos(), 0);
 }
 
-TEST_F(GovernedRateLimiterTest, ANewRateCountsForThoseThatWait) {
+TEST_F(GovernedRateLimiterTest, ANewRateAppliesToWaitingCompactions) {
   limiter_.SetCompactionBytesPerSecond(1);  // three days for a request
   Compact();
   std::thread compaction([&] { Compact(); });
@@ -103,7 +103,7 @@ TEST_F(GovernedRateLimiterTest, ANewRateCountsForThoseThatWait) {
   compaction.join();
 }
 
-TEST_F(GovernedRateLimiterTest, WithoutALimitThoseThatWaitGoOn) {
+TEST_F(GovernedRateLimiterTest, RemovingTheLimitReleasesWaitingCompactions) {
   limiter_.SetCompactionBytesPerSecond(1);
   Compact();
   std::thread compaction([&] { Compact(); });
@@ -111,11 +111,11 @@ TEST_F(GovernedRateLimiterTest, WithoutALimitThoseThatWaitGoOn) {
   compaction.join();
 }
 
-TEST_F(GovernedRateLimiterTest, OnceLiftedThereIsNoLimitAgain) {
+TEST_F(GovernedRateLimiterTest, SetsNoLimitAfterStopLimiting) {
   limiter_.SetCompactionBytesPerSecond(1);
   Compact();
   std::thread compaction([&] { Compact(); });
-  limiter_.Lift();
+  limiter_.StopLimiting();
   compaction.join();
   limiter_.SetCompactionBytesPerSecond(1);
   EXPECT_EQ(limiter_.CompactionBytesPerSecond(), 0);
@@ -123,7 +123,7 @@ TEST_F(GovernedRateLimiterTest, OnceLiftedThereIsNoLimitAgain) {
   Compact();
 }
 
-TEST_F(GovernedRateLimiterTest, IsWhatRocksDbAsksOfALimiter) {
+TEST_F(GovernedRateLimiterTest, ImplementsRocksDbsRateLimiter) {
   EXPECT_EQ(limiter_.GetBytesPerSecond(), 400'000'000);
   limiter_.SetBytesPerSecond(7);
   EXPECT_EQ(limiter_.GetBytesPerSecond(), 7);

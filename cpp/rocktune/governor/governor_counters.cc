@@ -11,31 +11,32 @@ std::string PrometheusText(const GovernorCounters& counters) {
     text += "# HELP " + full + " " + help + "\n# TYPE " + full + " " + type + "\n";
     text += full + " " + std::to_string(value) + "\n";
   };
-  add("intervals_total", "counter", "Intervals after which was decided.",
+  add("intervals_total", "counter", "Intervals that ended with a decision.",
       static_cast<double>(counters.intervals));
-  add("discarded_intervals_total", "counter", "Intervals during which the clock jumped.",
+  add("discarded_intervals_total", "counter", "Intervals without a decision, because the clock jumped.",
       static_cast<double>(counters.discarded_intervals));
-  add("switched_off_total", "counter", "How often compactions were switched off.",
+  add("switched_off_total", "counter", "Times that compactions were switched off.",
       static_cast<double>(counters.switched_off));
-  add("switched_on_total", "counter", "How often compactions were switched on again.",
+  add("switched_on_total", "counter", "Times that compactions were switched on.",
       static_cast<double>(counters.switched_on));
-  add("failed_changes_total", "counter", "Changes of options that RocksDB refused.",
+  add("failed_changes_total", "counter", "Changes of options that failed.",
       static_cast<double>(counters.failed_changes));
-  add("level0_merges_total", "counter", "Merges of tables of level 0 with each other.",
+  add("level0_merges_total", "counter", "Merges of level-0 tables with each other.",
       static_cast<double>(counters.level0_merges));
-  add("level0_merged_tables_total", "counter", "Tables that they merged.",
+  add("level0_merged_tables_total", "counter", "Level-0 tables merged with each other.",
       static_cast<double>(counters.level0_merged_tables));
-  add("compaction_waited_seconds_total", "counter", "How long compactions waited for their share.",
+  add("compaction_waited_seconds_total", "counter",
+      "Time that compactions waited for the limit, summed over threads.",
       static_cast<double>(counters.compaction_waited_ns) / 1e9);
   for (const IoCause cause : {IoCause::kFlush, IoCause::kCompactionRead, IoCause::kCompactionWrite}) {
     const std::string name = kIoCauseNames[static_cast<std::size_t>(cause)];
-    add(name + "_bytes_total", "counter", "Bytes by cause.",
+    add(name + "_bytes_total", "counter", "Bytes of this cause through the rate limiter.",
         static_cast<double>(counters.device.bytes[static_cast<std::size_t>(cause)]));
   }
-  add("debt_share", "gauge", "How near the debt is to its bound; 1 at the bound.", counters.last.debt_share);
+  add("debt_share", "gauge", "Debt as a share of the bound it is nearest to.", counters.last.debt_share);
   add("compactions_off", "gauge", "1 while compactions are switched off.",
       counters.last.compactions_off ? 1 : 0);
-  add("compaction_bytes_per_second", "gauge", "What compactions may read and write; 0 without a limit.",
+  add("compaction_bytes_per_second", "gauge", "Limit of compactions' reads and writes; 0 if unlimited.",
       static_cast<double>(counters.last.compaction_bytes_per_s));
   return text;
 }

@@ -7,10 +7,10 @@
 
 namespace rocktune {
 
-// Returns the counters in Prometheus' text format.
+// Returns the counters in Prometheus' text format; every name begins with `rocktune_governor_`.
 std::string PrometheusText(const GovernorCounters& counters);
 
-// Returns the counters, with the last decision, as docs/design/worker-protocol.md names them.
+// Returns the counters and the last decision as one object; docs/design/worker-protocol.md lists its fields.
 nlohmann::json ToJson(const GovernorCounters& counters);
 
 }  // namespace rocktune

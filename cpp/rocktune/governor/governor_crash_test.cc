@@ -1,6 +1,5 @@
-// A governed store whose process is killed at any moment loses nothing that it has acknowledged, and one
-// whose machine loses power nothing that it has synced. Nor does it lose its options, though it is always
-// opened with those of its OPTIONS file.
+// A governed database loses no acknowledged write when its process is killed, and no synced write when the
+// power fails. It keeps its options too, although it is always opened with those of its OPTIONS file.
 
 #include <gtest/gtest.h>
 #include <rocksdb/db.h>
@@ -39,7 +38,7 @@ rocksdb::Options SmallOptions(rocksdb::Env* env) {
   options.target_file_size_base = 256 << 10;
   options.max_bytes_for_level_base = 1 << 20;
   options.max_background_jobs = 4;
-  options.level0_slowdown_writes_trigger = 8;  // so that level 0 is merged within itself
+  options.level0_slowdown_writes_trigger = 8;  // so that level-0 tables are merged with each other
   return options;
 }
 
@@ -61,7 +60,7 @@ rocksdb::Options LatestOptions(rocksdb::Env* env, const std::string& directory) 
 std::unique_ptr<CompactionGovernor> CreateGovernor(const std::string& mode) {
   GovernorOptions options;
   options.mode = mode == "toggle" ? GovernorMode::kToggle : GovernorMode::kProportional;
-  options.device_bytes_per_s = 20'000'000;  // little enough to toggle and to wait for
+  options.device_bytes_per_s = 20'000'000;  // so low that compactions are switched off and limited
   options.interval_us = 10'000;
   options.debt_runs = 60;
   std::unique_ptr<CompactionGovernor> governor;
@@ -81,15 +80,15 @@ class GovernorCrashTest : public testing::TestWithParam<Case> {
     std::filesystem::remove(Acknowledged::Path(of_));
   }
 
-  // Gives the options back in one of the two ways, or leaves that to the next process.
+  // How the next process restores the options; kNone leaves that to the one after it.
   enum class Way { kRecover, kDetach, kNone };
 
   void ExpectNothingLost(Way way) {
-    // What recovery writes has to survive the next time too.
+    // The recovery's own writes must survive the next power cut too.
     const std::unique_ptr<rocksdb::Env> env =
-        rocksdb::NewCompositeEnv(std::make_shared<SyncNotingFileSystem>());
+        rocksdb::NewCompositeEnv(std::make_shared<SyncTrackingFileSystem>());
     std::unique_ptr<rocksdb::DB> db;
-    const std::unique_ptr<CompactionGovernor> governor = CreateGovernor(of_.what);
+    const std::unique_ptr<CompactionGovernor> governor = CreateGovernor(of_.variant);
     rocksdb::Options options = LatestOptions(env.get(), of_.directory);
     governor->Prepare(&options);
     const rocksdb::Status status = OpenDatabase(options, of_.directory, &db);
@@ -117,12 +116,12 @@ class GovernorCrashTest : public testing::TestWithParam<Case> {
 };
 
 TEST_P(GovernorCrashTest, LosesNothing) {
-  for (int kill = 0; kill < Kills(); ++kill) {
-    // A sync may take ten milliseconds.
+  for (int kill = 0; kill < KillCount(); ++kill) {
+    // A sync may take 10 ms, so fewer writes before each kill.
     const uint64_t when = (kFirstKill + kill * kBetweenKills) / (of_.synced ? 4 : 1);
     ASSERT_EQ(RunAndKill(of_, "GovernorCrashChild.DISABLED_WritesUntilItIsKilled", when), "");
     if (of_.synced) {
-      SyncNotingFileSystem::CutPower(of_.directory);
+      SyncTrackingFileSystem::CutPower(of_.directory);
     }
     ExpectNothingLost(static_cast<Way>(kill % 3));
   }
@@ -142,9 +141,9 @@ TEST(GovernorCrashChild, DISABLED_WritesUntilItIsKilled) {
   if (!ReadCrashCase(&of)) {
     GTEST_SKIP() << "is started by GovernorCrashTest";
   }
-  const std::unique_ptr<CompactionGovernor> governor = CreateGovernor(of.what);
+  const std::unique_ptr<CompactionGovernor> governor = CreateGovernor(of.variant);
   const std::unique_ptr<rocksdb::Env> env =
-      rocksdb::NewCompositeEnv(std::make_shared<SyncNotingFileSystem>());
+      rocksdb::NewCompositeEnv(std::make_shared<SyncTrackingFileSystem>());
   rocksdb::Options options = LatestOptions(env.get(), of.directory);
   governor->Prepare(&options);
   std::unique_ptr<rocksdb::DB> db;

@@ -10,22 +10,22 @@
 namespace rocktune {
 namespace {
 
-// The clock may be one that stands still or jumps, so it is looked at this often in real time.
-constexpr std::chrono::milliseconds kLook{20};
-constexpr std::chrono::milliseconds kShortestLook{1};
-constexpr uint64_t kPartsOfInterval = 10;
-// An interval that took so many times its length by the clock says nothing about rates.
-constexpr double kJump = 10;
+// Bounds of the real time between two readings of the clock, which may stand still or jump.
+constexpr std::chrono::milliseconds kMaxPoll{20};
+constexpr std::chrono::milliseconds kMinPoll{1};
+constexpr uint64_t kLimitUpdatesPerInterval = 10;
+// An interval longer than this many times its configured length says nothing about rates.
+constexpr double kClockJumpFactor = 10;
 constexpr double kNanosPerSecond = 1e9;
 
-uint64_t Of(const DeviceCounters& counters, IoCause cause) {
+uint64_t Bytes(const DeviceCounters& counters, IoCause cause) {
   return counters.bytes[static_cast<std::size_t>(cause)];
 }
 
-// Counters of several databases may be reset by their users.
-uint64_t Since(uint64_t before, uint64_t now) { return now > before ? now - before : 0; }
+// Returns the difference, or 0 if it is negative: applications may reset their statistics.
+uint64_t DifferenceOrZero(uint64_t before, uint64_t now) { return now > before ? now - before : 0; }
 
-GovernorOptions Completed(const GovernorOptions& given) {
+GovernorOptions WithDefaults(const GovernorOptions& given) {
   GovernorOptions options = given;
   if (options.max_flush_bytes_per_s == 0) {
     options.max_flush_bytes_per_s = std::max<uint64_t>(1, options.device_bytes_per_s / 2);
@@ -41,16 +41,18 @@ GovernorOptions Completed(const GovernorOptions& given) {
 rocksdb::Status CompactionGovernor::Check(const GovernorOptions& options) {
   const auto is_share = [](double share) { return share > 0 && share <= 1; };
   if (options.device_bytes_per_s == 0) {
-    return rocksdb::Status::InvalidArgument("device_bytes_per_s: 0; state what the device can do");
+    return rocksdb::Status::InvalidArgument(
+        "device_bytes_per_s is 0; set it to the bandwidth of the device in bytes per second");
   }
   if (options.interval_us == 0) {
-    return rocksdb::Status::InvalidArgument("interval_us: must be above 0");
+    return rocksdb::Status::InvalidArgument("interval_us is 0; it must be above 0");
   }
   if (!is_share(options.watermarks.flush_share) || !is_share(options.watermarks.total_share)) {
-    return rocksdb::Status::InvalidArgument("watermarks: must be above 0 and at most 1");
+    return rocksdb::Status::InvalidArgument(
+        "watermarks flush_share and total_share must be above 0 and at most 1");
   }
   if (!is_share(options.min_compaction_share)) {
-    return rocksdb::Status::InvalidArgument("min_compaction_share: must be above 0 and at most 1");
+    return rocksdb::Status::InvalidArgument("min_compaction_share must be above 0 and at most 1");
   }
   return rocksdb::Status::OK();
 }
@@ -59,7 +61,7 @@ rocksdb::Status CompactionGovernor::Create(const GovernorOptions& options,
                                            std::unique_ptr<CompactionGovernor>* governor) {
   rocksdb::Status status = Check(options);
   if (status.ok()) {
-    governor->reset(new GovernorImpl(Completed(options)));
+    governor->reset(new GovernorImpl(WithDefaults(options)));
   }
   return status;
 }
@@ -73,20 +75,20 @@ GovernorImpl::GovernorImpl(const GovernorOptions& options)
                                                      options.clock)),
       roles_(NewThreadRoleListener()),
       guard_(std::make_shared<ManifestGuard>()),
-      thread_([this] { Work(); }) {}
+      thread_([this] { RunPolicy(); }) {}
 
 GovernorImpl::~GovernorImpl() {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     ended_ = true;
   }
-  // First, since changes of options wait for writes, and these may wait for compactions.
-  limiter_->Lift();
+  // First: changes of options wait for writes, which may wait for compactions that the limit holds up.
+  limiter_->StopLimiting();
   ending_.notify_all();
   thread_.join();
   for (rocksdb::DB* db : families_.Databases()) {
-    merger_.Leave(db);
-    families_.GiveBack(db).PermitUncheckedError();
+    merger_.Detach(db);
+    families_.Detach(db).PermitUncheckedError();
   }
 }
 
@@ -104,11 +106,13 @@ rocksdb::Status GovernorImpl::Attach(rocksdb::DB* db,
                                      const std::vector<rocksdb::ColumnFamilyHandle*>& families) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (db->GetDBOptions().rate_limiter != limiter_) {
-    return rocksdb::Status::InvalidArgument("the database was opened without this governor's rate limiter");
+    return rocksdb::Status::InvalidArgument(
+        "the database was opened without this governor's rate limiter; call Prepare on its options before "
+        "opening it");
   }
-  rocksdb::Status status = families_.Take(db, families, limits_);
+  rocksdb::Status status = families_.Attach(db, families, limits_);
   if (status.ok()) {
-    before_ = limited_ = TakeTotals();
+    interval_start_ = limit_start_ = ReadTotals();
   }
   return status;
 }
@@ -116,39 +120,39 @@ rocksdb::Status GovernorImpl::Attach(rocksdb::DB* db,
 rocksdb::Status GovernorImpl::Detach(rocksdb::DB* db, std::chrono::milliseconds max_wait) {
   std::unique_lock<std::mutex> lock(mutex_);
   const std::string owed = WaitForCompactions(db, max_wait, &lock);
-  rocksdb::Status status = families_.GiveBack(db);
-  for (GovernedFamily* each : families_.Of(db)) {
-    each->leaving = false;
+  rocksdb::Status status = families_.Detach(db);
+  for (GovernedFamily* each : families_.OfDatabase(db)) {
+    each->detaching = false;
   }
   if (families_.empty()) {
     toggle_ = ToggleState();
     compactions_off_ = false;
   }
-  before_ = limited_ = TakeTotals();
+  interval_start_ = limit_start_ = ReadTotals();
   return status.ok() && !owed.empty() ? rocksdb::Status::Incomplete(owed) : status;
 }
 
 std::string GovernorImpl::WaitForCompactions(const rocksdb::DB* db, std::chrono::milliseconds max_wait,
                                              std::unique_lock<std::mutex>* lock) {
   const auto begin = std::chrono::steady_clock::now();
-  // First, since changes of options wait for writes, and these may wait for compactions. While others are
-  // attached, it is set again soon.
+  // First: changes of options wait for writes, which may wait for compactions that the limit holds up. The
+  // policy thread sets the limit again within an interval if other databases are attached.
   limiter_->SetCompactionBytesPerSecond(0);
-  merger_.Leave(db);
-  for (GovernedFamily* each : families_.Of(db)) {
-    each->leaving = true;
+  merger_.Detach(db);
+  for (GovernedFamily* each : families_.OfDatabase(db)) {
+    each->detaching = true;
     each->SetCompactionsOff(false, limits_).PermitUncheckedError();
   }
   while (true) {
     std::string owed;
-    for (const GovernedFamily* each : families_.Of(db)) {
-      owed = owed.empty() ? each->OwedBeyondOriginals() : owed;
+    for (const GovernedFamily* each : families_.OfDatabase(db)) {
+      owed = owed.empty() ? each->DescribeExcessDebt() : owed;
     }
     const auto waited = std::chrono::steady_clock::now() - begin;
     if (owed.empty() || std::chrono::duration_cast<std::chrono::milliseconds>(waited) >= max_wait) {
       return owed;
     }
-    ending_.wait_for(*lock, kLook);
+    ending_.wait_for(*lock, kMaxPoll);
   }
 }
 
@@ -157,48 +161,49 @@ rocksdb::Status CompactionGovernor::Recover(rocksdb::DB* db,
   return GovernedFamilies::Recover(db, families);
 }
 
-void GovernorImpl::Work() {
+void GovernorImpl::RunPolicy() {
   const uint64_t interval_ns = options_.interval_us * 1000;
-  const uint64_t part_ns = interval_ns / kPartsOfInterval;
-  const auto look =
-      std::clamp<std::chrono::nanoseconds>(std::chrono::nanoseconds(part_ns), kShortestLook, kLook);
+  const uint64_t update_ns = interval_ns / kLimitUpdatesPerInterval;
+  const auto poll =
+      std::clamp<std::chrono::nanoseconds>(std::chrono::nanoseconds(update_ns), kMinPoll, kMaxPoll);
   const auto passed = [this](const Totals& since, uint64_t length_ns) {
     const uint64_t now_ns = clock_->NowNanos();
     return now_ns < since.time_ns || now_ns - since.time_ns >= length_ns;
   };
   std::unique_lock<std::mutex> lock(mutex_);
-  before_ = limited_ = TakeTotals();
+  interval_start_ = limit_start_ = ReadTotals();
   while (!ended_) {
-    ending_.wait_for(lock, look);
-    if (!ended_ && passed(limited_, part_ns)) {
-      Limit();
+    ending_.wait_for(lock, poll);
+    if (!ended_ && passed(limit_start_, update_ns)) {
+      UpdateLimit();
     }
-    if (!ended_ && passed(before_, interval_ns)) {
+    if (!ended_ && passed(interval_start_, interval_ns)) {
       Decide();
     }
   }
 }
 
 bool GovernorImpl::ClockJumped(const Totals& before, const Totals& now) const {
-  return now.time_ns <= before.time_ns || static_cast<double>(now.time_ns - before.time_ns) >
-                                              kJump * static_cast<double>(options_.interval_us) * 1000;
+  return now.time_ns <= before.time_ns ||
+         static_cast<double>(now.time_ns - before.time_ns) >
+             kClockJumpFactor * static_cast<double>(options_.interval_us) * 1000;
 }
 
-void GovernorImpl::Limit() {
-  const Totals now = TakeTotals();
-  const Totals before = std::exchange(limited_, now);
-  const auto leaves = [](const std::unique_ptr<GovernedFamily>& each) { return each->leaving; };
-  if (!std::all_of(families_.begin(), families_.end(), leaves) && !ClockJumped(before, now)) {
+void GovernorImpl::UpdateLimit() {
+  const Totals now = ReadTotals();
+  const Totals before = std::exchange(limit_start_, now);
+  const auto is_detaching = [](const std::unique_ptr<GovernedFamily>& each) { return each->detaching; };
+  if (!std::all_of(families_.begin(), families_.end(), is_detaching) && !ClockJumped(before, now)) {
     limiter_->SetCompactionBytesPerSecond(
         rocktune::CompactionBytesPerSecond(SampleSince(before, now), limits_));
   }
 }
 
-GovernorImpl::Totals GovernorImpl::TakeTotals() const {
+GovernorImpl::Totals GovernorImpl::ReadTotals() const {
   Totals totals;
   totals.time_ns = clock_->NowNanos();
   totals.device = limiter_->Counters();
-  std::vector<const rocksdb::Statistics*> seen;  // databases may share them
+  std::vector<const rocksdb::Statistics*> seen;  // databases may share one, to be counted once
   for (const std::unique_ptr<GovernedFamily>& each : families_) {
     const std::shared_ptr<rocksdb::Statistics> statistics = each->db()->GetDBOptions().statistics;
     if (statistics == nullptr || std::find(seen.begin(), seen.end(), statistics.get()) != seen.end()) {
@@ -213,14 +218,18 @@ GovernorImpl::Totals GovernorImpl::TakeTotals() const {
 }
 
 GovernorSample GovernorImpl::SampleSince(const Totals& before, const Totals& now) const {
-  const auto bytes = [&](IoCause cause) { return Since(Of(before.device, cause), Of(now.device, cause)); };
+  const auto bytes = [&](IoCause cause) {
+    return DifferenceOrZero(Bytes(before.device, cause), Bytes(now.device, cause));
+  };
   GovernorSample sample;
   sample.seconds = static_cast<double>(now.time_ns - before.time_ns) / kNanosPerSecond;
   sample.flush_bytes = bytes(IoCause::kFlush);
   sample.compaction_read_bytes = bytes(IoCause::kCompactionRead);
   sample.compaction_write_bytes = bytes(IoCause::kCompactionWrite);
-  sample.wal_bytes = Since(before.wal_bytes, now.wal_bytes);
-  sample.user_read_bytes = Since(sample.compaction_read_bytes, Since(before.read_bytes, now.read_bytes));
+  sample.wal_bytes = DifferenceOrZero(before.wal_bytes, now.wal_bytes);
+  // RocksDB has no ticker of users' reads alone.
+  sample.user_read_bytes =
+      DifferenceOrZero(sample.compaction_read_bytes, DifferenceOrZero(before.read_bytes, now.read_bytes));
   for (const std::unique_ptr<GovernedFamily>& each : families_) {
     each->AddDebt(&sample);
   }
@@ -228,8 +237,8 @@ GovernorSample GovernorImpl::SampleSince(const Totals& before, const Totals& now
 }
 
 void GovernorImpl::Decide() {
-  const Totals now = TakeTotals();
-  const Totals before = std::exchange(before_, now);
+  const Totals now = ReadTotals();
+  const Totals before = std::exchange(interval_start_, now);
   if (ClockJumped(before, now)) {
     const std::lock_guard<std::mutex> lock(counters_mutex_);
     ++counters_.discarded_intervals;
@@ -267,9 +276,10 @@ uint64_t GovernorImpl::Apply(const GovernorSample& sample, GovernorDecision* dec
   }
   uint64_t failed = 0;
   for (const std::unique_ptr<GovernedFamily>& each : families_) {
-    const bool off = !each->leaving &&
-                     (options_.mode == GovernorMode::kToggle ? toggle_.compactions_off : Gathers(each.get()));
-    // Also where nothing is to change: what failed before is tried again.
+    const bool off =
+        !each->detaching &&
+        (options_.mode == GovernorMode::kToggle ? toggle_.compactions_off : PausesForMerges(each.get()));
+    // Called even if the decision is unchanged: a change that failed before is retried.
     rocksdb::Status status = each->SetCompactionsOff(off, limits_);
     failed += status.ok() ? 0 : 1;
     decision->compactions_off = decision->compactions_off || off;
@@ -280,16 +290,16 @@ uint64_t GovernorImpl::Apply(const GovernorSample& sample, GovernorDecision* dec
   return failed;
 }
 
-bool GovernorImpl::Gathers(GovernedFamily* family) {
+bool GovernorImpl::PausesForMerges(GovernedFamily* family) {
   const bool merging =
-      options_.merge_level0 && family->HasManyRuns() && merger_.IsWorthIt(family->db(), family->family());
+      options_.merge_level0 && family->HasManyRuns() && merger_.CanMerge(family->db(), family->family());
   if (merging) {
-    merger_.Merge(family->db(), family->family());
+    merger_.ScheduleMerge(family->db(), family->family());
   }
   GovernorSample owed;
   family->AddDebt(&owed);
-  family->gathering = NextGathering(family->gathering, merging, owed, limits_);
-  return family->gathering;
+  family->paused_for_merges = ShouldPauseForMerges(family->paused_for_merges, merging, owed, limits_);
+  return family->paused_for_merges;
 }
 
 GovernorCounters GovernorImpl::Counters() const {

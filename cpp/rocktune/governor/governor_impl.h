@@ -20,10 +20,16 @@
 
 namespace rocktune {
 
-// The governor of CompactionGovernor::Create.
+// The governor that CompactionGovernor::Create returns: limiter, listeners, attached families and the thread
+// that applies the policy.
+//
+// Threads: the public functions may be called by any thread. The policy thread changes options and the limit;
+// Level0Merger has the second thread. Attach, Detach and the policy thread hold mutex_ while they set
+// options, which may wait for writes; Counters, PrometheusText and StopLimiting never take it.
 class GovernorImpl : public CompactionGovernor {
  public:
-  // REQUIRES: `options` pass CompactionGovernor::Check and hold no 0 that stands for another value.
+  // Starts the threads. REQUIRES: CompactionGovernor::Check accepts `options`, max_flush_bytes_per_s is not 0
+  // and the clock is not null.
   explicit GovernorImpl(const GovernorOptions& options);
   ~GovernorImpl() override;
 
@@ -31,36 +37,45 @@ class GovernorImpl : public CompactionGovernor {
   std::shared_ptr<rocksdb::RateLimiter> rate_limiter() const override { return limiter_; }
   rocksdb::Status Attach(rocksdb::DB* db, const std::vector<rocksdb::ColumnFamilyHandle*>& families) override;
   rocksdb::Status Detach(rocksdb::DB* db, std::chrono::milliseconds max_wait) override;
-  void StopLimiting() override { limiter_->Lift(); }
+  void StopLimiting() override { limiter_->StopLimiting(); }
   const GovernorOptions& options() const override { return options_; }
   GovernorCounters Counters() const override;
   std::string PrometheusText() const override;
 
  private:
+  // Counters at one time, summed over the attached databases.
   struct Totals {
     uint64_t time_ns = 0;
     DeviceCounters device;
     uint64_t wal_bytes = 0;
-    uint64_t read_bytes = 0;  // from tables, by anyone
+    uint64_t read_bytes = 0;  // read from tables, by users and compactions
   };
 
-  // Lets compactions of a database run until its original options would not slow writes. Returns what is owed
-  // beyond that in the end; empty if nothing is. Gives the lock away while it waits.
+  // Lets a database's compactions run without limit until its original options would not slow writes, or
+  // `max_wait` has passed. Returns the debt that is left beyond that, as text; empty if there is none.
+  // Releases `lock`, which holds mutex_, while it waits.
   std::string WaitForCompactions(const rocksdb::DB* db, std::chrono::milliseconds max_wait,
                                  std::unique_lock<std::mutex>* lock);
 
-  void Work();
-  // Ten times an interval.
-  void Limit();
-  // At the end of an interval.
+  // The functions from here on REQUIRE that mutex_ is held; RunPolicy, the policy thread, takes it.
+  void RunPolicy();
+  // Sets the limit of compactions from the I/O since its last call.
+  void UpdateLimit();
+  // Ends an interval: samples it, decides, changes options, counts, and calls on_decision.
   void Decide();
-  Totals TakeTotals() const;
+  // Reads the clock, the limiter's counters and the tickers of the attached databases.
+  Totals ReadTotals() const;
+  // True if the time between the readings says nothing about rates: it is not above 0, or far above an
+  // interval.
   bool ClockJumped(const Totals& before, const Totals& now) const;
+  // Returns the I/O between two readings, with the present debt. REQUIRES: now.time_ns > before.time_ns.
   GovernorSample SampleSince(const Totals& before, const Totals& now) const;
-  // Returns how many changes failed.
+  // Switches compactions off or on for each family, and records that in `decision`. Returns the number of
+  // changes that failed.
   uint64_t Apply(const GovernorSample& sample, GovernorDecision* decision);
-  // Whether a column family's own compactions are to pause for merges within level 0, which it sets off.
-  bool Gathers(GovernedFamily* family);
+  // True if a family's own compactions must be off for level-0 merges. Schedules such merges if the family
+  // has many level-0 tables.
+  bool PausesForMerges(GovernedFamily* family);
 
   const GovernorOptions options_;
   const GovernorLimits limits_;
@@ -69,19 +84,22 @@ class GovernorImpl : public CompactionGovernor {
   const std::shared_ptr<rocksdb::EventListener> roles_;
   const std::shared_ptr<ManifestGuard> guard_;
 
-  mutable std::mutex counters_mutex_;  // guards counters_ alone; never held for long
+  // Guards counters_ alone, so that Counters does not wait for changes of options. Never held during I/O.
+  mutable std::mutex counters_mutex_;
   GovernorCounters counters_;
 
-  std::mutex mutex_;  // guards what follows; held while options are set, never by RocksDB's threads
+  // Guards the members below. Held while options are set; RocksDB's threads never take it, since the governor
+  // may wait for them.
+  std::mutex mutex_;
   std::condition_variable ending_;
   bool ended_ = false;
   GovernedFamilies families_;
   ToggleState toggle_;
-  bool compactions_off_ = false;  // of any column family
-  Totals before_;                 // when the interval began
-  Totals limited_;                // when the limit was set
+  bool compactions_off_ = false;  // true if they are off in any column family
+  Totals interval_start_;         // reading at the last Decide
+  Totals limit_start_;            // reading at the last UpdateLimit
   Level0Merger merger_{guard_};
-  std::thread thread_;
+  std::thread thread_;  // last, since the policy thread uses the other members
 };
 
 }  // namespace rocktune

@@ -11,19 +11,20 @@ namespace rocktune {
 GovernorOptions GovernorOptionsFromMap(const SettingsMap& map) {
   GovernorOptions options;
   Settings settings("governor");
-  settings.OneOf<GovernorMode>(
+  settings.BindEnum<GovernorMode>(
       "mode", {{"toggle", GovernorMode::kToggle}, {"proportional", GovernorMode::kProportional}},
       &options.mode);
-  settings.Whole("device_bytes_per_s", &options.device_bytes_per_s);
-  settings.Whole("max_flush_bytes_per_s", &options.max_flush_bytes_per_s);
-  settings.Whole("debt_bytes", &options.debt_bytes);
-  settings.Whole("debt_runs", &options.debt_runs);
-  settings.Whole("interval_us", &options.interval_us);
-  settings.Number("flush_share", &options.watermarks.flush_share);
-  settings.Number("total_share", &options.watermarks.total_share);
-  settings.Number("min_compaction_share", &options.min_compaction_share);
-  settings.Truth("merge_level0", &options.merge_level0);
+  settings.BindInteger("device_bytes_per_s", &options.device_bytes_per_s);
+  settings.BindInteger("max_flush_bytes_per_s", &options.max_flush_bytes_per_s);
+  settings.BindInteger("debt_bytes", &options.debt_bytes);
+  settings.BindInteger("debt_runs", &options.debt_runs);
+  settings.BindInteger("interval_us", &options.interval_us);
+  settings.BindReal("flush_share", &options.watermarks.flush_share);
+  settings.BindReal("total_share", &options.watermarks.total_share);
+  settings.BindReal("min_compaction_share", &options.min_compaction_share);
+  settings.BindBoolean("merge_level0", &options.merge_level0);
   settings.Read(map);
+  // A device bandwidth of 0 is allowed here; see the header.
   GovernorOptions tried = options;
   tried.device_bytes_per_s = std::max<uint64_t>(1, tried.device_bytes_per_s);
   if (const rocksdb::Status status = CompactionGovernor::Check(tried); !status.ok()) {

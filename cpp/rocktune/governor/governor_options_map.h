@@ -5,9 +5,10 @@
 
 namespace rocktune {
 
-// Parses a governor's options, by the names of docs/design/worker-protocol.md. An option that is not named
-// has its default; device_bytes_per_s may be 0 here. Throws std::invalid_argument, as Settings does and with
-// the reason of CompactionGovernor::Check.
+// Returns the governor's options in `map`, by the names of docs/design/worker-protocol.md. An option that is
+// missing has its default. device_bytes_per_s may be 0 here, since a worker fills it in from the device.
+// Throws std::invalid_argument for an unknown name, a value that cannot be parsed, and options that
+// CompactionGovernor::Check refuses.
 GovernorOptions GovernorOptionsFromMap(const SettingsMap& map);
 
 // Returns all of a governor's options as text, except its callback and its clock.

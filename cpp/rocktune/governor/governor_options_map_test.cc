@@ -17,7 +17,7 @@ std::string Refusal(const SettingsMap& map) {
   return "none";
 }
 
-TEST(GovernorOptionsMapTest, SettingsAreReadAndWrittenBack) {
+TEST(GovernorOptionsMapTest, ParsesAndFormatsAllOptions) {
   const SettingsMap map = {{"mode", "toggle"},        {"device_bytes_per_s", "400000000"},
                            {"debt_bytes", "1G"},      {"debt_runs", "70"},
                            {"interval_us", "62500"},  {"flush_share", "0.5"},
@@ -34,7 +34,7 @@ TEST(GovernorOptionsMapTest, SettingsAreReadAndWrittenBack) {
   EXPECT_EQ(MapFromGovernorOptions(options), expected);
 }
 
-TEST(GovernorOptionsMapTest, WhatIsNotNamedHasItsDefault) {
+TEST(GovernorOptionsMapTest, MissingOptionsHaveDefaults) {
   const SettingsMap map = MapFromGovernorOptions(GovernorOptionsFromMap({}));
   EXPECT_EQ(map.at("mode"), "proportional");
   EXPECT_EQ(map.at("device_bytes_per_s"), "0");
@@ -42,12 +42,12 @@ TEST(GovernorOptionsMapTest, WhatIsNotNamedHasItsDefault) {
   EXPECT_EQ(map.at("merge_level0"), "true");
 }
 
-TEST(GovernorOptionsMapTest, NamesWhatIsWrong) {
+TEST(GovernorOptionsMapTest, ErrorsNameTheProblem) {
   EXPECT_NE(Refusal({{"modes", "toggle"}}).find("'modes'"), std::string::npos);
-  EXPECT_NE(Refusal({{"mode", "off"}}).find("none of toggle, proportional"), std::string::npos);
-  EXPECT_NE(Refusal({{"debt_runs", "many"}}).find("no whole number"), std::string::npos);
-  EXPECT_NE(Refusal({{"debt_runs", "-1"}}).find("no whole number"), std::string::npos);
-  EXPECT_NE(Refusal({{"flush_share", "half"}}).find("no number"), std::string::npos);
+  EXPECT_NE(Refusal({{"mode", "off"}}).find("use one of toggle, proportional"), std::string::npos);
+  EXPECT_NE(Refusal({{"debt_runs", "many"}}).find("not a whole number"), std::string::npos);
+  EXPECT_NE(Refusal({{"debt_runs", "-1"}}).find("not a whole number"), std::string::npos);
+  EXPECT_NE(Refusal({{"flush_share", "half"}}).find("not a number"), std::string::npos);
   EXPECT_NE(Refusal({{"flush_share", "1.5"}}).find("watermarks"), std::string::npos);
   EXPECT_NE(Refusal({{"flush_share", "nan"}}).find("watermarks"), std::string::npos);
   EXPECT_NE(Refusal({{"interval_us", "0"}}).find("interval_us"), std::string::npos);

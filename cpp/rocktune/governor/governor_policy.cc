@@ -6,31 +6,34 @@
 namespace rocktune {
 namespace {
 
-// From this share of the bound on compactions that were off are on, until the second is left.
+// The toggle repays debt from the first share of the bound until the second is left.
 constexpr double kRepayShare = 0.7;
 constexpr double kRepaidShare = 0.5;
-// From this share of the bound on, compactions get more than what others leave.
+// From this share of the bound, compactions get more than flushes, WAL and reads leave.
 constexpr double kUrgentShare = 0.5;
-// Of what others took: so much stays free for them to grow into. A device that is full hides what they want.
+// Bandwidth kept free for flushes, WAL and reads to grow, as a share of their use. A full device hides their
+// demand.
 constexpr double kHeadroom = 0.1;
-// Of what writes leave. Reads that could use all of the device pay for what is not compacted.
-constexpr double kShareBesideReads = 0.5;
-constexpr double kShareBesideReadsWhenDue = 1;
-constexpr std::size_t kMinMerged = 8;
+// Compactions' minimum share of the bandwidth that writes leave. Reads that took everything would pay for the
+// tables that are not compacted.
+constexpr double kMinShareWithReads = 0.5;
+constexpr double kMinShareWithReadsWhenDue = 1;
+// With fewer tables a merge saves too few runs for the bytes it writes.
+constexpr std::size_t kMinMergedTables = 8;
 
 double Share(uint64_t bytes, double seconds, uint64_t bytes_per_s) {
   return static_cast<double>(bytes) / (seconds * static_cast<double>(bytes_per_s));
 }
 
-double OfBound(uint64_t owed, uint64_t bound) {
+double ShareOfBound(uint64_t owed, uint64_t bound) {
   return bound == 0 ? 0 : static_cast<double>(owed) / static_cast<double>(bound);
 }
 
 }  // namespace
 
 double DebtShare(const GovernorSample& sample, const GovernorLimits& limits) {
-  return std::max(OfBound(sample.pending_bytes, limits.debt_bytes),
-                  OfBound(sample.sorted_runs, limits.debt_runs));
+  return std::max(ShareOfBound(sample.pending_bytes, limits.debt_bytes),
+                  ShareOfBound(sample.sorted_runs, limits.debt_runs));
 }
 
 double FlushShare(const GovernorSample& sample, const GovernorLimits& limits) {
@@ -64,7 +67,8 @@ uint64_t CompactionBytesPerSecond(const GovernorSample& sample, const GovernorLi
     return (1 + kHeadroom) * static_cast<double>(bytes) / sample.seconds;
   };
   const double left_by_writes = std::max(0.0, device - wanted(sample.flush_bytes + sample.wal_bytes));
-  const double min_left = (sample.level0_due ? kShareBesideReadsWhenDue : kShareBesideReads) * left_by_writes;
+  const double min_left =
+      (sample.level0_due ? kMinShareWithReadsWhenDue : kMinShareWithReads) * left_by_writes;
   const double left = std::max(min_left, left_by_writes - wanted(sample.user_read_bytes));
   const double urgency =
       std::clamp((DebtShare(sample, limits) - kUrgentShare) / (1 - kUrgentShare), 0.0, 1.0);
@@ -74,23 +78,25 @@ uint64_t CompactionBytesPerSecond(const GovernorSample& sample, const GovernorLi
 
 Level0Merge NextLevel0Merge(const std::vector<Level0Table>& newest_first, uint64_t max_bytes) {
   Level0Merge best;
+  // A window [first, last] that moves towards older tables. `>=` prefers the oldest of equal windows.
   uint64_t bytes = 0;
   std::size_t first = 0;
   for (std::size_t last = 0; last < newest_first.size(); ++last) {
     bytes += newest_first[last].bytes;
-    for (; first <= last && (bytes > max_bytes || newest_first[last].fixed); ++first) {
+    for (; first <= last && (bytes > max_bytes || newest_first[last].pinned); ++first) {
       bytes -= newest_first[first].bytes;
     }
-    if (last + 1 - first >= std::max(best.count, kMinMerged)) {
+    if (last + 1 - first >= std::max(best.count, kMinMergedTables)) {
       best = {first, last + 1 - first};
     }
   }
   return best;
 }
 
-bool NextGathering(bool gathering, bool merging, const GovernorSample& owed, const GovernorLimits& limits) {
-  const double share = OfBound(owed.pending_bytes, limits.debt_bytes);
-  return merging && share < (gathering ? kRepayShare : kRepaidShare);
+bool ShouldPauseForMerges(bool paused, bool merging, const GovernorSample& owed,
+                          const GovernorLimits& limits) {
+  const double share = ShareOfBound(owed.pending_bytes, limits.debt_bytes);
+  return merging && share < (paused ? kRepayShare : kRepaidShare);
 }
 
 }  // namespace rocktune

@@ -8,57 +8,67 @@
 
 namespace rocktune {
 
-// The decisions of the compaction governor as pure functions: no I/O, no clock, no state of their own.
+// The decisions of the compaction governor as pure functions: no I/O, no clock, no state of their own. Safe
+// to call from any thread. They throw no exception.
 
-// What the device can do, and how much may be owed. A bound of 0 is none.
+// The capacity of the device and the bounds of the compaction debt. A bound of 0 means no bound.
 struct GovernorLimits {
   uint64_t device_bytes_per_s = 0;     // reads and writes together, above 0
-  uint64_t max_flush_bytes_per_s = 0;  // what flushes reach while nothing else writes, above 0
-  uint64_t debt_bytes = 0;
-  uint64_t debt_runs = 0;
-  double min_compaction_share = 0.02;  // of the device, however much others want; above 0
+  uint64_t max_flush_bytes_per_s = 0;  // rate of flushes while only the WAL is written besides, above 0
+  uint64_t debt_bytes = 0;             // bytes that compactions have yet to rewrite
+  uint64_t debt_runs = 0;              // tables in level 0
+  double min_compaction_share = 0.02;  // share of the device that compactions may always use, in (0, 1]
 };
 
-// From this share of a bound on writes are slowed; at the bound they stop.
-inline constexpr double kSlowedShare = 0.75;
+// Writes are slowed from this share of a bound; they stop at the bound.
+inline constexpr double kSlowdownShare = 0.75;
 
-// How near the debt is to its bound: 1 at the bound, more beyond it; 0 without a bound.
+// Returns the debt as a share of the bound it is nearest to: 1 at the bound, more beyond it, 0 without a
+// bound.
 double DebtShare(const GovernorSample& sample, const GovernorLimits& limits);
 
+// The state of mode kToggle between two intervals.
 struct ToggleState {
   bool compactions_off = false;
-  bool repaying = false;  // the debt came near its bound; compactions stay on until less is owed
+  // True from when the debt reaches seven tenths of a bound until it falls to half; compactions stay on.
+  bool repaying = false;
 };
 
-// Flushes over the interval as a share of the maximum flush rate.
+// Returns the flushed bytes as a share of the maximum flush rate.
 double FlushShare(const GovernorSample& sample, const GovernorLimits& limits);
 
-// Flushes and what compactions write, as a share of the maximum flush rate.
+// Returns the bytes that flushes and compactions wrote as a share of the maximum flush rate.
 double TotalShare(const GovernorSample& sample, const GovernorLimits& limits);
 
-// Compactions go off when flushes take their watermark's share and all together theirs; they go on when both
-// are below. In between nothing changes. Flushes that lag count as being at their watermark, since a flush
-// thread that waits for compactions would hide the load (the thesis' tuner never fired with one). But when
-// the debt comes to seven tenths of its bound they go on until half of it is left, or a load that hovers
-// between the watermarks would keep them off for ever; not later, for writes are slowed from three quarters
-// of the bound.
+// Returns the toggle's state after an interval (Warlo, section 3.3.7). Compactions go off when flushes and
+// total writes both reach their watermark. They go on when both are below. Otherwise nothing changes.
+//
+// Two rules differ from the thesis:
+// - Lagging flushes count as being at their watermark. A flush thread that waits for compactions would hide
+//   the load; the thesis' tuner never fired with a single flush thread.
+// - At seven tenths of the debt's bound compactions go on until half of the bound is left. A load between the
+//   watermarks would otherwise keep them off for ever. Seven tenths, because writes are slowed from three
+//   quarters.
 ToggleState NextToggle(const ToggleState& state, const GovernorSample& sample, const GovernorLimits& limits,
                        const ToggleWatermarks& watermarks);
 
-// What compactions may read and write per second: what flushes, the log and users' reads leave of the device
-// with a tenth more than they took, so that they can grow. Reads leave them at least half of what writes do,
-// and all of it when level 0 is due, since what is not compacted makes every read dearer. And beyond half the
-// bound ever more of it all, until at the bound they may have the whole device. Never less than their least
-// share, because a compaction that stands still holds up those behind it.
+// Returns the limit of compactions' reads and writes in bytes per second: the device less 1.1 times the rate
+// of flushes, WAL and users' reads. The tenth lets these grow, because a full device hides their demand.
+// - Users' reads leave compactions at least half of the bandwidth that writes leave, and all of it if level 0
+//   is due: each table that is not compacted makes every read dearer.
+// - Beyond half of the debt's bound the limit rises quadratically to the whole device at the bound.
+// - It is never below min_compaction_share of the device: a compaction that stands still holds up others.
 uint64_t CompactionBytesPerSecond(const GovernorSample& sample, const GovernorLimits& limits);
 
-// A table of level 0.
+// A table of level 0, as NextLevel0Merge sees it.
 struct Level0Table {
   uint64_t bytes = 0;
-  bool fixed = false;  // must not be merged: a compaction has it, or RocksDB could not order what comes of it
+  // True if the table must not be merged: a compaction uses it, or RocksDB could not order the merged table.
+  bool pinned = false;
 };
 
-// Neighbours in level 0 that are to become one table, as places in their order; none if count is 0.
+// Adjacent tables of level 0 to merge into one, as positions counted from the newest table. A count of 0
+// means no merge.
 struct Level0Merge {
   std::size_t first = 0;
   std::size_t count = 0;
@@ -66,14 +76,17 @@ struct Level0Merge {
   bool operator==(const Level0Merge&) const = default;
 };
 
-// As many neighbours as have at most `max_bytes` together, since each table but one is a run less to read;
-// of equally many the oldest. None where they are fewer than eight, which is not worth writing them anew.
+// Returns the merge with the maximum number of adjacent tables that have at most `max_bytes` together and are
+// not pinned; the oldest such merge if several have that number. Returns no merge below eight tables, where
+// too few runs are saved for the bytes written.
 Level0Merge NextLevel0Merge(const std::vector<Level0Table>& newest_first, uint64_t max_bytes);
 
-// Whether RocksDB's own compactions pause while tables of level 0 are merged with each other. They do while
-// there is something to merge, because the first of them would take all of level 0, and end only when all of
-// it is rewritten; unless the bytes that are owed come near their bound, as above. However many runs there
-// are: nothing makes them fewer for less writing than such merges.
-bool NextGathering(bool gathering, bool merging, const GovernorSample& owed, const GovernorLimits& limits);
+// True if RocksDB's own compactions must be off so that level-0 tables can be merged with each other.
+// `merging` is true if tables can be merged; `paused` is the previous result. The first compaction of
+// RocksDB's own would take all of level 0 until all of it is rewritten. Becomes false at seven tenths of the
+// bound of bytes and true again below half. The bound of runs does not matter: merges reduce runs with less
+// writing than compactions do.
+bool ShouldPauseForMerges(bool paused, bool merging, const GovernorSample& owed,
+                          const GovernorLimits& limits);
 
 }  // namespace rocktune

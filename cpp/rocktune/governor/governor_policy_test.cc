@@ -9,10 +9,10 @@ namespace rocktune {
 namespace {
 
 constexpr uint64_t kMega = 1'000'000;
-// A device of 400 MB/s of which flushes take 200 at most, a log beside them.
+// A device of 400 MB/s. Flushes reach 200 MB/s, since the WAL takes the other half.
 constexpr GovernorLimits kLimits = {400 * kMega, 200 * kMega, 1000 * kMega, 100};
 
-// Megabytes of an interval of one second.
+// Returns a sample of one second. All arguments but `runs` are in megabytes.
 GovernorSample Second(uint64_t flushed, uint64_t compacted, uint64_t pending = 0, uint64_t runs = 0) {
   GovernorSample sample;
   sample.seconds = 1;
@@ -29,7 +29,7 @@ struct Step {
   bool off;
 };
 
-// Each step's decision follows from the one before.
+// Each step continues with the state of the step before.
 void ExpectDecisions(const std::vector<Step>& steps) {
   ToggleState state;
   for (const Step& step : steps) {
@@ -38,7 +38,7 @@ void ExpectDecisions(const std::vector<Step>& steps) {
   }
 }
 
-TEST(ToggleTest, AWaveSwitchesOffOnItsWayUpAndOnOnItsWayDown) {
+TEST(ToggleTest, CompactionsGoOffAsLoadRisesAndOnAsItFalls) {
   ExpectDecisions({
       {"flushes 25%, compactions the rest", Second(50, 150), false},
       {"flushes 49%", Second(98, 102), false},
@@ -49,32 +49,32 @@ TEST(ToggleTest, AWaveSwitchesOffOnItsWayUpAndOnOnItsWayDown) {
   });
 }
 
-TEST(ToggleTest, FlushesAloneAreNoReasonWhileTheDeviceHasRoom) {
+TEST(ToggleTest, FlushesAloneDoNotSwitchCompactionsOff) {
   ExpectDecisions({{"flushes 60%, together 80%", Second(120, 40), false}});
 }
 
-TEST(ToggleTest, AnIdleStoreCompacts) {
+TEST(ToggleTest, CompactionsAreOnWithoutLoad) {
   ExpectDecisions({{"a peak", Second(190, 0), true}, {"nothing at all", Second(0, 0), false}});
 }
 
-TEST(ToggleTest, ALoadThatHoversCannotKeepCompactionsOffBeyondTheBound) {
+TEST(ToggleTest, DebtNearItsBoundSwitchesCompactionsOn) {
   ExpectDecisions({
       {"a peak", Second(190, 0, 100, 50), true},
-      {"hovering, seven tenths of the bound not reached", Second(110, 0, 690, 69), true},
-      {"seven tenths of the runs that may be", Second(110, 80, 690, 70), false},
+      {"between the watermarks, below seven tenths of the bounds", Second(110, 0, 690, 69), true},
+      {"seven tenths of debt_runs", Second(110, 80, 690, 70), false},
       {"a peak again, not yet half repaid", Second(150, 50, 600, 60), false},
       {"half repaid", Second(150, 50, 500, 50), true},
   });
 }
 
-TEST(ToggleTest, FlushesThatLagCountAsManyHoweverFewTheyAre) {
+TEST(ToggleTest, LaggingFlushesCountAsAtTheirWatermark) {
   GovernorSample sample = Second(40, 150);
   ExpectDecisions({{"flushes 20%, together 95%", sample, false}});
   sample.flushes_lag = true;
   ExpectDecisions({{"the same, but memtables wait for them", sample, true}});
 }
 
-TEST(ProportionalTest, CompactionsGetWhatOthersLeave) {
+TEST(ProportionalTest, CompactionsGetTheBandwidthOthersLeave) {
   GovernorSample sample = Second(100, 0);
   sample.wal_bytes = 100 * kMega;
   sample.user_read_bytes = 50 * kMega;
@@ -83,7 +83,7 @@ TEST(ProportionalTest, CompactionsGetWhatOthersLeave) {
   EXPECT_EQ(CompactionBytesPerSecond(sample, kLimits), 262'500'000);
 }
 
-TEST(ProportionalTest, ReadsTakeAtMostHalfAndNothingFromALevel0ThatIsDue) {
+TEST(ProportionalTest, ReadsTakeAtMostHalfAndNoneWhenLevel0IsDue) {
   GovernorSample sample = Second(100, 0);
   sample.user_read_bytes = 300 * kMega;
   EXPECT_EQ(CompactionBytesPerSecond(sample, kLimits), 145 * kMega) << "half of 400 - 1.1 * 100";
@@ -93,7 +93,7 @@ TEST(ProportionalTest, ReadsTakeAtMostHalfAndNothingFromALevel0ThatIsDue) {
   EXPECT_EQ(CompactionBytesPerSecond(sample, kLimits), 290 * kMega) << "400 - 1.1 * 100";
 }
 
-TEST(ProportionalTest, NeverLessThanTheLeastShareNorMoreThanTheDevice) {
+TEST(ProportionalTest, StaysBetweenMinimumShareAndDevice) {
   EXPECT_EQ(CompactionBytesPerSecond(Second(900, 0), kLimits), 8 * kMega);
   GovernorLimits fairer = kLimits;
   fairer.min_compaction_share = 0.1;
@@ -101,9 +101,9 @@ TEST(ProportionalTest, NeverLessThanTheLeastShareNorMoreThanTheDevice) {
   EXPECT_EQ(CompactionBytesPerSecond(Second(0, 0), kLimits), 400 * kMega);
 }
 
-TEST(ProportionalTest, TheShareRisesAsTheDebtNearsItsBound) {
-  // 70 MB/s are left (400 - 1.1 * 300); 330 more at the bound, a quarter of them (0.5 squared) half-way to
-  // it.
+TEST(ProportionalTest, RisesQuadraticallyBeyondHalfTheBound) {
+  // 70 MB/s are left (400 - 1.1 * 300). The bound adds the other 330; at three quarters of the bound,
+  // half-way from 0.5 to 1, a quarter of these is added (0.5 squared).
   EXPECT_EQ(CompactionBytesPerSecond(Second(300, 0, 500), kLimits), 70 * kMega);
   EXPECT_EQ(CompactionBytesPerSecond(Second(300, 0, 750), kLimits), 152'500'000);
   EXPECT_EQ(CompactionBytesPerSecond(Second(300, 0, 0, 75), kLimits), 152'500'000);
@@ -111,13 +111,14 @@ TEST(ProportionalTest, TheShareRisesAsTheDebtNearsItsBound) {
   EXPECT_EQ(CompactionBytesPerSecond(Second(300, 0, 5000), kLimits), 400 * kMega);
 }
 
-TEST(ProportionalTest, WithoutABoundNothingIsUrgent) {
+TEST(ProportionalTest, IgnoresDebtWithoutABound) {
   GovernorLimits unbounded = kLimits;
   unbounded.debt_bytes = unbounded.debt_runs = 0;
   EXPECT_EQ(CompactionBytesPerSecond(Second(300, 0, 5000, 5000), unbounded), 70 * kMega);
 }
 
-// `s` is a small table of 1 byte, `B` one of 50, `x` a small one that is fixed; the newest first.
+// Returns the merge for tables from the newest to the oldest: `s` has 1 byte, `B` 50 bytes, `x` 1 byte and is
+// pinned.
 Level0Merge MergeIn(const std::string& tables, uint64_t max_bytes) {
   std::vector<Level0Table> level;
   for (const char each : tables) {
@@ -126,34 +127,34 @@ Level0Merge MergeIn(const std::string& tables, uint64_t max_bytes) {
   return NextLevel0Merge(level, max_bytes);
 }
 
-TEST(Level0MergeTest, TakesAsManyNeighboursAsTheBytesAllow) {
+TEST(Level0MergeTest, MergesTheMaximumNumberOfAdjacentTables) {
   EXPECT_EQ(MergeIn("ssssssssss", 25), (Level0Merge{0, 10}));
   EXPECT_EQ(MergeIn("BssssssssssB", 25), (Level0Merge{1, 10}));
-  EXPECT_EQ(MergeIn("BssssssssssB", 60), (Level0Merge{1, 11})) << "of equally many the oldest";
+  EXPECT_EQ(MergeIn("BssssssssssB", 60), (Level0Merge{1, 11})) << "the oldest of equal merges";
   EXPECT_EQ(MergeIn("ssssssssssss", 9), (Level0Merge{3, 9}));
 }
 
-TEST(Level0MergeTest, DoesNotCrossWhatIsFixed) {
+TEST(Level0MergeTest, DoesNotCrossPinnedTables) {
   EXPECT_EQ(MergeIn("sssssssssxssssssss", 100), (Level0Merge{0, 9}));
   EXPECT_EQ(MergeIn("xxxxxxxxxxxx", 100), Level0Merge());
 }
 
-TEST(Level0MergeTest, AFewAreNotWorthIt) {
+TEST(Level0MergeTest, DoesNotMergeFewerThanEight) {
   EXPECT_EQ(MergeIn("", 100), Level0Merge());
   EXPECT_EQ(MergeIn("sssssss", 100), Level0Merge());
   EXPECT_EQ(MergeIn("sssssssBBBssssssss", 25), (Level0Merge{10, 8}));
   EXPECT_EQ(MergeIn("ssssssssssss", 7), Level0Merge()) << "eight do not fit";
 }
 
-TEST(Level0MergeTest, GatheringEndsWithTheMergesOrNearTheBoundOfBytes) {
+TEST(Level0MergeTest, PauseEndsWithTheMergesOrNearTheBoundOfBytes) {
   GovernorLimits limits;
   limits.debt_bytes = 100;
   limits.debt_runs = 100;
-  const auto next = [&](bool gathering, bool merging, uint64_t pending_bytes, uint64_t sorted_runs) {
+  const auto next = [&](bool paused, bool merging, uint64_t pending_bytes, uint64_t sorted_runs) {
     GovernorSample owed;
     owed.pending_bytes = pending_bytes;
     owed.sorted_runs = sorted_runs;
-    return NextGathering(gathering, merging, owed, limits);
+    return ShouldPauseForMerges(paused, merging, owed, limits);
   };
   EXPECT_FALSE(next(false, false, 0, 0));
   EXPECT_TRUE(next(false, true, 49, 0));
@@ -161,9 +162,9 @@ TEST(Level0MergeTest, GatheringEndsWithTheMergesOrNearTheBoundOfBytes) {
   EXPECT_TRUE(next(true, true, 69, 0));
   EXPECT_FALSE(next(true, true, 70, 0));
   EXPECT_FALSE(next(true, false, 0, 0));
-  EXPECT_TRUE(next(true, true, 69, 200)) << "merges make runs fewer";
+  EXPECT_TRUE(next(true, true, 69, 200)) << "the bound of runs does not end the pause";
   limits.debt_bytes = 0;
-  EXPECT_TRUE(next(true, true, 1000, 0)) << "there is no bound";
+  EXPECT_TRUE(next(true, true, 1000, 0)) << "no bound of bytes";
 }
 
 }  // namespace

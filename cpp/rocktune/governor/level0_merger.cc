@@ -14,17 +14,19 @@
 namespace rocktune {
 namespace {
 
-// Without epoch numbers RocksDB orders level 0 by sequence numbers, and does not open a database of which one
-// table has numbers on both sides of another's. An ingested file has a single one, which may be newer than a
-// memtable still to be flushed; merged with older tables it would make such a table. All others are older
-// than every memtable, because memtables are flushed in order. (RocksDB's own merges look at the memtables,
-// which nothing public tells of.) A flushed table with a single entry looks the same as an ingested file, and
-// number 0 is older than everything.
+// True if RocksDB could not order the result of merging the file with older tables.
+//
+// RocksDB before 7.10 has no epoch numbers. It orders level 0 by sequence numbers, and refuses to open a
+// database if one table has numbers on both sides of another's. An ingested file has a single number, which
+// may be newer than a memtable that is not flushed yet; merged with older tables it would make such a table.
+// All other tables are older than every memtable, because memtables are flushed in order. RocksDB's own
+// merges compare with the memtables, which has no public interface. A flushed table with one entry cannot be
+// told from an ingested file. Number 0 is older than every memtable.
 bool MayBeNewerThanMemtables(const rocksdb::SstFileMetaData& file) {
   return !OrdersLevel0ByEpoch() && file.smallest_seqno == file.largest_seqno && file.largest_seqno > 0;
 }
 
-// The names of the tables that are to become one; empty if none are.
+// Returns the names of the tables to merge into one; empty if NextLevel0Merge returns no merge.
 std::vector<std::string> TablesToMerge(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family) {
   rocksdb::ColumnFamilyMetaData metadata;
   db->GetColumnFamilyMetaData(family, &metadata);
@@ -45,7 +47,7 @@ std::vector<std::string> TablesToMerge(rocksdb::DB* db, rocksdb::ColumnFamilyHan
 }  // namespace
 
 Level0Merger::Level0Merger(std::shared_ptr<ManifestGuard> guard)
-    : guard_(std::move(guard)), thread_([this] { Work(); }) {}
+    : guard_(std::move(guard)), thread_([this] { RunJobs(); }) {}
 
 Level0Merger::~Level0Merger() {
   {
@@ -56,16 +58,16 @@ Level0Merger::~Level0Merger() {
   thread_.join();
 }
 
-void Level0Merger::Merge(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family) {
+void Level0Merger::ScheduleMerge(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family) {
   const Job job{db, family};
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (working_ != job && std::find(jobs_.begin(), jobs_.end(), job) == jobs_.end()) {
+  if (running_ != job && std::find(jobs_.begin(), jobs_.end(), job) == jobs_.end()) {
     jobs_.push_back(job);
     changed_.notify_all();
   }
 }
 
-bool Level0Merger::IsWorthIt(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family) {
+bool Level0Merger::CanMerge(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family) {
   const Job job{db, family};
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -73,22 +75,22 @@ bool Level0Merger::IsWorthIt(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* famil
       failed_.erase(failed);
       return false;
     }
-    if (working_ == job) {
+    if (running_ == job) {
       return true;
     }
   }
   return !TablesToMerge(db, family).empty();
 }
 
-void Level0Merger::Leave(const rocksdb::DB* db) {
+void Level0Merger::Detach(const rocksdb::DB* db) {
   std::unique_lock<std::mutex> lock(mutex_);
   jobs_.erase(std::remove_if(jobs_.begin(), jobs_.end(), [db](const Job& job) { return job.db == db; }),
               jobs_.end());
-  leaving_ = db;
+  detaching_ = db;
   failed_.erase(std::remove_if(failed_.begin(), failed_.end(), [db](const Job& job) { return job.db == db; }),
                 failed_.end());
-  changed_.wait(lock, [this, db] { return working_.db != db; });
-  leaving_ = nullptr;
+  changed_.wait(lock, [this, db] { return running_.db != db; });
+  detaching_ = nullptr;
 }
 
 uint64_t Level0Merger::merges() const {
@@ -101,33 +103,34 @@ uint64_t Level0Merger::merged_tables() const {
   return merged_tables_;
 }
 
-void Level0Merger::Work() {
+void Level0Merger::RunJobs() {
   std::unique_lock<std::mutex> lock(mutex_);
   while (true) {
     changed_.wait(lock, [this] { return ended_ || !jobs_.empty(); });
     if (ended_) {
       return;
     }
-    working_ = jobs_.front();
+    running_ = jobs_.front();
     jobs_.pop_front();
     lock.unlock();
-    const std::vector<std::string> names = TablesToMerge(working_.db, working_.family);
+    const std::vector<std::string> names = TablesToMerge(running_.db, running_.family);
     rocksdb::CompactionOptions options;
-    options.compression = rocksdb::kDisableCompressionOption;  // the column family's own
+    options.compression = rocksdb::kDisableCompressionOption;  // means: as the column family says
     const rocksdb::Status status =
         names.empty() ? rocksdb::Status::OK()
-                      : guard_->CompactFiles(working_.db, working_.family, options, names, 0, nullptr);
+                      : guard_->CompactFiles(running_.db, running_.family, options, names, 0, nullptr);
     lock.lock();
     if (!names.empty() && status.ok()) {
       ++merges_;
       merged_tables_ += names.size();
-      if (leaving_ != working_.db) {
-        jobs_.push_back(working_);
+      // At the end of the queue, so that column families take turns.
+      if (detaching_ != running_.db) {
+        jobs_.push_back(running_);
       }
-    } else if (!status.ok() && !status.IsAborted() && leaving_ != working_.db) {
-      failed_.push_back(working_);
+    } else if (!status.ok() && !status.IsAborted() && detaching_ != running_.db) {
+      failed_.push_back(running_);
     }
-    working_ = {nullptr, nullptr};
+    running_ = {nullptr, nullptr};
     changed_.notify_all();
   }
 }

@@ -15,7 +15,7 @@ namespace {
 
 class Level0MergerTest : public GovernedDbTest {
  protected:
-  // With an interval after which the governor merges what there is in level 0.
+  // Attaches a governor that merges level 0 without limiting it.
   void OpenAndAttach() {
     GovernorOptions options = Options(GovernorMode::kProportional);
     options.device_bytes_per_s = 1'000'000'000;  // the clock stands still while tables are merged
@@ -24,14 +24,14 @@ class Level0MergerTest : public GovernedDbTest {
     ASSERT_TRUE(governor_->Attach(db_.get()).ok());
   }
 
-  // Puts a table below level 0, without which merges within it would leave out all sequence numbers.
+  // Puts a table below level 0. Without one, RocksDB would set all sequence numbers of a merged table to 0.
   void FillALevelBelow() {
     WriteAndFlush();
     ASSERT_TRUE(db_->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr).ok());
     ASSERT_EQ(Level0Tables(), 0);
   }
 
-  // Writes keys that no other function here writes, until a memtable is full and waits for a second one.
+  // Fills a memtable with keys that no other function here writes. It is not flushed, since two are needed.
   void FillOneMemtable() {
     uint64_t waiting = 0;
     for (int key = 0; waiting == 0; ++key) {
@@ -40,7 +40,7 @@ class Level0MergerTest : public GovernedDbTest {
     }
   }
 
-  // A file of this one key, which overlaps level 0 and no memtable.
+  // Ingests a file with one key, which overlaps level 0 and no memtable.
   void Ingest(const std::string& key, const std::string& value) {
     const std::string path = directory_ + ".ingested";
     rocksdb::SstFileWriter writer(rocksdb::EnvOptions(), db_options_);
@@ -66,9 +66,9 @@ class Level0MergerTest : public GovernedDbTest {
   }
 };
 
-TEST_F(Level0MergerTest, ManySmallTablesBecomeFewBeforeCompactionsGoOn) {
+TEST_F(Level0MergerTest, SmallTablesAreMergedBeforeCompactionsContinue) {
   OpenAndAttach();
-  const HeldCompactions held;  // or they would keep up
+  const BlockedCompactions blocked;  // so that level 0 grows
   for (int table = 0; table < 30; ++table) {
     WriteAndFlush();
   }
@@ -88,13 +88,13 @@ TEST_F(Level0MergerTest, ManySmallTablesBecomeFewBeforeCompactionsGoOn) {
   EXPECT_EQ(governor_->Counters().switched_on, 1);
 }
 
-TEST_F(Level0MergerTest, MergesThatFailDoNotKeepCompactionsOff) {
+TEST_F(Level0MergerTest, FailedMergesDoNotKeepCompactionsOff) {
   CreateAndAttach(GovernorMode::kProportional);
-  const HeldCompactions held;
+  const BlockedCompactions blocked;
   for (int table = 0; table < 30; ++table) {
     WriteAndFlush();
   }
-  db_->merges_meet = RefusingDb::Meet::kAnError;
+  db_->merge_fault = FaultInjectionDb::MergeFault::kIOError;
   bool went_on = false;
   for (int interval = 0; interval < 1000 && !went_on; ++interval) {
     PassInterval();
@@ -103,66 +103,67 @@ TEST_F(Level0MergerTest, MergesThatFailDoNotKeepCompactionsOff) {
   EXPECT_TRUE(went_on);
 }
 
-TEST_F(Level0MergerTest, CompactionsStayOffWhileAMergeWaitsForOneThatRuns) {
+// If RocksDB's next compaction could begin when the running one ends, it would block the merge again.
+TEST_F(Level0MergerTest, CompactionsStayOffWhileARunningOneBlocksTheMerge) {
   OpenAndAttach();
-  const HeldCompactions held;
+  const BlockedCompactions blocked;
   for (int table = 0; table < 30; ++table) {
     WriteAndFlush();
   }
-  db_->merges_meet = RefusingDb::Meet::kAnotherCompaction;
+  db_->merge_fault = FaultInjectionDb::MergeFault::kAborted;
   while (db_->merges < 20) {
     PassInterval();
     EXPECT_TRUE(CompactionsOff());
   }
-  db_->merges_meet = RefusingDb::Meet::kNothing;
+  db_->merge_fault = FaultInjectionDb::MergeFault::kNone;
   PassInterval();
   while (governor_->Counters().level0_merges == 0) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 }
 
-TEST_F(Level0MergerTest, AMergeThatItSlowsEndsWhenItIsDetached) {
+TEST_F(Level0MergerTest, DetachReleasesALimitedMerge) {
   GovernorOptions options = Options(GovernorMode::kProportional);
   options.device_bytes_per_s = 50;
   Create(options);
   Open();
   ASSERT_TRUE(governor_->Attach(db_.get()).ok());
-  const HeldCompactions held;
+  const BlockedCompactions blocked;
   for (int table = 0; table < 30; ++table) {
     WriteAndFlush();
   }
   PassInterval();
-  // Whether it had begun is left open, and with it how many tables there are.
+  // The merge may or may not have begun, so level 0 has 30 tables or few.
   const rocksdb::Status detached = governor_->Detach(db_.get(), kNoWait);
   EXPECT_TRUE(detached.ok() || detached.IsIncomplete()) << detached.ToString();
   EXPECT_FALSE(CompactionsOff());
   EXPECT_LE(governor_->Counters().level0_merges, 1);
 }
 
-TEST_F(Level0MergerTest, WhoWantsNoMergesGetsNone) {
+TEST_F(Level0MergerTest, DoesNotMergeIfSwitchedOff) {
   GovernorOptions options = Options(GovernorMode::kProportional);
   options.merge_level0 = false;
   Create(options);
   Open();
   ASSERT_TRUE(governor_->Attach(db_.get()).ok());
-  const HeldCompactions held;
+  const BlockedCompactions blocked;
   for (int table = 0; table < 30; ++table) {
     WriteAndFlush();
   }
   PassInterval();
-  EXPECT_FALSE(CompactionsOff()) << "of a proportional governor they are on";
+  EXPECT_FALSE(CompactionsOff()) << "proportional mode switches them off for merges alone";
   EXPECT_EQ(governor_->Counters().level0_merges, 0);
 }
 
-// RocksDB refuses to open a database whose level 0 has a table with sequence numbers on both sides of
-// another's. Ingested files have one that is newer than memtables which are still to be flushed.
-TEST_F(Level0MergerTest, WhatIsNewerThanAMemtableIsNotMergedWithWhatIsOlder) {
+// RocksDB before 7.10 refuses to open a database if a level-0 table has sequence numbers on both sides of
+// another's. An ingested file's number is newer than memtables that are not flushed yet.
+TEST_F(Level0MergerTest, AnIngestedFileIsNotMergedWithOlderTables) {
   db_options_.min_write_buffer_number_to_merge = 2;
   db_options_.max_write_buffer_number = 6;
   db_options_.write_buffer_size = 256 << 10;
   OpenAndAttach();
   FillALevelBelow();
-  const HeldCompactions held;
+  const BlockedCompactions blocked;
   for (int table = 0; table < 25; ++table) {
     WriteAndFlush();
   }
@@ -182,25 +183,25 @@ TEST_F(Level0MergerTest, WhatIsNewerThanAMemtableIsNotMergedWithWhatIsOlder) {
   ExpectValue("z0", std::string(1000, 'v'));
 }
 
-TEST_F(Level0MergerTest, IngestedFilesAreNotMergedWhileAnOlderMemtableWaits) {
+TEST_F(Level0MergerTest, IngestedFilesAreNotMergedWithEachOther) {
   db_options_.min_write_buffer_number_to_merge = 2;
   db_options_.max_write_buffer_number = 6;
   db_options_.write_buffer_size = 256 << 10;
   OpenAndAttach();
   FillALevelBelow();
-  const HeldCompactions held;
+  const BlockedCompactions blocked;
   FillOneMemtable();
   for (int file = 0; file < 25; ++file) {
     Ingest(std::to_string(file), "ingested");
   }
   PassInterval();
   for (int interval = 0; CompactionsOff() && interval < 1000; ++interval) {
-    PassInterval();  // until nothing is merged
+    PassInterval();  // until all merges are done
   }
   FillOneMemtable();  // its flush has sequence numbers on both sides of the ingested ones
   const rocksdb::Status flushed = db_->Flush(rocksdb::FlushOptions());
   ASSERT_TRUE(flushed.ok()) << flushed.ToString();
-  // Where they may not be merged, only RocksDB makes them fewer.
+  // Without merges level 0 keeps its tables, since RocksDB's compactions are blocked.
   const rocksdb::Status detached = governor_->Detach(db_.get(), kNoWait);
   ASSERT_TRUE(OrdersLevel0ByEpoch() ? detached.ok() : detached.IsIncomplete()) << detached.ToString();
   governor_.reset();

@@ -20,12 +20,11 @@ namespace {
 
 constexpr int kFormat = 1;
 constexpr const char* kNote =
-    "The column families' own options, which a rocktune::CompactionGovernor has changed. It restores them "
-    "and "
+    "Options of the column families before a rocktune::CompactionGovernor changed them. It restores them and "
     "deletes this file when it is detached. After a kill, attach a governor again, call "
     "CompactionGovernor::Recover, or set these options yourself.";
 
-// Names may be of any bytes, which JSON cannot have.
+// A column family's name may have any bytes, JSON only UTF-8. So name_hex counts; `name` is for people.
 nlohmann::json ToJson(const OriginalsByFamily& originals) {
   nlohmann::json families = nlohmann::json::array();
   for (const auto& [name, original] : originals) {
@@ -37,16 +36,17 @@ nlohmann::json ToJson(const OriginalsByFamily& originals) {
   return {{"note", kNote}, {"format", kFormat}, {"column_families", families}};
 }
 
-// Throws nlohmann's exceptions, or invalid_argument, for what is none.
+// Returns the original options in the file's JSON. Throws nlohmann's exceptions for missing fields and wrong
+// types, and std::invalid_argument for an unknown format or a bad name.
 OriginalsByFamily FromJson(const nlohmann::json& json) {
   if (json.at("format") != kFormat) {
-    throw std::invalid_argument("is of a format that this version does not know");
+    throw std::invalid_argument("its format is unknown to this version of rocktune");
   }
   OriginalsByFamily originals;
   for (const nlohmann::json& each : json.at("column_families")) {
     std::string name;
     if (!rocksdb::Slice(each.at("name_hex").get_ref<const std::string&>()).DecodeHex(&name)) {
-      throw std::invalid_argument("has a name that is not hexadecimal");
+      throw std::invalid_argument("a name_hex is not hexadecimal");
     }
     originals[name] = {each.at("options").get<GovernedOptions>(),
                        each.at("debt_bounds").get<std::vector<DebtBounds>>()};
@@ -71,7 +71,8 @@ rocksdb::Status ReadOriginals(rocksdb::DB* db, OriginalsByFamily* originals) {
     try {
       *originals = FromJson(nlohmann::json::parse(text));
     } catch (const std::exception& error) {
-      status = rocksdb::Status::Corruption(path + ", where a governor kept options", error.what());
+      status = rocksdb::Status::Corruption(
+          path + " cannot be parsed; set the column families' options yourself and delete it", error.what());
     }
   }
   return status;
@@ -86,8 +87,8 @@ rocksdb::Status WriteOriginals(rocksdb::DB* db, const OriginalsByFamily& origina
   return ReplaceFile(db->GetEnv(), db->GetName(), kOriginalOptionsFile, text);
 }
 
-OriginalOptions OriginalsOf(const OriginalsByFamily& kept, const std::string& family,
-                            const GovernedOptions& options, const DebtBounds& bounds) {
+OriginalOptions OriginalOptionsOf(const OriginalsByFamily& kept, const std::string& family,
+                                  const GovernedOptions& options, const DebtBounds& bounds) {
   OriginalOptions originals = {options, {}};
   if (const auto found = kept.find(family); found != kept.end()) {
     const auto raised = [&](const DebtBounds& each) { return AreRaisedTriggers(options, each); };

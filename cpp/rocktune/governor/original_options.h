@@ -11,33 +11,38 @@
 
 namespace rocktune {
 
-// What column families had before a governor changed it, kept in a file of the database's directory.
+// The file in a database's directory with the options that column families had before a governor changed
+// them.
 //
-// SetOptions writes the governor's values into the database's OPTIONS file. If the process is killed, a
-// program that loads its options from there opens the database with them, perhaps with compactions off. The
-// file tells what was there before. RocksDB ignores a file of this name; Checkpoint and BackupEngine do not
-// copy it, and DestroyDB leaves it. So it may be stale, and counts only where a column family still has
-// triggers that a governor set.
+// SetOptions writes the governor's values into the database's OPTIONS file. After a kill, a program that
+// takes its options from there opens the database with them, perhaps with compactions off. This file holds
+// the original values.
+//
+// RocksDB ignores a file of this name. Checkpoint and BackupEngine do not copy it, and DestroyDB leaves it.
+// It may therefore be stale, and counts only for a column family whose triggers are still a governor's.
 inline constexpr const char* kOriginalOptionsFile = "ROCKTUNE_GOVERNOR";
 
+// The original options of one column family.
 struct OriginalOptions {
   GovernedOptions options;
-  // By which the column family's triggers were raised since.
+  // The bounds by which governors have raised the triggers since; see AreRaisedTriggers.
   std::vector<DebtBounds> bounds;
 };
 
-using OriginalsByFamily = std::map<std::string, OriginalOptions>;  // by the column families' names
+// Original options by the name of the column family.
+using OriginalsByFamily = std::map<std::string, OriginalOptions>;
 
-// Reads the file; no originals if there is none. Fails with Corruption, which names the file, if it cannot be
-// understood, and with what the Env said otherwise.
+// Reads the file into `originals`, which is empty if the file does not exist. Returns Corruption with the
+// file's path if it cannot be parsed, and otherwise the Env's status. Thread-safe.
 rocksdb::Status ReadOriginals(rocksdb::DB* db, OriginalsByFamily* originals);
 
-// Replaces the file, durably; deletes it if there are no originals. Callers exclude each other.
+// Replaces the file durably, or deletes it if `originals` is empty. Returns the Env's status; on failure the
+// old file or the new one is there, complete. Not thread-safe: callers exclude each other.
 rocksdb::Status WriteOriginals(rocksdb::DB* db, const OriginalsByFamily& originals);
 
-// Returns the originals of a column family that has these options, with `bounds` added: those that are kept
-// if its triggers were raised by a governor, the options themselves otherwise.
-OriginalOptions OriginalsOf(const OriginalsByFamily& kept, const std::string& family,
-                            const GovernedOptions& options, const DebtBounds& bounds);
+// Returns the original options of a column family that now has `options`: those in `kept` if a governor set
+// its present triggers, and else `options` themselves. Adds `bounds` to the result's bounds.
+OriginalOptions OriginalOptionsOf(const OriginalsByFamily& kept, const std::string& family,
+                                  const GovernedOptions& options, const DebtBounds& bounds);
 
 }  // namespace rocktune

@@ -1,4 +1,4 @@
-// What a governor changes is given back, whatever becomes of its process.
+// The original options survive the governor's process, and are restored.
 
 #include "rocktune/governor/original_options.h"
 
@@ -20,16 +20,16 @@ class OriginalOptionsTest : public GovernedDbTest {
  protected:
   ~OriginalOptionsTest() override { CloseOther(); }
 
-  // Leaves on disk what a process leaves that is killed while a governor has switched compactions off.
-  void EndWhileCompactionsAreOff() {
+  // Leaves the database as a process does that is killed while a governor has switched compactions off.
+  void KillWhileCompactionsAreOff() {
     CreateAndAttach(GovernorMode::kToggle);
-    EndAsIfKilled();
+    SimulateKill();
   }
-  void EndAsIfKilled() {
+  void SimulateKill() {
     WriteAndFlush();
     PassInterval();
     ASSERT_TRUE(CompactionsOff());
-    db_->refuses = true;  // the destructor's changes as well
+    db_->fails_set_options = true;  // the destructor's changes as well
     governor_.reset();
     CloseOther();
     db_.reset();
@@ -41,7 +41,7 @@ class OriginalOptionsTest : public GovernedDbTest {
     }
   }
 
-  // Opens a database with what its OPTIONS file has, as a program does that keeps its options there.
+  // Opens a database with the options of its OPTIONS file, as some programs do.
   void Load(const std::string& directory) {
     rocksdb::DBOptions db_options;
     std::vector<rocksdb::ColumnFamilyDescriptor> families;
@@ -56,7 +56,7 @@ class OriginalOptionsTest : public GovernedDbTest {
     std::unique_ptr<rocksdb::DB> opened;
     status = OpenColumnFamilies(options, directory, families, &handles, &opened);
     ASSERT_TRUE(status.ok()) << status.ToString();
-    db_ = std::make_unique<RefusingDb>(opened.release());
+    db_ = std::make_unique<FaultInjectionDb>(opened.release());
     ASSERT_TRUE(db_->DestroyColumnFamilyHandle(handles.front()).ok());
     other_ = handles.size() > 1 ? handles[1] : nullptr;
   }
@@ -72,20 +72,20 @@ class OriginalOptionsTest : public GovernedDbTest {
   }
   void ExpectOriginals() { ExpectOriginals(db_->DefaultColumnFamily()); }
 
-  std::string Kept() const { return directory_ + "/" + kOriginalOptionsFile; }
+  std::string OriginalsPath() const { return directory_ + "/" + kOriginalOptionsFile; }
 
   rocksdb::ColumnFamilyHandle* other_ = nullptr;
 };
 
-TEST_F(OriginalOptionsTest, ANewGovernorGivesBackWhatAKilledOneHadChanged) {
-  EndWhileCompactionsAreOff();
-  for (int time = 0; time < 2; ++time) {  // what is killed again loses nothing either
+TEST_F(OriginalOptionsTest, ANewGovernorRestoresOptionsAfterAKill) {
+  KillWhileCompactionsAreOff();
+  for (int time = 0; time < 2; ++time) {  // a second kill loses nothing either
     Create(Options(GovernorMode::kToggle));
     Load(directory_);
     EXPECT_TRUE(CompactionsOff());
     ASSERT_TRUE(governor_->Attach(db_.get()).ok());
-    EXPECT_FALSE(CompactionsOff()) << "whoever attaches has them on until it knows better";
-    EndAsIfKilled();
+    EXPECT_FALSE(CompactionsOff()) << "Attach switches compactions on";
+    SimulateKill();
   }
   Create(Options(GovernorMode::kProportional));
   Load(directory_);
@@ -94,15 +94,15 @@ TEST_F(OriginalOptionsTest, ANewGovernorGivesBackWhatAKilledOneHadChanged) {
   ExpectOriginals();
 }
 
-TEST_F(OriginalOptionsTest, OtherBoundsDoNotHideThem) {
-  EndWhileCompactionsAreOff();
+TEST_F(OriginalOptionsTest, OriginalsSurviveChangesOfTheBounds) {
+  KillWhileCompactionsAreOff();
   for (const uint64_t debt_runs : {500, 0, 2000}) {
     GovernorOptions options = Options(GovernorMode::kToggle);
     options.debt_runs = debt_runs;
     options.debt_bytes = debt_runs << 20;
     Create(options);
     Load(directory_);
-    db_->refuses = true;  // killed after it was written down, and before anything was changed
+    db_->fails_set_options = true;  // as if killed between the file and the first change
     EXPECT_FALSE(governor_->Attach(db_.get()).ok());
     governor_.reset();
     db_.reset();
@@ -114,40 +114,40 @@ TEST_F(OriginalOptionsTest, OtherBoundsDoNotHideThem) {
   ExpectOriginals();
 }
 
-TEST_F(OriginalOptionsTest, EachColumnFamilyHasItsOwn) {
+TEST_F(OriginalOptionsTest, EachColumnFamilyHasItsOwnOriginals) {
   Create(Options(GovernorMode::kToggle));
   Open();
   rocksdb::ColumnFamilyOptions options;
   options.level0_slowdown_writes_trigger = 25;
-  const std::string name = "other \xff";  // a name may be of any bytes
+  const std::string name = "other \xff";  // a name may have any bytes
   ASSERT_TRUE(db_->CreateColumnFamily(options, name, &other_).ok());
   ASSERT_TRUE(governor_->Attach(db_.get()).ok());
   ASSERT_TRUE(governor_->Attach(db_.get(), {other_}).ok());
-  EndAsIfKilled();
+  SimulateKill();
 
   Create(Options(GovernorMode::kToggle));
   Load(directory_);
   ASSERT_TRUE(governor_->Attach(db_.get(), {other_}).ok());
   ASSERT_TRUE(governor_->Detach(db_.get(), kNoWait).ok());
   ExpectOriginals(other_, 25);
-  EXPECT_TRUE(CompactionsOff()) << "nobody has attached this one";
+  EXPECT_TRUE(CompactionsOff()) << "the default family is not attached";
   ASSERT_TRUE(CompactionGovernor::Recover(db_.get()).ok());
   ExpectOriginals();
-  EXPECT_FALSE(std::filesystem::exists(Kept()));
+  EXPECT_FALSE(std::filesystem::exists(OriginalsPath()));
 }
 
-TEST_F(OriginalOptionsTest, RecoverIsForProgramsWithoutAGovernor) {
-  EndWhileCompactionsAreOff();
+TEST_F(OriginalOptionsTest, RecoverRestoresOptionsWithoutAGovernor) {
+  KillWhileCompactionsAreOff();
   Load(directory_);
   ASSERT_TRUE(CompactionGovernor::Recover(db_.get()).ok());
   ExpectOriginals();
-  EXPECT_FALSE(std::filesystem::exists(Kept()));
-  ASSERT_TRUE(CompactionGovernor::Recover(db_.get()).ok()) << "there is nothing left to do";
+  EXPECT_FALSE(std::filesystem::exists(OriginalsPath()));
+  ASSERT_TRUE(CompactionGovernor::Recover(db_.get()).ok()) << "a second call changes nothing";
   ExpectOriginals();
 }
 
-TEST_F(OriginalOptionsTest, WhoOpensWithOptionsOfItsOwnKeepsThem) {
-  EndWhileCompactionsAreOff();
+TEST_F(OriginalOptionsTest, OptionsGivenAtOpenAreKept) {
+  KillWhileCompactionsAreOff();
   db_options_.level0_slowdown_writes_trigger = 30;
   db_options_.disable_auto_compactions = true;
   Open();
@@ -163,17 +163,17 @@ TEST_F(OriginalOptionsTest, WhoOpensWithOptionsOfItsOwnKeepsThem) {
   EXPECT_TRUE(CompactionsOff());
 }
 
-TEST_F(OriginalOptionsTest, NothingStaysBesideADatabaseThatWasDetached) {
+TEST_F(OriginalOptionsTest, DetachAndDestructorDeleteTheFile) {
   CreateAndAttach(GovernorMode::kToggle);
-  EXPECT_TRUE(std::filesystem::exists(Kept()));
+  EXPECT_TRUE(std::filesystem::exists(OriginalsPath()));
   ASSERT_TRUE(governor_->Detach(db_.get(), kNoWait).ok());
-  EXPECT_FALSE(std::filesystem::exists(Kept()));
+  EXPECT_FALSE(std::filesystem::exists(OriginalsPath()));
   ASSERT_TRUE(governor_->Attach(db_.get()).ok());
   governor_.reset();
-  EXPECT_FALSE(std::filesystem::exists(Kept()));
+  EXPECT_FALSE(std::filesystem::exists(OriginalsPath()));
 }
 
-TEST_F(OriginalOptionsTest, ACopyHasThemIfTheFileIsCopiedToo) {
+TEST_F(OriginalOptionsTest, ACopyWithTheFileCanBeRecovered) {
   CreateAndAttach(GovernorMode::kToggle);
   WriteAndFlush();
   PassInterval();
@@ -183,7 +183,7 @@ TEST_F(OriginalOptionsTest, ACopyHasThemIfTheFileIsCopiedToo) {
   const std::string copy = directory_ + ".copy";
   std::filesystem::remove_all(copy);
   ASSERT_TRUE(checkpoint->CreateCheckpoint(copy).ok());
-  std::filesystem::copy(Kept(), copy);
+  std::filesystem::copy(OriginalsPath(), copy);
   governor_.reset();
   Load(copy);
   EXPECT_TRUE(CompactionsOff());
@@ -193,12 +193,12 @@ TEST_F(OriginalOptionsTest, ACopyHasThemIfTheFileIsCopiedToo) {
   std::filesystem::remove_all(copy);
 }
 
-TEST_F(OriginalOptionsTest, AFileThatCannotBeReadIsNotReplaced) {
+TEST_F(OriginalOptionsTest, AnUnparsableFileIsNotReplaced) {
   Create(Options(GovernorMode::kToggle));
   Open();
   for (const std::string text : {"no JSON", "{}", R"({"format": 2, "column_families": []})",
                                  R"({"format": 1, "column_families": [{"name_hex": "6"}]})"}) {
-    ASSERT_TRUE(rocksdb::WriteStringToFile(db_->GetEnv(), text, Kept()).ok());
+    ASSERT_TRUE(rocksdb::WriteStringToFile(db_->GetEnv(), text, OriginalsPath()).ok());
     const rocksdb::Status status = governor_->Attach(db_.get());
     EXPECT_TRUE(status.IsCorruption()) << status.ToString();
     EXPECT_NE(status.ToString().find(kOriginalOptionsFile), std::string::npos) << status.ToString();

@@ -32,23 +32,23 @@ RunError Misread(const std::string& name, const std::string& given, const std::s
   return Invalid("RocksDB reads " + name + "='" + given + "' as '" + read + "'");
 }
 
-std::size_t CapacityIn(const std::string& text) {
+std::size_t ParseCapacity(const std::string& text) {
   const std::optional<uint64_t> bytes = ParseOptionBytes(text);
   if (!bytes) {
-    throw Invalid("'" + text + "' is no number of bytes; write one such as 64M");
+    throw Invalid("'" + text + "' is not a number of bytes; use one such as 64M");
   }
   return *bytes;
 }
 
-// What a cache says of itself, by name; parts that do not decide how it behaves are left out.
-std::map<std::string, std::string> Printed(const rocksdb::Cache& cache) {
+// Returns the settings in a cache's printable options, by name. They are the only way to read them back.
+std::map<std::string, std::string> PrintedSettings(const rocksdb::Cache& cache) {
   static const std::regex line(R"(\s*(\w+)\s*:\s*(\S+)\s*\n)");
   const std::string text = cache.GetPrintableOptions();
   std::map<std::string, std::string> fields;
   for (std::sregex_iterator match(text.begin(), text.end(), line), end; match != end; ++match) {
     fields[(*match)[1]] = (*match)[2];
   }
-  fields.erase("memory_allocator");
+  fields.erase("memory_allocator");  // does not affect what the cache holds
   if (const auto strict = fields.find("strict_capacity_limit"); strict != fields.end()) {
     strict->second = strict->second == "0" ? "false" : "true";
   }
@@ -60,31 +60,32 @@ std::shared_ptr<rocksdb::Cache> MakeHyperClock(Fields fields) {
   const auto capacity = fields.extract(kCapacity);
   const auto shard_bits = fields.extract(kShardBits);
   if (!fields.empty() || !capacity) {
-    throw Invalid("a hyper_clock cache has a capacity, may have num_shard_bits, and nothing else");
+    throw Invalid("a hyper_clock cache has a capacity and optionally num_shard_bits; remove other settings");
   }
   int bits = -1;
   if (shard_bits) {
-    bits = static_cast<int>(CapacityIn(shard_bits.mapped()));
+    bits = static_cast<int>(ParseCapacity(shard_bits.mapped()));
   }
-  std::shared_ptr<rocksdb::Cache> cache = NewHyperClockCache(CapacityIn(capacity.mapped()), bits);
+  std::shared_ptr<rocksdb::Cache> cache = NewHyperClockCache(ParseCapacity(capacity.mapped()), bits);
   if (cache == nullptr) {
-    throw Invalid("RocksDB " + RocksDbVersion() + " has no hyper_clock cache that sizes itself");
+    throw Invalid("RocksDB " + RocksDbVersion() +
+                  " has no hyper_clock cache that sizes itself; use an LRU cache or RocksDB 9 or newer");
   }
   return cache;
 }
 
 std::shared_ptr<rocksdb::Cache> MakeLru(const std::string& text, const Fields& fields) {
   if (!fields.contains(kCapacity)) {
-    throw Invalid("'" + text + "' has no capacity");
+    throw Invalid("'" + text + "' has no capacity; add one such as capacity=64M");
   }
-  CapacityIn(fields.at(kCapacity));
+  ParseCapacity(fields.at(kCapacity));
   std::shared_ptr<rocksdb::Cache> cache;
   const rocksdb::Status status = rocksdb::Cache::CreateFromString(StrictConfigOptions(), text, &cache);
   if (!status.ok() || cache == nullptr) {
     throw Invalid("RocksDB " + RocksDbVersion() + " refuses '" + text + "': " + status.ToString());
   }
-  // RocksDB's parser takes "0x4" for 0.
-  const std::map<std::string, std::string> printed = Printed(*cache);
+  // RocksDB's parser reads "0x4" as 0, so the settings are read back and compared.
+  const std::map<std::string, std::string> printed = PrintedSettings(*cache);
   for (const auto& [name, value] : fields) {
     const auto read = printed.find(name);
     const bool automatic = name == kShardBits && value == "-1";
@@ -95,8 +96,8 @@ std::shared_ptr<rocksdb::Cache> MakeLru(const std::string& text, const Fields& f
   return cache;
 }
 
-// The cache that RocksDB makes of this kind and capacity if nothing else is said.
-std::shared_ptr<rocksdb::Cache> Plain(bool hyper_clock, std::size_t capacity) {
+// Returns a cache of this kind and capacity whose other settings are RocksDB's defaults.
+std::shared_ptr<rocksdb::Cache> DefaultCache(bool hyper_clock, std::size_t capacity) {
   return hyper_clock ? NewHyperClockCache(capacity, -1) : rocksdb::NewLRUCache(capacity);
 }
 
@@ -107,21 +108,21 @@ std::shared_ptr<rocksdb::Cache> MakeBlockCache(const std::string& text) {
     return nullptr;
   }
   if (text.find("://") != std::string::npos) {
-    throw Invalid("'" + text + "' is a cache that only its own application has; write its size instead");
+    throw Invalid("'" + text + "' is a cache that only its own application has; use its size instead");
   }
   if (text.find('=') == std::string::npos) {
-    return rocksdb::NewLRUCache(CapacityIn(text));
+    return rocksdb::NewLRUCache(ParseCapacity(text));
   }
   Fields fields;
   if (!rocksdb::StringToMap(text, &fields).ok()) {
-    throw Invalid("'" + text + "' is neither a size nor a list such as capacity=64M;num_shard_bits=4");
+    throw Invalid("'" + text + "' is malformed; use a size or a list such as capacity=64M;num_shard_bits=4");
   }
   const auto kind = fields.find(kKind);
   if (kind == fields.end()) {
     return MakeLru(text, fields);
   }
   if (kind->second != kHyperClock) {
-    throw Invalid("'" + kind->second + "' is no kind of cache; leave kind out for an LRU cache");
+    throw Invalid("unknown kind of cache '" + kind->second + "'; use hyper_clock, or leave kind out for LRU");
   }
   return MakeHyperClock(fields);
 }
@@ -131,12 +132,12 @@ std::string BlockCacheText(const rocksdb::Cache& cache) {
   std::string capacity = std::to_string(cache.GetCapacity());
   std::string text = hyper_clock ? std::string(kKind) + "=" + kHyperClock + ";" : "";
   std::string others;
-  const std::shared_ptr<rocksdb::Cache> plain = Plain(hyper_clock, cache.GetCapacity());
-  if (plain != nullptr) {
-    const std::map<std::string, std::string> usual = Printed(*plain);
-    for (const auto& [name, value] : Printed(cache)) {
-      const auto found = usual.find(name);
-      if (name != kCapacity && (found == usual.end() || found->second != value)) {
+  const std::shared_ptr<rocksdb::Cache> default_cache = DefaultCache(hyper_clock, cache.GetCapacity());
+  if (default_cache != nullptr) {
+    const std::map<std::string, std::string> defaults = PrintedSettings(*default_cache);
+    for (const auto& [name, value] : PrintedSettings(cache)) {
+      const auto found = defaults.find(name);
+      if (name != kCapacity && (found == defaults.end() || found->second != value)) {
         others += ";";
         others += name;
         others += "=";
@@ -153,7 +154,7 @@ std::string BlockCacheText(const rocksdb::Cache& cache) {
 bool SameBlockCache(const std::string& given, const std::string& read) {
   const std::shared_ptr<rocksdb::Cache> first = MakeBlockCache(given);
   const std::shared_ptr<rocksdb::Cache> second = MakeBlockCache(read);
-  // "null" is answered by RocksDB with a cache of its own choice.
+  // For "null" RocksDB makes a cache of its own choice, whatever that is.
   return first == nullptr || (second != nullptr && BlockCacheText(*first) == BlockCacheText(*second));
 }
 

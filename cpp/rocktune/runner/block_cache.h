@@ -7,21 +7,23 @@
 
 namespace rocktune {
 
-// Block caches as the text of option `block_cache`. RocksDB reads that option and never writes it.
+// Conversions between block caches and the text of the option `block_cache`, which RocksDB parses but never
+// serializes.
 //
 // The text is a size ("64M"), or a list such as "capacity=64M;num_shard_bits=4", with or without braces. Both
-// make an LRU cache, as in RocksDB's own parser. "kind=hyper_clock;capacity=64M" is rocktune's addition, for
-// RocksDB's default cache of version 10.7 and newer; RocksDB itself refuses it.
+// make an LRU cache, as in RocksDB's own parser. "kind=hyper_clock;capacity=64M" is an addition of rocktune's
+// that RocksDB refuses; it makes the cache that RocksDB 10.7 and newer use by default.
 
 // Returns a new cache, or nullptr for "null" and "nullptr", for which RocksDB makes its default cache.
-// Throws RunError (invalid) if the text is no cache that this RocksDB can make.
+// Throws RunError (invalid) if the text is malformed or the linked RocksDB cannot make the cache.
 std::shared_ptr<rocksdb::Cache> MakeBlockCache(const std::string& text);
 
-// Returns the text of a cache: the capacity alone if all else is as RocksDB chooses for that capacity.
-// `cache` must not be nullptr.
+// Returns the text of a cache. It is only the capacity if all other settings are those that RocksDB chooses
+// for this capacity.
 std::string BlockCacheText(const rocksdb::Cache& cache);
 
-// True if both texts make the same cache. Throws RunError (invalid) as MakeBlockCache does.
+// Returns true if `read`, the text of an open store's cache, describes the cache that `given` makes. It
+// always does if `given` is "null". Throws RunError (invalid) as MakeBlockCache does.
 bool SameBlockCache(const std::string& given, const std::string& read);
 
 }  // namespace rocktune

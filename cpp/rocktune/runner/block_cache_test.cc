@@ -39,13 +39,13 @@ TEST(BlockCacheTest, AListMakesAnLruCacheWithItsSettings) {
   EXPECT_EQ(ReadBack("capacity=64M;high_pri_pool_ratio=0.25"), "capacity=67108864;high_pri_pool_ratio=0.250");
 }
 
-TEST(BlockCacheTest, SettingsThatRocksDbWouldChooseAreLeftOut) {
-  // 64 MiB in shards of at least 512 KiB, of which there are at most 64.
+TEST(BlockCacheTest, TextOmitsDefaultSettings) {
+  // RocksDB's default for 64 MiB: at most 64 shards of at least 512 KiB.
   EXPECT_EQ(ReadBack("capacity=64M;num_shard_bits=6"), "67108864");
   EXPECT_EQ(ReadBack("capacity=64M;num_shard_bits=-1"), "67108864");
 }
 
-TEST(BlockCacheTest, WhatIsReadBackMakesTheSameCache) {
+TEST(BlockCacheTest, TextMakesTheSameCache) {
   for (const std::string text : {"0", "64M", "capacity=1G;num_shard_bits=0;strict_capacity_limit=true"}) {
     EXPECT_TRUE(SameBlockCache(text, ReadBack(text))) << text;
   }
@@ -53,26 +53,26 @@ TEST(BlockCacheTest, WhatIsReadBackMakesTheSameCache) {
   EXPECT_FALSE(SameBlockCache("64M", "capacity=64M;num_shard_bits=1"));
 }
 
-TEST(BlockCacheTest, NullIsLeftToRocksDb) {
+TEST(BlockCacheTest, NullLeavesTheCacheToRocksDb) {
   EXPECT_EQ(MakeBlockCache("nullptr"), nullptr);
   EXPECT_EQ(MakeBlockCache("null"), nullptr);
 }
 
-TEST(BlockCacheTest, RefusesWhatRocksDbWouldReadAsSomethingElse) {
-  ExpectRefused("0x10", "no number of bytes");
-  ExpectRefused("-1", "no number of bytes");
-  ExpectRefused("1GiB", "no number of bytes");
-  ExpectRefused("capacity=many", "no number of bytes");
+TEST(BlockCacheTest, RefusesMalformedAndMisreadText) {
+  ExpectRefused("0x10", "not a number of bytes");
+  ExpectRefused("-1", "not a number of bytes");
+  ExpectRefused("1GiB", "not a number of bytes");
+  ExpectRefused("capacity=many", "not a number of bytes");
   ExpectRefused("num_shard_bits=4", "no capacity");
   ExpectRefused("capacity=64M;num_shard_bits=0x4", "num_shard_bits");
   ExpectRefused("capacity=64M;num_shard_bits=40", "refuses");
   ExpectRefused("capacity=64M;high_pri_pool_ratio=2", "refuses");
   ExpectRefused("capacity=64M;colour=red", "refuses");
   ExpectRefused("my_cache://x", "only its own application has");
-  ExpectRefused("kind=clock;capacity=64M", "no kind of cache");
+  ExpectRefused("kind=clock;capacity=64M", "unknown kind of cache 'clock'");
 }
 
-TEST(BlockCacheTest, RocksDbsDefaultCacheKeepsItsKind) {
+TEST(BlockCacheTest, HyperClockCachesKeepTheirKind) {
   const rocksdb::Options defaults = OptionsFromMaps({});
   const auto* table = defaults.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>();
   const std::string text = BlockCacheText(*table->block_cache);

@@ -12,20 +12,23 @@
 
 namespace rocktune {
 
-// A store in memory for the runner's tests, which remembers what was done to it.
+// A store in memory for the runner's tests, which records its calls. Thread-safe, except that the public
+// members must be set before the store is used; `condition` may be set at any time.
 class FakeStore : public Store {
  public:
   struct Call {
-    char operation;  // g, p, d or s
+    char operation;  // 'g' (Get), 'p' (Put), 'd' (Delete) or 's' (Scan)
     std::string key;
     bool operator==(const Call&) const = default;
   };
 
-  // Called before each operation, without a lock; a status that is not OK is the operation's.
+  // Called before each operation and Load, without a lock held. The operation returns the status, and does
+  // nothing, if it is not OK.
   std::function<rocksdb::Status()> before_operation = [] { return rocksdb::Status::OK(); };
 
-  // Called before the state is taken, without a lock.
+  // Called at the beginning of State, without a lock held.
   std::function<void()> before_state = [] {};
+  // The status of writes that CurrentWriteCondition returns.
   std::atomic<WriteCondition> condition{WriteCondition::kNormal};
 
   rocksdb::Status Get(const rocksdb::Slice& key, rocksdb::PinnableSlice* value, bool* found) override {
@@ -85,19 +88,22 @@ class FakeStore : public Store {
   void ResetStatistics() override {}
   rocksdb::Status Close() override { return rocksdb::Status::OK(); }
 
+  // Returns the successful calls of the four operations, in order.
   std::vector<Call> calls() {
     std::lock_guard<std::mutex> lock(mutex_);
     return calls_;
   }
+  // Returns a copy of the entries.
   std::map<std::string, std::string> entries() {
     std::lock_guard<std::mutex> lock(mutex_);
     return entries_;
   }
-  // In the order of loading.
+  // Returns the loaded keys, in the order of loading.
   std::vector<std::string> loaded() {
     std::lock_guard<std::mutex> lock(mutex_);
     return loaded_;
   }
+  // Returns true once Flush has been called.
   bool flushed() const { return flushed_; }
 
  private:

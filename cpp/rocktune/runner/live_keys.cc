@@ -25,6 +25,7 @@ LiveKeys::Word& LiveKeys::WordOf(uint64_t key) {
   Word* chunk = slot.load(std::memory_order_acquire);
   if (chunk == nullptr) {
     auto fresh = std::make_unique<Word[]>(kWordsPerChunk);
+    // If another thread was faster, its chunk is used and this one is freed.
     if (slot.compare_exchange_strong(chunk, fresh.get(), std::memory_order_acq_rel)) {
       chunk = fresh.release();
     }
@@ -34,7 +35,7 @@ LiveKeys::Word& LiveKeys::WordOf(uint64_t key) {
 
 int64_t LiveKeys::Add(uint64_t key) {
   Word& word = WordOf(key);
-  // Most writes find their key marked; a plain load leaves the cache line shared.
+  // Most writes find their bit set. A load, unlike fetch_or, leaves the cache line shared between processors.
   if ((word.load(std::memory_order_relaxed) & BitOf(key)) != 0) {
     return 0;
   }

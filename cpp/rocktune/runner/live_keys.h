@@ -6,9 +6,11 @@
 
 namespace rocktune {
 
-// Which keys a store holds, by index: one bit each, allocated in chunks as the key space grows.
+// The set of keys that a store holds, by index. It needs one bit per key and allocates memory in chunks of
+// half a megabyte as the key space grows.
 //
-// Thread-safe without locks. Writes to the same key at once may leave either's mark, as in the store.
+// Thread-safe and lock-free. If two threads add and remove the same key at the same time, either may win; the
+// store may then hold the opposite.
 class LiveKeys {
  public:
   LiveKeys();
@@ -16,23 +18,26 @@ class LiveKeys {
   LiveKeys(const LiveKeys&) = delete;
   LiveKeys& operator=(const LiveKeys&) = delete;
 
-  // Marks a key and returns how many keys that adds: 1 or 0. REQUIRES: key < 2^40.
+  // All functions REQUIRE keys below 2^40.
+
+  // Adds a key and returns the change of the number of keys: 1, or 0 if the set had it.
   int64_t Add(uint64_t key);
-  // Unmarks a key and returns how many keys that adds: -1 or 0.
+  // Removes a key and returns the change of the number of keys: -1, or 0 if the set did not have it.
   int64_t Remove(uint64_t key);
-  // Has the processor fetch the key's bit, which Add or Remove will want soon.
+  // Prefetches the key's bit into the cache for a call of Add or Remove that follows soon.
   void Prefetch(uint64_t key) { __builtin_prefetch(&WordOf(key)); }
-  // Marks the keys 0 .. keys - 1 of an empty set.
+  // Adds the keys 0 .. keys - 1. REQUIRES: the set is empty, and no other thread uses it.
   void AddFirst(uint64_t keys);
 
  private:
-  static constexpr int kChunkBits = 22;  // keys per chunk: half a megabyte of bits
+  static constexpr int kChunkBits = 22;  // log2 of the keys per chunk: half a megabyte of bits
   static constexpr uint64_t kWordsPerChunk = (uint64_t{1} << kChunkBits) / 64;
   using Word = std::atomic<uint64_t>;
 
+  // Returns the word with the key's bit; allocates its chunk if necessary.
   Word& WordOf(uint64_t key);
 
-  std::vector<std::atomic<Word*>> chunks_;
+  std::vector<std::atomic<Word*>> chunks_;  // nullptr until allocated
 };
 
 }  // namespace rocktune

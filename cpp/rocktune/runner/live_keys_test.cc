@@ -12,12 +12,12 @@
 namespace rocktune {
 namespace {
 
-TEST(LiveKeysTest, CountsAsASetDoes) {
+TEST(LiveKeysTest, BehavesLikeASet) {
   LiveKeys live;
   std::set<uint64_t> expected;
   Random random(1);
   for (int i = 0; i < 20000; ++i) {
-    // Around the boundary of a chunk, 2^22.
+    // Keys on both sides of the boundary of a chunk, 2^22.
     const uint64_t key = (uint64_t{1} << 22) - 500 + random.Below(1000);
     if (random.Below(2) == 0) {
       EXPECT_EQ(live.Add(key), expected.insert(key).second ? 1 : 0);
@@ -37,7 +37,7 @@ TEST(LiveKeysTest, AddsTheFirstKeys) {
   }
 }
 
-TEST(LiveKeysTest, EachKeyIsNewToOneOfManyThreads) {
+TEST(LiveKeysTest, ExactlyOneThreadAddsEachKey) {
   constexpr uint64_t kKeys = 100000;
   LiveKeys live;
   std::vector<int64_t> added(4);

@@ -14,7 +14,8 @@ bool LoadGate::Pass(RunClock::Nanos* now, std::atomic<bool>* waiting) {
   }
   waiting->store(true, std::memory_order_release);
   bool go_on = true;
-  // The time may be up a moment before the clock is stopped, and the gate shut while it is waited for.
+  // Both conditions are checked again after each wait: a window's time may end shortly before the clock is
+  // stopped, and the gate may be shut while a thread waits for the clock.
   do {
     while (*now >= until && !clock_->closed()) {
       until_.wait(until, std::memory_order_acquire);

@@ -7,24 +7,25 @@
 
 namespace rocktune {
 
-// Where load threads stop between operations: open until a moment of the run, and only while its clock runs.
+// A gate that load threads pass before each operation. It is open until a given time of the run, and only
+// while the run's clock runs. A new gate is shut.
 //
-// Thread-safe; passing an open gate takes two atomic loads. `clock` must outlive it.
+// Ownership: `clock` must outlive the gate. Thread-safe; passing an open gate costs a few atomic loads.
 class LoadGate {
  public:
   explicit LoadGate(RunClock* clock) : clock_(clock) {}
 
-  // Lets operations start before `until`. Starts nothing by itself: the clock does, when it is started.
+  // Opens the gate until the time `until`. Threads pass once the clock runs, too.
   void OpenUntil(RunClock::Nanos until);
 
-  // Lets no operation start until it is opened again, even while the clock runs.
+  // Shuts the gate until OpenUntil is called again, even while the clock runs.
   void Shut() { OpenUntil(0); }
 
-  // Turns all threads away, now and later. REQUIRES: the clock is closed.
+  // Makes Pass return false in all threads, now and later. REQUIRES: the clock is closed.
   void Close() { OpenUntil(std::numeric_limits<RunClock::Nanos>::max()); }
 
-  // Waits until an operation may start. `*now` is the caller's last reading of the clock, and a later one if
-  // it had to wait; `*waiting` is true meanwhile. Returns false when there will be no more operations.
+  // Waits until an operation may start and returns true; returns false once the clock is closed. `*now` is
+  // the caller's latest reading of the clock; Pass updates it if it waits. `*waiting` is true while it waits.
   bool Pass(RunClock::Nanos* now, std::atomic<bool>* waiting);
 
  private:

@@ -12,7 +12,7 @@ LoadThread::LoadThread(const LoadTargets* targets, uint64_t index)
     : targets_(*targets),
       key_bytes_(targets->workload->spec().key_bytes),
       operations_(targets->workload, targets->seed, index),
-      // Far enough from the other threads' positions for any run.
+      // 1 TiB apart from the next thread's, so that no two threads write the same values in a run.
       value_position_(index << 40),
       thread_([this] { Run(); }) {}
 
@@ -20,10 +20,11 @@ LoadThread::~LoadThread() { thread_.join(); }
 
 void LoadThread::Run() {
   const ScopedThreadRole role(ThreadRole::kUser);
-  // Counting each comparison of keys costs a put 8% of its time, and nobody reads it. db_bench does the same.
+  // RocksDB counts comparisons of keys by default, which takes 8% of the time of a put. The counts are not
+  // used. db_bench disables them, too.
   rocksdb::SetPerfLevel(rocksdb::PerfLevel::kDisable);
   RunClock& clock = *targets_.clock;
-  // One clock reading per operation: in a closed loop the end of one is the start of the next.
+  // One clock reading per operation: in a closed loop the end of an operation is the start of the next one.
   RunClock::Nanos now = clock.Now();
   while (targets_.gate->Pass(&now, &waiting_)) {
     const Operation operation = operations_.Next(now - targets_.start);
@@ -40,7 +41,7 @@ void LoadThread::Run() {
       return;
     }
     now = clock.Now();
-    Of(operation.kind).latency_ns.Add(now > start ? static_cast<uint64_t>(now - start) : 0);
+    CountersOf(operation.kind).latency_ns.Add(now > start ? static_cast<uint64_t>(now - start) : 0);
     completed_.Add(1);
   }
 }
@@ -61,7 +62,7 @@ bool LoadThread::WaitForStart(RunClock::Nanos intended) {
 
 rocksdb::Status LoadThread::Perform(const Operation& operation) {
   EncodeKey(operation.key, key_bytes_, &key_);
-  KindCounters& counters = Of(operation.kind);
+  KindCounters& counters = CountersOf(operation.kind);
   switch (operation.kind) {
     case OperationKind::kGet:
     case OperationKind::kGetAbsent:
@@ -92,7 +93,7 @@ rocksdb::Status LoadThread::Get(KindCounters* counters) {
 }
 
 rocksdb::Status LoadThread::Put(const Operation& operation) {
-  targets_.live_keys->Prefetch(operation.key);
+  targets_.live_keys->Prefetch(operation.key);  // arrives while the store writes
   const rocksdb::Slice value(targets_.values->Slice(value_position_, operation.value_bytes),
                              operation.value_bytes);
   value_position_ += operation.value_bytes;
@@ -131,7 +132,7 @@ void LoadThread::AddLiveKeys(int64_t keys) {
 void LoadThread::AddTo(RunTotals* totals) const {
   for (std::size_t kind = 0; kind < kOperationKindCount; ++kind) {
     totals->operations[kind].found += kinds_[kind].found.Get();
-    totals->operations[kind].latency_ns += kinds_[kind].latency_ns.Take();
+    totals->operations[kind].latency_ns += kinds_[kind].latency_ns.TakeSnapshot();
   }
   totals->user_bytes_read += user_bytes_read_.Get();
   totals->user_bytes_written += user_bytes_written_.Get();

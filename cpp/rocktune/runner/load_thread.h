@@ -21,7 +21,7 @@
 
 namespace rocktune {
 
-// What the load threads of a run work on and with. All thread-safe, all outlive the threads.
+// The objects that the load threads of a run share. All are thread-safe and must outlive the threads.
 struct LoadTargets {
   Store* store = nullptr;
   RunClock* clock = nullptr;
@@ -30,12 +30,13 @@ struct LoadTargets {
   const ValueSource* values = nullptr;
   LiveKeys* live_keys = nullptr;
   uint64_t seed = 0;
-  RunClock::Nanos start = 0;  // the clock's time at age 0
-  // Called with the first operation that fails; the thread ends.
+  RunClock::Nanos start = 0;  // the clock's value at the run's age 0
+  // Called by a thread with the status of its first failed operation; the thread then ends. Must be
+  // thread-safe.
   std::function<void(const rocksdb::Status&)> on_failure;
 };
 
-// A number that one thread adds to and any thread reads.
+// A counter that one thread at a time adds to and any thread reads.
 class Counter {
  public:
   void Add(uint64_t amount) { value_.store(Get() + amount, std::memory_order_relaxed); }
@@ -45,23 +46,29 @@ class Counter {
   std::atomic<uint64_t> value_{0};
 };
 
-// One thread that performs its sequence of operations whenever the gate lets it, and counts.
+// A thread that performs its sequence of operations while the gate is open, and counts them. Public functions
+// may be called on any thread at any time.
 class LoadThread {
  public:
-  // Starts at once. `targets` must outlive the thread.
+  // Starts the thread with the given index, below the workload's `threads`. `targets` must outlive it.
   LoadThread(const LoadTargets* targets, uint64_t index);
-  // Waits for the thread. REQUIRES: the gate and the clock are closed, or the thread has failed.
+  // Waits until the thread has ended.
+  // REQUIRES: the gate and the clock are closed, or an operation has failed.
   ~LoadThread();
   LoadThread(const LoadThread&) = delete;
   LoadThread& operator=(const LoadThread&) = delete;
 
-  // Any thread may ask at any time.
+  // Returns the number of completed operations.
   uint64_t completed() const { return completed_.Get(); }
+  // Returns the number of successful puts, those of inserts and read-modify-writes included.
   uint64_t entries_written() const { return entries_written_.Get(); }
+  // Returns the bytes of the values of these puts.
   uint64_t value_bytes_written() const { return value_bytes_written_.Get(); }
+  // Returns the keys that the thread has added to the store, minus those it has removed.
   int64_t live_keys_added() const { return live_keys_added_.load(std::memory_order_relaxed); }
-  // Whether it waits for its next operation's time, rather than being inside one.
+  // Returns true while the thread waits for the start of its next operation, and false during one.
   bool waiting() const { return waiting_.load(std::memory_order_acquire); }
+  // Adds the thread's operations and user bytes to `*totals`.
   void AddTo(RunTotals* totals) const;
 
  private:
@@ -71,7 +78,8 @@ class LoadThread {
   };
 
   void Run();
-  // Waits for an operation's intended start and returns true when it may begin.
+  // Waits until the intended start and until the gate is open, and returns true; false once the clock is
+  // closed.
   bool WaitForStart(RunClock::Nanos intended);
   rocksdb::Status Perform(const Operation& operation);
   rocksdb::Status Get(KindCounters* counters);
@@ -79,14 +87,14 @@ class LoadThread {
   rocksdb::Status Delete(const Operation& operation);
   rocksdb::Status Scan(const Operation& operation, KindCounters* counters);
   void AddLiveKeys(int64_t keys);
-  KindCounters& Of(OperationKind kind) { return kinds_[static_cast<std::size_t>(kind)]; }
+  KindCounters& CountersOf(OperationKind kind) { return kinds_[static_cast<std::size_t>(kind)]; }
 
   const LoadTargets& targets_;
   const uint64_t key_bytes_;
   OperationStream operations_;
   std::string key_;
   rocksdb::PinnableSlice value_;
-  uint64_t value_position_;
+  uint64_t value_position_;  // of the next value in the ValueSource
 
   std::array<KindCounters, kOperationKindCount> kinds_;
   Counter completed_;
@@ -96,7 +104,7 @@ class LoadThread {
   Counter value_bytes_written_;
   std::atomic<int64_t> live_keys_added_{0};
   std::atomic<bool> waiting_{false};
-  std::thread thread_;  // last: it uses all the others
+  std::thread thread_;  // last, because the thread uses all members above
 };
 
 }  // namespace rocktune

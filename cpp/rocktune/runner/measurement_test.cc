@@ -9,11 +9,11 @@ namespace {
 
 constexpr auto kGet = static_cast<std::size_t>(OperationKind::kGet);
 
-TEST(RunTotalsTest, SubtractToThoseOfAWindow) {
+TEST(RunTotalsTest, DifferenceIsTheTotalsOfAWindow) {
   Histogram latencies;
   latencies.Add(10);
   RunTotals earlier;
-  earlier.operations[kGet] = {1, latencies.Take()};
+  earlier.operations[kGet] = {1, latencies.TakeSnapshot()};
   earlier.user_bytes_read = 100;
   earlier.user_bytes_written = 7;
   earlier.stalls = {5, 3};
@@ -24,7 +24,7 @@ TEST(RunTotalsTest, SubtractToThoseOfAWindow) {
   latencies.Add(20);
   latencies.Add(30);
   RunTotals window;
-  window.operations[kGet] = {3, latencies.Take()};
+  window.operations[kGet] = {3, latencies.TakeSnapshot()};
   window.user_bytes_read = 150;
   window.user_bytes_written = 7;
   window.stalls = {25, 4};
@@ -43,18 +43,18 @@ TEST(RunTotalsTest, SubtractToThoseOfAWindow) {
   EXPECT_EQ(window.device.bytes, (std::array<uint64_t, kIoCauseCount>{10, 0, 0, 0, 0, 100}));
   EXPECT_EQ(window.device.operations, (std::array<uint64_t, kIoCauseCount>{2, 0, 0, 0, 0, 0}));
   EXPECT_DOUBLE_EQ(window.cpu_s, 0.25);
-  // What did not move is left out.
+  // Tickers that did not change are removed.
   EXPECT_EQ(window.tickers, (std::map<std::string, uint64_t>{{"a", 3}, {"c", 9}}));
 }
 
-TEST(MeasurementTest, HasTheProtocolsFields) {
+TEST(MeasurementTest, HasTheFieldsOfTheProtocol) {
   Histogram latencies;
-  latencies.Add(40);  // below 64 every value has a bucket of its own
+  latencies.Add(40);  // each value below 64 has a bucket of its own
   latencies.Add(40);
   Measurement measurement;
   measurement.from_s = 1;
   measurement.until_s = 2.5;
-  measurement.totals.operations[kGet] = {1, latencies.Take()};
+  measurement.totals.operations[kGet] = {1, latencies.TakeSnapshot()};
   measurement.totals.stalls = {500'000'000, 250'000'000};
   measurement.totals.device.bytes = {1, 2, 3, 4, 5, 6};
   measurement.series = {0.5, {1, 0, 1}, {0, 0, 0}, {1, 2, 3}, {0, 0.5, 0}};

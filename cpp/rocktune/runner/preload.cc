@@ -25,6 +25,7 @@ constexpr uint64_t kBatchEntries = 128;
 constexpr std::size_t kBatchBytes = 256 << 10;
 constexpr uint64_t kMaxThreads = 4;
 
+// Writes the entries of a preload. LoadShare may run on several threads at the same time.
 class Loader {
  public:
   Loader(const WorkloadSpec& spec, uint64_t seed, const ValueSource& values, Store* store)
@@ -35,13 +36,14 @@ class Loader {
         order_(spec.preload.keys, seed),
         store_(store) {}
 
-  // Writes the share of one of `threads` threads.
+  // Writes every `threads`-th key, from the key `thread` on. Throws RunError if the store fails.
   void LoadShare(uint64_t thread, uint64_t threads) {
     const ScopedThreadRole role(ThreadRole::kUser);
     rocksdb::WriteBatch batch;
     std::string key;
     for (uint64_t i = thread; i < spec_.preload.keys; i += threads) {
       const uint64_t index = spec_.preload.random_order ? order_(i) : i;
+      // Seeded by the key, so that an entry does not depend on the number of threads.
       Random random(seed_ ^ Mix64(index));
       const uint64_t bytes = sizes_.Next(&random);
       EncodeKey(index, spec_.key_bytes, &key);
@@ -59,7 +61,7 @@ class Loader {
   void Write(rocksdb::WriteBatch* batch) {
     const rocksdb::Status status = store_->Load(batch);
     if (!status.ok()) {
-      throw StoreError("loading failed", status);
+      throw StoreError("loading the preload failed", status);
     }
     loaded_.fetch_add(static_cast<uint64_t>(batch->Count()), std::memory_order_relaxed);
     batch->Clear();
@@ -88,9 +90,11 @@ void LoadAll(const WorkloadSpec& spec, Loader* loader, const Progress& progress)
   }
 }
 
-// A compaction that is due but not picked for so long will not be.
-constexpr std::chrono::seconds kDueForNothing{2};
+// RocksDB may report a compaction as due that it never picks. Settle stops waiting if none has run for this
+// time.
+constexpr std::chrono::seconds kMaxIdle{2};
 
+// Waits until no flush or compaction is running or due.
 void Settle(Store* store, const Progress& progress) {
   using Clock = std::chrono::steady_clock;
   const uint64_t total = store->PendingCompactionBytes();
@@ -100,11 +104,12 @@ void Settle(Store* store, const Progress& progress) {
     const Clock::time_point now = Clock::now();
     if (store->CompactionRunning()) {
       last_running = now;
-    } else if (!store->CompactionDue() || now - last_running >= kDueForNothing) {
+    } else if (!store->CompactionDue() || now - last_running >= kMaxIdle) {
       return;
     }
     if (now - last_progress >= kProgressInterval) {
       last_progress = now;
+      // The estimate may grow beyond its first value while compactions run.
       const uint64_t left = std::min(total, store->PendingCompactionBytes());
       progress("settle", static_cast<double>(total - left), static_cast<double>(total));
     }
@@ -122,7 +127,7 @@ void Preload(const WorkloadSpec& spec, uint64_t seed, const ValueSource& values,
   Loader loader(spec, seed, values, store);
   LoadAll(spec, &loader, progress);
   if (const rocksdb::Status status = store->Flush(); !status.ok()) {
-    throw StoreError("flushing after loading failed", status);
+    throw StoreError("flushing the preload failed", status);
   }
   Settle(store, progress);
 }

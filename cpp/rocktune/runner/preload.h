@@ -9,11 +9,12 @@
 
 namespace rocktune {
 
-// Writes the keys that the workload wants to be there, in order with one thread or in random order with
-// several, then flushes and waits until compaction has nothing left to do. The same seed gives the same
-// entries. Returns the bytes of all values. Throws RunError when the store fails.
-//
-// REQUIRES: nothing holds the store's I/O up (device unthrottled, clock running).
+// Loads the preload of a workload into a store, then flushes it and waits until no compaction is due or
+// running. Keys are written in ascending order by one thread, or in random order by up to four. Equal seeds
+// give equal entries. Does nothing if the preload has no keys. Calls `progress` on the calling thread, with
+// the phases "load" and "settle". Throws RunError if the store fails; the store then holds a part of the
+// keys.
+// REQUIRES: the device is unthrottled and the run's clock runs, so that the store's I/O does not wait.
 void Preload(const WorkloadSpec& spec, uint64_t seed, const ValueSource& values, Store* store,
              const Progress& progress);
 

@@ -4,10 +4,10 @@
 
 namespace rocktune {
 
-// CPU seconds that all threads of this process have used.
+// Returns the CPU seconds that all threads of this process have used.
 double ProcessCpuSeconds();
 
-// Bytes of physical memory that this process holds.
+// Returns the bytes of physical memory that this process uses; 0 if /proc cannot be read.
 uint64_t ResidentBytes();
 
 }  // namespace rocktune

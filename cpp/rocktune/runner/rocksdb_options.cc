@@ -27,8 +27,9 @@ constexpr const char* kTableFactory = "table_factory";
 constexpr const char* kBlockBasedTable = "BlockBasedTable";
 constexpr const char* kWayOut = "; if only your application has it, measure that with engine 'command'";
 
-// Options whose value names an object, and which RocksDB writes down under a name of the object's own
-// ("fixed:8" as "rocksdb.FixedPrefix.8"). It refuses names that it does not know.
+// Options whose value names an object. RocksDB serializes them with the object's own name ("fixed:8" becomes
+// "rocksdb.FixedPrefix.8"), so they cannot be compared with the given text. It refuses names that it does not
+// know.
 const std::set<std::string>& ObjectOptions() {
   static const std::set<std::string> names = {"comparator",
                                               "compaction_filter",
@@ -43,20 +44,23 @@ const std::set<std::string>& ObjectOptions() {
                                               "sst_partitioner_factory",
                                               "statistics",
                                               kTableFactory,
+                                              "table_properties_collectors",
                                               "wal_filter"};
   return names;
 }
 
-// What an application may have brought with it, and what its stores cannot be read without.
+// Returns true for options whose object may be defined by the application, and without which its stores
+// cannot be read.
 bool IsOfTheApplication(const std::string& option) {
   return option == "comparator" || option == "merge_operator";
 }
 
-RunError InvalidOption(const std::string& section, const std::string& name, const std::string& problem) {
-  return RunError(RunFailure::kInvalid, "option '" + name + "' (" + section + "): " + problem);
+template <typename Error = RunError>
+Error InvalidOption(const std::string& section, const std::string& name, const std::string& problem) {
+  return Error(RunFailure::kInvalid, "option '" + name + "' (" + section + "): " + problem);
 }
 
-// Returns what RocksDB has for an option, or for a field of one ("compaction_options_universal.size_ratio").
+// Returns the text in `read` of an option, or of a field of one ("compaction_options_universal.size_ratio").
 std::optional<std::string> TextOf(const OptionMaps::Map& read, const std::string& name) {
   if (const auto found = read.find(name); found != read.end()) {
     return found->second;
@@ -100,7 +104,7 @@ void SetAll(const std::string& section, const OptionMaps::Map& given,
     *options = std::move(changed);
     return;
   }
-  // Not every message of RocksDB's names the option, so the culprit is looked for.
+  // Not every message of RocksDB names the option, so each option is parsed alone to find the wrong one.
   for (const auto& [name, value] : given) {
     const rocksdb::Status status = parse(config, *options, {{name, value}}, &changed);
     if (!status.ok()) {
@@ -136,8 +140,8 @@ OptionMaps::Map TableMap(const rocksdb::ColumnFamilyOptions& cf) {
   return table;
 }
 
-// RocksDB's auto-tuned rate limiter has no option of its own; it moves between a twentieth of the rate and
-// all.
+// Replaces the rate limiter by an auto-tuned one of the same rate, if `value` is "true". RocksDB has no
+// option for it. It varies its limit between a twentieth of the rate and the rate.
 void TuneRateLimiter(const std::string& value, rocksdb::DBOptions* db) {
   if (value != "true" && value != "false") {
     throw InvalidOption("db", kAutoTuned, "'" + value + "' is neither true nor false");
@@ -208,7 +212,7 @@ nlohmann::json ToJson(const OptionMaps& maps) {
 rocksdb::ConfigOptions StrictConfigOptions() {
   rocksdb::ConfigOptions config;
   config.ignore_unknown_options = false;
-  // By default RocksDB replaces a comparator that it does not know by the bytewise one.
+  // By default RocksDB would replace a comparator that it does not know by the bytewise one.
   config.ignore_unsupported_options = false;
   config.input_strings_escaped = false;
   return config;
@@ -220,24 +224,23 @@ void CheckReadBack(const std::string& section, const OptionMaps::Map& given, con
     const std::optional<std::string> found = TextOf(read, name);
     if (!found) {
       if (value.empty()) {
-        continue;  // an empty list or path, which RocksDB does not write down
+        continue;  // an empty list or path, which RocksDB does not serialize
       }
-      throw InvalidOption(section, given_name,
-                          "RocksDB " + RocksDbVersion() + " knows the name but ignores it");
+      throw InvalidOption<IgnoredOption>(section, given_name,
+                                         "RocksDB " + RocksDbVersion() + " knows the name but ignores it");
     }
     if (!ReadAsGiven(name, value, *found)) {
-      throw InvalidOption(section, given_name,
-                          "RocksDB reads '" + value + "' as '" + *found + "'; give a value it can hold");
+      throw MisreadOption("option '" + given_name + "' (" + section + "): RocksDB reads '" + value +
+                              "' as '" + *found + "'; give a value it can hold",
+                          *found);
     }
   }
 }
 
-rocksdb::Options OptionsFromMaps(const OptionMaps& maps) {
+rocksdb::Options ParsedOptions(const OptionMaps& maps) {
   rocksdb::DBOptions db;
   rocksdb::ColumnFamilyOptions cf;
-  OptionMaps::Map db_map = maps.db;
-  const auto auto_tuned = db_map.extract(kAutoTuned);
-  SetAll("db", db_map, rocksdb::GetDBOptionsFromMap, &db);
+  SetAll("db", maps.db, rocksdb::GetDBOptionsFromMap, &db);
   OptionMaps::Map cf_map = maps.cf;
   if (const auto table_factory = cf_map.extract(kTableFactory);
       table_factory && table_factory.mapped() != kBlockBasedTable) {
@@ -245,14 +248,21 @@ rocksdb::Options OptionsFromMaps(const OptionMaps& maps) {
   }
   SetAll("cf", cf_map, rocksdb::GetColumnFamilyOptionsFromMap, &cf);
   cf.table_factory = MakeTableFactory(maps.table);
-  const OptionMaps read = MapsFromOptions(db, cf);
-  CheckReadBack("db", db_map, read.db);
+  return rocksdb::Options(db, cf);
+}
+
+rocksdb::Options OptionsFromMaps(const OptionMaps& maps) {
+  OptionMaps rocksdb_maps{maps.db, maps.cf, maps.table};
+  const auto auto_tuned = rocksdb_maps.db.extract(kAutoTuned);
+  rocksdb::Options options = ParsedOptions(rocksdb_maps);
+  const OptionMaps read = MapsFromOptions(options, options);
+  CheckReadBack("db", rocksdb_maps.db, read.db);
   CheckReadBack("cf", maps.cf, read.cf);
   CheckReadBack("table", maps.table, read.table);
   if (auto_tuned) {
-    TuneRateLimiter(auto_tuned.mapped(), &db);
+    TuneRateLimiter(auto_tuned.mapped(), &options);
   }
-  return rocksdb::Options(db, cf);
+  return options;
 }
 
 OptionMaps MapsFromOptions(const rocksdb::DBOptions& db, const rocksdb::ColumnFamilyOptions& cf) {
@@ -262,7 +272,7 @@ OptionMaps MapsFromOptions(const rocksdb::DBOptions& db, const rocksdb::ColumnFa
     throw RunError(RunFailure::kCrashed, "RocksDB cannot write its db options down");
   }
   maps.db = ParseSerialized(serialized);
-  maps.db.erase("listeners");  // rocktune's own, and no option that could be given back
+  maps.db.erase("listeners");  // rocktune's own, which cannot be given as an option
   if (db.rate_limiter != nullptr) {
     maps.db[kRateLimiter] = std::to_string(db.rate_limiter->GetBytesPerSecond());
   }

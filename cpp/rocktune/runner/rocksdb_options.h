@@ -6,40 +6,68 @@
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <utility>
+
+#include "rocktune/runner/run_error.h"
 
 namespace rocktune {
 
-// RocksDB options as text, by RocksDB's own names: OPTIONS in docs/design/worker-protocol.md.
+// The options of a store as text, by RocksDB's names: OPTIONS in docs/design/worker-protocol.md.
 struct OptionMaps {
   using Map = std::map<std::string, std::string>;
-  Map db;
-  Map cf;
-  Map table;  // the block-based table's
-  // A compaction governor's settings, of which RocksDB knows nothing; empty for a store without one.
+  Map db;     // DBOptions
+  Map cf;     // ColumnFamilyOptions
+  Map table;  // BlockBasedTableOptions
+  // Settings of the compaction governor; empty for a store without one.
   Map governor = {};
-  // How an FLSM store is laid out; empty for RocksDB's own tree.
+  // Layout of an FLSM store; empty for RocksDB's own tree.
   Map flsm = {};
 
   bool operator==(const OptionMaps&) const = default;
 };
 
-// Throws RunError (invalid) unless `json` is an object of objects of strings with no other names than these
-// five.
+// Returns the maps in `json`, an object with the five members above as objects of strings; absent ones are
+// empty. Throws RunError (invalid) for any other JSON.
 OptionMaps OptionMapsFromJson(const nlohmann::json& json);
+// Returns the maps as OptionMapsFromJson reads them. `governor` and `flsm` are omitted if they are empty.
 nlohmann::json ToJson(const OptionMaps& maps);
 
-// How rocktune wants RocksDB to read and write options: unknown and unsupported ones are errors.
+// Returns a configuration of RocksDB's parser under which unknown and unsupported options are errors.
 rocksdb::ConfigOptions StrictConfigOptions();
 
-// What RocksDB makes of the options; those not named have its defaults. `block_cache` is read as in
-// block_cache.h; each call makes a new cache. Throws RunError (invalid), naming the option, when RocksDB does
-// not know one or would read a value as something else than it says.
+// Returns RocksDB's options for `db`, `cf` and `table`. Options that are absent have RocksDB's defaults.
+// `block_cache` is parsed as block_cache.h describes; each call makes a new cache. Throws RunError (invalid),
+// naming the option, if RocksDB does not know an option or parses its value as a different one.
 rocksdb::Options OptionsFromMaps(const OptionMaps& maps);
 
-// Every option that RocksDB can write down, and block_cache and rate_limiter_bytes_per_sec.
+// Returns what OptionsFromMaps does, without comparing values with what RocksDB parsed. Throws RunError
+// (invalid) if RocksDB refuses an option.
+rocksdb::Options ParsedOptions(const OptionMaps& maps);
+
+// Returns every option that RocksDB can serialize, and block_cache and rate_limiter_bytes_per_sec, which it
+// cannot.
 OptionMaps MapsFromOptions(const rocksdb::DBOptions& db, const rocksdb::ColumnFamilyOptions& cf);
 
-// Throws RunError (invalid), naming the first option whose value is not among `read` as it was given.
+// RocksDB knows the option's name, and the option has no effect on it.
+class IgnoredOption : public RunError {
+ public:
+  using RunError::RunError;
+};
+
+// RocksDB parses the option's value as another one, read().
+class MisreadOption : public RunError {
+ public:
+  MisreadOption(const std::string& message, std::string read)
+      : RunError(RunFailure::kInvalid, message), read_(std::move(read)) {}
+
+  const std::string& read() const { return read_; }
+
+ private:
+  std::string read_;
+};
+
+// Checks that each option in `given` is in `read` with an equal value (SameOptionValue). Throws RunError
+// (invalid) that names the first one that is not: IgnoredOption if `read` lacks it, MisreadOption otherwise.
 // `section` is "db", "cf" or "table".
 void CheckReadBack(const std::string& section, const OptionMaps::Map& given, const OptionMaps::Map& read);
 

@@ -13,7 +13,7 @@
 namespace rocktune {
 namespace {
 
-// The message with which the options are refused; empty when they are not.
+// Returns the message with which the options are refused; empty if they are accepted.
 std::string Refusal(const OptionMaps& maps) {
   try {
     OptionsFromMaps(maps);
@@ -61,7 +61,7 @@ TEST(RocksDbOptionsTest, TheRateLimiterCanTuneItself) {
         .rate_limiter->GetBytesPerSecond();
   };
   EXPECT_EQ(rate_of("false"), 8 << 20);
-  EXPECT_EQ(rate_of("true"), 4 << 20) << "it begins with half";
+  EXPECT_EQ(rate_of("true"), 4 << 20) << "an auto-tuned limiter begins with half of the rate";
   ExpectRefused({{{"rate_limiter_auto_tuned", "true"}}, {}, {}}, "rate_limiter_auto_tuned",
                 "needs rate_limiter_bytes_per_sec");
   ExpectRefused({{{"rate_limiter_bytes_per_sec", "8M"}, {"rate_limiter_auto_tuned", "1"}}, {}, {}},
@@ -108,7 +108,7 @@ TEST(RocksDbOptionsTest, RefusesUnknownNames) {
   ExpectRefused({{{"nosuch", "1"}}, {}, {}}, "nosuch", RocksDbVersion());
   ExpectRefused({{}, {{"nosuch", "1"}}, {}}, "nosuch", RocksDbVersion());
   ExpectRefused({{}, {}, {{"nosuch", "1"}}}, "nosuch", RocksDbVersion());
-  // Right name, wrong part.
+  // A known name in the wrong section.
   ExpectRefused({{{"write_buffer_size", "4M"}}, {}, {}}, "write_buffer_size", RocksDbVersion());
 }
 

@@ -16,27 +16,27 @@
 
 namespace rocktune {
 
-// Counts how long compactions of level 0 take in the store's own time. Thread-safe.
+// Measures the durations of compactions of level 0, in the time of the store's Env. Thread-safe.
 class Level0Listener : public rocksdb::EventListener {
  public:
   void OnCompactionCompleted(rocksdb::DB* /*db*/, const rocksdb::CompactionJobInfo& job) override {
-    // A trivial move takes no time, since it compacts nothing.
+    // A trivial move reports a duration of 0 and is no compaction here.
     if (job.status.ok() && job.base_input_level == 0 && job.stats.elapsed_micros != 0) {
       const std::lock_guard<std::mutex> lock(mutex_);
       elapsed_ns_.Add(job.stats.elapsed_micros * 1000);
     }
   }
 
-  Histogram::Snapshot Elapsed() const { return elapsed_ns_.Take(); }
+  Histogram::Snapshot Elapsed() const { return elapsed_ns_.TakeSnapshot(); }
 
  private:
-  std::mutex mutex_;  // one writer at a time
+  std::mutex mutex_;  // a histogram allows one writer at a time
   Histogram elapsed_ns_;
 };
 
 namespace {
 
-// Tells the run of failures that no operation returns.
+// Passes background errors on, which no operation of the store may return.
 class BackgroundErrorListener : public rocksdb::EventListener {
  public:
   explicit BackgroundErrorListener(std::function<void(const rocksdb::Status&)> on_background_error)
@@ -46,7 +46,7 @@ class BackgroundErrorListener : public rocksdb::EventListener {
     on_background_error_(*error);
   }
 
-  // The run is over with its first error. A store that is still to recover may wait in Close for ever.
+  // The first error ends the run. Without this, Close could wait for a recovery that never ends.
   void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason /*reason*/, rocksdb::Status /*error*/,
                             bool* auto_recovery) override {
     *auto_recovery = false;
@@ -56,7 +56,7 @@ class BackgroundErrorListener : public rocksdb::EventListener {
   const std::function<void(const rocksdb::Status&)> on_background_error_;
 };
 
-// Tables, blobs and write-ahead logs. RocksDB has no property that counts the logs without reading them.
+// Returns the bytes of tables, blob files and WALs. RocksDB has no property for the size of the WALs.
 uint64_t DataFileBytes(const std::string& directory) {
   uint64_t bytes = 0;
   std::error_code error;
@@ -64,7 +64,7 @@ uint64_t DataFileBytes(const std::string& directory) {
     const std::filesystem::path extension = entry.path().extension();
     if (extension == ".sst" || extension == ".blob" || extension == ".log") {
       const uint64_t size = entry.file_size(error);
-      bytes += error ? 0 : size;  // a file may vanish between listing and asking
+      bytes += error ? 0 : size;  // RocksDB may delete a file after it was listed
     }
   }
   return bytes;
@@ -118,7 +118,7 @@ rocksdb::Status RocksDbStore::Open(const RocksDbStoreSetup& setup, std::unique_p
   options.listeners.push_back(NewThreadRoleListener());
   options.listeners.push_back(std::make_shared<BackgroundErrorListener>(setup.on_background_error));
   options.listeners.push_back(opened->level0_);
-  // A user's options may name the directories of a live database.
+  // A user's options may contain the directories of a database in use.
   options.wal_dir.clear();
   options.db_log_dir.clear();
   options.db_paths.clear();
@@ -137,7 +137,8 @@ rocksdb::Status RocksDbStore::Get(const rocksdb::Slice& key, rocksdb::PinnableSl
 }
 
 rocksdb::Status RocksDbStore::Put(const rocksdb::Slice& key, const rocksdb::Slice& value) {
-  // DB::Put allocates a batch each time, which costs more than all else that the runner does for a put.
+  // DB::Put allocates a batch for each call, which takes more time than everything else the runner does for a
+  // put.
   static thread_local rocksdb::WriteBatch batch;
   batch.Clear();
   rocksdb::Status status = batch.Put(key, value);
@@ -151,9 +152,9 @@ rocksdb::Status RocksDbStore::Scan(const rocksdb::Slice& start, uint64_t entries
   if (!on_scan_) {
     return Read(start, entries, read, bytes);
   }
-  const RunClock::Nanos begun = clock_->Now();
+  const RunClock::Nanos begin = clock_->Now();
   rocksdb::Status status = Read(start, entries, read, bytes);
-  on_scan_(static_cast<uint64_t>(clock_->Now() - begun));
+  on_scan_(static_cast<uint64_t>(clock_->Now() - begin));
   return status;
 }
 
@@ -198,8 +199,8 @@ bool RocksDbStore::CompactionDue() {
 }
 
 WriteCondition RocksDbStore::CurrentWriteCondition() {
-  // RocksDB's listener of stall conditions is no help: a writer that fills the last memtable is told of the
-  // stop only after it has waited for the stop's end.
+  // RocksDB's event for stall conditions comes too late: a writer that fills the last memtable reports the
+  // stop only after it has waited for its end.
   if (IntProperty(rocksdb::DB::Properties::kIsWriteStopped) != 0) {
     return WriteCondition::kStopped;
   }
@@ -232,13 +233,13 @@ StoreState RocksDbStore::State() {
   state.tickers = Tickers(*statistics_);
   state.histograms = Histograms(*statistics_);
   state.level0_compactions_ns = level0_->Elapsed();
-  state.level0_compactions_ns -= level0_before_;
+  state.level0_compactions_ns -= level0_at_reset_;
   return state;
 }
 
 void RocksDbStore::ResetStatistics() {
   statistics_->Reset().PermitUncheckedError();
-  level0_before_ = level0_->Elapsed();
+  level0_at_reset_ = level0_->Elapsed();
 }
 
 rocksdb::Status RocksDbStore::Close() {

@@ -20,32 +20,36 @@ namespace rocktune {
 
 class Level0Listener;
 
-// How to open a RocksDbStore. What is pointed at must outlive the store.
+// How to open a RocksDbStore. Objects behind pointers must outlive the store.
 struct RocksDbStoreSetup {
-  // Everything the store writes lies here, whatever the options say about paths.
+  // The directory of all files of the store; paths in the options are ignored.
   std::string directory;
   rocksdb::Options options;
-  bool wal = true;
-  bool sync = false;
+  bool wal = true;    // false writes without the WAL
+  bool sync = false;  // true syncs the WAL at each write
   std::shared_ptr<rocksdb::FileSystem> file_system;
   RunClock* clock = nullptr;
-  // Called on RocksDB's threads with each background error. Must not block.
+  // Called on RocksDB's threads with each background error. Required. Must not block.
   std::function<void(const rocksdb::Status&)> on_background_error;
-  // Is told by its thread how many of the clock's nanoseconds each scan took, for a database that does not
-  // see it by itself; may be null.
+  // Called after each scan, on the scanning thread, with the nanoseconds of the clock that the scan took. May
+  // be null. An FlsmStore needs it, because it does not measure its iterators.
   std::function<void(uint64_t)> on_scan;
-  // Opens the database: RocksDB itself, or what is built on it and is a rocksdb::DB.
+  // Opens the database: a plain RocksDB database, or an object of another subclass of rocksdb::DB.
   std::function<rocksdb::Status(const rocksdb::Options& options, const std::string& directory,
                                 std::unique_ptr<rocksdb::DB>* database)>
       open_database = OpenDatabase<rocksdb::DB>;
 };
 
-// A store on the default column family of a stock RocksDB, with statistics on.
+// A store in the default column family of a RocksDB database, with statistics enabled. Its sleeps and times
+// follow the run's clock (see NewRunEnv). RocksDB's automatic recovery from background errors is disabled:
+// the first error ends a run. Threads and failure as in Store.
 class RocksDbStore : public Store {
  public:
-  // Creates the database or opens the one that is there. A failure is the status of DB::Open.
+  // Opens the database in the directory, or creates it. Returns the status of `open_database`; `*store` is
+  // set only if it is OK.
   static rocksdb::Status Open(const RocksDbStoreSetup& setup, std::unique_ptr<RocksDbStore>* store);
 
+  // Closes the store and ignores the status.
   ~RocksDbStore() override;
 
   rocksdb::Status Get(const rocksdb::Slice& key, rocksdb::PinnableSlice* value, bool* found) override;
@@ -63,15 +67,17 @@ class RocksDbStore : public Store {
   void ResetStatistics() override;
   rocksdb::Status Close() override;
 
-  // The database, null once it is closed. The store's own.
+  // Returns the database, which the store owns; nullptr after Close.
   rocksdb::DB* db() const { return db_.get(); }
 
-  // What the database really uses.
+  // Returns the options that the open database uses, which may differ from those that were given: RocksDB
+  // adjusts values.
   OptionMaps ReadBackOptions() const;
 
  private:
   explicit RocksDbStore(const RocksDbStoreSetup& setup);
 
+  // Returns an integer property of RocksDB; 0 if the database does not have it.
   uint64_t IntProperty(const std::string& name) const;
   std::map<std::string, uint64_t> MemoryBytes() const;
 
@@ -83,7 +89,7 @@ class RocksDbStore : public Store {
   std::unique_ptr<rocksdb::Env> env_;
   std::shared_ptr<rocksdb::Statistics> statistics_;
   std::shared_ptr<Level0Listener> level0_;
-  Histogram::Snapshot level0_before_;  // what does not count any more
+  Histogram::Snapshot level0_at_reset_;  // of level0_, at the last call of ResetStatistics
   rocksdb::ReadOptions read_options_;
   rocksdb::WriteOptions write_options_;
   std::unique_ptr<rocksdb::DB> db_;

@@ -43,7 +43,7 @@ class RocksDbStoreTest : public testing::Test {
     ASSERT_TRUE(status.ok()) << status.ToString();
   }
 
-  // Waits, without a limit but the test runner's, for what is bound to happen.
+  // Waits until `condition()` is true. Has no time limit of its own; the test runner's ends a hanging test.
   template <typename Condition>
   static void Await(Condition condition) {
     while (!condition()) {
@@ -58,7 +58,7 @@ class RocksDbStoreTest : public testing::Test {
   std::unique_ptr<RocksDbStore> store_;
 };
 
-TEST_F(RocksDbStoreTest, DoesWhatAStoreDoes) {
+TEST_F(RocksDbStoreTest, PerformsEveryOperation) {
   Open({});
   ASSERT_TRUE(store_->Put("b", "two").ok());
   ASSERT_TRUE(store_->Put("c", "three").ok());
@@ -75,15 +75,15 @@ TEST_F(RocksDbStoreTest, DoesWhatAStoreDoes) {
   uint64_t bytes = 0;
   ASSERT_TRUE(store_->Scan("a", 2, &read, &bytes).ok());
   EXPECT_EQ(read, 2u);
-  EXPECT_EQ(bytes, 10u);  // b, two, c, three
+  EXPECT_EQ(bytes, 10u);  // "b", "two", "c", "three"
   ASSERT_TRUE(store_->Delete("c").ok());
   ASSERT_TRUE(store_->Scan("c", 9, &read, &bytes).ok());
   EXPECT_EQ(read, 3u);
-  EXPECT_EQ(bytes, 15u);  // and d, four
+  EXPECT_EQ(bytes, 15u);  // and "d", "four"
   EXPECT_EQ(background_errors_, 0);
 }
 
-TEST_F(RocksDbStoreTest, TellsItsState) {
+TEST_F(RocksDbStoreTest, ReturnsItsState) {
   Open({{}, {}, {{"block_cache", "1M"}}});
   rocksdb::WriteBatch batch;
   for (int i = 0; i < 100; ++i) {
@@ -100,7 +100,7 @@ TEST_F(RocksDbStoreTest, TellsItsState) {
   EXPECT_GT(state.level_bytes.at(0), 0u);
   EXPECT_GE(state.db_bytes, state.level_bytes.at(0));
   EXPECT_GT(state.memory_bytes.at("block_cache"), 0u);
-  EXPECT_GT(state.memory_bytes.at("block_cache_pinned"), 0u);  // by `value`
+  EXPECT_GT(state.memory_bytes.at("block_cache_pinned"), 0u);  // `value` pins a block
   EXPECT_GT(state.memory_bytes.at("table_readers"), 0u);
   EXPECT_EQ(state.tickers.at("rocksdb.number.keys.read"), 1u);
   EXPECT_EQ(state.histograms.at("rocksdb.db.get.micros").count, 1u);
@@ -123,7 +123,7 @@ TEST_F(RocksDbStoreTest, CountsCompactionsOfLevel0) {
   EXPECT_EQ(store_->State().level0_compactions_ns.count(), 0u);
 }
 
-TEST_F(RocksDbStoreTest, KeepsWhatWasLoadedAndFlushed) {
+TEST_F(RocksDbStoreTest, KeepsFlushedEntries) {
   setup_.wal = false;
   Open({});
   rocksdb::WriteBatch batch;
@@ -140,7 +140,7 @@ TEST_F(RocksDbStoreTest, KeepsWhatWasLoadedAndFlushed) {
   EXPECT_TRUE(found);
 }
 
-TEST_F(RocksDbStoreTest, ReadsBackWhatTheDatabaseUses) {
+TEST_F(RocksDbStoreTest, ReadsBackTheOptionsInUse) {
   // RocksDB raises a write buffer below 64 KiB.
   Open({{}, {{"write_buffer_size", "1024"}, {"num_levels", "4"}}, {{"block_cache", "2M"}}});
   const OptionMaps read = store_->ReadBackOptions();
@@ -158,8 +158,8 @@ TEST_F(RocksDbStoreTest, WritesOnlyIntoItsDirectory) {
   EXPECT_FALSE(std::filesystem::exists(elsewhere));
 }
 
-TEST_F(RocksDbStoreTest, TellsOfStalls) {
-  // The device takes a day for a flush, so two full memtables stop the writes.
+TEST_F(RocksDbStoreTest, ReportsTheWriteCondition) {
+  // A flush takes the device a day, so that writes stop at two full memtables.
   setup_.wal = false;
   Open({{{"max_background_jobs", "2"}},
         {{"write_buffer_size", "65536"}, {"max_write_buffer_number", "2"}},
@@ -171,13 +171,13 @@ TEST_F(RocksDbStoreTest, TellsOfStalls) {
     }
   });
   Await([this] { return store_->CurrentWriteCondition() == WriteCondition::kStopped; });
-  clock_.Close();  // now the device lets everything through
+  clock_.Close();  // ends the device's delays
   writer.join();
   ASSERT_TRUE(store_->Flush().ok());
   EXPECT_EQ(store_->CurrentWriteCondition(), WriteCondition::kNormal);
 }
 
-TEST_F(RocksDbStoreTest, TellsOfBackgroundErrors) {
+TEST_F(RocksDbStoreTest, ReportsBackgroundErrors) {
   setup_.wal = false;
   Open({{}, {{"write_buffer_size", "65536"}}, {}}, {.name = "small", .capacity_bytes = 1000});
   for (int i = 0; i < 1000 && background_errors_ == 0; ++i) {
@@ -186,7 +186,7 @@ TEST_F(RocksDbStoreTest, TellsOfBackgroundErrors) {
   Await([this] { return background_errors_ > 0; });
 }
 
-TEST(RunEnvTest, StandsStillWithTheRun) {
+TEST(RunEnvTest, StopsWithTheRun) {
   RunClock clock;
   const std::unique_ptr<rocksdb::Env> env = NewRunEnv(rocksdb::FileSystem::Default(), &clock);
   const uint64_t nanos = env->NowNanos();
@@ -201,7 +201,7 @@ TEST(RunEnvTest, StandsStillWithTheRun) {
   EXPECT_EQ(env->NowNanos(), nanos + static_cast<uint64_t>(clock.Now()));
 }
 
-TEST(RunEnvTest, SleepsInTheRunsTime) {
+TEST(RunEnvTest, SleepsInRunTime) {
   RunClock clock;
   const std::unique_ptr<rocksdb::Env> env = NewRunEnv(rocksdb::FileSystem::Default(), &clock);
   std::atomic<bool> awake{false};
@@ -215,7 +215,7 @@ TEST(RunEnvTest, SleepsInTheRunsTime) {
   sleeper.join();
   EXPECT_GE(clock.Now(), 1'000'000);
   clock.Close();
-  env->SleepForMicroseconds(1);  // returns
+  env->SleepForMicroseconds(1);  // returns although the clock is stopped
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 namespace rocktune {
 namespace {
 
-// Wall time at the run's beginning plus the run's time.
+// The wall time at which the clock was at 0, plus the clock's time.
 class RunSystemClock final : public rocksdb::SystemClockWrapper {
  public:
   explicit RunSystemClock(RunClock* clock)
@@ -34,7 +34,7 @@ class RunEnv : public rocksdb::EnvWrapper {
  public:
   RunEnv(const std::shared_ptr<rocksdb::FileSystem>& file_system, std::shared_ptr<rocksdb::SystemClock> clock)
       : EnvWrapper(rocksdb::NewCompositeEnv(file_system)) {
-    // EnvWrapper would come to them through the old interface of files, without their options.
+    // EnvWrapper would otherwise reach both through the legacy file interface, which drops file options.
     file_system_ = file_system;
     system_clock_ = std::move(clock);
   }

@@ -10,16 +10,17 @@
 
 namespace rocktune {
 
-// RocksDB's environment with another file system and with the run's clock instead of the wall clock:
-// RocksDB's own sleeps (delayed writes) and times (the refill of delayed writes, its histograms) stand still
-// with the run. With the wall clock a parked run would gather credit for delayed writes while it waits.
+// Returns an Env with the given file system and with the run's clock instead of the wall clock. RocksDB's
+// sleeps (delayed writes) and times (the refill of delayed writes, histograms) then stop with the run. With
+// the wall clock, a parked run would gain credit for delayed writes.
 //
-// Thread-safe. `clock` must outlive the environment, and that every store opened on it. A closed clock
-// hinders nothing: sleeps are then real.
+// Ownership: `clock` must outlive the Env, which must outlive every store opened on it. Thread-safe. Once the
+// clock is closed, sleeps take wall time.
 std::unique_ptr<rocksdb::Env> NewRunEnv(const std::shared_ptr<rocksdb::FileSystem>& file_system,
                                         RunClock* clock);
 
-// The clock of such an environment, for what works beside RocksDB.
+// Returns the clock of such an Env, for objects that work in the same time, such as a CompactionGovernor.
+// `clock` must outlive it.
 std::shared_ptr<rocksdb::SystemClock> NewRunSystemClock(RunClock* clock);
 
 }  // namespace rocktune

@@ -7,9 +7,15 @@
 
 namespace rocktune {
 
-// How a run fails, as the worker's protocol names it.
-enum class RunFailure { kInvalid, kCrashed, kOutOfMemory, kOutOfDisk };
+// The ways in which a run fails.
+enum class RunFailure {
+  kInvalid,      // refused: options, workload, device or command are wrong
+  kCrashed,      // the store failed
+  kOutOfMemory,  // the process exceeded its memory limit, or the system's memory is exhausted
+  kOutOfDisk,    // the store exceeded its disk limit, or the device is full
+};
 
+// Returns the failure's name in the worker's protocol.
 inline const char* RunFailureName(RunFailure failure) {
   switch (failure) {
     case RunFailure::kInvalid:
@@ -24,7 +30,7 @@ inline const char* RunFailureName(RunFailure failure) {
   return "crashed";
 }
 
-// A run, or a command that would begin one, has failed. what() is one line for the user.
+// The failure of a run, or of a command before one. what() is a message for the user.
 class RunError : public std::runtime_error {
  public:
   RunError(RunFailure failure, const std::string& message) : std::runtime_error(message), failure_(failure) {}
@@ -35,10 +41,11 @@ class RunError : public std::runtime_error {
   RunFailure failure_;
 };
 
-// The error that a store's failed operation amounts to. `what` says what was being done.
-inline RunError StoreError(const std::string& what, const rocksdb::Status& status) {
+// Returns the error for a failed operation of a store: kOutOfDisk for NoSpace, kCrashed otherwise. The
+// message is `action`, such as "closing the store failed", and the status.
+inline RunError StoreError(const std::string& action, const rocksdb::Status& status) {
   return RunError(status.IsNoSpace() ? RunFailure::kOutOfDisk : RunFailure::kCrashed,
-                  what + ": " + status.ToString());
+                  action + ": " + status.ToString());
 }
 
 }  // namespace rocktune

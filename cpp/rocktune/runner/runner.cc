@@ -31,9 +31,9 @@ uint64_t BytesOf(const DeviceCounters& counters, IoCause cause) {
 }
 
 RunPlan Checked(const RunPlan& plan) {
-  // What LiveKeys can hold, with room for inserts.
+  // Half of what LiveKeys can hold, which leaves room for inserts.
   if (std::max(plan.workload.keys, plan.workload.preload.keys) >= uint64_t{1} << 39) {
-    throw RunError(RunFailure::kInvalid, "workload: more than 2^39 keys");
+    throw RunError(RunFailure::kInvalid, "workload: keys must be below 2^39");
   }
   if (!(plan.series_interval_s >= 1e-3)) {
     throw RunError(RunFailure::kInvalid, "series_interval_s must be at least 0.001");
@@ -41,6 +41,7 @@ RunPlan Checked(const RunPlan& plan) {
   return plan;
 }
 
+// Returns the mean size of values, estimated from samples: preloaded entries are not measured one by one.
 double MeanValueBytes(const SizeSpec& spec) {
   constexpr int kDraws = 4096;
   const SizeSource sizes(spec);
@@ -59,7 +60,7 @@ Runner::Runner(const RunParts& parts, const RunPlan& plan)
       plan_(Checked(plan)),
       workload_(plan_.workload),
       values_(plan_.seed, plan_.workload.value_compressed_fraction,
-              SizeSource(plan_.workload.value).largest()),
+              SizeSource(plan_.workload.value).max_size()),
       gate_(parts.clock),
       stalls_(parts.clock) {
   if (plan_.preloaded) {
@@ -96,7 +97,7 @@ void Runner::ThrowIfFailed() {
 }
 
 uint64_t Runner::Load(const Progress& progress) {
-  // RocksDB's own waits follow the run's clock; age 0 is where it stands afterwards.
+  // RocksDB's own waits follow the run's clock, so it must run. The run's age 0 is its value afterwards.
   parts_.device->SetThrottled(false);
   parts_.clock->Start();
   Preload(plan_.workload, plan_.seed, values_, parts_.store, progress);
@@ -119,7 +120,7 @@ void Runner::StartThreads() {
               plan_.seed,
               parts_.clock->Now(),
               [this](const rocksdb::Status& status) { Fail(status); }};
-  totals_ = TakeTotals(StateWhileStopped());
+  totals_ = ReadTotals(StateWhileStopped());
   last_sample_ = TakeSample();
   stall_sampler_ = std::thread([this] { SampleStalls(); });
   for (uint64_t thread = 0; thread < plan_.workload.threads; ++thread) {
@@ -128,7 +129,7 @@ void Runner::StartThreads() {
 }
 
 void Runner::SampleStalls() {
-  // Long enough to cost a busy machine no time, and right in the sum for stalls of any length.
+  // Costs a busy machine no noticeable time. Stalls of any length are right on average.
   constexpr RunClock::Nanos kInterval = 5'000'000;
   while (parts_.clock->SleepUntil(parts_.clock->Now() + kInterval)) {
     stalls_.Observe(parts_.store->CurrentWriteCondition());
@@ -147,7 +148,7 @@ Measurement Runner::Advance(const WindowEnd& end, const Progress& progress) {
   const RunClock::Nanos until = targets_.start + NanosOf(end.until_s);
   gate_.OpenUntil(until);
   parts_.clock->Start();
-  Series series = PassWindow(targets_.start + NanosOf(age_s_), until, end.operations, progress);
+  Series series = SampleWindow(targets_.start + NanosOf(age_s_), until, end.operations, progress);
   ThrowIfFailed();
   const RunClock::Nanos ended = parts_.clock->Now();
   return Measure(ended < until ? SecondsOf(ended - targets_.start) : end.until_s, std::move(series));
@@ -161,21 +162,21 @@ uint64_t Runner::CompletedOperations() const {
   return operations;
 }
 
-bool Runner::SleepUntil(RunClock::Nanos moment, uint64_t completed) {
-  // Short beside any window that is worth measuring, and long beside looking at every thread's counter.
-  constexpr RunClock::Nanos kLook = 1'000'000;
+bool Runner::SleepUntil(RunClock::Nanos until, uint64_t completed) {
+  // Short compared to any window worth measuring, and long compared to reading every thread's counter.
+  constexpr RunClock::Nanos kPollInterval = 1'000'000;
   if (completed == kNoLimit) {
-    return parts_.clock->SleepUntil(moment);
+    return parts_.clock->SleepUntil(until);
   }
-  bool on = true;
-  while (on && parts_.clock->Now() < moment && CompletedOperations() < completed) {
-    on = parts_.clock->SleepUntil(std::min(moment, parts_.clock->Now() + kLook));
+  bool running = true;
+  while (running && parts_.clock->Now() < until && CompletedOperations() < completed) {
+    running = parts_.clock->SleepUntil(std::min(until, parts_.clock->Now() + kPollInterval));
   }
-  return on;
+  return running;
 }
 
-Series Runner::PassWindow(RunClock::Nanos from, RunClock::Nanos until, uint64_t operations,
-                          const Progress& progress) {
+Series Runner::SampleWindow(RunClock::Nanos from, RunClock::Nanos until, uint64_t operations,
+                            const Progress& progress) {
   Series series;
   series.interval_s = plan_.series_interval_s;
   const uint64_t completed = operations == 0 ? kNoLimit : last_sample_.operations + operations;
@@ -183,16 +184,18 @@ Series Runner::PassWindow(RunClock::Nanos from, RunClock::Nanos until, uint64_t 
   RunClock::Nanos end = from;
   for (int64_t interval = 1; end < until; ++interval) {
     end = std::min(until, from + NanosOf(static_cast<double>(interval) * plan_.series_interval_s));
-    const bool on = SleepUntil(end, completed);
+    const bool running = SleepUntil(end, completed);
     if (completed != kNoLimit && CompletedOperations() >= completed) {
       end = until;
     }
     if (end == until) {
+      // The gate first: a thread that waits for the clock must not start an operation when the clock next
+      // runs.
       gate_.Shut();
       parts_.clock->Stop();
       WaitForThreads();
     }
-    if (!on) {
+    if (!running) {
       break;
     }
     const Sample sample = TakeSample();
@@ -210,10 +213,11 @@ Series Runner::PassWindow(RunClock::Nanos from, RunClock::Nanos until, uint64_t 
 }
 
 void Runner::WaitForThreads() const {
-  // Those that wait for the device or for another thread that does will not come.
-  constexpr int kPatience = 25;
+  // An operation that waits for the device, or for another thread that does, cannot end while the clock is
+  // stopped, so the wait is limited to 5 ms.
+  constexpr int kMaxPolls = 25;
   const auto waiting = [](const auto& thread) { return thread->waiting(); };
-  for (int i = 0; i < kPatience && !std::all_of(threads_.begin(), threads_.end(), waiting); ++i) {
+  for (int i = 0; i < kMaxPolls && !std::all_of(threads_.begin(), threads_.end(), waiting); ++i) {
     std::this_thread::sleep_for(std::chrono::microseconds(200));
   }
 }
@@ -221,9 +225,9 @@ void Runner::WaitForThreads() const {
 StoreState Runner::StateWhileStopped() {
   std::future<StoreState> state = std::async(std::launch::async, [this] { return parts_.store->State(); });
   if (state.wait_for(std::chrono::milliseconds(200)) != std::future_status::ready) {
-    // A thread waits for the device while it holds a lock of the store's, as RocksDB's do when they look into
-    // tables to divide a compaction. The device has to go on until it has let go; no operation begins
-    // meanwhile.
+    // Some thread holds a lock of the store while it waits for the device; RocksDB does so when it reads
+    // tables to divide a compaction. The clock must run until the lock is released. The gate is shut, so no
+    // operation begins meanwhile.
     parts_.clock->Start();
     state.wait();
     parts_.clock->Stop();
@@ -242,7 +246,7 @@ Runner::Sample Runner::TakeSample() {
   return sample;
 }
 
-RunTotals Runner::TakeTotals(const StoreState& state) {
+RunTotals Runner::ReadTotals(const StoreState& state) {
   RunTotals totals;
   for (const auto& thread : threads_) {
     thread->AddTo(&totals);
@@ -261,7 +265,7 @@ Measurement Runner::Measure(double until_s, Series series) {
   measurement.until_s = until_s;
   measurement.series = std::move(series);
   measurement.state = StateWhileStopped();
-  const RunTotals earlier = std::exchange(totals_, TakeTotals(measurement.state));
+  const RunTotals earlier = std::exchange(totals_, ReadTotals(measurement.state));
   measurement.totals = totals_;
   measurement.totals -= earlier;
   measurement.max_write_stop_s = SecondsOf(stalls_.TakeMaxStop());

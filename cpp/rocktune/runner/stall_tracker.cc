@@ -5,40 +5,40 @@
 
 namespace rocktune {
 
-void StallTracker::BookUntilNow() {
+void StallTracker::CountUntilNow() {
   const RunClock::Nanos now = clock_->Now();
-  const RunClock::Nanos elapsed = now - std::exchange(booked_until_, now);
+  const RunClock::Nanos elapsed = now - std::exchange(counted_until_, now);
   if (elapsed == 0) {
-    return;  // a stop that ended as the last window did is not in force in this one
+    return;  // a stop that ended exactly with the last window must not count in this one
   }
   if (condition_ != WriteCondition::kNormal) {
     totals_.stalled_ns += elapsed;
   }
   if (condition_ == WriteCondition::kStopped) {
     totals_.stopped_ns += elapsed;
-    present_stop_ns_ += elapsed;
-    max_stop_ns_ = std::max(max_stop_ns_, present_stop_ns_);
+    current_stop_ns_ += elapsed;
+    max_stop_ns_ = std::max(max_stop_ns_, current_stop_ns_);
   }
 }
 
 void StallTracker::Observe(WriteCondition condition) {
   std::lock_guard<std::mutex> lock(mutex_);
-  BookUntilNow();
+  CountUntilNow();
   condition_ = condition;
   if (condition != WriteCondition::kStopped) {
-    present_stop_ns_ = 0;
+    current_stop_ns_ = 0;
   }
 }
 
 StallTotals StallTracker::Totals() {
   std::lock_guard<std::mutex> lock(mutex_);
-  BookUntilNow();
+  CountUntilNow();
   return totals_;
 }
 
 RunClock::Nanos StallTracker::TakeMaxStop() {
   std::lock_guard<std::mutex> lock(mutex_);
-  BookUntilNow();
+  CountUntilNow();
   return std::exchange(max_stop_ns_, 0);
 }
 

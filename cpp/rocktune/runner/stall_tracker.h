@@ -7,36 +7,39 @@
 
 namespace rocktune {
 
-// Time in which a store delayed or stopped writes, since the run began.
+// The time in which a store delayed or stopped writes since the run's beginning.
 struct StallTotals {
-  RunClock::Nanos stalled_ns = 0;  // delayed or stopped
-  RunClock::Nanos stopped_ns = 0;
+  RunClock::Nanos stalled_ns = 0;  // writes were delayed or stopped
+  RunClock::Nanos stopped_ns = 0;  // writes were stopped
 };
 
-// Adds up, in the run's time, how long a store was in each write condition; each observation holds until the
-// next.
+// Adds up the run time that a store spends in each write condition. An observed condition is assumed to last
+// until the next observation.
 //
-// Thread-safe. `clock` must outlive it.
+// Ownership: `clock` must outlive the tracker. Thread-safe.
 class StallTracker {
  public:
-  explicit StallTracker(const RunClock* clock) : clock_(clock), booked_until_(clock->Now()) {}
+  explicit StallTracker(const RunClock* clock) : clock_(clock), counted_until_(clock->Now()) {}
 
+  // Sets the present condition.
   void Observe(WriteCondition condition);
 
+  // Returns the totals up to now.
   StallTotals Totals();
 
-  // The longest time without writes that was in force since the last call, counted from its real beginning.
+  // Returns the length of the longest stop that lasted into the time since the last call, in nanoseconds, and
+  // begins a new maximum. A stop counts from its beginning, even if that is before the last call.
   RunClock::Nanos TakeMaxStop();
 
  private:
-  // Books the time since the last observation. REQUIRES: mutex_ is held.
-  void BookUntilNow();
+  // Counts the time since the last call for the present condition. REQUIRES: mutex_ is held.
+  void CountUntilNow();
 
   const RunClock* const clock_;
-  std::mutex mutex_;
+  std::mutex mutex_;  // guards the members below
   WriteCondition condition_ = WriteCondition::kNormal;
-  RunClock::Nanos booked_until_;
-  RunClock::Nanos present_stop_ns_ = 0;  // length so far of the stop in force
+  RunClock::Nanos counted_until_;
+  RunClock::Nanos current_stop_ns_ = 0;  // length of the current stop, or 0
   RunClock::Nanos max_stop_ns_ = 0;
   StallTotals totals_;
 };

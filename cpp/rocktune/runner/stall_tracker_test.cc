@@ -7,7 +7,7 @@
 namespace rocktune {
 namespace {
 
-// Lets some time of the run pass and returns when it stands.
+// Runs the clock for a while and returns its value afterwards.
 RunClock::Nanos Pass(RunClock* clock) {
   clock->Start();
   clock->SleepUntil(clock->Now() + 1'000'000);
@@ -19,7 +19,7 @@ constexpr WriteCondition kNormal = WriteCondition::kNormal;
 constexpr WriteCondition kDelayed = WriteCondition::kDelayed;
 constexpr WriteCondition kStopped = WriteCondition::kStopped;
 
-TEST(StallTrackerTest, AddsUpTheTimeInEachCondition) {
+TEST(StallTrackerTest, SumsTheTimeInEachCondition) {
   RunClock clock;
   StallTracker stalls(&clock);
   const RunClock::Nanos delayed = Pass(&clock);
@@ -33,7 +33,7 @@ TEST(StallTrackerTest, AddsUpTheTimeInEachCondition) {
   EXPECT_EQ(stalls.Totals().stopped_ns, normal - stopped);
 }
 
-TEST(StallTrackerTest, CountsAStallThatHasNotEnded) {
+TEST(StallTrackerTest, CountsAStallInProgress) {
   RunClock clock;
   StallTracker stalls(&clock);
   stalls.Observe(kStopped);
@@ -50,7 +50,7 @@ TEST(StallTrackerTest, MeasuresTheLongestStopFromItsBeginning) {
   EXPECT_EQ(stalls.TakeMaxStop(), first);
   const RunClock::Nanos second = Pass(&clock);
   stalls.Observe(kNormal);
-  EXPECT_EQ(stalls.TakeMaxStop(), second);  // both windows' part
+  EXPECT_EQ(stalls.TakeMaxStop(), second);  // includes the part before the last call
   Pass(&clock);
   EXPECT_EQ(stalls.TakeMaxStop(), 0);
   stalls.Observe(kStopped);

@@ -13,54 +13,62 @@
 
 namespace rocktune {
 
-// What a store holds and does at a moment; all are states, none a difference.
+// The state of a store at a time. Counters are cumulative since the store was opened or ResetStatistics.
 struct StoreState {
-  std::vector<uint64_t> level_bytes;
-  std::vector<uint64_t> level_files;
-  uint64_t db_bytes = 0;                         // data files on disk: tables, blobs and logs
-  std::map<std::string, uint64_t> memory_bytes;  // memtables, block_cache, block_cache_pinned, table_readers
-  std::map<std::string, uint64_t> tickers;       // cumulative, by RocksDB's names, those that are not 0
+  std::vector<uint64_t> level_bytes;  // bytes of tables, by RocksDB's level
+  std::vector<uint64_t> level_files;  // number of tables, by RocksDB's level
+  uint64_t db_bytes = 0;              // bytes of tables, blob files and WALs on disk
+  // Bytes by use: memtables, block_cache, block_cache_pinned (a part of block_cache) and table_readers.
+  std::map<std::string, uint64_t> memory_bytes;
+  std::map<std::string, uint64_t> tickers;  // by RocksDB's names, without those that are 0
   struct HistogramFigures {
     uint64_t count = 0, sum = 0;
     double average = 0, p50 = 0, p95 = 0, p99 = 0, max = 0;
   };
-  std::map<std::string, HistogramFigures> histograms;  // cumulative, by RocksDB's names, those not empty
-  Histogram::Snapshot level0_compactions_ns;           // cumulative: how long compactions of level 0 took
+  std::map<std::string, HistogramFigures> histograms;  // by RocksDB's names, without empty ones
+  Histogram::Snapshot level0_compactions_ns;           // durations of compactions of level 0
 };
 
-// Whether a store lets writes through.
+// How a store treats writes at present: it accepts them at full speed, delays them, or stops them.
 enum class WriteCondition { kNormal, kDelayed, kStopped };
 
-// A key-value store that the runner drives. All operations are thread-safe and block until done; failures
-// come back as a Status, never as an exception.
+// The interface of a key-value store that the runner drives.
+//
+// Threads: all functions but Close are thread-safe. They block until they are done.
+// Failure: functions return a Status and throw no exception.
 class Store {
  public:
   virtual ~Store() = default;
 
-  // Sets *found; a missing key is OK. The value's bytes may stay the store's own until value->Reset().
+  // Looks up a key. Returns OK with `*found` false if the key does not exist. The store may own the value's
+  // bytes until value->Reset().
   virtual rocksdb::Status Get(const rocksdb::Slice& key, rocksdb::PinnableSlice* value, bool* found) = 0;
+  // Writes an entry, which replaces an older one.
   virtual rocksdb::Status Put(const rocksdb::Slice& key, const rocksdb::Slice& value) = 0;
+  // Deletes a key. Returns OK if the key does not exist.
   virtual rocksdb::Status Delete(const rocksdb::Slice& key) = 0;
-  // Reads up to `entries` entries from the first key at or after `start`; adds their sizes to *bytes and
-  // counts them in *read.
+  // Reads up to `entries` entries in order, from the first key at or after `start`. Adds their number to
+  // `*read` and the sizes of their keys and values to `*bytes`.
   virtual rocksdb::Status Scan(const rocksdb::Slice& start, uint64_t entries, uint64_t* read,
                                uint64_t* bytes) = 0;
-  // Writes a batch without the write-ahead log: for preloading. Durable once flushed.
+  // Writes a batch without the WAL, for preloading. It is durable after Flush.
   virtual rocksdb::Status Load(rocksdb::WriteBatch* batch) = 0;
-  // Writes all memtables out and waits for it.
+  // Flushes all memtables and waits until they are in level 0.
   virtual rocksdb::Status Flush() = 0;
-  // Bytes that compaction has still to rewrite, an estimate; 0 when the store has settled.
+  // Returns an estimate of the bytes that compactions have yet to rewrite; 0 if none is due.
   virtual uint64_t PendingCompactionBytes() = 0;
-  // Whether a flush or a compaction runs.
+  // Returns true if a flush or a compaction is running.
   virtual bool CompactionRunning() = 0;
-  // Whether one is due and will run by itself.
+  // Returns true if a flush or a compaction is due and the store will run it by itself.
   virtual bool CompactionDue() = 0;
-  // Asked a thousand times a second.
+  // Returns the present condition of writes. Must be cheap: it is called every 5 ms during load.
   virtual WriteCondition CurrentWriteCondition() = 0;
+  // Returns the present state. May block while another thread holds a lock of the store.
   virtual StoreState State() = 0;
-  // Sets all tickers and histograms of State() to 0, those of level 0 too.
+  // Sets all tickers, histograms and level0_compactions_ns of State() to 0.
   virtual void ResetStatistics() = 0;
-  // Closes properly. The store may not be used afterwards. Idempotent.
+  // Closes the store and returns the first error. May be repeated; no other function may be called
+  // afterwards.
   virtual rocksdb::Status Close() = 0;
 };
 

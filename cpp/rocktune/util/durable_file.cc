@@ -17,6 +17,7 @@ rocksdb::Status SyncDirectory(rocksdb::Env* env, const std::string& path) {
 }
 
 rocksdb::Status DeleteIfThere(rocksdb::Env* env, const std::string& path) {
+  // DeleteFile returns an IOError for a missing file.
   const rocksdb::Status status = env->FileExists(path);
   return status.ok() ? env->DeleteFile(path) : status.IsNotFound() ? rocksdb::Status::OK() : status;
 }
@@ -26,10 +27,11 @@ rocksdb::Status DeleteIfThere(rocksdb::Env* env, const std::string& path) {
 rocksdb::Status ReplaceFile(rocksdb::Env* env, const std::string& directory, const std::string& name,
                             const std::string& text) {
   const std::string unfinished = UnfinishedPathOf(directory, name);
-  rocksdb::Status status = rocksdb::WriteStringToFile(env, text, unfinished, true);
+  rocksdb::Status status = rocksdb::WriteStringToFile(env, text, unfinished, /*should_sync=*/true);
   if (status.ok()) {
     status = env->RenameFile(unfinished, PathOf(directory, name));
   }
+  // The rename is durable only once the directory is synced.
   return status.ok() ? SyncDirectory(env, directory) : status;
 }
 

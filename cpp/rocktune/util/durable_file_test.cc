@@ -29,18 +29,18 @@ class DurableFileTest : public testing::Test {
 
   const std::string directory_ = NewDirectory();
   const std::unique_ptr<rocksdb::Env> env_ =
-      rocksdb::NewCompositeEnv(std::make_shared<SyncNotingFileSystem>());
+      rocksdb::NewCompositeEnv(std::make_shared<SyncTrackingFileSystem>());
 };
 
-TEST_F(DurableFileTest, WhatIsReplacedSurvivesAPowerCut) {
+TEST_F(DurableFileTest, ReplacedContentSurvivesAPowerCut) {
   for (const std::string text : {"first", "second and longer", "3"}) {
     ASSERT_TRUE(ReplaceFile(env_.get(), directory_, "NAME", text).ok());
-    SyncNotingFileSystem::CutPower(directory_);
+    SyncTrackingFileSystem::CutPower(directory_);
     EXPECT_EQ(Read(), text);
   }
 }
 
-TEST_F(DurableFileTest, WhatACrashLeftIsReplacedAndDeleted) {
+TEST_F(DurableFileTest, LeftoverOfACrashIsReplacedAndDeleted) {
   ASSERT_TRUE(rocksdb::WriteStringToFile(env_.get(), "half", directory_ + "/NAME.new").ok());
   ASSERT_TRUE(ReplaceFile(env_.get(), directory_, "NAME", "whole").ok());
   EXPECT_EQ(Read(), "whole");
@@ -48,12 +48,12 @@ TEST_F(DurableFileTest, WhatACrashLeftIsReplacedAndDeleted) {
   ASSERT_TRUE(DeleteReplacedFile(env_.get(), directory_, "NAME").ok());
   EXPECT_TRUE(env_->FileExists(directory_ + "/NAME").IsNotFound());
   EXPECT_TRUE(env_->FileExists(directory_ + "/NAME.new").IsNotFound());
-  EXPECT_TRUE(DeleteReplacedFile(env_.get(), directory_, "NAME").ok()) << "there is none";
+  EXPECT_TRUE(DeleteReplacedFile(env_.get(), directory_, "NAME").ok()) << "no file exists";
 }
 
-TEST_F(DurableFileTest, TheOldContentStaysIfItCannotBeReplaced) {
+TEST_F(DurableFileTest, FailedReplacementKeepsTheOldContent) {
   ASSERT_TRUE(ReplaceFile(env_.get(), directory_, "NAME", "old").ok());
-  std::filesystem::create_directory(directory_ + "/NAME.new");  // in the way of the new content
+  std::filesystem::create_directory(directory_ + "/NAME.new");  // blocks the write of the new content
   EXPECT_FALSE(ReplaceFile(env_.get(), directory_, "NAME", "new").ok());
   EXPECT_EQ(Read(), "old");
 }

@@ -17,33 +17,35 @@
 
 namespace rocktune {
 
-// For tests that kill a store's process: the store lives in a process of its own, which is the test program
-// again with one disabled test that writes for ever.
+// Helpers for crash tests, which kill the process of a store. The store runs in a child process: the test
+// program again, running one disabled test that writes until it is killed.
 
-// What the store's process is to do.
+// The task of the child process. RunAndKill passes it on in environment variables.
 struct CrashCase {
-  std::string directory;  // of the store; what was acknowledged is noted beside it
-  std::string what;       // for the test itself
-  bool synced = false;    // every write is synced, and power fails
+  std::string directory;  // of the store; `directory`.acknowledged counts the acknowledged writes
+  std::string variant;    // the test's own parameter; its meaning is the test's
+  bool synced = false;    // true if the child syncs every write and the test cuts the power
 };
 
-// Returns how often a crash test kills its process: a few times, or as often as ROCKTUNE_KILLS says, which
-// CMakeLists.txt sets for the slow tier.
-inline int Kills() {
+// Returns the number of kills of a crash test: the environment variable ROCKTUNE_KILLS, or else 4.
+// CMakeLists.txt sets the variable for the slow tier.
+inline int KillCount() {
   const char* kills = std::getenv("ROCKTUNE_KILLS");
   return kills == nullptr ? 4 : std::stoi(kills);
 }
 
-// Scattered, so that tables overlap and compactions have something to do.
+// Returns the key of a number. The keys of consecutive numbers are scattered over the key space, so that
+// tables overlap and compactions have to merge them.
 inline std::string ScatteredKey(uint64_t number) {
   return std::to_string((number * 0x9E3779B97F4A7C15) >> 20) + "-" + std::to_string(number);
 }
 
-// How many writes were acknowledged, in memory that another process sees and that survives this one.
+// A counter of acknowledged writes in memory that is shared between processes and outlives them: a mapped
+// file. Each object maps the file of its CrashCase, which the first one creates with a count of 0.
 class Acknowledged {
  public:
-  explicit Acknowledged(const CrashCase& of) {
-    const std::string path = Path(of);
+  explicit Acknowledged(const CrashCase& crash_case) {
+    const std::string path = Path(crash_case);
     if (!std::filesystem::exists(path)) {
       std::ofstream(path) << std::string(sizeof(uint64_t), '\0');
     }
@@ -56,29 +58,34 @@ class Acknowledged {
   Acknowledged(const Acknowledged&) = delete;
   Acknowledged& operator=(const Acknowledged&) = delete;
 
+  // Returns the count, which the child increments after each acknowledged write.
   std::atomic<uint64_t>& operator*() { return *count_; }
 
-  static std::string Path(const CrashCase& of) { return of.directory + ".acknowledged"; }
+  // Returns the path of the mapped file. A test deletes it before its first run and after its last.
+  static std::string Path(const CrashCase& crash_case) { return crash_case.directory + ".acknowledged"; }
 
  private:
   std::atomic<uint64_t>* count_;
 };
 
-// Starts the disabled test that `filter` names, waits until so many writes are acknowledged, and kills it.
-// Returns what is wrong if it ended by itself or took more than two minutes; empty otherwise.
-inline std::string RunAndKill(const CrashCase& of, const std::string& filter, uint64_t when) {
+// Starts a child process with the disabled test `filter`, waits until `min_acknowledged` writes are
+// acknowledged in all, and kills the child. Returns an empty string, or a message if the child ended by
+// itself or took more than two minutes.
+inline std::string RunAndKill(const CrashCase& crash_case, const std::string& filter,
+                              uint64_t min_acknowledged) {
   const pid_t child = fork();
   if (child == 0) {
-    setenv("ROCKTUNE_CRASH_DIRECTORY", of.directory.c_str(), 1);
-    setenv("ROCKTUNE_CRASH_WHAT", of.what.c_str(), 1);
-    setenv("ROCKTUNE_CRASH_SYNCED", of.synced ? "1" : "0", 1);
+    setenv("ROCKTUNE_CRASH_DIRECTORY", crash_case.directory.c_str(), 1);
+    setenv("ROCKTUNE_CRASH_VARIANT", crash_case.variant.c_str(), 1);
+    setenv("ROCKTUNE_CRASH_SYNCED", crash_case.synced ? "1" : "0", 1);
     execl("/proc/self/exe", "tests", "--gtest_also_run_disabled_tests", ("--gtest_filter=" + filter).c_str(),
           nullptr);
-    _exit(127);
+    _exit(127);  // exec failed; the status is that of a shell that finds no command
   }
-  Acknowledged acknowledged(of);
+  Acknowledged acknowledged(crash_case);
   const auto begin = std::chrono::steady_clock::now();
-  while (*acknowledged < when && std::chrono::steady_clock::now() - begin < std::chrono::minutes(2)) {
+  while (*acknowledged < min_acknowledged &&
+         std::chrono::steady_clock::now() - begin < std::chrono::minutes(2)) {
     if (waitpid(child, nullptr, WNOHANG) != 0) {
       return "the store's process ended by itself";
     }
@@ -86,18 +93,19 @@ inline std::string RunAndKill(const CrashCase& of, const std::string& filter, ui
   }
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);
-  return *acknowledged < when ? "the store's process took too long" : "";
+  return *acknowledged < min_acknowledged ? "the store's process took too long" : "";
 }
 
-// In the store's process: what it is to do. False if it was not started by RunAndKill.
-inline bool ReadCrashCase(CrashCase* of) {
+// Reads the task of this child process into `*crash_case`. Returns false if this process was not started by
+// RunAndKill; a disabled test then returns at once.
+inline bool ReadCrashCase(CrashCase* crash_case) {
   const char* directory = std::getenv("ROCKTUNE_CRASH_DIRECTORY");
-  const char* what = std::getenv("ROCKTUNE_CRASH_WHAT");
+  const char* variant = std::getenv("ROCKTUNE_CRASH_VARIANT");
   const char* synced = std::getenv("ROCKTUNE_CRASH_SYNCED");
-  if (directory == nullptr || what == nullptr || synced == nullptr) {
+  if (directory == nullptr || variant == nullptr || synced == nullptr) {
     return false;
   }
-  *of = {directory, what, std::string(synced) == "1"};
+  *crash_case = {directory, variant, std::string(synced) == "1"};
   return true;
 }
 

@@ -10,20 +10,22 @@
 
 namespace rocktune {
 
-// For tests: notes beside every file how much of it has been synced, in a file that survives the process, so
-// that CutPower can take away the rest. Directories count as durable at once.
-class SyncNotingFileSystem : public rocksdb::FileSystemWrapper {
+// A file system for tests that records the synced length of every file, so that CutPower can cut off the
+// rest. A file's record is a hidden file in the same directory, which survives the process. Directory entries
+// count as durable at once: renames and deletions survive a power cut without a sync. Several threads may use
+// it if no two of them write the same file.
+class SyncTrackingFileSystem : public rocksdb::FileSystemWrapper {
  public:
-  SyncNotingFileSystem() : FileSystemWrapper(rocksdb::FileSystem::Default()) {}
-  const char* Name() const override { return "rocktune.SyncNotingFileSystem"; }
+  SyncTrackingFileSystem() : FileSystemWrapper(rocksdb::FileSystem::Default()) {}
+  const char* Name() const override { return "rocktune.SyncTrackingFileSystem"; }
 
   rocksdb::IOStatus NewWritableFile(const std::string& name, const rocksdb::FileOptions& options,
                                     std::unique_ptr<rocksdb::FSWritableFile>* file,
                                     rocksdb::IODebugContext* debug) override {
     rocksdb::IOStatus status = target()->NewWritableFile(name, options, file, debug);
     if (status.ok()) {
-      std::filesystem::remove(Note(name));
-      *file = std::make_unique<File>(std::move(*file), Note(name));
+      std::filesystem::remove(RecordPath(name));
+      *file = std::make_unique<File>(std::move(*file), RecordPath(name));
     }
     return status;
   }
@@ -31,20 +33,21 @@ class SyncNotingFileSystem : public rocksdb::FileSystemWrapper {
   rocksdb::IOStatus RenameFile(const std::string& from, const std::string& to,
                                const rocksdb::IOOptions& options, rocksdb::IODebugContext* debug) override {
     rocksdb::IOStatus status = target()->RenameFile(from, to, options, debug);
-    std::error_code none;
-    std::filesystem::rename(Note(from), Note(to), none);
+    std::error_code ignored;  // a file that was never synced has no record
+    std::filesystem::rename(RecordPath(from), RecordPath(to), ignored);
     return status;
   }
 
-  // Leaves of each file of a database what has been synced. The database's process must be dead.
+  // Truncates each file in `directory` to its synced length.
+  // REQUIRES: no process has the database in `directory` open.
   static void CutPower(const std::string& directory) {
     for (const auto& entry : std::filesystem::directory_iterator(directory)) {
       const std::string path = entry.path().string();
-      if (entry.path().filename().string().starts_with(kBeginning) || !entry.is_regular_file()) {
+      if (entry.path().filename().string().starts_with(kPrefix) || !entry.is_regular_file()) {
         continue;
       }
       std::uintmax_t synced = 0;
-      std::ifstream(Note(path)) >> synced;
+      std::ifstream(RecordPath(path)) >> synced;
       if (synced < std::filesystem::file_size(path)) {
         std::filesystem::resize_file(path, synced);
       }
@@ -52,38 +55,38 @@ class SyncNotingFileSystem : public rocksdb::FileSystemWrapper {
   }
 
  private:
-  // Not an ending, for RocksDB takes OPTIONS-000007.synced for an OPTIONS file.
-  static constexpr const char* kBeginning = ".synced-";
+  // A prefix and not a suffix: RocksDB would take OPTIONS-000007.synced for an OPTIONS file.
+  static constexpr const char* kPrefix = ".synced-";
 
   class File : public rocksdb::FSWritableFileOwnerWrapper {
    public:
-    File(std::unique_ptr<rocksdb::FSWritableFile> file, std::string note)
-        : FSWritableFileOwnerWrapper(std::move(file)), note_(std::move(note)) {}
+    File(std::unique_ptr<rocksdb::FSWritableFile> file, std::string record_path)
+        : FSWritableFileOwnerWrapper(std::move(file)), record_path_(std::move(record_path)) {}
 
     rocksdb::IOStatus Sync(const rocksdb::IOOptions& options, rocksdb::IODebugContext* debug) override {
-      return Noted(FSWritableFileOwnerWrapper::Sync(options, debug), options, debug);
+      return RecordLength(FSWritableFileOwnerWrapper::Sync(options, debug), options, debug);
     }
     rocksdb::IOStatus Fsync(const rocksdb::IOOptions& options, rocksdb::IODebugContext* debug) override {
-      return Noted(FSWritableFileOwnerWrapper::Fsync(options, debug), options, debug);
+      return RecordLength(FSWritableFileOwnerWrapper::Fsync(options, debug), options, debug);
     }
 
    private:
-    rocksdb::IOStatus Noted(rocksdb::IOStatus status, const rocksdb::IOOptions& options,
-                            rocksdb::IODebugContext* debug) {
+    rocksdb::IOStatus RecordLength(rocksdb::IOStatus status, const rocksdb::IOOptions& options,
+                                   rocksdb::IODebugContext* debug) {
       if (status.ok()) {
-        // Replaced whole: a note that is half-written when the process dies would say too little.
-        std::ofstream(note_ + "~") << GetFileSize(options, debug);
-        std::filesystem::rename(note_ + "~", note_);
+        // Replaced by a rename: a record half-written when the process is killed would be too short a length.
+        std::ofstream(record_path_ + "~") << GetFileSize(options, debug);
+        std::filesystem::rename(record_path_ + "~", record_path_);
       }
       return status;
     }
 
-    const std::string note_;
+    const std::string record_path_;
   };
 
-  static std::string Note(const std::string& path) {
-    const std::filesystem::path of(path);
-    return of.parent_path() / (kBeginning + of.filename().string());
+  static std::string RecordPath(const std::string& path) {
+    const std::filesystem::path file(path);
+    return file.parent_path() / (kPrefix + file.filename().string());
   }
 };
 

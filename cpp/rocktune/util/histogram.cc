@@ -8,8 +8,8 @@
 namespace rocktune {
 namespace {
 
-// Values below 2^6 have a bucket each; every further power of two is cut into 2^6 equal buckets. A bucket's
-// upper bound then exceeds its smallest value by less than 1/64, which is 1.6%.
+// Each value below 2^6 has a bucket of its own. The values from 2^n up to 2^(n + 1) share 2^6 buckets of
+// equal width. A bucket's upper bound then exceeds its smallest value by less than 1/64, which is 1.6%.
 constexpr int kSubBucketBits = 6;
 constexpr uint64_t kSubBuckets = uint64_t{1} << kSubBucketBits;
 constexpr int kValueBits = 42;
@@ -25,7 +25,7 @@ std::size_t BucketOf(uint64_t value) {
   return (value >> shift) + static_cast<uint64_t>(shift) * kSubBuckets;
 }
 
-// The largest value that the bucket holds.
+// Returns the largest value that counts in the bucket.
 uint64_t UpperBoundOf(std::size_t bucket) {
   if (bucket < kSubBuckets) {
     return bucket;
@@ -40,17 +40,18 @@ uint64_t UpperBoundOf(std::size_t bucket) {
 Histogram::Histogram() : counts_(kBuckets) {}
 
 void Histogram::Add(uint64_t value) {
-  // With one writer a load and a store do, which are cheaper than an atomic addition.
+  // A load and a store suffice for one writer, and are cheaper than an atomic addition.
   std::atomic<uint64_t>& count = counts_[BucketOf(value)];
   count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   sum_.store(sum_.load(std::memory_order_relaxed) + value, std::memory_order_relaxed);
 }
 
-Histogram::Snapshot Histogram::Take() const {
+Histogram::Snapshot Histogram::TakeSnapshot() const {
   Snapshot snapshot;
   snapshot.counts_.reserve(counts_.size());
   for (const std::atomic<uint64_t>& count : counts_) {
     snapshot.counts_.push_back(count.load(std::memory_order_relaxed));
+    // Counted from the buckets: a total of its own could differ from their sum while a thread adds.
     snapshot.count_ += snapshot.counts_.back();
   }
   snapshot.sum_ = sum_.load(std::memory_order_relaxed);

@@ -18,11 +18,11 @@ using Buckets = std::vector<std::pair<uint64_t, uint64_t>>;
 uint64_t UpperBoundFor(uint64_t value) {
   Histogram histogram;
   histogram.Add(value);
-  return histogram.Take().Buckets().at(0).first;
+  return histogram.TakeSnapshot().Buckets().at(0).first;
 }
 
 TEST(HistogramTest, IsEmptyAtFirst) {
-  const Histogram::Snapshot snapshot = Histogram().Take();
+  const Histogram::Snapshot snapshot = Histogram().TakeSnapshot();
   EXPECT_EQ(snapshot.count(), 0u);
   EXPECT_EQ(snapshot.sum(), 0u);
   EXPECT_EQ(snapshot.Percentile(99), 0u);
@@ -30,8 +30,8 @@ TEST(HistogramTest, IsEmptyAtFirst) {
   EXPECT_EQ(Histogram::Snapshot().Percentile(50), 0u);
 }
 
-// Bucket bounds worked by hand: below 128 each value has its own (the first 64, and then 64 buckets of width
-// 1 for [64, 128)); [128, 256) is cut into 64 buckets of width 2, [256, 512) into width 4, and so on.
+// Bucket bounds computed by hand. Below 128 each value has its own bucket: the first 64, and then 64 buckets
+// of width 1 for [64, 128). [128, 256) has 64 buckets of width 2, [256, 512) has 64 of width 4, and so on.
 TEST(HistogramTest, CutsEachPowerOfTwoIntoSixtyFourBuckets) {
   EXPECT_EQ(UpperBoundFor(0), 0u);
   EXPECT_EQ(UpperBoundFor(63), 63u);
@@ -44,8 +44,7 @@ TEST(HistogramTest, CutsEachPowerOfTwoIntoSixtyFourBuckets) {
   EXPECT_EQ(UpperBoundFor(1000), 1007u);  // [512, 1024) has width 8: 1000 = 512 + 61 * 8
 }
 
-// The error is largest at the smallest value of a bucket; it is a bucket's smallest value exactly when the
-// value below it is the bound of the bucket before.
+// The error is largest at the smallest value of a bucket, which is one above the bound of the bucket before.
 TEST(HistogramTest, RelativeErrorStaysUnderTwoPercentInEveryBucket) {
   uint64_t lowest = 0;
   int buckets = 0;
@@ -60,18 +59,18 @@ TEST(HistogramTest, RelativeErrorStaysUnderTwoPercentInEveryBucket) {
   EXPECT_EQ(buckets, 64 * 37);  // 64 for [0, 64), and 36 powers of two up to 2^42
 }
 
-TEST(HistogramTest, LastBucketTakesWhatIsTooLarge) {
+TEST(HistogramTest, LastBucketCountsValuesBeyondTheLimit) {
   const uint64_t last = (uint64_t{1} << 42) - 1;
   EXPECT_EQ(UpperBoundFor(uint64_t{1} << 42), last);
   EXPECT_EQ(UpperBoundFor(UINT64_MAX), last);
 }
 
-TEST(HistogramTest, PercentileIsTheSmallestBoundThatCoversTheShare) {
+TEST(HistogramTest, PercentileIsTheSmallestSufficientBound) {
   Histogram histogram;
   for (uint64_t value = 1; value <= 100; ++value) {
     histogram.Add(value);
   }
-  const Histogram::Snapshot snapshot = histogram.Take();
+  const Histogram::Snapshot snapshot = histogram.TakeSnapshot();
   EXPECT_EQ(snapshot.Percentile(0.5), 1u);
   EXPECT_EQ(snapshot.Percentile(50), 50u);
   EXPECT_EQ(snapshot.Percentile(50.5), 51u);
@@ -91,7 +90,7 @@ TEST(HistogramTest, PercentilesOfManyValuesAreWithinTwoPercent) {
     histogram.Add(values.back());
   }
   std::sort(values.begin(), values.end());
-  const Histogram::Snapshot snapshot = histogram.Take();
+  const Histogram::Snapshot snapshot = histogram.TakeSnapshot();
   for (const auto& [percentile, rank] : {std::pair{50.0, 10000}, {99.0, 19800}, {99.9, 19980}}) {
     const uint64_t exact = values[static_cast<std::size_t>(rank) - 1];
     EXPECT_GE(snapshot.Percentile(percentile), exact);
@@ -104,15 +103,15 @@ TEST(HistogramTest, SnapshotsAddUpAndSubtract) {
   one.Add(10);
   other.Add(10);
   other.Add(20);
-  Histogram::Snapshot both;  // empty snapshots take part too
-  both += one.Take();
-  both += other.Take();
+  Histogram::Snapshot both;  // an empty snapshot can be added to
+  both += one.TakeSnapshot();
+  both += other.TakeSnapshot();
   EXPECT_EQ(both.Buckets(), (Buckets{{10, 2}, {20, 1}}));
   EXPECT_EQ(both.sum(), 40u);
 
-  const Histogram::Snapshot earlier = one.Take();
+  const Histogram::Snapshot earlier = one.TakeSnapshot();
   one.Add(30);
-  Histogram::Snapshot window = one.Take();
+  Histogram::Snapshot window = one.TakeSnapshot();
   window -= earlier;
   window -= Histogram::Snapshot();
   EXPECT_EQ(window.Buckets(), (Buckets{{30, 1}}));
@@ -120,7 +119,7 @@ TEST(HistogramTest, SnapshotsAddUpAndSubtract) {
   EXPECT_EQ(window.sum(), 30u);
 }
 
-TEST(HistogramTest, CanBeReadWhileOneThreadAdds) {
+TEST(HistogramTest, SnapshotsCanBeTakenWhileAThreadAdds) {
   Histogram histogram;
   std::atomic<bool> done{false};
   std::thread writer([&] {
@@ -131,12 +130,12 @@ TEST(HistogramTest, CanBeReadWhileOneThreadAdds) {
   });
   uint64_t before = 0;
   while (!done) {
-    const uint64_t count = histogram.Take().count();
+    const uint64_t count = histogram.TakeSnapshot().count();
     EXPECT_GE(count, before);
     before = count;
   }
   writer.join();
-  EXPECT_EQ(histogram.Take().count(), 100000u);
+  EXPECT_EQ(histogram.TakeSnapshot().count(), 100000u);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@ namespace rocktune {
 namespace {
 
 [[noreturn]] void Refuse(const std::string& path, const std::string& expected, const nlohmann::json& found) {
+  // Cut off, so that the message stays one readable line whatever the field holds.
   throw std::invalid_argument(path + ": expected " + expected + ", not " + found.dump().substr(0, 60));
 }
 
@@ -25,7 +26,7 @@ JsonFields::JsonFields(const nlohmann::json& object, std::string path)
 void JsonFields::Read(const std::string& name, uint64_t* value) {
   if (const nlohmann::json* found = Find(name)) {
     if (!found->is_number_integer() || (!found->is_number_unsigned() && found->get<int64_t>() < 0)) {
-      Refuse(PathOf(name), "a whole number from 0", *found);
+      Refuse(PathOf(name), "a whole number of at least 0", *found);
     }
     *value = found->get<uint64_t>();
   }
@@ -71,7 +72,7 @@ std::string JsonFields::PathOf(const std::string& name) const {
 void JsonFields::RefuseUnknown() const {
   for (const auto& [name, value] : object_.items()) {
     if (!known_.contains(name)) {
-      throw std::invalid_argument(PathOf(name) + ": unknown field");
+      throw std::invalid_argument(PathOf(name) + ": unknown field; remove it or correct its name");
     }
   }
 }

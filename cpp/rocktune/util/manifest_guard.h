@@ -10,33 +10,38 @@
 
 namespace rocktune {
 
-// CompactFiles for databases whose disk may fail.
+// A CompactFiles that loses no files when the MANIFEST cannot be written.
 //
-// Where a compaction of RocksDB's own cannot write the MANIFEST, RocksDB deletes no files until it can, since
-// what reached the MANIFEST may name them. Before it had quarantines (QuarantinesFiles) it did not see to
-// that after CompactFiles, and where it was built with assertions one of them ends the process when it goes
-// on. The guard sees to it: from an I/O error within its CompactFiles until a flush, begun afterwards, has
-// been recorded in the MANIFEST.
+// A failed write may have reached the MANIFEST, which then names the new files. RocksDB therefore deletes no
+// files after such a failure of one of its own compactions, until a later write of the MANIFEST succeeds.
+// Versions without quarantined files (see QuarantinesFiles) do not do this after CompactFiles; a build with
+// assertions then ends the process when it resumes. The guard disables file deletions instead: from an I/O
+// error in its CompactFiles until a flush that began after the error is recorded in the MANIFEST. It does
+// nothing in newer versions.
 //
-// Add it to the listeners of every database it compacts. One may serve several. Thread-safe. Throws nothing.
+// Add the guard to DBOptions::listeners of every database that it compacts, before the database is opened.
+// One guard may serve several databases. Thread-safe. Throws no exception.
 class ManifestGuard : public rocksdb::EventListener {
  public:
   const char* Name() const override { return "rocktune.ManifestGuard"; }
 
-  // As DB::CompactFiles, into `output_level`. `done` may be null.
+  // Calls DB::CompactFiles for the files `names` of `family`, writing to `output_level`, and returns its
+  // status. Fills `*job_info` unless it is null. Blocks until the compaction ends.
   rocksdb::Status CompactFiles(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family,
                                const rocksdb::CompactionOptions& options,
                                const std::vector<std::string>& names, int output_level,
-                               rocksdb::CompactionJobInfo* done);
+                               rocksdb::CompactionJobInfo* job_info);
 
+  // RocksDB's events, which RocksDB calls on its own threads.
   void OnBackgroundError(rocksdb::BackgroundErrorReason reason, rocksdb::Status* error) override;
   void OnFlushBegin(rocksdb::DB* db, const rocksdb::FlushJobInfo& info) override;
   void OnFlushCompleted(rocksdb::DB* db, const rocksdb::FlushJobInfo& info) override;
 
  private:
-  std::mutex mutex_;  // guards what follows; never held while RocksDB is called
-  // Databases that delete no files, with the first flush that began since; 0 if none has.
-  std::map<const rocksdb::DB*, int> kept_;
+  std::mutex mutex_;  // guards the map below; never held while RocksDB is called
+  // Databases whose file deletions the guard has disabled. The value is the job id of the first flush that
+  // began afterwards, or 0 if no flush has begun.
+  std::map<const rocksdb::DB*, int> deletions_disabled_;
 };
 
 }  // namespace rocktune

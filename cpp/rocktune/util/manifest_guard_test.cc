@@ -15,7 +15,7 @@
 namespace rocktune {
 namespace {
 
-// A database that compacts only when told to, on a disk that may refuse the MANIFEST.
+// A database without automatic compactions, on a disk that can refuse writes of the MANIFEST.
 class ManifestGuardTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -32,7 +32,7 @@ class ManifestGuardTest : public testing::Test {
     rocksdb::Options options;
     options.create_if_missing = true;
     options.disable_auto_compactions = true;
-    options.paranoid_checks = false;  // or RocksDB would not go on after the error
+    options.paranoid_checks = false;  // with them RocksDB would turn read-only after the error
     options.env = env_.get();
     options.listeners.push_back(guard_);
     ASSERT_TRUE(OpenDatabase(options, directory_, &db_).ok());
@@ -40,7 +40,7 @@ class ManifestGuardTest : public testing::Test {
 
   void AddTable() {
     ASSERT_TRUE(db_->Put(rocksdb::WriteOptions(), "key" + std::to_string(keys_++), "value").ok());
-    ASSERT_TRUE(db_->Put(rocksdb::WriteOptions(), "of all tables", std::to_string(keys_)).ok());
+    ASSERT_TRUE(db_->Put(rocksdb::WriteOptions(), "in every table", std::to_string(keys_)).ok());
     ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
   }
 
@@ -71,14 +71,14 @@ class ManifestGuardTest : public testing::Test {
 
   std::string directory_;
   const std::shared_ptr<FailingFileSystem> disk_ =
-      std::make_shared<FailingFileSystem>(rocksdb::IOStatus::IOError("it is broken"), "MANIFEST");
+      std::make_shared<FailingFileSystem>(rocksdb::IOStatus::IOError("broken"), "MANIFEST");
   const std::unique_ptr<rocksdb::Env> env_ = rocksdb::NewCompositeEnv(disk_);
   const std::shared_ptr<ManifestGuard> guard_ = std::make_shared<ManifestGuard>();
   std::unique_ptr<rocksdb::DB> db_;
   int keys_ = 0;
 };
 
-TEST_F(ManifestGuardTest, CompactsWhatItIsTold) {
+TEST_F(ManifestGuardTest, CompactsTheGivenFiles) {
   AddTable();
   AddTable();
   ASSERT_TRUE(CompactAll().ok());
@@ -89,7 +89,7 @@ TEST_F(ManifestGuardTest, CompactsWhatItIsTold) {
   ExpectAllKeys();
 }
 
-TEST_F(ManifestGuardTest, KeepsFilesUntilTheManifestCouldBeWritten) {
+TEST_F(ManifestGuardTest, KeepsFilesUntilTheManifestIsWritten) {
   AddTable();
   AddTable();
   disk_->fails = true;
@@ -99,7 +99,7 @@ TEST_F(ManifestGuardTest, KeepsFilesUntilTheManifestCouldBeWritten) {
   EXPECT_EQ(DeletesFiles(), QuarantinesFiles());
   disk_->fails = false;
   AddTable();
-  while (!DeletesFiles()) {  // a flush is told of after those that wait for it
+  while (!DeletesFiles()) {  // Flush returns before RocksDB calls OnFlushCompleted
     std::this_thread::yield();
   }
   ASSERT_TRUE(CompactAll().ok());
@@ -108,7 +108,7 @@ TEST_F(ManifestGuardTest, KeepsFilesUntilTheManifestCouldBeWritten) {
   ExpectAllKeys();
 }
 
-TEST_F(ManifestGuardTest, AFlushThatBeganBeforeTheErrorSaysNothing) {
+TEST_F(ManifestGuardTest, AnEarlierFlushDoesNotEnableDeletions) {
   AddTable();
   AddTable();
   rocksdb::FlushJobInfo before;
@@ -120,7 +120,7 @@ TEST_F(ManifestGuardTest, AFlushThatBeganBeforeTheErrorSaysNothing) {
   EXPECT_EQ(DeletesFiles(), QuarantinesFiles());
 }
 
-TEST_F(ManifestGuardTest, AnErrorOfAnotherThreadIsNotItsBusiness) {
+TEST_F(ManifestGuardTest, IgnoresErrorsOfOtherThreads) {
   rocksdb::Status error = rocksdb::Status::IOError("in a compaction of RocksDB's own");
   guard_->OnBackgroundError(rocksdb::BackgroundErrorReason::kCompaction, &error);
   EXPECT_TRUE(DeletesFiles());

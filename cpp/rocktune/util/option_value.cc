@@ -15,7 +15,7 @@
 namespace rocktune {
 namespace {
 
-constexpr const char* kObjectName = "id";
+constexpr const char* kObjectName = "id";  // the key that RocksDB's object registry writes for an object
 
 std::string_view Trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\r\n");
@@ -25,7 +25,7 @@ std::string_view Trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
 }
 
-// RocksDB's units; 0 when it is none.
+// Returns log2 of one of RocksDB's units; 0 for any other character.
 int UnitShift(char unit) {
   switch (unit) {
     case 'k':
@@ -45,15 +45,16 @@ int UnitShift(char unit) {
   }
 }
 
-struct Whole {
+// Sign and magnitude, because options are of both int64_t and uint64_t.
+struct Integer {
   bool negative = false;
   uint64_t magnitude = 0;
-  bool operator==(const Whole&) const = default;
+  bool operator==(const Integer&) const = default;
 };
 
-// A whole number in decimal with an optional unit, within 64 bits.
-std::optional<Whole> WholeNumber(std::string_view text) {
-  Whole number;
+// Returns the decimal integer in `text`, with an optional unit; nullopt for other text and beyond 64 bits.
+std::optional<Integer> ParseInteger(std::string_view text) {
+  Integer number;
   if (!text.empty() && text.front() == '-') {
     number.negative = true;
     text.remove_prefix(1);
@@ -71,7 +72,7 @@ std::optional<Whole> WholeNumber(std::string_view text) {
   return number;
 }
 
-std::optional<double> RealNumber(std::string_view text) {
+std::optional<double> ParseReal(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) {
@@ -81,16 +82,16 @@ std::optional<double> RealNumber(std::string_view text) {
 }
 
 bool SameNumber(std::string_view given, std::string_view read) {
-  if (const auto whole = WholeNumber(given), read_whole = WholeNumber(read); whole && read_whole) {
-    return *whole == *read_whole;
+  if (const auto integer = ParseInteger(given), read_integer = ParseInteger(read); integer && read_integer) {
+    return *integer == *read_integer;
   }
-  const auto real = RealNumber(given);
-  const auto read_real = RealNumber(read);
-  // RocksDB writes real numbers with six decimals.
+  const auto real = ParseReal(given);
+  const auto read_real = ParseReal(read);
+  // RocksDB writes real numbers with six decimals: half a unit of the last one, and some rounding.
   return real && read_real && std::abs(*real - *read_real) <= 5.1e-7;
 }
 
-std::optional<bool> Boolean(std::string_view text) {
+std::optional<bool> ParseBoolean(std::string_view text) {
   if (text == "true" || text == "1") {
     return true;
   }
@@ -105,7 +106,7 @@ bool SameScalar(std::string_view given, std::string_view read) {
     return true;
   }
   if (read == "true" || read == "false") {
-    return Boolean(given) == Boolean(read);
+    return ParseBoolean(given) == ParseBoolean(read);
   }
   return SameNumber(given, read);
 }
@@ -133,8 +134,8 @@ bool SameList(std::string_view given, std::string_view read) {
   return true;
 }
 
-// The nested options in `{a=1;b=2;}`, with or without the braces.
-std::optional<std::unordered_map<std::string, std::string>> Nested(std::string_view text) {
+// Returns the nested options in `{a=1;b=2;}`, with or without the braces; nullopt if `text` has none.
+std::optional<std::unordered_map<std::string, std::string>> ParseNested(std::string_view text) {
   if (text.size() >= 2 && text.front() == '{' && text.back() == '}') {
     text = text.substr(1, text.size() - 2);
   }
@@ -148,7 +149,7 @@ std::optional<std::unordered_map<std::string, std::string>> Nested(std::string_v
 }  // namespace
 
 std::optional<uint64_t> ParseOptionBytes(const std::string& text) {
-  const std::optional<Whole> number = WholeNumber(Trimmed(text));
+  const std::optional<Integer> number = ParseInteger(Trimmed(text));
   return number && !number->negative ? std::optional(number->magnitude) : std::nullopt;
 }
 
@@ -158,8 +159,8 @@ bool SameOptionValue(const std::string& given_text, const std::string& read_text
   if (SameScalar(given, read)) {
     return true;
   }
-  const auto read_options = Nested(read);
-  if (const auto given_options = Nested(given); given_options && read_options) {
+  const auto read_options = ParseNested(read);
+  if (const auto given_options = ParseNested(given); given_options && read_options) {
     for (const auto& [name, value] : *given_options) {
       const auto found = read_options->find(name);
       if (found == read_options->end() || !SameOptionValue(value, found->second)) {
@@ -169,8 +170,8 @@ bool SameOptionValue(const std::string& given_text, const std::string& read_text
     return true;
   }
   if (read_options && read_options->contains(kObjectName)) {
-    // RocksDB takes an object's name alone and writes down, in some versions, what else it has too:
-    // "ribbonfilter:9" as "{id=ribbonfilter:9:0;bloom_before_level=0;}".
+    // RocksDB accepts an object's name alone. Some versions serialize its other settings with the name:
+    // "ribbonfilter:9" becomes "{id=ribbonfilter:9:0;bloom_before_level=0;}".
     return SameOptionValue(given_text, read_options->at(kObjectName));
   }
   return given.find(':') != std::string_view::npos && SameList(given, read);

@@ -6,14 +6,14 @@
 
 namespace rocktune {
 
-// Whether RocksDB read an option's value as what was given: `read` is what it writes down for it afterwards.
-// Numbers may differ in form (64M and 67108864, 10 and 10.000000), booleans too (1 and true); of nested
-// options
-// (`{level=3;}`) and of lists (`bloomfilter:10`) the given part counts.
+// Returns true if RocksDB has parsed the option value `given` as meant; `read` is the text that RocksDB
+// serializes afterwards. Numbers may differ in form (64M and 67108864, 10 and 10.000000), and so may booleans
+// (1 and true). `read` may have more nested options (`{level=3;}`) or list elements (`bloomfilter:10`) than
+// `given`.
 bool SameOptionValue(const std::string& given, const std::string& read);
 
-// A number of bytes as RocksDB takes it: decimal, with K, M, G or T behind it for powers of 1024. Nothing for
-// anything else.
+// Returns the number of bytes in `text`, or nullopt if RocksDB would not parse it as one: decimal digits, and
+// optionally K, M, G or T for powers of 1024.
 std::optional<uint64_t> ParseOptionBytes(const std::string& text);
 
 }  // namespace rocktune

@@ -8,7 +8,7 @@
 namespace rocktune {
 namespace {
 
-TEST(SameOptionValueTest, TakesNumbersInAnyOfRocksDbsForms) {
+TEST(SameOptionValueTest, AcceptsEveryFormOfANumber) {
   EXPECT_TRUE(SameOptionValue("4194304", "4194304"));
   EXPECT_TRUE(SameOptionValue("4M", "4194304"));        // 4 * 2^20
   EXPECT_TRUE(SameOptionValue("64k", "65536"));         // 64 * 2^10
@@ -20,7 +20,7 @@ TEST(SameOptionValueTest, TakesNumbersInAnyOfRocksDbsForms) {
   EXPECT_TRUE(SameOptionValue("0.25", "0.250000"));
 }
 
-TEST(SameOptionValueTest, RefusesNumbersThatRocksDbMisread) {
+TEST(SameOptionValueTest, RefusesMisreadNumbers) {
   EXPECT_FALSE(SameOptionValue("-1", "18446744073709551615"));
   EXPECT_FALSE(SameOptionValue("0x10", "0"));
   EXPECT_FALSE(SameOptionValue("1e6", "1"));
@@ -31,7 +31,7 @@ TEST(SameOptionValueTest, RefusesNumbersThatRocksDbMisread) {
   EXPECT_FALSE(SameOptionValue("", "0"));
 }
 
-TEST(SameOptionValueTest, TakesBooleansInBothForms) {
+TEST(SameOptionValueTest, AcceptsBothFormsOfABoolean) {
   EXPECT_TRUE(SameOptionValue("1", "true"));
   EXPECT_TRUE(SameOptionValue("false", "false"));
   EXPECT_TRUE(SameOptionValue("0", "false"));
@@ -39,14 +39,14 @@ TEST(SameOptionValueTest, TakesBooleansInBothForms) {
   EXPECT_FALSE(SameOptionValue("yes", "true"));
 }
 
-TEST(SameOptionValueTest, ComparesTheGivenPartOfNestedOptions) {
+TEST(SameOptionValueTest, ComparesOnlyGivenNestedOptions) {
   EXPECT_TRUE(SameOptionValue("{level=3;}", "max_dict_bytes=0;level=3;strategy=0;"));
   EXPECT_TRUE(SameOptionValue("level=3;strategy=0;", "max_dict_bytes=0;level=3;strategy=0;"));
   EXPECT_FALSE(SameOptionValue("{level=4;}", "max_dict_bytes=0;level=3;strategy=0;"));
   EXPECT_FALSE(SameOptionValue("{speed=3;}", "max_dict_bytes=0;level=3;strategy=0;"));
 }
 
-TEST(SameOptionValueTest, ComparesTheGivenPartOfLists) {
+TEST(SameOptionValueTest, ComparesOnlyGivenListElements) {
   EXPECT_TRUE(SameOptionValue("bloomfilter:10", "bloomfilter:10:false"));
   EXPECT_TRUE(SameOptionValue("bloomfilter:10.0:0", "bloomfilter:10:false"));
   EXPECT_TRUE(SameOptionValue("kNoCompression:kZSTD", "kNoCompression:kZSTD"));
@@ -54,7 +54,7 @@ TEST(SameOptionValueTest, ComparesTheGivenPartOfLists) {
   EXPECT_FALSE(SameOptionValue("1:2:3", "1:2"));
 }
 
-TEST(SameOptionValueTest, TakesAnObjectByItsNameAlone) {
+TEST(SameOptionValueTest, AcceptsTheNameOfAnObject) {
   const std::string read = "{id=ribbonfilter:9:0;bloom_before_level=0;}";
   EXPECT_TRUE(SameOptionValue("ribbonfilter:9", read));
   EXPECT_TRUE(SameOptionValue("ribbonfilter:9:0", read));
@@ -63,7 +63,7 @@ TEST(SameOptionValueTest, TakesAnObjectByItsNameAlone) {
   EXPECT_FALSE(SameOptionValue("bloomfilter:9", read));
 }
 
-TEST(ParseOptionBytesTest, TakesDecimalWithUnits) {
+TEST(ParseOptionBytesTest, ParsesDecimalsWithUnits) {
   EXPECT_EQ(ParseOptionBytes("8388608"), 8388608u);
   EXPECT_EQ(ParseOptionBytes("8M"), 8388608u);
   EXPECT_EQ(ParseOptionBytes("0"), 0u);

@@ -13,14 +13,17 @@
 #include <type_traits>
 #include <vector>
 #if __has_include(<rocksdb/advanced_cache.h>)
-#include <rocksdb/advanced_cache.h>  // where Cache's methods are since 8.1
+#include <rocksdb/advanced_cache.h>  // has Cache's methods since 8.1
 #endif
 
-// Everything in which RocksDB 7.8 and RocksDB 11 differ for rocktune is in this file, but for the members of
-// rocksdb::DB that an FlsmStore overrides: they are in flsm/flsm_{reads,writes,refusals}.h.
+// The differences between RocksDB 7.8 and RocksDB 11 that matter to rocktune. Only those of the members of
+// rocksdb::DB that an FlsmStore overrides are elsewhere, in flsm/flsm_{reads,writes,refusals}.h.
+//
+// Functions that ask for a member with `requires` are templates, because the condition must depend on a
+// template parameter: the compiler checks it even where the member is missing.
 
 namespace ROCKSDB_NAMESPACE {
-// The part of RocksDB's own sync_point.h that tells its builds apart; see RocksDbAssertionsOn.
+// A declaration from RocksDB's internal sync_point.h, which RocksDbAssertionsOn uses.
 class SyncPoint {
  public:
   [[gnu::weak]] static SyncPoint* GetInstance();
@@ -29,21 +32,23 @@ class SyncPoint {
 
 namespace rocktune {
 
-// Version of the RocksDB that is linked, which need not be that of the headers: "7.8.3".
+// Returns the version of the linked RocksDB, such as "7.8.3". It may differ from the version of the headers.
 inline std::string RocksDbVersion() { return rocksdb::GetRocksVersionAsString(true); }
 
-// Whether the linked RocksDB was built with assertions. RocksDB compiles its sync points exactly where it
-// compiles assert(), that is without NDEBUG, so a library that defines SyncPoint::GetInstance has both. The
-// reference is weak: without such a definition its address is null, and it is never called.
+// Returns true if the linked RocksDB was built with assertions. RocksDB compiles its sync points exactly if
+// it compiles assert(), that is without NDEBUG, so a library that defines SyncPoint::GetInstance has both.
+// The function is declared weak: its address is null if the library does not define it. It is never called.
 inline bool RocksDbAssertionsOn() {
+  // Volatile, or the compiler assumes that a function's address is not null.
   rocksdb::SyncPoint* (*volatile get_instance)() = &rocksdb::SyncPoint::GetInstance;
   return get_instance != nullptr;
 }
 
-// Returns a hyper clock cache that sizes its table itself, or nullptr before RocksDB 9, which has none that
-// is not experimental. `num_shard_bits` is -1 for RocksDB's own choice.
+// Returns a hyper clock cache of `capacity_bytes` that sizes its table itself, or nullptr before RocksDB 9,
+// where such a cache is missing or experimental. -1 for `num_shard_bits` leaves the number to RocksDB.
 inline std::shared_ptr<rocksdb::Cache> NewHyperClockCache(std::size_t capacity_bytes, int num_shard_bits) {
 #if ROCKSDB_MAJOR >= 9
+  // An estimated entry charge of 0 selects the variant whose table grows.
   return rocksdb::HyperClockCacheOptions(capacity_bytes, 0, num_shard_bits).MakeSharedCache();
 #else
   static_cast<void>(capacity_bytes);
@@ -52,8 +57,8 @@ inline std::shared_ptr<rocksdb::Cache> NewHyperClockCache(std::size_t capacity_b
 #endif
 }
 
-// Opens a database with its default column family; DB::Open gives out a raw pointer in 7.8, a unique_ptr
-// in 11.
+// Opens a database with its default column family and returns the status of DB::Open, which hands out a raw
+// pointer in 7.8 and a unique_ptr in 11. `Database` may be a subclass of DB with an Open of its own.
 template <typename Database = rocksdb::DB>
 rocksdb::Status OpenDatabase(const rocksdb::Options& options, const std::string& directory,
                              std::unique_ptr<Database>* database) {
@@ -67,7 +72,8 @@ rocksdb::Status OpenDatabase(const rocksdb::Options& options, const std::string&
   }
 }
 
-// The same with several column families.
+// Opens a database with several column families and returns the status of DB::Open. The caller destroys the
+// handles, with DestroyColumnFamilyHandle, before the database.
 template <typename Database = rocksdb::DB>
 rocksdb::Status OpenColumnFamilies(const rocksdb::DBOptions& options, const std::string& directory,
                                    const std::vector<rocksdb::ColumnFamilyDescriptor>& families,
@@ -83,7 +89,8 @@ rocksdb::Status OpenColumnFamilies(const rocksdb::DBOptions& options, const std:
   }
 }
 
-// Opens a database to be read alone, which may be open elsewhere.
+// Opens a database for reading and returns the status of DB::OpenForReadOnly. The database may be open in
+// another process.
 template <typename Database = rocksdb::DB>
 rocksdb::Status OpenDatabaseReadOnly(const rocksdb::Options& options, const std::string& directory,
                                      std::unique_ptr<Database>* database) {
@@ -97,22 +104,24 @@ rocksdb::Status OpenDatabaseReadOnly(const rocksdb::Options& options, const std:
   }
 }
 
-// Whether RocksDB orders the tables of level 0 by epoch numbers, and not by the sequence numbers in them.
+// Returns true if RocksDB orders the tables of level 0 by their epoch numbers (7.10 and newer), and false if
+// by the sequence numbers of their entries.
 template <typename File = rocksdb::SstFileMetaData>
 constexpr bool OrdersLevel0ByEpoch() {
   return requires(File file) { file.epoch_number; };
 }
 
-// Whether CompactFiles can move tables that overlap nothing instead of writing them anew.
+// Returns true if CompactFiles can move a table that overlaps no other one, instead of rewriting it.
 template <typename Options = rocksdb::CompactionOptions>
-constexpr bool MovesTables() {
+constexpr bool HasTrivialMove() {
   return requires(Options options) { options.allow_trivial_move; };
 }
 
-// Lets CompactFiles move tables where it can, and be called off by the flag; where there is none,
-// DisableManualCompaction does that.
+// Lets CompactFiles move tables if it can (HasTrivialMove), and stop with Incomplete once `*canceled` is
+// true. Versions without such a flag ignore it; there DisableManualCompaction stops a compaction. `*canceled`
+// must outlive the compaction.
 template <typename Options = rocksdb::CompactionOptions>
-void AllowMovesAndCancelling(std::atomic<bool>* canceled, Options* options) {
+void EnableTrivialMoveAndCancel(std::atomic<bool>* canceled, Options* options) {
   if constexpr (requires { options->allow_trivial_move; }) {
     options->allow_trivial_move = true;
   }
@@ -121,16 +130,17 @@ void AllowMovesAndCancelling(std::atomic<bool>* canceled, Options* options) {
   }
 }
 
-// Whether RocksDB itself keeps files that a failed write of the MANIFEST may name, whatever wrote it. The
-// versions that do have no EnableFileDeletions(force).
+// Returns true if RocksDB quarantines the files that a failed write of the MANIFEST may name, also after
+// CompactFiles. These versions are recognized by their EnableFileDeletions, which has no parameter `force`.
 template <typename Database = rocksdb::DB>
 constexpr bool QuarantinesFiles() {
   return !requires(Database * database) { database->EnableFileDeletions(false); };
 }
 
-// Takes back one DisableFileDeletions.
+// Reverts one call of DB::DisableFileDeletions and returns the status of DB::EnableFileDeletions. Files stay
+// until every call is reverted.
 template <typename Database>
-rocksdb::Status EndKeepingFiles(Database* database) {
+rocksdb::Status EnableFileDeletions(Database* database) {
   if constexpr (QuarantinesFiles<Database>()) {
     return database->EnableFileDeletions();
   } else {

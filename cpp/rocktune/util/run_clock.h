@@ -7,11 +7,11 @@
 
 namespace rocktune {
 
-// The clock of a run: it moves only while the run is under load. Everything that a run measures or waits
-// for (latencies, the device's bandwidth, arrivals, windows) is in this clock's nanoseconds, so that a run
-// can stand still for any time and go on as if nothing had happened.
+// A clock that runs only while a run is under load. Latencies, the device's bandwidth, arrivals and windows
+// are all in this clock's nanoseconds, so a run can be stopped for any time and continued without a trace.
 //
-// Starts stopped, at 0. Thread-safe. Nobody sleeps holding a lock that another caller needs.
+// The clock is created stopped, at 0. Thread-safe. No thread sleeps while it holds a lock. The clock must
+// outlive every waiting thread; Close ends all waits.
 class RunClock {
  public:
   using Nanos = int64_t;
@@ -20,35 +20,38 @@ class RunClock {
   RunClock(const RunClock&) = delete;
   RunClock& operator=(const RunClock&) = delete;
 
-  // Nanoseconds of load so far, never decreasing. While stopped: the moment of the stop. Takes no lock and
-  // costs one steady_clock read.
+  // Returns the nanoseconds for which the clock has run. The value never decreases, also between threads.
+  // Takes no lock and costs one reading of the steady clock.
   Nanos Now() const;
 
-  // Lets the clock move. No effect while it moves.
+  // Starts the clock. No effect while it runs.
   void Start();
 
-  // Stops the clock; sleepers stay asleep until it has moved on to their time. No effect while stopped.
+  // Stops the clock. Threads in SleepUntil sleep on until the clock has been started and reaches their time.
+  // No effect while it is stopped.
   void Stop();
 
-  // Ends all waiting, now and later: sleepers return at once and gates stand open. Cannot be undone. The
-  // time itself still moves or stands as Start and Stop have it.
+  // Ends all waits for good: SleepUntil and WaitWhileStopped return false at once, now and later. Cannot be
+  // undone. Start and Stop still start and stop the time.
   void Close();
 
+  // Returns true once Close has been called.
   bool closed() const { return closed_.load(std::memory_order_acquire); }
+  // Returns true between Start and Stop.
   bool running() const { return PhaseOf(state_.load(std::memory_order_acquire)) == kRunning; }
 
-  // Sleeps until Now() >= time; wakes some tens of microseconds late. Like WaitWhileStopped it does not
-  // return true while the clock stands, even if `time` has passed. Returns false when closed.
+  // Sleeps until the clock runs and Now() >= time, and returns true; returns false once the clock is closed.
+  // Returns some tens of microseconds late. While the clock is stopped it waits even if `time` has passed.
   bool SleepUntil(Nanos time);
 
-  // Returns at once while the clock runs; otherwise waits for Start. Returns false when closed.
+  // Waits until the clock runs, and returns true; returns false once the clock is closed.
   bool WaitWhileStopped() { return running() ? !closed() : WaitForStart(); }
 
  private:
   bool WaitForStart();
 
-  // A phase and a time in one word, so that readers see both change together. The time is the steady time at
-  // which the clock would have shown 0 while it runs, and what the clock shows while it is stopped.
+  // A phase and a time in one word, so that readers see both change together. While the clock runs, the time
+  // is the steady clock's at this clock's 0; while it is stopped, the time is the value of Now().
   enum Phase : int64_t { kStopped = 0, kRunning = 1, kStopping = 2 };
   static Phase PhaseOf(int64_t state) { return static_cast<Phase>(state & 3); }
   static Nanos TimeOf(int64_t state) { return state >> 2; }
@@ -56,9 +59,9 @@ class RunClock {
 
   std::atomic<int64_t> state_{MakeState(kStopped, 0)};
   std::atomic<bool> closed_{false};
-  std::mutex mutex_;                 // guards changes of the two above
-  std::condition_variable started_;  // started or closed: wakes those that wait for a stopped clock
-  std::condition_variable closing_;  // closed: wakes those that sleep until a time
+  std::mutex mutex_;                 // guards changes of the two members above
+  std::condition_variable started_;  // notified by Start and Close; threads wait on it while stopped
+  std::condition_variable closing_;  // notified by Close only; threads sleep on it while running
 };
 
 }  // namespace rocktune

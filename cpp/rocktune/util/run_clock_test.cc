@@ -13,7 +13,7 @@ namespace {
 using std::chrono::milliseconds;
 constexpr RunClock::Nanos kMillisecond = 1000000;
 
-TEST(RunClockTest, StandsAtZeroUntilStarted) {
+TEST(RunClockTest, IsZeroUntilStarted) {
   RunClock clock;
   EXPECT_FALSE(clock.running());
   EXPECT_EQ(clock.Now(), 0);
@@ -21,7 +21,7 @@ TEST(RunClockTest, StandsAtZeroUntilStarted) {
   EXPECT_EQ(clock.Now(), 0);
 }
 
-TEST(RunClockTest, MovesOnlyWhileRunning) {
+TEST(RunClockTest, AdvancesOnlyWhileRunning) {
   RunClock clock;
   clock.Start();
   EXPECT_TRUE(clock.running());
@@ -32,7 +32,7 @@ TEST(RunClockTest, MovesOnlyWhileRunning) {
   std::this_thread::sleep_for(milliseconds(20));
   EXPECT_EQ(clock.Now(), stopped_at);
 
-  // Going on costs none of the 20 ms: the bound below is the steady time between these two lines.
+  // The 20 ms do not count after a restart: the bound is the steady time between these two readings.
   const auto before = std::chrono::steady_clock::now();
   clock.Start();
   const RunClock::Nanos now = clock.Now();
@@ -41,7 +41,7 @@ TEST(RunClockTest, MovesOnlyWhileRunning) {
   EXPECT_LE(now - stopped_at, passed.count());
 }
 
-TEST(RunClockTest, StartingAndStoppingTwiceChangesNothing) {
+TEST(RunClockTest, RepeatedStartAndStopHaveNoEffect) {
   RunClock clock;
   clock.Start();
   std::this_thread::sleep_for(milliseconds(2));
@@ -53,7 +53,7 @@ TEST(RunClockTest, StartingAndStoppingTwiceChangesNothing) {
   EXPECT_EQ(clock.Now(), stopped_at);
 }
 
-TEST(RunClockTest, SleepsUntilItsTime) {
+TEST(RunClockTest, SleepsUntilTheTime) {
   RunClock clock;
   clock.Start();
   EXPECT_TRUE(clock.SleepUntil(3 * kMillisecond));
@@ -61,7 +61,7 @@ TEST(RunClockTest, SleepsUntilItsTime) {
   EXPECT_TRUE(clock.SleepUntil(0));
 }
 
-TEST(RunClockTest, SleepersSleepOnWhileStopped) {
+TEST(RunClockTest, SleepersWaitWhileStopped) {
   RunClock clock;
   clock.Start();
   std::atomic<bool> awake{false};
@@ -72,7 +72,7 @@ TEST(RunClockTest, SleepersSleepOnWhileStopped) {
   });
   clock.Stop();
   const RunClock::Nanos stopped_at = clock.Now();
-  if (stopped_at < 30 * kMillisecond) {  // unless this machine held this thread up for that long
+  if (stopped_at < 30 * kMillisecond) {  // false only if the machine delayed this thread for that long
     std::this_thread::sleep_for(milliseconds(60));
     EXPECT_FALSE(awake);
     EXPECT_EQ(clock.Now(), stopped_at);
@@ -82,7 +82,7 @@ TEST(RunClockTest, SleepersSleepOnWhileStopped) {
   EXPECT_TRUE(awake);
 }
 
-TEST(RunClockTest, APastTimeIsNoReasonToReturnWhileStopped) {
+TEST(RunClockTest, SleepUntilAPastTimeWaitsWhileStopped) {
   RunClock clock;
   std::atomic<bool> returned{false};
   std::thread sleeper([&] {
@@ -95,21 +95,21 @@ TEST(RunClockTest, APastTimeIsNoReasonToReturnWhileStopped) {
   sleeper.join();
 }
 
-TEST(RunClockTest, TheGateStandsOpenWhileRunningOnly) {
+TEST(RunClockTest, WaitWhileStoppedReturnsOnlyWhileRunning) {
   RunClock clock;
-  std::atomic<bool> through{false};
+  std::atomic<bool> returned{false};
   std::thread waiter([&] {
     EXPECT_TRUE(clock.WaitWhileStopped());
-    through = true;
+    returned = true;
   });
   std::this_thread::sleep_for(milliseconds(10));
-  EXPECT_FALSE(through);
+  EXPECT_FALSE(returned);
   clock.Start();
   waiter.join();
   EXPECT_TRUE(clock.WaitWhileStopped());
 }
 
-TEST(RunClockTest, CloseWakesAllAndLetsNobodyWaitAgain) {
+TEST(RunClockTest, CloseEndsAllPresentAndLaterWaits) {
   constexpr RunClock::Nanos kAnHour = 3600 * 1000 * kMillisecond;
   RunClock running, stopped;
   running.Start();
@@ -131,8 +131,8 @@ TEST(RunClockTest, CloseWakesAllAndLetsNobodyWaitAgain) {
   EXPECT_FALSE(running.SleepUntil(0));
 }
 
-// Readers see no time beyond a stop, and none before what they saw, however often the clock changes.
-TEST(RunClockTest, TimeNeverGoesBackWhileItStartsAndStops) {
+// Readers see no time after a stop and no decreasing time while the clock is started and stopped.
+TEST(RunClockTest, TimeNeverDecreasesAcrossStartsAndStops) {
   RunClock clock;
   std::atomic<bool> done{false};
   std::vector<std::thread> readers;
@@ -158,7 +158,7 @@ TEST(RunClockTest, TimeNeverGoesBackWhileItStartsAndStops) {
   }
 }
 
-TEST(RunClockTest, ManySleepersAllSurviveStartsAndStops) {
+TEST(RunClockTest, ManySleepersWakeDespiteStartsAndStops) {
   RunClock clock;
   clock.Start();
   std::vector<std::thread> sleepers;

@@ -6,10 +6,11 @@ namespace {
 using internal::job_role;
 using internal::own_role;
 
-// Uses only pairs of events that come both on the thread that does the I/O, so that no role outlives its job.
-// OnFlushBegin and OnFlushCompleted are not such a pair: the second does not come after a failed flush, and
-// comes on another thread when that one commits the results of both. (While a DB shuts down the end of a
-// subcompaction is not reported; what a pool thread does next for another DB begins with an event again.)
+// Sets the thread's job role by RocksDB's events. It uses only pairs of events that RocksDB calls both on the
+// thread that does the I/O, so that no role outlives its job. OnFlushBegin and OnFlushCompleted are not such
+// a pair: OnFlushCompleted is not called after a failed flush, and is called on another thread if that thread
+// commits the results of both. RocksDB omits OnSubcompactionCompleted while a database shuts down; the role
+// then stays until the pool thread's next job, which begins with an event.
 class ThreadRoleListener : public rocksdb::EventListener {
  public:
   const char* Name() const override { return "rocktune.ThreadRoleListener"; }
@@ -39,7 +40,7 @@ class ThreadRoleListener : public rocksdb::EventListener {
 
 ScopedThreadRole::ScopedThreadRole(ThreadRole role) : previous_(own_role) {
   own_role = role;
-  job_role = ThreadRole::kOther;  // no job is running on a thread that says what it does
+  job_role = ThreadRole::kOther;  // clears the role of a job whose end was not reported
 }
 
 ScopedThreadRole::~ScopedThreadRole() { own_role = previous_; }

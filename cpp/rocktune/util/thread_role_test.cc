@@ -34,7 +34,7 @@ class ThreadRoleListenerTest : public testing::Test {
   std::shared_ptr<rocksdb::EventListener> listener_ = NewThreadRoleListener();
 };
 
-TEST(ScopedThreadRoleTest, NestsAndIsOfOneThread) {
+TEST(ScopedThreadRoleTest, NestsAndAppliesToOneThread) {
   EXPECT_EQ(CurrentThreadRole(), ThreadRole::kOther);
   {
     ScopedThreadRole user(ThreadRole::kUser);
@@ -49,7 +49,7 @@ TEST(ScopedThreadRoleTest, NestsAndIsOfOneThread) {
   EXPECT_EQ(CurrentThreadRole(), ThreadRole::kOther);
 }
 
-TEST_F(ThreadRoleListenerTest, MarksFlushesAndCompactionsWhileTheyRun) {
+TEST_F(ThreadRoleListenerTest, SetsTheRoleOfFlushesAndCompactions) {
   FlushStarts();
   EXPECT_EQ(CurrentThreadRole(), ThreadRole::kFlush);
   FlushEnds();
@@ -62,7 +62,7 @@ TEST_F(ThreadRoleListenerTest, MarksFlushesAndCompactionsWhileTheyRun) {
   EXPECT_EQ(CurrentThreadRole(), ThreadRole::kOther);
 }
 
-TEST_F(ThreadRoleListenerTest, AUserThreadThatCompactsIsAUserThreadAfterwards) {
+TEST_F(ThreadRoleListenerTest, OwnRoleAppliesAgainAfterACompaction) {
   ScopedThreadRole user(ThreadRole::kUser);
   CompactionStarts();
   EXPECT_EQ(CurrentThreadRole(), ThreadRole::kCompaction);
@@ -70,7 +70,7 @@ TEST_F(ThreadRoleListenerTest, AUserThreadThatCompactsIsAUserThreadAfterwards) {
   EXPECT_EQ(CurrentThreadRole(), ThreadRole::kUser);
 }
 
-TEST_F(ThreadRoleListenerTest, ACompactionWhoseEndWasNotReportedDoesNotColourWhatComesNext) {
+TEST_F(ThreadRoleListenerTest, AnUnreportedEndDoesNotAffectTheNextJob) {
   CompactionStarts();
   FlushStarts();
   EXPECT_EQ(CurrentThreadRole(), ThreadRole::kFlush);
@@ -83,7 +83,7 @@ TEST_F(ThreadRoleListenerTest, ACompactionWhoseEndWasNotReportedDoesNotColourWha
   EXPECT_EQ(CurrentThreadRole(), ThreadRole::kOther);
 }
 
-TEST(IoCauseTest, EachCauseHasItsName) {
+TEST(IoCauseTest, NamesAreIndexedByCause) {
   EXPECT_EQ(kIoCauseNames.size(), kIoCauseCount);
   EXPECT_STREQ(kIoCauseNames[static_cast<std::size_t>(IoCause::kWal)], "wal");
   EXPECT_STREQ(kIoCauseNames[static_cast<std::size_t>(IoCause::kCompactionWrite)], "compaction_write");

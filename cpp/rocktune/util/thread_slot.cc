@@ -8,9 +8,11 @@
 namespace rocktune {
 namespace {
 
+// The numbers that no living thread has. Thread-safe: the lock also orders an ended thread's writes before
+// those of the next thread with its number.
 class FreeSlots {
  public:
-  std::size_t Take() {
+  std::size_t Acquire() {
     std::lock_guard<std::mutex> lock(mutex_);
     if (returned_.empty()) {
       return next_++;
@@ -20,7 +22,7 @@ class FreeSlots {
     return slot;
   }
 
-  void Return(std::size_t slot) {
+  void Release(std::size_t slot) {
     std::lock_guard<std::mutex> lock(mutex_);
     returned_.push(slot);
   }
@@ -31,21 +33,22 @@ class FreeSlots {
   std::size_t next_ = 0;
 };
 
-// Never destroyed, because threads may end after the main one has begun to.
+// Never destroyed: other threads may end, and release their slot, while the main thread runs destructors.
 FreeSlots& TheFreeSlots() {
   static FreeSlots& slots = *new FreeSlots;
   return slots;
 }
 
+// Holds a slot from its construction to its destruction, which for a thread_local is the thread's end.
 struct Lease {
-  Lease() : slot(TheFreeSlots().Take()) {}
-  ~Lease() { TheFreeSlots().Return(slot); }
+  Lease() : slot(TheFreeSlots().Acquire()) {}
+  ~Lease() { TheFreeSlots().Release(slot); }
   const std::size_t slot;
 };
 
 }  // namespace
 
-std::size_t internal::TakeThreadSlot() {
+std::size_t internal::AcquireThreadSlot() {
   static thread_local const Lease lease;
   thread_slot = lease.slot;
   return lease.slot;

@@ -7,19 +7,22 @@ namespace rocktune {
 
 namespace internal {
 
+// The value of thread_slot before the thread's first call of ThreadSlot.
 inline constexpr std::size_t kNoThreadSlot = std::numeric_limits<std::size_t>::max();
-// Initialised at compile time and without a destructor, so that reading it is one instruction.
+// The calling thread's number, or kNoThreadSlot. Initialized at compile time and without a destructor, so
+// that reading it takes one instruction.
 inline constinit thread_local std::size_t thread_slot = kNoThreadSlot;
-std::size_t TakeThreadSlot();
+// Gives the calling thread a number until it ends.
+std::size_t AcquireThreadSlot();
 
 }  // namespace internal
 
-// A number that no other living thread has, the smallest that is free when the thread first asks. Lets
-// threads write to places of their own, without the cost of an atomic addition, and others read there. The
-// next thread with the same number sees all that the last one wrote.
+// Returns the calling thread's number, which no other living thread has: the smallest one that is free at the
+// thread's first call. Each thread can then write to an array element of its own without an atomic addition.
+// A thread that reuses the number of an ended thread sees everything that thread has written.
 inline std::size_t ThreadSlot() {
   const std::size_t slot = internal::thread_slot;
-  return slot != internal::kNoThreadSlot ? slot : internal::TakeThreadSlot();
+  return slot != internal::kNoThreadSlot ? slot : internal::AcquireThreadSlot();
 }
 
 }  // namespace rocktune

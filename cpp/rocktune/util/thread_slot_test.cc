@@ -13,9 +13,9 @@ namespace {
 
 TEST(ThreadSlotTest, AThreadKeepsItsSlot) { EXPECT_EQ(ThreadSlot(), ThreadSlot()); }
 
-TEST(ThreadSlotTest, LivingThreadsHaveDifferentSlots) {
+TEST(ThreadSlotTest, LivingThreadsHaveDistinctSlots) {
   constexpr int kThreads = 20;
-  std::barrier all_have_asked(kThreads);
+  std::barrier all_have_slots(kThreads);
   std::mutex mutex;
   std::set<std::size_t> slots = {ThreadSlot()};
   std::vector<std::thread> threads;
@@ -25,7 +25,7 @@ TEST(ThreadSlotTest, LivingThreadsHaveDifferentSlots) {
         std::lock_guard<std::mutex> lock(mutex);
         slots.insert(ThreadSlot());
       }
-      all_have_asked.arrive_and_wait();
+      all_have_slots.arrive_and_wait();
     });
   }
   for (std::thread& thread : threads) {
@@ -34,7 +34,7 @@ TEST(ThreadSlotTest, LivingThreadsHaveDifferentSlots) {
   EXPECT_EQ(slots.size(), kThreads + 1u);
 }
 
-TEST(ThreadSlotTest, TheSlotOfAThreadThatEndedIsUsedAgain) {
+TEST(ThreadSlotTest, ASlotIsReusedAfterItsThreadEnds) {
   std::size_t first = 0;
   std::size_t second = 0;
   std::thread([&] { first = ThreadSlot(); }).join();

@@ -42,19 +42,21 @@ double Arrival::SecondsFromPeriod(double operation) const {
     return operation / rate_;
   }
   const double periods = std::floor(operation / operations_per_period_);
+  // Rounding may leave the difference slightly below 0.
   const double rest = std::max(0.0, operation - periods * operations_per_period_);
   return periods * period_s_ + (kind_ == Kind::kSine ? SineSeconds(rest) : rest / rate_);
 }
 
-// The integral of rate + amplitude * sin(2 pi t / period) from 0.
+// The integral of rate + amplitude * sin(2 pi t / period) over t from 0 to `seconds`.
 double Arrival::SineOperations(double seconds) const {
   const double angular = 2 * std::numbers::pi / period_s_;
   return rate_ * seconds + amplitude_ / angular * (1 - std::cos(angular * seconds));
 }
 
-// Its inverse within a period: Newton's steps, halving the bracket where the rate is too near 0 for them.
+// Inverts SineOperations by Newton's method, with bisection for steps that would leave the bracket: where the
+// rate is almost 0, Newton's steps are too large.
 double Arrival::SineSeconds(double operations) const {
-  // What is left is about the square of the last step, and where the rate is all but 0 the step itself.
+  // Newton's error is about the square of the last step, bisection's is the step itself.
   const double small_step_s = 1e-8 * period_s_;
   const double angular = 2 * std::numbers::pi / period_s_;
   double low = 0, high = period_s_, seconds = operations / rate_;

@@ -6,33 +6,37 @@
 
 namespace rocktune {
 
-// When the operations of a session should start. Operation n of all threads together (n = 0, 1, ...) starts
-// when the rate, integrated from the session's beginning, reaches n. Immutable, hence thread-safe.
+// The intended start times of a session's operations. Operation n of all threads together (n = 0, 1, ...)
+// starts when the integral of the rate, from the session's beginning, reaches n. Immutable, hence
+// thread-safe.
 class Arrival {
  public:
   // REQUIRES: a spec that WorkloadSpecFromJson accepts.
   explicit Arrival(const ArrivalSpec& spec);
 
-  // Operations start when those before them end; the other two functions may not be called.
+  // True if each operation starts when the thread's previous one ends (a closed loop). The functions below
+  // then must not be called.
   bool closed() const { return kind_ == Kind::kClosed; }
-  // The expected number of operations in the session's first `seconds`.
+  // Returns the number of operations in the session's first `seconds`, with its fraction.
   double OperationsUntil(double seconds) const;
-  // The inverse: seconds from the session's beginning. `operation` need not be whole.
+  // Returns the start time of an operation, in seconds from the session's beginning. It is the inverse of
+  // OperationsUntil; `operation` may have a fraction.
   double SecondsOf(double operation) const;
 
  private:
   enum class Kind { kClosed, kFixedRate, kSine, kBursts };
 
-  // The same from the beginning of a period.
+  // The two functions above, but from the beginning of the period in which the session begins.
   double OperationsFromPeriod(double seconds) const;
   double SecondsFromPeriod(double operation) const;
+  // The two functions above for a sine, within one period.
   double SineOperations(double seconds) const;
   double SineSeconds(double operations) const;
 
   Kind kind_;
   double rate_, amplitude_, period_s_, on_s_, phase_s_;
   double operations_per_period_;
-  double phase_operations_;  // from the period's beginning to the session's
+  double phase_operations_;  // operations between the beginnings of the period and of the session
 };
 
 }  // namespace rocktune

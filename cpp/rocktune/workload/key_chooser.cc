@@ -12,9 +12,10 @@ namespace rocktune {
 
 namespace {
 
-// Which keys are the hot ones belongs to the workload, not to a run's seed: all seeds heat the same keys.
+// A constant, so that the hot keys are the same in runs with different seeds.
 constexpr uint64_t kScramblingSeed = 0x5c7a3b1e;
 
+// All keys are equally likely.
 class UniformChooser final : public KeyChooser {
  public:
   explicit UniformChooser(uint64_t keys) : keys_(keys) {}
@@ -24,6 +25,7 @@ class UniformChooser final : public KeyChooser {
   uint64_t keys_;
 };
 
+// Lower keys are hotter.
 class ZipfianChooser final : public KeyChooser {
  public:
   ZipfianChooser(uint64_t keys, double skew) : ranks_(keys, skew) {}
@@ -33,6 +35,7 @@ class ZipfianChooser final : public KeyChooser {
   GrayZipf ranks_;
 };
 
+// The hot keys are scattered over the key space.
 class ScrambledZipfianChooser final : public KeyChooser {
  public:
   ScrambledZipfianChooser(uint64_t keys, double skew) : ranks_(keys, skew), places_(keys, kScramblingSeed) {}
@@ -43,6 +46,7 @@ class ScrambledZipfianChooser final : public KeyChooser {
   Permutation places_;
 };
 
+// Lower keys are hotter; exponents of 1 and more are possible.
 class TrueZipfChooser final : public KeyChooser {
  public:
   TrueZipfChooser(uint64_t keys, double exponent) : ranks_(keys, exponent) {}
@@ -52,6 +56,7 @@ class TrueZipfChooser final : public KeyChooser {
   ExactZipf ranks_;
 };
 
+// Newer keys are hotter.
 class LatestChooser final : public KeyChooser {
  public:
   LatestChooser(uint64_t keys, double skew) : ages_(keys, skew) {}
@@ -63,12 +68,14 @@ class LatestChooser final : public KeyChooser {
   GrayZipf ages_;
 };
 
+// The first keys are hot and all equally likely; so are the others.
 class HotspotChooser final : public KeyChooser {
  public:
   HotspotChooser(uint64_t keys, double hot_key_share, double hot_operation_share)
       : keys_(keys),
         hot_keys_(std::clamp<uint64_t>(
             static_cast<uint64_t>(std::llround(static_cast<double>(keys) * hot_key_share)), 1, keys)),
+        // Without cold keys Next must not draw one.
         hot_operation_share_(hot_keys_ == keys ? 1 : hot_operation_share) {}
 
   uint64_t Next(Random* random, uint64_t) const override {
@@ -80,7 +87,7 @@ class HotspotChooser final : public KeyChooser {
 
  private:
   uint64_t keys_;
-  uint64_t hot_keys_;  // the first ones
+  uint64_t hot_keys_;  // number of hot keys, which are the first ones
   double hot_operation_share_;
 };
 
@@ -108,6 +115,7 @@ std::unique_ptr<const KeyChooser> NewKeyChooser(const KeyChooserSpec& spec, uint
   if (spec.kind == "two_term_exponential") {
     return std::make_unique<TwoTermExponentialChooser>(spec, keys);
   }
+  // Out of reach for a spec of WorkloadSpecFromJson.
   throw std::invalid_argument("key_chooser.kind: unknown kind '" + spec.kind + "'");
 }
 

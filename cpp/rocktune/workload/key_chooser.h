@@ -8,17 +8,21 @@
 
 namespace rocktune {
 
-// Picks the key of an operation. Immutable, hence thread-safe.
+// A distribution of the keys that operations use. Immutable, hence thread-safe; each thread passes its own
+// random generator.
 class KeyChooser {
  public:
   virtual ~KeyChooser() = default;
 
-  // An index below `key_count`, the number of keys now, which is at least the spec's. Only `latest` looks at
-  // it: the newest key is the hottest, and the law reaches back over as many keys as there were at the start.
-  // All others choose among the keys that there were at the start.
+  // Returns the index of a key, below `key_count`, the present number of keys. Only kind `latest` uses
+  // `key_count`: its hottest key is the newest one, and it draws from the newest keys, as many as the key
+  // space had at the start. All other kinds draw from the keys at the start.
+  // REQUIRES: key_count is at least the number of keys at the start.
   virtual uint64_t Next(Random* random, uint64_t key_count) const = 0;
 };
 
+// Returns the chooser that `spec` describes, for a key space that has `keys` keys at the start. Throws
+// std::invalid_argument for an unknown kind, or if the weights of its ranges are not finite.
 // REQUIRES: keys > 0 and a spec that WorkloadSpecFromJson accepts.
 std::unique_ptr<const KeyChooser> NewKeyChooser(const KeyChooserSpec& spec, uint64_t keys);
 

@@ -21,6 +21,7 @@ KeyChooserSpec Spec(const std::string& kind, double skew = 0) {
   return spec;
 }
 
+// Returns each key's share of `draws` operations, with `keys_now` keys at present.
 std::vector<double> KeyShares(const KeyChooserSpec& spec, uint64_t keys, int draws, uint64_t keys_now) {
   const auto chooser = NewKeyChooser(spec, keys);
   Random random(5);
@@ -31,13 +32,13 @@ std::vector<double> KeyShares(const KeyChooserSpec& spec, uint64_t keys, int dra
   return shares;
 }
 
-TEST(KeyChooserTest, UniformGivesEachKeyTheSame) {
+TEST(KeyChooserTest, UniformKeysAreEquallyLikely) {
   for (double share : KeyShares(Spec("uniform"), 20, 1'000'000, 20)) {
     EXPECT_NEAR(share, 0.05, 0.001);
   }
 }
 
-TEST(KeyChooserTest, ZipfianHasItsHottestKeysFirst) {
+TEST(KeyChooserTest, ZipfianHeatsTheFirstKeys) {
   const std::vector<double> shares = KeyShares(Spec("zipfian", 0.9), 1000, 500'000, 1000);
   EXPECT_NEAR(shares[0], 1 / ZipfSum(1000, 0.9), 0.002);
   EXPECT_GT(shares[0], shares[1]);
@@ -45,20 +46,20 @@ TEST(KeyChooserTest, ZipfianHasItsHottestKeysFirst) {
   EXPECT_GT(shares[10], shares[500]);
 }
 
-TEST(KeyChooserTest, ScrambledZipfianHasTheSameSharesElsewhere) {
+TEST(KeyChooserTest, ScrambledZipfianPermutesTheShares) {
   std::vector<double> plain = KeyShares(Spec("zipfian", 0.9), 1000, 500'000, 1000);
   std::vector<double> scrambled = KeyShares(Spec("scrambled_zipfian", 0.9), 1000, 500'000, 1000);
   EXPECT_NE(plain, scrambled);
   std::sort(plain.begin(), plain.end());
   std::sort(scrambled.begin(), scrambled.end());
-  // Same seed, and a permutation takes no random number: the very same counts.
+  // The seed is the same and the permutation draws no random number, so the counts are equal.
   for (std::size_t i = 0; i < plain.size(); ++i) {
     EXPECT_DOUBLE_EQ(plain[i], scrambled[i]);
   }
 }
 
 TEST(KeyChooserTest, ScrambledZipfianSpreadsTheHotKeys) {
-  // The ten hottest of 100,000 keys do not lie together: some in each half.
+  // Each half of the key space has some of the ten hottest of 100,000 keys.
   const std::vector<double> shares = KeyShares(Spec("scrambled_zipfian", 0.99), 100'000, 500'000, 100'000);
   std::vector<std::size_t> keys(shares.size());
   for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -72,14 +73,14 @@ TEST(KeyChooserTest, ScrambledZipfianSpreadsTheHotKeys) {
   EXPECT_LE(in_lower_half, 9);
 }
 
-TEST(KeyChooserTest, TrueZipfTakesExponentsAboveOne) {
+TEST(KeyChooserTest, TrueZipfAllowsExponentsAboveOne) {
   const std::vector<double> shares = KeyShares(Spec("true_zipf", 2), 1000, 500'000, 1000);
   // Sum of i^-2 up to 1,000: pi^2 / 6 - 1 / 1000.5 = 1.64393.
   EXPECT_NEAR(shares[0], 1 / 1.64393, 0.003);
   EXPECT_NEAR(shares[1], 0.25 / 1.64393, 0.003);
 }
 
-TEST(KeyChooserTest, HotspotGivesTheFirstFifthFourFifthsOfTheOperations) {
+TEST(KeyChooserTest, HotspotGivesTheHotKeysTheirShare) {
   const std::vector<double> shares = KeyShares(Spec("hotspot"), 100, 1'000'000, 100);
   double hot = 0;
   for (std::size_t key = 0; key < 20; ++key) {
@@ -103,13 +104,13 @@ TEST(KeyChooserTest, LatestFollowsTheNewestKey) {
   const std::vector<double> shares = KeyShares(Spec("latest", 0.9), 1000, 500'000, 1200);
   EXPECT_NEAR(shares[1199], 1 / ZipfSum(1000, 0.9), 0.002);
   EXPECT_NEAR(shares[1198], std::pow(2, -0.9) / ZipfSum(1000, 0.9), 0.002);
-  // The law reaches back over 1,000 keys, so that the 200 oldest are out of reach.
+  // The newest 1,000 keys are drawn, and the 200 oldest never.
   for (std::size_t key = 0; key < 200; ++key) {
     EXPECT_EQ(shares[key], 0);
   }
 }
 
-TEST(KeyChooserTest, AllKindsStayWithinASingleKey) {
+TEST(KeyChooserTest, AllKindsWorkWithASingleKey) {
   for (const char* kind : {"uniform", "zipfian", "scrambled_zipfian", "true_zipf", "hotspot", "latest",
                            "two_term_exponential"}) {
     EXPECT_EQ(KeyShares(Spec(kind, 0.5), 1, 100, 1).size(), 1U) << kind;
@@ -126,7 +127,7 @@ KeyChooserSpec TwoTerms() {
   return spec;
 }
 
-TEST(TwoTermExponentialTest, RangesHaveTheSharesOfTheirWeights) {
+TEST(TwoTermExponentialTest, SharesOfRangesFollowTheirWeights) {
   // e^-i + 0.1 e^(-0.1 i) for i = 1 .. 4: 0.3678794 + 0.0904837 = 0.4583631; 0.1353353 + 0.0818731 =
   // 0.2172084; 0.0497871 + 0.0740818 = 0.1238689; 0.0183156 + 0.0670320 = 0.0853476; sum 0.8847880.
   const TwoTermExponentialChooser chooser(TwoTerms(), 1000);
@@ -141,7 +142,7 @@ TEST(TwoTermExponentialTest, RangesHaveTheSharesOfTheirWeights) {
   EXPECT_NEAR(shares[3], 0.096461, 1e-5);
 }
 
-TEST(TwoTermExponentialTest, KeysFallIntoRangesByTheirShares) {
+TEST(TwoTermExponentialTest, DrawsFollowTheSharesOfRanges) {
   // 10 keys in 4 ranges of 3, 3, 2 and 2 keys; uniform within a range.
   const TwoTermExponentialChooser chooser(TwoTerms(), 10);
   const std::vector<double> shares = KeyShares(TwoTerms(), 10, 1'000'000, 10);
@@ -151,20 +152,20 @@ TEST(TwoTermExponentialTest, KeysFallIntoRangesByTheirShares) {
   EXPECT_NEAR(shares[9], chooser.RangeShare(3) / 2, 0.002);
 }
 
-TEST(TwoTermExponentialTest, PowerLawWithinARangeHeatsFewKeys) {
+TEST(TwoTermExponentialTest, PowerLawHeatsFewKeysOfARange) {
   KeyChooserSpec spec = Spec("two_term_exponential");
   spec.key_a = 0.1;
   spec.key_b = 0.5;
   std::vector<double> shares = KeyShares(spec, 100'000, 500'000, 100'000);
   std::sort(shares.rbegin(), shares.rend());
-  // Rank 1 has the share 0.1 * 1^0.5 = 0.1, rank 2 has 0.1 * (sqrt(2) - 1) = 0.0414; all of it is within
-  // (1 / 0.1)^2 = 100 ranks.
+  // Rank 1 has the share 0.1 * 1^0.5 = 0.1, rank 2 has 0.1 * (sqrt(2) - 1) = 0.0414. The
+  // shares of the first (1 / 0.1)^2 = 100 ranks sum to 1.
   EXPECT_NEAR(shares[0], 0.1, 0.002);
   EXPECT_NEAR(shares[1], 0.0414, 0.002);
   EXPECT_EQ(shares[100], 0);
 }
 
-TEST(TwoTermExponentialTest, WeightsThatOverflowAreRefused) {
+TEST(TwoTermExponentialTest, RefusesWeightsThatOverflow) {
   KeyChooserSpec spec = TwoTerms();
   spec.range_b = 1000;
   EXPECT_THROW(NewKeyChooser(spec, 1000), std::invalid_argument);

@@ -24,6 +24,7 @@ std::vector<Arrival> Arrivals(const std::vector<SessionSpec>& sessions) {
   return arrivals;
 }
 
+// Mixes both, so that thread 1 of seed 7 has another sequence than thread 0 of seed 8.
 uint64_t ThreadSeed(uint64_t seed, uint64_t thread) { return Mix64(Mix64(seed) + thread); }
 
 }  // namespace
@@ -52,10 +53,11 @@ struct OperationStream::Impl {
         random(ThreadSeed(seed, thread)),
         clock(shared->spec().sessions, shared->tables().arrivals, thread, shared->spec().threads) {}
 
-  OperationKind Kind(const OperationMix& mix) {
+  // Draws a kind of operation by the shares in `mix`.
+  OperationKind DrawKind(const OperationMix& mix) {
     const double u = random.NextDouble();
     double sum = 0;
-    std::size_t last = 0;
+    std::size_t last = 0;  // rounding may leave the shares' sum just below 1, and u above it
     for (std::size_t kind = 0; kind < mix.size(); ++kind) {
       if (mix[kind] > 0) {
         last = kind;
@@ -68,7 +70,7 @@ struct OperationStream::Impl {
     return static_cast<OperationKind>(last);
   }
 
-  uint64_t ChosenKey() { return state->tables().keys->Next(&random, state->key_count()); }
+  uint64_t DrawKey() { return state->tables().keys->Next(&random, state->key_count()); }
 
   WorkloadState* const state;
   Random random;
@@ -83,23 +85,23 @@ OperationStream::~OperationStream() = default;
 Operation OperationStream::Next(int64_t now_ns) {
   const SessionClock::Start start = impl_->clock.Next(now_ns);
   const WorkloadState::Tables& tables = impl_->state->tables();
-  Operation operation{impl_->Kind(impl_->state->spec().sessions[start.session].mix), 0, 0, 0,
+  Operation operation{impl_->DrawKind(impl_->state->spec().sessions[start.session].mix), 0, 0, 0,
                       start.intended_ns};
   switch (operation.kind) {
     case OperationKind::kGet:
     case OperationKind::kDelete:
-      operation.key = impl_->ChosenKey();
+      operation.key = impl_->DrawKey();
       break;
     case OperationKind::kGetAbsent:
-      operation.key = impl_->ChosenKey() | kAbsentBit;
+      operation.key = impl_->DrawKey() | kAbsentBit;
       break;
     case OperationKind::kScan:
-      operation.key = impl_->ChosenKey();
+      operation.key = impl_->DrawKey();
       operation.scan_length = tables.scan_lengths.Next(&impl_->random);
       break;
     case OperationKind::kPut:
     case OperationKind::kReadModifyWrite:
-      operation.key = impl_->ChosenKey();
+      operation.key = impl_->DrawKey();
       operation.value_bytes = tables.values.Next(&impl_->random);
       break;
     case OperationKind::kInsert:

@@ -9,19 +9,23 @@
 
 namespace rocktune {
 
-// What the threads of one run share: the tables of the key chooser and the number of keys so far.
-// Thread-safe; must outlive every stream made from it.
+// The state that the threads of one run share: the precomputed distributions and the number of keys.
+// Thread-safe. It must outlive every OperationStream created with it.
 class WorkloadState {
  public:
+  // Copies the spec and computes its distributions. Throws std::invalid_argument as NewKeyChooser does.
+  // REQUIRES: a spec that WorkloadSpecFromJson accepts.
   explicit WorkloadState(const WorkloadSpec& spec);
   ~WorkloadState();
 
+  // Returns the spec; the state holds a copy.
   const WorkloadSpec& spec() const { return spec_; }
-  // Keys that exist in the key space: the spec's, and one for each insert so far.
+  // Returns the number of keys in the key space: the spec's, and one for each insert so far.
   uint64_t key_count() const { return key_count_.load(std::memory_order_relaxed); }
-  // Takes the next new key's index.
+  // Adds a key to the key space and returns its index.
   uint64_t NextInsert() { return key_count_.fetch_add(1, std::memory_order_relaxed); }
 
+  // The distributions of keys, sizes and arrivals; defined in the .cc file.
   struct Tables;
   const Tables& tables() const { return *tables_; }
 
@@ -31,29 +35,30 @@ class WorkloadState {
   std::unique_ptr<const Tables> tables_;
 };
 
+// An operation of a workload.
 struct Operation {
   OperationKind kind;
-  uint64_t key;          // index; for kGetAbsent one that no key has
-  uint64_t scan_length;  // entries, for kScan
-  uint64_t value_bytes;  // for kPut, kInsert, kReadModifyWrite
-  // Nanoseconds of run time before which the operation must not start; -1 in a closed loop (but for the first
-  // operation of a closed session that follows one with arrivals). Latency counts from here, so that a store
-  // that falls behind shows it.
+  uint64_t key;          // the key's index; for kGetAbsent an index without a key, see EncodeKey
+  uint64_t scan_length;  // number of entries to read; used by kScan, 0 otherwise
+  uint64_t value_bytes;  // used by kPut, kInsert and kReadModifyWrite, 0 otherwise
+  // The run time, in nanoseconds, at which the operation is to start; -1 means at once (a closed loop). The
+  // first operation of a closed session has a time if the session is entered before its beginning. Latency
+  // counts from this time, so that it includes the wait if the store falls behind.
   int64_t intended_start_ns;
 };
 
-// One thread's sequence of operations: the same for the same spec, seed and thread, whatever the store does
-// (but for the keys of `latest` and `insert`, which follow what all threads have inserted).
-//
-// Not thread-safe.
+// The sequence of operations of one load thread. Equal specs, seeds and threads give equal sequences,
+// whatever the store does. Only the keys of `latest` and `insert` depend on the inserts of all threads, and
+// only the starts of closed sessions depend on the time. Not thread-safe.
 class OperationStream {
  public:
-  // REQUIRES: thread < spec.threads.
+  // Creates the stream of the thread with index `thread`. REQUIRES: thread < spec.threads.
   OperationStream(WorkloadState* state, uint64_t seed, uint64_t thread);
   ~OperationStream();
 
-  // `now_ns`: run time, by which a closed session ends. A session with arrivals ends with its last operation,
-  // however late the store is; the next intended start may lie in a later session, whose mix then holds.
+  // Returns the thread's next operation. `now_ns` is the present run time, in nanoseconds. A closed session
+  // ends at its time; a session with arrivals ends with its last operation, however late the store is. The
+  // operation is drawn from the mix of the session in which it is to start.
   Operation Next(int64_t now_ns);
 
  private:
@@ -61,22 +66,26 @@ class OperationStream {
   std::unique_ptr<Impl> impl_;
 };
 
-// Writes the key with index `index` into `*key`: 8 bytes big endian, then '0' up to key_bytes (as db_bench).
-// A kGetAbsent's index has the top bit set; its key is padded with '1', so that it lies between the keys that
-// there are and a lookup gets as far as the filters. Where there is no padding (key_bytes 8) the bit stays
-// set and the key lies behind all others.
+// Sets `*key` to the key with the given index: the index in 8 bytes, big endian, padded with '0' to
+// `key_bytes` as in db_bench. The index of a kGetAbsent has the top bit set. Its key is the index without
+// that bit, padded with '1': it lies between existing keys, so that a lookup reaches the tables' filters.
+// Without room for padding (key_bytes is 8) the bit stays set, and the key lies after all others.
 // REQUIRES: key_bytes >= 8.
 void EncodeKey(uint64_t index, uint64_t key_bytes, std::string* key);
-// The index of an existing key. REQUIRES: at least 8 bytes.
+// Returns the index of a key that EncodeKey made for an index without the top bit.
+// REQUIRES: `key` points to at least 8 bytes.
 uint64_t DecodeKey(const char* key);
 
-// Values of a given compressibility: slices of a buffer made once. Thread-safe after construction.
+// A source of values that compress to a given fraction of their size: slices of one buffer, which the
+// constructor fills. Immutable, hence thread-safe.
 class ValueSource {
  public:
+  // The buffer has 1 MiB and `max_value_bytes`.
   ValueSource(uint64_t seed, double compressed_fraction, uint64_t max_value_bytes);
-  // The slice that begins at `position` (any number; equal positions give equal bytes). Who goes on by the
-  // bytes taken gets values that do not resemble each other, out of memory that the processor has fetched
-  // ahead. The bytes live as long as the source. REQUIRES: bytes <= max_value_bytes.
+  // Returns `bytes` bytes of the buffer, which the source owns. Equal positions give equal bytes; any number
+  // is a valid position. A caller that advances its position by the bytes used gets dissimilar values, from
+  // memory that the processor has prefetched.
+  // REQUIRES: bytes <= max_value_bytes.
   const char* Slice(uint64_t position, uint64_t bytes) const;
 
  private:

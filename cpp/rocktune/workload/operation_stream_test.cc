@@ -68,8 +68,8 @@ TEST(OperationStreamTest, SeedsAndThreadsDiffer) {
   EXPECT_LT(CountSame(operations, Operations(Spec(), 2, 2, 10'000)), 200);
 }
 
-TEST(OperationStreamTest, TheSequenceIsTheSameOnEveryMachine) {
-  // Recorded once; a change here changes what every recorded study measured.
+TEST(OperationStreamTest, TheSequenceIsTheRecordedOne) {
+  // Recorded once. If it changes, new measurements are not comparable with those in recorded studies.
   const std::vector<Operation> operations = Operations(Spec(), 42, 0, 4);
   std::string keys;
   for (const Operation& operation : operations) {
@@ -79,7 +79,7 @@ TEST(OperationStreamTest, TheSequenceIsTheSameOnEveryMachine) {
   EXPECT_EQ(keys, "get:7344 read_modify_write:2077 get_absent:9223372036854782195 read_modify_write:8751 ");
 }
 
-TEST(OperationStreamTest, KindsHaveTheirShares) {
+TEST(OperationStreamTest, KindsFollowTheMix) {
   constexpr int kCount = 500'000;
   std::array<double, kOperationKindCount> shares{};
   for (const Operation& operation : Operations(Spec(), 1, 0, kCount)) {
@@ -91,7 +91,7 @@ TEST(OperationStreamTest, KindsHaveTheirShares) {
   }
 }
 
-TEST(OperationStreamTest, EachKindHasItsKeysAndSizes) {
+TEST(OperationStreamTest, SetsTheFieldsOfEachKind) {
   const WorkloadSpec spec = Spec();
   uint64_t inserts = 0;
   for (const Operation& operation : Operations(spec, 1, 0, 10'000)) {
@@ -127,7 +127,7 @@ TEST(OperationStreamTest, ThreadsNeverInsertTheSameKey) {
   EXPECT_EQ(state.key_count(), spec.keys + 2000);
 }
 
-TEST(OperationStreamTest, LatestReadsWhatWasInserted) {
+TEST(OperationStreamTest, LatestReadsInsertedKeys) {
   WorkloadSpec spec = Spec();
   spec.key_chooser.kind = "latest";
   spec.sessions[0].mix = {};
@@ -144,7 +144,7 @@ TEST(OperationStreamTest, LatestReadsWhatWasInserted) {
   EXPECT_GT(newer, 800);
 }
 
-TEST(EncodeKeyTest, BigEndianThenZeros) {
+TEST(EncodeKeyTest, IsBigEndianAndPaddedWithZeros) {
   std::string key;
   EncodeKey(0x0102030405060708, 12, &key);
   EXPECT_EQ(key, std::string("\x01\x02\x03\x04\x05\x06\x07\x08"
@@ -154,7 +154,7 @@ TEST(EncodeKeyTest, BigEndianThenZeros) {
   EXPECT_EQ(key, std::string("\0\0\0\0\0\0\0\x07", 8));
 }
 
-TEST(EncodeKeyTest, AnAbsentKeyLiesBetweenItsNeighbours) {
+TEST(EncodeKeyTest, AbsentKeysLieBetweenExistingKeys) {
   std::string before, absent, after;
   EncodeKey(41, 16, &before);
   EncodeKey(41 | uint64_t{1} << 63, 16, &absent);
@@ -163,26 +163,26 @@ TEST(EncodeKeyTest, AnAbsentKeyLiesBetweenItsNeighbours) {
   EXPECT_LT(absent, after);
 }
 
-TEST(EncodeKeyTest, WithoutPaddingAnAbsentKeyLiesBehindAllOthers) {
+TEST(EncodeKeyTest, UnpaddedAbsentKeysLieAfterAllOthers) {
   std::string absent, last;
   EncodeKey(41 | uint64_t{1} << 63, 8, &absent);
   EncodeKey((uint64_t{1} << 62) - 1, 8, &last);
   EXPECT_GT(absent, last);
 }
 
-TEST(ValueSourceTest, SlicesAreTheSameForTheSameSeedAndPosition) {
+TEST(ValueSourceTest, EqualSeedsAndPositionsGiveEqualBytes) {
   const ValueSource first(3, 0.5, 1024), second(3, 0.5, 1024), other(4, 0.5, 1024);
   EXPECT_EQ(std::string(first.Slice(99, 1024), 1024), std::string(second.Slice(99, 1024), 1024));
   EXPECT_NE(std::string(first.Slice(99, 1024), 1024), std::string(first.Slice(100, 1024), 1024));
   EXPECT_NE(std::string(first.Slice(99, 1024), 1024), std::string(other.Slice(99, 1024), 1024));
 }
 
-TEST(ValueSourceTest, EveryPieceRepeatsItsRandomBeginning) {
-  // The longest slice is the buffer from its start on but for a mebibyte: one byte of the largest size.
+TEST(ValueSourceTest, EachPieceRepeatsItsRandomPrefix) {
+  // The buffer has 1 MiB more than the largest slice.
   const ValueSource source(3, 0.25, 16 << 20);
   const std::string value(source.Slice(0, 16 << 20), 16 << 20);
-  // At a fraction of 1/4, bytes 25 apart are equal except where a new piece of 100 begins: 75% of them, and
-  // one in 95 of the rest.
+  // At a fraction of 1/4, bytes at a distance of 25 are equal unless a new piece of 100 bytes begins between
+  // them: 75% of them, and one in 95 of the rest by chance.
   std::size_t equal = 0;
   for (std::size_t i = 25; i < value.size(); ++i) {
     equal += value[i] == value[i - 25];

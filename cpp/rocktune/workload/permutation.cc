@@ -13,7 +13,7 @@ Permutation::Permutation(uint64_t size, uint64_t seed) : size_(size) {
   shift_ = std::max(1, (bits + 1) / 2);
   Random random(seed);
   for (uint64_t& multiplier : multipliers_) {
-    multiplier = random.Next() | 1;
+    multiplier = random.Next() | 1;  // odd, hence invertible modulo a power of 2
   }
   for (uint64_t& addition : additions_) {
     addition = random.Next();
@@ -21,8 +21,8 @@ Permutation::Permutation(uint64_t size, uint64_t seed) : size_(size) {
 }
 
 uint64_t Permutation::operator()(uint64_t index) const {
-  // Each step of a round is a bijection of the numbers up to mask_; those that fall outside 0 .. size - 1 are
-  // mapped on until they fall inside, which takes less than two turns on average.
+  // Each step of a round is a bijection of 0 .. mask_. A result outside 0 .. size - 1 is mapped again until
+  // it falls inside, which keeps the whole a bijection and takes less than two turns on average.
   do {
     for (int round = 0; round < kRounds; ++round) {
       index = ((index + additions_[round]) * multipliers_[round]) & mask_;

@@ -5,13 +5,13 @@
 
 namespace rocktune {
 
-// A pseudo-random permutation of 0 .. size - 1 that needs no table. Immutable, hence thread-safe.
+// A pseudo-random permutation of 0 .. size - 1, computed without a table. Immutable, hence thread-safe.
 class Permutation {
  public:
-  // REQUIRES: 0 < size < 2^62.
+  // Equal sizes and seeds give equal permutations. REQUIRES: 0 < size < 2^62.
   Permutation(uint64_t size, uint64_t seed);
 
-  // REQUIRES: index < size.
+  // Returns the image of `index`. REQUIRES: index < size.
   uint64_t operator()(uint64_t index) const;
 
  private:

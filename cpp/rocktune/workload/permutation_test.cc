@@ -8,7 +8,7 @@
 namespace rocktune {
 namespace {
 
-TEST(PermutationTest, EveryIndexIsReachedOnce) {
+TEST(PermutationTest, IsABijection) {
   for (uint64_t size : {1, 2, 3, 4, 5, 100, 1023, 1024, 1025, 50'000}) {
     const Permutation permutation(size, 7);
     std::vector<bool> reached(size);
@@ -21,8 +21,8 @@ TEST(PermutationTest, EveryIndexIsReachedOnce) {
   }
 }
 
-TEST(PermutationTest, NeighboursAreSpreadOverTheWholeRange) {
-  // 1,000 neighbours thrown into 10 bins of equal size: 100 each, standard deviation 9.5.
+TEST(PermutationTest, SpreadsNeighboursOverTheWholeRange) {
+  // 1,000 neighbours at random in 10 bins of equal size: 100 in each, with a standard deviation of 9.5.
   constexpr uint64_t kSize = 1'000'000;
   for (uint64_t first : {0, 123'000, 999'000}) {
     const Permutation permutation(kSize, 7);

@@ -5,15 +5,16 @@
 
 namespace rocktune {
 
-// A bijection of 64-bit integers that spreads its input over all bits (the finalizer of splitmix64).
+// Returns a hash of `x`: a bijection of 64-bit integers in which each input bit affects all output bits (the
+// finalizer of splitmix64).
 inline uint64_t Mix64(uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
   return x ^ (x >> 31);
 }
 
-// A fast generator of random numbers (xoshiro256++), the same sequence for the same seed on any machine.
-// Not thread-safe.
+// A fast generator of random numbers (xoshiro256++). Equal seeds give equal sequences on every machine,
+// unlike with the distributions of <random>. Not thread-safe.
 class Random {
  public:
   explicit Random(uint64_t seed) {
@@ -23,6 +24,7 @@ class Random {
     }
   }
 
+  // Returns a number that is uniform over all 64-bit integers.
   uint64_t Next() {
     const uint64_t result = Rotated(state_[0] + state_[3], 23) + state_[0];
     const uint64_t shifted = state_[1] << 17;
@@ -35,10 +37,10 @@ class Random {
     return result;
   }
 
-  // Uniform in [0, 1).
+  // Returns a number that is uniform in [0, 1), with 53 random bits.
   double NextDouble() { return static_cast<double>(Next() >> 11) * 0x1.0p-53; }
 
-  // Uniform in [0, bound), but for a bias of at most bound / 2^64. REQUIRES: bound > 0.
+  // Returns an integer in [0, bound) that is uniform up to a bias of bound / 2^64. REQUIRES: bound > 0.
   uint64_t Below(uint64_t bound) {
     __extension__ using Wide = unsigned __int128;
     return static_cast<uint64_t>((static_cast<Wide>(Next()) * bound) >> 64);

@@ -7,7 +7,7 @@ namespace rocktune {
 
 namespace {
 
-// Beyond any run's age, and within int64_t.
+// Later than any run's age, and representable in int64_t.
 constexpr double kNeverNs = 0x1.0p62;
 
 int64_t Nanos(double seconds) { return static_cast<int64_t>(std::min(std::ceil(seconds * 1e9), kNeverNs)); }
@@ -34,6 +34,7 @@ SessionClock::Start SessionClock::Next(int64_t now_ns) {
       const double patience_s = sessions_[session_].arrival.patience_s;
       const double oldest_s = static_cast<double>(now_ns) * 1e-9 - begin_s_ - patience_s;
       if (patience_s > 0 && at_s < oldest_s) {
+        // Skips whole turns of all threads, so that the thread keeps its share of later operations.
         const double missed = arrival.OperationsUntil(seconds == 0 ? oldest_s : std::min(oldest_s, seconds));
         next_operation_ += threads_ * std::max(0.0, std::ceil((missed - next_operation_) / threads_));
         at_s = arrival.SecondsOf(next_operation_);
@@ -42,6 +43,7 @@ SessionClock::Start SessionClock::Next(int64_t now_ns) {
         next_operation_ += threads_;
         return {session_, Nanos(begin_s_ + at_s)};
       }
+      // The fraction of an operation at the session's end counts in the next session.
       next_operation_ -= arrival.OperationsUntil(seconds);
     }
     EnterNextSession();

@@ -8,24 +8,28 @@
 
 namespace rocktune {
 
-// When one thread's operations start: the sessions in turn, and within each its arrival. Operation n of all
-// threads together belongs to thread n modulo threads, so that each gets its share of the rate and no two
-// start at once; the count goes on from session to session.
+// The start times of one thread's operations. Sessions follow each other, after the last the first again, and
+// each has its own arrival. Thread n modulo `threads` performs operation n of all threads together: each
+// thread has an equal share of the rate, and no two start at the same time. The count continues in the next
+// session.
 //
-// Not thread-safe. `sessions` and `arrivals` must outlive it.
+// Ownership: `sessions` and `arrivals` must outlive the clock. Not thread-safe.
 class SessionClock {
  public:
   // REQUIRES: arrivals are those of the sessions, in order; thread < threads.
   SessionClock(const std::vector<SessionSpec>& sessions, const std::vector<Arrival>& arrivals,
                uint64_t thread, uint64_t threads);
 
+  // The start of an operation.
   struct Start {
-    std::size_t session;
-    int64_t intended_ns;  // -1 for "at once"
+    std::size_t session;  // index of the session whose mix applies
+    int64_t intended_ns;  // the start in run time, in nanoseconds; -1 means at once
   };
-  // The thread's next operation. A session with arrivals is worked off also when it ended before `now_ns`,
-  // but for the operations whose patience has ended; a closed session is left when it has ended. The first
-  // operation of a closed session that is reached early is intended for the session's beginning.
+  // Returns the start of the thread's next operation. `now_ns` is the present run time, in nanoseconds.
+  // - A session with arrivals continues after its time until all its operations have started. Operations that
+  //   are later than patience_s, if that is set, are left out.
+  // - A closed session ends at its time. If it is entered before its beginning, its first operation is to
+  //   start at the beginning.
   Start Next(int64_t now_ns);
 
  private:
@@ -37,7 +41,7 @@ class SessionClock {
   std::size_t session_ = 0;
   double begin_s_ = 0;
   int64_t begin_ns_ = 0;
-  double next_operation_;  // of this thread, counted from the session's beginning
+  double next_operation_;  // number of this thread's next operation, from the session's beginning
 };
 
 }  // namespace rocktune

@@ -29,7 +29,7 @@ struct Sessions {
 
 ArrivalSpec Rate(double operations_s) { return {.kind = "fixed_rate", .operations_s = operations_s}; }
 
-TEST(SessionClockTest, ClosedSessionsFollowTheTimeOfDayAndBeginAgain) {
+TEST(SessionClockTest, ClosedSessionsFollowTheRunTimeAndRepeat) {
   Sessions sessions;
   sessions.Add(1, {});
   sessions.Add(2, {});
@@ -42,7 +42,7 @@ TEST(SessionClockTest, ClosedSessionsFollowTheTimeOfDayAndBeginAgain) {
   EXPECT_EQ(clock.Next(100 * kSecond).session, 1U);  // 100 = 33 * 3 + 1
 }
 
-TEST(SessionClockTest, ASessionOfZeroSecondsGoesOnForEver) {
+TEST(SessionClockTest, ASessionOfZeroSecondsNeverEnds) {
   Sessions sessions;
   sessions.Add(1, {});
   sessions.Add(0, {});
@@ -50,7 +50,7 @@ TEST(SessionClockTest, ASessionOfZeroSecondsGoesOnForEver) {
   EXPECT_EQ(clock.Next(1'000'000 * kSecond).session, 1U);
 }
 
-TEST(SessionClockTest, ThreadsShareTheRateWithoutStartingTogether) {
+TEST(SessionClockTest, ThreadsShareTheRateAndStartAtDifferentTimes) {
   Sessions sessions;
   sessions.Add(0, Rate(100));
   std::vector<int64_t> starts;
@@ -83,8 +83,8 @@ TEST(SessionClockTest, RatesChangeWithTheSessions) {
   EXPECT_EQ(counts, (std::vector<int>{10, 40, 10, 40, 10, 40}));
 }
 
-TEST(SessionClockTest, SessionsTooShortForEachThreadStillShareTheRate) {
-  // One operation a session for all of 16 threads: thread 5 has its turn in every 16th session.
+TEST(SessionClockTest, ThreadsShareTheRateOfShortSessions) {
+  // Each session has one operation for 16 threads: thread 5 has one in every 16th session.
   Sessions sessions;
   sessions.Add(1, Rate(1));
   SessionClock clock = sessions.Clock(5, 16);
@@ -92,7 +92,7 @@ TEST(SessionClockTest, SessionsTooShortForEachThreadStillShareTheRate) {
   EXPECT_EQ(clock.Next(0).intended_ns, 21 * kSecond);
 }
 
-TEST(SessionClockTest, ALateStoreStillGetsEveryOperationOfASession) {
+TEST(SessionClockTest, ALateStoreGetsEveryOperationOfASession) {
   Sessions sessions;
   sessions.Add(1, Rate(3));
   sessions.Add(0, {});
@@ -120,20 +120,21 @@ TEST(SessionClockTest, AClosedSessionReachedEarlyWaitsForItsBeginning) {
   EXPECT_EQ(clock.Next(2 * kSecond).intended_ns, -1);
 }
 
-TEST(SessionClockTest, WhatWaitsLongerThanItsPatienceIsLeftOut) {
+TEST(SessionClockTest, OperationsBeyondThePatienceAreLeftOut) {
   Sessions sessions;
   ArrivalSpec arrival = Rate(4);
   arrival.patience_s = 0.3;
   sessions.Add(2, arrival);
   sessions.Add(0, {});
   SessionClock clock = sessions.Clock(1, 2);
-  EXPECT_EQ(clock.Next(0).intended_ns, kSecond / 4) << "its first: the second of all";
-  EXPECT_EQ(clock.Next(kSecond).intended_ns, 3 * kSecond / 4) << "late, but not by as much";
-  EXPECT_EQ(clock.Next(8 * kSecond / 5).intended_ns, 7 * kSecond / 4) << "the one at 1.25 s is left out";
-  EXPECT_EQ(clock.Next(50 * kSecond).session, 1U) << "and the session when it has ended";
+  EXPECT_EQ(clock.Next(0).intended_ns, kSecond / 4) << "thread 1 performs the second operation";
+  EXPECT_EQ(clock.Next(kSecond).intended_ns, 3 * kSecond / 4) << "late, but within the patience";
+  EXPECT_EQ(clock.Next(8 * kSecond / 5).intended_ns, 7 * kSecond / 4)
+      << "the operation at 1.25 s is left out";
+  EXPECT_EQ(clock.Next(50 * kSecond).session, 1U) << "the session has ended";
 }
 
-TEST(SessionClockTest, AfterAMissedSessionTheNextBeginsWithItsOwnRate) {
+TEST(SessionClockTest, TheSessionAfterAMissedOneHasItsOwnRate) {
   Sessions sessions;
   ArrivalSpec arrival = Rate(4);
   arrival.patience_s = 0.1;

@@ -30,10 +30,10 @@ uint64_t SizeSource::Next(Random* random) const {
 uint64_t SizeSource::Pareto(Random* random) const {
   const double u = 1 - random->NextDouble();  // in (0, 1]
   const double excess = k_ == 0 ? -std::log(u) : (std::pow(u, -k_) - 1) / k_;
-  // Beyond 2^53 a double has no units left that the remainder could keep.
+  // A double above 2^53 is not exact to units, so the remainder below would be meaningless.
   const double size = std::min(std::ceil(theta_ + sigma_ * excess), 0x1.0p53);
   const uint64_t whole = static_cast<uint64_t>(size);
-  return whole > high_ ? whole % high_ : whole;
+  return whole > high_ ? whole % high_ : whole;  // as db_bench does
 }
 
 }  // namespace rocktune

@@ -7,15 +7,17 @@
 
 namespace rocktune {
 
-// Draws sizes. Immutable, hence thread-safe.
+// A distribution of sizes, of values in bytes or of scans in entries. Immutable, hence thread-safe; the
+// random generator is the caller's.
 class SizeSource {
  public:
   // REQUIRES: a spec that WorkloadSpecFromJson accepts.
   explicit SizeSource(const SizeSpec& spec);
 
+  // Returns a random size.
   uint64_t Next(Random* random) const;
-  // The largest size that Next returns.
-  uint64_t largest() const { return high_; }
+  // Returns the maximum size that Next can return.
+  uint64_t max_size() const { return high_; }
 
  private:
   enum class Kind { kFixed, kUniform, kPareto };

@@ -10,9 +10,10 @@ namespace rocktune {
 
 namespace {
 
-constexpr uint64_t kRangeOrderSeed = 0x3d1f9b;
-constexpr double kMaxRank = 0x1.0p62;
+constexpr uint64_t kRangeOrderSeed = 0x3d1f9b;  // a constant: the hot ranges do not depend on a run's seed
+constexpr double kMaxRank = 0x1.0p62;           // fits into uint64_t
 
+// Returns the weight of each range, by its place. Throws std::invalid_argument if the sum is not finite.
 std::vector<double> RangeWeights(const KeyChooserSpec& spec) {
   const Permutation places(spec.ranges, kRangeOrderSeed);
   std::vector<double> weights(spec.ranges);
@@ -24,7 +25,8 @@ std::vector<double> RangeWeights(const KeyChooserSpec& spec) {
     sum += weights[places(i)] = std::max(0.0, weight);
   }
   if (!std::isfinite(sum)) {
-    throw std::invalid_argument("key_chooser: the weights of range_{a,b,c,d} are not finite");
+    throw std::invalid_argument(
+        "key_chooser: the weights of range_{a,b,c,d} are not finite; lower range_b and range_d");
   }
   if (sum == 0) {
     weights.assign(weights.size(), 1);
@@ -53,14 +55,14 @@ uint64_t TwoTermExponentialChooser::Next(Random* random, uint64_t) const {
   // The first keys % ranges ranges have one key more than the others.
   const uint64_t shorter = keys_ / ranges, longer_ranges = keys_ % ranges;
   const uint64_t start = range * shorter + std::min(range, longer_ranges);
-  return start + PlaceWithinRange(random, shorter + (range < longer_ranges ? 1 : 0));
+  return start + OffsetWithinRange(random, shorter + (range < longer_ranges ? 1 : 0));
 }
 
 double TwoTermExponentialChooser::RangeShare(uint64_t place) const {
   return cumulative_shares_[place] - (place == 0 ? 0 : cumulative_shares_[place - 1]);
 }
 
-uint64_t TwoTermExponentialChooser::PlaceWithinRange(Random* random, uint64_t range_keys) const {
+uint64_t TwoTermExponentialChooser::OffsetWithinRange(Random* random, uint64_t range_keys) const {
   if (key_a_ == 0) {
     return random->Below(range_keys);
   }

@@ -9,7 +9,7 @@ namespace rocktune {
 namespace {
 
 constexpr std::size_t kBufferBytes = 1 << 20;
-// As db_bench: pieces of 100 bytes, each of which repeats its own random beginning.
+// As in db_bench: pieces of 100 bytes, each of which repeats its own random prefix.
 constexpr std::size_t kPieceBytes = 100;
 
 }  // namespace

@@ -13,8 +13,8 @@ namespace rocktune {
 
 namespace {
 
-constexpr double kMixTolerance = 1e-6;
-constexpr uint64_t kMaxCount = uint64_t{1} << 62;
+constexpr double kMixTolerance = 1e-6;             // of the sum of a mix, for shares written in decimal
+constexpr uint64_t kMaxCount = uint64_t{1} << 62;  // Permutation's limit; the top bit marks absent keys
 constexpr uint64_t kMaxValueBytes = 16 << 20;
 
 void Require(bool condition, const std::string& path, const std::string& requirement) {
@@ -26,7 +26,12 @@ void Require(bool condition, const std::string& path, const std::string& require
 void ReadKind(JsonFields* fields, std::initializer_list<std::string_view> kinds, std::string* kind) {
   fields->Read("kind", kind);
   if (std::find(kinds.begin(), kinds.end(), *kind) == kinds.end()) {
-    throw std::invalid_argument(fields->PathOf("kind") + ": unknown kind '" + *kind + "'");
+    std::string names;
+    for (const std::string_view known : kinds) {
+      names += (names.empty() ? "" : ", ") + std::string(known);
+    }
+    throw std::invalid_argument(fields->PathOf("kind") + ": unknown kind '" + *kind + "'; use one of " +
+                                names);
   }
 }
 
@@ -97,11 +102,11 @@ ArrivalSpec ReadArrival(const nlohmann::json& json, const std::string& path) {
   fields.Read("phase_s", &spec.phase_s);
   fields.Read("patience_s", &spec.patience_s);
   fields.RefuseUnknown();
-  if (spec.kind == "closed") {
+  if (spec.kind == "closed") {  // the other fields are ignored, whatever they hold
     return spec;
   }
   Require(spec.operations_s >= kMinRate, fields.PathOf("operations_s"), "at least 0.001");
-  Require(spec.kind == "fixed_rate" || spec.period_s >= kShortestSeconds, fields.PathOf("period_s"),
+  Require(spec.kind == "fixed_rate" || spec.period_s >= kMinSeconds, fields.PathOf("period_s"),
           "at least 0.001");
   Require(spec.kind != "sine" ||
               (spec.amplitude_operations_s >= 0 && spec.amplitude_operations_s <= spec.operations_s),
@@ -132,8 +137,8 @@ SessionSpec ReadSession(const nlohmann::json& json, const std::string& path) {
   SessionSpec spec;
   JsonFields fields(json, path);
   fields.Read("seconds", &spec.seconds);
-  Require(spec.seconds == 0 || spec.seconds >= kShortestSeconds, fields.PathOf("seconds"),
-          "0 (for ever) or at least 0.001");
+  Require(spec.seconds == 0 || spec.seconds >= kMinSeconds, fields.PathOf("seconds"),
+          "0 (the session never ends) or at least 0.001");
   const nlohmann::json* mix = fields.Find("mix");
   Require(mix != nullptr, fields.PathOf("mix"), "given");
   spec.mix = ReadMix(*mix, fields.PathOf("mix"));
@@ -145,11 +150,12 @@ SessionSpec ReadSession(const nlohmann::json& json, const std::string& path) {
 }
 
 std::vector<SessionSpec> ReadSessions(const nlohmann::json* json) {
-  Require(json != nullptr && json->is_array() && !json->empty(), "sessions", "a list of at least one");
+  Require(json != nullptr && json->is_array() && !json->empty(), "sessions",
+          "a list of at least one session");
   std::vector<SessionSpec> sessions;
   for (const nlohmann::json& session : *json) {
     Require(sessions.empty() || sessions.back().seconds > 0, "sessions",
-            "of more than 0 seconds but for the last");
+            "longer than 0 seconds, except for the last one");
     sessions.push_back(ReadSession(session, "sessions[" + std::to_string(sessions.size() + 1) + "]"));
   }
   return sessions;
@@ -203,7 +209,7 @@ WorkloadSpec WorkloadSpecFromJson(const nlohmann::json& json) {
           "at most 16 MiB");
   Require(spec.preload.keys <= spec.keys, "preload.keys", "at most keys");
   Require(spec.key_chooser.ranges <= spec.keys, "key_chooser.ranges", "at most keys");
-  Require(spec.wal || !spec.sync, "sync", "false without wal");
+  Require(spec.wal || !spec.sync, "sync", "false if wal is false");
   return spec;
 }
 

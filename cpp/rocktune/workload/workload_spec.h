@@ -8,75 +8,86 @@
 
 namespace rocktune {
 
+// The kinds of operations. A kGetAbsent looks up a key that does not exist; a kInsert writes a new key.
 enum class OperationKind { kGet, kGetAbsent, kPut, kInsert, kDelete, kScan, kReadModifyWrite };
 inline constexpr std::size_t kOperationKindCount = 7;
-// Names as they stand in JSON, indexed by OperationKind.
+// Names in JSON, indexed by OperationKind.
 inline constexpr std::array<const char*, kOperationKindCount> kOperationKindNames = {
     "get", "get_absent", "put", "insert", "delete", "scan", "read_modify_write"};
 
 // Shares of operations, indexed by OperationKind; they sum to 1.
 using OperationMix = std::array<double, kOperationKindCount>;
 
+// A distribution of the keys that operations use. Only the members of its kind, named in the comments,
+// matter.
 struct KeyChooserSpec {
   // uniform | zipfian | scrambled_zipfian | true_zipf | hotspot | latest | two_term_exponential
   std::string kind = "uniform";
   double skew = 0.0;                 // zipfian, scrambled_zipfian, latest: [0, 1); true_zipf: above 0
-  double hot_key_share = 0.2;        // hotspot: this share of keys ...
-  double hot_operation_share = 0.8;  // ... gets this share of operations
+  double hot_key_share = 0.2;        // hotspot: hot keys, as a share of all keys
+  double hot_operation_share = 0.8;  // hotspot: operations on hot keys, as a share of all operations
   double range_a = 0, range_b = 0, range_c = 0, range_d = 0;  // mixgraph: keyrange_dist_{a,b,c,d}
   uint64_t ranges = 1;                                        // mixgraph: keyrange_num
-  double key_a = 0, key_b = 0;  // mixgraph: key_dist_{a,b}; both 0: uniform within a range
+  double key_a = 0, key_b = 0;  // mixgraph: key_dist_{a,b}; both 0 means uniform within a range
 };
 
+// A distribution of sizes, of values in bytes or of scans in entries.
 struct SizeSpec {
   std::string kind = "fixed";          // fixed | uniform | pareto (generalized, as mixgraph's)
   uint64_t low = 1024;                 // fixed: the size
-  uint64_t high = 1024;                // uniform: inclusive; pareto: larger ones are taken modulo it
+  uint64_t high = 1024;                // uniform: the maximum; pareto: larger sizes are taken modulo it
   double k = 0, sigma = 0, theta = 0;  // pareto
 };
 
+// The start times of operations; see Arrival.
 struct ArrivalSpec {
-  std::string kind = "closed";        // closed | fixed_rate | sine | bursts
-  double operations_s = 0;            // fixed_rate; sine: mean; bursts: while on (over all threads)
-  double amplitude_operations_s = 0;  // sine
+  std::string kind = "closed";  // closed | fixed_rate | sine | bursts
+  // Operations per second, of all threads together. sine: the mean; bursts: the rate while on.
+  double operations_s = 0;
+  double amplitude_operations_s = 0;  // sine: operations per second
   double period_s = 0;                // sine; bursts: on and off together
-  double on_s = 0;                    // bursts
-  double phase_s = 0;                 // sine, bursts: how far into its period the session begins
-  double patience_s = 0;              // open: what could not start within it is left out; 0: nothing is
+  double on_s = 0;                    // bursts: the part of a period with operations
+  double phase_s = 0;                 // sine, bursts: the session begins this far into a period
+  // All but closed: an operation is left out if it cannot start within this time after its intended start. 0
+  // means that no operation is left out.
+  double patience_s = 0;
 };
 
-// A stretch of time with a mix and an arrival of its own; after the last session the first begins again.
+// A part of a workload with its own mix, arrival and length. The first session follows the last one.
 struct SessionSpec {
-  double seconds = 0;  // 0: for ever
+  double seconds = 0;  // length; 0 means that the session never ends
   OperationMix mix{};
   ArrivalSpec arrival;
 };
 
+// The keys that are loaded before a run's age 0.
 struct PreloadSpec {
-  uint64_t keys = 0;  // 0: none; otherwise the keys 0 .. keys - 1
-  bool random_order = false;
+  uint64_t keys = 0;          // the keys 0 .. keys - 1 are loaded
+  bool random_order = false;  // false loads them in ascending order
 };
 
+// A workload, as the worker's protocol describes it.
 struct WorkloadSpec {
   std::string name;
-  uint64_t keys = 0;        // key space at the start: indices 0 .. keys - 1
+  uint64_t keys = 0;        // number of keys in the key space at the start: indices 0 .. keys - 1
   uint64_t key_bytes = 16;  // at least 8
   SizeSpec value;
-  double value_compressed_fraction = 0.5;
+  double value_compressed_fraction = 0.5;  // size of a compressed value over its size, above 0 and at most 1
   uint64_t threads = 1;
   KeyChooserSpec key_chooser;
   SizeSpec scan_length;               // entries
   std::vector<SessionSpec> sessions;  // at least one
   PreloadSpec preload;
-  bool wal = true;
-  bool sync = false;
+  bool wal = true;    // writes go to the WAL
+  bool sync = false;  // each write syncs the WAL; needs `wal`
 };
 
-inline constexpr double kShortestSeconds = 1e-3;  // of a session or an arrival's period
-inline constexpr double kMinRate = 1e-3;          // operations a second
+inline constexpr double kMinSeconds = 1e-3;  // minimum length of a session, and of a period
+inline constexpr double kMinRate = 1e-3;     // minimum rate of an arrival, in operations per second
 
-// Throws nlohmann::json::exception or std::invalid_argument (one line, naming the field) for a malformed
-// spec.
+// Returns the workload in `json`, an object whose fields are named as the members above. Fields that are
+// absent keep their defaults; `sessions` is required. Throws std::invalid_argument, with one line that names
+// the field, for a field that is unknown, has the wrong type or is out of range.
 WorkloadSpec WorkloadSpecFromJson(const nlohmann::json& json);
 
 }  // namespace rocktune

@@ -21,6 +21,7 @@ Json Minimal() {
   return Json::parse(R"({"name":"w","keys":100,"sessions":[{"mix":{"get":0.5,"put":0.5}}]})");
 }
 
+// Returns the error message for a spec, or "accepted".
 std::string ErrorOf(const Json& json) {
   try {
     WorkloadSpecFromJson(json);
@@ -30,13 +31,14 @@ std::string ErrorOf(const Json& json) {
   return "accepted";
 }
 
+// Returns the error message for the minimal spec with a change.
 std::string ErrorAfter(const std::function<void(Json*)>& change) {
   Json json = Minimal();
   change(&json);
   return ErrorOf(json);
 }
 
-TEST(WorkloadSpecTest, AbsentFieldsHaveTheirDefaults) {
+TEST(WorkloadSpecTest, AbsentFieldsKeepTheirDefaults) {
   const WorkloadSpec spec = WorkloadSpecFromJson(Minimal());
   EXPECT_EQ(spec.keys, 100U);
   EXPECT_EQ(spec.key_bytes, 16U);
@@ -51,20 +53,21 @@ TEST(WorkloadSpecTest, AbsentFieldsHaveTheirDefaults) {
 
 TEST(WorkloadSpecTest, ErrorsNameTheField) {
   EXPECT_EQ(ErrorOf(Json::array()), "document: expected an object, not []");
-  EXPECT_EQ(ErrorAfter([](Json* json) { (*json)["kyes"] = 1; }), "kyes: unknown field");
+  EXPECT_EQ(ErrorAfter([](Json* json) { (*json)["kyes"] = 1; }),
+            "kyes: unknown field; remove it or correct its name");
   EXPECT_EQ(ErrorAfter([](Json* json) { (*json)["keys"] = -1; }),
-            "keys: expected a whole number from 0, not -1");
+            "keys: expected a whole number of at least 0, not -1");
   EXPECT_EQ(ErrorAfter([](Json* json) { (*json)["keys"] = 1.5; }),
-            "keys: expected a whole number from 0, not 1.5");
+            "keys: expected a whole number of at least 0, not 1.5");
   EXPECT_EQ(ErrorAfter([](Json* json) { (*json)["wal"] = 1; }), "wal: expected true or false, not 1");
   EXPECT_EQ(ErrorAfter([](Json* json) { (*json)["name"] = 1; }), "name: expected a string, not 1");
   EXPECT_EQ(ErrorAfter([](Json* json) { (*json)["keys"] = 0; }), "keys: must be above 0 and below 2^62");
   EXPECT_EQ(ErrorAfter([](Json* json) { (*json)["key_bytes"] = 4; }),
             "key_bytes: must be between 8 and 1024");
   EXPECT_EQ(ErrorAfter([](Json* json) { (*json)["sessions"] = Json::array(); }),
-            "sessions: must be a list of at least one");
+            "sessions: must be a list of at least one session");
   EXPECT_EQ(ErrorAfter([](Json* json) { (*json)["sync"] = true, (*json)["wal"] = false; }),
-            "sync: must be false without wal");
+            "sync: must be false if wal is false");
   EXPECT_EQ(ErrorAfter([](Json* json) {
               (*json)["preload"] = {{"keys", 101}};
             }),
@@ -75,11 +78,13 @@ TEST(WorkloadSpecTest, ErrorsInsidePartsNameThePath) {
   EXPECT_EQ(ErrorAfter([](Json* json) { (*json)["sessions"][0]["mix"]["get"] = 0.4; }),
             "sessions[1].mix: must be shares that sum to 1, not to 0.900000");
   EXPECT_EQ(ErrorAfter([](Json* json) { (*json)["sessions"][0]["mix"]["gte"] = 0.4; }),
-            "sessions[1].mix.gte: unknown field");
-  EXPECT_EQ(ErrorAfter([](Json* json) {
-              (*json)["key_chooser"] = {{"kind", "zipf"}};
-            }),
-            "key_chooser.kind: unknown kind 'zipf'");
+            "sessions[1].mix.gte: unknown field; remove it or correct its name");
+  EXPECT_EQ(
+      ErrorAfter([](Json* json) {
+        (*json)["key_chooser"] = {{"kind", "zipf"}};
+      }),
+      "key_chooser.kind: unknown kind 'zipf'; use one of uniform, zipfian, scrambled_zipfian, true_zipf, "
+      "hotspot, latest, two_term_exponential");
   EXPECT_EQ(ErrorAfter([](Json* json) {
               (*json)["key_chooser"] = {{"kind", "zipfian"}, {"skew", 1.0}};
             }),
@@ -97,9 +102,10 @@ TEST(WorkloadSpecTest, ErrorsInsidePartsNameThePath) {
             }),
             "sessions[1].arrival.operations_s: must be at least 0.001");
   EXPECT_EQ(ErrorAfter([](Json* json) { (*json)["sessions"].push_back((*json)["sessions"][0]); }),
-            "sessions: must be of more than 0 seconds but for the last");
+            "sessions: must be longer than 0 seconds, except for the last one");
 }
 
+// Reads the specs that tests/golden holds, which Python's tests compare with what Python writes.
 class GoldenSpecsTest : public testing::Test {
  protected:
   GoldenSpecsTest() : specs_(Json::parse(std::ifstream(ROCKTUNE_GOLDEN_DIR "/workload_specs.json"))) {}
@@ -107,7 +113,7 @@ class GoldenSpecsTest : public testing::Test {
   const Json specs_;
 };
 
-TEST_F(GoldenSpecsTest, EveryFieldOfThePythonSideArrives) {
+TEST_F(GoldenSpecsTest, ReadsEveryFieldThatPythonWrites) {
   ASSERT_GE(specs_.size(), 24U);
   for (const Json& json : specs_) {
     const WorkloadSpec spec = WorkloadSpecFromJson(json);
@@ -137,7 +143,7 @@ TEST_F(GoldenSpecsTest, EveryFieldOfThePythonSideArrives) {
   }
 }
 
-TEST_F(GoldenSpecsTest, EachGivesOperationsInOrderOfTime) {
+TEST_F(GoldenSpecsTest, StreamsStartOperationsInOrder) {
   for (const Json& json : specs_) {
     WorkloadState state(WorkloadSpecFromJson(json));
     OperationStream stream(&state, 1, state.spec().threads - 1);

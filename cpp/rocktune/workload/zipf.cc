@@ -7,7 +7,7 @@ namespace rocktune {
 
 namespace {
 
-// (e^x - 1) / x and log(1 + x) / x, also near 0.
+// (e^x - 1) / x and log(1 + x) / x. Near 0, where the quotients lose precision, they use the Taylor series.
 double GrowthRatio(double x) { return std::abs(x) > 1e-8 ? std::expm1(x) / x : 1 + x / 2; }
 double LogRatio(double x) { return std::abs(x) > 1e-8 ? std::log1p(x) / x : 1 - x / 2; }
 
@@ -16,7 +16,7 @@ double LogRatio(double x) { return std::abs(x) > 1e-8 ? std::log1p(x) / x : 1 - 
 double ZipfSum(uint64_t count, double exponent) {
   constexpr uint64_t kExactTerms = 1000;
   double sum = 0;
-  // Smallest first, so that none is lost to rounding.
+  // Adds the smallest terms first, for the least rounding error.
   for (uint64_t i = std::min(count, kExactTerms - 1); i >= 1; --i) {
     sum += std::pow(static_cast<double>(i), -exponent);
   }

@@ -6,18 +6,20 @@
 
 namespace rocktune {
 
-// Sum of i^-exponent for i = 1 .. count, to a relative error under 1e-13, in microseconds whatever the count
-// (a thousand terms, then the Euler-Maclaurin formula). REQUIRES: count > 0, exponent >= 0.
+// Returns the sum of i^-exponent for i = 1 .. count, with a relative error under 1e-13. Takes microseconds
+// for any count: it adds a thousand terms and uses the Euler-Maclaurin formula for the rest.
+// REQUIRES: count > 0, exponent >= 0.
 double ZipfSum(uint64_t count, double exponent);
 
-// YCSB's Zipfian generator: Gray et al., "Quickly generating billion-record synthetic databases" (SIGMOD
-// 1994), figure 3. Ranks 0 and 1 have exactly the Zipfian probabilities, the others nearly. Immutable.
+// An approximate Zipf distribution, as in YCSB: Gray et al., "Quickly generating billion-record synthetic
+// databases" (SIGMOD 1994), figure 3. Ranks 0 and 1 have exactly the Zipfian probabilities, the others
+// approximately. Immutable, hence thread-safe.
 class GrayZipf {
  public:
   // REQUIRES: count > 0, 0 <= skew < 1.
   GrayZipf(uint64_t count, double skew);
 
-  // A rank in [0, count), 0 the most likely.
+  // Returns a rank in [0, count); rank 0 is the most likely.
   uint64_t Next(Random* random) const;
 
  private:
@@ -28,14 +30,15 @@ class GrayZipf {
   double correction_;  // eta
 };
 
-// The exact Zipf law for any exponent above 0 by rejection-inversion: Hörmann and Derflinger, "Rejection-
-// inversion to generate variates from monotone discrete distributions" (TOMACS 1996). Immutable.
+// The exact Zipf distribution for any exponent above 0, by rejection-inversion: Hörmann and Derflinger,
+// "Rejection-inversion to generate variates from monotone discrete distributions" (TOMACS 1996). Immutable,
+// hence thread-safe.
 class ExactZipf {
  public:
   // REQUIRES: count > 0, exponent > 0.
   ExactZipf(uint64_t count, double exponent);
 
-  // A rank in [0, count), 0 the most likely.
+  // Returns a rank in [0, count); rank 0 is the most likely.
   uint64_t Next(Random* random) const;
 
  private:
@@ -47,7 +50,7 @@ class ExactZipf {
   double exponent_;
   double first_area_;
   double last_area_;
-  double sure_distance_;  // a rank this close above x is accepted without looking further
+  double sure_distance_;  // a rank at most this far above x is accepted without a further test
 };
 
 }  // namespace rocktune

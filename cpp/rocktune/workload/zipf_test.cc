@@ -30,7 +30,7 @@ std::vector<double> RankShares(const Zipf& zipf, std::size_t ranks, int draws) {
   return shares;
 }
 
-TEST(ZipfSumTest, HandWorkedValues) {
+TEST(ZipfSumTest, MatchesValuesComputedByHand) {
   EXPECT_DOUBLE_EQ(ZipfSum(1, 0.99), 1);
   // 1 + 1/2 + 1/3 + 1/4 = 25/12.
   EXPECT_DOUBLE_EQ(ZipfSum(4, 1), 25.0 / 12);
@@ -39,7 +39,7 @@ TEST(ZipfSumTest, HandWorkedValues) {
   EXPECT_NEAR(ZipfSum(1'000'000, 1), 14.392726722865, 1e-11);
 }
 
-TEST(ZipfSumTest, AgreesWithTheTermsAddedUp) {
+TEST(ZipfSumTest, AgreesWithTheSumOfAllTerms) {
   for (double exponent : {0.0, 0.3, 0.5, 0.9, 0.99, 1.0, 1.2}) {
     for (uint64_t count : {1, 2, 10, 999, 1000, 1001, 5000, 300'000}) {
       const double sum = SumOfTerms(count, exponent);
@@ -48,7 +48,7 @@ TEST(ZipfSumTest, AgreesWithTheTermsAddedUp) {
   }
 }
 
-TEST(GrayZipfTest, TheFirstTwoRanksHaveTheirExactProbabilities) {
+TEST(GrayZipfTest, TheFirstTwoRanksAreExact) {
   // P(rank i) = (i + 1)^-s / sum. The standard deviation of a share p over a million draws is at most
   // sqrt(p (1 - p) / 10^6) < 0.0005: the bound is four of them.
   for (double skew : {0.3, 0.6, 0.9, 0.99}) {
@@ -59,8 +59,8 @@ TEST(GrayZipfTest, TheFirstTwoRanksHaveTheirExactProbabilities) {
   }
 }
 
-TEST(GrayZipfTest, AHundredthOfTheKeysGetsItsShare) {
-  // The approximation is within 1% of the share that the exact law gives the first hundredth of 100,000 keys.
+TEST(GrayZipfTest, TheFirstHundredthHasTheExpectedShare) {
+  // The share of the first hundredth of 100,000 keys is within 1% of that in the exact distribution.
   for (double skew : {0.5, 0.9, 0.99}) {
     double share = 0;
     for (double rank_share : RankShares(GrayZipf(100'000, skew), 1000, 500'000)) {
@@ -86,7 +86,7 @@ TEST(GrayZipfTest, StaysInRangeForFewKeys) {
   }
 }
 
-TEST(ExactZipfTest, EachOfTheFirstRanksHasItsProbability) {
+TEST(ExactZipfTest, TheFirstRanksHaveTheirProbabilities) {
   for (double exponent : {0.5, 0.99, 1.0, 1.5, 3.0}) {
     const double sum = SumOfTerms(1000, exponent);
     const std::vector<double> shares = RankShares(ExactZipf(1000, exponent), 20, 1'000'000);

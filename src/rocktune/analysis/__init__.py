@@ -1,4 +1,4 @@
-"""What tables and comparisons of measurements say: extremes, noise, importance of knobs, ranks of tuners."""
+"""Analyses of tables and comparisons: best runs, noise, importance and clusters of knobs, ranks of tuners."""
 
 from rocktune.analysis.clusters import clusters_of
 from rocktune.analysis.comparing import ComparedRun, compared_runs, findings_of

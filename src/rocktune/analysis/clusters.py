@@ -1,8 +1,8 @@
-"""Which knobs go together, and which metrics they drive: clusters from measurements.
+"""Clusters of knobs with the metrics that they influence, found from measurements.
 
-What Alabed and Yoneki did by hand (section 3.4.2) and left open for a machine (section 3.4.3): of everything
-that was counted in random runs the 30 metrics that go with the objective and with some knob; then knobs that
-move the same metrics form a cluster.
+Automates Alabed and Yoneki's manual step (section 3.4.2; automation is left open in 3.4.3). From random runs
+it takes the 30 metrics that correlate with the objective and with some knob. Knobs that influence the same
+metrics then form a cluster.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,43 +19,52 @@ MIN_RUNS = 50
 CANDIDATES = 30
 TASKS_EACH = 2
 _SAME = 0.95
-"""Two metrics with a higher correlation than this say the same."""
+"""Correlation of two metrics above which the second adds no information."""
 _NOISE = 3.0
-"""Correlations below this many standard errors, 1 / sqrt(runs), are taken for noise."""
+"""Number of standard errors, each 1 / sqrt(runs), below which a correlation counts as noise."""
 
 Reals = NDArray[np.float64]
 
 
 def clusters_of(runs: Sequence[tuple[Configuration, Mapping[str, float]]], objective: str) -> dict[str, Any]:
-    """Returns clusters of knobs with the metrics that each drives.
+    """Returns clusters of knobs with the metrics that each influences.
 
-    Correlations are Spearman's, for metrics have long tails.
+    Correlations are Spearman's, because metrics have long tails.
 
     Args:
-        runs: configurations, best drawn at random (the paper: 500), each with what was measured.
-        objective: the metric that is sought.
+        runs: configuration and metrics of each run, best of random configurations (500 in the paper).
+        objective: name of the metric to improve.
 
     Returns:
-        `clusters`: a list of `rocktune.tuners.bayesian.clusters.Cluster` as JSON, the one whose knobs matter
-        most first. `candidates`: the metrics that were considered, each with `metric`, `with_objective` (its
-        correlation with the objective), `knob` and `with_knob` (the knob it goes with most). `runs`.
+        A JSON object. `clusters`: a list of `rocktune.tuners.bayesian.clusters.Cluster`, most important
+        first. `candidates`: the considered metrics, each with `metric`, `with_objective` (correlation with
+        the objective), `knob` and `with_knob` (the knob of the highest correlation, and that correlation).
+        `runs`: the number of runs.
 
     Raises:
-        UserError: there are fewer than 50 runs, or nothing goes with any knob.
+        UserError: there are fewer than 50 runs, the objective does not vary, or no metric correlates with a
+            knob.
     """
     if len(runs) < MIN_RUNS:
-        raise UserError(f"clusters: {len(runs)} runs; it takes at least {MIN_RUNS}, the paper had 500")
+        raise UserError(
+            f"clusters: {len(runs)} runs are too few; at least {MIN_RUNS} are needed (the paper had 500)"
+        )
     knobs = [name for name in runs[0][0] if len({run[0][name] for run in runs}) > 1]
     settings = _ranks(np.array([[_number(run[0][name]) for name in knobs] for run in runs]))
     names, columns = _metrics(runs)
     if objective not in names:
-        raise UserError(f"clusters: no variation in '{objective}' in these runs")
+        raise UserError(
+            f"clusters: '{objective}' does not vary in these runs, or is not measured in all of them"
+        )
     metrics = _ranks(columns)
     with_knobs = _correlations(metrics, settings)
     with_objective = _correlations(metrics, metrics[:, [names.index(objective)]])[:, 0]
     chosen = _candidates(names, metrics, with_knobs, with_objective, objective)
     if not chosen:
-        raise UserError("clusters: no metric goes with any knob in these runs")
+        raise UserError(
+            "clusters: no metric correlates with a knob in these runs; measure more configurations"
+        )
+    # Absolute values: knobs that move the same metrics in opposite directions belong together too.
     profiles = np.abs(with_knobs[chosen].T)
     clusters = [
         _cluster(
@@ -80,11 +89,12 @@ def clusters_of(runs: Sequence[tuple[Configuration, Mapping[str, float]]], objec
 
 
 def _number(value: Any) -> float:
+    """Returns a knob's value as a number, NaN for text, which has no order to rank."""
     return float(value) if not isinstance(value, str) else float("nan")
 
 
 def _metrics(runs: Sequence[tuple[Configuration, Mapping[str, float]]]) -> tuple[list[str], Reals]:
-    """Returns the metrics that every run has, finite, and that vary."""
+    """Returns the names and columns of the metrics that every run has, that are finite and that vary."""
     names = [name for name in runs[0][1] if all(name in run[1] for run in runs)]
     columns = np.array([[run[1][name] for name in names] for run in runs])
     usable = np.isfinite(columns).all(axis=0) & (columns.max(axis=0) > columns.min(axis=0))
@@ -92,13 +102,17 @@ def _metrics(runs: Sequence[tuple[Configuration, Mapping[str, float]]]) -> tuple
 
 
 def _ranks(columns: Reals) -> Reals:
+    """Returns each column's values replaced by their ranks."""
     from scipy.stats import rankdata
 
     return np.asarray(rankdata(columns, axis=0), dtype=np.float64)
 
 
 def _correlations(first: Reals, second: Reals) -> Reals:
-    """Returns Pearson's correlation of each column of `first` with each of `second`."""
+    """Returns Pearson's correlation of each column of `first` with each column of `second`.
+
+    Given ranks it is Spearman's.
+    """
     first, second = first - first.mean(axis=0), second - second.mean(axis=0)
     norms = np.outer(np.linalg.norm(first, axis=0), np.linalg.norm(second, axis=0))
     return np.asarray(first.T @ second / norms)
@@ -107,9 +121,13 @@ def _correlations(first: Reals, second: Reals) -> Reals:
 def _candidates(
     names: Sequence[str], metrics: Reals, with_knobs: Reals, with_objective: Reals, objective: str
 ) -> list[int]:
-    """Returns at most 30 metrics: those that go with the objective and a knob, and not with each other."""
+    """Returns the indexes of at most 30 metrics that correlate with the objective and a knob.
+
+    Metrics that correlate strongly with one already chosen are left out.
+    """
     worth = np.abs(with_objective) * np.abs(with_knobs).max(axis=1)
     chosen: list[int] = []
+    # The objective itself counts as taken, so that no candidate merely repeats it.
     taken = [names.index(objective)]
     for each in np.argsort(-worth, kind="stable").tolist():
         if len(chosen) == CANDIDATES:
@@ -121,16 +139,22 @@ def _candidates(
 
 
 def _groups(profiles: Reals) -> list[list[int]]:
-    """Returns knobs grouped by what they move: average linkage, as many groups as separate best.
+    """Returns groups of knobs that influence the same metrics.
+
+    Uses average linkage, and the number of groups with the best silhouette.
 
     Args:
-        profiles: a row for each knob, its absolute correlations with the candidates.
+        profiles: one row per knob with its absolute correlations with the candidates.
+
+    Returns:
+        Indexes of the knobs in each group.
     """
     from sklearn.cluster import AgglomerativeClustering
     from sklearn.metrics import silhouette_score
 
     knobs = len(profiles)
     labels, best = np.zeros(knobs, dtype=int), -1.0
+    # The silhouette is undefined for one group and for as many groups as knobs.
     for count in range(2, knobs):
         found = AgglomerativeClustering(count, metric="cosine", linkage="average").fit_predict(profiles)
         score = float(silhouette_score(profiles, found, metric="cosine"))
@@ -147,14 +171,18 @@ def _cluster(
     with_objective: Reals,
     runs: int,
 ) -> tuple[Cluster, float]:
-    """Returns a cluster with the metrics that its knobs move most and that go with the objective."""
+    """Returns a cluster with its most influenced metrics, and its importance.
+
+    The metrics correlate with a knob of the cluster and with the objective. The importance is the highest
+    product of both correlations.
+    """
     moved = profiles[list(members)].max(axis=0)
     worth = moved * np.abs(with_objective)
-    least = _NOISE / np.sqrt(runs)
+    noise = _NOISE / np.sqrt(runs)
     tasks = [
         candidates[each]
         for each in np.argsort(-worth, kind="stable")
-        if moved[each] > least and abs(with_objective[each]) > least
+        if moved[each] > noise and abs(with_objective[each]) > noise
     ]
     named = tuple(knobs[each] for each in members)
     return Cluster(knobs=named, tasks=tuple(tasks[:TASKS_EACH])), float(worth.max())

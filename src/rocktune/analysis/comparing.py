@@ -1,4 +1,4 @@
-"""What a comparison of tuners says: time to near the best, ranks, wins and losses."""
+"""The findings of a comparison of tuners: time to near the best, ranks, wins and losses."""
 
 import itertools
 import math
@@ -19,22 +19,23 @@ from rocktune.study.proving.statistics import ratio_interval
 from rocktune.trial import Status
 
 TIE = 0.01
-"""Relative difference below which two verified results count as equal."""
+"""Relative difference up to which two verified results count as equal."""
+# SciPy's test needs three tuners, and its chi-square approximation is poor with fewer than three blocks.
 _MIN_FOR_FRIEDMAN = 3
 
 
 @dataclass(frozen=True)
 class ComparedRun:
-    """One finished study of a comparison.
+    """A finished study of a comparison.
 
     Attributes:
-        setting: what was measured.
-        tuner: what searched.
-        seed: pairs runs of different tuners.
-        study: its name in the ledger.
-        verified: how good the result is, by fresh runs: the ratio to the baseline, or the hypervolume of the
-            front; larger is better, NaN where nothing was found that keeps the constraints.
-        progress: how the search got on.
+        setting: name of the setting that was measured.
+        tuner: name of the tuner.
+        seed: seed; runs of different tuners with equal seeds are paired.
+        study: name of the study in the ledger.
+        verified: result in fresh runs, larger is better: the ratio to the baseline, or the hypervolume of the
+            front. NaN if nothing was found that keeps the constraints.
+        progress: best result of the search over time.
     """
 
     setting: str
@@ -46,9 +47,9 @@ class ComparedRun:
 
 
 def compared_runs(spec: ComparisonSpec, ledger: Ledger) -> list[ComparedRun]:
-    """Returns a comparison's studies that are finished, in its order.
+    """Returns the finished studies of a comparison, in its order.
 
-    Hypervolumes of one setting have common bounds: the worst and best that any of its searches saw.
+    Hypervolumes of one setting share their bounds: the worst and the best that any of its searches measured.
     """
     found: list[ComparedRun] = []
     for setting in dict.fromkeys(each.setting for each in spec.studies):
@@ -58,15 +59,18 @@ def compared_runs(spec: ComparisonSpec, ledger: Ledger) -> list[ComparedRun]:
 
 
 def _is_finished(compared: ComparedStudy, ledger: Ledger) -> bool:
+    """Returns whether a study is in the ledger and has an outcome."""
     names = {record.name for record in ledger.studies()}
     return compared.study.name in names and ledger.outcome(ledger.study(compared.study.name)) is not None
 
 
 def _runs_of_setting(finished: Sequence[ComparedStudy], ledger: Ledger) -> list[ComparedRun]:
+    """Returns the runs of the finished studies of one setting."""
     records = {each.study.name: ledger.trials(ledger.study(each.study.name)) for each in finished}
     bounds: dict[str, Bounds | None] = {}
     for each in finished:
         objective = objective_named(each.study.objective, each.study.constraints)
+        # All studies of a setting share the objective, so one pass gives the common bounds.
         if objective.seeks_front and not bounds:
             rows = [
                 objective.row(record.result)
@@ -90,35 +94,39 @@ def _runs_of_setting(finished: Sequence[ComparedStudy], ledger: Ledger) -> list[
 
 
 def _objective(compared: ComparedStudy) -> Objective:
+    """Returns the objective of a study with its constraints."""
     return objective_named(compared.study.objective, compared.study.constraints)
 
 
 def _verified(outcome: Outcome | None, objective: Objective, bounds: Bounds | None) -> float:
+    """Returns the ratio to the baseline, or the hypervolume of a front; NaN without a feasible result."""
     if outcome is None:
         return math.nan
     if objective.seeks_front:
+        # JSON has no NaN, so an outcome holds None instead.
         points: list[Row] = [
             {name: math.nan if value is None else value for name, value in point.figures.items()}
             for point in outcome.front
         ]
         return hypervolume(points, objective, bounds) if points and bounds else math.nan
+    # A winner that breaks the constraints in fresh runs counts as no result, however fast it is.
     kept = outcome.best is not None and outcome.best.keeps_constraints
     return outcome.ratio.value if kept and outcome.ratio.value is not None else math.nan
 
 
 def findings_of(runs: Sequence[ComparedRun]) -> dict[str, Any]:
-    """Returns what a comparison says.
+    """Returns the findings of a comparison.
 
     Args:
-        runs: of several tuners; seeds pair them.
+        runs: runs of several tuners, paired by setting and seed.
 
     Returns:
-        `tuners` (best average rank first; by name: `average_rank`, `verified` (median and range over its
-        runs), `near_best_share` (of its runs that came within 95% of the best known), `near_best_s` (median
-        and range of the seconds of measuring until then, None where never));
-        `friedman` (`statistic`, `p`, `blocks`; None for fewer than three tuners or blocks);
-        `pairs` (by tuner and other tuner: `ratio` of the verified results with its 95% interval, `wins`,
-        `ties`, `losses`); `runs`: each study's name, figures and time to near the best.
+        A JSON object. `tuners`, best average rank first, has by name: `average_rank`; `verified` (median and
+        range over its runs); `near_best_share` (share of its runs that came within 95% of the best known);
+        `near_best_s` (median and range of the seconds of measuring until then, None for never). `friedman`
+        has `statistic`, `p` and `blocks`; it is None for fewer than three tuners or blocks. `pairs` has for
+        each two tuners the `ratio` of the verified results with its 95% interval, `wins`, `ties` and
+        `losses`. `runs` has each study's name, figures and time to near the best.
     """
     tuners = list(dict.fromkeys(run.tuner for run in runs))
     blocks = _blocks(runs, tuners)
@@ -147,9 +155,9 @@ def findings_of(runs: Sequence[ComparedRun]) -> dict[str, Any]:
 
 
 def near_best_times(runs: Sequence[ComparedRun]) -> dict[str, float]:
-    """Returns by study the seconds of measuring until its search was within 95% of the best known.
+    """Returns by study the seconds of measuring until its search came within 95% of the best known.
 
-    The best known of a setting is the best that any of its searches saw. Infinity stands for never.
+    The best known of a setting is the best result of any of its searches. Infinity means never.
     """
     best = {
         setting: max(run.progress.final for run in runs if run.setting == setting)
@@ -159,7 +167,7 @@ def near_best_times(runs: Sequence[ComparedRun]) -> dict[str, float]:
 
 
 def _blocks(runs: Sequence[ComparedRun], tuners: Sequence[str]) -> list[dict[str, float]]:
-    """Returns for each setting and seed that all tuners have finished their verified results."""
+    """Returns the verified results by tuner, for each setting and seed that all tuners have finished."""
     grouped: dict[tuple[str, int], dict[str, float]] = {}
     for run in runs:
         grouped.setdefault((run.setting, run.seed), {})[run.tuner] = run.verified
@@ -167,20 +175,23 @@ def _blocks(runs: Sequence[ComparedRun], tuners: Sequence[str]) -> list[dict[str
 
 
 def _ranks(block: Mapping[str, float]) -> dict[str, float]:
-    """Returns each tuner's rank, 1 the best; equals share theirs, who found nothing comes last."""
-    from scipy.stats import rankdata  # takes a second, which no other command should wait for
+    """Returns each tuner's rank in a block, 1 the best; ties share ranks, and no result ranks last."""
+    from scipy.stats import rankdata  # imported here, because it takes a second
 
+    # rankdata would spread NaN to all ranks.
     values = [-math.inf if math.isnan(value) else value for value in block.values()]
     return dict(zip(block, rankdata(-np.array(values)).tolist(), strict=True))
 
 
 def _friedman(blocks: Sequence[Mapping[str, float]], tuners: Sequence[str]) -> dict[str, float] | None:
+    """Returns Friedman's test on the blocks, or None if there are too few tuners or blocks."""
     if len(tuners) < _MIN_FOR_FRIEDMAN or len(blocks) < _MIN_FOR_FRIEDMAN:
         return None
     from scipy.stats import friedmanchisquare
 
     ranked = [_ranks(block) for block in blocks]
     columns = [[ranks[tuner] for ranks in ranked] for tuner in tuners]
+    # SciPy divides by zero if all ranks are tied.
     if all(len(set(ranks.values())) == 1 for ranks in ranked):
         return {"statistic": 0.0, "p": 1.0, "blocks": len(blocks)}
     result = friedmanchisquare(*columns)
@@ -190,6 +201,7 @@ def _friedman(blocks: Sequence[Mapping[str, float]], tuners: Sequence[str]) -> d
 def _summary(
     tuner: str, runs: Sequence[ComparedRun], ranks: Sequence[float], near: Mapping[str, float]
 ) -> dict[str, Any]:
+    """Returns the entry of one tuner in `tuners` of `findings_of`."""
     own = [run for run in runs if run.tuner == tuner]
     times = [near[run.study] for run in own]
     return {
@@ -202,7 +214,7 @@ def _summary(
 
 
 def _spread(values: Sequence[float]) -> dict[str, float | None]:
-    """Returns median, smallest and largest; None for one that is not finite."""
+    """Returns the median, the lowest and the highest value; None for one that is infinite or unknown."""
     known = [value for value in values if not math.isnan(value)]
     if not known:
         return {"median": None, "low": None, "high": None}
@@ -212,12 +224,14 @@ def _spread(values: Sequence[float]) -> dict[str, float | None]:
 
 
 def _median(ordered: Sequence[float]) -> float:
-    """Returns the median, infinity among the values allowed."""
+    """Returns the median of ascending values, which may include infinity."""
     lower, upper = ordered[(len(ordered) - 1) // 2], ordered[len(ordered) // 2]
+    # np.median would compute infinity minus infinity, which is NaN.
     return lower if lower == upper else (lower + upper) / 2
 
 
 def _pair(one: str, other: str, blocks: Sequence[Mapping[str, float]]) -> dict[str, Any]:
+    """Returns the entry of two tuners in `pairs` of `findings_of`."""
     values = [(block[one], block[other]) for block in blocks]
     compared = [_compare(*pair) for pair in values]
     return {
@@ -231,7 +245,10 @@ def _pair(one: str, other: str, blocks: Sequence[Mapping[str, float]]) -> dict[s
 
 
 def _compare(one: float, other: float) -> int:
-    """Returns 1 where the first is better, -1 where the second is, 0 where they are equal within `TIE`."""
+    """Returns 1 if the first result is better, -1 if the second is, 0 if they are equal within `TIE`.
+
+    A NaN, which stands for no result, is worse than any number.
+    """
     if math.isnan(one) or math.isnan(other):
         return int(math.isnan(other)) - int(math.isnan(one))
     if abs(one - other) <= TIE * max(abs(one), abs(other)):

@@ -1,4 +1,4 @@
-"""Which knobs decide a figure: Jia and Chen's R² (section VI-2), and functional ANOVA beside it."""
+"""The importance of knobs for a figure: Jia and Chen's R² (section VI-2), and functional ANOVA."""
 
 import math
 from collections.abc import Sequence
@@ -13,25 +13,26 @@ from rocktune.trial import FIGURES, Status, Value
 
 MIN_RUNS = 10
 MAX_LEVELS = 16
-"""A knob with more values than this is cut into as many groups of equal size."""
+"""Number of values of a knob above which its values are put into this many groups of equal size."""
+# The time of functional ANOVA grows with the number of runs; beyond this many it uses a sample.
 _MAX_ROWS_OF_FANOVA = 1000
 
 Reals = NDArray[np.float64]
 
 
 def importance_of(table: Table, fields: Sequence[str], seed: int = 0) -> dict[str, list[dict[str, Any]]]:
-    """Returns how much of each figure each knob explains.
+    """Returns how much of each figure's variance each knob explains.
 
     Args:
-        table: of measurements; runs that failed are left out.
-        fields: which figures.
-        seed: decides the random forest of functional ANOVA, and its sample where there are over 1,000 runs.
+        table: table of measurements; failed runs are left out.
+        fields: names of figures.
+        seed: seed of functional ANOVA's random forest, and of its sample if there are over 1,000 runs.
 
     Returns:
-        By field a row for each knob that takes several values, the most important by R² first: `knob`;
-        `r2` (0 to 1, of the knob alone); `r2_given_first` (the highest R² among the runs in which the first
-        knob has one value, None for the first itself) and `given` (that value); `fanova` (the share of the
-        variance that functional ANOVA gives to the knob; all knobs' add up to 1).
+        By field one row for each knob that takes several values, the most important by R² first. `knob`: its
+        name. `r2`: R² of the knob alone, from 0 to 1. `r2_given_first`: the highest R² of the knob among runs
+        with one value of the first knob; None for the first. `given`: that value. `fanova`: the share of the
+        variance that functional ANOVA gives to the knob; all shares add up to 1.
 
     Raises:
         UserError: a field is unknown or has no values, or there are too few runs.
@@ -43,19 +44,31 @@ def importance_of(table: Table, fields: Sequence[str], seed: int = 0) -> dict[st
 
 
 def _sound(table: Table, field: str) -> list[TableRow]:
+    """Returns the successful runs that have a figure.
+
+    Raises:
+        UserError: there are fewer than `MIN_RUNS`.
+    """
     known = [row for row in table.rows if row.status is Status.OK]
     rows = [row for row in known if not math.isnan(row.figures[field])]
     if len(rows) < MIN_RUNS:
-        raise UserError(f"importance of {field}: {len(rows)} runs have it; it takes at least {MIN_RUNS}")
+        raise UserError(
+            f"importance of {field}: only {len(rows)} runs have this figure; at least {MIN_RUNS} are needed"
+        )
     return rows
 
 
 def _importance(rows: Sequence[TableRow], field: str, seed: int) -> list[dict[str, Any]]:
+    """Returns the rows of one figure; see `importance_of`.
+
+    Raises:
+        UserError: no knob varies, or the figure does not.
+    """
     values = np.array([row.figures[field] for row in rows])
     groups = {name: _groups([row.configuration[name] for row in rows]) for name in rows[0].configuration}
     varied = {name: column for name, column in groups.items() if len(set(column.tolist())) > 1}
     if not varied or values.min() == values.max():
-        raise UserError(f"importance of {field}: nothing varies in these runs")
+        raise UserError(f"importance of {field}: neither a knob nor the figure varies in these runs")
     alone = {name: r_squared(column, values) for name, column in varied.items()}
     first = max(alone, key=lambda name: alone[name])
     shares = _fanova(rows, list(varied), values, seed)
@@ -72,20 +85,21 @@ def _importance(rows: Sequence[TableRow], field: str, seed: int) -> list[dict[st
                 "fanova": shares[name],
             }
         )
+    # The first knob leads; the others follow by R² given the first, since alone they drown in its variance.
     return sorted(found, key=lambda each: (each["knob"] != first, -(each["r2_given_first"] or 0.0)))
 
 
 def r_squared(groups: NDArray[np.intp], values: Reals) -> float:
-    """Returns R² of least squares on one indicator variable for each group: 1 - residual / total variance.
+    """Returns R² of a least-squares fit with one indicator variable per group: 1 - residual / total variance.
 
-    The fitted value of a run is its group's mean, so that R² is the share of the variance between groups.
+    The fitted value of a run is the mean of its group, so R² is the share of the variance between groups.
 
     Args:
-        groups: the group of each run, numbered from 0.
-        values: the figure of each run.
+        groups: group of each run, numbered from 0.
+        values: figure of each run.
 
     Returns:
-        From 0 to 1; 0 where the values are all equal.
+        R² from 0 to 1; 0 if all values are equal.
     """
     total = float(((values - values.mean()) ** 2).sum())
     if total == 0:
@@ -98,11 +112,11 @@ def r_squared(groups: NDArray[np.intp], values: Reals) -> float:
 def _given(
     first: NDArray[np.intp], other: NDArray[np.intp], values: Reals
 ) -> tuple[float | None, int | None]:
-    """Returns the highest R² of a knob among runs in which the first one is in one group, and such a run."""
+    """Returns the highest R² of a knob among runs in one group of the first knob, and such a run's index."""
     best: tuple[float | None, int | None] = (None, None)
     for group in np.unique(first):
         inside = np.flatnonzero(first == group)
-        # With no more runs than groups every run is its group's mean.
+        # With about one run per value every run is its group's mean, and R² would be 1 by construction.
         if len(inside) <= 2 * len(set(other[inside].tolist())):
             continue
         r2 = r_squared(other[inside], values[inside])
@@ -112,7 +126,7 @@ def _given(
 
 
 def _groups(column: Sequence[Value]) -> NDArray[np.intp]:
-    """Returns the number of each value's group: one for each value, or of a knob with many its quantile."""
+    """Returns the group of each value: one per distinct value, or its quantile if there are many."""
     levels = sorted(set(column), key=lambda value: (isinstance(value, str), value))
     if len(levels) <= MAX_LEVELS:
         numbers = {value: number for number, value in enumerate(levels)}
@@ -123,8 +137,8 @@ def _groups(column: Sequence[Value]) -> NDArray[np.intp]:
 
 
 def _fanova(rows: Sequence[TableRow], names: Sequence[str], values: Reals, seed: int) -> dict[str, float]:
-    """Returns the shares of Optuna's functional ANOVA."""
-    # Optuna takes half a second to import.
+    """Returns by knob its share of the variance, from Optuna's functional ANOVA."""
+    # Imported here, because Optuna takes half a second to import.
     import optuna
     from optuna.importance import FanovaImportanceEvaluator
 
@@ -135,6 +149,7 @@ def _fanova(rows: Sequence[TableRow], names: Sequence[str], values: Reals, seed:
     distributions = {
         name: _distribution([row.configuration[name] for row in rows], optuna.distributions) for name in names
     }
+    # Optuna computes importance only from its own studies, so the runs are entered into one in memory.
     study = optuna.create_study()
     for place in chosen.tolist():
         study.add_trial(
@@ -150,6 +165,7 @@ def _fanova(rows: Sequence[TableRow], names: Sequence[str], values: Reals, seed:
 
 
 def _distribution(column: Sequence[Value], distributions: Any) -> Any:
+    """Returns Optuna's distribution of a knob: categorical, whole-numbered or real, by its values."""
     levels = sorted(set(column), key=lambda value: (isinstance(value, str), value))
     if len(levels) <= MAX_LEVELS or isinstance(levels[0], str):
         return distributions.CategoricalDistribution(levels)

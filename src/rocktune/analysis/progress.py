@@ -1,4 +1,4 @@
-"""How far a search had got at each moment: its best so far, and when it was near the best known."""
+"""The progress of a search over time: its best result so far, and when it came near the best known."""
 
 import math
 from collections.abc import Sequence
@@ -12,17 +12,17 @@ from rocktune.objective import Objective
 from rocktune.study.proving.hypervolume import Bounds, hypervolume_over_time
 
 NEAR_BEST = 0.95
-"""Jia and Chen's "near-optimal": this share of the best known."""
+"""Share of the best known result that counts as near it; Jia and Chen's "near-optimal"."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """A search's best so far, as steps.
+    """The best result of a search so far, as a step function of time.
 
     Attributes:
-        at_s: seconds of measuring at which it grew, ascending.
-        best: how good it was from then on; larger is better.
-        total_s: seconds of measuring of the whole search.
+        at_s: seconds of measuring at which the best improved, ascending.
+        best: best result from each of these times on; larger is better.
+        total_s: seconds of measuring in the whole search.
     """
 
     at_s: NDArray[np.float64]
@@ -31,16 +31,16 @@ class Progress:
 
     @property
     def final(self) -> float:
-        """The best in the end; 0 where nothing was found."""
+        """Best result of the whole search; 0 if there is none."""
         return float(self.best[-1]) if len(self.best) else 0.0
 
     def time_to(self, value: float) -> float:
-        """Returns the seconds of measuring after which the best was at least `value`; infinity if never."""
+        """Returns the seconds of measuring until the best reached `value`; infinity if it never did."""
         reached = np.flatnonzero(self.best >= value)
         return float(self.at_s[reached[0]]) if len(reached) else math.inf
 
     def at(self, times_s: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Returns the best at some moments; 0 before the first result."""
+        """Returns the best result at given seconds of measuring; 0 before the first result."""
         places = np.searchsorted(self.at_s, times_s, side="right")
         return np.concatenate(([0.0], self.best))[places]
 
@@ -48,16 +48,16 @@ class Progress:
 def progress_of(
     records: Sequence[TrialRecord], objective: Objective, bounds: Bounds | None = None
 ) -> Progress:
-    """Returns how a study's search got on.
+    """Returns the progress of a study's search.
 
-    For one objective, or several that are balanced, it is the first field as a multiple of the baseline's at
-    the same age, for young stores are faster than old ones; what breaks constraints does not count. Where a
-    front is sought, it is the hypervolume.
+    With one objective, or several in balance, results are the first field as a multiple of the baseline's at
+    the nearest age, because young stores are faster than old ones. Configurations that break constraints do
+    not count. With a Pareto front, results are hypervolumes.
 
     Args:
-        records: all of the study's.
-        objective: what was sought.
-        bounds: of the hypervolume, common to all studies that are to be compared.
+        records: all trials of the study.
+        objective: objective of the study.
+        bounds: bounds of the hypervolume, equal for all studies to compare.
     """
     searched = [record for record in records if record.phase == "search"]
     total_s = math.fsum(record.measured_s for record in searched)
@@ -77,6 +77,7 @@ def progress_of(
 def _gains(
     records: Sequence[TrialRecord], searched: Sequence[TrialRecord], objective: Objective
 ) -> list[tuple[float, float]]:
+    """Returns seconds of measuring and gain over the baseline of each trial that counts."""
     field = objective.primary
     baselines = {
         record.trial.until_s: record.measurement.figures[field]
@@ -85,9 +86,11 @@ def _gains(
     }
     spent_s, found = 0.0, []
     for record in searched:
+        # Time of failed trials counts too; the search had to pay it.
         spent_s += record.measured_s
         if math.isnan(objective.score(record.result)) or not baselines:
             continue
+        # Halving and UCB measure at several ages, but the baseline was measured only at some of them.
         nearest_s = min(baselines, key=lambda age_s: abs(age_s - record.trial.until_s))
         gain = objective.improvement(record.result.figure(field), baselines[nearest_s])
         if not math.isnan(gain):

@@ -1,4 +1,4 @@
-"""A table in a few figures: how many runs, which failed, the extremes, and how far equal runs differ."""
+"""A summary of a table: its number of runs, failures, best configurations and noise."""
 
 import math
 from collections import Counter, defaultdict
@@ -15,14 +15,13 @@ SHOWN_FIELDS = ("throughput_ops_s", "read_latency_us_p99")
 
 
 def summary_of_table(table: Table) -> dict[str, Any]:
-    """Returns what is in a table.
+    """Returns a summary of a table.
 
     Returns:
-        `workload`, `device`, `engine`, `measured_s`; `runs`, `configurations`, `failures` (by status);
-        `reasons` (by status, what most of them said);
-        `best` (by field of `SHOWN_FIELDS` that the table has: the configuration that is best there, with its
-        figures); `noise` (by such a field: the coefficient of variation of runs of one configuration, None
-        where none was run twice).
+        A JSON object with `workload`, `device`, `engine`, `measured_s`, `runs` and `configurations`.
+        `failures`: failed runs by status. `reasons`: by status the most frequent message. `best`: by field of
+        `SHOWN_FIELDS` in the table the best configuration with its figures. `noise`: by such a field the
+        coefficient of variation between runs of equal configuration, None without repeated runs.
     """
     conditions = table.conditions
     sound = [row for row in table.rows if row.status is Status.OK]
@@ -47,13 +46,15 @@ def summary_of_table(table: Table) -> dict[str, Any]:
 
 
 def noise_of(rows: list[TableRow], field: str) -> float | None:
-    """Returns the coefficient of variation of runs of equal configuration, None where none ran twice.
+    """Returns the coefficient of variation between runs of equal configuration, None without repeated runs.
 
-    It is the root mean square of the configurations' own, each with its degrees of freedom.
+    It is the root mean square of the configurations' own coefficients, weighted by degrees of freedom.
     """
     values: Mapping[Configuration, list[float]] = defaultdict(list)
     for row in rows:
         if row.figures[field] > 0:
+            # The standard deviation of logarithms approximates the coefficient of variation and does not
+            # depend on the size of the figure.
             values[row.configuration].append(math.log(row.figures[field]))
     repeated = [np.array(each) for each in values.values() if len(each) > 1]
     if not repeated:
@@ -63,11 +64,14 @@ def noise_of(rows: list[TableRow], field: str) -> float | None:
 
 
 def _is_known(row: TableRow, field: str) -> bool:
+    """Returns whether a run has a figure."""
     return not math.isnan(row.figures.get(field, math.nan))
 
 
 def _best(rows: list[TableRow], field: str, fields: list[str]) -> dict[str, Any]:
-    sign = objective_named(field).is_better(field)
+    """Returns the best run in a field: its configuration, and its figures in `fields`."""
+    # 1 if larger is better, -1 if smaller is.
+    sign = objective_named(field).direction(field)
     known = [row for row in rows if _is_known(row, field)]
     best = max(known, key=lambda row: sign * row.figures[field])
     return {"configuration": dict(best.configuration)} | {each: best.figures[each] for each in fields}

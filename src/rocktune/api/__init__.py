@@ -1,4 +1,4 @@
-"""What rocktune can do, as functions that return plain data. The command line calls nothing else."""
+"""Everything that rocktune can do, as functions that return plain data. The command line calls only these."""
 
 from rocktune.api.catalogue import (
     list_devices,

@@ -1,4 +1,4 @@
-"""What can be named: each name with one line about it."""
+"""Lists workloads, devices, engines, spaces and tuners by name."""
 
 from rocktune.device import device_names
 from rocktune.engine.libraries import buildable_versions, installed_workers
@@ -9,12 +9,12 @@ from rocktune.workload import workload_names
 
 
 def list_workloads() -> dict[str, str]:
-    """Returns the workloads that have names."""
+    """Returns one line about each preset workload, by name."""
     return workload_names()
 
 
 def list_devices() -> dict[str, str]:
-    """Returns the devices that have names."""
+    """Returns one line about each preset device, by name."""
     return device_names()
 
 
@@ -29,17 +29,17 @@ def list_rocksdb() -> dict[str, str]:
 
 
 def list_engines() -> dict[str, str]:
-    """Returns what can measure."""
+    """Returns one line about each engine, by name."""
     return engine_names()
 
 
 def list_spaces() -> dict[str, str]:
-    """Returns the spaces that have names."""
+    """Returns one line about each preset space, by name."""
     return space_names()
 
 
 def list_tuners() -> dict[str, str]:
-    """Returns the tuners."""
+    """Returns one line about each tuner, by name."""
     return tuner_names()
 
 

@@ -1,4 +1,4 @@
-"""Clusters of knobs for the tuner 'clustered-bo', from what was measured."""
+"""Finds clusters of knobs for the tuner 'clustered-bo' from measurements."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,23 +22,24 @@ def clusters(
     out: str | Path | None = None,
     ledger: str | None = None,
 ) -> dict[str, Any]:
-    """Finds which knobs go together, and which metrics they drive.
+    """Finds clusters of knobs that influence the same metrics.
 
     Args:
-        study_or_table: a study's name, best one of random search, or a table's file (.csv or .parquet). A
-            study knows all of RocksDB's counters, a table only the figures.
-        objective: the measurement field that is sought.
-        out: a study's file to write, for `rocktune tune FILE`; None for none.
+        study_or_table: name of a study, best one of random search, or file of a table (.csv or .parquet). A
+            study has all of RocksDB's counters, a table only the figures.
+        objective: figure to improve.
+        out: study file to write, for `rocktune tune FILE`; None for none.
         ledger: URL or SQLite file, for a study; None for the user's own.
 
     Returns:
-        `source`, and what `rocktune.analysis.clusters_of` says.
+        `source`, and the result of `rocktune.analysis.clusters_of`.
 
     Raises:
-        UserError: there is no such study or table, too few runs, or the file cannot be written.
+        UserError: there is no such study or table, there are too few runs, or the file cannot be written.
     """
     found = clusters_of(_runs(study_or_table, ledger), objective_named(objective).primary)
     if out is not None:
+        # Only these two settings: 'rocktune tune FILE' gets all others from its options.
         wanted = {"tuner": "clustered-bo", "tuner_settings": {"clusters": found["clusters"]}}
         try:
             Path(out).write_text(tomli_w.dumps(wanted), encoding="utf-8")
@@ -48,8 +49,13 @@ def clusters(
 
 
 def _runs(study_or_table: str, ledger: str | None) -> list[tuple[Configuration, Mapping[str, float]]]:
+    """Returns configuration and metrics of each successful run.
+
+    For a study these are the runs to the highest age, since metrics of different ages do not compare.
+    """
     if study_or_table.endswith((".csv", ".parquet")):
         rows = read_table(Path(study_or_table)).rows
+        # A table has one age only, so its rows need no selection.
         return [(row.configuration, row.figures) for row in rows if row.status is Status.OK]
     with open_ledger(ledger, create=ledger is None) as opened:
         records = opened.trials(opened.study(study_or_table))

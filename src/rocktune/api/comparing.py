@@ -1,4 +1,4 @@
-"""Comparing tuners: equal budgets, paired seeds, verified results, one report."""
+"""Compares tuners: equal budgets, paired seeds, verified results, and one report."""
 
 import re
 from collections.abc import Sequence
@@ -23,17 +23,17 @@ from rocktune.tuners.choice import parse_choice
 
 DEFAULT_SEEDS = 5
 VERIFICATION = {"ablation_pairs": 0, "prune_attempts": 0, "proof_pairs": 6}
-"""What matters in one winner says nothing about tuners, so it is left out unless asked for."""
+"""Verification of each study by default. Ablation explains one winner but says nothing about its tuner."""
 
 
 @dataclass(frozen=True)
 class PreparedComparison:
-    """A comparison that was asked for and found right. So far nothing has been measured or written.
+    """A checked comparison that has not measured or written anything yet.
 
     Attributes:
         spec: the comparison.
         ledger: URL or SQLite file; None for the user's own.
-        out: directory for the report; None for one of the comparison's name.
+        out: directory of the report; None for one with the comparison's name.
     """
 
     spec: ComparisonSpec
@@ -41,7 +41,7 @@ class PreparedComparison:
     out: str | Path | None = None
 
     def estimate(self) -> dict[str, Any]:
-        """Returns what the comparison will take; see `rocktune.api.estimate_comparison`."""
+        """Returns the estimated size and time; see `rocktune.api.estimate_comparison`."""
         return {
             "study": self.spec.name,
             "studies": len(self.spec.studies),
@@ -56,7 +56,7 @@ class PreparedComparison:
         address: str | None = None,
         observer: Observer | None = None,
     ) -> dict[str, Any]:
-        """Runs the comparison, or the rest of it, and writes its report; see `rocktune.api.compare`."""
+        """Runs or continues the comparison and writes its report; see `rocktune.api.compare`."""
         with open_ledger(self.ledger) as ledger:
             return run_recorded_comparison(self.spec, ledger, executor, address, observer, self.out)
 
@@ -64,7 +64,7 @@ class PreparedComparison:
 def prepare_comparison(
     tuners: Sequence[str], settings: Sequence[str], seeds: int = DEFAULT_SEEDS, **given: Unpack[Given]
 ) -> PreparedComparison:
-    """Reads what a comparison is to be from what is given, and checks it.
+    """Returns a checked comparison.
 
     Args:
         tuners: see `compare`.
@@ -73,7 +73,7 @@ def prepare_comparison(
         **given: see `compare`.
 
     Raises:
-        UserError: the request is wrong somewhere.
+        UserError: a part of the request is invalid.
     """
     spec = _resolved(tuners, settings, seeds, given)
     return PreparedComparison(spec, given.get("ledger"), given.get("out"))
@@ -82,7 +82,7 @@ def prepare_comparison(
 def estimate_comparison(
     tuners: Sequence[str], settings: Sequence[str], seeds: int = DEFAULT_SEEDS, **given: Unpack[Given]
 ) -> dict[str, Any]:
-    """Says what a comparison would take, and measures and writes nothing.
+    """Returns the estimated size and time of a comparison, without measuring or writing anything.
 
     Args:
         tuners: see `compare`.
@@ -91,10 +91,10 @@ def estimate_comparison(
         **given: see `compare`.
 
     Returns:
-        `study` (its name), `studies` (how many), `budget_s` of each, `total_s`.
+        `study` (the name), `studies` (their number), `budget_s` of each, and `total_s`.
 
     Raises:
-        UserError: the request is wrong somewhere.
+        UserError: a part of the request is invalid.
     """
     return prepare_comparison(tuners, settings, seeds, **given).estimate()
 
@@ -109,26 +109,28 @@ def compare(
     observer: Observer | None = None,
     **given: Unpack[Given],
 ) -> dict[str, Any]:
-    """Runs every tuner on every setting with every seed, each as a study of its own, and compares them.
+    """Runs each tuner on each setting with each seed as a study, and compares the results.
 
-    A comparison that has this name and these settings already is gone on with.
+    An existing comparison with this name and equal settings is continued.
 
     Args:
-        tuners: names, with settings in parentheses where they differ from the defaults:
+        tuners: names of tuners; settings that differ from the defaults follow in parentheses:
             "nsga2(population=20)".
-        settings: what to measure: a study's TOML file, a table (.csv or .parquet), or a workload's name.
-        seeds: how many; from `seed` on, 1 by default.
+        settings: what to search on: a study's TOML file, a table (.csv or .parquet), or the name of a
+            workload.
+        seeds: number of seeds, counted up from `seed`, which is 1 by default.
         executor: see `rocktune.api.tune`.
         address: see `rocktune.api.tune`.
-        observer: is told what happens.
-        **given: by the names of `rocktune.study.StudyRequest`, for all studies; `budget` is that of each.
+        observer: observer of phases, trials and progress.
+        **given: fields of `rocktune.study.StudyRequest` for all studies; `budget` is that of each study.
 
     Returns:
-        What `rocktune.analysis.findings_of` says, and `study`, `state`, `objective`, `constraints`, `report`.
+        The findings of `rocktune.analysis.findings_of`, with `study`, `state`, `objective`, `constraints` and
+        `report`.
 
     Raises:
-        UserError: the request is wrong somewhere, or this machine lacks what it takes.
-        StudyInterrupted: Ctrl-C; `resume` goes on.
+        UserError: a part of the request is invalid, or this machine lacks something that is needed.
+        StudyInterrupted: Ctrl-C was pressed; `resume` continues.
     """
     prepared = prepare_comparison(tuners, settings, seeds, **given)
     return prepared.run(executor=executor, address=address, observer=observer)
@@ -142,13 +144,14 @@ def run_recorded_comparison(
     observer: Observer | None,
     out: str | Path | None = None,
 ) -> dict[str, Any]:
-    """Runs a comparison, or the rest of it, and writes its report; see `compare`."""
+    """Runs or continues a comparison and writes its report; see `compare`."""
     watching = observer or Observer()
 
     def executor_of(study: StudySpec) -> AbstractContextManager[Executor]:
         figures = objective_named(study.objective, study.constraints).all_fields
         return opened_executor(study, figures, executor, address, opened_engine, watching)
 
+    # The comparison has a record of its own, so that it can be resumed, listed and locked by its name.
     record = ledger.create_study(spec.name, spec.model_dump(mode="json"))
     directory = claim_output(ledger, record, out)
     run_comparison(spec, executor_of, ledger, watching)
@@ -158,7 +161,7 @@ def run_recorded_comparison(
 def report_comparison(
     spec: ComparisonSpec, ledger: Ledger, record: StudyRecord, directory: Path
 ) -> dict[str, Any]:
-    """Writes the report of what of a comparison is finished; see `compare`.
+    """Writes the report of a comparison's finished studies, and returns its findings; see `compare`.
 
     Raises:
         UserError: the report cannot be written.
@@ -183,13 +186,19 @@ def report_comparison(
 
 
 def _resolved(tuners: Sequence[str], settings: Sequence[str], seeds: int, given: Given) -> ComparisonSpec:
+    """Returns the comparison's spec, with one study per tuner, setting and seed.
+
+    Raises:
+        UserError: a part of the request is invalid.
+    """
     for name, values in (("tuners", tuners), ("settings", settings)):
         if not values:
             raise UserError(f"{name}: missing; name at least one")
         if len(set(values)) < len(values):
-            raise UserError(f"{name}: named twice; name each once")
+            raise UserError(f"{name}: one is named twice; name each once")
     if seeds < 1:
-        raise UserError(f"seeds: {seeds} is not above 0")
+        raise UserError(f"seeds: {seeds} must be at least 1")
+    # Seed 0 counts as not given.
     first = given.get("seed") or 1
     name = given.get("study") or new_name("comparison")
     studies = [
@@ -198,20 +207,30 @@ def _resolved(tuners: Sequence[str], settings: Sequence[str], seeds: int, given:
         for seed in range(first, first + seeds)
         for tuner in _rotated(tuners, seed)
     ]
+    # Study files may each set an objective, but ranks only make sense for one.
     objectives = {(str(each.study.objective), each.study.constraints) for each in studies}
     if len(objectives) > 1:
-        raise UserError("settings: they seek different objectives; name one with --objective")
+        raise UserError("settings: their objectives differ; name one objective with --objective")
     return ComparisonSpec(name=name, studies=tuple(studies))
 
 
 def _rotated(tuners: Sequence[str], seed: int) -> list[str]:
-    """Lets each tuner be first, in the middle and last in turn, so that what drifts favours none."""
+    """Returns the tuners rotated by the seed.
+
+    So each tuner is first, in the middle and last in turn, and a slow drift of the machine favours none.
+    """
     start = seed % len(tuners)
     return [*tuners[start:], *tuners[:start]]
 
 
 def _study(comparison: str, setting: str, choice: str, seed: int, given: Given) -> ComparedStudy:
+    """Returns one study of a comparison.
+
+    Raises:
+        UserError: a part of the request is invalid.
+    """
     tuner, tuner_settings = parse_choice(choice)
+    # A file's name without its folders, so that names of studies and report headings stay short.
     label = Path(setting).stem
     asked: Given = {
         **given,
@@ -222,13 +241,14 @@ def _study(comparison: str, setting: str, choice: str, seed: int, given: Given) 
     }
     file: Path | None = None
     if setting.endswith((".csv", ".parquet")):
+        # A table is replayed; it brings its own workload and device.
         asked |= {"engine": "recorded", "table": setting}
     elif setting.endswith(".toml"):
         file = Path(setting)
     else:
         asked["workload"] = setting
     said = read_toml(file).get("verification", {}) if file else {}
-    # What is no table is refused with the rest of the file.
+    # Anything other than a TOML table is refused later, with the rest of the file.
     if isinstance(said, dict):
         asked["verification"] = VERIFICATION | said | (given.get("verification") or {})
     spec, _ = resolved_study(file, asked)
@@ -236,4 +256,5 @@ def _study(comparison: str, setting: str, choice: str, seed: int, given: Given) 
 
 
 def _slug(text: str) -> str:
+    """Returns text as part of a study's name: letters, digits, dots and hyphens, at most 100 characters."""
     return re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("-.")[:100]

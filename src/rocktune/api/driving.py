@@ -1,4 +1,4 @@
-"""Driving a store through a workload that changes, under a controller of its policies."""
+"""Drives a store through a changing workload while a controller sets its policies."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from rocktune.api.engines import own_options
+from rocktune.api.engines import own_options_file
 from rocktune.api.options import options_by_section
 from rocktune.device import load_device
 from rocktune.engine import EmbeddedEngine, RunFailed, default_data_directory
@@ -17,8 +17,9 @@ from rocktune.online import DrivenMission, DriveRequest, load_sessions, run_driv
 from rocktune.online.control import parse_controller
 from rocktune.online.flsm import Filters
 from rocktune.online.flsm.tradeoff_map import STOCK, shape_options
+from rocktune.options_account import account_json
 from rocktune.report import write_driven_report
-from rocktune.space import OptionMaps, merged_options
+from rocktune.space import merged_options
 from rocktune.study import Observer
 from rocktune.units import format_scale, parse_scale
 
@@ -39,6 +40,7 @@ def drive(
     size_ratio: int = 10,
     options: Mapping[str, str] | None = None,
     options_file: str | Path | None = None,
+    column_family: str | None = None,
     seed: int | None = None,
     out: str | Path | None = None,
     observer: Observer | None = None,
@@ -46,43 +48,48 @@ def drive(
     """Drives a store through sessions, mission by mission, while a controller sets its policies.
 
     Args:
-        sessions: a name ("ruskey-dynamic", the default), a TOML file, or a workload for a single session.
-        controller: "lerp" (the default), "greedy:LOW,HIGH", "static:K", or a preset such as "lazy-leveling";
-            only an FLSM store has policies for it to set.
+        sessions: name ("ruskey-dynamic" by default), TOML file, or a workload for a single session.
+        controller: "lerp" (the default), "greedy:LOW,HIGH", "static:K", or a preset such as "lazy-leveling".
+            Only an FLSM store can have one.
         store: "flsm", or RocksDB's own "leveled" or "universal".
-        device: a name or file.
+        device: name or file.
         scale: "1/S"; 1/128 by default.
-        operations: of a mission, at full size.
-        filters: how they share out their memory: "uniform" or "monkey".
-        bits_per_key: of filters, on average.
+        operations: operations of a mission, at full size.
+        filters: how Bloom filters share their memory: "uniform" or "monkey".
+        bits_per_key: mean bits of filters for each key.
         size_ratio: T.
-        options: RocksDB's options by name, as text, at full size.
-        options_file: an OPTIONS file, under `options`.
-        seed: decides keys, values, and what is random in learning; 1 by default.
-        out: a directory for drive.html; none is written without one.
-        observer: is told what happens.
+        options: RocksDB options by name, as text, at full size; they override `options_file`.
+        options_file: RocksDB OPTIONS file.
+        column_family: column family of that file; needed if it has several.
+        seed: seed of keys, values and the controller; 1 by default.
+        out: directory of drive.html; None writes no report.
+        observer: observer of phases and progress.
 
     Returns:
-        A JSON object: `sessions`, `controller`, `store`, `device`, `scale`, `engine`; `seconds` in all, on
-        the model; `per_session`, a list of `workload`, `seconds`, `missions` and `converged_at_mission`
-        (counted from 1 within the session, None where it did not settle); `missions`, a list of the fields of
-        `rocktune.online.DrivenMission` with `policy` (K by level), `phase` and `why`;
-        `learner_ms_per_mission`; and `report` (the path) where there is one.
+        A JSON object. `sessions`, `controller`, `store`, `device`, `scale`, `engine`. `seconds`: total on the
+        model. `per_session`: a list of `workload`, `seconds`, `missions` and `converged_at_mission` (from 1
+        within the session, None if the controller did not settle). `missions`: a list of the fields of
+        `rocktune.online.DrivenMission`, with `policy` (K by level), `phase` and `why`.
+        `learner_ms_per_mission`. `options_account`: see `rocktune.options_account`; None without an
+        OPTIONS file. `report`: the path, if one was written.
 
     Raises:
-        UserError: something given is wrong, the store failed, or this machine lacks what it takes.
+        UserError: an argument is invalid, the store failed, or this machine lacks something that is needed.
     """
     if store not in STORES:
         raise unknown_name("store", store, STORES)
     if controller is not None and store in STOCK:
         raise UserError(
-            f"controller: a {store} store has no policies that {controller!r} could set; leave it out, "
-            "or drive the flsm store"
+            f"controller: a {store} store has no policies for {controller!r} to set; leave it out, "
+            "or use --store flsm"
         )
+    # Not a default argument, because None also says that a stock store was asked for no controller.
     steering = "lerp" if controller is None else controller
     chosen = parse_controller(steering, size_ratio)
+    # Everything is read and checked before the engine opens, so that a slip costs no loading of data.
     spec = load_sessions(sessions or "ruskey-dynamic")
     shape = store if store in STOCK else _shape_of(chosen.policies)
+    own = own_options_file(options_file, column_family)
     request = DriveRequest(
         sessions=[
             (workload, session.missions)
@@ -91,15 +98,23 @@ def drive(
         device=load_device(device),
         scale=parse_scale(scale or "1/128"),
         operations=operations,
-        options=_options(options, options_file, shape_options(shape, filters, bits_per_key, size_ratio)),
+        options=merged_options(
+            own.options if own else {},
+            options_by_section(options or {}),
+            shape_options(shape, filters, bits_per_key, size_ratio),
+        ),
         seed=1 if seed is None else seed,
     )
     if operations < request.scale:
-        raise UserError(f"operations: {operations} of a mission are none on a 1/{request.scale} model")
+        raise UserError(
+            f"operations: {operations} of a mission are too few for a 1/{request.scale} model; "
+            f"use at least {request.scale}"
+        )
     made = chosen.made(filters, request.seed) if store == "flsm" else None
     watching = observer or Observer()
     engine = EmbeddedEngine(default_data_directory(), memory_limit_bytes=0, disk_limit_bytes=0)
     with closing(engine):
+        # No total: how long missions take depends on the policies that the controller will choose.
         watching.phase_started("drive", None)
         try:
             done = run_drive(engine, request, made, _Watcher(watching, request))
@@ -113,6 +128,7 @@ def drive(
         "device": request.device.name,
         "scale": format_scale(request.scale),
         "engine": version,
+        "options_account": account_json(own.account if own else None),
         **_summary(done, [workload.name for workload, _ in request.sessions]),
     }
     if out is not None:
@@ -122,17 +138,12 @@ def drive(
 
 
 def _shape_of(policies: str | Sequence[int]) -> str:
+    """Returns the name of the shape that a controller starts with."""
     return policies if isinstance(policies, str) else str(policies[0])
 
 
-def _options(
-    options: Mapping[str, str] | None, options_file: str | Path | None, shape: OptionMaps
-) -> OptionMaps:
-    return merged_options(own_options(options_file), options_by_section(options or {}), shape)
-
-
 class _Watcher:
-    """Tells an observer of missions: where the drive is, and how long it will go on."""
+    """A watcher that tells an observer the progress of a drive and its remaining time."""
 
     def __init__(self, observer: Observer, request: DriveRequest) -> None:
         self._observer = observer
@@ -141,7 +152,9 @@ class _Watcher:
         self._begun = monotonic()
 
     def __call__(self, mission: DrivenMission, done: int) -> None:
+        """Reports a mission, and a decision that settled on policies."""
         elapsed_s = monotonic() - self._begun
+        # Missions take as long as the policies make them, so the time left can only be extrapolated.
         self._observer.estimated(elapsed_s / done * (self._missions - done))
         policies = " ".join(map(str, mission.policies))
         where = f"{self._names[mission.session]}, mission {done} of {self._missions}"
@@ -153,6 +166,7 @@ class _Watcher:
 
 
 def _summary(done: Sequence[DrivenMission], names: Sequence[str]) -> dict[str, Any]:
+    """Returns the sessions and missions of a drive as JSON."""
     per_session = []
     for session, group in groupby(done, key=lambda mission: mission.session):
         missions = list(group)
@@ -173,7 +187,11 @@ def _summary(done: Sequence[DrivenMission], names: Sequence[str]) -> dict[str, A
 
 
 def converged_at(missions: Sequence[DrivenMission]) -> int | None:
-    """Returns after which mission, from 1, a controller had settled for the rest; None where it had not."""
+    """Returns the number, from 1, of the mission since which the controller has stayed settled.
+
+    Returns:
+        None if the controller was not settled in the last mission.
+    """
     if not missions[-1].decision.converged:
         return None
     last_open = max(
@@ -183,9 +201,11 @@ def converged_at(missions: Sequence[DrivenMission]) -> int | None:
 
 
 def _row(mission: DrivenMission) -> dict[str, Any]:
+    """Returns the figures of one mission and its decision as JSON."""
     return {
         "session": mission.session,
         "seconds": mission.seconds,
+        # JSON has no infinity; a mission in which no operation ended has no latency.
         "latency_us": mission.latency_us if math.isfinite(mission.latency_us) else None,
         "read_share": mission.read_share,
         "policy": list(mission.policies),

@@ -1,4 +1,4 @@
-"""Opens what every command needs: the engine that measures, and the user's own OPTIONS file."""
+"""Opens the engine that measures, and reads the user's OPTIONS file."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -13,36 +13,34 @@ from rocktune.engine import (
     Engine,
     EngineSpec,
     OptionsChecker,
-    OptionsFile,
     RecordedEngine,
     RecordedSpec,
     default_data_directory,
 )
 from rocktune.engine.libraries import worker_with
-from rocktune.errors import UserError
-from rocktune.space import OptionMaps
-from rocktune.study.specs.own_options import DEFAULT_FAMILY
+from rocktune.importing import ImportedOptions, import_options
 
 
 @contextmanager
 def opened_engine(spec: EngineSpec, figures: Sequence[str] = ()) -> Iterator[Engine]:
-    """Opens an engine in the user's data directory, and closes it.
+    """Opens an engine in the user's data directory and closes it at the end of the `with` statement.
 
     Args:
-        spec: which engine.
-        figures: what every measurement must have, if the user's own program is what measures.
+        spec: engine to open.
+        figures: figures that a user's own program must report in each measurement.
 
     Raises:
-        UserError: what it takes is not found, or the data directory is refused.
+        UserError: a program is not found, or the data directory is refused.
     """
     with closing(make_engine(spec, figures)) as engine:
         yield engine
 
 
 def make_engine(spec: EngineSpec, figures: Sequence[str] = ()) -> Engine:
-    """Returns an open engine in the data directory of this machine's user; see `opened_engine`."""
+    """Returns an open engine in the user's data directory; see `opened_engine`."""
     data_directory = default_data_directory()
     if isinstance(spec, DbBenchSpec):
+        # A limit of 0 is none: budgets and estimates already hold runs within the machine's memory and disk.
         return DbBenchEngine(spec.program, data_directory, memory_limit_bytes=0, disk_limit_bytes=0)
     if isinstance(spec, RecordedSpec):
         return RecordedEngine(spec, figures)
@@ -52,35 +50,23 @@ def make_engine(spec: EngineSpec, figures: Sequence[str] = ()) -> Engine:
 
 
 def own_options_file(
-    path: str | Path | None, leave_out_foreign: bool = False, rocksdb: str | None = None
-) -> OptionsFile | None:
-    """Reads the user's OPTIONS file; None without one.
+    path: str | Path | None,
+    family: str | None = None,
+    application_measures: bool = False,
+    rocksdb: str | None = None,
+) -> ImportedOptions | None:
+    """Returns the user's OPTIONS file; None without one.
 
     Args:
         path: the file.
-        leave_out_foreign: leave out a comparator or merge operator that only its own application has, for
-            that application is what measures.
-        rocksdb: which RocksDB reads it; see `worker_with`.
+        family: the column family to measure; None if the file has only one.
+        application_measures: True if the user's own program measures, with the classes that only it has.
+        rocksdb: the RocksDB that reads it; see `rocktune.engine.libraries.worker_with`.
 
     Raises:
-        UserError: it cannot be read, is none, or is cut short.
+        UserError: there is no worker, or the file is refused; see `rocktune.importing.import_options`.
     """
     if path is None:
         return None
     with closing(OptionsChecker(worker_with(rocksdb))) as checker:
-        return checker.read_options_file(Path(path), leave_out_foreign)
-
-
-def own_options(path: str | Path | None) -> OptionMaps:
-    """Returns what an OPTIONS file says of its column family "default"; nothing without a file.
-
-    Raises:
-        UserError: see `own_options_file`; or it has no such column family.
-    """
-    file = own_options_file(path)
-    if file is None:
-        return {}
-    if DEFAULT_FAMILY not in file.column_families:
-        named = ", ".join(sorted(file.column_families)) or "none"
-        raise UserError(f"{path}: has no column family '{DEFAULT_FAMILY}', only {named}")
-    return file.column_families[DEFAULT_FAMILY]
+        return import_options(Path(path), checker.linked(), family, application_measures)

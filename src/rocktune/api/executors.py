@@ -1,4 +1,4 @@
-"""Opens what a study is measured on: one engine, several on this machine, or a Ray cluster."""
+"""Opens executors: one or several engines on this machine, or a Ray cluster."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -11,6 +11,7 @@ from rocktune.study import Executor, LocalExecutor, Observer, StudySpec, SweepSp
 from rocktune.study.executors.on_ray import opened_cluster
 
 _LOCAL, _RAY = "local", "ray"
+# Far above any machine's cores; it only catches slips such as local:10000.
 _MAX_LANES = 1000
 
 OpenEngine = Callable[[EngineSpec, Sequence[str]], AbstractContextManager[Engine]]
@@ -25,46 +26,49 @@ def opened_executor(
     open_engine: OpenEngine,
     observer: Observer,
 ) -> Iterator[Executor]:
-    """Opens an executor, and closes it.
+    """Opens an executor and closes it at the end of the `with` statement.
 
     Args:
-        spec: of what is to be measured.
-        figures: what every measurement must have, if the user's own program is what measures.
+        spec: study or sweep to measure.
+        figures: figures that a user's own program must report in each measurement.
         executor: "local:N" or "ray"; None for "local:1".
-        address: of the Ray cluster, None for the one of this machine.
-        open_engine: opens an engine on this machine.
-        observer: is told where workers will be in each other's way.
+        address: address of the Ray cluster; None for the one on this machine.
+        open_engine: function that opens an engine on this machine.
+        observer: gets a note if the workers will disturb each other.
 
     Raises:
-        UserError: there is no such executor, Ray is not installed or its cluster not there, or a machine
-            lacks what the engine takes.
+        UserError: the executor is unknown, Ray is not installed, the cluster is unreachable, or a machine
+            lacks something that the engine needs.
     """
     lanes = _local_lanes(executor or f"{_LOCAL}:1")
+    # Each Ray actor makes its own engine, because an engine cannot leave its machine.
     if lanes is None:
         with opened_cluster(partial(make_engine, spec.engine, tuple(figures)), address) as cluster:
             yield cluster
         return
     if address is not None:
-        raise UserError(f"address: is a Ray cluster's, and goes with '--executor {_RAY}'")
+        raise UserError(f"address: only a Ray cluster has one; add '--executor {_RAY}' or leave it out")
     warning = crowding(lanes, spec.workload.threads)
     if warning is not None:
         observer.note(warning)
     with ExitStack() as stack:
+        # One engine per lane; the stack closes those already open if a later one fails.
         engines = [stack.enter_context(open_engine(spec.engine, figures)) for _ in range(lanes)]
         yield LocalExecutor(engines)
 
 
 def _local_lanes(executor: str) -> int | None:
-    """Returns how many workers there shall be on this machine; None for Ray.
+    """Returns the number of workers on this machine; None for Ray.
 
     Raises:
-        UserError: it is neither.
+        UserError: the text is neither.
     """
     if executor == _RAY:
         return None
     kind, _, count = executor.partition(":")
+    # isdigit alone accepts digits of other scripts.
     if kind == _LOCAL and count.isascii() and count.isdigit() and 0 < int(count) <= _MAX_LANES:
         return int(count)
     raise UserError(
-        f"executor: '{executor}' is none; write local:N (N from 1, workers on this machine) or {_RAY}"
+        f"executor: unknown executor '{executor}'; use local:N (N workers on this machine, N >= 1) or {_RAY}"
     )

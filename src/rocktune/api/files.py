@@ -1,4 +1,4 @@
-"""What a finished study leaves in its output directory: an OPTIONS file and a report."""
+"""The output directory of a study, with its OPTIONS file and its report."""
 
 import tempfile
 from collections.abc import Callable
@@ -11,20 +11,20 @@ from rocktune.outcome import Outcome
 from rocktune.report import command_line, write_report
 
 OUT = "out"
-"""The kind of event that says where a study's files go."""
+"""Kind of the ledger's event that records the output directory."""
 OPTIONS_NAME = "OPTIONS"
 REPORT_NAME = "report.html"
 
 
 def require_study(study: StudyRecord, lacks: str) -> None:
-    """Refuses a sweep or comparison where a study is asked for.
+    """Refuses a sweep or a comparison.
 
     Args:
-        study: any of them.
-        lacks: what it lacks, for the error.
+        study: record to check.
+        lacks: what sweeps and comparisons lack, for the message.
 
     Raises:
-        UserError: it is none.
+        UserError: the record is a sweep or a comparison.
     """
     kind = study.spec.get("kind")
     if kind is not None:
@@ -32,18 +32,18 @@ def require_study(study: StudyRecord, lacks: str) -> None:
 
 
 def claim_output(ledger: Ledger, study: StudyRecord, out: str | Path | None) -> Path:
-    """Makes a study's output directory and remembers it.
+    """Creates a study's output directory, checks that it can be written, and records it in the ledger.
 
     Args:
-        ledger: has the study.
-        study: whose files they are.
-        out: None for the one that the study had before, else `./NAME`.
+        ledger: ledger of the study.
+        study: record of the study.
+        out: directory; None for the study's earlier one, or else `./NAME`.
 
     Returns:
-        The directory, absolute; it can be written.
+        The absolute path.
 
     Raises:
-        UserError: it cannot.
+        UserError: the directory cannot be created or written.
     """
     before = ledger.events(study, OUT)
     if out is None and before:
@@ -52,21 +52,24 @@ def claim_output(ledger: Ledger, study: StudyRecord, out: str | Path | None) -> 
         directory = Path(study.name if out is None else out).expanduser().absolute()
     try:
         directory.mkdir(parents=True, exist_ok=True)
+        # Permission bits do not tell: root ignores them, and a full or read-only file system shows only in
+        # writing.
         with tempfile.TemporaryFile(dir=directory):
             pass
     except OSError as failure:
         raise UserError(f"output directory {directory}: cannot be written: {failure.strerror}") from None
+    # Only a change is recorded, so that resuming a study does not fill the ledger with equal events.
     if not before or before[-1].payload["directory"] != str(directory):
         ledger.add_event(study, OUT, {"directory": str(directory)})
     return directory
 
 
 def write_files(ledger: Ledger, study: StudyRecord, outcome: Outcome, directory: Path) -> Outcome:
-    """Writes OPTIONS file and report, each whole or not at all.
+    """Writes the OPTIONS file and the report, each atomically.
 
     Returns:
-        The outcome with the paths `options_file` (None if there is nothing to export) and `report`, and the
-        `command` that does the study again; the ledger now has them too.
+        The outcome with `options_file` (None if there is nothing to export), `report` and `command`, as it is
+        now in the ledger.
 
     Raises:
         UserError: a file cannot be written.
@@ -83,6 +86,7 @@ def write_files(ledger: Ledger, study: StudyRecord, outcome: Outcome, directory:
         text = export_study("options-file", study, outcome)
         _written(options_file, lambda: _write_text(options_file, text))
     write_report_file(ledger, study, outcome, directory)
+    # After the files exist, so that the ledger never names a file that was not written.
     ledger.set_outcome(study, outcome.to_json())
     return outcome
 
@@ -91,7 +95,7 @@ def write_report_file(ledger: Ledger, study: StudyRecord, outcome: Outcome, dire
     """Writes the report into a directory and returns its path.
 
     Raises:
-        UserError: it cannot be written.
+        UserError: the file cannot be written.
     """
     path = directory / REPORT_NAME
     _written(path, lambda: write_report(path, study, outcome, ledger.trials(study)))
@@ -99,14 +103,21 @@ def write_report_file(ledger: Ledger, study: StudyRecord, outcome: Outcome, dire
 
 
 def _write_text(path: Path, text: str) -> None:
+    """Writes a text file atomically."""
+    # A rename within one directory is atomic: a crash leaves the old file or the new one.
     unfinished = path.with_name(path.name + ".part")
     unfinished.write_text(text, encoding="utf-8")
     unfinished.replace(path)
 
 
 def _written(path: Path, write: Callable[[], None]) -> None:
+    """Runs a function that writes a file.
+
+    Raises:
+        UserError: the file cannot be written.
+    """
     try:
-        # Hours may lie between the claim and the end of the study.
+        # Hours lie between the check of the directory and the end of the study; it may be gone by now.
         path.parent.mkdir(parents=True, exist_ok=True)
         write()
     except OSError as failure:

@@ -1,4 +1,4 @@
-"""What a program, or the command line, asks of an FLSM store from outside."""
+"""Shows the shape of FLSM stores, and simulates them."""
 
 import time
 from collections.abc import Sequence
@@ -13,17 +13,17 @@ from rocktune.study import Observer
 from rocktune.units import MIB, format_bytes
 
 _PARTS = 100
-"""Of what is written to a simulated tree, after each of which is told how far it is."""
+"""Number of progress reports while a simulated tree is written."""
 
 
 def flsm_shape(path: Path | str) -> dict[str, Any]:
-    """Returns levels and runs of an FLSM store, which may be open in another process; nothing is changed.
+    """Returns the levels and runs of an FLSM store without changing it; it may be open in another process.
 
     Returns:
-        A JSON object with the fields of `rocktune.online.FlsmShape`, and `runs`, the sorted runs in all.
+        A JSON object with the fields of `rocktune.online.FlsmShape`, and `runs`, the number of sorted runs.
 
     Raises:
-        UserError: there is no FLSM store, or its shape cannot be read.
+        UserError: there is no FLSM store at `path`, or its shape cannot be read.
     """
     shape = read_flsm_shape(path)
     return asdict(shape) | {"runs": shape.runs}
@@ -43,31 +43,34 @@ def simulate_flsm(
     transition: Transition = "flexible",
     observer: Observer | None = None,
 ) -> dict[str, Any]:
-    """Returns what policies make of an FLSM store of any size, without one; see `FlsmSimulator`.
+    """Simulates how policies shape an FLSM store of any size; see `FlsmSimulator`.
 
     Args:
-        write_bytes: what is written to it, new entries alone.
-        policies: likewise what follows: its layout.
+        write_bytes: bytes of new entries to write.
+        policies: preset, or K of each level from the first.
         size_ratio: T.
-        level1_bytes: capacity of level 1; 0 for T write buffers.
-        levels: at most so many.
-        granularity: "levels" or "files".
-        write_buffer_bytes: what is flushed at a time.
-        file_bytes: of a table.
-        then: policies that it gets afterwards, all levels at once; None for no change. Not from or to
-            "lazy-leveling", which no change of a level's policy makes or ends.
-        transition: how.
-        observer: is told how far it is.
+        level1_bytes: capacity of level 1 in bytes; 0 for T write buffers.
+        levels: maximum number of levels.
+        granularity: what a push moves, "levels" or "files".
+        write_buffer_bytes: bytes of one flush.
+        file_bytes: bytes of one table.
+        then: policies to change all levels to after writing; None for no change. "lazy-leveling" cannot be
+            changed from or to, because it is no policy of a single level.
+        transition: transition of this change: "flexible", "lazy" or "greedy".
+        observer: observer of progress.
 
     Returns:
-        A JSON object: `user_bytes`, `read_bytes`, `written_bytes` and `write_amplification`, `shape` as of
-        `flsm_shape`; with `then` also `transition_written_bytes`, what the change wrote at once.
+        A JSON object: `user_bytes`, `read_bytes`, `written_bytes`, `write_amplification`, and `shape` as in
+        `flsm_shape`. With `then` also `transition_written_bytes`, the bytes that the change wrote at once.
 
     Raises:
-        UserError: something of it makes no sense.
+        UserError: an argument is out of its range.
     """
     if then is not None and "lazy-leveling" in (policies, then):
-        raise UserError("lazy-leveling is the deepest level's, not one's of its own: give K of each level")
+        raise UserError(
+            "lazy-leveling: is not a policy of single levels, so no change can set or end it; "
+            "give K of each level"
+        )
     tree = FlsmSimulator(
         policies=policies, size_ratio=size_ratio, level1_bytes=level1_bytes, levels=levels,
         granularity=granularity, write_buffer_bytes=write_buffer_bytes, file_bytes=file_bytes,
@@ -75,6 +78,7 @@ def simulate_flsm(
     _write(tree, write_bytes, write_buffer_bytes, observer or Observer())
     changed: dict[str, Any] = {}
     if then is not None:
+        # Counted only to the end of the change: a flexible transition writes nothing at once.
         before = tree.written_bytes
         for level, policy in enumerate(policies_of(then, size_ratio, levels), 1):
             tree.set_policy(level, policy, transition)
@@ -90,10 +94,11 @@ def simulate_flsm(
 
 
 def _write(tree: FlsmSimulator, count: int, write_buffer_bytes: int, observer: Observer) -> None:
-    """Writes in parts of whole write buffers, so that what comes of it is the same."""
+    """Writes to the tree in parts and reports progress."""
     tree.check(count)
     observer.phase_started("simulate", None)
     began_s = time.monotonic()
+    # Parts of whole write buffers give the same tree as one single write.
     part = max(1, count // _PARTS // write_buffer_bytes) * write_buffer_bytes
     for written in range(0, count, part):
         tree.write(min(part, count - written))

@@ -1,4 +1,4 @@
-"""Which knobs matter, in a study or in a table."""
+"""Computes the importance of knobs in a study or a table."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,15 +11,15 @@ from rocktune.api.sweeping import recorded_table
 def importance(
     study_or_table: str, fields: Sequence[str] = (), *, ledger: str | None = None
 ) -> dict[str, Any]:
-    """Returns how much of each figure each knob explains.
+    """Returns how much of each figure's variance each knob explains.
 
     Args:
-        study_or_table: a study's name, or a table's file (.csv or .parquet).
-        fields: which figures; throughput and p99 read latency by default.
+        study_or_table: name of a study, or file of a table (.csv or .parquet).
+        fields: figures; throughput and p99 read latency by default.
         ledger: URL or SQLite file, for a study; None for the user's own.
 
     Returns:
-        `source`, `runs`, and `fields` as `rocktune.analysis.importance_of` has them.
+        `source`, `runs` (their number), and `fields` as in `rocktune.analysis.importance_of`.
 
     Raises:
         UserError: there is no such study or table, a field is unknown, or there are too few runs.

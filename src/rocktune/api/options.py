@@ -1,4 +1,4 @@
-"""Single options that a user gives by name."""
+"""Sorts single options that a user gives by name."""
 
 from collections.abc import Iterable, Mapping
 from contextlib import closing
@@ -9,17 +9,19 @@ from rocktune.space import CATALOGUE, OptionMaps
 
 
 def options_by_section(options: Mapping[str, str], known: Iterable[str] = ()) -> OptionMaps:
-    """Sorts options by section: catalogued ones, and whatever else the linked RocksDB has.
+    """Returns options by section: those of rocktune's catalogue, and any other of the linked RocksDB.
 
     Args:
-        options: as text, by name.
-        known: other names that a typo may have meant.
+        options: options by name, as text.
+        known: further names to suggest for a misspelt one.
 
     Raises:
-        UserError: there is no such option, or the text is no value of a catalogued one.
+        UserError: an option is unknown, or its text is not a value of its kind.
     """
     maps: OptionMaps = {"db": {}, "cf": {}, "table": {}}
+    # The worker is asked only for names that the catalogue lacks.
     foreign = [name for name in options if name not in CATALOGUE]
+    # Starts a worker process, which takes some milliseconds.
     sections = _all_sections() if foreign else {}
     for name in foreign:
         if name not in sections:
@@ -34,6 +36,7 @@ def options_by_section(options: Mapping[str, str], known: Iterable[str] = ()) ->
 
 
 def _all_sections() -> dict[str, str]:
+    """Returns the section of each option that the linked RocksDB has."""
     with closing(OptionsChecker()) as checker:
         effective = checker.effective({"db": {}, "cf": {}, "table": {}})
         return {name: section for section, texts in effective.items() for name in texts}

@@ -1,4 +1,4 @@
-"""What tuning and sweeping may be asked for, and the spec that it comes to."""
+"""The arguments of tuning and sweeping, and the specs made from them."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, TypedDict, TypeVar
 
 from rocktune.api.engines import own_options_file
-from rocktune.engine import OptionsFile
+from rocktune.importing import ImportedOptions
 from rocktune.study import StudyRequest, StudySpec, make_request, resolve
 from rocktune.study.specs.resolving import OwnOptions
 
@@ -15,7 +15,7 @@ Resolved = TypeVar("Resolved")
 
 
 class GivenConditions(TypedDict, total=False):
-    """What a measurement may be asked for with; `rocktune.study.StudyRequest` says what each means.
+    """Arguments for the conditions of a measurement; `rocktune.study.StudyRequest` explains each.
 
     A test compares the names with those of `StudyRequest`.
     """
@@ -31,13 +31,14 @@ class GivenConditions(TypedDict, total=False):
     scale: str | None
     memory: str | int | None
     options_file: str | Path | None
+    column_family: str | None
     block_cache: str | int | None
     shared_cache: bool | None
     seed: int | None
 
 
 class Given(GivenConditions, total=False):
-    """What a study may be asked for with, the search and the proof included."""
+    """Arguments for a study: conditions, search and proof; `rocktune.study.StudyRequest` explains each."""
 
     command: dict[str, Any] | None
     tuner: str | None
@@ -52,24 +53,25 @@ class Given(GivenConditions, total=False):
 
 
 def requested(study_file: str | Path | None, given: Mapping[str, object]) -> StudyRequest:
-    """Returns the request that a study's file and what is given beside it come to.
+    """Returns the request made from a study file and the given arguments, which override the file.
 
     Args:
-        study_file: a study's TOML file, which says what is not given.
-        given: `Given` or `GivenConditions`.
+        study_file: a study's TOML file; None for none.
+        given: arguments named as in `Given` or `GivenConditions`.
 
     Raises:
-        UserError: the request is wrong somewhere.
+        UserError: a part of the request is invalid.
     """
+    # Specs are stored as JSON, which has no paths.
     texts = {name: str(value) if isinstance(value, Path) else value for name, value in given.items()}
     return make_request(texts, None if study_file is None else Path(study_file))
 
 
 def resolved_study(study_file: str | Path | None, given: Given) -> tuple[StudySpec, StudyRequest]:
-    """Returns the study that was asked for, and the request.
+    """Returns the study's spec, and the request that it was made from.
 
     Raises:
-        UserError: the request is wrong somewhere.
+        UserError: a part of the request is invalid.
     """
     return resolved(study_file, given, resolve)
 
@@ -80,24 +82,37 @@ def resolved(
     resolve: Callable[[StudyRequest, str, OwnOptions], Resolved],
     *suffix: str,
 ) -> tuple[Resolved, StudyRequest]:
-    """Returns what a request comes to, and the request.
+    """Returns the spec made from a request, and the request.
 
     Args:
-        study_file: a study's TOML file, which says what is not given.
-        given: by the names of `StudyRequest`.
-        resolve: from request, name and what reads the user's own OPTIONS file.
-        *suffix: what the name that is made up where none is given has in it.
+        study_file: a study's TOML file; None for none.
+        given: fields of `StudyRequest`.
+        resolve: function that makes the spec from the request, the name, and a reader of the user's OPTIONS
+            file.
+        *suffix: parts to add to a name that is made up because none was given.
     """
     request = requested(study_file, given)
 
-    def own_options() -> OptionsFile | None:
-        return own_options_file(request.options_file, request.engine == "command", request.rocksdb)
-
     conditions = (Path(part).stem for part in (request.workload or "study", request.device))
-    return resolve(request, request.study or new_name(*conditions, *suffix), own_options), request
+    return resolve(request, request.study or new_name(*conditions, *suffix), own_options_of(request)), request
+
+
+def own_options_of(request: StudyRequest) -> OwnOptions:
+    """Returns a function that reads a request's OPTIONS file.
+
+    Reading starts a worker, which a request that is refused earlier need not pay for.
+    """
+
+    def read() -> ImportedOptions | None:
+        return own_options_file(
+            request.options_file, request.column_family, request.engine == "command", request.rocksdb
+        )
+
+    return read
 
 
 def new_name(*parts: str) -> str:
-    """Returns a name that tells what is tuned and when: `ycsb-a-nvme-20260304-093015`."""
+    """Returns a new study name of its parts and the time, such as `ycsb-a-nvme-20260304-093015`."""
+    # The name becomes a directory and part of commands, so it must need no quoting.
     readable = re.sub(r"[^A-Za-z0-9._-]+", "-", "-".join(parts)).strip("-.")
     return f"{readable}-{datetime.now():%Y%m%d-%H%M%S}"

@@ -1,4 +1,4 @@
-"""Measuring one configuration."""
+"""Measures one configuration."""
 
 from collections.abc import Mapping
 from contextlib import closing
@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Unpack
 
-from rocktune.api.engines import opened_engine, own_options_file
+from rocktune.api.engines import opened_engine
 from rocktune.api.options import options_by_section
-from rocktune.api.requests import GivenConditions, requested
+from rocktune.api.requests import GivenConditions, own_options_of, requested
 from rocktune.engine import Engine, EngineSpec, RunFailed, run_options
 from rocktune.engine.spec import FULL_LENGTH_S
 from rocktune.errors import UserError
+from rocktune.options_account import OptionsAccount, account_json
 from rocktune.space import Configuration, OptionMaps, merged_options, space_from_document
 from rocktune.study import Observer
 from rocktune.study.seeds import seed_of
@@ -25,11 +26,18 @@ from rocktune.units import format_scale, parse_seconds
 
 @dataclass(frozen=True)
 class _Subject:
-    """What is measured, and what the user has to know of how their OPTIONS file was taken."""
+    """A configuration to measure, its conditions, and notes on how the user's OPTIONS file was used.
+
+    Attributes:
+        experiment: conditions of the measurement.
+        configuration: configuration to measure.
+        notes: sentences for the user; empty without an OPTIONS file.
+    """
 
     experiment: Experiment
     configuration: Configuration
     notes: tuple[str, ...] = ()
+    account: OptionsAccount | None = None
 
 
 def run(
@@ -41,35 +49,36 @@ def run(
     observer: Observer | None = None,
     **given: Unpack[GivenConditions],
 ) -> dict[str, Any]:
-    """Measures one configuration in fresh runs.
+    """Measures one configuration in fresh runs. Nothing is recorded.
 
-    It is the user's OPTIONS file, or without one the space's default (the tuning guide's), with single
-    options changed. Nothing is recorded.
+    The configuration is the user's OPTIONS file, or else the space's default (the tuning guide's), with
+    single options changed.
 
     Args:
-        study_file: a study's TOML file, which says what is not given here; what it says of the search is of
-            no effect. The user's own program, for engine "command", can be said only there.
-        options: RocksDB's options or the space's knobs, by name, as text, at full size.
-        seconds: how long each run lasts; by default what 120 s at full size come to.
-        repeat: how many runs, each with random numbers of its own.
-        observer: is told what happens.
-        **given: the conditions, by the names of `rocktune.study.StudyRequest`. Of a memory budget an
-            OPTIONS file gets the block cache that its memtables and filters leave, if neither the file nor
-            `block_cache` says one.
+        study_file: a study's TOML file; `given` overrides it, and its search has no effect. Only the file can
+            define the user's own program for engine "command".
+        options: RocksDB options or knobs of the space by name, as text, at full size.
+        seconds: length of each run; by default 120 s at full size, divided by S where times scale.
+        repeat: number of runs; each has its own random numbers.
+        observer: observer of phases, trials and progress.
+        **given: conditions, named as the fields of `rocktune.study.StudyRequest`. If a memory budget is given
+            and neither the OPTIONS file nor `block_cache` has a block cache, it gets what memtables and
+            filters leave of the budget.
 
     Returns:
         `configuration`, `options` (full size), `scale`, `seconds`, `seed`, `engine`, `workload`, `device`,
-        `own_options_notes` (how the OPTIONS file was taken, in sentences), and `runs`: for each its
-        `status`, `message`, `figures` (empty for a failed one) and `output` (the end of what the user's own
-        program printed).
+        `own_options_notes` (how the OPTIONS file was used, in sentences),
+        `options_account` (see `rocktune.options_account`) and `runs`. Each run has `status`,
+        `message`, `figures` (empty if it failed) and `output` (the end of what the user's own program
+        printed).
 
     Raises:
-        UserError: something given is wrong, or this machine lacks what it takes.
+        UserError: an argument is invalid, or this machine lacks something that is needed.
     """
     request = requested(study_file, given)
     spec = engine_spec(request)
     if repeat < 1:
-        raise UserError(f"repeat: {repeat} is not above 0")
+        raise UserError(f"repeat: {repeat} must be at least 1")
     subject = _subject(request, spec, options or {})
     divisor = subject.experiment.scale
     seconds_s = (
@@ -82,12 +91,14 @@ def run(
         watching.phase_started("run", repeat * seconds_s)
         runs = []
         for replicate in range(repeat):
+            # Replicates differ in their random numbers, as those of a study's proof do.
             trial = Trial(subject.configuration, seconds_s, replicate)
             watching.trial_started(trial, replicate, repeat)
             result, output = _measured(
                 opened, subject.experiment, trial, seed_of(request.seed, replicate), watching
             )
             watching.trial_finished(result)
+            # A failed run is shown with its status; it never counts as a figure of 0.
             figures = result.measurement.figures if result.measurement else {}
             runs.append(
                 {
@@ -107,12 +118,19 @@ def run(
             "configuration": dict(subject.configuration),
             "options": run_options(subject.experiment, subject.configuration),
             "own_options_notes": list(subject.notes),
+            "options_account": account_json(subject.account),
             "runs": runs,
         }
 
 
 def _refuse_invalid(engine: Engine, subject: _Subject) -> None:
-    """Refuses options that RocksDB does: in a study that ends a trial, but here the user has named them."""
+    """Refuses options that RocksDB refuses.
+
+    In a study they only end a trial, but here the user named them.
+
+    Raises:
+        UserError: RocksDB refuses an option.
+    """
     try:
         engine.check(subject.experiment, subject.configuration)
     except RunFailed as failed:
@@ -122,8 +140,9 @@ def _refuse_invalid(engine: Engine, subject: _Subject) -> None:
 def _measured(
     engine: Engine, experiment: Experiment, trial: Trial, seed: int, observer: Observer
 ) -> tuple[Result, str]:
-    """Returns what came of a trial, and what the user's own program printed."""
+    """Returns the result of a trial, and the end of what the user's own program printed."""
     try:
+        # Options that act on all files need a base that was loaded with them.
         loaded = experiment.loaded_by(trial.configuration)
         opened = engine.open(loaded, trial.configuration, seed, observer.progress)
         with closing(opened):
@@ -134,15 +153,18 @@ def _measured(
 
 
 def _subject(request: StudyRequest, spec: EngineSpec, options: Mapping[str, str]) -> _Subject:
-    found = conditions_of(
-        request,
-        spec,
-        lambda: own_options_file(request.options_file, request.engine == "command", request.rocksdb),
-    )
+    """Returns the configuration to measure with its conditions.
+
+    Raises:
+        UserError: an argument is invalid.
+    """
+    found = conditions_of(request, spec, own_options_of(request))
     load, place, scale, base = (found[name] for name in ("workload", "device", "scale", "base_options"))
     entries = expected_entries(load, place)
     chosen = space_from_document(found["space"], found["memory_bytes"], entries, base)
+    # Knobs of the space become part of the configuration; all other options are laid over it.
     knobs = {knob.name: knob for knob in chosen.knobs}
+    # A name may be both a knob and an option; the knob wins, because the space's rules then hold for it.
     tuned = {name: text for name, text in options.items() if name in knobs}
     other = {name: text for name, text in options.items() if name not in knobs}
     values = {name: knobs[name].parse(text) for name, text in tuned.items()}
@@ -152,27 +174,34 @@ def _subject(request: StudyRequest, spec: EngineSpec, options: Mapping[str, str]
     if base is None:
         configuration = chosen.default().replaced(values)
         chosen.validate(configuration)
-        subject = _Subject(Experiment(load, place, scale, chosen.over(changes), changes), configuration)
+        subject = _Subject(
+            Experiment(load, place, scale, chosen.with_base_options(changes), changes), configuration
+        )
         _refuse_derived(changes, run_options(subject.experiment, configuration))
         return subject
     for name, value in values.items():
         section = changes.setdefault(knobs[name].section, {})
         section[knobs[name].option_name] = knobs[name].text(value)
-    # What is said of the file holds without the single options, which are named after it.
+    # The sentences describe the OPTIONS file alone; the last one names the options changed on top of it.
     notes = terms_sentences(found["own_terms"], found["memory_bytes"], chosen.memory_shares(base), base)
     if options:
         changed = ", ".join(f"{name}={text}" for name, text in options.items())
         notes.append(f"Changed from the OPTIONS file, as you asked: {changed}.")
     experiment = Experiment(load, place, scale, chosen, merged_options(base, changes))
-    return _Subject(experiment, Configuration({}), tuple(notes))
+    return _Subject(experiment, Configuration({}), tuple(notes), found["own_terms"].account)
 
 
 def _refuse_derived(given: OptionMaps, options: OptionMaps) -> None:
-    """Refuses an option that follows from others, and so would not have the value that the user gave."""
+    """Refuses an option that rocktune derives from others, since it would not get the user's value.
+
+    Raises:
+        UserError: an option would get another value than the given one.
+    """
     for section, texts in given.items():
         for name, text in texts.items():
+            # The worker would silently use the derived value, and the user would believe in theirs.
             if options[section][name] != text:
                 raise UserError(
-                    f"{name}: follows from the memory budget, would be {options[section][name]}; "
-                    "set --memory or give an OPTIONS file"
+                    f"{name}: the memory budget sets it to {options[section][name]}; "
+                    "set --memory instead, or give an OPTIONS file"
                 )

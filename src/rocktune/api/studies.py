@@ -1,4 +1,4 @@
-"""What the ledger knows: listing, showing, deleting, reporting and exporting studies."""
+"""Lists, shows, deletes, reports and exports the studies of a ledger."""
 
 from collections import Counter
 from pathlib import Path
@@ -15,7 +15,7 @@ from rocktune.units import format_scale
 
 
 def studies(*, ledger: str | None = None) -> list[dict[str, Any]]:
-    """Returns the studies of a ledger, oldest first: what each is of, its state, and its ratio if it has one.
+    """Returns the studies of a ledger, oldest first, with conditions, state and ratio to the baseline.
 
     Args:
         ledger: URL or SQLite file; None for the user's own.
@@ -25,7 +25,7 @@ def studies(*, ledger: str | None = None) -> list[dict[str, Any]]:
 
 
 def show(name: str, *, ledger: str | None = None) -> dict[str, Any]:
-    """Returns what is known of a study: summary, settings, trials by status, and outcome if finished.
+    """Returns a study's summary, settings, trials by status, and outcome (None until it is finished).
 
     Raises:
         UserError: there is no such study.
@@ -45,17 +45,17 @@ def show(name: str, *, ledger: str | None = None) -> dict[str, Any]:
 
 
 def delete(name: str, *, ledger: str | None = None) -> None:
-    """Deletes a study with everything measured in it; its report and OPTIONS file stay.
+    """Deletes a study with all its measurements; its report and OPTIONS file stay.
 
     Raises:
-        UserError: there is no such study, or it is being run.
+        UserError: there is no such study, or it is running.
     """
     with open_ledger(ledger, create=ledger is None) as opened:
         opened.delete_study(name)
 
 
 def report(name: str, *, ledger: str | None = None) -> Path:
-    """Writes a finished study's report again, or a comparison's as far as it has got, and returns its path.
+    """Writes the report of a finished study, or of a comparison's finished part, and returns its path.
 
     Raises:
         UserError: there is no such study, it is not finished, or the file cannot be written.
@@ -68,21 +68,23 @@ def report(name: str, *, ledger: str | None = None) -> Path:
             return Path(report_comparison(spec, opened, record, directory)["report"])
         outcome = _finished(opened, record)
         directory = claim_output(opened, record, None)
+        # The directory may have changed since the outcome was recorded.
         report = {"report": str(directory / REPORT_NAME)}
         return write_report_file(opened, record, outcome.model_copy(update=report), directory)
 
 
 def export(name: str, to: str, *, point: int | None = None, ledger: str | None = None) -> str:
-    """Returns a finished study's recommended configuration in another system's form, at full size.
+    """Returns a finished study's recommended configuration in another system's format, at full size.
 
     Args:
-        name: the study's.
+        name: name of the study.
         to: one of `rocktune.export.export_targets`.
-        point: a point of the Pareto front instead, counted from 1 as `front` in the outcome has them.
+        point: number of a point of the Pareto front to export instead, from 1, in the order of the outcome's
+            `front`.
         ledger: URL or SQLite file; None for the user's own.
 
     Raises:
-        UserError: there is no such study, target or point, or the study is not finished.
+        UserError: the study, target or point does not exist, or the study is not finished.
     """
     with open_ledger(ledger, create=ledger is None) as opened:
         record = opened.study(name)
@@ -90,16 +92,25 @@ def export(name: str, to: str, *, point: int | None = None, ledger: str | None =
 
 
 def _finished(ledger: Ledger, record: StudyRecord) -> Outcome:
+    """Returns the outcome of a finished study.
+
+    Raises:
+        UserError: it is a sweep or comparison, or is not finished.
+    """
     require_study(record, "has no configuration to export")
     outcome = recorded_outcome(ledger, record)
     if outcome is None:
-        raise UserError(f"study '{record.name}' is not finished; 'rocktune resume {record.name}' goes on")
+        raise UserError(
+            f"study '{record.name}' is not finished; 'rocktune resume {record.name}' continues it"
+        )
     return outcome
 
 
 def _summary(ledger: Ledger, record: StudyRecord) -> dict[str, Any]:
+    """Returns the summary of one study for lists."""
     spec = record.spec
     if spec.get("kind") == "comparison":
+        # All studies of a comparison share their conditions, so the first one's stand for all.
         spec = {**spec["studies"][0]["study"], "tuner": "comparison"}
     return {
         "study": record.name,
@@ -114,9 +125,9 @@ def _summary(ledger: Ledger, record: StudyRecord) -> dict[str, Any]:
 
 
 def _ratio(ledger: Ledger, record: StudyRecord) -> float | None:
-    """Returns a study's ratio to its baseline, None where it is not known.
+    """Returns a study's ratio to its baseline, None if unknown.
 
-    An outcome that a newer rocktune wrote must not hide other studies; `show` says what is wrong.
+    An outcome written by a newer rocktune must not hide the other studies; `show` reports the error.
     """
     try:
         outcome = recorded_outcome(ledger, record)
@@ -126,7 +137,9 @@ def _ratio(ledger: Ledger, record: StudyRecord) -> float | None:
 
 
 def _is_running(ledger: Ledger, record: StudyRecord) -> bool:
+    """Returns whether another process holds the study's lock."""
     try:
+        # The lock is the operating system's, so a crashed process never counts as running.
         with ledger.lock(record):
             return False
     except UserError:

@@ -1,4 +1,4 @@
-"""Tables of measurements: sweeping a space, and writing down what a ledger has recorded."""
+"""Tables of measurements: sweeps of a space, and tables of recorded studies."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,6 +12,7 @@ from rocktune.api.executors import opened_executor
 from rocktune.api.files import claim_output
 from rocktune.api.requests import Given, resolved
 from rocktune.ledger import Ledger, open_ledger
+from rocktune.options_account import account_json
 from rocktune.study import Observer, StudyRequest, SweepSpec, resolve_sweep
 from rocktune.study.specs.resolving import EVERYTHING, HowToSweep, OwnOptions
 from rocktune.table import Table, merged_tables, read_table, write_table
@@ -22,18 +23,18 @@ TABLE_NAME = "table.csv"
 
 @dataclass(frozen=True)
 class PreparedSweep:
-    """A sweep that was asked for and found right. So far nothing has been measured or written.
+    """A checked sweep that has not measured or written anything yet.
 
     Attributes:
         spec: the sweep.
-        request: what was asked for.
+        request: request that it was made from.
     """
 
     spec: SweepSpec
     request: StudyRequest
 
     def estimate(self) -> dict[str, Any]:
-        """Returns what the sweep will take; see `rocktune.api.estimate_sweep`."""
+        """Returns the estimated size and time; see `rocktune.api.estimate_sweep`."""
         spec = self.spec
         runs = study.runs_of(spec, study.space_of(spec))
         return {
@@ -41,6 +42,7 @@ class PreparedSweep:
             "scale": format_scale(spec.scale),
             "runs": len(runs),
             "own_options_notes": study.own_notes(spec),
+            "options_account": account_json(study.own_account(spec)),
             "total_s": study.sweep_s(spec, len(runs)),
         }
 
@@ -51,7 +53,7 @@ class PreparedSweep:
         address: str | None = None,
         observer: Observer | None = None,
     ) -> dict[str, Any]:
-        """Runs the sweep, or the rest of it, and writes its table; see `rocktune.api.sweep`."""
+        """Runs or continues the sweep and writes its table; see `rocktune.api.sweep`."""
         with open_ledger(self.request.ledger) as ledger:
             return run_recorded_sweep(self.spec, ledger, executor, address, observer, self.request.out)
 
@@ -62,7 +64,7 @@ def prepare_sweep(
     how: HowToSweep = EVERYTHING,
     **given: Unpack[Given],
 ) -> PreparedSweep:
-    """Reads what a sweep is to be from its file and from what is given, and checks it.
+    """Returns a checked sweep.
 
     Args:
         study_file: see `sweep`.
@@ -70,7 +72,7 @@ def prepare_sweep(
         **given: see `sweep`.
 
     Raises:
-        UserError: the request is wrong somewhere.
+        UserError: a part of the request is invalid.
     """
 
     def resolve(request: StudyRequest, name: str, own_options: OwnOptions) -> SweepSpec:
@@ -85,7 +87,7 @@ def estimate_sweep(
     how: HowToSweep = EVERYTHING,
     **given: Unpack[Given],
 ) -> dict[str, Any]:
-    """Says what a sweep would take, and measures and writes nothing.
+    """Returns the estimated size and time of a sweep, without measuring or writing anything.
 
     Args:
         study_file: see `sweep`.
@@ -93,10 +95,10 @@ def estimate_sweep(
         **given: see `sweep`.
 
     Returns:
-        `study` (its name), `scale`, `runs`, `own_options_notes` (how the OPTIONS file is taken), `total_s`.
+        `study` (the name), `scale`, `runs`, `own_options_notes` (how the OPTIONS file is used) and `total_s`.
 
     Raises:
-        UserError: the request is wrong somewhere.
+        UserError: a part of the request is invalid.
     """
     return prepare_sweep(study_file, how=how, **given).estimate()
 
@@ -110,25 +112,26 @@ def sweep(
     observer: Observer | None = None,
     **given: Unpack[Given],
 ) -> dict[str, Any]:
-    """Measures every configuration of a space, or a sample of them, and writes a table.
+    """Measures all configurations of a space, or a random sample, and writes a table.
 
-    A sweep that has this name and these settings already is gone on with. The space's default is measured
-    again and again between the others, so that the table knows its own noise.
+    An existing sweep with this name and equal settings is continued. The space's default is measured
+    repeatedly among the others, so that the table shows its own noise.
 
     Args:
-        study_file: a study's TOML file, which says what is not given here.
-        how: what to measure, and for how long; every configuration by default.
+        study_file: a study's TOML file; `given` overrides it.
+        how: configurations to measure, and how long; all configurations by default.
         executor: see `rocktune.api.tune`.
         address: see `rocktune.api.tune`.
-        observer: is told what happens.
-        **given: by the names of `rocktune.study.StudyRequest`; tuner, objective and budget are of no effect.
+        observer: observer of phases, trials and progress.
+        **given: fields of `rocktune.study.StudyRequest`; tuner, objective and budget have no effect.
 
     Returns:
-        What `rocktune.analysis.summary_of_table` says, and `study`, `state` and `table` (the file's path).
+        The summary of `rocktune.analysis.summary_of_table`, with `study`, `state` and `table` (the file's
+        path).
 
     Raises:
-        UserError: the request is wrong somewhere, or this machine lacks what it takes.
-        StudyInterrupted: Ctrl-C; `resume` goes on.
+        UserError: a part of the request is invalid, or this machine lacks something that is needed.
+        StudyInterrupted: Ctrl-C was pressed; `resume` continues.
     """
     prepared = prepare_sweep(study_file, how=how, **given)
     return prepared.run(executor=executor, address=address, observer=observer)
@@ -142,7 +145,7 @@ def run_recorded_sweep(
     observer: Observer | None,
     out: str | None = None,
 ) -> dict[str, Any]:
-    """Runs a sweep, or the rest of it, and writes its table; see `sweep`."""
+    """Runs or continues a sweep and writes its table; see `sweep`."""
     observer = observer or Observer()
     with opened_executor(spec, (), executor, address, opened_engine, observer) as measuring:
         record = ledger.create_study(spec.name, spec.model_dump(mode="json"), measuring.version)
@@ -153,21 +156,21 @@ def run_recorded_sweep(
 
 
 def write_recorded(names: Sequence[str], path: str | Path, *, ledger: str | None = None) -> dict[str, Any]:
-    """Writes what studies or sweeps have measured so far, or tables have, as one table.
+    """Writes the measurements of studies, sweeps or tables as one table.
 
     Args:
-        names: of studies, or tables' files, that were measured under equal conditions, such as the parts of a
-            sweep.
-        path: of the table, .csv or .parquet.
+        names: names of studies or files of tables with equal conditions, such as the parts of a sweep.
+        path: table to write, .csv or .parquet.
         ledger: URL or SQLite file; None for the user's own.
 
     Returns:
-        What `rocktune.analysis.summary_of_table` says, and `table` (the path).
+        The summary of `rocktune.analysis.summary_of_table`, with `table` (the path).
 
     Raises:
-        UserError: there is no such study, it has no measurement yet, the conditions differ, or the file
-            cannot be written.
+        UserError: a study does not exist or has no measurement yet, the conditions differ, or the file cannot
+            be written.
     """
+    # The name goes along so that an error about differing conditions can say which tables differ.
     tables = {name: recorded_table(name, ledger) for name in names}
     table = merged_tables(tables)
     write_table(Path(path), table)
@@ -175,10 +178,10 @@ def write_recorded(names: Sequence[str], path: str | Path, *, ledger: str | None
 
 
 def recorded_table(study_or_table: str, ledger: str | None = None) -> Table:
-    """Returns a table from its file (.csv or .parquet), or what a study of a ledger has measured so far.
+    """Returns the table in a file (.csv or .parquet), or of the recorded measurements of a study.
 
     Raises:
-        UserError: there is no such file or study, or it has no measurement yet.
+        UserError: the file or study does not exist, or the study has no measurement yet.
     """
     if study_or_table.endswith((".csv", ".parquet")):
         return read_table(Path(study_or_table))

@@ -1,4 +1,4 @@
-"""The map of the trade-off: which shape of the tree serves which mix of operations best."""
+"""Measures the trade-off map: which shape of the tree suits which mix of operations."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import closing
@@ -8,13 +8,15 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from rocktune.api.engines import own_options
+from rocktune.api.engines import own_options_file
 from rocktune.api.options import options_by_section
 from rocktune.device import load_device
 from rocktune.engine import EmbeddedEngine, RunFailed, default_data_directory
 from rocktune.errors import UserError
+from rocktune.importing import ImportedOptions
 from rocktune.online import MapPoint, MapRequest, map_seconds, run_map
 from rocktune.online.flsm import Filters
+from rocktune.options_account import account_json
 from rocktune.report import write_tradeoff_report
 from rocktune.space import merged_options
 from rocktune.study import Observer
@@ -27,46 +29,46 @@ LOOKUPS = (0.1, 0.5, 0.9, 0.99)
 
 
 def estimate_map(**asked: Any) -> dict[str, Any]:
-    """Says what `map_flsm` would take, and measures nothing.
+    """Returns the estimated time of `map_flsm`, without measuring anything.
 
     Args:
-        asked: what `map_flsm` takes, but for where results go.
+        asked: arguments of `map_flsm` except `out` and `observer`.
 
     Returns:
-        `scale` and `total_s`, loading apart.
+        `scale` and `total_s`, without loading.
 
     Raises:
         UserError: see `map_flsm`.
     """
-    request = _request(**asked)
+    _, request = _own_and_request(**asked)
     return {"scale": format_scale(request.scale), "total_s": map_seconds(request)}
 
 
 def map_flsm(
     *, out: str | Path | None = None, observer: Observer | None = None, **asked: Any
 ) -> dict[str, Any]:
-    """Measures shapes of the tree under mixes of operations, RocksDB's own compaction styles beside them.
+    """Measures FLSM shapes and RocksDB's own compaction styles under several mixes of operations.
 
     Args:
-        out: a directory for map.html; none is written without one.
-        observer: is told what happens.
-        asked: by name, each with a default: `workload` (a name or file whose mix is replaced;
-            "ruskey-balanced"), `device` (a name or file), `scale` ("1/S"; 1/128), `shapes` (K as text, a
-            preset of FLSM stores, "leveled" or "universal"), `lookups` (shares, from 0 to 1), `absent`
-            (whether they look for keys that are not there), `filters` ("uniform", "monkey"), `bits_per_key`,
-            `size_ratio`, `warm` and `measure` (how long each point is used before it counts, and while it
-            does, at full size), `repeats`, `options` and `options_file` (RocksDB's, at full size), `seed`.
+        out: directory of map.html; None writes no report.
+        observer: observer of phases and progress.
+        asked: by name: `device` (name or file), and with defaults: `workload` (name or file whose mix is
+            replaced; "ruskey-balanced"), `scale` ("1/S"; 1/128), `shapes` (K as text, a preset of FLSM
+            stores, "leveled" or "universal"), `lookups` (shares from 0 to 1), `absent` (whether lookups ask
+            for absent keys), `filters` ("uniform", "monkey"), `bits_per_key`, `size_ratio`, `warm` and
+            `measure` (times at full size before and during the measurement of each point), `repeats`,
+            `options` and `options_file` (RocksDB's, at full size), `column_family` (of that file), `seed`.
 
     Returns:
-        A JSON object: `workload`, `device`, `scale`, `engine`, `absent`, `points` (the fields of
-        `rocktune.online.MapPoint` for every run), `summary` (the same for each point, the median over its
-        runs, with `throughput_ops_s_low` and `throughput_ops_s_high`), and `report` (the path) where there
-        is one.
+        A JSON object. `workload`, `device`, `scale`, `engine`, `absent`. `points`: the fields of
+        `rocktune.online.MapPoint` for each run. `summary`: the same for each point as median over its runs,
+        with `throughput_ops_s_low` and `throughput_ops_s_high`. `options_account`: see
+        `rocktune.options_account`; None without an OPTIONS file. `report`: the path, if one was written.
 
     Raises:
-        UserError: something given is wrong, a store failed, or this machine lacks what it takes.
+        UserError: an argument is invalid, a store failed, or this machine lacks something that is needed.
     """
-    request = _request(**asked)
+    own, request = _own_and_request(**asked)
     watching = observer or Observer()
     total_s = map_seconds(request)
     engine = EmbeddedEngine(default_data_directory(), memory_limit_bytes=0, disk_limit_bytes=0)
@@ -86,6 +88,7 @@ def map_flsm(
         "absent": request.absent,
         "points": [asdict(point) for point in points],
         "summary": summary_of(points),
+        "options_account": account_json(own.account if own else None),
     }
     if out is not None:
         found["report"] = Path(out) / REPORT_NAME
@@ -94,12 +97,13 @@ def map_flsm(
 
 
 def summary_of(points: Sequence[MapPoint]) -> list[dict[str, Any]]:
-    """Returns each point once: the median over its runs, and the lowest and highest throughput."""
+    """Returns one row per point: the median of each figure over its runs, and the range of throughput."""
 
     def key(point: MapPoint) -> tuple[str, float, float]:
         return point.filters, point.bits_per_key, point.lookups
 
     order = {shape: number for number, shape in enumerate(dict.fromkeys(point.shape for point in points))}
+    # groupby needs equal points next to each other, and they were measured turn after turn.
     ordered = sorted(points, key=lambda point: (*key(point), order[point.shape]))
     rows = []
     for _, group in groupby(ordered, key=lambda point: (key(point), point.shape)):
@@ -116,7 +120,15 @@ def summary_of(points: Sequence[MapPoint]) -> list[dict[str, Any]]:
     return rows
 
 
+def _own_and_request(
+    *, options_file: str | Path | None = None, column_family: str | None = None, **asked: Any
+) -> tuple[ImportedOptions | None, MapRequest]:
+    own = own_options_file(options_file, column_family)
+    return own, _request(own, **asked)
+
+
 def _request(
+    own: ImportedOptions | None,
     *,
     workload: str | None = None,
     device: str,
@@ -131,9 +143,9 @@ def _request(
     measure: str | float | None = None,
     repeats: int = 1,
     options: Mapping[str, str] | None = None,
-    options_file: str | Path | None = None,
     seed: int | None = None,
 ) -> MapRequest:
+    """Returns the request of a map; see `map_flsm` for the arguments and their defaults."""
     return MapRequest(
         workload=load_workload(workload or "ruskey-balanced"),
         device=load_device(device),
@@ -147,6 +159,6 @@ def _request(
         warm_s=parse_seconds("1280s" if warm is None else warm, "warm"),
         measure_s=parse_seconds("2560s" if measure is None else measure, "measure"),
         repeats=repeats,
-        options=merged_options(own_options(options_file), options_by_section(options or {})),
+        options=merged_options(own.options if own else {}, options_by_section(options or {})),
         seed=1 if seed is None else seed,
     )

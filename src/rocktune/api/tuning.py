@@ -1,4 +1,4 @@
-"""Tuning, resuming and verifying."""
+"""Tunes, resumes and verifies studies."""
 
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -15,6 +15,7 @@ from rocktune.api.sweeping import run_recorded_sweep
 from rocktune.engine import CommandSpec, command_lines
 from rocktune.ledger import open_ledger
 from rocktune.objective import objective_named
+from rocktune.options_account import account_json
 from rocktune.outcome import Outcome
 from rocktune.study import (
     ComparisonSpec,
@@ -30,24 +31,25 @@ from rocktune.units import format_scale, parse_scale
 
 @dataclass(frozen=True)
 class PreparedStudy:
-    """A study that was asked for and found right. So far nothing has been measured or written.
+    """A checked study that has not measured or written anything yet.
 
     Attributes:
         spec: the study.
-        request: what was asked for.
+        request: request that it was made from.
     """
 
     spec: StudySpec
     request: StudyRequest
 
     def estimate(self) -> dict[str, Any]:
-        """Returns what the study will take; see `rocktune.api.estimate`."""
+        """Returns the estimated time, disk and memory; see `rocktune.api.estimate`."""
         spec = self.spec
         return {
             "study": spec.name,
             "scale": format_scale(spec.scale),
             "commands": command_lines(spec.engine) if isinstance(spec.engine, CommandSpec) else [],
             "own_options_notes": study.own_notes(spec),
+            "options_account": account_json(study.own_account(spec)),
             **study.estimate(spec).to_json(),
         }
 
@@ -58,9 +60,10 @@ class PreparedStudy:
         address: str | None = None,
         observer: Observer | None = None,
     ) -> Outcome:
-        """Runs the study, or goes on with it, and writes its files; see `rocktune.api.tune`."""
+        """Runs or continues the study and writes its files; see `rocktune.api.tune`."""
         spec, request, observer = self.spec, self.request, observer or Observer()
         with (
+            # The executor opens first, so that a missing program leaves no empty study in the ledger.
             _executor_of(spec, executor, address, observer) as measuring,
             open_ledger(request.ledger) as ledger,
         ):
@@ -71,32 +74,32 @@ class PreparedStudy:
 
 
 def prepare(study_file: str | Path | None = None, **given: Unpack[Given]) -> PreparedStudy:
-    """Reads what a study is to be from its file and from what is given, and checks it.
+    """Returns a checked study.
 
     Args:
         study_file: see `tune`.
         **given: see `tune`.
 
     Raises:
-        UserError: the request is wrong somewhere.
+        UserError: a part of the request is invalid.
     """
     return PreparedStudy(*resolved_study(study_file, given))
 
 
 def estimate(study_file: str | Path | None = None, **given: Unpack[Given]) -> dict[str, Any]:
-    """Says what a study would take, and measures and writes nothing.
+    """Returns the estimated time, disk and memory of a study, without measuring or writing anything.
 
     Args:
         study_file: see `tune`.
         **given: see `tune`.
 
     Returns:
-        `study` (its name), `scale`, `commands` (what will be executed, where that is the user's own program),
-        `own_options_notes` (how the OPTIONS file is taken, in sentences), and seconds and bytes as
-        `rocktune.study.Estimate` has them.
+        `study` (the name), `scale`, `commands` (the user's own programs that will be executed),
+        `own_options_notes` (how the OPTIONS file is used, in sentences), and the fields of
+        `rocktune.study.Estimate`.
 
     Raises:
-        UserError: the request is wrong somewhere.
+        UserError: a part of the request is invalid.
     """
     return prepare(study_file, **given).estimate()
 
@@ -109,21 +112,21 @@ def tune(
     observer: Observer | None = None,
     **given: Unpack[Given],
 ) -> Outcome:
-    """Searches a better configuration, proves it, and writes an OPTIONS file and a report.
+    """Searches for a better configuration, proves it, and writes an OPTIONS file and a report.
 
-    A study that has this name and these settings already is gone on with.
+    An existing study with this name and equal settings is continued.
 
     Args:
-        study_file: a study's TOML file; what is given beside it comes first.
-        executor: where trials are measured, "local:N" (N at once, on this machine) or "ray"; by default one
-            at a time. A study may be begun on one and gone on with on another.
-        address: of the Ray cluster; by default the one that this machine is part of.
-        observer: is told what happens.
-        **given: the study, by the names of `rocktune.study.StudyRequest`.
+        study_file: a study's TOML file; `given` overrides it.
+        executor: where trials are measured: "local:N" (N workers on this machine) or "ray"; "local:1" by
+            default. A study can be continued with another executor.
+        address: address of the Ray cluster; by default the one on this machine.
+        observer: observer of phases, trials and progress.
+        **given: the study, by fields of `rocktune.study.StudyRequest`.
 
     Raises:
-        UserError: the request is wrong somewhere, or this machine lacks what it takes.
-        StudyInterrupted: Ctrl-C; `resume` goes on.
+        UserError: a part of the request is invalid, or this machine lacks something that is needed.
+        StudyInterrupted: Ctrl-C was pressed; `resume` continues.
     """
     prepared = prepare(study_file, **given)
     return prepared.run(executor=executor, address=address, observer=observer)
@@ -137,20 +140,21 @@ def resume(
     address: str | None = None,
     observer: Observer | None = None,
 ) -> Outcome | dict[str, Any]:
-    """Goes on with a study or sweep, or returns the outcome of a finished one with its files written again.
-
-    Of a sweep it returns what `rocktune.api.sweep` does, of a comparison what `rocktune.api.compare` does.
+    """Continues a study, sweep or comparison. For a finished one it writes the files again.
 
     Args:
-        name: the study's.
+        name: name of the study.
         ledger: URL or SQLite file; None for the user's own.
         executor: see `tune`.
         address: see `tune`.
-        observer: is told what happens.
+        observer: observer of phases, trials and progress.
+
+    Returns:
+        The outcome of a study, or the result of `rocktune.api.sweep` or `rocktune.api.compare`.
 
     Raises:
         UserError: there is no such study, or another process runs it.
-        StudyInterrupted: Ctrl-C.
+        StudyInterrupted: Ctrl-C was pressed.
     """
     with open_ledger(ledger, create=ledger is None) as opened:
         record = opened.study(name)
@@ -160,6 +164,7 @@ def resume(
         if isinstance(spec, SweepSpec):
             return run_recorded_sweep(spec, opened, executor, address, observer)
         observer = observer or Observer()
+        # What was measured before the interruption is not repeated.
         observer.estimated(max(0.0, study.estimate(spec).total_s - study.spent_s(opened, record)))
         with _executor_of(spec, executor, address, observer) as measuring:
             directory = claim_output(opened, record, None)
@@ -176,19 +181,19 @@ def verify(
     address: str | None = None,
     observer: Observer | None = None,
 ) -> Outcome:
-    """Proves a finished study's winner again at another scale.
+    """Proves a finished study's winner again at another scale, and writes the files again.
 
     Args:
-        name: the study's.
+        name: name of the study.
         scale: "1/S", or "1" for full size.
         ledger: URL or SQLite file; None for the user's own.
         executor: see `tune`.
         address: see `tune`.
-        observer: is told what happens.
+        observer: observer of phases, trials and progress.
 
     Raises:
-        UserError: the scale is none, or there is no such study, or it has no winner.
-        StudyInterrupted: Ctrl-C; verifying again goes on.
+        UserError: the scale is invalid, there is no such study, or it has no winner.
+        StudyInterrupted: Ctrl-C was pressed; verifying again continues.
     """
     divisor = parse_scale(scale)
     with open_ledger(ledger, create=ledger is None) as opened:
@@ -196,6 +201,7 @@ def verify(
         require_study(record, "has no winner to verify")
         spec = StudySpec.model_validate(dict(record.spec))
         observer = observer or Observer()
+        # Runs at another scale take another time, so the study's own estimate does not hold.
         observer.estimated(study.verifying_s(spec, divisor))
         with _executor_of(spec, executor, address, observer) as measuring:
             directory = claim_output(opened, record, None)
@@ -206,5 +212,6 @@ def verify(
 def _executor_of(
     spec: StudySpec, executor: str | None, address: str | None, observer: Observer
 ) -> AbstractContextManager[Executor]:
+    """Opens the executor of a study; see `opened_executor`."""
     figures = objective_named(spec.objective, spec.constraints).all_fields
     return opened_executor(spec, figures, executor, address, opened_engine, observer)

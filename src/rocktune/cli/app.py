@@ -1,4 +1,4 @@
-"""The program that the commands belong to, and how each of them shows its answer."""
+"""The program that all commands belong to, and how commands show their results."""
 
 from collections.abc import Callable, Mapping
 from importlib import metadata
@@ -11,8 +11,10 @@ from rocktune.cli.output import print_json, print_line, stderr, stdout
 from rocktune.cli.progress import ProgressDisplay
 
 app = typer.Typer(
-    help="Finds, proves and keeps the best RocksDB configuration for your workload on your hardware.",
+    help="Finds a better RocksDB configuration for your workload on your hardware, and proves the gain.",
+    # The two options that install shell completion would only lengthen the help.
     add_completion=False,
+    # Brackets in help texts, such as metavars, must not be taken for markup.
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -20,6 +22,7 @@ app = typer.Typer(
 
 
 def _print_version(wanted: bool) -> None:
+    """Prints the version and exits, if the option was given."""
     if wanted:
         print_line(f"rocktune {metadata.version('rocktune')}")
         raise typer.Exit
@@ -28,11 +31,11 @@ def _print_version(wanted: bool) -> None:
 @app.callback(invoke_without_command=True)
 def rocktune(
     context: typer.Context,
-    version: Annotated[  # noqa: ARG001 - its callback does it
+    version: Annotated[  # noqa: ARG001 - its callback prints it
         bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Print the version.")
     ] = False,
 ) -> None:
-    """Prints the help where no command is given."""
+    """Prints the help if no command is given."""
     if context.invoked_subcommand is None:
         print_line(context.get_help())
 
@@ -40,12 +43,14 @@ def rocktune(
 def announced(
     estimate: Mapping[str, Any], json: bool, printer: Callable[[Console, Any], None]
 ) -> ProgressDisplay:
-    """Returns a progress display that prints first what everything will take, once measuring begins.
+    """Returns a progress display that prints the estimate once measuring begins.
+
+    It prints no sooner, so that wrong input gets its error first and nothing else.
 
     Args:
-        estimate: what the API estimates, with `total_s`.
-        json: whether only a JSON document is to be printed.
-        printer: prints the estimate.
+        estimate: the API's estimate, with `total_s`.
+        json: whether only a JSON document may be printed.
+        printer: function that prints the estimate.
     """
 
     def announce() -> None:
@@ -56,7 +61,7 @@ def announced(
 
 
 def show_result(document: Any, json: bool, printer: Callable[[Console, Any], None]) -> None:
-    """Prints what a command has to say, as the user wants it."""
+    """Prints a result as JSON if `json`, else with `printer`."""
     if json:
         print_json(document)
     else:

@@ -1,6 +1,7 @@
-"""The commands. Each parses its arguments, calls one function of `rocktune.api`, and prints the answer."""
+"""The main commands. Each reads its arguments, calls one function of `rocktune.api` and prints the result."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -25,15 +26,20 @@ def tune(
     executor: options.Executor = None,
     address: options.Address = None,
     dry_run: options.DryRun = False,
+    verbose: options.Verbose = False,
     json: options.Json = False,
 ) -> None:
-    """Search a better configuration, prove it, and write OPTIONS file and report."""
+    """Search for a better configuration and prove it.
+
+    Writes the recommended OPTIONS file and a report. The recommendation is the baseline if no gain is proven.
+    """
     prepared = api.prepare(study_file, **given)
     estimate = prepared.estimate()
+    printer = partial(tables.print_estimate, verbose=verbose)
     if dry_run:
-        show_result(estimate, json, tables.print_estimate)
+        show_result(estimate, json, printer)
         return
-    with announced(estimate, json, tables.print_estimate) as display:
+    with announced(estimate, json, printer) as display:
         outcome = prepared.run(executor=executor, address=address, observer=display)
     _show_outcome(outcome, json)
 
@@ -45,8 +51,9 @@ def run(
     *,
     given: GivenConditions,
     option: options.Assignments = None,
-    seconds: Annotated[str | None, typer.Option(metavar="TIME", help="How long each run lasts.")] = None,
-    repeat: Annotated[int, typer.Option(min=1, metavar="N", help="How many fresh runs.")] = 1,
+    seconds: Annotated[str | None, typer.Option(metavar="TIME", help="Length of each run.")] = None,
+    repeat: Annotated[int, typer.Option(min=1, metavar="N", help="Number of fresh runs.")] = 1,
+    verbose: options.Verbose = False,
     json: options.Json = False,
 ) -> None:
     """Measure one configuration."""
@@ -55,14 +62,14 @@ def run(
         measured = api.run(
             study_file, options=changes, seconds=seconds, repeat=repeat, observer=display, **given
         )
-    show_result(measured, json, tables.print_run)
+    show_result(measured, json, partial(tables.print_run, verbose=verbose))
 
 
 @app.command()
 def verify(
     study: options.StudyName,
     scale: Annotated[
-        str, typer.Option(metavar="1/S", help="Size of the model to prove it on; 1 is full size.")
+        str, typer.Option(metavar="1/S", help="Size of the model for the proof; 1 is full size.")
     ],
     ledger: options.Ledger = None,
     executor: options.Executor = None,
@@ -85,11 +92,12 @@ def resume(
     address: options.Address = None,
     json: options.Json = False,
 ) -> None:
-    """Go on with a study that was interrupted."""
+    """Continue an interrupted study, sweep or comparison."""
     with ProgressDisplay(stderr()) as display:
         resumed = api.resume(study, ledger=ledger, executor=executor, address=address, observer=display)
     if isinstance(resumed, Outcome):
         _show_outcome(resumed, json)
+    # The results of sweeps and comparisons are plain mappings; only a comparison has tuners.
     elif "tuners" in resumed:
         show_result(resumed, json, research_tables.print_comparison)
     else:
@@ -103,9 +111,14 @@ def studies(ledger: options.Ledger = None, json: options.Json = False) -> None:
 
 
 @app.command()
-def show(study: options.StudyName, ledger: options.Ledger = None, json: options.Json = False) -> None:
+def show(
+    study: options.StudyName,
+    ledger: options.Ledger = None,
+    verbose: options.Verbose = False,
+    json: options.Json = False,
+) -> None:
     """Show a study, finished or not."""
-    show_result(api.show(study, ledger=ledger), json, tables.print_study)
+    show_result(api.show(study, ledger=ledger), json, partial(tables.print_study, verbose=verbose))
 
 
 @app.command()
@@ -117,13 +130,16 @@ def delete(study: options.StudyName, ledger: options.Ledger = None, json: option
 
 @app.command()
 def clean(json: options.Json = False) -> None:
-    """Remove cached bases and what crashed runs left in the data directory."""
+    """Remove cached data of runs from the data directory.
+
+    These are cached bases, and what crashed runs left there.
+    """
     show_result(api.clean(), json, tables.print_facts)
 
 
 @app.command()
 def report(study: options.StudyName, ledger: options.Ledger = None, json: options.Json = False) -> None:
-    """Write a study's report."""
+    """Write a study's report again."""
     show_result({"report": api.report(study, ledger=ledger)}, json, tables.print_facts)
 
 
@@ -134,17 +150,23 @@ def export(
         str,
         typer.Option(
             metavar="TARGET",
-            help="options-file, db_bench, cpp, java, kafka-streams, flink, myrocks, tikv, kvrocks,"
-            " cassandra.",
+            help="Format: options-file, db_bench, cpp, java, kafka-streams, flink, myrocks, tikv, kvrocks"
+            " or cassandra.",
         ),
     ],
     point: Annotated[
-        int | None, typer.Option(metavar="N", help="A point of the Pareto front, instead of what was proven.")
+        int | None,
+        typer.Option(
+            metavar="N", help="Number of a point of the Pareto front; by default the proven configuration."
+        ),
     ] = None,
     ledger: options.Ledger = None,
     json: options.Json = False,
 ) -> None:
-    """Print the recommended configuration in another system's form, at full size."""
+    """Print the recommended configuration in a system's format.
+
+    Values are for full size, whatever the scale of the study.
+    """
     text = api.export(study, to, point=point, ledger=ledger)
     if json:
         print_json({"study": study, "to": to, "text": text})
@@ -159,7 +181,7 @@ def list_(
     ],
     json: options.Json = False,
 ) -> None:
-    """List what can be named: workloads, devices, engines, RocksDB versions, spaces or tuners."""
+    """List workloads, devices, engines, RocksDB versions, spaces or tuners by name."""
     listed: dict[str, Callable[[], dict[str, str]]] = {
         "workloads": api.list_workloads,
         "devices": api.list_devices,
@@ -175,13 +197,17 @@ def list_(
 
 @app.command()
 def doctor(json: options.Json = False) -> None:
-    """Check that this machine has what rocktune needs; exit code 1 if it has not."""
+    """Check that this machine has what rocktune needs.
+
+    Exit code 1 means that something is missing.
+    """
     checks = api.doctor()
     show_result(checks, json, tables.print_checks)
+    # After printing, so that scripts get the exit code and people the whole list.
     if not all(check["ok"] for check in checks):
         raise typer.Exit(1)
 
 
 def _show_outcome(outcome: Outcome, json: bool) -> None:
-    """Prints the outcome of a study, as the user wants it."""
+    """Prints the outcome of a study as text or JSON."""
     show_result(outcome.to_json() if json else outcome, json, tables.print_outcome)

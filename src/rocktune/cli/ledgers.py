@@ -1,4 +1,4 @@
-"""The commands for ledgers as a whole: `rocktune ledger copy` and `rocktune ledger check`."""
+"""The commands for whole ledgers: `rocktune ledger copy` and `rocktune ledger check`."""
 
 import sys
 import time
@@ -18,11 +18,12 @@ from rocktune.cli.output import print_line, stderr
 ledgers = typer.Typer()
 app.add_typer(ledgers, name="ledger")
 
+# A bar that flashes up for a short copy only distracts.
 _PATIENCE_S = 2.0
 
 
 class _RowsDisplay:
-    """Shows how many rows are done, once that takes longer than two seconds. A context manager; one use."""
+    """A progress bar of rows that appears after two seconds. A context manager for one use."""
 
     def __init__(self, console: Console) -> None:
         self._started_s = time.monotonic()
@@ -33,6 +34,7 @@ class _RowsDisplay:
             console=console,
             transient=True,
             disable=not console.is_terminal,
+            # With stdout in a pipe, redirecting it would mix the bar's control codes into the data.
             redirect_stdout=sys.stdout.isatty(),
         )
         self._task = self._progress.add_task("")
@@ -46,14 +48,16 @@ class _RowsDisplay:
         self._progress.stop()
 
     def __call__(self, study: str, done: int, total: int) -> None:
+        """Shows that `done` of a study's `total` rows are done."""
         self._progress.update(self._task, description=study, completed=done, total=total)
+        # Checked on each row, since the display has no thread until it starts.
         if time.monotonic() - self._started_s >= _PATIENCE_S:
             self._progress.start()
 
 
 @ledgers.callback(invoke_without_command=True)
 def ledger(context: typer.Context) -> None:
-    """Copy studies between ledgers, and check that a ledger is whole."""
+    """Copy studies between ledgers, or check a ledger for damage."""
     if context.invoked_subcommand is None:
         print_line(context.get_help())
 
@@ -61,18 +65,21 @@ def ledger(context: typer.Context) -> None:
 @ledgers.command()
 def copy(
     source: Annotated[
-        str, typer.Argument(metavar="FROM", help="A ledger's URL, or an SQLite file.", show_default=False)
+        str,
+        typer.Argument(metavar="FROM", help="Ledger to read: a URL or an SQLite file.", show_default=False),
     ],
     target: Annotated[
         str,
-        typer.Argument(metavar="TO", help="The same, of any kind; made where it is not.", show_default=False),
+        typer.Argument(
+            metavar="TO", help="Ledger to write, of any kind; created if missing.", show_default=False
+        ),
     ],
     study: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="One study; may be repeated. All by default.")
+        list[str] | None, typer.Option(metavar="NAME", help="Study to copy; all by default. May be repeated.")
     ] = None,
     json: options.Json = False,
 ) -> None:
-    """Copy studies with everything recorded in them to another ledger."""
+    """Copy studies with all their records to another ledger."""
     with _RowsDisplay(stderr()) as display:
         copied = api.copy_ledger(source, target, studies=study or None, progress=display)
     show_result(copied, json, _print_copied)
@@ -82,11 +89,14 @@ def copy(
 def check(
     ledger: Annotated[
         str | None,
-        typer.Argument(metavar="LEDGER", help="A URL, or an SQLite file; your own ledger by default."),
+        typer.Argument(metavar="LEDGER", help="A URL or an SQLite file; your own ledger by default."),
     ] = None,
     json: options.Json = False,
 ) -> None:
-    """Read a ledger from end to end; exit code 1 if something in it is not whole."""
+    """Read a whole ledger and report damage.
+
+    Exit code 1 means that something is damaged.
+    """
     with _RowsDisplay(stderr()) as display:
         checked = api.check_ledger(ledger, progress=display)
     show_result(checked, json, _print_checked)
@@ -95,21 +105,23 @@ def check(
 
 
 def _print_copied(console: Console, copied: Mapping[str, Any]) -> None:
+    """Prints which studies were copied and which were already there."""
     for name in copied["copied"]:
         console.print(f"{name}: copied", soft_wrap=True)
     for name in copied["already_there"]:
-        console.print(f"{name}: there already, the same", soft_wrap=True)
+        console.print(f"{name}: already there and equal", soft_wrap=True)
     if not copied["copied"] and not copied["already_there"]:
-        console.print(f"{copied['from']} has no study yet", soft_wrap=True)
+        console.print(f"{copied['from']} has no studies", soft_wrap=True)
 
 
 def _print_checked(console: Console, checked: Mapping[str, Any]) -> None:
+    """Prints the damage found, or the size of an undamaged ledger."""
     for problem in checked["problems"]:
         where = f"study '{problem['study']}'" if problem["study"] else "ledger"
         console.print(f"{where}: {problem['problem']}", soft_wrap=True)
     if not checked["problems"]:
         console.print(
-            f"{checked['ledger']} is whole: {checked['studies']} studies, {checked['windows']} windows, "
+            f"{checked['ledger']} is undamaged: {checked['studies']} studies, {checked['windows']} windows, "
             f"schema {checked['schema_version']}",
             soft_wrap=True,
         )

@@ -1,4 +1,4 @@
-"""The options that commands share, each declared once."""
+"""Options that several commands share, each declared once."""
 
 from pathlib import Path
 from typing import Annotated
@@ -9,22 +9,34 @@ from rocktune.errors import UserError
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 Ledger = Annotated[
-    str | None, typer.Option(metavar="URL", help="Where results are kept: a URL, or an SQLite file.")
+    str | None,
+    typer.Option(metavar="URL", help="Database of results: a URL or an SQLite file; your own by default."),
 ]
 StudyName = Annotated[str, typer.Argument(metavar="STUDY", help="The study's name.", show_default=False)]
 StudyFile = Annotated[
-    Path | None, typer.Argument(metavar="STUDY.toml", help="A study's file; options override it.")
+    Path | None,
+    typer.Argument(metavar="STUDY.toml", help="A study file. Options on the command line override it."),
 ]
-Workload = Annotated[str | None, typer.Option(metavar="NAME|FILE", help="What the store is asked to do.")]
-Device = Annotated[str | None, typer.Option(metavar="NAME|FILE", help="What the store's I/O may use.")]
+Workload = Annotated[
+    str | None,
+    typer.Option(metavar="NAME|FILE", help="Operations, keys and values; see 'rocktune list workloads'."),
+]
+Device = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME|FILE",
+        help="Bandwidth and latency of the storage; see 'rocktune list devices'.",
+    ),
+]
 NeededDevice = Annotated[
     str,
     typer.Option(
-        metavar="NAME|FILE", help="What the store's I/O may use ('rocktune list devices' has names)."
+        metavar="NAME|FILE", help="Bandwidth and latency of the storage; see 'rocktune list devices'."
     ),
 ]
 Engine = Annotated[
-    str | None, typer.Option(metavar="NAME", help="What measures: embedded, db_bench, command or recorded.")
+    str | None,
+    typer.Option(metavar="NAME", help="System to measure: embedded, db_bench, command or recorded."),
 ]
 RocksDb = Annotated[
     str | None,
@@ -35,93 +47,121 @@ RocksDb = Annotated[
     ),
 ]
 DbBench = Annotated[
-    str | None, typer.Option("--db-bench", metavar="PATH", help="The program, for engine db_bench.")
+    str | None, typer.Option("--db-bench", metavar="PATH", help="Program of engine db_bench.")
 ]
 Table = Annotated[
     Path | None,
     typer.Option(
-        metavar="FILE", help="Past measurements, for engine recorded; says workload and device too."
+        metavar="FILE", help="Past measurements for engine recorded, with their workload and device."
     ),
 ]
 Interpolate = Annotated[
     bool | None,
     typer.Option(
-        "--interpolate", help="Let a model of the table answer, not its rows alone.", show_default=False
+        "--interpolate",
+        help="Predict configurations that the table lacks with a model of it.",
+        show_default=False,
     ),
 ]
 Space = Annotated[
-    str | None, typer.Option(metavar="NAME|FILE", help="Which options may change, and how far.")
+    str | None,
+    typer.Option(metavar="NAME|FILE", help="Options to tune and their ranges; see 'rocktune list spaces'."),
 ]
 Scale = Annotated[
-    str | None, typer.Option(metavar="1/S", help="Size of the model: bytes, keys and times divided by S.")
+    str | None, typer.Option(metavar="1/S", help="Model size: bytes, keys and times are divided by S.")
 ]
 Memory = Annotated[
     str | None,
-    typer.Option(metavar="SIZE", help="Memtables, filters and block cache together, such as 1GiB."),
+    typer.Option(metavar="SIZE", help="Memory of memtables, filters and block cache together, such as 1GiB."),
 ]
 OptionsFile = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Your own RocksDB OPTIONS file; it becomes the baseline.")
+    Path | None,
+    typer.Option(metavar="FILE", help="Your own RocksDB OPTIONS file, the baseline to start from."),
+]
+ColumnFamily = Annotated[
+    str | None,
+    typer.Option(
+        "--column-family",
+        metavar="NAME",
+        help="The OPTIONS file's column family to measure; needed if it has several.",
+    ),
+]
+Verbose = Annotated[
+    bool, typer.Option("--verbose", help="List what became of each option of the OPTIONS file.")
 ]
 BlockCache = Annotated[
     str | None,
     typer.Option(
         "--block-cache",
         metavar="SIZE",
-        help="The OPTIONS file's block cache, such as 2GiB; RocksDB does not write it there.",
+        help="Size of your block cache, such as 2GiB. An OPTIONS file does not contain it.",
     ),
 ]
 SharedCache = Annotated[
     bool | None,
     typer.Option(
         "--shared-cache",
-        help="The OPTIONS file's column families share one block cache.",
+        help="All column families of the OPTIONS file share one block cache.",
         show_default=False,
     ),
 ]
 Executor = Annotated[
     str | None,
-    typer.Option(metavar="local:N|ray", help="Who measures: N workers on this machine, or a Ray cluster."),
+    typer.Option(
+        metavar="local:N|ray", help="Where to measure: N workers on this machine, or a Ray cluster."
+    ),
 ]
 Address = Annotated[
-    str | None, typer.Option(metavar="ADDRESS", help="Of the Ray cluster; this machine's own by default.")
+    str | None,
+    typer.Option(metavar="ADDRESS", help="Address of the Ray cluster; by default the one on this machine."),
 ]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what it would take, and stop.")]
-Seed = Annotated[int | None, typer.Option(metavar="N", help="Decides all random numbers.")]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Print the estimated time, disk and memory, and stop.")
+]
+Seed = Annotated[int | None, typer.Option(metavar="N", help="Seed of all random numbers.")]
 Objectives = Annotated[
     list[str] | None,
     typer.Option(
         "--objective",
         metavar="FIELD",
-        help="What to improve, such as throughput_ops_s; or balance. Given again: a Pareto front.",
+        help="Figure to improve, such as throughput_ops_s, or balance. Repeat it for a Pareto front.",
     ),
 ]
 Constraints = Annotated[
     list[str] | None,
     typer.Option(
-        "--constraint", metavar="FIELD<=NUMBER", help="What must hold, or FIELD>=NUMBER; may be repeated."
+        "--constraint",
+        metavar="FIELD<=NUMBER",
+        help="Bound to keep; FIELD>=NUMBER works too. May be repeated.",
     ),
 ]
 Budget = Annotated[
-    str | None, typer.Option(metavar="TIME", help="The search's time of measuring, such as 3m.")
+    str | None, typer.Option(metavar="TIME", help="Time that the search may spend measuring, such as 3m.")
 ]
 
 Assignments = Annotated[
-    list[str] | None, typer.Option("--option", metavar="NAME=VALUE", help="One option; may be repeated.")
+    list[str] | None,
+    typer.Option("--option", metavar="NAME=VALUE", help="RocksDB option to set. May be repeated."),
 ]
 
 
 def assignments(flag: str, texts: list[str] | None) -> dict[str, str]:
-    """Reads NAME=VALUE arguments.
+    """Returns the names and values of NAME=VALUE arguments.
+
+    Args:
+        flag: option that the arguments belong to, for messages.
+        texts: arguments; None for none.
 
     Raises:
-        UserError: one has no name or no value, or a name comes twice.
+        UserError: an argument has no name or no value, or a name comes twice.
     """
     found: dict[str, str] = {}
     for text in texts or ():
         name, equals, value = (part.strip() for part in text.partition("="))
+        # An empty value is refused, since it is more likely a slip of the shell than meant.
         if not name or not equals or not value:
             raise UserError(f"{flag} {text}: write NAME=VALUE, such as write_buffer_size=64MiB")
         if name in found:
-            raise UserError(f"{flag} {name}: given twice")
+            raise UserError(f"{flag} {name}: given twice; give it once")
         found[name] = value
     return found

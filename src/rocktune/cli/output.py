@@ -1,21 +1,24 @@
-"""Where the command line writes: one JSON document or readable text on stdout, everything else on stderr."""
+"""Output of the command line: one JSON document or text on stdout, everything else on stderr."""
 
 import json
 import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from rich import box
 from rich.console import Console
+from rich.table import Table
 
+# Rich assumes 80 columns without a terminal, which folds tables in files and pipes.
 _WIDTH_WITHOUT_TERMINAL = 120
 
 
 def stdout() -> Console:
-    """Returns a console on standard output that changes nothing in what it is given."""
+    """Returns a console on standard output that prints text unchanged: no markup, no highlighting."""
     return _console(stderr=False)
 
 
@@ -25,22 +28,25 @@ def stderr() -> Console:
 
 
 def _console(stderr: bool) -> Console:
+    """Returns a console on standard error if `stderr`, else on standard output."""
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() else _WIDTH_WITHOUT_TERMINAL
+    # Paths and figures must appear as they are: highlighting or emoji codes would change them.
     return Console(file=stream, highlight=False, markup=False, emoji=False, width=width)
 
 
 def print_json(document: Any) -> None:
-    """Prints one JSON document; NaN and infinities become null, for JSON has neither."""
+    """Prints one JSON document. NaN and infinities become null, which JSON has instead."""
     sys.stdout.write(json.dumps(plain(document), allow_nan=False, indent=2) + "\n")
 
 
 def plain(value: Any) -> Any:
-    """Returns data as JSON can hold it.
+    """Returns data as types that JSON can hold.
 
     Raises:
-        TypeError: something in it has no JSON form.
+        TypeError: a value has no JSON form.
     """
+    # Before the numbers of NumPy, because bool is an int and must stay one.
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float | np.floating):
@@ -59,10 +65,23 @@ def plain(value: Any) -> Any:
 
 
 def print_text(text: str) -> None:
-    """Prints text exactly as it is."""
+    """Prints text unchanged, without a line end of its own."""
     sys.stdout.write(text)
 
 
 def print_line(text: str, error: bool = False) -> None:
-    """Prints a line as it is, never wrapped, so that paths and commands can be copied."""
+    """Prints a line without wrapping, so that paths and commands in it can be copied."""
     (stderr() if error else stdout()).print(text, soft_wrap=True)
+
+
+def table(*columns: str, numbers: Sequence[str] = ()) -> Table:
+    """Returns an empty table without lines but the one under its heads.
+
+    Args:
+        *columns: heads.
+        numbers: the heads of columns to be set to the right.
+    """
+    made = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="dim")
+    for column in columns:
+        made.add_column(column, justify="right" if column in numbers else "left", overflow="fold")
+    return made

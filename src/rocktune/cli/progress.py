@@ -1,4 +1,4 @@
-"""The progress display of a running study, on standard error and only in a terminal."""
+"""The progress display of a running study; only on a terminal, on standard error."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ _PHASES = {
     "baseline": "Baseline",
     "search": "Searching",
     "pick": "Picking",
-    "ablate": "Asking what matters",
+    "ablate": "Measuring each option's effect",
     "prune": "Pruning",
     "prove": "Proving",
     "govern": "Governing",
@@ -30,9 +30,10 @@ _STEPS = {"load": "loading data", "settle": "settling data"}
 
 
 class _ClockColumn(ProgressColumn):
-    """Time elapsed and, where the total is known, time left."""
+    """A column with the elapsed time and, if the total is known, the time left."""
 
     def render(self, task: Task) -> Text:
+        """Returns the elapsed time and, if the total is known, the time left."""
         elapsed = task.elapsed or 0.0
         text = format_seconds(max(1.0, elapsed))
         if task.total is not None:
@@ -42,18 +43,19 @@ class _ClockColumn(ProgressColumn):
 
 
 class _BarColumn(BarColumn):
-    """A bar that follows the clock; it pulses when the total is not known."""
+    """A bar that advances with the clock, because trials differ in length. It pulses without a total."""
 
     def render(self, task: Task) -> Any:
+        """Returns the bar, filled by elapsed time."""
         if task.total is not None:
             task.completed = min(task.elapsed or 0.0, task.total)
         return super().render(task)
 
 
 class ProgressDisplay(Observer):
-    """Shows phase, trial, age, best so far against the baseline, and time. A context manager; one use.
+    """A display of phase, trial, age, best ratio to the baseline, and time. A context manager for one use.
 
-    The calls come from the thread that runs the study; the drawing thread only reads.
+    Its methods are called on the thread that runs the study; the drawing thread only reads.
     """
 
     def __init__(
@@ -65,9 +67,9 @@ class ProgressDisplay(Observer):
         """Creates a display.
 
         Args:
-            console: on standard error; without a terminal nothing is shown at all.
-            estimated_s: wall seconds that everything will take; None when not known.
-            on_begin: called once, when all input has been found right and measuring begins.
+            console: console on standard error; the display shows nothing unless it is a terminal.
+            estimated_s: estimated wall seconds of the whole study; None if unknown.
+            on_begin: called once, when all input has been checked and measuring begins.
         """
         self._on_begin: Callable[[], None] | None = on_begin
         self._console = console
@@ -79,7 +81,9 @@ class ProgressDisplay(Observer):
             TextColumn("{task.fields[best]}"),
             _ClockColumn(),
             console=console,
+            # The display disappears at the end, so that only the result stays on the terminal.
             transient=True,
+            # Log files of a batch system would fill up with redrawn bars.
             disable=not self._shown,
             redirect_stdout=sys.stdout.isatty(),
         )
@@ -97,12 +101,13 @@ class ProgressDisplay(Observer):
         self._progress.stop()
 
     def estimated(self, total_s: float) -> None:
-        """Is told how many wall seconds everything will take from now."""
+        """Sets the estimated wall seconds from now until the end."""
         elapsed_s = self._progress.tasks[self._task].elapsed or 0.0
+        # The bar counts from the start of the command, the estimate from now.
         self._progress.update(self._task, total=elapsed_s + total_s)
 
     def phase_started(self, name: str, total_s: float | None) -> None:  # noqa: ARG002 - part of the whole estimate
-        """Names the phase."""
+        """Shows the phase's name."""
         if self._on_begin is not None:
             self._on_begin()
             self._on_begin = None
@@ -110,19 +115,20 @@ class ProgressDisplay(Observer):
         self._progress.update(self._task, description=_PHASES.get(name, name), trial="")
 
     def trial_started(self, trial: Trial, index: int, of: int) -> None:  # noqa: ARG002 - progress says its age
-        """Counts the trial, from 1."""
+        """Shows the trial's number, from 1."""
         self._trial = f"trial {index + 1} of {of}{self._machines}"
         self._progress.update(self._task, trial=self._trial)
 
     def at_work(self, machines: Sequence[str]) -> None:
-        """Shows how many workers are measuring."""
+        """Shows the number of workers that are measuring."""
+        # The number of workers changes during a trial; the old number is replaced, not appended to.
         trial = self._trial.removesuffix(self._machines)
         self._machines = f", {len(machines)} at work" if machines else ""
         self._trial = trial + self._machines
         self._progress.update(self._task, trial=self._trial)
 
     def progress(self, phase: str, done: float, total: float) -> None:
-        """Shows the configuration's age, or what happens before it has one."""
+        """Shows the age of the run, or the step that precedes the load."""
         step = f"{done:.1f} of {total:.1f} s" if phase == "advance" else _STEPS.get(phase, phase)
         self._progress.update(self._task, trial=f"{self._trial}, {step}")
 
@@ -132,6 +138,6 @@ class ProgressDisplay(Observer):
             self._progress.update(self._task, best=f"best {ratio:.2f}× baseline")
 
     def note(self, text: str) -> None:
-        """Prints a line above the display."""
+        """Prints a line above the display, on a terminal only."""
         if self._shown:
             self._console.print(text, soft_wrap=True)

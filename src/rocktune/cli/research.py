@@ -1,5 +1,6 @@
-"""The commands for research: sweeping a space into a table, and comparing tuners."""
+"""The commands for research: sweeps, tables, comparisons of tuners, importance and clusters of knobs."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -24,28 +25,36 @@ def sweep(
     *,
     given: Given,
     samples: Annotated[
-        int | None, typer.Option(metavar="N", help="How many configurations, at random; all by default.")
+        int | None, typer.Option(metavar="N", help="Number of random configurations; all by default.")
     ] = None,
-    part: Annotated[str, typer.Option(metavar="K/N", help="The K-th of N parts of the whole.")] = "1/1",
+    part: Annotated[
+        str, typer.Option(metavar="K/N", help="Measure only part K of N, to share a sweep among machines.")
+    ] = "1/1",
     seconds: Annotated[
-        str | None, typer.Option(metavar="TIME", help="How long each run is measured; 180 s / S by default.")
+        str | None, typer.Option(metavar="TIME", help="Measured time of each run; 180 s / S by default.")
     ] = None,
     warm_up: Annotated[
-        str | None, typer.Option(metavar="TIME", help="How long it is loaded before; 60 s / S by default.")
+        str | None, typer.Option(metavar="TIME", help="Time of load before measuring; 60 s / S by default.")
     ] = None,
     executor: options.Executor = None,
     address: options.Address = None,
     dry_run: options.DryRun = False,
+    verbose: options.Verbose = False,
     json: options.Json = False,
 ) -> None:
-    """Measure every configuration of a space, or a sample, and write a table."""
+    """Measure many configurations without a tuner and write a table.
+
+    These are all configurations of a space, or a random sample.
+    """
+    # These have no field in a study file, so they do not go through `given`.
     how = HowToSweep(samples, part, seconds, warm_up)
     prepared = api.prepare_sweep(study_file, how=how, **given)
     estimate = prepared.estimate()
+    printer = partial(research_tables.print_sweep_estimate, verbose=verbose)
     if dry_run:
-        show_result(estimate, json, research_tables.print_sweep_estimate)
+        show_result(estimate, json, printer)
         return
-    with announced(estimate, json, research_tables.print_sweep_estimate) as display:
+    with announced(estimate, json, printer) as display:
         swept = prepared.run(executor=executor, address=address, observer=display)
     show_result(swept, json, research_tables.print_sweep)
 
@@ -55,41 +64,56 @@ def table(
     studies: Annotated[
         list[str],
         typer.Argument(
-            metavar="STUDY|TABLE...", help="Studies or tables of equal conditions.", show_default=False
+            metavar="STUDY|TABLE...",
+            help="Studies or tables with equal workload, device and scale.",
+            show_default=False,
         ),
     ],
     out: Annotated[
-        Path, typer.Option(metavar="FILE.csv|FILE.parquet", help="The table.", show_default=False)
+        Path, typer.Option(metavar="FILE.csv|FILE.parquet", help="Table to write.", show_default=False)
     ],
     ledger: options.Ledger = None,
     json: options.Json = False,
 ) -> None:
-    """Write what studies or sweeps have measured so far as a table, which engine recorded replays."""
+    """Write the measurements of studies or sweeps as a table.
+
+    Engine recorded replays such tables.
+    """
     show_result(api.write_recorded(studies, out, ledger=ledger), json, research_tables.print_sweep)
 
 
 @app.command()
 @study_options(
     Given.__annotations__,
-    without=("workload", "table", "tuner", "options_file", "block_cache", "shared_cache"),
+    without=("workload", "table", "tuner", "options_file", "column_family", "block_cache", "shared_cache"),
 )
 def compare(
     *,
     tuners: Annotated[
-        str, typer.Option(metavar="A,B,C", help="Tuners; settings in parentheses: nsga2(population=20).")
+        str,
+        typer.Option(
+            metavar="A,B,C", help="Tuners to compare; settings go in parentheses: nsga2(population=20)."
+        ),
     ],
     settings: Annotated[
         list[str],
-        typer.Option(metavar="FILE|NAME", help="A study's file, a table, or a workload; may be repeated."),
+        typer.Option(
+            metavar="FILE|NAME", help="Study file, table or workload to search on. May be repeated."
+        ),
     ],
-    seeds: Annotated[int, typer.Option(metavar="N", help="How many searches of each tuner and setting.")] = 5,
+    seeds: Annotated[
+        int, typer.Option(metavar="N", help="Number of searches of each tuner on each setting.")
+    ] = 5,
     given: Given,
     executor: options.Executor = None,
     address: options.Address = None,
     dry_run: options.DryRun = False,
     json: options.Json = False,
 ) -> None:
-    """Compare tuners: equal budgets, paired seeds, verified results, one report."""
+    """Compare tuners and write a report.
+
+    Budgets are equal, seeds are paired, and results are verified by fresh runs.
+    """
     prepared = api.prepare_comparison(split_choices(tuners), settings, seeds, **given)
     estimate = prepared.estimate()
     if dry_run:
@@ -103,17 +127,26 @@ def compare(
 @app.command()
 def importance(
     source: Annotated[
-        str, typer.Argument(metavar="STUDY|TABLE", help="A study's name, or a table.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="STUDY|TABLE", help="Name of a study, or file of a table.", show_default=False
+        ),
     ],
     field: Annotated[
         list[str] | None,
-        typer.Option(metavar="FIELD", help="A figure; throughput and p99 read latency by default."),
+        typer.Option(
+            metavar="FIELD",
+            help="Figure to explain; throughput_ops_s and read_latency_us_p99 by default. May be repeated.",
+        ),
     ] = None,
     ledger: options.Ledger = None,
     json: options.Json = False,
 ) -> None:
-    """Say which knobs decide throughput and latency: R² and functional ANOVA."""
-    with stderr().status("Asking which knobs matter"):
+    """Show which knobs matter most for throughput and latency.
+
+    Uses R² and functional ANOVA.
+    """
+    with stderr().status("Computing the importance of knobs"):
         found = api.importance(source, field or (), ledger=ledger)
     show_result(found, json, research_tables.print_importance)
 
@@ -121,16 +154,22 @@ def importance(
 @app.command()
 def clusters(
     source: Annotated[
-        str, typer.Argument(metavar="STUDY|TABLE", help="A study's name, or a table.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="STUDY|TABLE", help="Name of a study, or file of a table.", show_default=False
+        ),
     ],
-    objective: Annotated[str, typer.Option(metavar="FIELD", help="What is sought.")] = "throughput_ops_s",
+    objective: Annotated[str, typer.Option(metavar="FIELD", help="Figure to improve.")] = "throughput_ops_s",
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A study's file to write, for 'rocktune tune FILE'.")
+        Path | None, typer.Option(metavar="FILE", help="Study file to write, for 'rocktune tune FILE'.")
     ] = None,
     ledger: options.Ledger = None,
     json: options.Json = False,
 ) -> None:
-    """Find knobs that go together and what they drive, for the tuner 'clustered-bo'."""
-    with stderr().status("Comparing what was counted"):
+    """Find clusters of knobs for the tuner 'clustered-bo'.
+
+    Knobs of a cluster influence the same metrics.
+    """
+    with stderr().status("Correlating knobs and metrics"):
         found = api.clusters(source, objective=objective, out=out, ledger=ledger)
     show_result(found, json, research_tables.print_clusters)

@@ -1,4 +1,4 @@
-"""What sweeps, tables and comparisons say, as compact text for a terminal."""
+"""Results of sweeps, tables and comparisons as text for a terminal."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,25 +6,26 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from rocktune.cli.tables import print_notes, table
+from rocktune.cli.output import table
+from rocktune.cli.tables import print_notes
 from rocktune.outcome import Interval
 from rocktune.report import comparison, findings
 from rocktune.units import format_seconds
 
 
-def print_sweep_estimate(console: Console, estimate: Mapping[str, Any]) -> None:
-    """Prints what a sweep will take, before it begins."""
+def print_sweep_estimate(console: Console, estimate: Mapping[str, Any], verbose: bool = False) -> None:
+    """Prints the number of runs of a sweep and their estimated time."""
     console.print(
         f"Sweep '{estimate['study']}' at scale {estimate['scale']}: {estimate['runs']:,} runs, about "
-        f"{format_seconds(estimate['total_s'])} and the loading of data. Ctrl-C ends it; "
-        f"'rocktune resume {estimate['study']}' goes on.",
+        f"{format_seconds(estimate['total_s'])} plus loading. Ctrl-C stops it; "
+        f"'rocktune resume {estimate['study']}' continues.",
         soft_wrap=True,
     )
-    print_notes(console, estimate)
+    print_notes(console, estimate, verbose)
 
 
 def print_sweep(console: Console, summary: Mapping[str, Any]) -> None:
-    """Prints what is in a table: extremes, noise, failures, and where it is."""
+    """Prints the summary of a table: best runs, noise, failures, and its file."""
     console.print(
         f"{summary['workload']} on {summary['device']}, {summary['engine']}: "
         f"{summary['configurations']:,} configurations in {summary['runs']:,} runs of "
@@ -41,6 +42,7 @@ def print_sweep(console: Console, summary: Mapping[str, Any]) -> None:
 
 
 def _extremes(summary: Mapping[str, Any]) -> Table:
+    """Returns a table of the best configuration in each figure."""
     heads = [f"best {findings.field_label(field)}" for field in summary["best"]]
     made = table("", *heads, "noise", numbers=(*heads, "noise"))
     for field in summary["best"]:
@@ -57,19 +59,20 @@ def _extremes(summary: Mapping[str, Any]) -> Table:
 
 
 def print_comparison_estimate(console: Console, estimate: Mapping[str, Any]) -> None:
-    """Prints what a comparison will take, before it begins."""
+    """Prints the number of studies of a comparison and their estimated time."""
     wall_s, name = estimate["total_s"], estimate["study"]
-    takes = f"about {format_seconds(wall_s)}" if wall_s else "the table's time, not the wall's"
+    # Engine recorded takes no wall time for its measurements.
+    takes = f"about {format_seconds(wall_s)}" if wall_s else "replayed from the table, so it is quick"
     console.print(
         f"Comparison '{name}': {estimate['studies']} studies, each with a search of "
-        f"{format_seconds(estimate['budget_s'])} of measuring; {takes}. Ctrl-C ends it; "
-        f"'rocktune resume {name}' goes on.",
+        f"{format_seconds(estimate['budget_s'])} of measuring; {takes}. Ctrl-C stops it; "
+        f"'rocktune resume {name}' continues.",
         soft_wrap=True,
     )
 
 
 def print_comparison(console: Console, found: Mapping[str, Any]) -> None:
-    """Prints ranks, one tuner against the other, and where the report is."""
+    """Prints the ranks, the comparison of each two tuners, and the report's file."""
     console.print()
     console.print(comparison.headline(found), style="bold")
     console.print()
@@ -86,6 +89,7 @@ def print_comparison(console: Console, found: Mapping[str, Any]) -> None:
 
 
 def _ranks(found: Mapping[str, Any]) -> Table:
+    """Returns a table of the tuners by average rank."""
     heads = ("average rank", "verified, median", "near the best", "after, median")
     made = table("tuner", *heads, numbers=heads)
     for tuner, summary in found["tuners"].items():
@@ -101,6 +105,7 @@ def _ranks(found: Mapping[str, Any]) -> Table:
 
 
 def _pairs(found: Mapping[str, Any]) -> Table:
+    """Returns a table of each two tuners with the ratio of their results."""
     made = table("tuner", "other", "ratio", "wins · ties · losses", numbers=("ratio",))
     for pair in found["pairs"]:
         ratio = Interval(**pair["ratio"])
@@ -111,7 +116,7 @@ def _pairs(found: Mapping[str, Any]) -> Table:
 
 
 def print_importance(console: Console, found: Mapping[str, Any]) -> None:
-    """Prints for each figure which knobs explain it."""
+    """Prints for each figure how much each knob explains."""
     for field, knobs in found["fields"].items():
         console.print(f"{findings.field_label(field)}, {found['runs']:,} runs", style="bold")
         made = table(
@@ -128,14 +133,14 @@ def print_importance(console: Console, found: Mapping[str, Any]) -> None:
         console.print(made)
         console.print()
     console.print(
-        "R²: the share of the variance between a knob's values. Given the first: the highest among runs in "
-        "which the first knob has one value."
+        "R²: share of the variance that the knob explains. Given the first: the highest R² among runs in "
+        "which the first knob has the same value."
     )
 
 
 def print_clusters(console: Console, found: Mapping[str, Any]) -> None:
-    """Prints clusters of knobs with their metrics, and the metrics that were considered."""
-    made = table("cluster", "knobs", "metrics that they drive")
+    """Prints the clusters of knobs and the considered metrics."""
+    made = table("cluster", "knobs", "metrics that they influence")
     for number, cluster in enumerate(found["clusters"], 1):
         made.add_row(str(number), "\n".join(cluster["knobs"]), "\n".join(cluster["tasks"]) or "–")
     console.print(f"{found['source']}, {found['runs']:,} runs")
@@ -145,4 +150,4 @@ def print_clusters(console: Console, found: Mapping[str, Any]) -> None:
         shown = (each["metric"], f"{each['with_objective']:+.2f}", each["knob"], f"{each['with_knob']:+.2f}")
         made.add_row(*shown)
     console.print(made)
-    console.print("Correlations are Spearman's. Clusters are of these metrics; of each, two are used.")
+    console.print("Correlations are Spearman's. Clusters rest on these metrics; each uses its best two.")

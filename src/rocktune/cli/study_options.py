@@ -1,4 +1,4 @@
-"""The options that commands have for the fields of a study, collected into one mapping."""
+"""Options of commands for the fields of a study, collected into one mapping."""
 
 import inspect
 from collections.abc import Callable, Collection
@@ -21,36 +21,44 @@ OPTIONS: dict[str, Any] = {
     "table": options.Table,
     "interpolate": options.Interpolate,
     "space": options.Space,
-    "tuner": Annotated[str | None, typer.Option(metavar="NAME|FILE.py", help="What chooses configurations.")],
+    "tuner": Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME|FILE.py", help="How to search; see 'rocktune list tuners', or name your own file."
+        ),
+    ],
     "objective": options.Objectives,
     "constraints": options.Constraints,
     "scale": options.Scale,
     "budget": options.Budget,
     "memory": options.Memory,
     "options_file": options.OptionsFile,
+    "column_family": options.ColumnFamily,
     "block_cache": options.BlockCache,
     "shared_cache": options.SharedCache,
     "ledger": options.Ledger,
     "study": Annotated[
-        str | None, typer.Option(metavar="NAME", help="What to call the study in the ledger.")
+        str | None, typer.Option(metavar="NAME", help="Name of the study in the ledger; made up by default.")
     ],
     "seed": options.Seed,
     "out": Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Where files go; a directory named after the study.")
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Directory for OPTIONS file and report; named after the study by default."
+        ),
     ],
 }
-"""By field of `rocktune.study.StudyRequest`. The other fields can be said only in a study's file."""
+"""Options by field of `rocktune.study.StudyRequest`. All other fields are set in a study file only."""
 
 
 def study_options(fields: Collection[str], without: Collection[str] = ()) -> Callable[[Command], Command]:
-    """Gives a command an option for each of some fields of a study, in place of its parameter `given`.
+    """Gives a command one option per field of a study, in place of its parameter `given`.
 
-    The command gets what the user said as `given`, by the names of the fields; None stands for an option
-    that was left out.
+    The command gets a mapping `given` from field to value; None means that the option was left out.
 
     Args:
-        fields: of `rocktune.study.StudyRequest`, such as the keys of `rocktune.api.requests.Given`.
-        without: fields that have no meaning for the command.
+        fields: fields of `rocktune.study.StudyRequest`, such as the keys of `rocktune.api.requests.Given`.
+        without: fields without a meaning for the command.
     """
     names = [name for name in OPTIONS if name in fields and name not in without]
     asked = [
@@ -66,6 +74,8 @@ def study_options(fields: Collection[str], without: Collection[str] = ()) -> Cal
 
         signature = inspect.signature(command)
         parameters = [
+            # The given options take the place of one parameter; only keywords allow any order with and
+            # without defaults.
             parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
             for own in signature.parameters.values()
             for parameter in (asked if own.name == "given" else [own])
@@ -78,7 +88,8 @@ def study_options(fields: Collection[str], without: Collection[str] = ()) -> Cal
 
 
 def _said(name: str, value: Any) -> Any:
-    """Returns a field's value; an option that may be repeated gives an empty list where it is left out."""
+    """Returns the value of a field; an option that may be repeated gives None if it was left out."""
     if not isinstance(value, list):
         return value
+    # One objective stays a name; a list of several asks for a Pareto front.
     return value[0] if name == "objective" and len(value) == 1 else value or None

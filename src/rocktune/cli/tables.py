@@ -1,13 +1,14 @@
-"""Results as compact, readable text for a terminal."""
+"""Results as text for a terminal."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from rocktune.cli.account_table import print_account, print_account_of
+from rocktune.cli.output import table
 from rocktune.outcome import NOT_MEASURED, FrontPoint, Interval, OptionEffect, Outcome
 from rocktune.report import findings
 from rocktune.report.figures import SIDES
@@ -18,34 +19,22 @@ _COMPARED = ("throughput_ops_s", "read_latency_us_p99", "write_amplification")
 _SHOWN_LINES = 20
 
 
-def table(*columns: str, numbers: Sequence[str] = ()) -> Table:
-    """Returns an empty table without lines but the one under its heads.
-
-    Args:
-        *columns: heads.
-        numbers: the heads of columns to be set to the right.
-    """
-    made = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="dim")
-    for column in columns:
-        made.add_column(column, justify="right" if column in numbers else "left", overflow="fold")
-    return made
-
-
 def print_facts(console: Console, facts: Mapping[str, Any]) -> None:
-    """Prints names with their values, one per line, the values below each other."""
+    """Prints names and values, one pair per line, with the values aligned."""
     width = max(map(len, facts), default=0) + 2
     for name, value in facts.items():
         console.print(f"{name.replace('_', ' '):<{width}}{_text(name, value)}", soft_wrap=True)
 
 
 def print_names(console: Console, summaries: Mapping[str, str]) -> None:
-    """Prints what can be named, each with what it is."""
+    """Prints names, each with its one-line summary."""
     width = max(map(len, summaries), default=0) + 2
     for name, summary in summaries.items():
         console.print(f"{name:<{width}}{summary}", soft_wrap=True)
 
 
 def _text(name: str, value: Any) -> str:
+    """Returns a value as text; the end of its name gives the unit."""
     if value is None:
         return "–"
     if isinstance(value, bool):
@@ -60,18 +49,18 @@ def _text(name: str, value: Any) -> str:
 
 
 def print_rows(console: Console, rows: Sequence[Mapping[str, Any]], empty: str) -> None:
-    """Prints mappings with the same names as a table.
+    """Prints mappings with equal names as a table.
 
     Args:
-        console: where.
-        rows: one per line; the first one's names are the heads.
-        empty: the line that stands for no rows.
+        console: console to print on.
+        rows: rows of the table; the names of the first are the heads.
+        empty: line to print if there are no rows.
     """
     if not rows:
         console.print(empty)
         return
     made = table(*(name.replace("_", " ") for name in rows[0]))
-    made.columns[0].no_wrap = True  # a name that is to be copied
+    made.columns[0].no_wrap = True  # so that the name can be copied in one piece
     for row in rows:
         made.add_row(*(_text(name, row.get(name)) for name in rows[0]))
     console.print(made)
@@ -79,11 +68,11 @@ def print_rows(console: Console, rows: Sequence[Mapping[str, Any]], empty: str) 
 
 def print_studies(console: Console, studies: Sequence[Mapping[str, Any]]) -> None:
     """Prints the studies of a ledger."""
-    print_rows(console, studies, "No studies yet; 'rocktune tune' begins one.")
+    print_rows(console, studies, "No studies yet; 'rocktune tune' starts one.")
 
 
-def print_estimate(console: Console, estimate: Mapping[str, Any]) -> None:
-    """Prints what a study will take, before it begins."""
+def print_estimate(console: Console, estimate: Mapping[str, Any], verbose: bool = False) -> None:
+    """Prints the estimated time, disk and memory of a study."""
     console.print(
         f"Study '{estimate['study']}' will take about {format_seconds(estimate['total_s'])}, up to "
         f"{format_bytes(estimate['disk_bytes'])} of disk and {format_bytes(estimate['memory_bytes'])} of "
@@ -92,17 +81,18 @@ def print_estimate(console: Console, estimate: Mapping[str, Any]) -> None:
     )
     for line in estimate["commands"]:
         console.print(f"It executes {line}", soft_wrap=True, markup=False, highlight=False)
-    print_notes(console, estimate)
+    print_notes(console, estimate, verbose)
 
 
-def print_notes(console: Console, answer: Mapping[str, Any]) -> None:
-    """Prints how the user's OPTIONS file was taken, a sentence a line; nothing without one."""
+def print_notes(console: Console, answer: Mapping[str, Any], verbose: bool = False) -> None:
+    """Prints how the user's OPTIONS file was used, one sentence per line; nothing without such a file."""
+    print_account_of(console, answer, verbose)
     for line in answer.get("own_options_notes") or ():
         console.print(line, soft_wrap=True, markup=False, highlight=False)
 
 
-def print_outcome(console: Console, outcome: Outcome) -> None:
-    """Prints what a study found: ratio, comparison, options, files, how to repeat it, what to know."""
+def print_outcome(console: Console, outcome: Outcome, verbose: bool = False) -> None:
+    """Prints an outcome: ratio, comparison, options, files, the command to repeat it, and advice."""
     console.print()
     console.print(findings.headline(outcome), style="bold", soft_wrap=True)
     console.print(findings.verdict(outcome))
@@ -118,19 +108,21 @@ def print_outcome(console: Console, outcome: Outcome) -> None:
     named = (
         ("OPTIONS file", outcome.options_file),
         ("Report", outcome.report),
-        ("Again with", outcome.command),
+        ("Repeat with", outcome.command),
     )
     for label, text in named:
         if text:
             console.print(f"{label + ':':<14}{text}", soft_wrap=True)
+    print_account(console, outcome.options_account, verbose)
     for line in filter(None, (memory_sentence(outcome), *outcome.own_options_notes)):
         console.print(line, soft_wrap=True, markup=False, highlight=False)
     for line in findings.advice(outcome):
+        # Backquotes mark code in the HTML report; a terminal shows them as they are.
         console.print(f"\nNote: {line}".replace("`", ""), style="dim")
 
 
 def _comparison(outcome: Outcome) -> Table:
-    """The three configurations side by side, with 95% intervals, and the ratios to the best."""
+    """Returns a table of the three configurations with 95% intervals and the winner's ratios."""
     sides = outcome.sides
     heads = [SIDES[side] for side in sides]
     made = table("", *heads, numbers=heads)
@@ -143,14 +135,16 @@ def _comparison(outcome: Outcome) -> Table:
         "baseline": outcome.ratio,
         "rocksdb_defaults": outcome.ratio_to_rocksdb_defaults or NOT_MEASURED,
     }
-    made.add_row("tuned over it", *(_ratio(ratios[side]) if side in ratios else "" for side in sides))
+    made.add_row(
+        "ratio of tuned to this", *(_ratio(ratios[side]) if side in ratios else "" for side in sides)
+    )
     for label, texts in memory_rows(outcome):
         made.add_row(label[:1].lower() + label[1:], *texts)
     return made
 
 
 def _front(points: Sequence[FrontPoint]) -> Table:
-    """The Pareto front's points, with the figures that the objectives and constraints are about."""
+    """Returns a table of the Pareto front with the figures of objectives and constraints."""
     fields = list(points[0].figures)
     heads = ["point of the front", *map(findings.field_label, fields)]
     made = table(*heads, numbers=heads)
@@ -160,15 +154,17 @@ def _front(points: Sequence[FrontPoint]) -> Table:
 
 
 def _with_interval(interval: Interval) -> str:
+    """Returns a figure with its 95% interval on a second line."""
     return f"{findings.format_number(interval.value)}\n{findings.format_interval(interval)}"
 
 
 def _ratio(interval: Interval) -> str:
+    """Returns a ratio with its 95% interval on a second line."""
     return f"{findings.format_ratio(interval)}\n{findings.format_ratio_interval(interval)}"
 
 
 def _options(changes: Sequence[OptionEffect]) -> Table:
-    """The options that changed, with the effect of each and its 95% interval."""
+    """Returns a table of the changed options, each with its effect and 95% interval."""
     made = table("option", "from → to", "effect", "verdict", numbers=("effect",))
     made.columns[0].no_wrap = made.columns[2].no_wrap = True
     for change in changes:
@@ -178,25 +174,26 @@ def _options(changes: Sequence[OptionEffect]) -> Table:
     return made
 
 
-def print_study(console: Console, study: Mapping[str, Any]) -> None:
-    """Prints what is known of a study, and what it found if it is finished."""
+def print_study(console: Console, study: Mapping[str, Any], verbose: bool = False) -> None:
+    """Prints the facts of a study, and its outcome if it is finished."""
     outcome = study.get("outcome")
     facts = {name: value for name, value in study.items() if not isinstance(value, Mapping | list)}
+    # An outcome of None is no mapping, and is printed below as "Not finished".
     facts.pop("outcome", None)
     print_facts(console, facts)
     if outcome:
-        print_outcome(console, Outcome.from_json(outcome))
+        print_outcome(console, Outcome.from_json(outcome), verbose)
     else:
-        console.print(f"\nNot finished. To go on: rocktune resume {study['study']}", soft_wrap=True)
+        console.print(f"\nNot finished. To continue: rocktune resume {study['study']}", soft_wrap=True)
 
 
-def print_run(console: Console, measured: Mapping[str, Any]) -> None:
-    """Prints the figures of the runs of one configuration, a column for each run."""
+def print_run(console: Console, measured: Mapping[str, Any], verbose: bool = False) -> None:
+    """Prints the figures of one configuration, one column per run."""
     console.print(
         f"{measured['workload']} on {measured['device']} for {format_seconds(measured['seconds'])} at scale "
         f"{measured['scale']}, {measured['engine']}"
     )
-    print_notes(console, measured)
+    print_notes(console, measured, verbose)
     console.print()
     runs = measured["runs"]
     heads = [f"run {number}" for number in range(1, len(runs) + 1)]
@@ -204,6 +201,7 @@ def print_run(console: Console, measured: Mapping[str, Any]) -> None:
     made.add_row("status", *(run["status"] for run in runs))
     for field in dict.fromkeys(name for run in runs for name in run["figures"]):
         cells = [findings.format_field(field, run["figures"].get(field)) for run in runs]
+        # Engines differ in what they measure; rows without any value are left out.
         if set(cells) != {findings.UNKNOWN}:
             unit = findings.field_unit(field)
             named_unit = f", {unit}" if unit not in ("", "bytes", "share") else ""
@@ -214,9 +212,10 @@ def print_run(console: Console, measured: Mapping[str, Any]) -> None:
             console.print(f"run {number}: {run['message']}", soft_wrap=True)
         if run["status"] != "ok" and run["output"]:
             console.print(f"run {number} printed last:")
+            # The cause of a failure is in the last lines; the whole output is in the JSON document.
             console.print("\n".join(run["output"].splitlines()[-_SHOWN_LINES:]), soft_wrap=True)
 
 
 def print_checks(console: Console, checks: Sequence[Mapping[str, Any]]) -> None:
-    """Prints what was checked on this machine."""
+    """Prints the results of the checks of this machine."""
     print_rows(console, checks, "Nothing to check.")

@@ -1,4 +1,4 @@
-"""Devices as plain, validated data: what a store's I/O may use."""
+"""Devices as validated data: limits and latencies of a store's I/O."""
 
 from rocktune.device.catalogue import device_names, load_device
 from rocktune.device.spec import DeviceSpec

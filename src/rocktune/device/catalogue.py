@@ -1,7 +1,7 @@
-"""The devices that have names, and devices from TOML files.
+"""Device presets, and devices from TOML files.
 
-Dremel limits bandwidth alone, and so do the two presets named after its limits. The figures of the other
-presets are our choice: what common models of their class deliver, a little below their data sheets.
+Dremel limits only bandwidth, and so do the two presets of its limits. The figures of presets without a source
+are our choice: typical of their class, a little below data sheets.
 """
 
 from pathlib import Path
@@ -16,11 +16,12 @@ _PRESETS: dict[str, tuple[str, DeviceSpec]] = {
     for summary, device in (
         ("no limit: the machine's own storage, nothing added", DeviceSpec(name="none")),
         (
-            "a drive limited to 100 MB/s and in nothing else, as in Dremel's evaluation",
+            "a drive whose only limit is 100 MB/s, as in Dremel's evaluation",
+            # MB means MiB in all sizes of rocktune, as in RocksDB.
             DeviceSpec(name="ssd-100mb", bandwidth_bytes_s=100 * MIB),
         ),
         (
-            "a drive limited to 200 MB/s and in nothing else, as in Dremel's evaluation",
+            "a drive whose only limit is 200 MB/s, as in Dremel's evaluation",
             DeviceSpec(name="ssd-200mb", bandwidth_bytes_s=200 * MIB),
         ),
         (
@@ -49,7 +50,7 @@ _PRESETS: dict[str, tuple[str, DeviceSpec]] = {
             "Intel's 750 (PCIe), of Jia and Chen's table I: 1.16 GB/s, 280,000 operations a second, 20 us",
             DeviceSpec(
                 name="intel-750",
-                bandwidth_bytes_s=1160 * 10**6,
+                bandwidth_bytes_s=1160 * 10**6,  # data sheets count in powers of 1000
                 iops=280_000,
                 read_latency_us=20,
                 write_latency_us=20,
@@ -72,7 +73,7 @@ _PRESETS: dict[str, tuple[str, DeviceSpec]] = {
             DeviceSpec(name="lite-on-256", bandwidth_bytes_s=430 * 10**6, iops=70_000),
         ),
         (
-            "a hard disk of 7,200 turns a minute: 160 MB/s, 150 operations a second, 8 ms",
+            "a hard disk with 7,200 rpm: 160 MB/s, 150 operations a second, 8 ms",
             DeviceSpec(
                 name="hdd",
                 bandwidth_bytes_s=160 * MIB,
@@ -97,17 +98,17 @@ _PRESETS: dict[str, tuple[str, DeviceSpec]] = {
 
 
 def device_names() -> dict[str, str]:
-    """Returns the presets' names, each with what it is in one line."""
+    """Returns the presets' names, each with a description in one line."""
     return {name: summary for name, (summary, _) in _PRESETS.items()}
 
 
 def load_device(name_or_path: str) -> DeviceSpec:
     """Returns a preset by its name, or the device that a TOML file describes.
 
-    A file's fields are DeviceSpec's; its name, unless given, is the file's without the ending.
+    A file has the fields of DeviceSpec. The default of `name` is the file's name without its extension.
 
     Raises:
-        UserError: there is no such preset, or the file is missing, malformed or wrong.
+        UserError: there is no such preset, or the file is missing or invalid.
     """
     if name_or_path in _PRESETS:
         return _PRESETS[name_or_path][1]

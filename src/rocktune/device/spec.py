@@ -1,4 +1,4 @@
-"""What a store's I/O may use. The JSON form is the worker's (`cpp/include/rocktune/device_spec.h`)."""
+"""Device specs. The worker reads their JSON form (`cpp/include/rocktune/device_spec.h`)."""
 
 from pydantic import Field
 
@@ -6,16 +6,16 @@ from rocktune.spec_file import Count, Spec
 
 
 class DeviceSpec(Spec):
-    """A device as the throttled file system presents it; 0 stands for no limit and no added latency.
+    """A device that the throttled file system emulates. 0 means no limit, or no added latency.
 
     Attributes:
-        name: what people call it.
-        bandwidth_bytes_s: bytes a second, reads and writes together.
-        iops: device operations a second, reads and writes together.
+        name: name of the device for users.
+        bandwidth_bytes_s: maximum bytes per second of reads and writes together.
+        iops: maximum device operations per second, reads and writes together.
         read_latency_us: microseconds added to each read.
-        write_latency_us: microseconds added to each device write (per 256 KiB appended, or a sync).
+        write_latency_us: microseconds added to each device write, one per 256 KiB appended or sync.
         sync_latency_us: microseconds added to each sync.
-        capacity_bytes: beyond it writes fail as on a full disk.
+        capacity_bytes: maximum bytes of all files; writes beyond it fail as on a full disk.
     """
 
     name: str = Field(strict=True, min_length=1)

@@ -1,7 +1,7 @@
-"""Systems under test behind one protocol: open a run, advance it, park it, close it."""
+"""Engines: the systems under test, behind one protocol that opens, advances, parks and closes runs."""
 
 from rocktune.engine.base import Engine, Progress, Run, RunFailed
-from rocktune.engine.checker import OptionsChecker, OptionsFile
+from rocktune.engine.checker import OptionsChecker
 from rocktune.engine.command.engine import CommandEngine, command_lines
 from rocktune.engine.db_bench import DbBenchEngine, refuse_inexpressible
 from rocktune.engine.embedded.engine import EmbeddedEngine, EmbeddedRun
@@ -25,7 +25,6 @@ __all__ = [
     "Engine",
     "EngineSpec",
     "OptionsChecker",
-    "OptionsFile",
     "Progress",
     "RecordedEngine",
     "RecordedSpec",

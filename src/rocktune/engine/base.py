@@ -1,4 +1,4 @@
-"""What a system under test is to rocktune: an engine opens runs; a run advances, parks and closes."""
+"""The protocols of a system under test: an engine opens runs; a run advances, parks and closes."""
 
 from collections.abc import Callable
 from typing import Protocol
@@ -6,19 +6,19 @@ from typing import Protocol
 from rocktune.trial import Configuration, Experiment, Measurement, OptionMaps, Status
 
 KEPT_OUTPUT = 16 << 10
-"""Characters kept of what a program of the user's printed: the last ones."""
+"""Maximum number of characters kept of a user program's output; the last ones are kept."""
 
 Progress = Callable[[str, float, float], None]
-"""Called with (phase, done, total) while something takes long: phases "load", "settle", "advance"."""
+"""Is called with (phase, done, total) during long work. The phase is "load", "settle" or "advance"."""
 
 
 class RunFailed(Exception):  # noqa: N818 -- a result, not an error
-    """The system under test failed; that is a result, not an error of rocktune.
+    """A failure of the system under test. It is a result of the trial, not an error of rocktune.
 
     Attributes:
-        status: never `ok`.
-        message: what the process last said, one line.
-        output: the last that it printed, where it is a program of the user's; "" elsewhere.
+        status: how the run failed; never `ok`.
+        message: the cause in one line, usually the process' last line of output.
+        output: the last `KEPT_OUTPUT` characters that a user's program printed; "" for other engines.
     """
 
     def __init__(self, status: Status, message: str, output: str = "") -> None:
@@ -29,50 +29,51 @@ class RunFailed(Exception):  # noqa: N818 -- a result, not an error
 
 
 class Run(Protocol):
-    """One store under load. Not thread-safe; one caller at a time."""
+    """One store under load. It is not thread-safe: one caller at a time, from any thread."""
 
     options: OptionMaps
-    """What the store really uses, read back after opening."""
-    options_read_back: bool
-    """Whether `options` are all of them, as RocksDB says once the store is open: where these, the workload
-    and the seed of two runs are equal, they do the same. Where not, `options` may be what was asked for."""
+    """The options in effect, as text by section, read back after opening where the engine can."""
 
     def advance(self, until_s: float, progress: Progress | None = None) -> Measurement:
-        """Loads until the run's age is `until_s` and then stands still.
+        """Applies the load until the run has the age `until_s`, then pauses the load.
+
+        Args:
+            until_s: age to reach, in seconds of load since the run began.
+            progress: is called with the phase "advance" and ages in seconds.
 
         Returns:
-            The window from the previous age.
+            The measurement of the window from the previous age to `until_s`.
 
         Raises:
-            RunFailed: the run is over and may only be closed; asking again raises the same.
-            ValueError: the run's age is not below `until_s`, or the run is closed, or the engine cannot park
-                and the run has advanced once.
+            RunFailed: the run failed. It can only be closed; every further call raises the same failure.
+            ValueError: the run's age is not below `until_s`, the run is closed, or the engine cannot park
+                and the run has already advanced.
         """
         ...
 
     def park(self) -> int:
-        """Says that the run may have to wait; returns the bytes of memory it holds meanwhile."""
+        """Pauses the run until the next `advance`; returns the resident bytes that it holds meanwhile."""
         ...
 
     def close(self) -> None:
-        """Ends the run and removes its data, before another one is loaded. Idempotent; never raises."""
+        """Ends the run and has its data removed before the next run is loaded. Idempotent; never raises."""
         ...
 
 
 class Engine(Protocol):
-    """Opens runs. Implementations pass `rocktune.testing.engines`."""
+    """Opens runs. Implementations must pass the conformance suite in `rocktune.testing.engines`."""
 
     can_park: bool
-    """Whether a run can stand still and go on later. Where not, a run advances once, from 0 to its age."""
+    """True if a run can pause and continue later. Otherwise a run advances only once, from age 0."""
     version: str
-    """What is measured, for the record: "RocksDB 7.8.3, assertions on"."""
+    """The system under test for the record, such as "RocksDB 7.8.3, assertions on"."""
     opening_s: float
-    """Wall seconds spent in opening and closing runs so far."""
+    """Wall seconds spent on opening and closing runs since the engine was created."""
     loading_s: float
-    """Wall seconds spent in making preloaded bases so far."""
+    """Wall seconds spent on making preloaded bases since the engine was created."""
 
     def check(self, experiment: Experiment, configuration: Configuration) -> OptionMaps:
-        """Returns the full-size options that the configuration would run with.
+        """Returns the full-size options that the configuration would run with, without opening a run.
 
         Raises:
             RunFailed: the engine refuses them (status `invalid`).
@@ -86,7 +87,13 @@ class Engine(Protocol):
         seed: int,
         progress: Progress | None = None,
     ) -> Run:
-        """Opens a fresh store of age 0 with the workload's preload in it.
+        """Opens a new store of age 0 that holds the workload's preloaded data.
+
+        Args:
+            experiment: the conditions of the run.
+            configuration: the values of the space's knobs; empty for the user's own options as they stand.
+            seed: decides all random numbers of the workload.
+            progress: is called with the phases "load" and "settle" while a base is made.
 
         Raises:
             RunFailed: the store cannot be opened with this configuration.

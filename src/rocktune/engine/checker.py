@@ -1,54 +1,35 @@
-"""Questions about options, answered by the linked RocksDB without opening a store."""
+"""Checks options and reads OPTIONS files with the linked RocksDB, without opening a store."""
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from rocktune.engine.base import RunFailed
 from rocktune.engine.worker import WorkerProcess, find_worker, start_worker
-from rocktune.errors import UserError
-from rocktune.trial import OptionMaps, Status
+from rocktune.importing import Examined, LinkedRocksDb
+from rocktune.trial import OptionMaps
 
 _TIMEOUT_S = 60.0
 
 
-@dataclass(frozen=True)
-class OptionsFile:
-    """What an OPTIONS file says.
-
-    Attributes:
-        rocksdb_version: of the RocksDB that wrote it.
-        column_families: by name; section "db" is the same in each. No block cache, of which such files
-            say nothing.
-        ignored: options of another version that the linked RocksDB does not know or no longer heeds, and
-            what was left out of it.
-    """
-
-    rocksdb_version: str
-    column_families: dict[str, OptionMaps]
-    ignored: tuple[str, ...]
-
-
 class OptionsChecker:
-    """One worker that answers question after question. Thread-safe.
+    """Checks options in a worker process that it keeps between calls. Thread-safe.
 
     Attributes:
-        command: what starts a worker.
-        rocksdb_version: the linked RocksDB's ("7.8.3").
-        assertions: whether it was built with assertions, which cost speed.
-        compressions: the compression types that it can use, by RocksDB's names.
+        command: program and arguments that start a worker.
+        rocksdb_version: version of the linked RocksDB, such as "7.8.3".
+        assertions: True if the linked RocksDB was built with assertions, which make it slower.
+        compressions: the compression types that the linked RocksDB supports, by RocksDB's names.
     """
 
     def __init__(self, command: Sequence[str] | None = None) -> None:
         """Starts the worker.
 
         Args:
-            command: program and arguments; by default the worker that `find_worker` finds.
+            command: program and arguments; the result of `find_worker` by default.
 
         Raises:
-            UserError: there is no worker, or it does not start.
+            UserError: no worker is installed, or it does not start.
         """
         self.command = tuple(command or find_worker())
         self._lock = threading.Lock()
@@ -59,7 +40,10 @@ class OptionsChecker:
         self.compressions: tuple[str, ...] = tuple(hello["compressions"])
 
     def effective(self, options: OptionMaps) -> OptionMaps:
-        """Returns every option of the linked RocksDB, with the given ones in force.
+        """Returns the values of all options of the linked RocksDB if the given ones are set.
+
+        Args:
+            options: any subset, as text by section.
 
         Raises:
             RunFailed: RocksDB refuses them (status `invalid`).
@@ -67,38 +51,37 @@ class OptionsChecker:
         effective: OptionMaps = self._ask("check_options", {"options": options})["options"]
         return effective
 
-    def read_options_file(self, path: Path, leave_out_foreign: bool = False) -> OptionsFile:
-        """Reads an OPTIONS file of any RocksDB version.
-
-        Args:
-            path: the file.
-            leave_out_foreign: leave out a comparator or merge operator that only its own application has,
-                rather than refuse it: that application is what will be measured.
+    def linked(self) -> LinkedRocksDb:
+        """Returns the linked RocksDB for reading OPTIONS files: its options, and what answers about them.
 
         Raises:
-            UserError: it cannot be read, is none, is incomplete, or needs what this RocksDB does not have.
+            RunFailed: the worker died.
+        """
+        return LinkedRocksDb(self.rocksdb_version, self.effective({}), self.examined)
+
+    def examined(self, options: OptionMaps) -> Examined:
+        """Returns what RocksDB makes of each of the options, and of a store opened with them.
+
+        If RocksDB crashes or has no memory with them, the result has only an `open_error`.
         """
         try:
-            fields: dict[str, Any] = {"path": str(path.absolute())}
-            if leave_out_foreign:
-                fields["leave_out_foreign"] = True
-            reply = self._ask("read_options_file", fields)
+            reply = self._ask("examine_options", {"options": options})
         except RunFailed as failure:
-            named = failure.status is Status.INVALID
-            raise UserError(failure.message if named else f"options file {path}: {failure.message}") from None
-        families = {family["name"]: family["options"] for family in reply["column_families"]}
-        return OptionsFile(reply["rocksdb_version"], families, tuple(reply["ignored"]))
+            return Examined({}, {}, {}, {}, {}, f"RocksDB fails with them: {failure.message}")
+        fields = ("refused", "misread", "ignored", "parsed", "opened", "open_error")
+        return Examined(**{name: reply[name] for name in fields})
 
     def close(self) -> None:
-        """Ends the worker; the next question starts another. Idempotent; never raises."""
+        """Ends the worker; the next call starts another one. Idempotent; never raises."""
         with self._lock:
             worker, self._worker = self._worker, None
             if worker is not None:
                 worker.close()
 
     def _ask(self, command: str, fields: dict[str, Any]) -> dict[str, Any]:
+        """Sends a command to the worker, which it starts if needed, and returns the reply."""
         with self._lock:
-            # A refusal ends the worker, so it is kept only while it answers.
+            # A worker exits after it has answered with an error, so only a successful one is kept.
             worker, self._worker = self._worker or start_worker(self.command), None
             reply = worker.request(command, _TIMEOUT_S, fields)
             self._worker = worker

@@ -1,4 +1,4 @@
-"""RocksDB libraries that stand side by side: the worker that is linked with each (docs/install.md)."""
+"""Finds the workers that are linked with other versions of RocksDB (docs/install.md)."""
 
 import contextlib
 import os
@@ -10,7 +10,7 @@ from rocktune.engine.worker import WORKER_NAME, WorkerProcess, find_worker
 from rocktune.errors import UserError
 
 SOURCE_TREE = Path(__file__).parents[3]
-"""Where rocktune's source lies, if it was installed from there; `make rocksdb` installs below its `build`."""
+"""Directory of the source, if rocktune is run from it; `make rocksdb` installs below its `build`."""
 _VERSIONS = "rocksdb/versions.csv"
 
 
@@ -50,10 +50,10 @@ def buildable_versions() -> list[RocksDbVersion]:
 
 
 def installed_workers() -> dict[RocksDbVersion, tuple[str, ...]]:
-    """Returns the command of each worker that starts, by the version of its RocksDB, oldest first.
+    """Returns the command of each worker that can be started, by the version of its RocksDB, oldest first.
 
-    These are the default worker, and those that `make rocksdb` has built in the source tree. Of two with the
-    same version the default one counts. Each is started once, which takes about 10 ms.
+    These are the default worker and those that `make rocksdb` has built in the source tree. The default
+    worker is preferred to another one with the same version. Each is started once, which takes about 10 ms.
     """
     commands: list[tuple[str, ...]] = [
         (str(path),) for path in sorted(SOURCE_TREE.glob(f"build/rocksdb*/bin/{WORKER_NAME}"))

@@ -1,4 +1,4 @@
-"""rocktune-worker as a child process: finding, asking and ending it (docs/design/worker-protocol.md)."""
+"""Finds, starts, calls and ends `rocktune-worker` processes (docs/design/worker-protocol.md)."""
 
 import json
 import os
@@ -26,7 +26,7 @@ _MEND = f"build it with 'make setup', or set {WORKER_VARIABLE} to its path"
 
 _REPLIES = {
     "check_options": "options",
-    "read_options_file": "options_file",
+    "examine_options": "examined",
     "open": "opened",
     "load": "loaded",
     "advance": "measurement",
@@ -34,20 +34,25 @@ _REPLIES = {
     "park": "parked",
     "close": "closed",
 }
+"""The event that answers each command."""
 _START_TIMEOUT_S = 60.0
 _CLOSE_TIMEOUT_S = 10.0
 _DEATH_TIMEOUT_S = 10.0
+# Bounds the memory that a broken worker can take here by printing without a newline.
 _MAX_LINE_BYTES = 64 << 20
 
-# A worker is killed when the thread that started it ends (PR_SET_PDEATHSIG), so no caller's thread does it.
+# PR_SET_PDEATHSIG kills a worker when the *thread* that started it ends. Callers' threads may end before the
+# process does, so one thread that lives as long as the process starts all workers.
 _SPAWNER = ThreadPoolExecutor(max_workers=1, thread_name_prefix="rocktune-spawner")
 
 
 def find_worker() -> tuple[str, ...]:
-    """Returns the command that starts the worker: $ROCKTUNE_WORKER, else beside Python, else on the PATH.
+    """Returns the command that starts the worker.
+
+    It is $ROCKTUNE_WORKER if set, else `rocktune-worker` in the directory of Python, else on the PATH.
 
     Raises:
-        UserError: there is none, or $ROCKTUNE_WORKER names no executable file.
+        UserError: no worker is found, or $ROCKTUNE_WORKER is not an executable file.
     """
     named = os.environ.get(WORKER_VARIABLE)
     if named:
@@ -66,10 +71,11 @@ def find_worker() -> tuple[str, ...]:
 
 
 def start_worker(command: Sequence[str]) -> "WorkerProcess":
-    """Starts a worker for the first time, when that it does not start is for the user to mend.
+    """Starts a worker and turns a failure to start into a message for the user.
 
     Raises:
-        UserError: it does not start (missing library, wrong machine), or is of another version than rocktune.
+        UserError: the worker does not start (such as for a missing library), or it has another version than
+            rocktune. The message says how to mend it.
     """
     try:
         return WorkerProcess(command)
@@ -81,12 +87,13 @@ def start_worker(command: Sequence[str]) -> "WorkerProcess":
 
 
 class WorkerProcess:
-    """One worker, in a session of its own, so that Ctrl-C in the terminal reaches the driver alone.
+    """One worker process. It is not thread-safe: one caller at a time, from any thread.
 
-    Not thread-safe; one caller at a time, from any thread. After a request that raised, the process is gone.
+    The process has a session of its own, so that Ctrl-C in the terminal reaches only the driver. A request
+    that raises has ended the process.
 
     Attributes:
-        hello: what the worker said of itself when it started.
+        hello: the worker's greeting, with its versions (docs/design/worker-protocol.md).
     """
 
     def __init__(self, command: Sequence[str], inherited_descriptors: Sequence[int] = ()) -> None:
@@ -94,11 +101,11 @@ class WorkerProcess:
 
         Args:
             command: program and arguments.
-            inherited_descriptors: open files that the worker shall hold as long as it lives (a lock).
+            inherited_descriptors: open files that the worker keeps open while it lives, such as a lock.
 
         Raises:
-            RunFailed: it ended, or said nothing, before its greeting.
-            UserError: the program cannot be executed, or speaks another version of the protocol.
+            RunFailed: the worker ended or stayed silent for 60 s before its greeting.
+            UserError: the program cannot be executed, or it uses another version of the protocol.
         """
         self._oom_kills_before = oom_kills()
         try:
@@ -125,17 +132,17 @@ class WorkerProcess:
         """Sends a command and waits for its reply.
 
         Args:
-            command: one of the protocol's.
-            timeout_s: how long the reply may take.
-            fields: the command's fields.
-            progress: is given the progress that the worker reports meanwhile.
-            renewed: each progress line grants `timeout_s` anew.
+            command: name of a command of the protocol.
+            timeout_s: maximum wall seconds until the reply.
+            fields: the command's fields; must be values of JSON.
+            progress: is called for each progress event before the reply.
+            renewed: restart the timeout at each progress event.
 
         Returns:
             The reply.
 
         Raises:
-            RunFailed: the worker answered with an error, died, or gave no reply in time.
+            RunFailed: the worker answered with an error, ended, or did not reply in time.
         """
         try:
             self._send({"command": command, **(fields or {})})
@@ -152,7 +159,7 @@ class WorkerProcess:
             raise
 
     def close(self) -> None:
-        """Ends the worker; its store is not closed properly. Idempotent; never raises."""
+        """Ends the worker without closing its store properly. Idempotent; never raises."""
         if self._process.returncode is None:
             try:
                 self.request("close", _CLOSE_TIMEOUT_S, {"keep": False})
@@ -161,16 +168,19 @@ class WorkerProcess:
             self.kill()
 
     def close_store(self, timeout_s: float) -> None:
-        """Closes the store properly, so that its files can be opened again, and ends the worker.
+        """Closes the store so that its files can be opened again, and ends the worker.
+
+        Args:
+            timeout_s: maximum wall seconds.
 
         Raises:
-            RunFailed: it failed to.
+            RunFailed: closing failed or took too long.
         """
         self.request("close", timeout_s, {"keep": True})
         self.kill()
 
     def kill(self) -> None:
-        """Ends the worker at once. Idempotent; never raises."""
+        """Kills the worker and its children. Idempotent; never raises."""
         if self._process.returncode is None:
             _kill_group(self._process)
         self._selector.close()
@@ -178,8 +188,9 @@ class WorkerProcess:
             pipe.close()
 
     def _receive_hello(self, program: str) -> dict[str, Any]:
+        """Returns the worker's greeting after checking its protocol."""
         try:
-            hello = self._receive(time.monotonic() + _START_TIMEOUT_S, "it says nothing when started")
+            hello = self._receive(time.monotonic() + _START_TIMEOUT_S, "no greeting within 60 s of its start")
             if hello["event"] != "hello":
                 raise _nonsense(json.dumps(hello))
         except BaseException:
@@ -188,12 +199,13 @@ class WorkerProcess:
         if hello.get("protocol") != PROTOCOL:
             self.kill()
             raise UserError(
-                f"{program} speaks protocol {hello.get('protocol')}, this rocktune {PROTOCOL}: "
+                f"{program} uses protocol {hello.get('protocol')}, but this rocktune uses {PROTOCOL}: "
                 "build both again with 'make setup'"
             )
         return hello
 
     def _handle(self, event: dict[str, Any], command: str, progress: Progress | None) -> None:
+        """Handles an event that is not the reply: progress, an error, or an unexpected one."""
         if event["event"] == "progress":
             if progress is not None:
                 progress(str(event["phase"]), float(event["done"]), float(event["total"]))
@@ -205,11 +217,12 @@ class WorkerProcess:
             raise _nonsense(f"{event['event']} to '{command}'")
 
     def _send(self, command: dict[str, Any]) -> None:
+        """Queues a command, which `_wait` writes."""
         self._outgoing = json.dumps(command, separators=(",", ":")).encode() + b"\n"
         self._selector.register(self._stdin, selectors.EVENT_WRITE)
 
     def _receive(self, deadline: float, complaint: str) -> dict[str, Any]:
-        """Returns the next event. Raises RunFailed when there is none by `deadline`, or ever."""
+        """Returns the next event. Raises RunFailed with `complaint` if none arrives before `deadline`."""
         while (end := self._incoming.find(b"\n")) < 0:
             self._wait(deadline, complaint)
         line = bytes(self._incoming[:end])
@@ -218,12 +231,13 @@ class WorkerProcess:
             event = json.loads(line)
         except ValueError:
             raise _nonsense(line.decode(errors="replace")) from None
+        # A broken worker can print JSON that is not an event.
         if not isinstance(event, dict) or not isinstance(event.get("event"), str):
             raise _nonsense(line.decode(errors="replace"))
         return event
 
     def _wait(self, deadline: float, complaint: str) -> None:
-        """Moves what the pipes can take or give, waiting until `deadline` for something to move."""
+        """Waits until `deadline` for one of the pipes to be ready, then reads and writes what is possible."""
         remaining_s = deadline - time.monotonic()
         ready = {key.fileobj for key, _ in self._selector.select(max(0.0, remaining_s))}
         # A driver that was suspended finds its deadline past and the reply in the pipe.
@@ -237,16 +251,18 @@ class WorkerProcess:
             self._read_stdout()
 
     def _write(self) -> None:
+        """Writes as much of the queued command as the pipe takes."""
         try:
             written = os.write(self._stdin.fileno(), self._outgoing)
         except BrokenPipeError:
-            # What the worker said before it died is still in its output.
+            # The worker has died. Dropping the command lets us read its last output, which says why.
             written = len(self._outgoing)
         self._outgoing = self._outgoing[written:]
         if not self._outgoing:
             self._selector.unregister(self._stdin)
 
     def _read_stdout(self) -> None:
+        """Reads the worker's output; raises RunFailed at its end."""
         data = os.read(self._stdout.fileno(), 1 << 16)
         if not data:
             raise self._death()
@@ -255,6 +271,7 @@ class WorkerProcess:
             raise _nonsense(self._incoming[:80].decode(errors="replace"))
 
     def _read_stderr(self) -> None:
+        """Reads the worker's standard error into the kept tail."""
         data = os.read(self._stderr.fileno(), 1 << 16)
         if data:
             self._stderr_tail.add(data)
@@ -262,7 +279,7 @@ class WorkerProcess:
             self._selector.unregister(self._stderr)
 
     def _death(self) -> RunFailed:
-        """Returns what the end of the worker means, once it has ended and said its last."""
+        """Reads the worker's last output, waits for its end, and returns the failure that it stands for."""
         deadline = time.monotonic() + _DEATH_TIMEOUT_S
         self._selector.unregister(self._stdout)
         while self._stderr in {key.fileobj for key in self._selector.get_map().values()}:
@@ -278,12 +295,14 @@ class WorkerProcess:
 
 
 def _spawn(command: Sequence[str], inherited_descriptors: Sequence[int]) -> subprocess.Popen[bytes]:
+    """Starts the worker's process in a session of its own."""
     pipe = subprocess.PIPE
     return subprocess.Popen(
         command,
         stdin=pipe,
         stdout=pipe,
         stderr=pipe,
+        # Unbuffered, because we select and read on the descriptors.
         bufsize=0,
         start_new_session=True,
         pass_fds=tuple(inherited_descriptors),
@@ -291,16 +310,19 @@ def _spawn(command: Sequence[str], inherited_descriptors: Sequence[int]) -> subp
 
 
 def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes], IO[bytes]]:
+    """Returns a process' pipes, set to non-blocking."""
     stdin, stdout, stderr = process.stdin, process.stdout, process.stderr
     assert stdin is not None
     assert stdout is not None
     assert stderr is not None
     for pipe in (stdin, stdout, stderr):
+        # Writing to a full pipe must not block while the worker waits for us to read its output.
         os.set_blocking(pipe.fileno(), False)
     return stdin, stdout, stderr
 
 
 def _kill_group(process: subprocess.Popen[bytes]) -> None:
+    """Kills the worker's process group and waits for the worker's end."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:
@@ -309,4 +331,5 @@ def _kill_group(process: subprocess.Popen[bytes]) -> None:
 
 
 def _nonsense(text: str) -> RunFailed:
-    return RunFailed(Status.CRASHED, f"the worker answered nonsense: {text.strip()[:200]}")
+    """Returns the failure of a worker whose answer is not of the protocol."""
+    return RunFailed(Status.CRASHED, f"the worker's answer is malformed: {text.strip()[:200]}")

@@ -1,4 +1,4 @@
-"""What a study found, in the form in which other systems take it; always with full-size values."""
+"""Exports a study's configuration in the formats of other systems, always with full-size values."""
 
 from rocktune.export.targets import export_study, export_targets
 

@@ -1,4 +1,4 @@
-"""A C++ header with a function that sets the options."""
+"""Exports to a C++ header with a function that sets the options."""
 
 import json
 
@@ -25,30 +25,38 @@ _PARSERS = {
     "cf": ("ColumnFamilyOptions", "*options", "options"),
     "table": ("BlockBasedTableOptions", "table", "&table"),
 }
-"""By section: RocksDB's type, what its parser starts from, and where it puts the result."""
+"""By section: RocksDB's type, the base of its parser, and the target of the result."""
 
 
 def _long(text: str) -> str:
+    """Returns a number as a C++ literal, with a suffix where it needs one."""
     written = whole(-LONG_MAX, UNSIGNED_LONG_MAX)(text)
     return written if int(written) <= LONG_MAX else f"{written}ull"
 
 
 def _writer(kind: str) -> Writer:
+    """Returns the writer that turns an option's text into a C++ expression of a type of `TYPES`."""
     if kind in ENUMERATIONS:
         return choice({name: f"rocksdb::{name}" for name in ENUMERATIONS[kind]})
     return {"int": whole(-INT_MAX, INT_MAX), "long": _long, "double": decimal, "boolean": switch()}[kind]
 
 
 def _block_cache(text: str) -> Settings:
+    """Returns the C++ expression that makes a block cache of the option's capacity."""
     return {"block_cache": f"rocksdb::NewLRUCache({whole(0, LONG_MAX)(text)})"}
 
 
 def _filter_policy(text: str) -> Settings:
+    """Returns the C++ expression that makes a Bloom filter policy, or none.
+
+    Raises:
+        NotExpressibleError: it is a Ribbon filter, whose second parameter only RocksDB's parser reads.
+    """
     kind, bits = filter_in(text)
     if kind == "none":
         return {"filter_policy": "nullptr"}
     if kind == "ribbon":
-        raise NotExpressibleError("RocksDB's parser knows its other parameter")
+        raise NotExpressibleError("set by RocksDB's parser, which also reads the filter's second parameter")
     policy = f"rocksdb::NewBloomFilterPolicy({decimal(str(bits))})"
     return {"filter_policy": f"std::shared_ptr<const rocksdb::FilterPolicy>({policy})"}
 
@@ -60,14 +68,19 @@ _RULES: dict[str, Rule] = {name: named(name, _writer(kind)) for name, kind in TY
 
 
 def _literal(text: str) -> str:
-    """Writes text as a C++ string."""
+    """Returns text as a C++ string literal.
+
+    Raises:
+        UserError: the text has unprintable characters.
+    """
     if not text.isprintable():
         raise UserError(f"cpp: the option text {text!r} cannot be written to a C++ file")
+    # JSON's escapes of printable text are also C++'s.
     return json.dumps(text, ensure_ascii=False)
 
 
 def _rest(section: str, texts: Settings) -> list[str]:
-    """Returns the statements that let RocksDB's own parser set options without a field of a known type."""
+    """Returns statements that set options of unknown type through RocksDB's own parser."""
     kind, base, result = _PARSERS[section]
     pairs = [f"{{{_literal(name)}, {_literal(text)}}}" for name, text in texts.items()]
     return [
@@ -82,8 +95,10 @@ def _rest(section: str, texts: Settings) -> list[str]:
 
 
 def _statements(found: Found, section: str) -> list[str]:
+    """Returns the statements that set the options of one section."""
     texts = found.options.get(section, {})
     settings = translated(texts, _RULES).settings
+    # Nothing is left out in C++: options that we have no type for go through RocksDB's parser as text.
     rest = {name: text for name, text in texts.items() if name not in settings}
     prefix = "table." if section == "table" else "options->"
     statements = [f"  {prefix}{name} = {value};" for name, value in settings.items()]
@@ -91,8 +106,9 @@ def _statements(found: Found, section: str) -> list[str]:
 
 
 def _write(found: Found) -> str:
+    """Returns the C++ header."""
     statements = {section: _statements(found, section) for section in SECTIONS}
-    notes = ["Each call makes a block cache of its own; where several stores should share one, pass it on"]
+    notes = ["Each call makes its own block cache; to share one among stores, copy the table factory"]
     lines = [
         *head(found, "//", "RocksDB's C++ interface, 7.8 to 11", notes, []),
         "#pragma once",
@@ -104,12 +120,13 @@ def _write(found: Found) -> str:
         "",
         "#include <memory>",
         "",
-        "// Sets what was tuned; whatever else `options` holds stays as it is.",
-        "// The status is not OK where RocksDB refuses an option.",
+        "// Sets the tuned options; all others in `options` stay as they are.",
+        "// The status is not OK if RocksDB refuses an option.",
         "inline rocksdb::Status ApplyRocktuneOptions(rocksdb::Options* options) {",
         *statements["db"],
         *statements["cf"],
         "  rocksdb::BlockBasedTableOptions table;",
+        # Keeps the application's own table options that are not tuned.
         "  const auto* present = options->table_factory->GetOptions<rocksdb::BlockBasedTableOptions>();",
         "  if (present != nullptr) table = *present;",
         *statements["table"],

@@ -1,4 +1,4 @@
-"""The db_bench commands with a configuration, and as close as db_bench can come to a workload."""
+"""Exports to a shell script that runs db_bench with a configuration and an approximate workload."""
 
 import shlex
 from collections.abc import Mapping
@@ -9,28 +9,28 @@ from rocktune.space import OptionMaps, options_file_text
 from rocktune.workload import WorkloadSpec
 
 SECONDS = 120
-"""How long the measured benchmark runs: Dremel's final run (section 5.2.1)."""
+"""Length of the measured benchmark in seconds, as Dremel's final run (section 5.2.1)."""
 _END = "END_OF_OPTIONS"
 
 
 def db_bench_script(
     options: OptionMaps, rocksdb_version: str, workload: WorkloadSpec, seed: int, header: str
 ) -> str:
-    """Returns a shell script: a db_bench command that loads, where there is a preload, and one that measures.
+    """Returns a shell script with a db_bench command that loads the preload, if any, and one that measures.
 
-    db_bench has flags for few options, and defaults of its own for them. So the script writes an OPTIONS
-    file, and `--cache_size=0` leaves the block cache to that file too.
+    db_bench has flags for few options, with defaults of its own. So the script writes an OPTIONS file, and
+    `--cache_size=0` makes db_bench take the block cache from it too.
 
     Args:
-        options: of the configuration, full size.
-        rocksdb_version: of the RocksDB that the options are for.
-        workload: full size.
-        seed: of db_bench's random numbers.
+        options: RocksDB options at full size.
+        rocksdb_version: version of the RocksDB that the options are for.
+        workload: workload at full size.
+        seed: seed of db_bench's random numbers.
         header: comment lines to begin with, each with its "#".
     """
     plan = plan_of(workload)
     missing = [f"{gap.feature}: {gap.instead}" for gap in plan.gaps]
-    missing.append("the simulated device: it runs on the real one, without limits")
+    missing.append("the simulated device: db_bench runs on the real one, without limits")
     common = {"cache_size": "0", "seed": str(seed)}
     lines = ["#!/bin/sh", header.rstrip("\n"), "#"]
     lines += [
@@ -38,13 +38,15 @@ def db_bench_script(
         *commented((f"- {line}" for line in missing), "#"),
     ]
     lines += [
+        # A failed load must not be followed by a measurement of a half-filled store.
         "set -e",
         "scratch=$(mktemp -d)",
         "trap 'rm -rf \"$scratch\"' EXIT",
-        "trap 'exit 1' HUP INT TERM   # or sh would not clear up",
-        "# The store overwrites what is in the directory DB. Without DB it is removed at the end.",
+        "trap 'exit 1' HUP INT TERM   # without it, sh would skip the trap on EXIT",
+        "# Set DB to choose the store's directory, which is overwritten. Without DB the store is temporary.",
         'db="${DB:-$scratch/db}"',
         'options="$scratch/OPTIONS"',
+        # The quoted end marker keeps sh from expanding "$" in option values.
         f"cat >\"$options\" <<'{_END}'",
         options_file_text(options, rocksdb_version).rstrip("\n"),
         _END,
@@ -53,17 +55,20 @@ def db_bench_script(
     measured = {"benchmarks": plan.benchmark, "duration": str(SECONDS)} | plan.flags
     if workload.preload.keys:
         lines += [_command(preload_flags(workload) | common), ""]
+        # Otherwise db_bench would delete the loaded store before it measures.
         measured["use_existing_db"] = "true"
     lines.append(_command(measured | common | {"histogram": "true", "statistics": "true"}))
     return "\n".join(lines) + "\n"
 
 
 def _command(flags: Mapping[str, str]) -> str:
+    """Returns a db_bench command with one flag per line."""
     given = [f"--{name}={shlex.quote(value)}" for name, value in flags.items()]
     return " \\\n    ".join(['db_bench --db="$db" --options_file="$options"', *given])
 
 
 def _write(found: Found) -> str:
+    """Returns the shell script."""
     header = "\n".join(commented(found.comment, "#"))
     seed = int(found.study.spec["seed"])
     return db_bench_script(found.options, found.rocksdb_version, found.workload, seed, header)

@@ -1,4 +1,4 @@
-"""Flink's config.yaml, for the RocksDB state backend."""
+"""Exports to Flink's config.yaml for the RocksDB state backend."""
 
 from rocktune.export.rules import UNCHANGED, Rule, Settings, flat, named, translated, with_background_jobs
 from rocktune.export.target import Found, Target, head
@@ -17,28 +17,40 @@ from rocktune.export.values import (
 
 _PREFIX = "state.backend.rocksdb."
 _SIZE_UNITS = ((" gb", 1 << 30), (" mb", 1 << 20), (" kb", 1 << 10), (" b", 1))
+# Far above any useful time; in milliseconds it still fits into a Java long.
 _MAX_DURATION_S = 1 << 40
 
 
 def _size(text: str) -> str:
+    """Returns a size in bytes as Flink writes it, such as "64 mb".
+
+    Raises:
+        NotExpressibleError: the size is 0.
+    """
     if whole_in(text) == 0:
-        raise NotExpressibleError("it has to be above 0 there")
+        raise NotExpressibleError("Flink needs a value above 0")
     return size(_SIZE_UNITS)(text)
 
 
 def _compression_per_level(text: str) -> str:
-    """Writes one compression for each level, separated by semicolons; the last is that of all below."""
+    """Returns one compression per level, separated by semicolons; the last holds for all levels below."""
     return ";".join(choice(ENUMERATIONS["CompressionType"])(level) for level in text.split(":"))
 
 
 def _seconds(text: str) -> str:
+    """Returns a duration in seconds as Flink writes it, such as "30 s"."""
     return whole(0, _MAX_DURATION_S)(text) + " s"
 
 
 def _filter_policy(text: str) -> Settings:
+    """Returns the keys that switch Bloom filters on, with their bits per key, or off.
+
+    Raises:
+        NotExpressibleError: it is a Ribbon filter.
+    """
     kind, bits = filter_in(text)
     if kind == "ribbon":
-        raise NotExpressibleError("only Bloom filters there")
+        raise NotExpressibleError("Flink has only Bloom filters")
     if kind == "none":
         return {_PREFIX + "use-bloom-filter": "false"}
     return {
@@ -74,15 +86,15 @@ _FIXED = UNCHANGED | {
     "max_bytes_for_level_multiplier": "10",
     "num_levels": "7",
 }
-"""RocksDB's own values, which no key of Flink's changes."""
+"""RocksDB's own values, for which Flink has no key."""
 
 
 def _memory_notes(options: Settings) -> list[str]:
-    """Says what of Flink's managed memory gives a slot the memory that was measured."""
+    """Returns how to give a slot the measured memory in spite of Flink's managed memory."""
     needed = ("block_cache", "max_write_buffer_number", "write_buffer_size")
     managed = (
-        "Flink's managed memory, on by default, puts one cache and one limit to all memtables of a slot in"
-        f" the place of {_PREFIX}block.cache-size; each state has a column family with memtables of its own"
+        "Flink's managed memory, on by default, gives a slot one cache and one memtable limit instead"
+        f" of {_PREFIX}block.cache-size; each state has a column family with its own memtables"
     )
     if any(name not in options for name in needed):
         return [managed]
@@ -90,24 +102,26 @@ def _memory_notes(options: Settings) -> list[str]:
     total = cache + buffers * buffer_bytes
     return [
         managed,
-        "A slot with one busy state gets about the memory that was measured with"
+        "To give a slot with one busy state about the measured memory, set"
         f" {_PREFIX}memory.fixed-per-slot:"
         f" {size(_SIZE_UNITS)(str(total))} and {_PREFIX}memory.write-buffer-ratio:"
-        f" {buffers * buffer_bytes / total:.3f}; filters and indexes take their part of it too",
+        f" {buffers * buffer_bytes / total:.3f}; filters and indexes count in it too",
     ]
 
 
 def _write(found: Found) -> str:
+    """Returns the export: keys of config.yaml with comments."""
     jobs, thread_notes = with_background_jobs(found.options)
     options = flat(jobs)
+    # RocksDB writes an empty list for "one compression for all", which is no value in Flink.
     if not options.get("compression_per_level"):
         options.pop("compression_per_level", None)
     done = translated(options, _RULES, _FIXED)
     notes = [
         *_memory_notes(flat(found.options)),
         *thread_notes,
-        "Flink writes no write-ahead log; a RocksDBOptionsFactory of yours has the last word over these keys,"
-        " and can set what is not taken over (rocktune export --to java shows the calls)",
+        "Flink uses no write-ahead log. Your own RocksDBOptionsFactory overrides these keys"
+        " and can set the options that are left out (rocktune export --to java shows the calls)",
     ]
     lines = [
         *head(found, "#", "Flink 2.3 (frocksdbjni 8.10), config.yaml", notes, done.unmapped),

@@ -1,4 +1,4 @@
-"""A Java class that sets the options through rocksdbjni."""
+"""Exports to a Java class that sets the options through rocksdbjni."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,6 +19,7 @@ from rocktune.export.values import (
 )
 from rocktune.space import OptionMaps
 
+# Setters whose names do not follow from the option's name.
 _OTHER_SETTERS = {
     "blob_compression_type": "setBlobCompressionType",
     "bottommost_compression": "setBottommostCompressionType",
@@ -30,13 +31,13 @@ _OTHER_SETTERS = {
 
 @dataclass(frozen=True)
 class JavaSource:
-    """The parts of a class that sets options.
+    """The parts of a Java class that sets options.
 
     Attributes:
-        imports: classes of org.rocksdb beyond Options and BlockBasedTableConfig, in order.
-        fields: "Type name = expression" of the objects that the options refer to, and that have to be closed.
-        statements: on `options` and `table`.
-        unmapped: options that rocksdbjni has no setter for, one line each.
+        imports: classes of org.rocksdb besides Options and BlockBasedTableConfig, sorted.
+        fields: "Type name = expression" of the objects that the options refer to; the class must close them.
+        statements: statements on `options` and `table`.
+        unmapped: one line for each option without a setter in rocksdbjni.
     """
 
     imports: Sequence[str]
@@ -46,33 +47,42 @@ class JavaSource:
 
 
 def setter(name: str) -> str:
-    """Returns the name of an option's setter."""
+    """Returns the name of an option's setter in rocksdbjni."""
     words = "".join(word[:1].upper() + word[1:] for word in name.split("_"))
     return _OTHER_SETTERS.get(name, f"set{words}")
 
 
 def _decimal(text: str) -> str:
+    """Returns a number as a Java double."""
     return repr(float(decimal(text)))
 
 
 def _long(text: str) -> str:
+    """Returns a number as a Java long."""
     return whole(-LONG_MAX, LONG_MAX)(text) + "L"
 
 
 def _writer(kind: str) -> Writer:
+    """Returns the writer that turns an option's text into a Java expression of a type of `TYPES`."""
     if kind in ENUMERATIONS:
         return choice({name: f"{kind}.{java}" for name, java in ENUMERATIONS[kind].items()})
     return {"int": whole(-INT_MAX, INT_MAX), "long": _long, "double": _decimal, "boolean": switch()}[kind]
 
 
 def _block_cache(text: str) -> Settings:
+    """Returns the Java field of a block cache with the option's capacity, and its initial value."""
     return {"Cache cache": f"new LRUCache({_long(text)})"}
 
 
 def _filter_policy(text: str) -> Settings:
+    """Returns the Java field of a Bloom filter, and its initial value; "null" for none.
+
+    Raises:
+        NotExpressibleError: it is a Ribbon filter.
+    """
     kind, bits = filter_in(text)
     if kind == "ribbon":
-        raise NotExpressibleError("rocksdbjni has Bloom filters alone")
+        raise NotExpressibleError("rocksdbjni has only Bloom filters")
     return {"Filter filter": "null" if kind == "none" else f"new BloomFilter({_decimal(str(bits))})"}
 
 
@@ -85,7 +95,7 @@ _USES = {
 
 
 def java_source(options: OptionMaps) -> JavaSource:
-    """Translates options into Java."""
+    """Returns the parts of a Java class that sets the options."""
     objects = translated(flat(options), _OBJECTS).settings
     fields = [f"{field} = {made}" for field, made in objects.items() if made != "null"]
     imports = {name for field in objects for name in _USES[field][1] if objects[field] != "null"}
@@ -94,29 +104,34 @@ def java_source(options: OptionMaps) -> JavaSource:
         variable = "table" if section == "table" else "options"
         calls = translated(options.get(section, {}), _SETTERS).settings
         statements += [f"{variable}.{name}({value});" for name, value in calls.items()]
+        # Enumeration values are written as Type.NAME, so the type is what to import.
         imports |= {value.split(".")[0] for value in calls.values() if value.split(".")[0] in ENUMERATIONS}
     for field, made in objects.items():
         call = _USES[field][0]
+        # A null filter must be set too: Kafka Streams has a Bloom filter by default.
         statements.append(f"table.{call};" if made != "null" else "table.setFilterPolicy(null);")
     unmapped = translated(flat(options), _SETTERS | _OBJECTS).unmapped
     return JavaSource(sorted(imports), fields, statements, unmapped)
 
 
 def java_head(found: Found, system: str, notes: Sequence[str], unmapped: Sequence[str]) -> list[str]:
-    """Returns the comments that a Java file begins with, in ASCII, whatever encoding the compiler expects."""
+    """Returns the comments at the begin of a Java file, in ASCII, since compilers differ in encoding."""
+    # A backslash is impossible here (see one_line), so the escapes added below are the only ones.
     lines = head(found, "//", system, notes, unmapped)
     return ["".join(letter if letter.isascii() else _escaped(letter) for letter in line) for line in lines]
 
 
 def _escaped(letter: str) -> str:
+    """Returns a character as Java's escapes of UTF-16."""
     units = letter.encode("utf-16-be").hex()
     return "".join(f"\\u{units[start : start + 4]}" for start in range(0, len(units), 4))
 
 
 def _write(found: Found) -> str:
+    """Returns the source of the Java class."""
     source = java_source(found.options)
     notes = [
-        "RocktuneOptions owns the objects that the options refer to: close it after the store, not before",
+        "RocktuneOptions owns the objects that the options refer to; close it after the store",
     ]
     if source.unmapped:
         notes.append(
@@ -136,7 +151,7 @@ def _write(found: Found) -> str:
         "",
         *(f"  private final {field};" for field in source.fields),
         *([""] if source.fields else []),
-        "  /** Sets what was tuned and returns the options; whatever else they hold stays as it is. */",
+        "  /** Sets the tuned options and returns them; all others stay as they are. */",
         "  public Options apply(final Options options) {",
         "    final BlockBasedTableConfig table =",
         "        options.tableFormatConfig() instanceof BlockBasedTableConfig",

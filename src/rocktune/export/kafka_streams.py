@@ -1,4 +1,4 @@
-"""A RocksDBConfigSetter for Kafka Streams."""
+"""Exports to a RocksDBConfigSetter class for Kafka Streams."""
 
 from rocktune.export.java import java_head, java_source
 from rocktune.export.rules import flat, translated, with_background_jobs
@@ -14,30 +14,32 @@ _ROCKSDB_DEFAULTS: OptionMaps = {
     },
     "table": {"filter_policy": "nullptr"},
 }
-"""What Kafka Streams changes before it calls the setter, and a store that was measured without it had."""
+"""RocksDB's defaults of options that Kafka Streams changes before it calls the setter.
+
+The class sets them back, because the measured store had these defaults."""
 
 _NOTES = (
-    "Name it in StreamsConfig: rocksdb.config.setter = RocktuneConfigSetter",
+    "Set rocksdb.config.setter = RocktuneConfigSetter in StreamsConfig",
     "Kafka Streams opens one RocksDB for each partition of each store, and several for each windowed one."
-    " What was measured is one: all of them share this block cache, but each has memtables of its own;"
-    " with many, divide write_buffer_size or share a WriteBufferManager",
-    "It disables the write-ahead log, and keeps its own values (block cache 50 MiB, no compression) for what"
-    " this class does not set",
-    "Restoring a store from its changelog is a bulk load: Kafka's own advice is to give it larger write"
-    " buffers",
+    " One store was measured. All of them share this block cache, but each has its own memtables;"
+    " with many stores, divide write_buffer_size or share a WriteBufferManager",
+    "It disables the write-ahead log. Options that this class does not set keep Kafka Streams' own values"
+    " (block cache 50 MiB, no compression)",
+    "Restoring a store from its changelog is a bulk load, for which Kafka recommends larger write buffers",
 )
 
 
 _IGNORED = {
     "manual_wal_flush": "Kafka Streams writes no log",
     "max_total_wal_size": "Kafka Streams writes no log",
-    "min_write_buffer_number_to_merge": "1 there, for Kafka Streams flushes all column families at once",
+    "min_write_buffer_number_to_merge": "Kafka Streams has 1, because it flushes all column families at once",
     "wal_bytes_per_sync": "Kafka Streams writes no log",
 }
-"""What its Options have setters for that change nothing, and why."""
+"""Options whose setters have no effect in Kafka Streams, and why."""
 
 
 def _write(found: Found) -> str:
+    """Returns the source of the Java class."""
     options, thread_notes = with_background_jobs(merged_options(_ROCKSDB_DEFAULTS, found.options))
     taken = {
         section: {name: text for name, text in texts.items() if name not in _IGNORED}
@@ -47,6 +49,7 @@ def _write(found: Found) -> str:
     ignored = {name: text for name, text in flat(options).items() if name in _IGNORED}
     fixed = {"min_write_buffer_number_to_merge": "1"}
     unmapped = [*translated(ignored, {}, fixed, _IGNORED).unmapped, *source.unmapped]
+    # Sorted, so that equal configurations give equal files.
     names = sorted({"BlockBasedTableConfig", "Options", *source.imports})
     body = [
         "    final BlockBasedTableConfig table = (BlockBasedTableConfig) options.tableFormatConfig();",
@@ -70,6 +73,7 @@ def _write(found: Found) -> str:
         "",
         "  @Override",
         "  public void close(final String storeName, final Options options) {",
+        # Kafka Streams calls close for each store, but the static cache and filter are shared.
         "    // The objects above belong to all stores, so none of them closes them.",
         "  }",
         "}",

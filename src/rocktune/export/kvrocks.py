@@ -1,4 +1,4 @@
-"""Kvrocks' kvrocks.conf."""
+"""Exports to Kvrocks' kvrocks.conf."""
 
 from rocktune.errors import UserError
 from rocktune.export.rules import UNCHANGED, Rule, Settings, flat, named, translated
@@ -27,7 +27,7 @@ _COMPRESSIONS = {
 
 
 def _compression(text: str) -> Settings:
-    """Writes the compression of all levels; Kvrocks alone would leave the first two uncompressed."""
+    """Returns the compression of all levels. By default Kvrocks would leave the first two uncompressed."""
     return {
         _PREFIX + "compression": choice(_COMPRESSIONS)(text),
         _PREFIX + "compression_start_level": "0",
@@ -35,11 +35,13 @@ def _compression(text: str) -> Settings:
 
 
 def _same(*names: str, writer: Writer) -> dict[str, Rule]:
+    """Returns rules for options whose Kvrocks name is RocksDB's with the prefix `rocksdb.`."""
     return {name: named(_PREFIX + name, writer) for name in names}
 
 
 _RULES: dict[str, Rule] = {
     "block_cache": named(_PREFIX + "block_cache_size", whole_mebibytes()),
+    # The bounds are those that Kvrocks checks when it reads the file; it does not start with others.
     **_same("write_buffer_size", writer=whole_mebibytes(1, 4096)),
     **_same("target_file_size_base", writer=whole_mebibytes(1, 1024)),
     **_same("max_total_wal_size", writer=whole_mebibytes()),
@@ -73,7 +75,7 @@ _RULES: dict[str, Rule] = {
     ),
     "compression": _compression,
 }
-"""Kvrocks' names, units and ranges (src/config/config.cc)."""
+"""Rules with Kvrocks' names, units and ranges, from its src/config/config.cc."""
 
 _FIXED = UNCHANGED | {
     "compaction_style": _LEVELED,
@@ -82,25 +84,30 @@ _FIXED = UNCHANGED | {
     "metadata_block_size": "4096",
     "num_levels": "7",
 }
-"""What Kvrocks itself sets (src/storage/storage.cc)."""
+"""Options that Kvrocks sets itself, from its src/storage/storage.cc."""
 
 _NOTES = (
     "block_cache_size, write_buffer_size, target_file_size_base and max_total_wal_size are in MB, rounded"
     " down; the other sizes are in bytes",
-    "Kvrocks has several column families with memtables of their own (strings lie in metadata, elements of"
+    "Kvrocks has several column families, each with its own memtables (strings are in metadata, elements of"
     " other types in the default one), and one block cache for all",
-    "max_background_compactions and max_background_flushes are marked deprecated; where they are not -1, they"
-    " come before max_background_jobs",
-    "Older releases skip keys that they do not know, with a warning: 2.10 has 2 memtables merged, compresses"
-    " level 2 and below alone, and refuses a max_bytes_for_level_base above 2147483647",
-    "max-io-mb holds flushes and compactions to a rate; 0 is none",
+    "max_background_compactions and max_background_flushes are deprecated; unless they are -1, they"
+    " override max_background_jobs",
+    "Older releases skip unknown keys with a warning: 2.10 merges 2 memtables, compresses only"
+    " level 2 and below, and refuses a max_bytes_for_level_base above 2147483647",
+    "max-io-mb limits the rate of flushes and compactions; 0 is no limit",
 )
 
 
 def _write(found: Found) -> str:
+    """Returns the lines of kvrocks.conf.
+
+    Raises:
+        UserError: the configuration does not use leveled compaction.
+    """
     style = found.options.get("cf", {}).get("compaction_style", _LEVELED)
     if style != _LEVELED:
-        raise UserError(f"kvrocks: Kvrocks has leveled compaction alone, and the study's is {style}")
+        raise UserError(f"kvrocks: Kvrocks has only leveled compaction, and the study's is {style}")
     done = translated(flat(found.options), _RULES, _FIXED)
     lines = [
         *head(found, "#", "Kvrocks, kvrocks.conf (names of 2025)", _NOTES, done.unmapped),

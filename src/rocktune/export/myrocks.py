@@ -1,4 +1,4 @@
-"""MyRocks' part of my.cnf: Facebook's MySQL, Percona Server and MariaDB."""
+"""Exports to MyRocks' part of my.cnf, for Facebook's MySQL, Percona Server and MariaDB."""
 
 from rocktune.export.rules import (
     THREADS,
@@ -28,6 +28,7 @@ _ON_OFF = switch("ON", "OFF")
 
 
 def _same(*names: str, writer: Writer) -> dict[str, Rule]:
+    """Returns rules for variables whose name is the option's with the prefix rocksdb_."""
     return {name: named(f"rocksdb_{name}", writer) for name in names}
 
 
@@ -62,14 +63,20 @@ _VARIABLES: dict[str, Rule] = {
         "rocksdb_cache_index_and_filter_with_high_priority", _ON_OFF
     ),
 }
-"""System variables, all of them read-only at run time but for a few; of the same name but where given."""
+"""Rules for system variables, most of which need a restart to change."""
 
 
 def _filter_policy(text: str) -> Settings:
+    """Returns the filter policy in RocksDB's own notation, "nullptr" for none.
+
+    Raises:
+        NotExpressibleError: it is neither a Bloom nor a Ribbon filter.
+    """
     return {"filter_policy": "nullptr" if filter_in(text).kind == "none" else text}
 
 
 def _in_family(*names: str, writer: Writer) -> dict[str, Rule]:
+    """Returns rules for column-family options, which keep RocksDB's names."""
     return {name: named(name, writer) for name in names}
 
 
@@ -107,29 +114,33 @@ _FAMILY: dict[str, Rule] = {
 }
 _TABLE: dict[str, Rule] = {"filter_policy": _filter_policy}
 _NOTES = (
-    "rocksdb_default_cf_options and most variables are read-only: they take a restart."
-    " rocksdb_override_cf_options comes before it, for the column families that it names",
-    "It counts for each column family: several have memtables of their own, and share the block cache",
+    "rocksdb_default_cf_options and most variables are read-only: changing them needs a restart."
+    " rocksdb_override_cf_options overrides it for the column families that it names",
+    "It applies to each column family. Each has its own memtables; all share the block cache",
     "Variables with loose_ exist in Facebook's MySQL and in Percona Server; MariaDB skips them",
-    "Column family options that are not taken over may be added to rocksdb_default_cf_options where the"
+    "Column-family options that are left out may be added to rocksdb_default_cf_options if the"
     " server's RocksDB knows them",
 )
 
 
 def _threads(found: Found) -> Settings:
+    """Returns the numbers of compactions and flushes, if they were set."""
     threads = background_threads(found.options)
     return {} if threads is None else dict(zip(THREADS, map(str, threads), strict=True))
 
 
 def _write(found: Found) -> str:
+    """Returns the [mysqld] section of my.cnf."""
     jobs, thread_notes = with_background_jobs(found.options)
     options = flat(jobs)
     done = translated(options, {**_VARIABLES, **_FAMILY, **_TABLE})
     variables = translated(options, _VARIABLES).settings
+    # MariaDB lacks these variables; mysqld ignores unknown ones with the prefix loose_.
     variables |= {f"loose_rocksdb_{name}": count for name, count in _threads(found).items()}
     family = [f"{name}={value}" for name, value in translated(options, _FAMILY).settings.items()]
     table = [f"{name}={value}" for name, value in translated(options, _TABLE).settings.items()]
     if table:
+        # Table options are nested in one option, in RocksDB's own notation.
         family.append(f"block_based_table_factory={{{';'.join(table)}}}")
     lines = [
         *head(

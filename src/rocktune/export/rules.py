@@ -1,4 +1,4 @@
-"""From RocksDB's options to another system's settings, by a table: one rule for each option that it has."""
+"""Translates RocksDB options to another system's settings, with a table of one rule per option."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -10,21 +10,21 @@ from rocktune.space.options import SECTIONS, knob_values
 
 Settings = dict[str, str]
 Rule = Callable[[str], Settings]
-"""Takes an option's text, returns the system's settings for it; raises NotExpressibleError."""
+"""Returns the system's settings for an option's text; raises NotExpressibleError if it has none."""
 
 UNCHANGED = MappingProxyType({"allow_mmap_reads": "false", "target_file_size_multiplier": "1"})
-"""RocksDB's own values, which most systems have no setting for and leave alone."""
+"""RocksDB's own values of options that most systems neither change nor have a setting for."""
 
 THREADS = ("max_background_compactions", "max_background_flushes")
 
 
 @dataclass(frozen=True)
 class Translated:
-    """What a system's rules made of options.
+    """The result of applying a system's rules to options.
 
     Attributes:
-        settings: by the system's names, in the rules' order.
-        unmapped: one line for each option that is not among them.
+        settings: settings by the system's names, in the order of the rules.
+        unmapped: one line for each option that is left out, with the reason.
     """
 
     settings: Settings
@@ -32,12 +32,12 @@ class Translated:
 
 
 def named(name: str, writer: Writer) -> Rule:
-    """Returns the rule for an option that is one setting there."""
+    """Returns the rule of an option that corresponds to one setting."""
     return lambda text: {name: writer(text)}
 
 
 def flat(options: OptionMaps) -> Settings:
-    """Returns all options in one map; no name is in two of RocksDB's sections."""
+    """Returns the options of all sections in one map; RocksDB's sections share no names."""
     return {name: text for section in SECTIONS for name, text in options.get(section, {}).items()}
 
 
@@ -47,23 +47,25 @@ def translated(
     fixed: Mapping[str, str] = MappingProxyType({}),
     reasons: Mapping[str, str] = MappingProxyType({}),
 ) -> Translated:
-    """Applies a system's rules.
+    """Returns the settings that a system's rules make of options.
 
     Args:
-        options: RocksDB's, as text.
-        rules: by RocksDB's name, in the order in which the settings are written.
-        fixed: what the system's stores have of options without a rule; that value is not listed.
-        reasons: why an option has no rule; without one, the system has no such setting.
+        options: RocksDB options as text.
+        rules: rules by RocksDB option, in the order of the settings to write.
+        fixed: values that the system's stores always have; an option of that value is not listed as left out.
+        reasons: reasons why options have no rule; otherwise the system has no such setting.
     """
     settings: Settings = {}
     refused: dict[str, str] = {}
+    # In the order of the rules, so that files of different studies can be compared line by line.
     for name in (name for name in rules if name in options):
         try:
             settings |= rules[name](options[name])
         except NotExpressibleError as error:
             refused[name] = str(error)
+    # Later dictionaries win: a refusal is more precise than a general reason.
     why = {name: "no such setting" for name in options if name not in rules}
-    why |= {name: f"{text} there" for name, text in fixed.items()} | dict(reasons) | refused
+    why |= {name: f"always {text} there" for name, text in fixed.items()} | dict(reasons) | refused
     unmapped = [
         f"{name}={text}: {why[name]}"
         for name, text in options.items()
@@ -73,7 +75,7 @@ def translated(
 
 
 def _same(text: str, other: str | None) -> bool:
-    """Tells whether two texts are one value; RocksDB writes ratios with six decimals."""
+    """Returns whether two texts are the same value; RocksDB writes ratios with six decimals."""
     if other is None or text == other:
         return text == other
     try:
@@ -83,8 +85,9 @@ def _same(text: str, other: str | None) -> bool:
 
 
 def background_threads(options: OptionMaps) -> tuple[int, int] | None:
-    """Returns how many compactions and flushes may run at once; None where RocksDB decides by all jobs."""
+    """Returns the numbers of compactions and flushes that may run at once, None if RocksDB derives them."""
     given = [options.get("db", {}).get(name, "-1") for name in THREADS]
+    # -1 is RocksDB's default and means that max_background_jobs decides.
     if all(text == "-1" for text in given):
         return None
     values = knob_values(options, (CATALOGUE[name] for name in THREADS))
@@ -93,19 +96,20 @@ def background_threads(options: OptionMaps) -> tuple[int, int] | None:
 
 
 def with_background_jobs(options: OptionMaps) -> tuple[OptionMaps, list[str]]:
-    """Returns the options with one number of background jobs in the place of two.
+    """Returns the options with one number of background jobs instead of the two of compactions and flushes.
 
     Returns:
-        The options, and a note where the two numbers were given.
+        The options, and a note if the two numbers were set.
     """
     result, threads = merged_options(options), background_threads(options)
     for name in THREADS:
+        # RocksDB ignores max_background_jobs as long as one of the two is set.
         result["db"].pop(name, None)
     if threads is None:
         return result, []
     compactions, flushes = threads
     result["db"]["max_background_jobs"] = str(compactions + flushes)
     return result, [
-        f"Measured with {THREADS[0]}={compactions} and {THREADS[1]}={flushes}; here they are"
-        f" {compactions + flushes} jobs, of which RocksDB gives a quarter, but at least one, to flushes"
+        f"Measured with {THREADS[0]}={compactions} and {THREADS[1]}={flushes}; here they become"
+        f" {compactions + flushes} jobs, of which RocksDB gives a quarter, at least one, to flushes"
     ]

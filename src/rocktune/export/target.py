@@ -1,4 +1,4 @@
-"""What a target is, what it is given, and the comments that every exported text begins with."""
+"""The interface of export targets, and the comments at the head of each exported text."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -15,13 +15,13 @@ _BULLET = TextWrapper(
 
 @dataclass(frozen=True)
 class Found:
-    """What a target is given.
+    """A configuration to export, with its study.
 
     Attributes:
-        options: of the recommended configuration, at full size.
-        comment: who found it, and how well it is proven; lines without a comment sign.
-        rocksdb_version: of the RocksDB that was measured.
-        study: the study's record.
+        options: RocksDB options at full size.
+        comment: lines about the study and its proof, without comment signs.
+        rocksdb_version: version of the measured RocksDB.
+        study: record of the study.
     """
 
     options: OptionMaps
@@ -31,20 +31,21 @@ class Found:
 
     @property
     def workload(self) -> WorkloadSpec:
-        """The workload that was measured, full size."""
+        """The measured workload at full size."""
         return WorkloadSpec.model_validate(self.study.spec["workload"])
 
 
 @dataclass(frozen=True)
 class Target:
-    """A form in which a configuration can be exported.
+    """An export format.
 
     Attributes:
-        name: as users call it.
-        summary: one line.
-        write: returns the text; raises UserError for what the form cannot express at all.
-        holds_cache_settings: whether the form takes the text of `block_cache` as RocksDB does; else it is
-            given the capacity alone.
+        name: name for users.
+        summary: one line about it.
+        write: returns the exported text; raises UserError if the format cannot express the configuration at
+            all.
+        holds_cache_settings: whether the format accepts RocksDB's whole text of `block_cache`; otherwise it
+            gets only the capacity.
     """
 
     name: str
@@ -54,36 +55,39 @@ class Target:
 
 
 def one_line(text: str) -> str:
-    """Returns text that cannot leave a comment: one line, nothing unprintable, slashes for backslashes.
+    """Returns text that cannot leave a comment: one line, printable, with slashes for backslashes.
 
-    A backslash at a line's end would take C++'s next line into the comment, and one before a u could begin a
-    line in Java's.
+    A backslash at the end of a line would continue C++'s comment in the next line, and one before a u would
+    begin an escape in Java.
     """
+    # split() also removes the line ends that Unicode has besides \n.
     joined = " ".join(text.split()).replace("\\", "/")
     return "".join(letter if letter.isprintable() else "?" for letter in joined)
 
 
 def commented(lines: Iterable[str], sign: str) -> list[str]:
-    """Returns lines as comments, with the spaces before their text; an empty one is the bare sign."""
+    """Returns lines as comments that keep their indentation; an empty line is the bare sign."""
     return [f"{sign} {_indent(line)}{one_line(line)}".rstrip() for line in lines]
 
 
 def _indent(line: str) -> str:
+    """Returns the spaces at the begin of a line."""
     return " " * (len(line) - len(line.lstrip(" ")))
 
 
 def head(found: Found, sign: str, system: str, notes: Iterable[str], unmapped: Iterable[str]) -> list[str]:
-    """Returns the comments that an exported text begins with.
+    """Returns the comments at the begin of an exported text.
 
     Args:
-        found: what is exported.
-        sign: that begins a comment, such as "#".
-        system: what the text is for, with the version whose names it has.
-        notes: what the reader has to know before using it there.
-        unmapped: options that the text leaves out, one line each.
+        found: configuration to export.
+        sign: sign that begins a comment, such as "#".
+        system: name of the system, with the version whose names are used.
+        notes: what to know before using the text.
+        unmapped: one line for each option that is left out.
     """
     lines = [*found.comment, f"For {system}"]
-    for title, items in (("Before you use it:", notes), ("Not taken over:", unmapped)):
+    for title, items in (("Before you use it:", notes), ("Left out:", unmapped)):
+        # Wrapping comes after one_line, so that a line break in foreign text cannot leave the comment.
         bullets = [line for item in items for line in _BULLET.wrap(one_line(item))]
         lines += ["", title, *bullets] if bullets else []
     return commented(lines, sign)

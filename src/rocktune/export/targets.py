@@ -1,4 +1,4 @@
-"""Every target that a study can be exported to: one file each, and one line below."""
+"""All export targets: one file for each, and one line in the table below."""
 
 import re
 
@@ -19,7 +19,7 @@ from rocktune.export.target import Found
 from rocktune.export.values import NotExpressibleError
 from rocktune.ledger import StudyRecord
 from rocktune.outcome import Outcome
-from rocktune.space import OptionMaps, block_cache_in, merged_options
+from rocktune.space import OptionMaps, merged_options, parse_block_cache
 from rocktune.space.options import OWN_SECTIONS
 
 _TARGETS = {
@@ -40,25 +40,26 @@ _TARGETS = {
 
 
 def export_targets() -> dict[str, str]:
-    """Returns every target's name with one line about it."""
+    """Returns one line about each target, by name."""
     return {name: target.summary for name, target in _TARGETS.items()}
 
 
 def export_study(target: str, study: StudyRecord, outcome: Outcome, point: int | None = None) -> str:
-    """Returns a configuration of a finished study in a target's form, at full size: the recommended one.
+    """Returns a finished study's configuration in a target's format, at full size.
 
     Args:
         target: one of `export_targets`.
-        study: the study's record.
-        outcome: what it found.
-        point: another configuration: a point of the front, counted from 1.
+        study: record of the study.
+        outcome: outcome of the study.
+        point: number of a point of the front, from 1; None for the recommended configuration.
 
     Raises:
-        UserError: there is no such target (the nearest is suggested) or point, the study has nothing to
-            export, or the target cannot express it.
+        UserError: the target is unknown, the point does not exist, the study has nothing to export, or the
+            target cannot express the configuration.
     """
     if target not in _TARGETS:
         raise unknown_name("export target", target, _TARGETS)
+    # A point of the front is not proven, so its comment says what was measured instead of a ratio.
     options, comment = _chosen(study, outcome) if point is None else _point(study, outcome, point)
     comment = (*comment, *_beside(options))
     if not _TARGETS[target].holds_cache_settings:
@@ -72,9 +73,9 @@ def export_study(target: str, study: StudyRecord, outcome: Outcome, point: int |
 
 
 def _beside(options: OptionMaps) -> tuple[str, ...]:
-    """Returns what to say of a governor or a store, which are the application's to link and no options."""
+    """Returns a note for each part of rocktune, a governor or FLSM store, that the application must link."""
     return tuple(
-        f"Needs rocktune's {what}, which your program has to link: "
+        f"Needs rocktune's {what}, which your program must link: "
         + ", ".join(f"{name}={text}" for name, text in options[section].items())
         for section, what in OWN_SECTIONS.items()
         if options.get(section)
@@ -82,8 +83,8 @@ def _beside(options: OptionMaps) -> tuple[str, ...]:
 
 
 def _plain_cache(options: OptionMaps) -> tuple[OptionMaps, tuple[str, ...]]:
-    """Returns the options with the block cache's capacity alone, and what to say of its settings."""
-    cache = block_cache_in(options.get("table", {}).get("block_cache", "0"))
+    """Returns the options with only the block cache's capacity, and a note of its other settings."""
+    cache = parse_block_cache(options.get("table", {}).get("block_cache", "0"))
     if not cache.settings:
         return options, ()
     plain = merged_options(options, {"table": {"block_cache": str(cache.capacity_bytes)}})
@@ -91,37 +92,44 @@ def _plain_cache(options: OptionMaps) -> tuple[OptionMaps, tuple[str, ...]]:
 
 
 def _rocksdb_version(study: StudyRecord) -> str:
-    """Returns the version that the engine names, in three numbers; db_bench may say two."""
+    """Returns the measured RocksDB's version in three numbers; db_bench may report two.
+
+    Raises:
+        UserError: the engine's version names no RocksDB.
+    """
     version = re.search(r"RocksDB (\d+\.\d+)(\.\d+)?", study.engine_version)
     if version is None:
-        raise UserError(f"study '{study.name}' does not say which RocksDB it measured")
+        raise UserError(
+            f"study '{study.name}': its engine did not report a RocksDB version, which exports need"
+        )
+    # OPTIONS files state the version in three numbers.
     return version[1] + (version[2] or ".0")
 
 
 def _chosen(study: StudyRecord, outcome: Outcome) -> tuple[OptionMaps, tuple[str, ...]]:
-    """Returns the recommended configuration's options and what to say of them."""
+    """Returns the options of the recommended configuration, with comments."""
     side = outcome.sides.get(outcome.recommended)
     if side is None:
         raise UserError(f"study '{study.name}' has no configuration to export")
     what = (
         "the tuned configuration"
         if outcome.recommended == "best"
-        else "the baseline, for no gain over it was proven"
+        else "the baseline, because no gain over it was proven"
     )
     return side.options, (
         f"rocktune study '{study.name}': {what}",
-        f"Tuned over baseline, {outcome.objective}: {_proof(outcome)}",
+        f"Tuned against baseline, {outcome.objective}: {_proof(outcome)}",
         _measured_with(study),
     )
 
 
 def _point(study: StudyRecord, outcome: Outcome, point: int) -> tuple[OptionMaps, tuple[str, ...]]:
-    """Returns a front's point's options and what to say of them."""
+    """Returns the options of one point of the front, with comments."""
     front = outcome.front
     if not front:
-        raise UserError(f"study '{study.name}' has no front; it sought one objective")
+        raise UserError(f"study '{study.name}' has no front, because it has one objective; leave --point out")
     if not 1 <= point <= len(front):
-        raise UserError(f"point: {point} is none of the front's, 1 to {len(front)}")
+        raise UserError(f"point: {point} does not exist; the front has 1 to {len(front)}")
     chosen = front[point - 1]
     figures = (f"{name} {value:.4g}" for name, value in chosen.figures.items() if value is not None)
     return chosen.options, (
@@ -132,14 +140,17 @@ def _point(study: StudyRecord, outcome: Outcome, point: int) -> tuple[OptionMaps
 
 
 def _measured_with(study: StudyRecord) -> str:
-    return f"Measured with {study.engine_version}; the values here are those for full size"
+    """Returns the comment line that names the engine and says that values are full size."""
+    return f"Measured with {study.engine_version}; the values here are for full size"
 
 
 def _where(scale: str | None) -> str:
+    """Returns a scale in words: "at full size", "on a 1/64 model"."""
     return "at full size" if scale == "1" else f"on a {scale} model"
 
 
 def _proof(outcome: Outcome) -> str:
+    """Returns the ratio with its 95% interval and its scale in words."""
     value, low, high = outcome.ratio.value, outcome.ratio.low, outcome.ratio.high
     if value is None:
         return "not measured"

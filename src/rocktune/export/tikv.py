@@ -1,4 +1,4 @@
-"""TiKV's tikv.toml."""
+"""Exports to TiKV's tikv.toml."""
 
 from rocktune.export.rules import (
     UNCHANGED,
@@ -24,6 +24,7 @@ from rocktune.export.values import (
     whole,
 )
 
+# TiKV's GB and MB are powers of two, like RocksDB's.
 _SIZE = quoted(size((("GB", 1 << 30), ("MB", 1 << 20), ("KB", 1 << 10), ("B", 1))))
 _COUNT = whole(0, INT_MAX)
 _MAX_LEVELS = 7
@@ -40,22 +41,28 @@ _COMPRESSIONS = {
 
 
 def _kebab(*names: str, writer: Writer) -> dict[str, Rule]:
-    """Returns rules for options that TiKV calls by RocksDB's name, with hyphens."""
+    """Returns rules for options whose TiKV name is RocksDB's with hyphens."""
     return {name: named(name.replace("_", "-"), writer) for name in names}
 
 
 def _filter_policy(text: str) -> Settings:
+    """Returns the keys that switch Bloom filters on, with their bits per key, or off.
+
+    Raises:
+        NotExpressibleError: it is a Ribbon filter, or its bits per key are not a whole number.
+    """
     kind, bits = filter_in(text)
     if kind == "ribbon":
-        raise NotExpressibleError("it needs format-version 5 and ribbon-filter-above-level there")
+        raise NotExpressibleError("TiKV needs format-version 5 and ribbon-filter-above-level for it")
     if kind == "none":
         return {"use-bloom-filter": "false"}
     return {"use-bloom-filter": "true", "bloom-filter-bits-per-key": _COUNT(decimal(str(bits)))}
 
 
 def _compression(text: str) -> Settings:
-    """Writes a compression for all levels, and for the last one too, which TiKV sets apart."""
+    """Returns the compression of all levels, and of the last one, which has its own setting."""
     name = quoted(choice(_COMPRESSIONS))(text)
+    # TiKV's list must have one entry for each of its seven levels.
     levels = ", ".join([name] * _MAX_LEVELS)
     return {"compression-per-level": f"[{levels}]", "bottommost-level-compression": name}
 
@@ -139,7 +146,7 @@ _FAMILY: dict[str, Rule] = {
     "filter_policy": _filter_policy,
 }
 _FIXED = UNCHANGED | {"memtable_prefix_bloom_size_ratio": "0.1", "use_direct_reads": "false"}
-"""What TiKV's stores have, whatever the file says."""
+"""Options that TiKV sets to these values, with no setting for them."""
 
 _FLOW_CONTROL = {
     "level0_slowdown_writes_trigger": ("l0-files-threshold", "20"),
@@ -147,41 +154,47 @@ _FLOW_CONTROL = {
     "hard_pending_compaction_bytes_limit": ("hard-pending-compaction-bytes-limit", '"1TB"'),
     "max_write_buffer_number": ("memtables-threshold", "5"),
 }
-"""By RocksDB's option: what TiKV's flow control has in its place, and its default."""
+"""By RocksDB option: the setting of TiKV's flow control that replaces it, and its default."""
 
 
 def _flow_control_notes(family: Settings) -> list[str]:
+    """Returns a note with the flow-control settings nearest to the measured triggers."""
     pairs = [
         f"{key} = {family[name.replace('_', '-')]} (by default {default})"
         for name, (key, default) in _FLOW_CONTROL.items()
         if name.replace("_", "-") in family
     ]
     note = (
-        "Flow control (storage.flow-control.enable, on by default) takes the place of RocksDB's write stalls,"
-        " and cuts level0 triggers and pending limits down to its own"
+        "Flow control (storage.flow-control.enable, on by default) replaces RocksDB's write stalls"
+        " and lowers level0 triggers and pending limits to its own"
     )
-    return [f"{note}; the nearest to what was measured: {', '.join(pairs)}" if pairs else note]
+    return [f"{note}; nearest to the measured values: {', '.join(pairs)}" if pairs else note]
 
 
 def _notes(found: Found, family: Settings) -> list[str]:
+    """Returns what to know before using the file."""
     return [
         *_flow_control_notes(family),
-        "storage.block-cache.capacity is for all column families; index and filter blocks count in it, unless"
-        " cache-index-and-filter-blocks is false: then they stay in memory beside it",
-        "The compaction guard, on by default, puts compaction-guard-max-output-file-size in the place of"
+        "storage.block-cache.capacity is for all column families. Index and filter blocks count in it, unless"
+        " cache-index-and-filter-blocks is false: then they take further memory",
+        "The compaction guard, on by default, uses compaction-guard-max-output-file-size instead of"
         " target-file-size-base",
-        "Values of up to 255 bytes lie in writecf, others in defaultcf; yours have"
+        "Values of up to 255 bytes are stored in writecf, larger ones in defaultcf; yours have"
         f" {found.workload.value.mean:.0f} on average. The same settings work under [rocksdb.writecf], whose"
         " memtables come on top",
-        "RocksDB is one of TiKV's layers: Raft's log and scheduler have limits of their own",
+        "RocksDB is only one of TiKV's layers: Raft's log and the scheduler have their own limits",
     ]
 
 
 def _write(found: Found) -> str:
+    """Returns the tables of tikv.toml."""
     options = flat(with_background_jobs(found.options)[0])
     threads = background_threads(found.options)
     if threads is not None:
+        # TiKV has max-background-flushes besides the jobs, but no number of compactions.
         options["max_background_flushes"] = str(threads[1])
+    # One pass over all tables gives the list of options left out; the passes below only sort settings by
+    # table.
     done = translated(options, {**_CACHE, **_DATABASE, **_FAMILY}, _FIXED)
     tables = {
         "storage.block-cache": translated(options, _CACHE).settings,

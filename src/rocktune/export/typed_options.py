@@ -1,4 +1,4 @@
-"""The types that RocksDB's C++ and Java interfaces give to options, for exports that are source code."""
+"""Types of options in RocksDB's C++ and Java interfaces, for exports to source code."""
 
 from types import MappingProxyType
 
@@ -44,7 +44,7 @@ _NAMES = {
 }
 
 TYPES = MappingProxyType({name: kind for kind, names in _NAMES.items() for name in names.split()})
-"""Java's type of each option, by RocksDB's name. C++ has fields of these names that hold as much."""
+"""Java type of each option, by RocksDB's name. C++ has fields of these names with the same range."""
 
 ENUMERATIONS = MappingProxyType(
     {
@@ -73,4 +73,5 @@ ENUMERATIONS = MappingProxyType(
         },
     }
 )
-"""By type: C++'s enumerators, which OPTIONS files have too, and Java's. Flink takes Java's as text."""
+"""Java's names by C++'s enumerators, for each type. OPTIONS files use C++'s names, Flink uses Java's as text.
+"""

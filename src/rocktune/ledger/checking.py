@@ -1,4 +1,4 @@
-"""Verifies that a ledger is whole: that all that was recorded can be read, and fits together."""
+"""Checks that a whole ledger can be read and that its rows are consistent."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -26,11 +26,11 @@ from rocktune.ledger.study_check import SpecProblem, StudyCheck
 
 @dataclass(frozen=True)
 class Problem:
-    """Something in a ledger that is not as it was recorded.
+    """A damaged or inconsistent part of a ledger.
 
     Attributes:
-        study: the study's name; "" where it belongs to none.
-        what: one line.
+        study: name of the study; "" if the part belongs to no study.
+        what: description in one line.
     """
 
     study: str
@@ -39,13 +39,13 @@ class Problem:
 
 @dataclass(frozen=True)
 class Check:
-    """What came of reading a ledger from end to end.
+    """The result of checking a ledger.
 
     Attributes:
-        schema_version: its own, and that of this program.
-        studies: how many there are.
-        windows: how many windows have been read.
-        problems: what is not whole, study by study; empty for a ledger that is.
+        schema_version: schema version of the ledger, which equals this program's.
+        studies: number of studies.
+        windows: number of windows that were read.
+        problems: all problems, study by study; empty for a sound ledger.
     """
 
     schema_version: str
@@ -55,12 +55,14 @@ class Check:
 
 
 def check(connection: Connection, spec_problem: SpecProblem, progress: RowProgress) -> Check:
-    """Reads everything and finds what is not whole.
+    """Reads the whole ledger and returns its problems.
+
+    If the database itself is damaged, or tables or columns are missing, no study is read.
 
     Args:
-        connection: in a transaction whose reads all see the same state; the schema is of this version.
-        spec_problem: says what is wrong with a study's specification, None if nothing is.
-        progress: is told of each study how many windows have been read, of how many in the ledger.
+        connection: a snapshot transaction on a database with this version's schema.
+        spec_problem: see `SpecProblem`.
+        progress: is called with a study's name, the windows read, and the windows in the ledger.
     """
     broken = [Problem("", what) for what in _database_problems(connection)]
     if broken:
@@ -77,18 +79,21 @@ def check(connection: Connection, spec_problem: SpecProblem, progress: RowProgre
 
 
 def _tell(progress: RowProgress, name: str, before: int, total: int, windows: int) -> None:
+    """Reports progress as windows of the whole ledger."""
     progress(name, before + windows, total)
 
 
 def _database_problems(connection: Connection) -> Iterator[str]:
+    """Yields damages of the database file, and missing tables and columns, a line each."""
     if connection.dialect.name == "sqlite":
-        for said in connection.scalars(text("PRAGMA integrity_check(20)")):
-            if said != "ok":
-                yield " ".join(str(said).split())
+        # At most 20 messages: a damaged file yields one for each of its pages.
+        for message in connection.scalars(text("PRAGMA integrity_check(20)")):
+            if message != "ok":
+                yield " ".join(str(message).split())
     inspector = inspect(connection)
-    there = set(inspector.get_table_names())
+    existing = set(inspector.get_table_names())
     for table in schema.metadata.sorted_tables:
-        if table.name not in there:
+        if table.name not in existing:
             yield f"table {table.name} is missing"
             continue
         columns = {column["name"] for column in inspector.get_columns(table.name)}
@@ -103,6 +108,10 @@ def _database_problems(connection: Connection) -> Iterator[str]:
 
 
 def _missing_rows(connection: Connection) -> Iterator[Problem]:
+    """Yields a problem for each study and table with rows whose parent rows are missing.
+
+    Databases refuse such rows, but SQLite's tools and old files can hold them.
+    """
     for table in schema.metadata.sorted_tables:
         for key in sorted(table.foreign_keys, key=lambda key: key.parent.name):
             parent = key.column.table
@@ -112,13 +121,14 @@ def _missing_rows(connection: Connection) -> Iterator[Problem]:
 
 
 def _orphans(table: Table, key: ForeignKey) -> Select[Any]:
-    """Selects the study's name for each row of a table whose parent is missing."""
+    """Returns a query for the study's name of each row whose parent row is missing."""
     parent = key.column.table.alias()
     joined = table.outerjoin(parent, key.parent == parent.c[key.column.name])
     return select(_study_name(table)).select_from(joined).where(parent.c[key.column.name].is_(null()))
 
 
 def _study_name(table: Table) -> ColumnElement[Any]:
+    """Returns an expression for the name of the study that a row of a table belongs to; NULL if unknown."""
     if table is schema.studies:
         return schema.studies.c.name
     studies, batches = schema.studies.alias(), schema.batches.alias()

@@ -1,4 +1,4 @@
-"""Reads a study row by row without the database's own keys, to compare or copy it between ledgers."""
+"""Compares and copies studies between ledgers, row by row and without the databases' own keys."""
 
 from collections.abc import Generator, Sequence
 from contextlib import closing
@@ -12,26 +12,32 @@ from rocktune.ledger import schema
 from rocktune.ledger.rows import RowProgress, experiment_key, inserted_id
 
 _ROWS_AT_ONCE = 100
+"""Rows that are read together. Rows of measurements are large."""
 
 StudyRow = dict[str, Any]
-"""A row by column; instead of keys it has `configuration` (its digest), `batch` (its number), `position`."""
+"""A row's values by column.
+
+Database keys are replaced by `configuration` (its digest), `batch` (its number) and
+
+`position`, which are equal in all ledgers."""
 
 
 def is_same(connection: Connection, other: Connection, name: str, progress: RowProgress) -> bool | None:
-    """Says whether two ledgers have the very same study; None if the other one has none of that name.
+    """Returns whether two ledgers have an identical study; None if the other one has no study of that name.
 
     Args:
-        connection: in a transaction whose reads all see the same state.
-        other: likewise.
-        name: the study's.
-        progress: is told after every hundred rows.
+        connection: a snapshot transaction on one ledger.
+        other: a snapshot transaction on the other ledger.
+        name: name of the study.
+        progress: is called after every hundred rows.
     """
     if _study_id(other, name) is None:
         return None
     total = sum(_count(connection, query) for query in _queries(connection, name).values())
     with closing(_all_rows(connection, name)) as rows, closing(_all_rows(other, name)) as others:
-        for done, (row, there) in enumerate(zip_longest(rows, others)):
-            if row != there:
+        # A study with more rows than the other one is compared with None.
+        for done, (row, other_row) in enumerate(zip_longest(rows, others)):
+            if row != other_row:
                 return False
             if done % _ROWS_AT_ONCE == 0:
                 progress(name, done, total)
@@ -39,17 +45,17 @@ def is_same(connection: Connection, other: Connection, name: str, progress: RowP
 
 
 def copy_study(source: Connection, target: Connection, name: str, progress: RowProgress) -> None:
-    """Copies a study into another ledger that has none of that name, in the order in which it was recorded.
+    """Copies a study into a ledger without a study of that name, in the order in which it was recorded.
 
     Args:
-        source: in a transaction whose reads all see the same state.
-        target: in a transaction that writes.
-        name: the study's.
-        progress: is told after every hundred rows.
+        source: a snapshot transaction on the ledger that has the study.
+        target: a writing transaction on the other ledger.
+        name: name of the study.
+        progress: is called after every hundred rows.
 
     Raises:
-        UserError: there is no such study.
-        IntegrityError: the target has one of this name.
+        UserError: the source has no study of that name.
+        IntegrityError: the target has a study of that name.
     """
     queries = _queries(source, name)
     done, total = 0, sum(_count(source, query) for query in queries.values())
@@ -62,7 +68,10 @@ def copy_study(source: Connection, target: Connection, name: str, progress: RowP
 
 
 class _Copy:
-    """Inserts a study's rows under keys of the target's own, found again by what the rows say."""
+    """Inserts a study's rows with new keys of the target.
+
+    Keys of parent rows are looked up by their contents.
+    """
 
     def __init__(self, target: Connection) -> None:
         self._target = target
@@ -70,7 +79,7 @@ class _Copy:
         self._keys: dict[Table, dict[Any, int]] = {}
 
     def insert(self, table: Table, rows: Sequence[StudyRow]) -> None:
-        """Inserts rows of a table whose parents' rows are all there."""
+        """Inserts rows of a table; the rows that they refer to must have been inserted before."""
         if table is schema.studies:
             self._insert_study(rows[0])
             return
@@ -82,11 +91,13 @@ class _Copy:
         self._target.execute(insert(table), made)
 
     def _insert_study(self, row: StudyRow) -> None:
+        """Inserts the study's row, and its experiment if the target lacks it."""
         key = experiment_key(self._target, _of(schema.experiments, row))
         values = _of(schema.studies, row) | {"experiment_id": key}
         self._study_id = inserted_id(self._target.execute(insert(schema.studies).values(values)))
 
     def _key(self, reference: Column[Any], row: StudyRow) -> int:
+        """Returns the target's key for a reference of a row."""
         if reference.name == "study_id":
             return self._study_id
         table = next(iter(reference.foreign_keys)).column.table
@@ -96,7 +107,7 @@ class _Copy:
         return self._keys[table][tuple(row[name] for name in names[table.name])]
 
     def _inserted(self, table: Table) -> dict[Any, int]:
-        """Returns the keys of a table's rows of this study, all of which have been inserted."""
+        """Returns the new keys of a table's rows by the contents that identify them; all must be inserted."""
         batches, trials, configurations = schema.batches, schema.trials, schema.configurations
         query: Select[Any] = {
             "configurations": select(configurations.c.digest, configurations.c.id),
@@ -109,19 +120,23 @@ class _Copy:
 
 
 def _of(table: Table, row: StudyRow) -> StudyRow:
+    """Returns the values of a row that belong to a table's own columns."""
     return {column.name: row[column.name] for column in _own(table)}
 
 
 def _own(table: Table) -> list[Column[Any]]:
-    """Returns the columns that say something themselves."""
+    """Returns a table's columns without keys and references."""
     return [column for column in table.columns if not column.primary_key and not column.foreign_keys]
 
 
 def _queries(connection: Connection, name: str) -> dict[Table, Select[Any]]:
-    """Returns for each table what reads a study's rows in the order in which they were recorded."""
+    """Returns for each table the query for a study's rows, in the order in which they were recorded.
+
+    Parent tables come before the tables that refer to them.
+    """
     study_id = _study_id(connection, name)
     if study_id is None:
-        raise UserError(f"study '{name}': there is none of that name any more")
+        raise UserError(f"study '{name}': it was deleted meanwhile")
     batches, trials, configurations = schema.batches, schema.trials, schema.configurations
     batch = batches.c.number.label("batch")
     configuration = configurations.c.digest.label("configuration")
@@ -147,13 +162,14 @@ def _queries(connection: Connection, name: str) -> dict[Table, Select[Any]]:
 
 
 def _read(connection: Connection, query: Select[Any]) -> Generator[Sequence[StudyRow], None, None]:
-    """Reads rows by the hundred; the results of a large study do not fit into memory."""
+    """Yields a query's rows in lists of a hundred, because a large study does not fit into memory."""
     with connection.execute(query, execution_options={"yield_per": _ROWS_AT_ONCE}) as result:
         for rows in result.mappings().partitions():
             yield [dict(row) for row in rows]
 
 
 def _all_rows(connection: Connection, name: str) -> Generator[StudyRow, None, None]:
+    """Yields all rows of a study, table by table."""
     for query in _queries(connection, name).values():
         with closing(_read(connection, query)) as parts:
             for rows in parts:
@@ -161,8 +177,10 @@ def _all_rows(connection: Connection, name: str) -> Generator[StudyRow, None, No
 
 
 def _count(connection: Connection, query: Select[Any]) -> int:
+    """Returns the number of rows of a query."""
     return int(connection.scalar(query.order_by(None).with_only_columns(func.count())) or 0)
 
 
 def _study_id(connection: Connection, name: str) -> int | None:
+    """Returns a study's key by its name; None if there is no such study."""
     return connection.scalar(select(schema.studies.c.id).where(schema.studies.c.name == name))

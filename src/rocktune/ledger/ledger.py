@@ -1,4 +1,4 @@
-"""The experiment store: what was asked of which system under what conditions, and what came back."""
+"""The ledger: the database of studies, their trials and their measurements."""
 
 import contextlib
 from collections.abc import Iterator, Mapping
@@ -24,23 +24,27 @@ _MAX_NAME = 200
 
 
 def open_ledger(url: str | None = None, create: bool = True) -> "Ledger":
-    """Opens a ledger, which is made where there is none and upgraded where it is old.
+    """Opens a ledger. Makes it if it does not exist, and upgrades an old schema.
 
     Args:
-        url: a SQLAlchemy URL, a path of a SQLite file, or None for the user's own ledger.
-        create: whether to make a ledger where there is none; otherwise that is an error.
+        url: a SQLAlchemy URL, the path of a SQLite file, or None for the user's own ledger.
+        create: make a ledger if none exists; otherwise a missing ledger is an error.
 
     Raises:
-        UserError: it cannot be reached, read or written, or is none; one line without passwords.
+        UserError: the database cannot be reached, read or written, or is not a ledger. The message is one
+            line without passwords.
     """
     return Ledger(open_database(url, create))
 
 
 class Ledger(TrialStore):
-    """Studies with their batches, trials, windows and events.
+    """Studies with their batches, trials, windows and events. Thread-safe.
 
-    Every change is one transaction, which outlives the death of this process once the method has returned.
-    Reading is open to everybody; whoever writes to a study holds its `lock`. Usable from several threads.
+    Each method that writes is one transaction. Once it has returned, the change survives a kill of this
+    process. Anyone may read; writing to a study requires its `lock`.
+
+    Attributes:
+        url: the ledger's URL with passwords masked.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -60,25 +64,26 @@ class Ledger(TrialStore):
         self.close()
 
     def close(self) -> None:
-        """Closes the connections. Idempotent."""
+        """Closes the connections to the database. Idempotent."""
         self._engine.dispose()
 
     # Studies
 
     def create_study(self, name: str, spec: Mapping[str, Any], engine_version: str = "") -> StudyRecord:
-        """Creates a study, or returns the one that has this name and this very specification.
+        """Creates a study, or returns the existing study of this name if its specification is equal.
 
         Args:
-            name: 1 to 200 characters.
-            spec: JSON; its `workload`, `device` and `scale` make, with the host and the engine's version, the
-                experiment: the conditions under which figures compare.
-            engine_version: what is measured.
+            name: name of the study, 1 to 200 characters.
+            spec: the specification as JSON. Its `workload`, `device` and `scale` identify the experiment,
+                together with the host and the engine's version.
+            engine_version: the system under test, such as "RocksDB 7.8.3, assertions on".
 
         Raises:
-            UserError: the name is taken by a study with another specification, or is no name.
+            UserError: a study with another specification has this name, or the name is too short or too long.
         """
         if not name.strip() or len(name) > _MAX_NAME:
             raise UserError(f"study: a name has 1 to {_MAX_NAME} characters, not {len(name.strip())}")
+        # Another process may create the same study at the same moment; whoever comes second reads it below.
         with contextlib.suppress(IntegrityError), self._writer.begin() as connection:
             if _study_row(connection, name) is None:
                 connection.execute(
@@ -99,10 +104,10 @@ class Ledger(TrialStore):
         return record
 
     def study(self, name: str) -> StudyRecord:
-        """Returns a study.
+        """Returns a study by its name.
 
         Raises:
-            UserError: there is none of that name; the nearest one is suggested.
+            UserError: no study has that name. The message suggests the nearest name.
         """
         with self._engine.begin() as connection:
             row = _study_row(connection, name)
@@ -121,38 +126,40 @@ class Ledger(TrialStore):
             return [study_record(row) for row in connection.execute(STUDIES.order_by(schema.studies.c.id))]
 
     def delete_study(self, name: str) -> None:
-        """Deletes a study with everything recorded in it; its experiment stays, for others may refer to it.
+        """Deletes a study with all its records.
+
+        Its row of `experiments` stays, because other studies may use it.
 
         Raises:
-            UserError: there is none of that name, or it is being run.
+            UserError: no study has that name, or another process runs it.
         """
         record = self.study(name)
         with self.lock(record), self._writing(record) as connection:
             connection.execute(delete(schema.studies).where(schema.studies.c.id == record.id))
 
     def has_same(self, study: StudyRecord, other: "Ledger", progress: RowProgress) -> bool | None:
-        """Says whether another ledger has the very same study, with all that is recorded in it.
+        """Returns whether another ledger has an identical study, with all its records.
 
         Args:
-            study: one of this ledger.
-            other: any other ledger.
-            progress: is told the study's name and how many of how many rows are compared.
+            study: a study of this ledger.
+            other: another ledger.
+            progress: is called with the study's name, the rows compared, and all rows.
 
         Returns:
-            None if the other ledger has no study of this name.
+            True or False; None if the other ledger has no study of this name.
         """
         with snapshot(self._engine) as ours, snapshot(other._engine) as theirs:
             return is_same(ours, theirs, study.name, progress)
 
     def copy_study(self, study: StudyRecord, target: "Ledger", progress: RowProgress) -> None:
-        """Copies a study with all that is recorded in it into another ledger, in one transaction.
+        """Copies a study with all its records into another ledger, in one transaction.
 
-        Of a study that is being run it copies what is recorded so far.
+        If the study is being run, the copy holds the trials that are recorded by now.
 
         Args:
-            study: one of this ledger.
-            target: any other ledger without a study of this name.
-            progress: is told the study's name and how many of how many rows are copied.
+            study: a study of this ledger.
+            target: another ledger without a study of this name.
+            progress: is called with the study's name, the rows copied, and all rows.
 
         Raises:
             UserError: the target has a study of this name.
@@ -161,27 +168,31 @@ class Ledger(TrialStore):
             with snapshot(self._engine) as reading, target._writer.begin() as writing:
                 copy_study(reading, writing, study.name, progress)
         except IntegrityError:
-            raise UserError(f"study '{study.name}': {target.url} has one of this name already") from None
+            raise UserError(
+                f"study '{study.name}': ledger {target.url} already has a study of this name"
+            ) from None
 
     def check(self, spec_problem: SpecProblem, progress: RowProgress) -> Check:
-        """Reads everything and says what is not whole; nothing is changed.
+        """Reads the whole ledger and returns its problems; changes nothing.
 
         Args:
-            spec_problem: says what is wrong with a study's specification, None if nothing is.
-            progress: is told the present study's name, and how many of how many windows have been read.
+            spec_problem: see `SpecProblem`.
+            progress: is called with the present study's name, the windows read, and the windows in the
+                ledger.
         """
         with snapshot(self._engine) as connection:
             return check(connection, spec_problem, progress)
 
     @contextlib.contextmanager
     def lock(self, study: StudyRecord) -> Iterator[None]:
-        """Holds the right to write to a study; whoever dies loses it, whatever killed them.
+        """Holds a study's lock during the context, which is required for writing to the study.
 
-        Where it is lost with its connection to a server, every write to the study raises a UserError from
-        then on; it is for the caller to end, and to take the lock afresh.
+        A process that dies loses its locks, even by kill -9. If the connection to a database server is lost,
+        the lock is lost too: every later write to the study in this context raises UserError, and the caller
+        has to leave the context and take the lock again.
 
         Raises:
-            UserError: somebody else holds it; says who where that is known.
+            UserError: another process holds the lock. The message names it if it is known.
         """
         with contextlib.ExitStack() as stack:
             try:
@@ -195,15 +206,15 @@ class Ledger(TrialStore):
             yield
 
     def set_state(self, study: StudyRecord, state: str) -> None:
-        """Says how far a study is, in at most 32 characters."""
+        """Sets the state of a study, such as "search"; at most 32 characters."""
         self._update_study(study, state=state)
 
     def set_outcome(self, study: StudyRecord, outcome: Mapping[str, Any]) -> None:
-        """Stores what came out of a study, JSON; an earlier outcome is replaced."""
+        """Stores the outcome of a study as JSON and replaces an earlier one."""
         self._update_study(study, outcome=dict(outcome))
 
     def outcome(self, study: StudyRecord) -> dict[str, Any] | None:
-        """Returns what `set_outcome` stored."""
+        """Returns the stored outcome; None if there is none."""
         with self._engine.begin() as connection:
             outcome = connection.scalar(
                 select(schema.studies.c.outcome).where(schema.studies.c.id == study.id)
@@ -211,13 +222,19 @@ class Ledger(TrialStore):
         return None if outcome is None else dict(outcome)
 
     def add_event(self, study: StudyRecord, kind: str, payload: Mapping[str, Any]) -> None:
-        """Records something that is no trial; `kind` in at most 64 characters, `payload` JSON."""
+        """Records an event of a study.
+
+        Args:
+            study: the study, whose lock the caller holds.
+            kind: kind of the event, at most 64 characters.
+            payload: data of the event, JSON.
+        """
         row = {"study_id": study.id, "kind": kind, "payload": dict(payload), "recorded_at": datetime.now(UTC)}
         with self._writing(study) as connection:
             connection.execute(insert(schema.events).values(row))
 
     def events(self, study: StudyRecord, kind: str | None = None) -> list[EventRecord]:
-        """Returns a study's events in order, of one kind or of all."""
+        """Returns a study's events in the order of recording: those of one kind, or all if `kind` is None."""
         query = select(schema.events).where(schema.events.c.study_id == study.id).order_by(schema.events.c.id)
         if kind is not None:
             query = query.where(schema.events.c.kind == kind)
@@ -225,15 +242,18 @@ class Ledger(TrialStore):
             return [EventRecord(row.kind, row.payload, row.recorded_at) for row in connection.execute(query)]
 
     def _update_study(self, study: StudyRecord, **values: Any) -> None:
+        """Sets columns of a study's row."""
         with self._writing(study) as connection:
             connection.execute(update(schema.studies).where(schema.studies.c.id == study.id).values(values))
 
 
 def _study_row(connection: Connection, name: str) -> Row[Any] | None:
+    """Returns the row of a study by its name; None if there is none."""
     return connection.execute(STUDIES.where(schema.studies.c.name == name)).first()
 
 
 def _first_difference(recorded: Mapping[str, Any], given: Mapping[str, Any]) -> str:
+    """Returns a text on the first setting that differs."""
     for name in sorted({*recorded, *given}):
         before, now = (repr(spec.get(name, "nothing")) for spec in (recorded, given))
         if before != now:

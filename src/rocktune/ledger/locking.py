@@ -1,4 +1,4 @@
-"""Locks of the operating system or the database server, lost with their holder, even by kill -9."""
+"""Locks of the operating system or the database server, which end with their holder, even by kill -9."""
 
 import contextlib
 import fcntl
@@ -15,14 +15,14 @@ from sqlalchemy import Connection, Engine, text
 from rocktune.errors import UserError
 
 SCHEMA_LOCK = 0
-"""The number of the lock under which the schema is upgraded; a study's lock has the study's id, from 1."""
+"""Number of the lock for upgrading the schema. A study's lock has the study's id as its number, from 1."""
 
 
 class LockHeldError(Exception):
-    """Somebody else holds the lock.
+    """Another process or context holds the lock.
 
     Attributes:
-        holder: who, in a few words ("pid 4711"); "" if that cannot be found out.
+        holder: the holder in a few words, such as "pid 4711"; "" if unknown.
     """
 
     def __init__(self, holder: str) -> None:
@@ -31,10 +31,10 @@ class LockHeldError(Exception):
 
 
 class LockConnection:
-    """The connection that a lock lives and dies with. Usable from several threads.
+    """The database connection that holds a lock. Thread-safe.
 
-    What the lock guards is written over it, so that a write cannot happen once the lock is lost and somebody
-    else may hold it.
+    Data that the lock protects is written over this connection. If the connection is lost, so is the lock,
+    and no write can happen while another process may hold it.
     """
 
     def __init__(self, connection: Connection) -> None:
@@ -44,13 +44,13 @@ class LockConnection:
 
     @contextlib.contextmanager
     def begin(self) -> Iterator[Connection]:
-        """Begins a transaction, which is committed at the end of the context.
+        """Begins a transaction and commits it at the end of the context.
 
         Raises:
-            UserError: the connection is lost, now or since long.
+            UserError: the connection was lost, now or earlier.
         """
         with self._one_at_a_time:
-            # SQLAlchemy would connect again, but the new connection would not have the lock.
+            # SQLAlchemy would connect again by itself, but the new connection would not hold the lock.
             if self._connection.invalidated:
                 raise self._lock_lost()
             try:
@@ -63,12 +63,16 @@ class LockConnection:
                 raise self._lock_lost() from None
 
     def _lock_lost(self) -> UserError:
+        """Returns the error for a write after the lock was lost."""
         return UserError(
-            f"{self._lost}; the study's lock is lost with that connection; 'rocktune resume' goes on"
+            f"{self._lost}; the study's lock is lost with that connection; continue with 'rocktune resume'"
         )
 
-    def let_go(self, statement: str, parameters: dict[str, object]) -> None:
-        """Executes what gives the lock back. Never fails: the server does it when the connection ends."""
+    def release(self, statement: str, parameters: dict[str, object]) -> None:
+        """Executes the statement that releases the lock. Never raises.
+
+        If the statement fails, the connection is dropped, and the server then releases the lock.
+        """
         if self._connection.invalidated:
             return
         try:
@@ -79,33 +83,37 @@ class LockConnection:
 
 
 class Locks(Protocol):
-    """The locks of one ledger, by number. Safe to use from several threads and processes."""
+    """The locks of one ledger, identified by numbers. They exclude threads and processes."""
 
     def hold(self, number: int, *, wait: bool) -> contextlib.AbstractContextManager[LockConnection | None]:
-        """Holds a lock while the context lasts.
+        """Holds a lock during the context.
 
         Args:
-            number: which; not reentrant, not even in one process.
-            wait: whether to wait for its holder.
+            number: number of the lock. A lock is not reentrant, not even in one thread.
+            wait: wait until the holder releases the lock.
 
         Returns:
-            What to write over; None where a lock can be lost only with the whole process.
+            A context manager that yields the connection to write over. It yields None if the lock can be lost
+            only by the end of this process, so that any connection is safe.
 
         Raises:
-            LockHeldError: it is held and `wait` is false.
+            LockHeldError: the lock is held and `wait` is false.
         """
         ...
 
 
 def locks_of(engine: Engine) -> Locks:
-    """Returns the locks for a ledger in `engine`'s database."""
+    """Returns the locks of the ledger in `engine`'s database."""
     if engine.dialect.name == "sqlite":
         return FileLocks(Path(f"{engine.url.database}-locks"))
     return PostgresqlLocks(engine) if engine.dialect.name == "postgresql" else MysqlLocks(engine)
 
 
 class FileLocks:
-    """flock on one small file per lock. Files stay: with one removed, two processes could hold two inodes."""
+    """Locks of a SQLite ledger: flock on one small file for each lock.
+
+    The files are never removed. Otherwise two processes could each lock an inode of the same name.
+    """
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
@@ -114,7 +122,9 @@ class FileLocks:
     def hold(self, number: int, *, wait: bool) -> Iterator[None]:
         """See `Locks.hold`."""
         self._directory.mkdir(exist_ok=True)
-        # Python opens files close-on-exec, so that no child process keeps the lock of a killed parent.
+        # Python opens files close-on-exec, so a worker does not inherit the lock and outlive its driver with
+        # it.
+        # Opened for appending: truncating here would erase the pid of a holder that we have yet to find.
         with (self._directory / f"{number}.lock").open("a+") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
@@ -129,7 +139,7 @@ class FileLocks:
 
 
 class ServerLocks(ABC):
-    """Locks of a database server, each on a connection of its own, which the server ends with its client."""
+    """Locks of a database server. Each has its own connection, whose end releases the lock."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -140,23 +150,24 @@ class ServerLocks(ABC):
         parameters = self._parameters(number)
         with self._engine.connect() as connection:
             with connection.begin():
-                if not self._taken(connection, parameters, wait):
+                if not self._acquire(connection, parameters, wait):
                     raise LockHeldError(self._holder(connection, parameters))
             held = LockConnection(connection)
             try:
                 yield held
             finally:
-                held.let_go(self._giving_back, parameters)
+                held.release(self._release_statement, parameters)
 
-    _giving_back: str
+    _release_statement: str
+    """SQL that releases a lock, with the parameters of `_parameters`."""
 
     @abstractmethod
     def _parameters(self, number: int) -> dict[str, object]:
-        """Returns what a lock is called."""
+        """Returns the SQL parameters that identify a lock."""
 
     @abstractmethod
-    def _taken(self, connection: Connection, parameters: dict[str, object], wait: bool) -> bool:
-        """Takes a lock until the connection ends, if it can be had."""
+    def _acquire(self, connection: Connection, parameters: dict[str, object], wait: bool) -> bool:
+        """Tries to take a lock, which lasts until it is released or the connection ends; returns success."""
 
     @abstractmethod
     def _holder(self, connection: Connection, parameters: dict[str, object]) -> str:
@@ -164,16 +175,17 @@ class ServerLocks(ABC):
 
 
 class PostgresqlLocks(ServerLocks):
-    """Advisory locks."""
+    """Locks of PostgreSQL: advisory locks of the session."""
 
-    # The first of the lock's two keys: the letters "rktn", to stay clear of other programs' locks.
+    # The first of the two keys of an advisory lock: the letters "rktn", unlikely in other programs.
     _CLASS = 0x726B746E
-    _giving_back = "SELECT pg_advisory_unlock(:class, :number)"
+    _release_statement = "SELECT pg_advisory_unlock(:class, :number)"
 
     def _parameters(self, number: int) -> dict[str, object]:
         return {"class": self._CLASS, "number": number}
 
-    def _taken(self, connection: Connection, parameters: dict[str, object], wait: bool) -> bool:
+    def _acquire(self, connection: Connection, parameters: dict[str, object], wait: bool) -> bool:
+        # A refused process finds the holder's pid by this name.
         name = {"name": f"rocktune pid {os.getpid()}"}
         connection.execute(text("SELECT set_config('application_name', :name, false)"), name)
         if wait:
@@ -195,19 +207,21 @@ class PostgresqlLocks(ServerLocks):
 
 
 class MysqlLocks(ServerLocks):
-    """GET_LOCK of MySQL and MariaDB."""
+    """Locks of MySQL and MariaDB: GET_LOCK."""
 
-    _giving_back = "SELECT RELEASE_LOCK(:name)"
+    _release_statement = "SELECT RELEASE_LOCK(:name)"
 
     def __init__(self, engine: Engine) -> None:
         super().__init__(engine)
-        # Such locks belong to the server, not to a database, and their names end at 64 characters.
+        # These locks belong to the whole server, so their names include a hash of the database's name. A name
+        # has at most 64 characters.
         self._prefix = "rocktune-" + hashlib.sha256((engine.url.database or "").encode()).hexdigest()[:16]
 
     def _parameters(self, number: int) -> dict[str, object]:
         return {"name": f"{self._prefix}-{number}"}
 
-    def _taken(self, connection: Connection, parameters: dict[str, object], wait: bool) -> bool:
+    def _acquire(self, connection: Connection, parameters: dict[str, object], wait: bool) -> bool:
+        # GET_LOCK has no endless wait that all versions accept.
         seconds = 3600 if wait else 0
         return bool(connection.scalar(text(f"SELECT GET_LOCK(:name, {seconds})"), parameters))
 

@@ -1,4 +1,4 @@
-"""Finds, opens and upgrades a ledger's database; every failure is one line without passwords."""
+"""Finds, opens and upgrades a ledger's database. Failures are messages of one line without passwords."""
 
 import contextlib
 import sqlite3
@@ -26,56 +26,57 @@ _DRIVERS = {
     "mysql": "mysql+pymysql",
     "mariadb": "mariadb+pymysql",
 }
-# What brings a driver with all that it needs, where that is not its own name.
+# The package to install for a driver, if it is not named like the driver.
 _PACKAGES = {"psycopg": "psycopg[binary]"}
-_NONE_THERE = "there is none; 'rocktune tune --ledger ...' makes one"
+_MISSING = "does not exist; 'rocktune tune --ledger ...' creates it"
 _BUSY_TIMEOUT_S = 30.0
 _CONNECT_TIMEOUT_S = 10
 
 
 def default_ledger_url() -> str:
-    """Returns the URL of the user's own ledger, a SQLite file under their data directory."""
+    """Returns the URL of the user's own ledger, a SQLite file in their data directory."""
     return f"sqlite:///{platformdirs.user_data_path('rocktune') / 'ledger.sqlite'}"
 
 
 def masked_url(url: URL) -> str:
-    """Writes a URL with every password in it replaced, those among its parameters too."""
+    """Returns a URL as text with all passwords masked, also those in its parameters."""
     hidden = dict.fromkeys(_secret_parameters(url), "hidden")
     return url.update_query_dict(hidden).render_as_string(hide_password=True)
 
 
 def _secret_parameters(url: URL) -> list[str]:
+    """Returns the names of a URL's parameters that hold passwords."""
     return [name for name in url.query if "pass" in name.lower() or "pwd" in name.lower()]
 
 
 def _without_passwords(reason: str, url: URL) -> str:
-    """Masks the passwords of a URL in what a driver says, as they are and as they are written in URLs."""
+    """Returns a driver's message with the URL's passwords masked, in plain and in URL-quoted form."""
     given = [url.password, *(url.query[name] for name in _secret_parameters(url))]
     secrets = {str(secret) for secret in given if secret}
     secrets |= {form(secret) for secret in secrets for form in (quote, quote_plus, partial(quote, safe=""))}
-    # The longest first: one may be a part of another.
+    # The longest first, because one secret may be a part of another.
     for secret in sorted(secrets, key=len, reverse=True):
         reason = reason.replace(secret, "***")
     return reason
 
 
 def open_database(url: str | None, create: bool) -> Engine:
-    """Connects to the ledger's database, with its schema made or brought up to date.
+    """Connects to the ledger's database and creates or upgrades its schema.
 
     Args:
-        url: a SQLAlchemy URL (`sqlite:///FILE`, `postgresql://...`, `mysql://...`), a plain path of a SQLite
-            file, or None for the user's own.
-        create: whether to make a ledger where there is none: no SQLite file, or an empty database.
+        url: a SQLAlchemy URL (`sqlite:///FILE`, `postgresql://...`, `mysql://...`), the path of a SQLite
+            file, or None for the user's own ledger.
+        create: create a ledger if the SQLite file is missing or the database is empty.
 
     Raises:
         UserError: the URL is malformed, the database cannot be reached or written, its driver is missing, or
-            it holds something else than a ledger that this version knows.
+            it is not a ledger that this version knows.
     """
     parsed = _parsed(url or default_ledger_url())
     if parsed.get_backend_name() == "sqlite" and url is None:
         Path(str(parsed.database)).parent.mkdir(parents=True, exist_ok=True)
     if parsed.get_backend_name() == "sqlite" and not create and not Path(str(parsed.database)).exists():
-        raise UserError(f"ledger {parsed.database}: {_NONE_THERE}")
+        raise UserError(f"ledger {parsed.database}: {_MISSING}")
     engine = _connected(parsed)
     try:
         _bring_up_to_date(engine, create)
@@ -86,22 +87,23 @@ def open_database(url: str | None, create: bool) -> Engine:
 
 
 def _parsed(given: str) -> URL:
+    """Returns the URL that a user's text stands for; raises UserError if it is malformed."""
     if "://" not in given:
         return URL.create("sqlite", database=str(Path(given).expanduser().absolute()))
     try:
         url = make_url(given)
     except (ArgumentError, ValueError):
-        # The text itself might show a password.
+        # The message must not repeat the text, which may contain a password.
         raise UserError(
             "ledger: malformed URL; write sqlite:///FILE or postgresql://USER:PASSWORD@HOST/DATABASE"
         ) from None
     if url.get_backend_name() != "sqlite" and given.count("@") > 1:
-        # Whatever follows the first one would be taken for the host, and shown.
+        # The text after the first @ would be taken for the host and shown, although it may be a password.
         raise UserError("ledger: malformed URL; write an @ in a name or password as %40, a % as %25")
     if url.drivername in _DRIVERS:
         url = url.set(drivername=_DRIVERS[url.drivername])
     if url.get_backend_name() in ("mysql", "mariadb") and not url.database:
-        raise UserError(f"ledger {masked_url(url)}: names no database; write one behind the host, after a /")
+        raise UserError(f"ledger {masked_url(url)}: names no database; write its name after the host and a /")
     if url.get_backend_name() != "sqlite":
         return url
     if not url.database or url.database == ":memory:":
@@ -110,6 +112,7 @@ def _parsed(given: str) -> URL:
 
 
 def _connected(url: URL) -> Engine:
+    """Returns an engine for a URL; raises UserError if its driver is missing."""
     if url.get_backend_name() == "sqlite" and not Path(str(url.database)).parent.is_dir():
         raise UserError(f"ledger: the directory {Path(str(url.database)).parent} does not exist")
     try:
@@ -124,7 +127,7 @@ def _connected(url: URL) -> Engine:
             f"ledger: {url.get_backend_name()} needs the Python package '{package}'; install it with pip"
         ) from None
     except ImportError as error:
-        raise UserError(f"ledger: the driver {url.drivername} does not load: {_reason(error)}") from None
+        raise UserError(f"ledger: the driver {url.drivername} cannot be loaded: {_reason(error)}") from None
     _translate_errors(engine)
     if engine.dialect.name == "sqlite":
         _set_up_sqlite(engine)
@@ -132,8 +135,11 @@ def _connected(url: URL) -> Engine:
 
 
 def _arguments(url: URL) -> dict[str, Any]:
+    """Returns the arguments with which SQLAlchemy connects to a kind of database."""
     if url.get_backend_name() == "sqlite":
         return {"connect_args": {"timeout": _BUSY_TIMEOUT_S}}
+    # Servers drop idle connections, and a study can measure for minutes between two records. The servers'
+    # default isolation levels differ.
     arguments: dict[str, Any] = {"pool_pre_ping": True, "isolation_level": "READ COMMITTED"}
     if "connect_timeout" not in url.query:
         arguments["connect_args"] = {"connect_timeout": _CONNECT_TIMEOUT_S}
@@ -141,43 +147,45 @@ def _arguments(url: URL) -> dict[str, Any]:
 
 
 def _translate_errors(engine: Engine) -> None:
-    """Turns whatever the database refuses into one line; violated constraints and bad values stay so."""
+    """Turns errors of the database into UserErrors, except violated constraints and bad values."""
 
     @event.listens_for(engine, "handle_error")
     def _translate(context: ExceptionContext) -> None:
         if not isinstance(context.sqlalchemy_exception, DBAPIError):
             raise context.original_exception
         if isinstance(context.sqlalchemy_exception, IntegrityError) or _is_a_question(context):
-            return  # its caller knows what it means
+            return  # the caller handles it
         reason = _without_passwords(_reason(context.original_exception), engine.url)
         raise UserError(f"ledger {masked_url(engine.url)}: {reason}") from None
 
 
 def _reason(error: BaseException) -> str:
-    """Returns what a driver says, on one line."""
+    """Returns a driver's message on one line."""
     match error.args:
-        case (int(number), str(text)):  # as MySQL's drivers put it
-            said = f"{text} (error {number})"
+        case (int(number), str(text)):  # the form of MySQL's drivers
+            message = f"{text} (error {number})"
         case _:
-            said = str(error)
-    return " ".join(said.split()) or type(error).__name__
+            message = str(error)
+    return " ".join(message.split()) or type(error).__name__
 
 
 def _is_a_question(context: ExceptionContext) -> bool:
-    """Says whether SQLAlchemy asks whether a connection is alive, or a table there; "no" is an error."""
+    """Returns whether an error only answers a probe of SQLAlchemy for a live connection or a table."""
     execution = context.execution_context
     asks_for_table = execution is not None and "skip_user_error_events" in execution.execution_options
     return context.is_pre_ping or asks_for_table
 
 
 def _set_up_sqlite(engine: Engine) -> None:
+    """Sets up transactions and durability of SQLite's connections."""
+
     @event.listens_for(engine, "connect")
     def _configure(connection: sqlite3.Connection, _record: Any) -> None:
-        # SQLAlchemy says BEGIN below; the driver would leave DDL and reads outside of transactions.
+        # We begin transactions ourselves, below: the driver would not begin one for DDL and reads.
         connection.isolation_level = None
-        # In WAL mode a commit then lies in the kernel's page cache, which outlives a killed process. Only a
-        # power cut can take the last trials, and never the database's integrity; FULL would add an fsync to
-        # every trial.
+        # In WAL mode a commit is then in the kernel's page cache, which survives a kill of this process. A
+        # power cut can lose the last trials, but never damages the database. FULL would add an fsync to each
+        # trial.
         connection.execute("PRAGMA synchronous=NORMAL")
         connection.execute("PRAGMA foreign_keys=ON")
 
@@ -187,30 +195,31 @@ def _set_up_sqlite(engine: Engine) -> None:
 
 
 def writing(engine: Engine) -> Engine:
-    """Returns the same database for transactions that write.
+    """Returns an engine for writing transactions on the same database.
 
-    SQLite must know that from the start: a transaction that read first and finds that another study's process
-    has written meanwhile could only fail, not wait.
+    SQLite has to know at the start that a transaction writes. A transaction that reads first and then writes
+    fails, instead of waiting, if another process has written in between.
     """
     return engine.execution_options(begin="BEGIN IMMEDIATE")
 
 
 @contextlib.contextmanager
 def snapshot(engine: Engine) -> Iterator[Connection]:
-    """Begins a transaction whose reads all see the same state, and that disturbs nobody's writing."""
+    """Begins a snapshot transaction: all its reads see the same state, and it does not block writers."""
     with engine.connect() as connection:
-        if engine.dialect.name != "sqlite":  # where every transaction is so
+        if engine.dialect.name != "sqlite":  # whose transactions are all snapshots
             connection.execution_options(isolation_level="REPEATABLE READ")
         with connection.begin():
             yield connection
 
 
 def _bring_up_to_date(engine: Engine, create: bool) -> None:
+    """Creates or upgrades the schema if needed, under a lock against other processes that do the same."""
     version = _version(engine)
     if version == SCHEMA_VERSION:
         return
     if version is None and not create:
-        raise UserError(f"ledger {masked_url(engine.url)}: {_NONE_THERE}")
+        raise UserError(f"ledger {masked_url(engine.url)}: {_MISSING}")
     with locks_of(engine).hold(SCHEMA_LOCK, wait=True):
         if _version(engine) != SCHEMA_VERSION:
             _use_write_ahead_log(engine)
@@ -218,7 +227,11 @@ def _bring_up_to_date(engine: Engine, create: bool) -> None:
 
 
 def _version(engine: Engine) -> str | None:
-    """Returns the schema's version, None for an empty database."""
+    """Returns the schema's version; None for an empty database.
+
+    Raises:
+        UserError: the database has tables of another program.
+    """
     tables = inspect(engine).get_table_names()
     if VERSION_TABLE in tables:
         with engine.connect() as connection:
@@ -232,7 +245,10 @@ def _version(engine: Engine) -> str | None:
 
 
 def _use_write_ahead_log(engine: Engine) -> None:
-    """Lets others read a SQLite ledger while a study writes to it; the file remembers."""
+    """Lets other processes read a SQLite ledger while a study writes to it.
+
+    The setting is kept in the file.
+    """
     if engine.dialect.name == "sqlite":
         connection = engine.raw_connection()
         connection.cursor().execute("PRAGMA journal_mode=WAL")
@@ -240,12 +256,14 @@ def _use_write_ahead_log(engine: Engine) -> None:
 
 
 def _upgrade(engine: Engine) -> None:
-    # Imported here because it costs as much as opening the ledger ten times, and is rarely needed.
+    """Runs all migrations that a database lacks."""
+    # Imported here because it takes ten times as long as opening a ledger, and is rarely needed.
     from alembic import command
     from alembic.config import Config
     from alembic.util import CommandError
 
     config = Config()
+    # Alembic's configuration interpolates %.
     config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
     with writing(engine).begin() as connection:
         config.attributes["connection"] = connection

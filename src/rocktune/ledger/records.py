@@ -1,4 +1,4 @@
-"""What the ledger gives back: plain, frozen data."""
+"""Records that the ledger returns, as frozen data."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,16 +10,16 @@ from rocktune.trial import Measurement, OptionMaps, Result, Status, Trial
 
 @dataclass(frozen=True)
 class StudyRecord:
-    """One study as the ledger knows it when asked; a later change of state does not show here.
+    """A study at the moment of reading; later changes do not show in the record.
 
     Attributes:
-        id: unique within the ledger, never used again.
-        name: unique within the ledger.
-        spec: what the study was created with, JSON.
-        state: what `Ledger.set_state` said last; "created" at first.
-        created_at: in UTC.
-        host: the machine that created it.
-        engine_version: what is measured ("RocksDB 7.8.3, assertions on"); "" if it was not said.
+        id: key of the study, unique in the ledger and never reused.
+        name: name of the study, unique in the ledger.
+        spec: the study's specification, JSON.
+        state: the last value of `Ledger.set_state`; "created" at first.
+        created_at: time of creation in UTC.
+        host: name of the machine that created the study.
+        engine_version: the system under test, such as "RocksDB 7.8.3, assertions on"; "" if unknown.
     """
 
     id: int
@@ -36,18 +36,19 @@ class TrialRecord:
     """One recorded trial.
 
     Attributes:
-        phase: the study's phase in which it was planned.
-        batch: the batch's number in the study, from 0.
-        index: its place in the batch, from 0.
-        trial: what was asked.
-        status: how it ended.
-        message: what a failed run last said.
-        measured_s: seconds of measuring that it cost.
-        repeated_s: seconds of load that were repeated because the run had been lost; overhead.
-        options: what the store really used, full set; empty if it was never opened.
+        phase: phase of the study that asked for the trial.
+        batch: number of the batch in the study, from 0.
+        index: index of the trial in the batch, from 0.
+        trial: the request.
+        status: how the trial ended.
+        message: message of a failed run; else "".
+        measured_s: cost of the trial in seconds of measuring.
+        repeated_s: seconds of load that were repeated because the run had been lost. They are overhead, not
+            cost.
+        options: all options in effect in the store; empty if it was never opened.
         measurement: the run's figures from age 0 to the trial's age; None unless the status is `ok`.
-        window: what of these has been measured since the run's previous trial; None likewise.
-        recorded_at: in UTC.
+        window: the part of `measurement` since the run's previous trial; None unless the status is `ok`.
+        recorded_at: time of recording in UTC.
     """
 
     phase: str
@@ -65,18 +66,18 @@ class TrialRecord:
 
     @property
     def result(self) -> Result:
-        """The trial's answer as a tuner sees it."""
+        """The trial's result as its tuner receives it."""
         return Result(self.trial, self.status, self.measurement, self.message)
 
 
 @dataclass(frozen=True)
 class EventRecord:
-    """Something that happened in a study and is no trial.
+    """An event of a study.
 
     Attributes:
-        kind: what it is.
-        payload: its data, JSON.
-        recorded_at: in UTC.
+        kind: kind of the event, such as "time".
+        payload: data of the event, JSON.
+        recorded_at: time of recording in UTC.
     """
 
     kind: str

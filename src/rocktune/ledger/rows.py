@@ -1,4 +1,4 @@
-"""How rows become records, and the rows that others refer to."""
+"""Converts rows to records, and finds or inserts the rows that others refer to."""
 
 import contextlib
 import hashlib
@@ -17,12 +17,12 @@ from rocktune.trial import Configuration, Measurement, Status, Trial
 
 
 class AlreadyRecordedError(Exception):
-    """A trial, or a window of a run, was to be recorded twice; nothing has been changed."""
+    """A batch, a trial or a window of a run is recorded already; the call has changed nothing."""
 
 
 @contextlib.contextmanager
 def recorded_once(what: str) -> Iterator[None]:
-    """Names what a violated unique constraint means."""
+    """Turns a violated unique constraint in the context into AlreadyRecordedError; `what` is its subject."""
     try:
         yield
     except IntegrityError:
@@ -30,7 +30,7 @@ def recorded_once(what: str) -> Iterator[None]:
 
 
 RowProgress = Callable[[str, int, int], None]
-"""Is told of a study how many rows are done, of how many."""
+"""Is called with a study's name, the number of rows done, and the number of all rows."""
 
 STUDIES = select(schema.studies, schema.experiments.c.host, schema.experiments.c.engine_version).join_from(
     schema.studies, schema.experiments
@@ -49,22 +49,28 @@ def is_batch(study: StudyRecord, number: int) -> ColumnElement[bool]:
 
 
 def digest_of(value: Any) -> str:
-    """Returns the SHA-256 of a JSON value, equal for equal values whatever the order of their names."""
+    """Returns the SHA-256 of a JSON value. It does not depend on the order of names in objects."""
     return hashlib.sha256(json.dumps(value, sort_keys=True, allow_nan=False).encode()).hexdigest()
 
 
 def study_record(row: Row[Any]) -> StudyRecord:
-    """Reads a row of `STUDIES`."""
+    """Returns the record of a row of `STUDIES`."""
     return StudyRecord(row.id, row.name, row.spec, row.state, row.created_at, row.host, row.engine_version)
 
 
 def trial_of(row: Row[Any]) -> Trial:
-    """Reads what was asked from a row of `TRIALS`."""
+    """Returns the trial of a row of `TRIALS`."""
     return Trial(Configuration(row._mapping["values"]), row.until_s, row.replicate)
 
 
 def trial_record(row: Row[Any], figures: Measurement | None, window: Measurement | None) -> TrialRecord:
-    """Reads a row of `TRIALS` that is recorded, with the run's figures from age 0 and of its last window."""
+    """Returns the record of a row of `TRIALS` with a status.
+
+    Args:
+        row: the row.
+        figures: the run's figures from age 0 to the trial's age, if any.
+        window: the window that ends at the trial's age, if any.
+    """
     status = Status(row.status)
     return TrialRecord(
         phase=row.phase,
@@ -83,14 +89,14 @@ def trial_record(row: Row[Any], figures: Measurement | None, window: Measurement
 
 
 def inserted_id(result: CursorResult[Any]) -> int:
-    """Returns the key that the database gave to the one row just inserted."""
+    """Returns the key that the database assigned to the row that was just inserted."""
     key = result.inserted_primary_key
     assert key is not None, "only single-row INSERTs are executed"
     return int(key[0])
 
 
 def experiment_id(connection: Connection, spec: Mapping[str, Any], engine_version: str) -> int:
-    """Returns the row of a study's experiment, which studies under equal conditions share."""
+    """Returns the key of a study's experiment. Studies under equal conditions share one."""
     conditions: dict[str, Any] = {
         "workload": spec.get("workload", {}),
         "device": spec.get("device", {}),
@@ -102,10 +108,11 @@ def experiment_id(connection: Connection, spec: Mapping[str, Any], engine_versio
 
 
 def experiment_key(connection: Connection, row: Mapping[str, Any]) -> int:
-    """Returns the key of an experiment's row, which is inserted if there is none of its digest."""
+    """Returns the key of an experiment by its digest, and inserts the row if it is missing."""
     query = select(schema.experiments.c.id).where(schema.experiments.c.digest == row["digest"])
     if connection.scalar(query) is None:
-        # Another process may insert the same row at the same moment. None is ever deleted.
+        # Another process may insert the same row at the same moment. Rows are never deleted, so the query
+        # below finds one.
         with contextlib.suppress(IntegrityError), connection.begin_nested():
             connection.execute(insert(schema.experiments).values(row))
     return int(connection.execute(query).scalar_one())
@@ -114,7 +121,7 @@ def experiment_key(connection: Connection, row: Mapping[str, Any]) -> int:
 def configuration_ids(
     connection: Connection, study_id: int, wanted: Iterable[Configuration]
 ) -> dict[str, int]:
-    """Returns the row of each configuration of a study by its key, new ones inserted."""
+    """Returns the database keys of configurations of a study by `Configuration.key`; inserts new ones."""
     table = schema.configurations
     by_digest = {digest_of(dict(configuration)): configuration for configuration in wanted}
     query = select(table.c.digest, table.c.id).where(
@@ -129,11 +136,11 @@ def configuration_ids(
 
 
 def windows_of(connection: Connection, run: Mapping[str, Any]) -> list[tuple[float, Measurement]]:
-    """Returns (age at its end, window) for each window of a run, in order of age.
+    """Returns (age at its end in seconds, window) for each recorded window of a run, in order of age.
 
     Args:
-        connection: to read from.
-        run: its `study_id`, `configuration_id` and `replicate`.
+        connection: a connection in a transaction.
+        run: values of the columns `study_id`, `configuration_id` and `replicate`.
     """
     table = schema.measurements
     query = (

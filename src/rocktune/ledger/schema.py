@@ -1,4 +1,4 @@
-"""The ledger's tables (docs/design/ledger.md says what each column means) and the types of their columns."""
+"""The ledger's tables and column types; docs/design/ledger.md describes each column."""
 
 import json
 import zlib
@@ -23,16 +23,16 @@ from sqlalchemy import (
 from sqlalchemy.engine import Dialect
 
 SCHEMA_VERSION = "0001"
-"""The newest migration, so that an up-to-date ledger opens without loading Alembic."""
+"""Number of the newest migration. It lets an up-to-date ledger open without importing Alembic."""
 
 VERSION_TABLE = "rocktune_schema_version"
 
 
 def to_json(value: Any) -> str:
-    """Writes JSON that reads back as the same bits.
+    """Returns a value as JSON, from which all numbers are read back with the same bits.
 
     Raises:
-        ValueError: a NaN or an infinity is in it; those are a status, never a number.
+        ValueError: the value contains NaN or infinity. A figure without a value must not be recorded.
     """
     return json.dumps(value, separators=(",", ":"), allow_nan=False)
 
@@ -40,39 +40,41 @@ def to_json(value: Any) -> str:
 class CompressedJson(TypeDecorator[Any]):
     """A JSON document of many kilobytes, stored as zlib-compressed UTF-8."""
 
-    # MySQL and MariaDB choose a BLOB's size by the length they are given; 64 KiB would be too small.
+    # MySQL and MariaDB choose the type of BLOB by this length; their default ends at 64 KiB.
     impl = LargeBinary(1 << 24)
     cache_ok = True
 
     def process_bind_param(self, value: Any, dialect: Dialect) -> bytes | None:  # noqa: ARG002
-        """Compresses; level 1, because a trial of two seconds should not wait for more."""
+        """Compresses a value at level 1, because higher levels would delay short trials."""
         return None if value is None else zlib.compress(to_json(value).encode(), 1)
 
     def process_result_value(self, value: Any, dialect: Dialect) -> Any:  # noqa: ARG002
-        """Decompresses."""
+        """Decompresses a value."""
         return None if value is None else json.loads(zlib.decompress(value))
 
 
 class UtcTime(TypeDecorator[datetime]):
-    """A moment, stored as ISO 8601 text in UTC, which every database sorts and keeps alike."""
+    """A time in UTC, stored as ISO 8601 text, which all databases sort and keep in the same way."""
 
     impl = String(40)
     cache_ok = True
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> str | None:  # noqa: ARG002
-        """Writes microseconds always, so that text sorts as time does."""
+        """Converts a time to text, always with microseconds, so that text sorts like time."""
         return None if value is None else value.astimezone(UTC).isoformat(timespec="microseconds")
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
-        """Reads."""
+        """Converts text to a time."""
         return None if value is None else datetime.fromisoformat(value)
 
 
 def _key() -> Column[int]:
+    """Returns a primary key that the database assigns."""
     return Column("id", Integer, primary_key=True, autoincrement=True)
 
 
 def _reference(name: str, target: str, *, primary_key: bool = False) -> Column[int]:
+    """Returns a column that refers to a row, with which its own row is deleted."""
     foreign_key = ForeignKey(target, ondelete="CASCADE")
     return Column(name, Integer, foreign_key, nullable=False, primary_key=primary_key, autoincrement=False)
 
@@ -108,7 +110,7 @@ studies = Table(
     Column("state", String(32), nullable=False),
     Column("outcome", JSON(none_as_null=True)),
     Column("created_at", UtcTime, nullable=False),
-    # An id that is never used again keeps the lock of a deleted study apart from a new study's.
+    # A study's id names its lock. Without this, SQLite could reuse the id of a deleted study.
     sqlite_autoincrement=True,
 )
 

@@ -1,4 +1,4 @@
-"""Verifies that one study can be read and fits together."""
+"""Checks that a study can be read and that its rows are consistent."""
 
 import json
 import math
@@ -32,7 +32,7 @@ from rocktune.ledger.windows import join_window
 from rocktune.trial import Status
 
 SpecProblem = Callable[[Mapping[str, Any]], str | None]
-"""Says what is wrong with a study's specification, None if nothing is."""
+"""Returns what is wrong with a study's specification, in one line; None if nothing is."""
 
 _ROWS_AT_ONCE = 100
 _UNREADABLE = (ValueError, TypeError, KeyError, AttributeError, zlib.error)
@@ -41,14 +41,20 @@ _batch, _trial, _window = schema.batches.c, schema.trials.c, schema.measurements
 
 
 class StudyCheck:
-    """Reads one study, once.
+    """Checks one study; `problems` may be called once.
 
     Attributes:
-        windows: how many windows it has.
+        windows: number of windows that were read.
     """
 
     def __init__(self, connection: Connection, study_id: int, progress: Callable[[int], None]) -> None:
-        """Creates it; `progress` is told from time to time how many windows have been read."""
+        """Creates a check.
+
+        Args:
+            connection: a snapshot transaction.
+            study_id: key of the study.
+            progress: is called from time to time with the number of windows read.
+        """
         self.windows = 0
         self._progress = progress
         self._connection = connection
@@ -56,7 +62,7 @@ class StudyCheck:
         self._found: list[str] = []
 
     def problems(self, spec_problem: SpecProblem) -> list[str]:
-        """Returns what is wrong, each on one line."""
+        """Reads all rows of the study and returns its problems, one line each."""
         self._check_study(spec_problem)
         self._check_configurations()
         self._check_batches()
@@ -66,10 +72,11 @@ class StudyCheck:
         return self._found
 
     def _check_study(self, spec_problem: SpecProblem) -> None:
+        """Checks the study's own row and its experiment."""
         studies, experiments = schema.studies, schema.experiments
         for study in self._read(studies, select(), studies.c.id == self._study_id, lambda _: "the study"):
             spec = study["spec"]
-            wrong = spec_problem(spec) if isinstance(spec, dict) else "its specification is no JSON object"
+            wrong = spec_problem(spec) if isinstance(spec, dict) else "its specification is not a JSON object"
             if wrong is not None:
                 self._found.append(wrong)
         used = select(studies.c.experiment_id).where(studies.c.id == self._study_id)
@@ -80,15 +87,17 @@ class StudyCheck:
             self._compare_digest("its experiment", {name: experiment[name] for name in names}, experiment)
 
     def _check_configurations(self) -> None:
+        """Checks that configurations match their digests."""
         table = schema.configurations
 
-        def called(row: Mapping[str, Any]) -> str:
+        def name_of(row: Mapping[str, Any]) -> str:
             return f"configuration {row['digest'][:12]}"
 
-        for row in self._read(table, select(), table.c.study_id == self._study_id, called):
-            self._compare_digest(called(row), row["values"], row)
+        for row in self._read(table, select(), table.c.study_id == self._study_id, name_of):
+            self._compare_digest(name_of(row), row["values"], row)
 
     def _compare_digest(self, called: str, value: Any, row: Mapping[str, Any]) -> None:
+        """Adds a problem if a value does not match the digest of its row."""
         try:
             matches = digest_of(value) == row["digest"]
         except ValueError:
@@ -97,6 +106,7 @@ class StudyCheck:
             self._found.append(f"{called} does not match its digest")
 
     def _check_batches(self) -> None:
+        """Checks that no batch lacks trials."""
         table, study = schema.batches, _batch.study_id == self._study_id
         for _ in self._read(table, select(), study, lambda row: f"batch {row['number']}"):
             pass
@@ -112,6 +122,7 @@ class StudyCheck:
                 self._found.append(f"batch {batch.number} lacks {batch.last + 1 - batch.count} trials")
 
     def _check_trials(self) -> None:
+        """Checks statuses, and that each `ok` trial has a window at its age."""
         query = select(_batch.number).join_from(schema.trials, schema.batches)
         for row in self._read(schema.trials, query, _batch.study_id == self._study_id, _trial_name):
             if row["status"] not in (None, *Status):
@@ -137,6 +148,7 @@ class StudyCheck:
             )
 
     def _check_windows(self) -> None:
+        """Checks that windows belong to their trials and follow each other."""
         table = schema.measurements
         own_trial = and_(
             _trial.configuration_id == _window.configuration_id,
@@ -156,7 +168,7 @@ class StudyCheck:
             self._check_run(run)
 
     def _check_run(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Checks the windows of one run, in order of age."""
+        """Checks that each window of a run begins where the one before ended; they come in order of age."""
         end_s = 0.0
         for row in rows:
             if self.windows % _ROWS_AT_ONCE == 0:
@@ -164,25 +176,26 @@ class StudyCheck:
             self.windows += 1
             called = _window_name(row)
             if not row["fits"]:
-                self._found.append(f"{called} is not of the run that the trial asked for")
+                self._found.append(f"{called} does not belong to the run of its trial")
             try:
                 window = join_window(row["scalars"], row["distributions"])
                 from_s, until_s = window.from_s, window.until_s
             except _UNREADABLE as error:
-                self._found.append(f"{called} is none: {_short(error)}")
+                self._found.append(f"{called} cannot be used: {_short(error)}")
                 continue
-            # One that begins at 0 stands for all before it.
+            # A window that begins at 0 replaces all before it: its engine cannot pause runs.
             if from_s != 0 and not math.isclose(from_s, end_s, abs_tol=1e-6):
                 self._found.append(f"{called} begins at {from_s:g} s, but the one before ends at {end_s:g} s")
             end_s = until_s
 
     def _check_events(self) -> None:
+        """Checks that events can be read."""
         events = schema.events
 
-        def called(row: Mapping[str, Any]) -> str:
+        def name_of(row: Mapping[str, Any]) -> str:
             return f"event {row['id']} ({row['kind']})"
 
-        for _ in self._read(events, select(), events.c.study_id == self._study_id, called):
+        for _ in self._read(events, select(), events.c.study_id == self._study_id, name_of):
             pass
 
     def _read(
@@ -190,15 +203,15 @@ class StudyCheck:
         table: Table,
         query: Select[Any],
         condition: ColumnElement[bool],
-        called: Callable[[Mapping[str, Any]], str],
+        name_of: Callable[[Mapping[str, Any]], str],
     ) -> Iterator[dict[str, Any]]:
-        """Reads a table's rows with what their columns hold; rows that cannot be read are found problems.
+        """Yields the readable rows of a table with decoded values, and adds a problem for each other row.
 
         Args:
-            table: whose columns are all read.
-            query: selects what else is wanted.
-            condition: which rows.
-            called: says what a row is called, from what is stored.
+            table: the table; all its columns are read.
+            query: selects further columns.
+            condition: selects the rows.
+            name_of: returns a name for a row in messages, from its stored values.
         """
         raw = [_raw(column, self._connection.dialect.name) for column in table.columns]
         wanted = query.add_columns(*raw).where(condition)
@@ -210,37 +223,44 @@ class StudyCheck:
                     for column in table.columns:
                         row[column.name] = _decoded(column, row[column.name])
                 except _UNREADABLE as error:
-                    self._found.append(f"{called(row)}: '{column.name}' cannot be read: {_short(error)}")
+                    self._found.append(f"{name_of(row)}: '{column.name}' cannot be read: {_short(error)}")
                 else:
                     yield row
 
 
 def _trial_name(row: Mapping[str, Any]) -> str:
+    """Returns a trial's name for messages."""
     return f"trial {row['position']} of batch {row['number']}"
 
 
 def _window_name(row: Mapping[str, Any]) -> str:
+    """Returns a window's name for messages."""
     return f"the window of {_trial_name(row)}"
 
 
 def _short(error: BaseException) -> str:
-    said = " ".join(str(error).split())
-    return said if len(said) <= 100 else f"{said[:100]}..."
+    """Returns an error's text on one line of at most 100 characters."""
+    text = " ".join(str(error).split())
+    return text if len(text) <= 100 else f"{text[:100]}..."
 
 
 def _raw(column: Column[Any], dialect: str) -> ColumnElement[Any]:
-    """Selects a column as it is stored, so that one broken value does not hide the others."""
+    """Returns an expression for a column's stored value.
+
+    Decoding it in Python lets one broken value be reported without hiding the others.
+    """
     if isinstance(column.type, schema.CompressedJson):
         return type_coerce(column, LargeBinary).label(column.name)
     if isinstance(column.type, schema.UtcTime):
         return type_coerce(column, String).label(column.name)
     if isinstance(column.type, JSON):
-        # SQLite alone keeps text that is no UTF-8.
+        # Only SQLite can hold text that is not UTF-8; as bytes it can be read.
         return cast(column, LargeBinary if dialect == "sqlite" else Text).label(column.name)
     return column
 
 
 def _decoded(column: Column[Any], stored: Any) -> Any:
+    """Returns a column's value from its stored form; raises if it is damaged."""
     if stored is None:
         return None
     if isinstance(column.type, schema.CompressedJson):

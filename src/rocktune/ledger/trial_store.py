@@ -1,4 +1,4 @@
-"""The part of the ledger that keeps batches, trials and windows."""
+"""The part of the ledger that stores batches, trials and windows."""
 
 import contextlib
 from collections.abc import Iterable, Sequence
@@ -27,7 +27,7 @@ from rocktune.trial import Batch, Configuration, Measurement, OptionMaps, Result
 
 
 class TrialStore:
-    """Batches and trials of studies; see `rocktune.ledger.Ledger`."""
+    """Stores batches and trials of studies; see `rocktune.ledger.Ledger`."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -35,7 +35,7 @@ class TrialStore:
         self._lock_connections: dict[int, LockConnection] = {}
 
     def _writing(self, study: StudyRecord) -> contextlib.AbstractContextManager[Connection]:
-        """Begins a transaction that writes to a study: over its lock's connection where we hold one."""
+        """Begins a transaction that writes to a study, over the connection of its lock if there is one."""
         return self._lock_connections.get(study.id, self._writer).begin()
 
     def plan_batch(
@@ -46,17 +46,17 @@ class TrialStore:
         trials: Sequence[Trial],
         release: Iterable[tuple[Configuration, int]] = (),
     ) -> None:
-        """Records what is about to be measured, so that a resumed study need not ask its tuner again.
+        """Records a batch before it is measured, so that a resumed study does not ask its tuner again.
 
         Args:
-            study: whose lock the caller holds.
-            phase: the study's phase, at most 32 characters.
-            index: the batch's number, counted from 0 through the whole study.
-            trials: in order.
-            release: runs that the batch gives up.
+            study: the study, whose lock the caller holds.
+            phase: phase of the study, at most 32 characters.
+            index: number of the batch, from 0, counted through all phases.
+            trials: the trials in order.
+            release: the runs that are ended before the batch.
 
         Raises:
-            AlreadyRecordedError: the study has a batch of this number.
+            AlreadyRecordedError: the study has a batch with this number.
         """
         released = [[dict(configuration), replicate] for configuration, replicate in release]
         with recorded_once(f"batch {index}"), self._writing(study) as connection:
@@ -77,7 +77,7 @@ class TrialStore:
                 connection.execute(insert(schema.trials), rows)
 
     def planned_batch(self, study: StudyRecord, index: int) -> Batch | None:
-        """Returns a batch as it was planned, None if it never was."""
+        """Returns a recorded batch; None if the study has no batch with this number."""
         batches = schema.batches
         with self._engine.begin() as connection:
             batch = connection.execute(
@@ -107,22 +107,23 @@ class TrialStore:
         """Records how a planned trial ended.
 
         Args:
-            study: whose lock the caller holds.
-            batch: the batch's number.
-            index: the trial's place in it.
-            trial: as planned.
-            window: what the run did since its last recorded age. None for a failed trial, and for one that
-                the recorded windows answer already because they end at its age.
-            status: how it ended.
-            message: what a failed run last said.
-            seconds: what it cost, seconds of measuring.
-            options: what the store really used.
+            study: the study, whose lock the caller holds.
+            batch: number of the batch.
+            index: index of the trial in the batch.
+            trial: the trial, equal to the planned one.
+            window: the window since the run's last recorded age. None for a failed trial, and for a trial at
+                an age at which a recorded window ends.
+            status: how the trial ended.
+            message: message of a failed run.
+            seconds: cost of the trial in seconds of measuring.
+            options: all options in effect in the store.
             repeated_s: seconds of load that were repeated because the run had been lost.
 
         Raises:
-            AlreadyRecordedError: the trial, or a window of this run that ends at this age, is recorded.
-            ValueError: the trial was not planned so, an `ok` one has no figures, a failed one has some, or
-                one of them is NaN or infinite.
+            AlreadyRecordedError: the trial has a result, or a window of the run that ends at this age is
+                recorded.
+            ValueError: the planned trial is a different one, an `ok` trial has no figures, a failed one has
+                some, or a figure is NaN or infinite.
         """
         if status is not Status.OK and window is not None:
             raise ValueError(f"a trial that ended as {status} has no figures")
@@ -138,7 +139,7 @@ class TrialStore:
                 .where(trials.c.id == row.id)
                 .values(
                     status=status.value,
-                    # PostgreSQL's text has no NUL.
+                    # PostgreSQL's type text cannot hold NUL.
                     message=message.replace("\0", "\N{REPLACEMENT CHARACTER}"),
                     measured_s=seconds,
                     repeated_s=repeated_s,
@@ -159,7 +160,7 @@ class TrialStore:
                 raise ValueError(f"no recorded window of {trial} ends at its age")
 
     def result(self, study: StudyRecord, batch: int, index: int) -> Result | None:
-        """Returns a trial's answer with the run's figures from age 0; None while it is not recorded."""
+        """Returns a trial's result with the run's figures from age 0; None if it has no result yet."""
         with self._engine.begin() as connection:
             row = connection.execute(
                 TRIALS.where(is_batch(study, batch), schema.trials.c.position == index)
@@ -174,7 +175,7 @@ class TrialStore:
         return Result(trial_of(row), status, cumulative(windows), row.message)
 
     def run_age(self, study: StudyRecord, configuration: Configuration, replicate: int) -> float:
-        """Returns the age up to which a run's windows are recorded, seconds; 0 if none is."""
+        """Returns the age in seconds up to which a run is recorded; 0 if no window is."""
         measurements, configurations = schema.measurements, schema.configurations
         query = (
             select(func.max(measurements.c.until_s))
@@ -189,7 +190,7 @@ class TrialStore:
             return float(connection.scalar(query) or 0.0)
 
     def trials(self, study: StudyRecord) -> list[TrialRecord]:
-        """Returns every recorded trial of a study in the order of batches and places."""
+        """Returns all recorded trials of a study, in the order of batches and their trials."""
         batches, trials, measurements = schema.batches, schema.trials, schema.measurements
         query = TRIALS.where(batches.c.study_id == study.id, trials.c.status.is_not(None))
         with self._engine.begin() as connection:
@@ -200,6 +201,7 @@ class TrialStore:
                 .order_by(measurements.c.configuration_id, measurements.c.replicate, measurements.c.until_s)
             ).all()
         measured: dict[tuple[int, int, float], tuple[Measurement, Measurement]] = {}
+        # Added up window by window: summing each trial's windows anew would take quadratic time.
         so_far: dict[tuple[int, int], Measurement] = {}
         for row in windows:
             run = (row.configuration_id, row.replicate)
@@ -213,7 +215,7 @@ class TrialStore:
         ]
 
     def spent_s(self, study: StudyRecord, phase: str) -> float:
-        """Returns the seconds of measuring that a phase's trials have cost so far."""
+        """Returns the cost of a phase's recorded trials in seconds of measuring."""
         batches, trials = schema.batches, schema.trials
         query = (
             select(func.sum(trials.c.measured_s))

@@ -1,4 +1,4 @@
-"""A measured window as the ledger keeps it: scalars that SQL can read, and compressed distributions."""
+"""Converts windows between measurements and the ledger's columns: scalars for SQL, and distributions."""
 
 from collections.abc import Iterable
 from functools import reduce
@@ -6,16 +6,16 @@ from typing import Any
 
 from rocktune.trial import Measurement
 
-# Ledgers keep what a worker reported; older workers called some figures otherwise.
+# Ledgers keep a worker's names of figures; older workers had other names for these.
 _RENAMED = {"longest_write_stop_s": "max_write_stop_s"}
 _BULKY = ("series", "tickers", "histograms", "output")
 
 
 def split_window(window: Measurement) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Splits a window into (scalars, distributions); `join_window` undoes it.
+    """Returns a window as (scalars, distributions); `join_window` is the inverse.
 
-    Distributions are the latency histograms by operation kind, the series, tickers and RocksDB's histograms,
-    and what a program of the user's has printed.
+    Distributions are large: latency histograms by operation kind, series, tickers, RocksDB's histograms, and
+    the output of a user's program. They are stored compressed.
     """
     operations = window.raw.get("operations", {})
     distributions: dict[str, Any] = {name: window.raw[name] for name in _BULKY if name in window.raw}
@@ -32,7 +32,7 @@ def split_window(window: Measurement) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def join_window(scalars: dict[str, Any], distributions: dict[str, Any]) -> Measurement:
-    """Returns the window that `split_window` split, with today's names for the figures."""
+    """Returns the window made of scalars and distributions, with the present names of its figures."""
     latency_ns = distributions["latency_ns"]
     scalars = _renamed(scalars)
     if "figures" in scalars:
@@ -47,6 +47,7 @@ def join_window(scalars: dict[str, Any], distributions: dict[str, Any]) -> Measu
 
 
 def _renamed(figures: dict[str, Any]) -> dict[str, Any]:
+    """Returns figures under their present names."""
     return {_RENAMED.get(name, name): value for name, value in figures.items()}
 
 
@@ -54,7 +55,7 @@ def cumulative(windows: Iterable[Measurement]) -> Measurement:
     """Returns a run's figures from age 0.
 
     Args:
-        windows: the run's, in order of age; at least one. One that begins at 0 stands for all before it: the
-            engine cannot go on with a run and has measured the larger age afresh.
+        windows: at least one window of the run, in order of age. A window that begins at 0 replaces all
+            before it, because an engine that cannot pause runs measures each age from 0.
     """
     return reduce(lambda earlier, later: later if later.from_s == 0 else earlier.merged(later), windows)

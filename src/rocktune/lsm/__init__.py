@@ -1,4 +1,4 @@
-"""The formulas of LSM-trees, each written once. Pure functions of floats or arrays."""
+"""The formulas of LSM-trees, as pure functions of numbers or arrays. All code shares these definitions."""
 
 from rocktune.lsm.features import (
     FEATURE_NAMES,

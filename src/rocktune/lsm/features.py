@@ -1,7 +1,6 @@
-"""Dremel's fused features: four numbers that stand for a whole configuration (section 4.3, table 2).
+"""Dremel's fused features: four numbers that summarise a configuration (section 4.3, table 2).
 
-Each leaves out what all configurations under one workload share, so that only their order and ratios mean
-something.
+Factors that all configurations of a workload share are left out, so only order and ratios have a meaning.
 """
 
 from collections.abc import Mapping
@@ -30,26 +29,27 @@ def compaction_frequency(
 ) -> Reals:
     """Returns the worst-case frequency of compactions (Dremel, equation 5); smaller is better.
 
-    H / #Level * (T+1) / F * (R - R^-(#Level - 1)) / (R - 1), whose last factor is the sum of R^-(i-1) for
-    i = 1 to #Level and so #Level when R is 1. Table 2 prints H / L with L = `num_levels`, the derivation has
-    the actual #Level: that is used unless `parallel_levels` says otherwise.
+    H / #Level * (T+1) / F * (R - R^-(#Level - 1)) / (R - 1). The last factor is the sum of R^-(i-1) for
+    i = 1 to #Level, which is #Level if R is 1. Table 2 divides H by L = `num_levels`, the paper's derivation
+    by the actual #Level. The latter is used unless `parallel_levels` is given.
 
     Args:
         max_background_compactions: H, threads.
-        max_bytes_for_level_multiplier: T.
+        max_bytes_for_level_multiplier: T, size ratio of a level to the one above.
         target_file_size_base: F, bytes.
-        target_file_size_multiplier: R, at least 1.
+        target_file_size_multiplier: R, file size ratio of a level to the one above, at least 1.
         levels: #Level, from `rocktune.lsm.levels.level_count`.
-        parallel_levels: what H is divided by; `num_levels` gives the form that is printed.
+        parallel_levels: divisor of H in place of #Level; `num_levels` gives table 2's form.
 
     Returns:
-        Per byte of F, broadcast over the arguments' shapes.
+        A frequency in 1/bytes, broadcast over the arguments' shapes.
     """
     size_ratio = real(max_bytes_for_level_multiplier)
     file_ratio = real(target_file_size_multiplier)
     depth = real(levels)
     grows = file_ratio > 1
-    # Where R is 1 the closed form is 0 / 0; 2 stands in for it there and np.where takes the limit.
+    # The closed form is 0 / 0 if R is 1. np.where takes the limit there, but evaluates both branches, so R is
+    # replaced by 2 in the other branch to avoid a warning.
     safe_ratio = np.where(grows, file_ratio, 2.0)
     files = np.where(grows, (safe_ratio - safe_ratio ** (1 - depth)) / (safe_ratio - 1), depth)
     threads_per_level = real(max_background_compactions) / (
@@ -66,7 +66,7 @@ def write_buffer_full_frequency(
     max_write_buffer_number: Numbers,
     max_background_flushes: Numbers,
 ) -> Reals:
-    """Returns how often memtables and level 0 fill up (Dremel, equation 7); smaller is better.
+    """Returns the frequency at which memtables and level 0 fill up (Dremel, equation 7); smaller is better.
 
     1 / (C M W) + 1 / (Q W U), in 1/bytes.
 
@@ -82,6 +82,7 @@ def write_buffer_full_frequency(
         level0_file_num_compaction_trigger, min_write_buffer_number_to_merge, buffer_bytes
     )
     memtable_bytes = real(max_write_buffer_number) * buffer_bytes
+    # More flush threads empty the memtables sooner, which acts like more memtables.
     drained_bytes = memtable_bytes * real(max_background_flushes)
     return 1 / level0_bytes + 1 / drained_bytes
 
@@ -121,12 +122,12 @@ def read_sstable_cost(
 def block_cache_hit_rate(
     *, memory_bytes: Numbers, max_write_buffer_number: Numbers, write_buffer_size: Numbers
 ) -> Reals:
-    """Returns the memory that is left for the block cache (Dremel, equation 9); larger is better.
+    """Returns the memory left for the block cache, in bytes (Dremel, equation 9); larger is better.
 
-    M_budget - Q W, in bytes. Table 1's cache size does not appear: the cache is what the budget leaves.
+    M_budget - Q W. Table 1's `cache_size` does not appear, because the cache gets the rest of the budget.
 
     Args:
-        memory_bytes: M_budget.
+        memory_bytes: M_budget, the memory budget in bytes.
         max_write_buffer_number: Q, buffers.
         write_buffer_size: W, bytes.
     """
@@ -142,19 +143,21 @@ def fused_features(
     memory_bytes: float,
     printed: bool = False,
 ) -> dict[str, Reals]:
-    """Returns the four fused features of one or many configurations (Dremel, table 2).
+    """Returns the four fused features of one or many configurations, by name (Dremel, table 2).
+
+    Larger is better for "block_cache_hit_rate", smaller for the others.
 
     Args:
-        values: by option name, numbers or equally long arrays, full size; the options that table 1 names
-            but for `bloom_bits`, `cache_size` and the two write triggers. `Space.columns` makes them.
+        values: numbers, or arrays of equal length, by option name and at full size, as `Space.columns`
+            returns them. All options of table 1 are needed but `bloom_bits`, `cache_size` and the two
+            triggers of level 0 for writes.
         expected_entries: distinct keys in the store by the end of a full-length run, above 0.
-        entry_bytes: key and value, mean.
+        entry_bytes: mean size of key and value together.
         memory_bytes: the memory budget.
-        printed: takes table 2's H / L, with L = `num_levels`, in place of the derivation's H / #Level.
+        printed: whether to divide H by `num_levels` as table 2 prints it, not by #Level.
 
     Returns:
-        By `FEATURE_NAMES`, each of the values' shape. Of "block_cache_hit_rate" larger is better, of the
-        others smaller.
+        For each of `FEATURE_NAMES` an array of the values' shape.
     """
     levels = level_count(
         expected_entries=expected_entries,
@@ -199,4 +202,5 @@ def fused_features(
 
 
 def _chosen(values: Mapping[str, Numbers], *names: str) -> dict[str, Reals]:
+    """Returns the named values as arrays of doubles, by name."""
     return {name: real(values[name]) for name in names}

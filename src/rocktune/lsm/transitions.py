@@ -1,30 +1,34 @@
-"""What it costs an FLSM-tree's level to change its policy (RusKey, section 4.3 and table 2). Pages of I/O.
+"""The cost, in pages of I/O, of changing a level's policy in an FLSM-tree (RusKey, section 4.3 and table 2).
 
-A level's policy is how many runs it has when it is full. The greedy transition pushes the level down at once;
-the lazy one waits until it is full; the flexible one leaves the runs that are there and gives new ones the
-new capacity.
+A level's policy is its number of runs when it is full. A greedy transition pushes the level down at once. A
+lazy one waits until the level is full. A flexible one keeps the existing runs and gives new ones the new
+capacity.
 """
 
 from rocktune.lsm.arrays import Numbers, Reals, real
 
 
 def greedy_transition_pages(capacity_bytes: Numbers, page_bytes: Numbers) -> Reals:
-    """Returns what a greedy transition merges at once, on average: C / (2 B). Lazy and flexible: nothing.
+    """Returns the pages that a greedy transition merges at once, on average: C / (2 B).
+
+    The average is over all fill states of the level. Lazy and flexible transitions merge nothing at once.
 
     Args:
-        capacity_bytes: C, of the level, which holds anything between nothing and that.
-        page_bytes: B.
+        capacity_bytes: C, capacity of the level in bytes.
+        page_bytes: B, bytes of a page.
     """
     return real(capacity_bytes) / (2 * real(page_bytes))
 
 
 def lazy_transition_delay_s(capacity_bytes: Numbers, updates_per_s: Numbers, entry_bytes: Numbers) -> Reals:
-    """Returns how long a lazy transition waits on average: C / (2 N_u E). Greedy and flexible: not at all.
+    """Returns the seconds that a lazy transition waits, on average: C / (2 N_u E).
+
+    Greedy and flexible transitions do not wait.
 
     Args:
-        capacity_bytes: C, of the level.
-        updates_per_s: N_u, that reach the level, above 0.
-        entry_bytes: E.
+        capacity_bytes: C, capacity of the level in bytes.
+        updates_per_s: N_u, updates per second that reach the level, above 0.
+        entry_bytes: E, bytes of an entry.
     """
     return real(capacity_bytes) / (2 * real(updates_per_s) * real(entry_bytes))
 
@@ -37,16 +41,17 @@ def greedy_additional_pages(
     policy_below: Numbers,
     page_bytes: Numbers,
 ) -> Reals:
-    """Returns what a greedy transition writes beyond a tree born with the new policy (equation 1).
+    """Returns the pages that a greedy transition writes in addition to a tree that always had the new policy.
 
-    T C (1 - x) / (2 B K): the level below is rewritten for less than a full push. 0 for a full level.
+    T C (1 - x) / (2 B K) (equation 1): the level below is rewritten for less than a full push. 0 for a full
+    level.
 
     Args:
-        capacity_bytes: C, of the level.
-        filled: x, the share of it that is filled at the transition, from 0 to 1.
-        size_ratio: T.
-        policy_below: K, of the next level (in equation 1 alone, see docs/readings.md).
-        page_bytes: B.
+        capacity_bytes: C, capacity of the level in bytes.
+        filled: x, filled share of the level at the transition, from 0 to 1.
+        size_ratio: T, size ratio of a level to the one above.
+        policy_below: K, policy of the next level. Only equation 1 means that one, see docs/readings.md.
+        page_bytes: B, bytes of a page.
     """
     moved = real(size_ratio) * real(capacity_bytes) * (1 - real(filled))
     return moved / (2 * real(page_bytes) * real(policy_below))
@@ -64,21 +69,22 @@ def lazy_additional_pages(
     entry_bytes: Numbers,
     page_bytes: Numbers,
 ) -> Reals:
-    """Returns what a lazy transition reads or writes beyond a tree born with the new policy.
+    """Returns the pages that a lazy transition costs in addition to a tree that always had the new policy.
 
-    Towards fewer runs lookups go on asking too many: f C (1 - x^2) (K - K') g / (2 E (1 - g)) (equation 2).
-    Towards more, the level goes on merging too much: T C (1 - x) (K' - K) / (2 B K K').
+    Towards fewer runs, lookups still search too many runs until the level is full. The additional reads are
+    f C (1 - x^2) (K - K') g / (2 E (1 - g)) (equation 2). Towards more runs, the level still merges too
+    often. The additional writes are T C (1 - x) (K' - K) / (2 B K K').
 
     Args:
-        capacity_bytes: C, of the level.
-        filled: x, the share of it that is filled at the transition, from 0 to 1.
-        policy: K, the level's until now.
-        new_policy: K'.
-        size_ratio: T.
-        false_positive_rate: f, of the level's filters.
-        lookup_share: g (gamma), of all operations, from 0 and below 1.
-        entry_bytes: E.
-        page_bytes: B.
+        capacity_bytes: C, capacity of the level in bytes.
+        filled: x, filled share of the level at the transition, from 0 to 1.
+        policy: K, policy of the level before the transition.
+        new_policy: K', policy of the level after it.
+        size_ratio: T, size ratio of a level to the one above.
+        false_positive_rate: f, false positive rate of the level's filters.
+        lookup_share: g (gamma), share of lookups in all operations, at least 0 and below 1.
+        entry_bytes: E, bytes of an entry.
+        page_bytes: B, bytes of a page.
     """
     share = real(filled)
     if new_policy >= policy:
@@ -97,28 +103,28 @@ def lazy_additional_written_pages(
     size_ratio: Numbers,
     page_bytes: Numbers,
 ) -> Reals:
-    """Returns what a lazy transition towards more runs writes beyond a tree born with them, run by run.
+    """Returns the pages that a lazy transition towards more runs writes in addition, exactly.
 
-    `lazy_additional_pages` takes a level's write amplification as T / (2 K) all the time, as table 2 does. It
-    is the mean over whole runs. A run costs the more the larger it has become, so that after a change in the
-    midst of one there is more to write: with K = 1 and K' = 5 at x = 1/2 it is 1.6 times table 2's.
+    Like table 2, `lazy_additional_pages` assumes a constant write amplification of T / (2 K), the mean over
+    whole runs. Adding to a run costs more the larger it is, so a transition in the middle of a run leaves
+    more to write. With K = 1, K' = 5 and x = 1/2 the result is 1.6 times table 2's.
 
     Args:
-        capacity_bytes: C, of the level.
-        filled: x, the share of it that is filled at the transition, from 0 to 1.
-        policy: K, the level's until now.
-        new_policy: K', above K.
-        size_ratio: T, as many pushes fill the level.
-        page_bytes: B.
+        capacity_bytes: C, capacity of the level in bytes.
+        filled: x, filled share of the level at the transition, from 0 to 1.
+        policy: K, policy of the level before the transition.
+        new_policy: K', policy of the level after it, above K.
+        size_ratio: T, the number of pushes that fill the level.
+        page_bytes: B, bytes of a page.
     """
     merged = real(size_ratio) * real(capacity_bytes) / real(page_bytes)
     return merged * (_left_to_merge(filled, policy) - _left_to_merge(filled, new_policy))
 
 
 def _left_to_merge(filled: Numbers, policy: float) -> Reals:
-    """Returns how much of T C a level merges until it is full: (1 - x) / (2 K) + u (1 - u) / (2 K^2).
+    """Returns the bytes that a level merges until it is full, as a share of T C.
 
-    u is how much of its share the newest run has.
+    (1 - x) / (2 K) + u (1 - u) / (2 K^2), with u the filled share of the newest run.
     """
     share = real(filled)
     newest = share * policy % 1
@@ -135,19 +141,19 @@ def flexible_additional_pages(
     lookup_share: Numbers,
     entry_bytes: Numbers,
 ) -> Reals:
-    """Returns what a flexible transition reads beyond a tree born with the new policy.
+    """Returns the pages that a flexible transition reads beyond a tree that always had the new policy.
 
-    f C (x - x^2) (K - K') g / (E (1 - g)) towards fewer runs, as in table 2 (equation 3 differs, see
-    docs/readings.md); nothing towards more.
+    f C (x - x^2) (K - K') g / (E (1 - g)) towards fewer runs, as in table 2; equation 3 differs, see
+    docs/readings.md. 0 towards more runs.
 
     Args:
-        capacity_bytes: C, of the level.
-        filled: x, the share of it that is filled at the transition, from 0 to 1.
-        policy: K, the level's until now.
-        new_policy: K'.
-        false_positive_rate: f, of the level's filters.
-        lookup_share: g (gamma), of all operations, from 0 and below 1.
-        entry_bytes: E.
+        capacity_bytes: C, capacity of the level in bytes.
+        filled: x, filled share of the level at the transition, from 0 to 1.
+        policy: K, policy of the level before the transition.
+        new_policy: K', policy of the level after it.
+        false_positive_rate: f, false positive rate of the level's filters.
+        lookup_share: g (gamma), share of lookups in all operations, at least 0 and below 1.
+        entry_bytes: E, bytes of an entry.
     """
     share = real(filled)
     fewer = max(0.0, policy - new_policy)
@@ -156,5 +162,6 @@ def flexible_additional_pages(
 
 
 def _lookups_per_update(lookup_share: Numbers) -> Reals:
+    """Returns the number of lookups per update."""
     share = real(lookup_share)
     return share / (1 - share)

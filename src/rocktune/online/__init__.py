@@ -1,4 +1,4 @@
-"""What adapts while a store serves: the compaction governor, and a tree whose shape can change."""
+"""Governed runs, FLSM stores and the controllers that adapt both while a store serves."""
 
 from rocktune.online.adaptive import AdaptiveStore, LoggedDecision
 from rocktune.online.driving import DrivenMission, DriveRequest, run_drive

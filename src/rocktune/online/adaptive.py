@@ -1,4 +1,4 @@
-"""A key-value store that tunes itself while it serves: RusKey."""
+"""A key-value store that tunes its own shape while it serves (RusKey, section 3)."""
 
 import json
 import logging
@@ -20,6 +20,7 @@ from rocktune.online.flsm.store import FlsmStore
 from rocktune.trial import OptionMaps
 
 MODEL_NAME = "lerp.npz"
+# Missions between saves: a crash loses at most what was learned in these.
 _KEEP_EVERY = 100
 _logger = logging.getLogger("rocktune.adaptive")
 
@@ -29,10 +30,10 @@ class LoggedDecision:
     """An entry of the decision log.
 
     Attributes:
-        mission: after which it was made, counted from 1 since the store was opened.
-        policies: K by level, as they were changed.
-        phase: what the controller was doing.
-        why: in a sentence.
+        mission: number of the mission after which it was made, from 1 since the store was opened.
+        policies: new K by level, for the levels that change.
+        phase: the controller's phase, such as "level 1" or "converged".
+        why: reason, in a sentence.
     """
 
     mission: int
@@ -42,14 +43,14 @@ class LoggedDecision:
 
 
 class AdaptiveStore(FlsmStore):
-    """An `FlsmStore` whose policies follow what it is used for. There is nothing to configure.
+    """An `FlsmStore` that adapts its policies to the workload. It needs no settings.
 
         with AdaptiveStore("data") as store:
             store.put(b"key", b"value")
 
-    It learns on a thread of its own, which takes a hundredth of a processor at most; no operation waits for
-    it. What it has learned is kept in the store's directory. If learning fails the store serves on with the
-    policies that it has, and says so in `problem` and to the logger "rocktune.adaptive".
+    It learns on its own thread, which uses at most a hundredth of a processor; no operation waits for it. The
+    learned state is kept in the store's directory. If learning fails, the store keeps serving with its
+    present policies, sets `problem`, and warns through the logger "rocktune.adaptive".
     """
 
     def __init__(
@@ -67,27 +68,29 @@ class AdaptiveStore(FlsmStore):
         seed: int = 1,
         **layout: Any,
     ) -> None:
-        """Creates a store, or opens the one that is there with what it has learned.
+        """Creates a store, or opens an existing one with what it has learned.
 
         Args:
-            path: of the store's directory.
-            controller: decides instead of Lerp; is called on the store's own thread.
-            mission_operations: after how many operations policies may change.
-            filters: see `FlsmStore`; with "monkey" the first two levels learn, else the first.
+            path: the store's directory.
+            controller: controller to use instead of Lerp; called on the store's learning thread.
+            mission_operations: number of operations between two decisions.
+            filters: see `FlsmStore`. With "monkey" the first two levels learn, else only the first.
             bits_per_key: see `FlsmStore`.
-            level0_runs: see `FlsmStore`, and `rocktune.online.flsm.layout.STEERED_LEVEL0_RUNS` for why 0.
-            sample_every: see `FlsmStore`; at least 1, for what is not sampled cannot be learned from.
-            reshape_bytes_per_s: see `FlsmStore`. Without it a policy would wait for writes to take effect.
-            options: of RocksDB.
-            seed: of what is random in learning.
-            **layout: what else `FlsmStore` takes.
+            level0_runs: see `FlsmStore`; `rocktune.online.flsm.layout.STEERED_LEVEL0_RUNS` explains the
+                default of 0.
+            sample_every: see `FlsmStore`. At least 1, because learning needs samples.
+            reshape_bytes_per_s: see `FlsmStore`. With 0 a new policy takes effect only as writes arrive.
+            options: RocksDB options by section.
+            seed: seed of the learner.
+            **layout: further arguments of `FlsmStore`.
 
         Raises:
-            UserError: see `FlsmStore`; nothing is sampled; or PyTorch is missing, which Lerp needs.
+            UserError: `sample_every` is below 1, PyTorch is missing while Lerp needs it, or a reason of
+                `FlsmStore`.
         """
         if sample_every < 1:
             raise UserError(
-                "AdaptiveStore: sample_every 0 leaves nothing to learn from; leave it out, or give 1 or more"
+                "AdaptiveStore: sample_every must be at least 1, because the store learns from samples"
             )
         self.problem = ""
         self._decisions: deque[LoggedDecision] = deque(maxlen=1000)
@@ -97,7 +100,7 @@ class AdaptiveStore(FlsmStore):
         self._lerp = None
         if controller is None:
             require_torch("AdaptiveStore")
-            # Here, because PyTorch takes seconds to import.
+            # Imported here, because PyTorch takes seconds to import.
             from rocktune.online.control.lerp import Lerp
 
             controller = self._lerp = Lerp(filters, seed=seed)
@@ -114,43 +117,49 @@ class AdaptiveStore(FlsmStore):
         self._controller: Controller | None = controller
         if self._lerp is not None:
             self._remember()
-        # The pilot knows the store weakly, or nobody could lose the store without closing it.
+        # The pilot's thread must not keep the store alive: a store that is dropped without close() would
+        # never be collected and would hold its lock.
         decide = weakref.WeakMethod(self._decide)
-        self._pilot = _native.FlsmPilot(self._native, lambda told: _decided(decide, told), mission_operations)
+        self._pilot = _native.FlsmPilot(
+            self._native, lambda document: _decided(decide, document), mission_operations
+        )
         self._stop = weakref.finalize(self, self._pilot.stop)
 
     @property
     def missions(self) -> int:
-        """Missions since the store was opened."""
+        """Number of missions since the store was opened."""
         return self._missions
 
     @property
     def decisions(self) -> Sequence[LoggedDecision]:
-        """The last thousand decisions that changed something, the oldest first."""
+        """The last 1,000 decisions that changed a policy or gave a reason, oldest first."""
         return tuple(self._decisions)
 
     def close(self) -> None:
-        """Closes it, after a decision that is being made, and keeps what was learned; may be repeated."""
+        """Closes the store after any decision in progress and saves the learned state. Idempotent."""
         with self._closing:
+            # The pilot must stop before the store closes, because it reads the store's statistics.
             if self._stop.alive:
                 self._stop()
                 self._keep()
             super().close()
 
-    def _decide(self, told: str) -> list[tuple[int, int]]:
+    def _decide(self, document_text: str) -> list[tuple[int, int]]:
+        """Returns level and K of each policy to change. Called on the pilot's thread after each mission."""
         self._missions += 1
+        # The pilot keeps calling; its missions are still counted.
         if self._controller is None:
             return []
-        document = json.loads(told)
+        document = json.loads(document_text)
         statistics = flsm_statistics_of(document["statistics"])
         shape = flsm_shape_of(document["shape"])
         try:
             mission = mission_of(statistics, shape, statistics.busy_ns / 1e9)
             decision = self._controller.decide(mission)
         except Exception as failure:
-            # Whatever happens to a controller, the store serves on.
+            # A fault of a controller must not end the thread of a store in production.
             self._controller = None
-            self._has_problem(f"the controller has failed and is not asked again: {failure!r}")
+            self._has_problem(f"the controller failed and is off until the store is reopened: {failure!r}")
             return []
         self._log(decision)
         if self._missions % _KEEP_EVERY == 0:
@@ -164,6 +173,7 @@ class AdaptiveStore(FlsmStore):
             _logger.info("mission %d: %s %s", entry.mission, entry.why, entry.policies)
 
     def _remember(self) -> None:
+        """Restores what an earlier store learned, or notes the problem and starts without it."""
         from rocktune.online.control.checkpoint import restore
 
         assert self._lerp is not None
@@ -171,9 +181,10 @@ class AdaptiveStore(FlsmStore):
             try:
                 restore(self._lerp, self._model)
             except (ValueError, OSError) as failure:
-                self._has_problem(f"{self._model} is left aside, learning begins anew: {failure}")
+                self._has_problem(f"{self._model}: not usable, learning starts from the beginning: {failure}")
 
     def _keep(self) -> None:
+        """Saves the learned state, or notes the problem."""
         if self._lerp is None:
             return
         from rocktune.online.control.checkpoint import keep
@@ -181,13 +192,14 @@ class AdaptiveStore(FlsmStore):
         try:
             keep(self._lerp, self._model)
         except OSError as failure:
-            self._has_problem(f"{self._model}: what was learned cannot be kept: {failure.strerror}")
+            self._has_problem(f"{self._model}: the learned state cannot be written: {failure.strerror}")
 
     def _has_problem(self, problem: str) -> None:
         self.problem = problem
         _logger.warning("%s", problem)
 
 
-def _decided(decide: "weakref.WeakMethod[Any]", told: str) -> list[tuple[int, int]]:
+def _decided(decide: "weakref.WeakMethod[Any]", document_text: str) -> list[tuple[int, int]]:
+    """Returns the decision of a store that still exists, and nothing for a collected one."""
     alive = decide()
-    return [] if alive is None else alive(told)
+    return [] if alive is None else alive(document_text)

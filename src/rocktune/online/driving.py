@@ -1,4 +1,4 @@
-"""Driving a store through sessions, mission by mission, under a controller."""
+"""Drives a store through sessions, mission by mission, with a controller that decides after each."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -19,17 +19,17 @@ from rocktune.workload import WorkloadSpec
 
 @dataclass(frozen=True)
 class DriveRequest:
-    """What a store is driven through, all of it at full size.
+    """The sessions of a drive and the store that serves them, at full size.
 
     Attributes:
-        sessions: workload and number of missions of each; the keys are the same in all.
-        device: what the store's I/O may use; never scaled.
-        scale: S, by which bytes, keys and a mission's operations are divided.
-        operations: of one mission, at least S.
-        options: RocksDB's, and with the section "flsm" those of an FLSM store, whose `level0_runs` is
-            `rocktune.online.flsm.layout.STEERED_LEVEL0_RUNS` unless it is there, and whose `sample_every` is
-            divided by S, at least 1.
-        seed: decides keys and values.
+        sessions: workload and number of missions of each session; all use the same keys.
+        device: bandwidth and latency that the store's I/O may use; never scaled.
+        scale: S, the divisor of bytes, keys and operations of a mission.
+        operations: operations of one mission, at least S.
+        options: RocksDB options by section. The section "flsm" makes the store an FLSM store. There,
+            `level0_runs` defaults to `rocktune.online.flsm.layout.STEERED_LEVEL0_RUNS`, and `sample_every` to
+            its usual value divided by S, at least 1.
+        seed: seed of keys and values.
     """
 
     sessions: Sequence[tuple[WorkloadSpec, int]]
@@ -41,23 +41,23 @@ class DriveRequest:
 
     @property
     def missions(self) -> int:
-        """In all sessions."""
+        """Number of missions in all sessions."""
         return sum(missions for _, missions in self.sessions)
 
 
 @dataclass(frozen=True)
 class DrivenMission:
-    """A mission that was driven.
+    """The measurement of one mission and the decision that followed it.
 
     Attributes:
-        session: its session, from 0.
-        seconds: that it took, on the model; smaller is better.
-        latency_us: mean latency of an operation; smaller is better.
-        read_share: of operations, those that read.
-        policies: K of each level that holds something, at its end; none of a store that is no FLSM store.
-        decision: what the controller made of it.
-        learner_ms: that deciding took.
-        told: what the controller was told; None of a store that is no FLSM store.
+        session: index of its session, from 0.
+        seconds: length of the mission in seconds of the model; smaller is better.
+        latency_us: mean latency of an operation in microseconds; smaller is better.
+        read_share: share of operations that read, from 0 to 1.
+        policies: K of each level in use at the mission's end; empty unless the store is an FLSM store.
+        decision: decision of the controller.
+        learner_ms: milliseconds that the decision took.
+        statistics: statistics given to the controller; None unless the store is an FLSM store.
     """
 
     session: int
@@ -67,11 +67,11 @@ class DrivenMission:
     policies: tuple[int, ...]
     decision: Decision
     learner_ms: float
-    told: Mission | None = None
+    statistics: Mission | None = None
 
 
 Watcher = Callable[[DrivenMission, int], None]
-"""Is told of each mission, and how many there have been."""
+"""Called after each mission with the mission and the number of missions done."""
 
 
 def run_drive(
@@ -80,16 +80,16 @@ def run_drive(
     controller: Controller | None,
     watcher: Watcher | None = None,
 ) -> list[DrivenMission]:
-    """Drives a store through all sessions.
+    """Drives a store through all sessions and returns its missions in order.
 
-    Between sessions it is closed and opened again; its data and its policies stay. Between missions it stands
-    still, so that what the controller takes is not in any mission.
+    The store is closed and reopened between sessions; its data and its policies stay. It is paused between
+    missions, so the controller's time belongs to no mission.
 
     Args:
-        engine: where.
-        request: what to do.
-        controller: of an FLSM store; None for RocksDB's own.
-        watcher: is told of each mission.
+        engine: engine that opens the store.
+        request: sessions, store and device.
+        controller: controller of an FLSM store; None leaves the store as it is.
+        watcher: called after each mission.
 
     Raises:
         RunFailed: the store failed, or RocksDB refuses an option.
@@ -105,21 +105,22 @@ def run_drive(
 
 
 def _sessions(engine: EmbeddedEngine, request: DriveRequest) -> Iterator[tuple[int, EmbeddedRun, int]]:
-    """Yields each session with the run that is open for it."""
+    """Yields the number of each session, the run that is open for it, and its number of missions."""
     nothing = Configuration({})
     first, *_ = (_experiment(request, workload) for workload, _ in request.sessions)
     with closing(engine.open(first, nothing, request.seed)) as run:
         for number, (workload, missions) in enumerate(request.sessions):
             if number > 0:
-                # A session's operations are others, and so its seed.
+                # The same seed would repeat the keys of the session before.
                 engine.reopen(run, _experiment(request, workload), nothing, request.seed + number)
             yield number, run, missions
 
 
 def _experiment(request: DriveRequest, workload: WorkloadSpec) -> Experiment:
+    """Returns the experiment of one session, with the defaults of a controlled FLSM store."""
     options = request.options
     if "flsm" in options:
-        # As many lookups of a mission are looked at closely as at full size.
+        # A mission of the model has 1/S of the operations but needs as many sampled lookups as at full size.
         sample_every = max(1, SAMPLE_EVERY // request.scale)
         steered = {"level0_runs": str(STEERED_LEVEL0_RUNS), "sample_every": str(sample_every)}
         options = merged_options({"flsm": steered}, options)
@@ -127,7 +128,7 @@ def _experiment(request: DriveRequest, workload: WorkloadSpec) -> Experiment:
 
 
 class _Steered:
-    """A run from when it was opened."""
+    """A run of one session that a controller decides about after each mission."""
 
     def __init__(self, run: EmbeddedRun, controller: Controller | None) -> None:
         self._run = run
@@ -135,17 +136,21 @@ class _Steered:
         self._before: FlsmStatistics | None = None
 
     def mission(self, session: int, operations: int) -> DrivenMission:
+        """Runs one mission, asks the controller, and applies its policies."""
         window = self._run.advance_operations(operations)
         busy_s = busy_seconds(window.raw["operations"])
         counts = {kind: each["count"] for kind, each in window.raw["operations"].items()}
         total = max(1, sum(counts.values()))
-        mission = None if "flsm" not in window.raw else self._told(window, busy_s)
+        mission = None if "flsm" not in window.raw else self._mission_of(window, busy_s)
+        # Wall time: this is our own computing, and the run's clock stands still meanwhile.
         begun = time.perf_counter()
         decision = Decision(phase="RocksDB's own")
         if mission is not None and self._controller is not None:
             decision = self._controller.decide(mission)
         took_ms = (time.perf_counter() - begun) * 1e3
         for level, policy in decision.policies.items():
+            # A flexible change moves no data at once, so a mission never pays for a decision (RusKey, section
+            # 4.2).
             self._run.set_policy(level, policy, "flexible")
         return DrivenMission(
             session=session,
@@ -155,13 +160,14 @@ class _Steered:
             policies=() if mission is None else tuple(level.policy for level in mission.levels),
             decision=decision,
             learner_ms=took_ms,
-            told=mission,
+            statistics=mission,
         )
 
-    def _told(self, window: Measurement, busy_s: float) -> Mission:
+    def _mission_of(self, window: Measurement, busy_s: float) -> Mission:
+        """Returns the statistics of one mission: the store's counters minus those of the mission before."""
         shaped = window.raw["flsm"]
         statistics = flsm_statistics_of(shaped["statistics"])
-        # The first mission of a session begins when the store is opened.
+        # The store's counters start at 0 when it is opened, which is once for each session.
         since = statistics if self._before is None else statistics.since(self._before)
         self._before = statistics
         return mission_of(since, flsm_shape_of(shaped), busy_s)

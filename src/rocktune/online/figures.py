@@ -1,4 +1,4 @@
-"""What a governed run comes to, in full-size units: a 1/S model's counts, bytes and times multiplied by S."""
+"""The figures of a governed run in full-size units: counts, bytes and times of the model multiplied by S."""
 
 import math
 from collections.abc import Callable
@@ -16,18 +16,19 @@ _GOVERNOR_COUNTS = (
 
 
 def figures_of(run: GovernedRun) -> dict[str, Any]:
-    """Returns the figures of a governed run and their course.
+    """Returns the figures of a governed run and their course over time.
 
-    Rates are per second, which no scale changes; all else is at full size. Larger is better of
-    `writes_accepted`, `ingest_mb_s`, `random_read_ops_s_after` and `read_hit_ratio`; smaller of
-    `write_latency_us_p999` (from the intended start), `max_write_stop_ms`, `stalled_share`,
-    `write_amplification` and `db_bytes`. `compaction_mb_s` is what flushes and compactions write, as RocksDB
-    counts it. `series` are lists of one value a window, by `time_s` (its end); `compaction_limit_mb_s` and
-    `compactions_off` are the governor's last decision in it, None where there is no governor or no limit.
-    `governor_settings` alone are as they are on the model.
+    Everything is at full size, except `governor_settings`, which are the model's. Rates per second are the
+    same at every scale. Larger is better for `writes_accepted`, `ingest_mb_s`, `random_read_ops_s_after` and
+    `read_hit_ratio`. Smaller is better for `write_latency_us_p999` (from the intended start),
+    `max_write_stop_ms`, `stalled_share`, `write_amplification` and `db_bytes`. `compaction_mb_s` counts bytes
+    written by flushes and compactions, as RocksDB does.
+
+    `series` holds lists with one value per window. `time_s` is the window's end. `compaction_limit_mb_s` and
+    `compactions_off` are the governor's last decision in the window, None without a governor or limit.
 
     Returns:
-        A JSON object, with `mode`, `scale`, `workload`, `device`, `engine`, `seconds` and the figures.
+        A JSON object with `mode`, `scale`, `workload`, `device`, `engine`, `seconds` and the figures.
     """
     load, whole = run.load, run.whole
     scale = load.scale
@@ -41,6 +42,7 @@ def figures_of(run: GovernedRun) -> dict[str, Any]:
         "seed": load.seed,
         "seconds": load.until_s,
         "writes_accepted": whole.operations(WRITE_KINDS) * scale,
+        # Rates are not multiplied by S: the model has 1/S of the bytes in 1/S of the time.
         "ingest_mb_s": whole.raw["user_bytes_written"] / whole.seconds / _MB,
         **_read_figures(run.reads),
         "write_latency_us_p999": whole.figures["write_latency_us_p999"] * scale,
@@ -58,6 +60,7 @@ def figures_of(run: GovernedRun) -> dict[str, Any]:
 
 
 def _read_figures(reads: Measurement | None) -> dict[str, float]:
+    """Returns the speed and hit ratio of the random reads, NaN if there were none."""
     gets = {} if reads is None else reads.raw["operations"].get("get", {})
     count = gets.get("count", 0)
     return {
@@ -67,6 +70,7 @@ def _read_figures(reads: Measurement | None) -> dict[str, float]:
 
 
 def _series(run: GovernedRun) -> dict[str, list[Any]]:
+    """Returns the figures of each window by name, in full-size units."""
     scale = run.load.scale
 
     def each(figure: Callable[[Measurement], Any]) -> list[Any]:
@@ -77,6 +81,7 @@ def _series(run: GovernedRun) -> dict[str, list[Any]]:
 
     def limit_mb_s(window: Measurement) -> float | None:
         bytes_per_s = governor(window, "compaction_bytes_per_s")
+        # The governor reports no limit as 0.
         return bytes_per_s / _MB if bytes_per_s else None
 
     return {
@@ -97,4 +102,5 @@ def _series(run: GovernedRun) -> dict[str, list[Any]]:
 
 
 def _rate(window: Measurement, *causes: str) -> float:
+    """Returns the device traffic of some causes in MB/s."""
     return float(sum(window.raw["device_bytes"][cause] for cause in causes) / window.seconds / _MB)

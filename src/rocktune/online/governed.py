@@ -1,7 +1,7 @@
-"""Loading a store whose compactions are governed, and reading from what the load leaves behind.
+"""Loads a store whose compactions are governed, then reads random keys from it.
 
-Warlo's experiments (sections 3.5 and 4): writes come in waves, and afterwards random keys are read with
-compactions off, so that how much was compacted shows.
+Follows Warlo's experiments (sections 3.5 and 4): writes come in waves. Afterwards random keys are read with
+compactions off, so that the speed of reads shows how much was compacted during the load.
 """
 
 from collections.abc import Mapping
@@ -21,40 +21,45 @@ from rocktune.workload.spec import MixSpec, PreloadSpec, SessionSpec
 
 MODES = {
     "enabled": "RocksDB as it is",
-    "disabled": "compactions off, and no limit to the tables of level 0",
-    "toggle": "compactions off while flushes take their share of the device (Warlo's auto-tuner)",
-    "proportional": "compactions get what writes and reads leave of the device, while they owe little",
+    "disabled": "compactions off, and no limit on the tables in level 0",
+    "toggle": "compactions off while flushes use more than a set share of the device (Warlo's auto-tuner)",
+    "proportional": "compactions get the bandwidth that writes and reads leave, while their debt is small",
 }
-"""What can be done about compactions, each with what it is in one line."""
+"""Compaction modes by name, each with a one-line description."""
 
 _COMPACTIONS_OFF: OptionMaps = {
     "cf": {
         "disable_auto_compactions": "true",
+        # Without auto compactions level 0 only grows, and RocksDB would delay or stop writes at its usual
+        # triggers of 20 and 36 tables.
         "level0_file_num_compaction_trigger": "10000",
         "level0_slowdown_writes_trigger": "10000",
         "level0_stop_writes_trigger": "10000",
     }
 }
-_READING = 1 << 30
+_READ_SEED_BIT = 1 << 30
 _NOTHING = Configuration({})
+# Windows of a load: the points of the report's curves. A short load has fewer, since a window of a few
+# milliseconds may hold no operation.
 _WINDOWS = 100
-_SHORTEST_WINDOW_S = 0.05
+_MIN_WINDOW_S = 0.05
 
 
 @dataclass(frozen=True)
 class GovernedLoad:
-    """What a governed store is asked to do, all of it at full size.
+    """The load of a governed store; sizes and times are full size.
 
     Attributes:
-        workload: its writes; `workload.preload` is there before.
-        device: what the store's I/O may use; never scaled.
-        mode: one of `MODES`.
-        scale: S, by which bytes, keys and times are divided.
-        until_s: how long it is loaded.
-        read_s: how long random keys are read afterwards, by one thread; 0 for not at all.
-        options: RocksDB's, before the mode changes them.
-        governor: settings of the governor, for the modes that have one, by `governor_setting_names`.
-        seed: decides keys and values.
+        workload: operations of the load; `workload.preload` is loaded before.
+        device: bandwidth and latency that the store's I/O may use; never scaled.
+        mode: compaction mode, one of `MODES`.
+        scale: S, the divisor of bytes, keys and times.
+        until_s: seconds of load.
+        read_s: seconds of random reads after the load, by one thread; 0 skips them.
+        options: RocksDB options by section, before the mode changes them.
+        governor: governor settings by the names of `governor_setting_names`; empty for modes without a
+            governor.
+        seed: seed of keys and values.
     """
 
     workload: WorkloadSpec
@@ -70,14 +75,14 @@ class GovernedLoad:
 
 @dataclass(frozen=True)
 class GovernedRun:
-    """What came of it, at the model's size.
+    """The measurements of a governed load, at the model's size.
 
     Attributes:
-        load: what was asked.
-        windows: of the load, one after the other; their raw figures have `governor` where there was one.
-        reads: of the random reads afterwards; None where there were none.
-        engine: what was measured.
-        options: what the store was loaded with, as read back.
+        load: load that was run.
+        windows: consecutive measurements of the load; `raw["governor"]` exists if the mode has a governor.
+        reads: measurement of the random reads after the load; None if they were skipped.
+        engine: name and version of the engine.
+        options: options that the store was loaded with, as read back from it.
     """
 
     load: GovernedLoad
@@ -88,25 +93,26 @@ class GovernedRun:
 
     @property
     def whole(self) -> Measurement:
-        """The load as one window."""
+        """The whole load as one measurement."""
         return reduce(Measurement.merged, self.windows)
 
     def between(self, from_s: float, until_s: float) -> Measurement:
-        """Returns the windows that begin in a stretch of the load's time, as one.
+        """Returns one measurement of the windows that begin within a stretch of the load.
 
         Args:
-            from_s: seconds at full size.
-            until_s: seconds at full size, excluded.
+            from_s: begin in seconds of load at full size.
+            until_s: end in seconds of load at full size, excluded.
         """
         scale = self.load.scale
         return reduce(
             Measurement.merged,
+            # Times of windows are the model's, those of the caller full size.
             [window for window in self.windows if from_s <= window.from_s * scale < until_s],
         )
 
 
 def governor_setting_names() -> dict[str, Knob]:
-    """Returns the governor's settings, all but its mode, by the names that a user gives."""
+    """Returns the governor's settings other than its mode, by the names that users give."""
     return {
         knob.option_name: knob
         for knob in CATALOGUE.values()
@@ -115,21 +121,20 @@ def governor_setting_names() -> dict[str, Knob]:
 
 
 def mode_options(mode: str, governor: Mapping[str, str]) -> OptionMaps:
-    """Returns what a mode changes of a store's options, at full size.
+    """Returns the options that a compaction mode sets, at full size.
 
     Args:
-        mode: one of `MODES`.
-        governor: settings by name, as text; sizes may have units.
+        mode: compaction mode, one of `MODES`.
+        governor: governor settings by name, as text; sizes may have units.
 
     Raises:
-        UserError: there is no such mode or setting, a value is none of its setting's, or the mode has no
-            governor to set.
+        UserError: the mode or a setting is unknown, a value is invalid, or the mode has no governor.
     """
     if mode not in MODES:
         raise unknown_name("mode", mode, MODES)
     if mode in ("enabled", "disabled"):
         if governor:
-            raise UserError(f"governor: mode '{mode}' has none that could be set; leave the settings out")
+            raise UserError(f"governor: mode '{mode}' has no governor; leave its settings out")
         return _COMPACTIONS_OFF if mode == "disabled" else {}
     known = governor_setting_names()
     settings = {"mode": mode}
@@ -137,6 +142,7 @@ def mode_options(mode: str, governor: Mapping[str, str]) -> OptionMaps:
         if name not in known:
             raise unknown_name("governor setting", name, known)
         value = known[name].parse(text)
+        # Here and not in the worker, so that a slip is found before minutes of loading.
         known[name].check(value)
         settings[name] = known[name].text(value)
     return {"governor": settings}
@@ -148,62 +154,67 @@ def run_governed(
     progress: Progress | None = None,
     before: GovernedLoad | None = None,
 ) -> GovernedRun:
-    """Loads a store in windows, then opens it again with compactions off and reads random keys.
+    """Loads a store in windows, then reopens it with compactions off and reads random keys.
 
     Args:
-        engine: where.
-        load: what to do.
-        progress: is told of the whole: phase "advance", seconds done and in all, at the model's size.
-        before: how the store is filled first, which is not measured; it is opened again for the load.
+        engine: engine that opens the store.
+        load: load to run.
+        progress: called with the phase "advance" and the seconds done and in all, at the model's size; other
+            phases are passed on.
+        before: load that fills the store first and is not measured; the store is reopened afterwards.
 
     Raises:
-        UserError: the load is wrong somewhere.
+        UserError: the load is invalid.
         RunFailed: the store failed.
     """
     first = before or load
     until_s, read_s = load.until_s / load.scale, load.read_s / load.scale
 
-    def told(base_s: float) -> Progress:
-        def tell(phase: str, done: float, total: float) -> None:
+    def shifted(base_s: float) -> Progress:
+        def report(phase: str, done: float, total: float) -> None:
             if progress is not None and phase == "advance":
                 progress(phase, base_s + done, until_s + read_s)
             elif progress is not None:
                 progress(phase, done, total)
 
-        return tell
+        return report
 
     with closing(engine.open(_experiment(first), _NOTHING, first.seed, progress)) as run:
         if before is not None:
             run.advance(before.until_s / before.scale)
             engine.reopen(run, _experiment(load), _NOTHING, load.seed)
+        # Kept from before the reads: their reopening turns compactions off.
         opened = run.options
-        count = max(1, min(_WINDOWS, int(until_s / _SHORTEST_WINDOW_S)))
+        count = max(1, min(_WINDOWS, int(until_s / _MIN_WINDOW_S)))
         ends_s = [until_s * (window + 1) / count for window in range(count)]
         windows = tuple(
-            run.advance(end_s, told(begin_s)) for begin_s, end_s in zip([0.0, *ends_s], ends_s, strict=False)
+            run.advance(end_s, shifted(begin_s))
+            for begin_s, end_s in zip([0.0, *ends_s], ends_s, strict=False)
         )
         reads = None
         if read_s:
             reading = _reading(load)
             engine.reopen(run, _experiment(reading), _NOTHING, reading.seed)
-            reads = run.advance(read_s, told(until_s))
+            reads = run.advance(read_s, shifted(until_s))
     return GovernedRun(load, windows, reads, engine.version, opened)
 
 
 def _experiment(load: GovernedLoad) -> Experiment:
+    """Returns the experiment of a load with the options that its mode sets."""
     options = merged_options(load.options, mode_options(load.mode, load.governor))
     return plain_experiment(load.workload, load.device, load.scale, options)
 
 
 def _reading(load: GovernedLoad) -> GovernedLoad:
-    """Returns random gets over the whole key space of a load, by one thread, with compactions off."""
+    """Returns a load of random gets by one thread over all keys of a load, with compactions off."""
     workload = load.workload.model_copy(
         update={
             "name": f"{load.workload.name}, read",
             "threads": 1,
             "sessions": (SessionSpec(mix=MixSpec(get=1.0)),),
+            # The store already has its data: the load left it there.
             "preload": PreloadSpec(),
         }
     )
-    # With the seed of the load keys would be read in the order in which they were written.
-    return replace(load, workload=workload, mode="disabled", governor={}, seed=load.seed ^ _READING)
+    # With the same seed the keys would be read in the order in which they were written.
+    return replace(load, workload=workload, mode="disabled", governor={}, seed=load.seed ^ _READ_SEED_BIT)

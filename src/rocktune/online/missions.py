@@ -1,6 +1,7 @@
-"""Driving a store in missions: stretches of so many operations, between which its policies may change.
+"""Runs a store in missions of a fixed number of operations; its policies may change between missions.
 
-RusKey's unit of time (section 3): a controller looks at what a mission gave and decides about the next one.
+A mission is RusKey's unit of time (section 3): the controller looks at the statistics of one mission and
+decides about the next.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,16 +18,16 @@ from rocktune.workload import WorkloadSpec
 
 @dataclass(frozen=True)
 class MissionLoad:
-    """What a store is asked to do, all of it at full size.
+    """The load of a run in missions; sizes and counts are full size.
 
     Attributes:
-        workload: its operations.
-        device: what the store's I/O may use; never scaled.
-        scale: S, by which bytes, keys, times and a mission's operations are divided.
-        missions: how many, at least 1.
-        operations: of one mission, at least S.
-        options: RocksDB's, and with the section "flsm" those of an FLSM store.
-        seed: decides keys and values, those of the preloaded store too.
+        workload: operations, keys and preload.
+        device: bandwidth and latency that the store's I/O may use; never scaled.
+        scale: S, the divisor of bytes, keys, times and operations of a mission.
+        missions: number of missions, at least 1.
+        operations: operations of one mission, at least S.
+        options: RocksDB options by section; the section "flsm" makes the store an FLSM store.
+        seed: seed of keys and values, including those of the preloaded store.
     """
 
     workload: WorkloadSpec
@@ -39,7 +40,7 @@ class MissionLoad:
 
 
 Control = Callable[[EmbeddedRun, Sequence[Measurement]], None]
-"""Is called before each mission with the run, which stands still, and what the missions so far gave."""
+"""Called before each mission with the paused run and the measurements of the missions that have ended."""
 
 
 def run_missions(
@@ -48,24 +49,26 @@ def run_missions(
     control: Control | None = None,
     progress: Progress | None = None,
 ) -> tuple[Measurement, ...]:
-    """Runs missions one after the other.
+    """Runs missions one after the other in one open store.
 
     Args:
-        engine: where.
-        load: what to do.
-        control: may change the store's policies between missions.
-        progress: is told of the whole: phase "missions", how many are done and how many there are.
+        engine: engine that opens the store.
+        load: workload, device and number of missions.
+        control: called before each mission; it may change the store's policies.
+        progress: called after each mission with the phase "missions", the missions done and all missions.
 
     Returns:
         One measurement for each mission, at the model's size.
 
     Raises:
-        UserError: the load is wrong somewhere.
+        UserError: the load is invalid.
         RunFailed: the store failed.
     """
     experiment = plain_experiment(load.workload, load.device, load.scale, load.options, load.seed)
+    # A scale above the number of operations would give missions without any, whose figures are undefined.
     operations = max(1, load.operations // load.scale)
     done: list[Measurement] = []
+    # Closing ends the worker process even if the control raises.
     with closing(engine.open(experiment, Configuration({}), load.seed, progress)) as run:
         while len(done) < load.missions:
             if control is not None:

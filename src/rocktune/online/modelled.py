@@ -1,6 +1,7 @@
-"""A store that is only modelled: the simulated tree, and what operations cost on it.
+"""A modelled store: the simulated FLSM-tree with a cost for each kind of work.
 
-RusKey's cost model (section 5.2, equation 5) with the tree as it stands instead of full levels.
+Uses RusKey's cost model (section 5.2, equation 5), but with the present runs of the tree instead of full
+levels.
 """
 
 from collections.abc import Sequence
@@ -16,20 +17,20 @@ from rocktune.online.flsm.simulator import FlsmSimulator
 from rocktune.units import MIB
 
 _PARTS = 8
-"""Of a mission, between which lookups see the tree as it then is."""
+"""Parts of a mission. Lookups see the tree at the end of each part, since writes change it all along."""
 
 
 @dataclass(frozen=True)
 class StoreCosts:
-    """What operations cost, all in seconds of a client.
+    """The costs of operations in seconds of a client's time.
 
     Attributes:
-        lookup_s: of a lookup, whatever the tree looks like.
-        probe_s: of asking a run's filter (c_r).
-        read_s: of reading a run that the filter let pass (I_r).
-        write_s: of a put, whatever the tree looks like.
-        compaction_s_per_byte: that clients wait for each byte that compactions read or write.
-        noise: standard deviation of the logarithm of what a mission takes.
+        lookup_s: fixed seconds of a lookup, apart from runs.
+        probe_s: seconds of asking one run's filter (c_r).
+        read_s: seconds of reading one run that its filter let pass (I_r).
+        write_s: fixed seconds of a put.
+        compaction_s_per_byte: seconds that clients wait for each byte that compactions read or write.
+        noise: standard deviation of the logarithm of a mission's time; no unit.
     """
 
     lookup_s: float = 5e-6
@@ -41,7 +42,7 @@ class StoreCosts:
 
 
 class ModelledStore:
-    """Serves missions of uniform lookups and updates. What is random comes from the seed."""
+    """A store that serves missions of uniform lookups and updates on a simulated tree, with seeded noise."""
 
     def __init__(
         self,
@@ -58,23 +59,23 @@ class ModelledStore:
         write_buffer_bytes: int = 2 * MIB,
         seed: int = 1,
     ) -> None:
-        """Loads a tree.
+        """Creates a store and loads its entries.
 
         Args:
-            costs: of operations.
-            entries: that are loaded.
-            entry_bytes: of each.
-            absent: whether lookups look for keys that are not there.
-            policies: see `FlsmStore`; likewise what follows.
+            costs: costs of operations.
+            entries: number of entries to load.
+            entry_bytes: bytes of one entry.
+            absent: whether lookups ask for keys that the store does not have.
+            policies: preset, or K of each level; see `FlsmStore`.
             size_ratio: T.
-            levels: at most so many.
-            filters: how they share out their memory.
-            bits_per_key: of filters, on average.
-            write_buffer_bytes: what is flushed at a time.
-            seed: decides the noise.
+            levels: maximum number of levels.
+            filters: how Bloom filters share their memory among the levels.
+            bits_per_key: mean bits of filters for each key.
+            write_buffer_bytes: bytes of one flush.
+            seed: seed of the noise.
 
         Raises:
-            UserError: something of it makes no sense.
+            UserError: an argument is out of its range.
         """
         self._costs, self._entry_bytes, self._absent = costs, entry_bytes, absent
         self._rng = np.random.default_rng(seed)
@@ -92,21 +93,28 @@ class ModelledStore:
         )  # fmt: skip
         deepest = self.shape().levels_in_use
         rates = _native.flsm_false_positive_rates(layout, deepest)
+        # Levels that appear later get the rate of the deepest level that was loaded.
         self._rates = np.array(rates + rates[-1:] * (levels - deepest))
 
     def shape(self) -> FlsmShape:
-        """Returns what the tree looks like now."""
+        """Returns the present shape of the tree."""
         return self._tree.shape()
 
     def set_policy(self, level: int, policy: int, transition: Transition = "flexible") -> None:
-        """Changes a level's policy; see `FlsmStore.set_policy`."""
+        """Changes the policy of a level; see `FlsmStore.set_policy`."""
         self._tree.set_policy(level, policy, transition)
 
     def serve(self, operations: int, read_share: float) -> Mission:
-        """Serves a mission of lookups and puts, and returns what it gave."""
+        """Serves a mission of lookups and puts, and returns its statistics.
+
+        Args:
+            operations: number of operations.
+            read_share: share of lookups, from 0 to 1.
+        """
         lookups = round(operations * read_share)
         writes = operations - lookups
         before = np.array(self._tree.level_bytes, float)
+        # By level, added up over the parts.
         passed, false_positive_read_s, read_s = (np.zeros(len(before)) for _ in range(3))
         for _ in range(_PARTS):
             self._tree.write(writes * self._entry_bytes // _PARTS)
@@ -117,7 +125,7 @@ class ModelledStore:
                 read_s + part_read_s,
             )
         moved = np.array(self._tree.level_bytes, float) - before
-        # Of a level and of the whole alike: what disturbs the one disturbs the other. 1 on average.
+        # One factor for the levels and the whole, because the same disturbance slows both. Its mean is 1.
         noise = self._costs.noise
         disturbed = float(np.exp(self._rng.normal(-noise * noise / 2, noise)))
         compaction_s = moved * self._costs.compaction_s_per_byte
@@ -138,14 +146,18 @@ class ModelledStore:
         )
 
     def _looked_up(self, lookups: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Returns, by level, how many runs so many lookups read, how long that takes in vain and at all."""
+        """Returns by level: runs read, seconds on runs without the key, seconds on all runs."""
         shape = self.shape()
         numbers = range(1, len(shape.levels) + 1)
         held = np.array([shape.held_bytes_of(number) for number in numbers], float)
         runs = np.array([shape.runs_of(number) for number in numbers], float)
+        # The shape has only the levels that exist so far; the rates are for all that may come.
         held, runs = (np.pad(values, (0, len(self._rates) - len(values))) for values in (held, runs))
+        # A lookup of a present key ends at the level that has it; a lookup of an absent key asks every run.
         here = np.zeros(len(held)) if self._absent else held / max(1.0, held.sum())
         reached = 1.0 - np.concatenate([[0.0], np.cumsum(here)[:-1]])
+        # Runs of the level that has the key all count as asked, newest first or not: an upper bound, as in
+        # equation 5.
         asked, found = lookups * reached * runs, lookups * here
         false_positive_read_s = asked * (self._costs.probe_s + self._rates * self._costs.read_s)
         return (
@@ -165,6 +177,7 @@ class ModelledStore:
         compaction_s: np.ndarray,
         moved: np.ndarray,
     ) -> Mission:
+        """Returns the statistics of a mission from its costs by level."""
         shape = self.shape()
         levels = tuple(
             LevelMission(
@@ -181,6 +194,8 @@ class ModelledStore:
             for place, level in enumerate(shape.levels[: shape.levels_in_use])
         )
         waited_s = float(compaction_s.sum())
+        # The model has no clock for merges: their waiting time goes to `merging` as operations without
+        # number, so that `Prices` charges exactly that time to their bytes.
         quiet = Served(
             lookups + writes, busy_s - waited_s, float(passed.sum()), float(read_s.sum()), scanned=0.0
         )

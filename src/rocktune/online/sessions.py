@@ -1,4 +1,4 @@
-"""Workloads that change: sessions, each with operations of its own on the same keys."""
+"""Workloads that change over time: sessions with different operations on the same keys."""
 
 from pathlib import Path
 from typing import Annotated
@@ -13,11 +13,11 @@ Missions = Annotated[int, Field(ge=1)]
 
 
 class DrivenSession(Spec):
-    """A stretch of missions with one workload.
+    """A number of missions with one workload.
 
     Attributes:
-        workload: a name or a file.
-        missions: how many.
+        workload: name or file of a workload.
+        missions: number of missions.
     """
 
     workload: str
@@ -25,11 +25,11 @@ class DrivenSession(Spec):
 
 
 class SessionsSpec(Spec):
-    """Sessions in their order.
+    """A sequence of sessions.
 
     Attributes:
-        name: what they are called.
-        sessions: the first one's workload says what is loaded before.
+        name: name of the sequence.
+        sessions: sessions in their order; the first one's workload defines the preload.
     """
 
     name: str
@@ -39,10 +39,11 @@ class SessionsSpec(Spec):
         """Returns the workload of each session.
 
         Raises:
-            UserError: one is not known, or has other keys than the first.
+            UserError: a workload is unknown, or its keys differ from those of the first session.
         """
         found = [load_workload(session.workload) for session in self.sessions]
         for number, workload in enumerate(found, 1):
+            # The store is loaded once, by the first session; others must find the same keys in it.
             for field in ("keys", "key_bytes"):
                 own, first = getattr(workload, field), getattr(found[0], field)
                 if own != first:
@@ -62,14 +63,16 @@ SESSIONS = {
         ),
     )
 }
-"""RusKey's figure 7: 2,000 missions, in the paper's order."""
+"""Presets by name. "ruskey-dynamic" is RusKey's figure 7: 2,000 missions, in the paper's order."""
 
 
 def load_sessions(name: str) -> SessionsSpec:
-    """Returns sessions by their name, those of a TOML file, or a single one of a workload for 400 missions.
+    """Returns the sessions of a preset, of a TOML file, or of one workload.
+
+    The name of a workload gives one session of 400 missions.
 
     Raises:
-        UserError: there is none of that name, or the file is wrong somewhere.
+        UserError: no preset or workload has that name, or the file is invalid.
     """
     if is_file_name(name):
         return validated(SessionsSpec, read_toml(Path(name)), name)
@@ -77,6 +80,7 @@ def load_sessions(name: str) -> SessionsSpec:
         return SESSIONS[name]
     try:
         load_workload(name)
+    # The message names the presets of sessions, since a file or preset was probably meant.
     except UserError:
         raise unknown_name("sessions", name, SESSIONS) from None
     return SessionsSpec(name=name, sessions=(DrivenSession(workload=name, missions=400),))

@@ -1,4 +1,4 @@
-"""What studies and comparisons found, as sentences and as self-contained HTML pages."""
+"""Reports of studies, comparisons and online runs, as sentences and as self-contained HTML pages."""
 
 from rocktune.report.comparison import render_comparison
 from rocktune.report.document import write_document

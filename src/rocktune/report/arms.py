@@ -1,4 +1,4 @@
-"""Dremel's arms with what their configurations gave, worked out again from a study's record."""
+"""Dremel's arms with their results, computed again from the records of a study."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -17,23 +17,25 @@ from rocktune.tuners.dremel import DremelSettings, pooled_configurations
 
 
 def arm_results(study: StudyRecord, trials: Sequence[TrialRecord]) -> list[Mapping[str, Any]]:
-    """Returns Dremel's arms that were tried; nothing for another tuner.
+    """Returns the arms that Dremel tried; empty for other tuners.
 
-    Results are those at the first age, at which all configurations were measured and so compare.
+    Results are those at the first age, because all configurations were measured there and can be compared.
 
     Args:
-        study: the study's record.
-        trials: every recorded trial.
+        study: record of the study.
+        trials: all recorded trials.
 
     Returns:
-        One mapping per arm: `buckets` (feature -> bucket, 1 the lowest), `trials` (configurations that were
-        run), `value` (the best of them in the objective's first field, None if all failed).
+        One mapping per arm. `buckets`: bucket by feature, 1 the lowest. `trials`: number of configurations
+        that were run. `value`: their best result in the objective's first field, None if all failed.
     """
     if study.spec.get("tuner") != "dremel":
         return []
     spec = StudySpec.model_validate(study.spec)
     settings, problem = DremelSettings.model_validate(spec.tuner_settings), problem_of(spec)
     first = _first_results(trials)
+    # The ledger does not record arms, but the tuner's random numbers follow from the seed and can be drawn
+    # again.
     found = pooled_configurations(
         problem, settings, np.random.default_rng(seed_of(spec.seed, "tuner")), list(first)
     )
@@ -52,7 +54,7 @@ def arm_results(study: StudyRecord, trials: Sequence[TrialRecord]) -> list[Mappi
 
 
 def _first_results(trials: Sequence[TrialRecord]) -> dict[Configuration, Result]:
-    """Returns each searched configuration's result at its smallest age."""
+    """Returns each searched configuration's result at its lowest age."""
     first: dict[Configuration, Result] = {}
     for record in trials:
         if record.phase == "search":
@@ -61,7 +63,8 @@ def _first_results(trials: Sequence[TrialRecord]) -> dict[Configuration, Result]
 
 
 def _best(results: Sequence[Result], objective: Objective) -> float | None:
+    """Returns the best known figure among results, None if all failed."""
     values = [result.figure(objective.primary) for result in results]
     known = [value for value in values if not math.isnan(value)]
-    best = max if objective.is_better(objective.primary) > 0 else min
+    best = max if objective.direction(objective.primary) > 0 else min
     return best(known) if known else None

@@ -26,10 +26,10 @@ def render_comparison(
     """Returns the report as HTML.
 
     Args:
-        name: the comparison's.
-        objective: what all studies sought.
-        runs: the finished studies.
-        found: what `rocktune.analysis.findings_of` says of them.
+        name: name of the comparison.
+        objective: objective of all studies.
+        runs: finished studies.
+        found: findings of `rocktune.analysis.findings_of`.
     """
     what = "hypervolume" if objective.seeks_front else "times better than the baseline"
     settings = list(dict.fromkeys(run.setting for run in runs))
@@ -47,30 +47,32 @@ def render_comparison(
 
 
 def headline(found: Mapping[str, Any]) -> str:
-    """Returns in one sentence who was best, and whether that can be told from chance."""
+    """Returns one sentence that names the best tuner and says whether the lead is proven."""
     if len(found["tuners"]) < 2 or not found["pairs"]:
         return "Nothing to compare yet"
     first, second = list(found["tuners"])[:2]
+    # Pairs are listed once, in the order of ranks.
     pair = next(pair for pair in found["pairs"] if {pair["tuner"], pair["other"]} == {first, second})
     ratio = Interval(**pair["ratio"])
     if ratio.low is not None and ratio.low > 1:
-        return f"{first} was best; {second} came next, {findings.format_ratio(ratio)} behind"
-    return f"{first} ranked first, but is not told from {second}"
+        return f"{first} was best, {findings.format_ratio(ratio)} as good as {second}, the next"
+    return f"{first} ranked first, but its lead over {second} is not proven"
 
 
 def _header(name: str, runs: Sequence[ComparedRun], found: Mapping[str, Any]) -> str:
+    """Returns the headline with the numbers of tuners, settings and seeds."""
     settings, seeds = ({getattr(run, part) for run in runs} for part in ("setting", "seed"))
     friedman = found["friedman"]
     chance = (
         f"Friedman's test over {friedman['blocks']} blocks: p = {friedman['p']:.3g}. "
         if friedman
-        else "Friedman's test takes three tuners and three blocks. "
+        else "Friedman's test needs at least three tuners and three blocks. "
     )
     counts = ((len(found["tuners"]), "tuner"), (len(settings), "setting"), (len(seeds), "seed"))
     counted = ", ".join(f"{count} {what}" + "s" * (count != 1) for count, what in counts)
     text = (
-        f"{counted}; every tuner had the "
-        f"same budget of measuring, and equal seeds met the same workload. {chance}"
+        f"{counted}; every tuner had the same budget of measuring, and equal seeds got the same workload. "
+        f"{chance}"
     )
     return (
         f'<header>\n<p class="kicker">{escape(name)}</p>\n<h1>{escape(headline(found))}</h1>\n'
@@ -79,6 +81,7 @@ def _header(name: str, runs: Sequence[ComparedRun], found: Mapping[str, Any]) ->
 
 
 def _ranks(found: Mapping[str, Any], what: str) -> str:
+    """Returns the HTML section with the table of tuners by average rank."""
     rows = "".join(
         f"<tr><td>{escape(tuner)}</td>{_number(summary['average_rank'])}{_spread(summary['verified'])}"
         f'<td class="number">{summary["near_best_share"]:.0%}</td>'
@@ -86,9 +89,9 @@ def _ranks(found: Mapping[str, Any], what: str) -> str:
         for tuner, summary in found["tuners"].items()
     )
     return (
-        f'<section><h2>Ranks</h2>\n<p class="note">Ranks are by the verified results, fresh runs of what each'
-        f" search found ({escape(what)}): 1 is best, equals share theirs. Near the best means within 95% of "
-        "the best that any search saw on that setting.</p>\n"
+        f'<section><h2>Ranks</h2>\n<p class="note">Ranks follow the verified results, which are fresh runs of'
+        f" what each search found ({escape(what)}). 1 is best; ties share a rank. Near the best "
+        "means at least 95% of the best result of any search on the same setting.</p>\n"
         '<div class="scroll"><table><thead><tr><th>Tuner</th><th class="number">Average rank</th>'
         '<th class="number">Verified, median</th><th class="number">Range</th>'
         '<th class="number">Near the best</th><th class="number">After, median</th></tr></thead>'
@@ -97,39 +100,45 @@ def _ranks(found: Mapping[str, Any], what: str) -> str:
 
 
 def _number(value: float | None) -> str:
+    """Returns an HTML cell with a number."""
     return f'<td class="number">{findings.format_number(value)}</td>'
 
 
 def _spread(spread: Mapping[str, float | None]) -> str:
+    """Returns two HTML cells: the median, and the range."""
     ends = f"{findings.format_number(spread['low'])} to {findings.format_number(spread['high'])}"
     return f'{_number(spread["median"])}<td class="number">{ends}</td>'
 
 
 def _seconds(value: float | None) -> str:
+    """Returns an HTML cell with a duration, "never" for None."""
     return f'<td class="number">{"never" if value is None else format_seconds(value)}</td>'
 
 
 def _search(setting: str, runs: Sequence[ComparedRun], what: str) -> str:
+    """Returns the HTML section on the searches on one setting."""
     return figure_section(
         f"Search on {setting}",
         "The best so far over the time spent measuring: median over seeds, with the range between the "
-        "quartiles. It is what the search saw, noise included; the ranks above rest on fresh runs.",
+        "quartiles. These are the search's own measurements, noise included; the ranks above use fresh runs.",
         [best_so_far(runs, what)],
     )
 
 
 def best_so_far(runs: Sequence[ComparedRun], what: str) -> Figure | None:
-    """Median best so far by tuner, with quartiles as bands.
+    """Returns the figure of the median best so far by tuner, with quartiles as bands.
 
     Returns:
-        None where nothing was found.
+        None if nothing was found.
     """
+    # Searches differ a little in length; the longest one sets the axis.
     last_s = max((run.progress.total_s for run in runs), default=0.0)
     times_s = np.linspace(0, last_s, _GRID)
     traces: list[dict[str, Any]] = []
     for place, tuner in enumerate(dict.fromkeys(run.tuner for run in runs)):
         curves = np.array([run.progress.at(times_s) for run in runs if run.tuner == tuner])
         low, median, high = np.quantile(curves, (0.25, 0.5, 0.75), axis=0)
+        # Before the first result the best is 0, which would squeeze the curve to the top.
         seen = median > 0
         colour = f"role:series{place % _SERIES}"
         shared = {"x": _rounded(times_s[seen]), "type": "scatter", "mode": "lines", "legendgroup": tuner}
@@ -153,20 +162,22 @@ def best_so_far(runs: Sequence[ComparedRun], what: str) -> Figure | None:
 
 
 def _rounded(values: Any) -> list[float]:
+    """Returns values with six digits, to keep the page small."""
     return [float(f"{value:.6g}") for value in values]
 
 
 def _near_best(runs: Sequence[ComparedRun]) -> str:
+    """Returns the section on the time until near the best."""
     return figure_section(
         "Time until near the best",
-        "The share of all runs that had come within 95% of the best known after so much of their budget. "
-        "The higher and the further left a line, the better.",
+        "The share of runs that have reached 95% of the best known result, over the spent share of the "
+        "budget. The higher and the further left a line, the better.",
         [near_best_figure(runs)],
     )
 
 
 def near_best_figure(runs: Sequence[ComparedRun]) -> Figure:
-    """The cumulative distribution of the time to near the best, by tuner."""
+    """Returns the figure of the cumulative distribution of the time to near the best, by tuner."""
     near = near_best_times(runs)
     traces = []
     for place, tuner in enumerate(dict.fromkeys(run.tuner for run in runs)):
@@ -174,6 +185,7 @@ def near_best_figure(runs: Sequence[ComparedRun]) -> Figure:
         shares = sorted(near[run.study] / run.progress.total_s for run in own if run.progress.total_s)
         reached = [share for share in shares if np.isfinite(share)]
         x = [0.0, *reached, 1.0]
+        # Divided by all runs, so that the curve ends at the share that got there at all.
         y = [0.0, *((index + 1) / len(own) for index in range(len(reached))), len(reached) / len(own)]
         traces.append(
             {
@@ -193,7 +205,9 @@ def near_best_figure(runs: Sequence[ComparedRun]) -> Figure:
 
 
 def _pairs(found: Mapping[str, Any]) -> str:
+    """Returns the table that compares each two tuners; "" without common blocks."""
     pairs = [(pair, Interval(**pair["ratio"])) for pair in found["pairs"]]
+    # Two tuners may have no setting and seed in common that both finished.
     pairs = [(pair, ratio) for pair, ratio in pairs if ratio.value is not None]
     if not pairs:
         return ""
@@ -205,7 +219,7 @@ def _pairs(found: Mapping[str, Any]) -> str:
         for pair, ratio in pairs
     )
     return (
-        '<section><h2>One against the other</h2>\n<p class="note">The ratio of the verified results of equal '
+        '<section><h2>Tuner against tuner</h2>\n<p class="note">The ratio of the verified results of equal '
         "setting and seed, with its 95% interval; the dashed line is 1, no difference. Results within 1% of "
         "each other are ties.</p>\n"
         '<div class="scroll"><table class="effects"><thead><tr><th>Tuner</th><th>Other</th>'
@@ -215,6 +229,7 @@ def _pairs(found: Mapping[str, Any]) -> str:
 
 
 def _studies(found: Mapping[str, Any]) -> str:
+    """Returns the HTML section with the folded table of all studies."""
     rows = "".join(
         f"<tr><td><code>{escape(run['study'])}</code></td><td>{escape(run['setting'])}</td>"
         f'<td>{escape(run["tuner"])}</td><td class="number">{run["seed"]}</td>{_number(run["verified"])}'

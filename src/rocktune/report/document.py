@@ -1,7 +1,7 @@
-"""One HTML page that holds everything it needs and reaches for nothing else.
+"""A self-contained HTML page: it holds all it needs and requests nothing.
 
-Figures are data for the inlined Plotly library. The page's content security policy lets only the two scripts
-run that are known by their digest, and forbids every request.
+Figures are JSON for the inlined Plotly library. The page's content security policy allows only two scripts,
+known by their digests, and forbids every request.
 """
 
 import base64
@@ -15,8 +15,9 @@ from plotly.offline import get_plotlyjs
 
 
 def write_document(path: Path, page: str) -> None:
-    """Writes a page, replacing the file whole."""
+    """Writes a page, replacing the file atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
+    # In the same directory, because a rename is atomic only within a file system.
     unfinished = path.with_name(path.name + ".part")
     unfinished.write_text(page, encoding="utf-8")
     unfinished.replace(path)
@@ -24,10 +25,12 @@ def write_document(path: Path, page: str) -> None:
 
 @cache
 def _resource(name: str) -> str:
+    """Returns the text of a file of this package."""
     return (files("rocktune.report") / name).read_text(encoding="utf-8")
 
 
 def _digest(script: str) -> str:
+    """Returns the digest of a script in the form of content security policies."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
 
 
@@ -35,9 +38,10 @@ def document(title: str, body: str) -> str:
     """Returns a page.
 
     Args:
-        title: any text.
-        body: HTML, in which everything that came from outside is escaped.
+        title: title as plain text; it is escaped here.
+        body: HTML, in which all outside text is already escaped.
     """
+    # Plotly has some megabytes, which a page without figures need not carry.
     scripts = [get_plotlyjs(), _resource("theme.js")] if "data-figure=" in body else []
     policy = (
         "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; "
@@ -49,6 +53,7 @@ def document(title: str, body: str) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<link rel="icon" href="data:,">\n'
+        # An empty icon keeps the browser from requesting /favicon.ico.
         f"<title>{escape(title)}</title>\n<style>\n{_resource('style.css')}</style>\n</head>\n"
         f"<body>\n<main>\n{body}</main>\n{inlined}</body>\n</html>\n"
     )

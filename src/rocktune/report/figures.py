@@ -1,7 +1,7 @@
-"""The report's figures, as plain Plotly specifications.
+"""The report's figures as Plotly specifications.
 
-Colours are roles (`role:best`) that theme.js replaces by the page's own, light or dark. Every text that a
-user could have chosen is escaped, for Plotly reads markup in labels.
+Colours are roles (`role:best`) that theme.js replaces by the colours of the page's light or dark theme. All
+text that a user could have chosen is escaped, because Plotly interprets markup in labels.
 """
 
 import html
@@ -20,7 +20,7 @@ from rocktune.trial import Configuration, Measurement
 Figure = dict[str, Any]
 
 SIDES = {"best": "Tuned", "baseline": "Baseline", "rocksdb_defaults": "RocksDB defaults"}
-"""The three configurations that every comparison shows, by their names in the outcome."""
+"""Labels of the three compared configurations, by their names in the outcome."""
 
 CAUSES = {
     "wal": "Write-ahead log",
@@ -35,13 +35,14 @@ _TAILS = {"p50": "p50", "p95": "p95", "p99": "p99", "p999": "p99.9"}
 
 
 def proof_phase(outcome: Outcome) -> str:
-    """Returns the phase whose runs the outcome's figures come from: the study's own proof, or a later one."""
+    """Returns the phase of the outcome's figures: the study's own proof, or a later verification."""
     scale = outcome.verified_at_scale
+    # A later verification at another scale replaces the outcome's figures, under a phase of its own.
     return "prove" if scale == outcome.search_scale else f"verify {scale}"
 
 
 def proof_runs(outcome: Outcome, trials: Sequence[TrialRecord]) -> dict[str, list[Measurement]]:
-    """Returns the measurements of the proof by side (keys of `SIDES`), in the order of measuring."""
+    """Returns the proof's measurements by configuration (keys of `SIDES`), in the order of measuring."""
     runs: dict[str, list[Measurement]] = {}
     phase = proof_phase(outcome)
     for name, side in outcome.sides.items():
@@ -52,6 +53,7 @@ def proof_runs(outcome: Outcome, trials: Sequence[TrialRecord]) -> dict[str, lis
 
 
 def _measured(trials: Sequence[TrialRecord], phases: Sequence[str], key: str) -> list[Measurement]:
+    """Returns the successful measurements of one configuration in some phases."""
     return [
         record.measurement
         for record in trials
@@ -60,19 +62,19 @@ def _measured(trials: Sequence[TrialRecord], phases: Sequence[str], key: str) ->
 
 
 def median_figure(runs: Sequence[Measurement], field: str) -> float:
-    """Returns the median of a measurement field over runs, NaN where no run defines it."""
+    """Returns the median of a figure over runs, NaN if no run has it."""
     values = [run.figures[field] for run in runs]
     defined = [value for value in values if not math.isnan(value)]
     return float(np.median(defined)) if defined else math.nan
 
 
 def search_progress(outcome: Outcome, trials: Sequence[TrialRecord]) -> Figure | None:
-    """Every search trial and the best so far, over seconds of measuring, as multiples of the baseline.
+    """Returns the figure of the search: each trial and the best so far, over seconds of measuring.
 
-    Young stores are faster than old ones, so each trial is divided by the baseline at the nearest age.
+    Values are multiples of the baseline at the nearest age, because young stores are faster than old ones.
 
     Returns:
-        None when the search or the baseline measured nothing.
+        None if the search or the baseline measured nothing.
     """
     field = primary_field(outcome)
     at_s, ratios, hovers = _search_points(field, trials)
@@ -113,7 +115,7 @@ def search_progress(outcome: Outcome, trials: Sequence[TrialRecord]) -> Figure |
 
 
 def _search_points(field: str, trials: Sequence[TrialRecord]) -> tuple[list[float], list[float], list[str]]:
-    """Returns (seconds of measuring until then, times better than the baseline, hover text) of the trials."""
+    """Returns seconds of measuring, multiples of the baseline and hover texts of the trials."""
     baselines = {
         record.trial.until_s: record.measurement.figures[field]
         for record in trials
@@ -122,6 +124,7 @@ def _search_points(field: str, trials: Sequence[TrialRecord]) -> tuple[list[floa
     objective = objective_named(field)
     spent, at_s, ratios, hovers = 0.0, [], [], []
     for record in trials:
+        # Phases other than the search do not advance the axis of time spent searching.
         if record.phase != "search":
             continue
         spent += record.measured_s
@@ -137,10 +140,10 @@ def _search_points(field: str, trials: Sequence[TrialRecord]) -> tuple[list[floa
 
 
 def throughput_series(outcome: Outcome, trials: Sequence[TrialRecord]) -> Figure | None:
-    """Throughput over a run's age: the proof's three sides, and the other finalists thin behind them.
+    """Returns the figure of throughput over age: the proof's configurations, and other finalists thin.
 
     Returns:
-        None when no series was recorded.
+        None if no series was recorded.
     """
     runs = proof_runs(outcome, trials)
     shown = {Configuration(outcome.sides[side].configuration).key for side in runs}
@@ -148,6 +151,7 @@ def throughput_series(outcome: Outcome, trials: Sequence[TrialRecord]) -> Figure
         _series_trace(_series(found), "Other finalists", "muted", "solid", 1.2) | {"legendgroup": "finalists"}
         for found in (_finalists(trials, shown) if proof_phase(outcome) == "prove" else ())
     ]
+    # One entry in the legend stands for all finalists.
     for trace in traces[1:]:
         trace["showlegend"] = False
     traces += [
@@ -160,7 +164,7 @@ def throughput_series(outcome: Outcome, trials: Sequence[TrialRecord]) -> Figure
 
 
 def _finalists(trials: Sequence[TrialRecord], shown: set[str]) -> list[list[Measurement]]:
-    """Returns the measurements of each configuration of the pick that is not among `shown`."""
+    """Returns the measurements in the pick of each configuration that is not among `shown`."""
     found: dict[str, list[Measurement]] = {}
     for record in trials:
         key = record.trial.configuration.key
@@ -170,20 +174,23 @@ def _finalists(trials: Sequence[TrialRecord], shown: set[str]) -> list[list[Meas
 
 
 def _series(runs: Sequence[Measurement]) -> tuple[list[float], list[float]]:
-    """Returns (age, operations per second), the mean over runs; whole intervals, at most some 200 points.
+    """Returns ages and operations per second, the mean over runs, in at most about 200 points.
 
-    There are none where a program other than the worker does not say what it did when.
+    Empty if an engine other than the worker reported no series.
     """
+    # db_bench and the user's own program report no series.
     if any("series" not in run.raw for run in runs):
         return [], []
     interval_s = float(runs[0].raw["series"]["interval_s"])
+    # The small term keeps a rounding error from dropping the last whole interval.
     whole = min(int(run.until_s / interval_s + 1e-6) for run in runs)
-    # Another program than the worker may not have got to report its last interval.
+    # A program other than the worker may end before it reports its last interval.
     length = min(whole, *(len(run.raw["series"]["operations"]) for run in runs))
     if length == 0:
         return [], []
     mean = np.mean([run.raw["series"]["operations"][:length] for run in runs], axis=0)
     step = max(1, length // 200)
+    # An incomplete last group would be a mean of fewer intervals, and noisier.
     kept = length - length % step
     smooth = mean[:kept].reshape(-1, step).mean(axis=1) / interval_s
     ages = (np.arange(smooth.size) + 1) * step * interval_s
@@ -193,6 +200,7 @@ def _series(runs: Sequence[Measurement]) -> tuple[list[float], list[float]]:
 def _series_trace(
     points: tuple[list[float], list[float]], name: str, role: str, dash: str, width: float
 ) -> dict[str, Any]:
+    """Returns a Plotly line of throughput over age."""
     return {
         "type": "scatter",
         "mode": "lines",
@@ -205,10 +213,10 @@ def _series_trace(
 
 
 def latency_percentiles(kind: str, runs: Mapping[str, Sequence[Measurement]]) -> Figure | None:
-    """Latency percentiles of one kind of operation ("read", "write", "scan") for the proof's three sides.
+    """Returns the figure of latency percentiles of one kind of operation ("read", "write", "scan").
 
     Returns:
-        None when there were no such operations.
+        None without such operations.
     """
     traces = []
     for side, found in runs.items():
@@ -225,17 +233,19 @@ def latency_percentiles(kind: str, runs: Mapping[str, Sequence[Measurement]]) ->
                 }
             )
     layout = axes("Percentile", f"{kind.capitalize()} latency (µs, logarithmic)")
+    # Tails are often ten times the median; on a linear axis the median would vanish.
     layout["yaxis"] |= {"type": "log", "dtick": "D2"}
     layout["xaxis"] |= {"type": "category", "showgrid": False}
     return {"data": traces, "layout": layout | {"hovermode": "x unified", "bargap": 0.3}} if traces else None
 
 
 def bytes_by_cause(runs: Mapping[str, Sequence[Measurement]]) -> Figure | None:
-    """Bytes moved on the device per operation, by cause, for the proof's three sides.
+    """Returns the figure of device bytes per operation by cause, for the proof's configurations.
 
     Returns:
-        None when nothing was measured.
+        None if nothing was measured.
     """
+    # Plotly draws horizontal bars from the bottom up.
     sides = list(runs)[::-1]
     traces = []
     for position, (cause, label) in enumerate(CAUSES.items()):
@@ -259,18 +269,18 @@ def bytes_by_cause(runs: Mapping[str, Sequence[Measurement]]) -> Figure | None:
 
 
 def _bytes_per_operation(runs: Sequence[Measurement], cause: str) -> float:
+    """Returns the median over runs of the device bytes of one cause per operation."""
+    # Engines other than the worker know fewer causes.
     ratios = [run.raw["device_bytes"].get(cause, 0) / run.operations() for run in runs if run.operations()]
     return round(float(np.median(ratios)), 1) if ratios else 0.0
 
 
 def arms_map(arms: Sequence[Mapping[str, Any]], outcome: Outcome) -> Figure | None:
-    """Dremel's arms as a map: two features' buckets down, two across; colour is the best result of the arm.
+    """Returns the map of Dremel's arms: half of the features down, half across, coloured by best result.
 
     Args:
-        arms: one mapping per arm: `buckets` (feature -> bucket, 1 the lowest; all with the same features),
-            `trials` (how many were run) and `value` (best result in the objective's field, or None);
-            as `arms.arm_results` has them.
-        outcome: the study's outcome.
+        arms: arms as `arms.arm_results` returns them, all with the same features.
+        outcome: outcome of the study.
 
     Returns:
         None without arms.
@@ -278,6 +288,7 @@ def arms_map(arms: Sequence[Mapping[str, Any]], outcome: Outcome) -> Figure | No
     if not arms:
         return None
     features = list(arms[0]["buckets"])
+    # Four features make a map of two by two.
     down, across = features[: len(features) // 2], features[len(features) // 2 :]
     rows = sorted({tuple(arm["buckets"][name] for name in down) for arm in arms})
     columns = sorted({tuple(arm["buckets"][name] for name in across) for arm in arms})
@@ -294,10 +305,12 @@ def arms_map(arms: Sequence[Mapping[str, Any]], outcome: Outcome) -> Figure | No
         "y": [_bucket_label(row) for row in rows],
         "z": values,
         "customdata": counts,
+        # With more rows the numbers no longer fit into the cells.
         "texttemplate": "%{z:.3s}" if len(rows) <= 4 else "",
         "xgap": 3,
         "ygap": 3,
         "colorscale": [[0, "role:low"], [1, "role:high"]],
+        # Of all other objectives smaller is better; the best always has the colour role:high.
         "reversescale": field != "throughput_ops_s",
         "showscale": False,
         "hoverongaps": False,
@@ -310,19 +323,21 @@ def arms_map(arms: Sequence[Mapping[str, Any]], outcome: Outcome) -> Figure | No
 
 
 def _bucket_label(buckets: tuple[int, ...]) -> str:
+    """Returns the buckets of one row or column of the map as a label."""
     return " · ".join(map(str, buckets))
 
 
 def _arm_title(features: Sequence[str]) -> str:
+    """Returns the title of an axis of the map, which names its features."""
     return "<br>× ".join(html.escape(f"bucket of {name.replace('_', ' ')}") for name in features)
 
 
 def field_title(field: str) -> str:
-    """Returns an axis' title for a measurement field."""
+    """Returns the title of an axis for a figure, with its unit."""
     label, unit = html.escape(field_label(field)), field_unit(field)
     return f"{label[:1].upper()}{label[1:]}" + (f" ({unit})" if unit else "")
 
 
 def axes(x_title: str, y_title: str) -> Figure:
-    """Returns a layout of two axes with titles."""
+    """Returns a Plotly layout of two axes with titles."""
     return {"xaxis": {"title": {"text": x_title}}, "yaxis": {"title": {"text": y_title}}}

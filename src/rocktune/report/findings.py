@@ -1,4 +1,4 @@
-"""What an outcome says, in sentences and formatted numbers that the page and the terminal share."""
+"""Sentences and formatted numbers about an outcome, shared by the report and the terminal."""
 
 import math
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from rocktune.outcome import FrontPoint, Interval, OptionEffect, Outcome
 from rocktune.units import format_bytes
 
 UNKNOWN = "–"
-"""Stands for a number that is not known."""
+"""Text for an unknown number."""
 
 _LATENCY_TAILS = {"p50": "p50", "p95": "p95", "p99": "p99", "p999": "p99.9"}
 _FIELDS = {
@@ -37,34 +37,37 @@ _BASELINES = {
     "tuning_guide": "the tuning guide's configuration",
     "space_default": "the space's default configuration",
 }
-_NAMED_AT_MOST = 2
+_MAX_NAMED = 2
 _IDLE_BELOW = 0.7
-"""Share of the device's bandwidth below which it is not what limits a closed loop."""
+"""Share of the device's bandwidth in use below which something else limits a closed loop."""
 _TRUSTED_DIVISOR = 4
-"""The scale 1/S at which, and above, a workload that the processor limits is still ranked as in full size."""
+"""Largest S at which a 1/S model still ranks processor-bound configurations as full size does."""
+# Options have no units in RocksDB; these parts of names tell which are bytes.
 _SIZE_HINTS = ("_size", "_bytes", "_base", "block_cache", "_limit")
 
 
 def primary_field(outcome: Outcome) -> str:
-    """Returns the measurement field in which the outcome's ratios are stated."""
+    """Returns the figure of the outcome's ratios: the first objective, or throughput for "balance"."""
     objective = outcome.objective.partition(",")[0]
+    # "balance" is no figure; its ratios are those of throughput.
     return objective if objective in _FIELDS else "throughput_ops_s"
 
 
 def field_label(field: str) -> str:
-    """Returns a measurement field's name in words (`read latency p99`)."""
+    """Returns a figure's name in words, such as `read latency p99`."""
     return _FIELDS.get(field, (field, ""))[0]
 
 
 def field_unit(field: str) -> str:
-    """Returns a measurement field's unit, empty where it has none."""
+    """Returns a figure's unit, "" without one."""
     return _FIELDS.get(field, ("", ""))[1]
 
 
 def format_number(value: float | None, digits: int = 3) -> str:
-    """Writes a number to some significant digits, thousands set apart; a dash for None and NaN."""
+    """Returns a number with some significant digits and thousands separators; a dash for None and NaN."""
     if value is None or math.isnan(value):
         return UNKNOWN
+    # Neither has a logarithm to count digits with.
     if value == 0 or math.isinf(value):
         return f"{value:g}".replace("inf", "∞").replace("-", "−")
     places = digits - 1 - math.floor(math.log10(abs(value)))
@@ -72,35 +75,36 @@ def format_number(value: float | None, digits: int = 3) -> str:
 
 
 def format_interval(interval: Interval, digits: int = 3) -> str:
-    """Writes the 95% interval alone (`47,700 to 48,900`); a dash where it is not known."""
+    """Returns a 95% interval as text (`47,700 to 48,900`); a dash if unknown."""
     if interval.low is None or interval.high is None:
         return UNKNOWN
     return f"{format_number(interval.low, digits)} to {format_number(interval.high, digits)}"
 
 
 def format_ratio(interval: Interval) -> str:
-    """Writes a ratio (`1.57×`); a dash where it is not known."""
+    """Returns a ratio as text (`1.57×`); a dash if unknown."""
     return _times(interval.value)
 
 
 def format_ratio_interval(interval: Interval) -> str:
-    """Writes a ratio's 95% interval (`1.53× to 1.61×`); a dash where it is not known."""
+    """Returns a ratio's 95% interval as text (`1.53× to 1.61×`); a dash if unknown."""
     if interval.low is None or interval.high is None:
         return UNKNOWN
     return f"{_times(interval.low)} to {_times(interval.high)}"
 
 
 def _times(ratio: float | None) -> str:
-    """Writes a factor; so near 1 that only a third decimal says on which side, with three."""
+    """Returns a factor as text, with a third decimal near 1 so that it shows on which side of 1 it is."""
     if ratio is None or math.isnan(ratio):
         return UNKNOWN
     return f"{ratio:.3f}×" if abs(ratio - 1) < 0.005 else f"{ratio:.2f}×"
 
 
 def format_option(name: str, value: object) -> str:
-    """Writes an option's value for people; sizes in bytes get a unit, whether given as number or text."""
+    """Returns an option's value as text; sizes get a unit, whether given as number or as text."""
     if value is None:
         return "not set"
+    # RocksDB writes switches in lower case.
     text = str(value).lower() if isinstance(value, bool) else str(value)
     if any(name.endswith(hint) for hint in _SIZE_HINTS) and text.isdigit() and int(text) >= 1024:
         return format_bytes(int(text))
@@ -108,7 +112,7 @@ def format_option(name: str, value: object) -> str:
 
 
 def format_changes(configuration: Mapping[str, Any], baseline: Mapping[str, Any]) -> str:
-    """Writes what of a configuration differs from the baseline's; "" for nothing."""
+    """Returns the differences of a configuration from the baseline, "" without any."""
     return ", ".join(
         f"{name}={format_option(name, value)}"
         for name, value in configuration.items()
@@ -117,7 +121,7 @@ def format_changes(configuration: Mapping[str, Any], baseline: Mapping[str, Any]
 
 
 def format_field(field: str, value: float | None) -> str:
-    """Writes a measurement field's value as people read it (sizes with a unit, shares in percent)."""
+    """Returns a figure's value as text; sizes get a unit, and shares become percent."""
     if value is None or math.isnan(value):
         return UNKNOWN
     if field_unit(field) == "bytes":
@@ -126,40 +130,42 @@ def format_field(field: str, value: float | None) -> str:
 
 
 def option_verdict(change: OptionEffect) -> str:
-    """Returns what the ablation says of a changed option, and whether it stands in the OPTIONS file."""
-    said = {"helps": "helps", "harms": "does harm"}.get(change.verdict, "no measurable effect")
+    """Returns the ablation's verdict on a changed option, and whether the option was left out."""
+    # The other two, undecided and not measurable, both mean that no effect was found.
+    said = {"helps": "helps", "harms": "harms"}.get(change.verdict, "no measurable effect")
+    # Options that rules tie together are set back together, so the effect belongs to all of them.
     together = change.together_with
     if together:
-        names = ", ".join(together) if len(together) <= _NAMED_AT_MOST else f"{len(together)} others"
+        names = ", ".join(together) if len(together) <= _MAX_NAMED else f"{len(together)} others"
         said += f", together with {names}"
     return said if change.kept else f"{said}; left out"
 
 
 def scale_phrase(outcome: Outcome) -> str:
-    """Returns at which size the ratio was proven: `on a 1/64 model`, `at full size`."""
+    """Returns the scale of the proof in words: `on a 1/64 model`, `at full size`."""
     scale = outcome.verified_at_scale or outcome.search_scale
     return "at full size" if scale == "1" else f"on a {scale} model"
 
 
 def is_proven(outcome: Outcome) -> bool:
-    """Returns whether the ratio's whole interval lies above 1."""
+    """Returns whether the whole interval of the ratio is above 1 and the winner is recommended."""
     low = outcome.ratio.low
     return low is not None and low > 1 and outcome.recommended == "best"
 
 
 def constraints_phrase(outcome: Outcome) -> str:
-    """Returns the constraints as people write them, with "and" between them."""
+    """Returns the constraints joined by "and"."""
     return " and ".join(outcome.constraints)
 
 
 def alone_keeps_constraints(outcome: Outcome) -> bool:
-    """Returns whether the tuned configuration keeps the constraints and the baseline does not."""
+    """Returns whether the winner keeps the constraints and the baseline does not."""
     kept = outcome.best is not None and outcome.best.keeps_constraints
     return kept and outcome.recommended == "best" and not outcome.baseline.keeps_constraints
 
 
 def headline(outcome: Outcome) -> str:
-    """Returns the result as one sentence that needs no knowledge of RocksDB or statistics."""
+    """Returns the result in one sentence that needs no knowledge of RocksDB or statistics."""
     if outcome.nearest_miss:
         return f"No feasible configuration found: none keeps {constraints_phrase(outcome)}"
     if alone_keeps_constraints(outcome):
@@ -167,19 +173,20 @@ def headline(outcome: Outcome) -> str:
         return f"Keeps {kept}, which {baseline_name(outcome)} does not, {scale_phrase(outcome)}"
     ratio, field, where = outcome.ratio.value, primary_field(outcome), scale_phrase(outcome)
     if outcome.best is not None and not outcome.best.keeps_constraints:
-        return f"Nothing proven to keep {constraints_phrase(outcome)}, {scale_phrase(outcome)}"
+        return f"No configuration proven to keep {constraints_phrase(outcome)}, {scale_phrase(outcome)}"
     if ratio is not None and is_proven(outcome):
         larger = field == "throughput_ops_s"
+        # Ratios are "times better": a latency 2 times better is 50% less.
         change = ratio - 1 if larger else 1 - 1 / ratio
         amount = f"{100 * change:.{0 if change >= 0.1 else 1}f}% {'more' if larger else 'less'}"
         return f"{amount} {field_label(field)} than {baseline_name(outcome)}, {where}"
     if ratio is None:
-        return "Nothing could be compared with the baseline"
+        return "No configuration could be compared with the baseline"
     return f"No proven gain over {baseline_name(outcome)}, {where}"
 
 
 def ratio_phrase(outcome: Outcome) -> str:
-    """Returns what the ratio is a ratio of, to be read after it (`the throughput of the baseline`)."""
+    """Returns the meaning of the ratio, to be read after it: `the throughput of the baseline`."""
     field = primary_field(outcome)
     if field == "throughput_ops_s":
         return f"the throughput of {baseline_name(outcome)}"
@@ -187,12 +194,12 @@ def ratio_phrase(outcome: Outcome) -> str:
 
 
 def baseline_name(outcome: Outcome) -> str:
-    """Returns what the baseline is, in words."""
+    """Returns the name of the baseline in words, such as `your own configuration`."""
     return _BASELINES.get(outcome.baseline.source, "the baseline configuration")
 
 
 def verdict(outcome: Outcome) -> str:
-    """Returns what to do and why, with the interval, in two or three sentences."""
+    """Returns two or three sentences: what to do, and why, with the interval."""
     if outcome.nearest_miss:
         return _missed(outcome, outcome.nearest_miss)
     ratio = outcome.ratio
@@ -207,51 +214,54 @@ def verdict(outcome: Outcome) -> str:
     if outcome.best is not None and not outcome.best.keeps_constraints:
         return (
             f"Keep the baseline. The best configuration found kept {constraints_phrase(outcome)} in the "
-            f"search, but not in the fresh runs of the proof. A larger budget may find one that does."
+            f"search, but not in the fresh runs of the proof. A larger budget may find one that keeps them."
         )
     if ratio.value is None:
         return "Keep the baseline. No configuration could be compared with it."
+    # A missing end of the interval counts as unbounded, which proves nothing.
     if (ratio.low or 0) <= 1 <= (ratio.high or math.inf):
         return (
             f"Keep the baseline. The best configuration found reached {measured}. The interval contains 1, "
-            f"so the difference may be chance. A larger budget may find and prove more."
+            f"so the difference may be chance. A larger budget may find and prove a larger gain."
         )
     return f"Keep the baseline. The best configuration found reached only {measured}."
 
 
 def _missed(outcome: Outcome, nearest: FrontPoint) -> str:
-    """Says which configuration came nearest to keeping the constraints."""
+    """Returns the verdict if no configuration keeps the constraints, with the nearest one's figures."""
+    # Constraints are kept as text, in either direction.
     fields = {text.replace(">=", "<=").partition("<=")[0] for text in outcome.constraints}
     figures = ", ".join(
         f"{field_label(field)} {format_field(field, nearest.figures.get(field))} {field_unit(field)}"
         for field in sorted(fields)
     )
     return (
-        f"Keep the baseline, loosen the constraint, or let the search go on for longer. The nearest miss had "
+        f"Keep the baseline, loosen the constraint, or search with a larger budget. The nearest miss had "
         f"{figures}."
     )
 
 
 def _divisor(scale: str) -> int:
+    """Returns S of "1/S", and 1 of "1" and of ""."""
     return int(scale.rpartition("/")[2] or 1)
 
 
 def advice(outcome: Outcome) -> list[str]:
-    """Returns what a careful reader should know before acting, one or two sentences each."""
+    """Returns what to know before acting, in one to three sentences each; names in backquotes are code."""
     lines = []
     scale = outcome.verified_at_scale or ""
     if scale != "1":
         lines.append(
-            f"The ratio was proven {scale_phrase(outcome)} of the workload: sizes and keys were divided, the "
-            f"device was not. Prove it at full size with `rocktune verify {outcome.study} --scale 1`. "
-            f"The exported files always hold the full-size values."
+            f"The ratio was proven {scale_phrase(outcome)} of the workload: sizes and keys were divided by "
+            f"{_divisor(scale or outcome.search_scale)}, the device was not. Prove it at full size with "
+            f"`rocktune verify {outcome.study} --scale 1`. Exported files always hold the full-size values."
         )
     busy_share = outcome.device_busy_share
     if busy_share is not None and busy_share < _IDLE_BELOW and _divisor(scale) > _TRUSTED_DIVISOR:
         lines.append(
-            f"The device was busy for {busy_share:.0%} of the time: the processor set the pace, and small "
-            f"models flatter what lies in its caches. Prove the result on a larger one: `rocktune verify "
-            f"{outcome.study} --scale 1/{_TRUSTED_DIVISOR}`."
+            f"The device was busy for {busy_share:.0%} of the time, so the processor was the limit. Small "
+            "models fit its caches better than full size does. Prove the result on a larger model: "
+            f"`rocktune verify {outcome.study} --scale 1/{_TRUSTED_DIVISOR}`."
         )
     if outcome.assertions:
         lines.append(
@@ -261,13 +271,5 @@ def advice(outcome: Outcome) -> list[str]:
     failed = {name: count for name, count in outcome.trials.items() if name != "ok" and count}
     if failed:
         named = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in failed.items())
-        lines.append(
-            f"Some trials failed and count as such, never as numbers: {named}. The trials table says why."
-        )
-    if outcome.twins:
-        lines.append(
-            f"RocksDB changes settings that it does not accept as they are, and small models come to its "
-            f"smallest sizes: {outcome.twins} of the trials opened the very store of an earlier one, and "
-            f"took its figures."
-        )
+        lines.append(f"Some trials failed and have no figures: {named}. The table of trials says why.")
     return lines

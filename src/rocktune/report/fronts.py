@@ -1,4 +1,4 @@
-"""The Pareto front, where several objectives are equally dear, and what keeps to constraints."""
+"""Report sections on the Pareto front of several objectives, and on constraints."""
 
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -19,45 +19,48 @@ _ROLES = {
 
 
 def section(outcome: Outcome, trials: Sequence[TrialRecord]) -> str:
-    """Returns the section about front and constraints, a figure and a table; empty where there are none."""
+    """Returns the sections on front and constraints; "" for one objective without constraints."""
     fields = fields_of(outcome)
+    # One figure has no plane to draw.
     if len(fields) < 2:
         return ""
     growth = sections.figure_section(
         "Growth of the front",
         "The hypervolume: the share of the plane between the worst and the best seen in each objective that "
-        "the front dominates. Where the line is flat, more searching found nothing.",
+        "the front dominates. Where the line is flat, further searching found nothing better.",
         [growth_of_front(outcome)],
         short=True,
     )
     figure = sections.figure_section(
         "The front" if outcome.front else "Constraints",
-        "Each trial of the search at its full age, in two figures. No point of the front is beaten in all "
-        "objectives by another one; its points were measured afresh."
+        "Each trial of the search at its full age, in two figures. No other point beats a point of the "
+        "front in all objectives. The front's points were measured again in fresh runs."
         if outcome.front
-        else "Each trial of the search at its full age: what it reached, and what it had to keep.",
+        else "Each trial of the search at its full age: the objective and the constrained figure.",
         [scatter(outcome, trials)],
     )
     return figure + _table(outcome) + growth
 
 
 def fields_of(outcome: Outcome) -> list[str]:
-    """Returns the fields of objectives and constraints; none for "balance" alone."""
+    """Returns the fields of objectives and constraints; empty for "balance" without constraints."""
     objective = objective_named(outcome.objective, outcome.constraints)
     return list(objective.all_fields) if objective.seeks_front or objective.constraints else []
 
 
 def scatter(outcome: Outcome, trials: Sequence[TrialRecord]) -> Figure | None:
-    """The search's trials in the plane of the first two fields, with front and baseline.
+    """Returns a figure of the search's trials in the first two fields, with front and baseline.
 
     Returns:
-        None when the search measured nothing.
+        None if the search measured nothing.
     """
+    # A plane shows two figures; the table below has the others.
     across, up = fields_of(outcome)[:2]
     objective = objective_named(outcome.objective, outcome.constraints)
     records = [record for record in trials if record.phase == "search" and record.measurement]
     if not records:
         return None
+    # Younger trials of halving are faster and would seem to beat the front.
     full_age_s = max(record.trial.until_s for record in records)
     results = [
         Result(record.trial, record.status, record.measurement)
@@ -94,6 +97,7 @@ def growth_of_front(outcome: Outcome) -> Figure | None:
 
 
 def _points(points: Sequence[tuple[Any, Any]], name: str, role: str, symbol: str) -> dict[str, Any]:
+    """Returns Plotly markers at the points whose coordinates are both known."""
     known = [(x, y) for x, y in points if x is not None and y is not None and x == x and y == y]
     return {
         "type": "scatter",
@@ -107,6 +111,7 @@ def _points(points: Sequence[tuple[Any, Any]], name: str, role: str, symbol: str
 
 
 def _table(outcome: Outcome) -> str:
+    """Returns the table of the front's points; "" without a front."""
     if not outcome.front:
         return ""
     fields = fields_of(outcome)
@@ -115,14 +120,16 @@ def _table(outcome: Outcome) -> str:
     rows = "".join(_row(number, point, fields, baseline) for number, point in enumerate(outcome.front, 1))
     export = f"rocktune export {outcome.study} --to options-file --point NUMBER"
     return (
-        '<section><h2>Points of the front</h2>\n<p class="note">Take the one whose trade you want: '
-        f"<code>{escape(export)}</code>. Proven above is the one that balances all objectives.</p>\n"
+        '<section><h2>Points of the front</h2>\n<p class="note">Choose a point and export it: '
+        f"<code>{escape(export)}</code>. Proven above is the one that balances all "
+        "objectives.</p>\n"
         f'<div class="scroll"><table><thead><tr><th class="number">Point</th>{heads}<th>Configuration</th>'
         f"</tr></thead><tbody>{rows}</tbody></table></div></section>\n"
     )
 
 
 def _row(number: int, point: FrontPoint, fields: Sequence[str], baseline: Mapping[str, Any]) -> str:
+    """Returns the HTML row of one point of the front."""
     cells = "".join(
         f'<td class="number">{findings.format_field(field, point.figures.get(field))}</td>'
         for field in fields

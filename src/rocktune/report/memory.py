@@ -1,4 +1,4 @@
-"""The memory of the compared configurations: what each may take, and what it took in the proof."""
+"""Report section on memory: the limits of the compared configurations, and their use in the proof."""
 
 from collections.abc import Sequence
 from html import escape
@@ -16,30 +16,33 @@ _MEASURED = {
     "resident_bytes": "Resident, measured",
 }
 _LIMITS = {
-    "memtable_bytes": "Memtables, at most",
+    "memtable_bytes": "Memtables, maximum",
     "filter_bytes": "Filters, expected",
     "block_cache": "Block cache",
-    "total_bytes": "Together, at full size",
+    "total_bytes": "Sum at full size",
 }
 
 
 def memory_rows(outcome: Outcome) -> list[tuple[str, list[str]]]:
-    """Returns a label and a text for each side, first what a side may take, then what it took.
+    """Returns labels and texts for each compared configuration: first its limits, then its measured memory.
 
-    Sides are those of `SIDES` that the outcome has. Outcomes of older ledgers have no rows.
+    The texts are in the order of `outcome.sides`. Outcomes of older ledgers have no rows.
     """
     sides = outcome.sides.values()
+    # Ledgers from before memory was recorded.
     if not any(side.memory for side in sides):
         return []
     rows = [(label, [_limit(side.memory, name) for side in sides]) for name, label in _LIMITS.items()]
     for field, label in _MEASURED.items():
         texts = [findings.format_field(field, side.figure(field).value) for side in sides]
+        # db_bench and the user's own program do not report all kinds of memory.
         if set(texts) != {findings.UNKNOWN}:
             rows.append((f"{label} {findings.scale_phrase(outcome)}", texts))
     return rows
 
 
 def _limit(memory: Memory | None, name: str) -> str:
+    """Returns one limit of a configuration as text; `name` is a key of `_LIMITS`."""
     if memory is None:
         return "RocksDB's own" if name == "block_cache" else findings.UNKNOWN
     if name != "block_cache":
@@ -51,7 +54,7 @@ def _limit(memory: Memory | None, name: str) -> str:
 
 
 def memory_sentence(outcome: Outcome) -> str:
-    """Returns whether winner and baseline had equal memory, with the figures; "" where it is not known."""
+    """Returns whether winner and baseline had equal memory, with the sizes; "" if unknown."""
     if outcome.best is None or outcome.best.memory is None or outcome.baseline.memory is None:
         return ""
     tuned, baseline = outcome.best.memory.total_bytes, outcome.baseline.memory.total_bytes
@@ -64,7 +67,7 @@ def memory_sentence(outcome: Outcome) -> str:
 
 
 def memory_section(outcome: Outcome) -> str:
-    """Returns the HTML section on memory; "" where nothing is known of it."""
+    """Returns the section on memory; "" if nothing is known."""
     rows = memory_rows(outcome)
     if not rows:
         return ""
@@ -79,6 +82,7 @@ def memory_section(outcome: Outcome) -> str:
 
 
 def _body(rows: Sequence[tuple[str, Sequence[str]]]) -> str:
+    """Returns the HTML rows of a table, each with a label and its texts."""
     return "".join(
         f"<tr><td>{escape(label)}</td>"
         + "".join(f'<td class="number">{escape(text)}</td>' for text in texts)

@@ -1,4 +1,4 @@
-"""The report of a study: what it found, the proof, the search, every trial, and how to do it again."""
+"""The report of a study: result, proof, search, all trials, and how to reproduce it."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,10 +11,11 @@ from rocktune.report.arms import arm_results
 from rocktune.report.document import document, write_document
 from rocktune.report.findings import headline
 from rocktune.report.memory import memory_section
+from rocktune.report.own_options import own_options_section
 
 
 def write_report(path: Path, study: StudyRecord, outcome: Outcome, trials: Sequence[TrialRecord]) -> None:
-    """Writes the report of a study that has an outcome; see `render_report`. Replaces the file whole."""
+    """Writes the report of a finished study, replacing the file atomically; see `render_report`."""
     write_document(path, render_report(study, outcome, trials, arm_results(study, trials)))
 
 
@@ -24,13 +25,13 @@ def render_report(
     trials: Sequence[TrialRecord],
     arms: Sequence[Mapping[str, Any]] = (),
 ) -> str:
-    """Returns the report as HTML.
+    """Returns the report of a finished study as HTML.
 
     Args:
-        study: name, spec, host and time.
-        outcome: what the study found.
-        trials: every recorded trial, in order.
-        arms: Dremel's arms, where that was the tuner (see `arms.arm_results`).
+        study: record of the study.
+        outcome: outcome of the study.
+        trials: all recorded trials in order.
+        arms: Dremel's arms as `arms.arm_results` returns them; empty for other tuners.
     """
     runs = figures.proof_runs(outcome, trials)
     body = (
@@ -39,6 +40,7 @@ def render_report(
         + sections.options(outcome)
         + sections.comparison(outcome, runs)
         + memory_section(outcome)
+        + own_options_section(outcome)
         + _figures(outcome, trials, runs, arms)
         + sections.trials(outcome, trials)
         + sections.reproduction(study, outcome)
@@ -52,14 +54,14 @@ def _figures(
     runs: Mapping[str, Sequence[Any]],
     arms: Sequence[Mapping[str, Any]],
 ) -> str:
-    """Returns the sections that show a figure; a figure without data leaves its section out."""
+    """Returns the sections with figures; a section without data is left out."""
     latencies = [figures.latency_percentiles(kind, runs) for kind in ("read", "write", "scan")]
     return (
         sections.figure_section(
             "The search",
-            "Every trial and the best so far over the time spent measuring. Young stores are faster than old "
-            "ones, so each trial is compared with the baseline at the same age, of which there is one run. "
-            "Lucky runs are why the proof measures afresh.",
+            "Every trial and the best so far, over the time spent measuring. Young stores are faster than "
+            "old ones, so each trial is compared with the baseline at the same age, which was run once. A "
+            "search favours lucky runs; therefore the proof measures again.",
             [figures.search_progress(outcome, trials)],
         )
         + fronts.section(outcome, trials)
@@ -73,8 +75,8 @@ def _figures(
         + learned.section(outcome)
         + sections.figure_section(
             "Throughput over a run",
-            "Mean over the runs of the final proof. A steady line is worth as much as a high one: dips are "
-            "moments in which RocksDB slowed writes down. Thin lines are other finalists, measured before "
+            "Mean over the runs of the final proof. Look for a steady line as well as a high one: dips are "
+            "times in which RocksDB delayed writes. Thin lines are other finalists, measured before "
             "the proof.",
             [figures.throughput_series(outcome, trials)],
         )
@@ -85,9 +87,9 @@ def _figures(
             latencies,
         )
         + sections.figure_section(
-            "What the device did",
+            "Device traffic",
             "Bytes read and written per operation, by cause; the median over the runs of the final proof. "
-            "Less compaction per operation leaves more of the device to the workload.",
+            "Less compaction per operation leaves more of the device for the workload.",
             [figures.bytes_by_cause(runs)],
             short=True,
         )

@@ -1,4 +1,4 @@
-"""How to do a study again: its command line, and the facts that figures depend on."""
+"""How to reproduce a study: its command line, and the facts that its figures depend on."""
 
 import shlex
 from collections.abc import Mapping
@@ -13,23 +13,23 @@ from rocktune.units import format_bytes, format_seconds, parse_bytes
 from rocktune.workload import workload_names
 
 Argument = tuple[str, str | bool]
-"""An option and its value; True for one without a value, and nothing is written for one that is empty."""
+"""An option and its value. True means an option without a value; an empty value leaves the option out."""
 
 _PRESETS = {"workload": workload_names, "device": device_names, "space": space_names}
 
 
 def _as_given(name: str, presets: Mapping[str, str]) -> str:
-    """Returns a preset's name or a file's, and for any other name the file that it must have come from."""
+    """Returns the name of a preset or file; any other name becomes that of the file it was read from."""
     return name if name in presets or is_file_name(name) or not name else f"{name}.toml"
 
 
 def named(part: Any) -> str:
-    """Returns the name of a workload, device, space or tuner that may be given by name or whole."""
+    """Returns the name of a workload, device, space or tuner that is a name or a whole document."""
     return str(part.get("name", "")) if isinstance(part, Mapping) else str(part)
 
 
 def command_lines(study: StudyRecord, outcome: Outcome) -> list[str]:
-    """Returns the command that repeats the study under a new name."""
+    """Returns the command that repeats the study under a new name, one option per line."""
     spec = study.spec
     engine = spec.get("engine") or {}
     arguments = [*_conditions(spec, outcome), *_engine(engine)]
@@ -44,12 +44,14 @@ def command_lines(study: StudyRecord, outcome: Outcome) -> list[str]:
     given = [
         name if value is True else f"{name} {shlex.quote(str(value))}" for name, value in arguments if value
     ]
+    # The user's program is defined only in a study file.
     tune = "rocktune tune STUDY.toml" if engine.get("kind") == "command" else "rocktune tune"
     return [f"{tune} \\", *(f"    {argument} \\" for argument in given[:-1]), f"    {given[-1]}"]
 
 
 def _conditions(spec: Mapping[str, Any], outcome: Outcome) -> list[Argument]:
-    """Returns what is measured; a table says all of it itself."""
+    """Returns the options for what is measured; none for a recorded table, which has all of it."""
+    # The table fixes workload, device, space and scale.
     if (spec.get("engine") or {}).get("kind") == "recorded":
         return []
     return [
@@ -59,11 +61,19 @@ def _conditions(spec: Mapping[str, Any], outcome: Outcome) -> list[Argument]:
         ),
         ("--scale", outcome.search_scale),
         ("--memory", _exact_size(spec["memory_bytes"]) if spec.get("memory_bytes") else ""),
+        # The path of the user's file is not recorded; the reader puts in their own.
         ("--options-file", "OPTIONS" if spec.get("base_options") else ""),
+        ("--column-family", _family(spec.get("own_terms") or {})),
     ]
 
 
+def _family(terms: Mapping[str, Any]) -> str:
+    """Returns the measured column family, if the OPTIONS file has others."""
+    return str(terms["family"]) if terms.get("other_families") else ""
+
+
 def _engine(engine: Mapping[str, Any]) -> list[Argument]:
+    """Returns the options for the engine; none for the default one."""
     if engine.get("kind", "embedded") == "embedded":
         return []
     return [
@@ -75,17 +85,19 @@ def _engine(engine: Mapping[str, Any]) -> list[Argument]:
 
 
 def _exact_size(count: int) -> str:
+    """Returns a size with its unit, or in bytes if the unit would round it."""
     written = format_bytes(count)
+    # format_bytes rounds, and a rounded budget would be another study.
     return written if parse_bytes(written) == count else str(count)
 
 
 def command_line(study: StudyRecord, outcome: Outcome) -> str:
-    """Returns the same command on one line."""
+    """Returns the command that repeats the study under a new name, on one line."""
     return " ".join(line.strip().removesuffix(" \\") for line in command_lines(study, outcome))
 
 
 def facts(study: StudyRecord, outcome: Outcome) -> list[tuple[str, str]]:
-    """Returns (what, value) for everything that the figures depend on, in the order of reading."""
+    """Returns names and values of everything that the figures depend on, in the order of reading."""
     spec = study.spec
     total_s = outcome.seconds.total
     phases = ", ".join(
@@ -93,7 +105,7 @@ def facts(study: StudyRecord, outcome: Outcome) -> list[tuple[str, str]]:
     )
     rows = [
         ("Study", study.name),
-        ("Begun", study.created_at.strftime("%Y-%m-%d %H:%M UTC")),
+        ("Started", study.created_at.strftime("%Y-%m-%d %H:%M UTC")),
         ("Host", study.host),
         ("Engine", outcome.engine),
         ("Workload", named(spec.get("workload", outcome.workload))),

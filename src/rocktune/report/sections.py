@@ -1,4 +1,4 @@
-"""The report's sections as HTML. Every string that comes from outside is escaped here."""
+"""Sections of a study's report as HTML. All outside text is escaped here."""
 
 import json
 import math
@@ -13,8 +13,10 @@ from rocktune.report.reproduce import command_lines, facts, named
 from rocktune.trial import Measurement
 from rocktune.units import format_seconds
 
+# A very wide interval would squeeze all others to dots, so axes end this factor beyond the values.
 _BEYOND = 1.5
 _INTERVAL_FIELDS = ("throughput_ops_s", "read_latency_us_p99", "write_amplification")
+# Outcomes hold intervals only for the three fields above; these come from the recorded runs.
 _MEDIAN_FIELDS = (
     "write_latency_us_p99",
     "read_amplification",
@@ -24,7 +26,7 @@ _MEDIAN_FIELDS = (
 
 
 def result(study: StudyRecord, outcome: Outcome) -> str:
-    """The headline, the ratio and where its intervals lie."""
+    """Returns the headline, the ratio, and the drawing of its intervals."""
     parts = (study.name, outcome.workload, outcome.device, outcome.engine)
     kicker = " · ".join(escape(named(part)) for part in parts if part)
     ratio = outcome.ratio
@@ -40,11 +42,12 @@ def result(study: StudyRecord, outcome: Outcome) -> str:
 
 
 def _strip(outcome: Outcome) -> str:
-    """The two ratios as intervals on one axis, with the line at 1."""
+    """Returns the two ratios as intervals on one axis with a line at 1; "" if neither is known."""
     rows = [
         ("to the baseline", outcome.ratio_to_baseline),
         ("to RocksDB's defaults", outcome.ratio_to_rocksdb_defaults),
     ]
+    # A study without a feasible winner has no ratios to draw.
     known = [(label, ratio) for label, ratio in rows if ratio is not None and ratio.value is not None]
     ends = axis_ends([interval for _, interval in known])
     lines = "".join(
@@ -57,18 +60,28 @@ def _strip(outcome: Outcome) -> str:
 
 
 def axis_ends(intervals: Sequence[Interval]) -> tuple[float, float]:
-    """Returns the ends of an axis that holds 1, all values, and the intervals that do not go far beyond."""
+    """Returns the ends of an axis of ratios.
+
+    The axis holds 1, all values, and their intervals up to a factor beyond the values.
+    """
     values = [1.0] + [interval.value for interval in intervals if interval.value is not None]
     lows = [interval.low for interval in intervals if interval.low is not None]
     highs = [interval.high for interval in intervals if interval.high is not None]
     left = max(min(values + lows), min(values) / _BEYOND)
     right = min(max(values + highs), max(values) * _BEYOND)
+    # At least a little, so that ratios all near 1 do not fill the axis with noise.
     margin = 0.08 * max(right - left, 0.1)
     return left - margin, right + margin
 
 
 def track(interval: Interval, ends: tuple[float, float], idle: bool = False) -> str:
-    """Draws one interval on an axis from `ends[0]` to `ends[1]`; `idle` ones are grey. "" without a value."""
+    """Returns a drawing of one interval on an axis; "" without a value.
+
+    Args:
+        interval: interval to draw, clipped to the axis.
+        ends: lower and upper end of the axis.
+        idle: draws in grey, for options without effect.
+    """
     if interval.value is None:
         return ""
 
@@ -76,6 +89,7 @@ def track(interval: Interval, ends: tuple[float, float], idle: bool = False) -> 
         return round(100 * (min(max(value, ends[0]), ends[1]) - ends[0]) / (ends[1] - ends[0]), 2)
 
     value = interval.value
+    # A single pair has a value but no interval, and is drawn as a point.
     low, high = (value if end is None else end for end in (interval.low, interval.high))
     kind = " idle" if idle else ""
     return (
@@ -87,7 +101,7 @@ def track(interval: Interval, ends: tuple[float, float], idle: bool = False) -> 
 
 
 def recommendation(outcome: Outcome) -> str:
-    """What to do, and what to know before."""
+    """Returns the section on what to do: verdict, files and advice."""
     files = [("OPTIONS file", outcome.options_file), ("This report", outcome.report)]
     listed = "".join(f"<dt>{label}</dt><dd><code>{escape(path)}</code></dd>" for label, path in files if path)
     lines = "".join(f"<li>{_with_code(line)}</li>" for line in findings.advice(outcome))
@@ -100,13 +114,13 @@ def recommendation(outcome: Outcome) -> str:
 
 
 def _with_code(text: str) -> str:
-    """Escapes a sentence and sets what stands between backquotes as code."""
+    """Escapes a sentence and sets text between backquotes as code."""
     pieces = escape(text).split("`")
     return "".join(f"<code>{piece}</code>" if place % 2 else piece for place, piece in enumerate(pieces))
 
 
 def options(outcome: Outcome) -> str:
-    """Which options changed, which of them mattered, and what each does."""
+    """Returns the section on changed options with their effects; "" if none changed."""
     changes = outcome.options_that_matter
     if not changes:
         return ""
@@ -116,7 +130,7 @@ def options(outcome: Outcome) -> str:
     return (
         '<section><h2>What changed</h2>\n<p class="note">The effect is the gain in '
         f"{label} that goes away when this one option is set back to the baseline's value, with its 95% "
-        "interval. Options that do not help are left out where leaving them out costs nothing.</p>\n"
+        "interval. Options without effect are left out if the rest runs as well without them.</p>\n"
         '<div class="scroll"><table class="effects"><thead><tr><th>Option</th><th>From → '
         "to</th><th>Effect</th>"
         f"<th>Verdict</th><th>What it does</th></tr></thead><tbody>{rows}</tbody></table></div></section>\n"
@@ -124,6 +138,7 @@ def options(outcome: Outcome) -> str:
 
 
 def _option_row(change: OptionEffect, ends: tuple[float, float]) -> str:
+    """Returns the HTML row of one changed option."""
     name, ratio, matters = change.option, change.effect_ratio, change.matters
     values = (escape(findings.format_option(name, value)) for value in (change.before, change.after))
     effect = "–"
@@ -141,12 +156,12 @@ def _option_row(change: OptionEffect, ends: tuple[float, float]) -> str:
 
 
 def breakable(name: str) -> str:
-    """Escapes a name and lets it break after its underscores."""
+    """Escapes a name and allows line breaks after its underscores."""
     return escape(name).replace("_", "_<wbr>")
 
 
 def comparison(outcome: Outcome, runs: Mapping[str, Sequence[Measurement]]) -> str:
-    """The three configurations side by side in every figure that an expert looks for."""
+    """Returns the section that compares the three configurations in the most important figures."""
     sides = list(outcome.sides)
     heads = "".join(
         '<th class="number"><span class="swatch" '
@@ -156,9 +171,8 @@ def comparison(outcome: Outcome, runs: Mapping[str, Sequence[Measurement]]) -> s
     rows = "".join(_interval_row(outcome, field) for field in _INTERVAL_FIELDS)
     rows += "".join(_median_row(runs, sides, field) for field in _MEDIAN_FIELDS if runs)
     return (
-        '<section><h2>Side by side</h2>\n<p class="note">Mean and 95% interval where one is given, otherwise '
-        "the "
-        "median over the runs of the final proof.</p>\n"
+        '<section><h2>Side by side</h2>\n<p class="note">Over the runs of the final proof: mean and 95% '
+        "interval if one is given, otherwise the median.</p>\n"
         "<div "
         f'class="scroll"><table><thead><tr><th>Measured</th>{heads}</tr></thead><tbody>{rows}</tbody></table>'
         "</div></section>\n"
@@ -166,12 +180,14 @@ def comparison(outcome: Outcome, runs: Mapping[str, Sequence[Measurement]]) -> s
 
 
 def _field_head(field: str) -> str:
+    """Returns the HTML cell at the head of a row: a figure's name and unit."""
     label, unit = findings.field_label(field), findings.field_unit(field)
     named_unit = "" if unit in ("bytes", "share") else f'<span class="interval">{escape(unit)}</span>'
     return f"<td>{escape(label[:1].upper() + label[1:])}{named_unit}</td>"
 
 
 def _interval_row(outcome: Outcome, field: str) -> str:
+    """Returns the row of a figure with the mean and interval of each configuration."""
     cells = ""
     for side in outcome.sides.values():
         interval = side.figure(field)
@@ -183,6 +199,7 @@ def _interval_row(outcome: Outcome, field: str) -> str:
 
 
 def _median_row(runs: Mapping[str, Sequence[Measurement]], sides: Sequence[str], field: str) -> str:
+    """Returns the row of a figure with the median of each configuration; "" if no run has it."""
     values = [figures.median_figure(runs.get(side, ()), field) for side in sides]
     if all(math.isnan(value) for value in values):
         return ""
@@ -193,23 +210,34 @@ def _median_row(runs: Mapping[str, Sequence[Measurement]], sides: Sequence[str],
 def figure_section(
     title: str, caption: str, specifications: Sequence[figures.Figure | None], short: bool = False
 ) -> str:
-    """A titled section with its figures side by side; empty when none of them has data."""
+    """Returns a section with figures side by side; "" if none has data.
+
+    Args:
+        title: title of the section.
+        caption: text below the figures, as plain text.
+        specifications: Plotly figures; None for one without data.
+        short: draws the figures at a smaller height.
+    """
     drawn = [specification for specification in specifications if specification]
     if not drawn:
         return ""
+    # The identifier must be unique in the page, and titles are.
     slug = "".join(letter for letter in title.lower() if letter.isalnum())
     plots = "".join(
         _plot(f"{slug}{index}", specification, short) for index, specification in enumerate(drawn)
     )
     plots = f'<div class="pair">{plots}</div>' if len(drawn) > 1 else plots
     return (
+        ""
         f"<section><h2>{escape(title)}</h2>\n<figure>{plots}<figcaption>{escape(caption)}</figcaption></figure>"
         "</section>\n"
     )
 
 
 def _plot(identifier: str, specification: figures.Figure, short: bool) -> str:
-    # "<" is written as an escape so that no text can end the script element.
+    """Returns the HTML element that a figure is drawn in, followed by its data as JSON."""
+    # "<" is escaped, because "</script>" in a label would end the script element.
+    # NaN would make the JSON unreadable for browsers; figures hold None instead.
     data = json.dumps(specification, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
     return (
         f'<div class="plot{" short" if short else ""}" data-figure="{identifier}"></div>'
@@ -218,21 +246,23 @@ def _plot(identifier: str, specification: figures.Figure, short: bool) -> str:
 
 
 def trials(outcome: Outcome, records: Sequence[TrialRecord]) -> str:
-    """Every trial, folded by phase."""
+    """Returns the section of all trials, one folded table per phase."""
     if not records:
         return ""
+    # In the order in which the phases were run.
     phases = list(dict.fromkeys(record.phase for record in records))
     blocks = "".join(
         _phase_block(outcome, phase, [r for r in records if r.phase == phase]) for phase in phases
     )
     return (
-        '<section><h2>Trials</h2>\n<p class="note">In the order of measuring. A trial that failed has a '
-        "status, never "
-        f"a number. Configurations list what differs from the baseline.</p>\n{blocks}</section>\n"
+        '<section><h2>Trials</h2>\n<p class="note">In the order of measuring. A failed trial has a status '
+        "instead of figures. Configurations list the differences from the "
+        f"baseline.</p>\n{blocks}</section>\n"
     )
 
 
 def _phase_block(outcome: Outcome, phase: str, records: Sequence[TrialRecord]) -> str:
+    """Returns the folded HTML table of one phase's trials."""
     baseline = outcome.baseline.configuration
     fields = ("throughput_ops_s", "read_latency_us_p99", "write_amplification")
     rows = "".join(_trial_row(record, baseline, fields) for record in records)
@@ -250,13 +280,16 @@ def _phase_block(outcome: Outcome, phase: str, records: Sequence[TrialRecord]) -
 
 
 def _trial_row(record: TrialRecord, baseline: Mapping[str, Any], fields: Sequence[str]) -> str:
+    """Returns the HTML row of one trial."""
     known = record.measurement.figures if record.measurement else {}
     cells = "".join(f'<td class="number">{findings.format_number(known.get(field))}</td>' for field in fields)
     status = escape(str(record.status).replace("_", " "))
     message = f": {escape(record.message)}" if record.message else ""
+    # An empty configuration sets nothing, so it is RocksDB's bare defaults and not the baseline.
     unchanged = "the baseline" if record.trial.configuration else "RocksDB's defaults"
     changes = findings.format_changes(record.trial.configuration, baseline)
     return (
+        # Before Python 3.12 an f-string's braces may not hold its own quote, hence chr(34).
         f"<tr{'' if record.status == 'ok' else ' class=' + chr(34) + 'failed' + chr(34)}>"
         f'<td class="number">{record.batch}.{record.index}</td><td '
         f'class="number">{record.trial.replicate}</td><td '
@@ -267,7 +300,7 @@ def _trial_row(record: TrialRecord, baseline: Mapping[str, Any], fields: Sequenc
 
 
 def reproduction(study: StudyRecord, outcome: Outcome) -> str:
-    """How to do it again: command, versions, seed, host, device and scale."""
+    """Returns the section on how to reproduce the study: command, versions, seed, host, device and scale."""
     commands = escape("\n".join(command_lines(study, outcome)))
     listed = "".join(
         f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in facts(study, outcome)

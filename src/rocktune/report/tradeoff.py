@@ -1,4 +1,4 @@
-"""The report of a map of the trade-off: which shape of the tree serves which mix of operations best."""
+"""The report of a trade-off map: which shape of the tree suits which mix of operations."""
 
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -10,16 +10,16 @@ from rocktune.report.figures import Figure, axes
 from rocktune.report.sections import figure_section
 
 _COLOURS = 8
-"""Series that have a colour of their own; further ones begin anew."""
+"""Number of colours for series; further series repeat them."""
 
 
 def write_tradeoff_report(path: Path, found: Mapping[str, Any]) -> None:
-    """Writes the report of what `rocktune.api.map_flsm` returned. Replaces the file whole."""
+    """Writes the report of a result of `rocktune.api.map_flsm`, replacing the file atomically."""
     write_document(path, render_tradeoff(found))
 
 
 def render_tradeoff(found: Mapping[str, Any]) -> str:
-    """Returns the report as HTML."""
+    """Returns the report of a result of `rocktune.api.map_flsm` as HTML."""
     settings = _settings(found["summary"])
     scale = "" if found["scale"] == "1" else f", on a {found['scale']} model"
     keys = "absent" if found["absent"] else "present"
@@ -30,17 +30,17 @@ def render_tradeoff(found: Mapping[str, Any]) -> str:
         f"<p>{best}</p></header>\n"
         + figure_section(
             "Throughput",
-            "As a share of what the best shape for the same mix of operations gives.",
+            "As a share of the best shape's throughput with the same mix of operations.",
             [_throughput(found["summary"], setting) for setting in settings],
         )
         + figure_section(
-            "What writing costs",
-            "Bytes that reach the device for each that the user writes.",
+            "Write amplification",
+            "Bytes written to the device for each byte that the user writes.",
             [_lines(found["summary"], setting, "write_amplification", "times") for setting in settings],
         )
         + figure_section(
-            "How long lookups take",
-            "Percentile 99.",
+            "Lookup latency",
+            "99th percentile.",
             [
                 _lines(found["summary"], setting, "read_latency_us_p99", "µs", log=True)
                 for setting in settings
@@ -52,11 +52,12 @@ def render_tradeoff(found: Mapping[str, Any]) -> str:
 
 
 def _settings(summary: Sequence[Mapping[str, Any]]) -> list[tuple[str, float]]:
-    """Returns the filters that there are, as (scheme, bits per key)."""
+    """Returns the distinct filters as (scheme, bits per key)."""
     return list(dict.fromkeys((row["filters"], row["bits_per_key"]) for row in summary))
 
 
 def _best(found: Mapping[str, Any]) -> dict[float, str]:
+    """Returns the shape of the highest throughput for each share of lookups."""
     best: dict[float, Mapping[str, Any]] = {}
     for row in found["summary"]:
         known = best.get(row["lookups"])
@@ -66,19 +67,22 @@ def _best(found: Mapping[str, Any]) -> dict[float, str]:
 
 
 def _throughput(summary: Sequence[Mapping[str, Any]], setting: tuple[str, float]) -> Figure:
-    most: dict[float, float] = {}
+    """Returns the figure of each shape's share of the best throughput with the same mix."""
+    best: dict[float, float] = {}
     for row in summary:
-        most[row["lookups"]] = max(most.get(row["lookups"], 0.0), row["throughput_ops_s"])
-    shares = [dict(row) | {"share": row["throughput_ops_s"] / most[row["lookups"]]} for row in summary]
+        best[row["lookups"]] = max(best.get(row["lookups"], 0.0), row["throughput_ops_s"])
+    shares = [dict(row) | {"share": row["throughput_ops_s"] / best[row["lookups"]]} for row in summary]
     return _lines(shares, setting, "share", "share of the best")
 
 
 def _lines(
     rows: Sequence[Mapping[str, Any]], setting: tuple[str, float], name: str, unit: str, log: bool = False
 ) -> Figure:
+    """Returns a figure with one line per share of lookups over the shapes."""
     shown = [row for row in rows if (row["filters"], row["bits_per_key"]) == setting]
     traces: list[Figure] = []
     for number, share in enumerate(dict.fromkeys(row["lookups"] for row in shown)):
+        # NaN is the only value that differs from itself: latency without lookups.
         points = [row for row in shown if row["lookups"] == share and row[name] == row[name]]
         colour = f"role:series{number % _COLOURS}"
         traces.append(
@@ -92,7 +96,7 @@ def _lines(
             }
         )
     scheme, bits = setting
-    layout = axes(f"{scheme} filters, {bits:g} bits a key", unit)
+    layout = axes(f"{scheme} filters, {bits:g} bits per key", unit)
     layout["xaxis"] |= {"type": "category"}
     if log:
         layout["yaxis"] |= {"type": "log"}
@@ -100,6 +104,7 @@ def _lines(
 
 
 def _table(summary: Sequence[Mapping[str, Any]]) -> str:
+    """Returns the HTML section with the table of all points."""
     heads = ("lookups", "shape", "filters", "bits", "operations/s", "lowest", "highest", "read p99 (µs)",
              "write p99 (µs)", "write amplification", "stalled", "compaction's share of the I/O")  # fmt: skip
     head = "".join(f"<th>{escape(name)}</th>" for name in heads)
@@ -111,6 +116,8 @@ def _table(summary: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _cells(row: Mapping[str, Any]) -> list[str]:
+    """Returns the HTML cells of one point."""
+
     def number(name: str, style: str = ",.0f") -> str:
         value = row[name]
         return "–" if value != value else format(value, style)

@@ -1,6 +1,6 @@
-"""The knobs that may be tuned, the rules between them, and RocksDB options as text."""
+"""Spaces: knobs, the rules between them, memory budgets, and RocksDB options as text."""
 
-from rocktune.space.block_cache import BlockCache, block_cache_in, is_block_cache
+from rocktune.space.block_cache import BlockCache, is_block_cache, parse_block_cache
 from rocktune.space.catalogue import CATALOGUE
 from rocktune.space.configuration import Configuration, OptionMaps, Value
 from rocktune.space.dremel import dremel_space
@@ -20,12 +20,12 @@ __all__ = [
     "OptionMaps",
     "Space",
     "Value",
-    "block_cache_in",
     "dremel_space",
     "is_block_cache",
     "load_space",
     "merged_options",
     "options_file_text",
+    "parse_block_cache",
     "scaled_options",
     "space_document",
     "space_from_document",

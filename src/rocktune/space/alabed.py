@@ -1,11 +1,11 @@
-"""Alabed and Yoneki's space (table 2): ten knobs with wide bounds, some of which RocksDB narrows itself."""
+"""Alabed and Yoneki's space (table 2): ten knobs with wide bounds, some beyond what RocksDB accepts."""
 
 from rocktune.space.catalogue import CATALOGUE
 from rocktune.space.configuration import OptionMaps
 from rocktune.space.space import Space
 
 ALABED_MEMORY_BYTES = 16 << 30
-"""Their machine's (section 4.1.4); they state no budget of the store's."""
+"""The memory of their machine (section 4.1.4); the paper states no budget for the store."""
 
 FIXED_OPTIONS: OptionMaps = {
     "db": {"allow_mmap_reads": "false", "max_open_files": "-1"},
@@ -32,15 +32,18 @@ _RANGES = (
     ("level0_slowdown_writes_trigger", 1, 1024, 20),
     ("level0_stop_writes_trigger", 1, 1024, 36),
 )
-"""Table 2: name, smallest, largest, default. All are whole numbers, every one of which may be drawn."""
+"""Table 2: name, minimum, maximum, default. Each is a whole number and sampled in steps of 1."""
 
 
 def alabed_space(memory_bytes: int, expected_entries: float) -> Space:
-    """Returns the space. It has no rules: RocksDB itself moves or refuses what contradicts itself.
+    """Returns Alabed and Yoneki's space.
+
+    It has no rules. RocksDB changes or refuses values that contradict each other.
 
     Args:
-        memory_bytes: at full size; a run that exceeds it by far ends as `out_of_memory`.
-        expected_entries: distinct keys by the end of a full-length run.
+        memory_bytes: the memory budget in bytes at full size. A run that exceeds it by far ends as
+            `out_of_memory`.
+        expected_entries: distinct keys in the store by the end of a full-length run, at full size.
     """
     return Space(
         name="alabed",

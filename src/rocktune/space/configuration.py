@@ -1,4 +1,4 @@
-"""What a configuration is: values for the active knobs of a space, and RocksDB options as text."""
+"""Configurations (values for a space's knobs) and RocksDB options as text."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -6,22 +6,24 @@ from functools import cached_property
 
 Value = int | float | str | bool
 OptionMaps = dict[str, dict[str, str]]
-"""RocksDB options as text by section: "db", "cf", "table", and "governor" where there is one (see
-docs/design/worker-protocol.md)."""
+"""RocksDB options as text by section ("db", "cf", "table") and name. A store with a compaction governor has
+a section "governor", an FLSM store a section "flsm" (see docs/design/worker-protocol.md)."""
 
 
 class Configuration(Mapping[str, Value]):
-    """An immutable, hashable choice of values for active knobs, in full-size units whatever the scale.
+    """An immutable, hashable mapping from knob names to values at full size, whatever the scale of the run.
 
     Equal configurations have equal `key`s, on any machine and in any process.
     """
 
     def __init__(self, values: Mapping[str, Value]) -> None:
+        # Sorted, so that the key does not depend on the order in which a tuner sets the knobs.
         self._values = dict(sorted(values.items()))
 
     @cached_property
     def key(self) -> str:
-        """The values as JSON. Made when it is asked for: searches draw many more than they measure."""
+        """The values as a JSON object, ordered by knob name."""
+        # Cached and not made in the constructor, because a search draws many more than it measures.
         return json.dumps(self._values, separators=(",", ":"))
 
     def __getitem__(self, name: str) -> Value:
@@ -37,12 +39,12 @@ class Configuration(Mapping[str, Value]):
         return hash(tuple(self._values.items()))
 
     def __eq__(self, other: object) -> bool:
-        # The key tells 1 from 1.0 and true, which are equal to Python.
+        # Python takes 1, 1.0 and True for equal; their keys differ.
         return isinstance(other, Configuration) and self._values == other._values and self.key == other.key
 
     def __repr__(self) -> str:
         return f"Configuration({self._values})"
 
     def replaced(self, changes: Mapping[str, Value]) -> "Configuration":
-        """Returns this configuration with some values replaced or added."""
+        """Returns a copy with the values in `changes` replaced or added."""
         return Configuration({**self._values, **changes})

@@ -1,4 +1,4 @@
-"""Dremel's space (table 1): fourteen active knobs, the tuning guide's values as defaults."""
+"""Dremel's space (table 1): fourteen knobs with the values of RocksDB's tuning guide as defaults."""
 
 from rocktune.space.catalogue import CATALOGUE
 from rocktune.space.configuration import OptionMaps
@@ -9,43 +9,44 @@ from rocktune.space.space import Space
 from rocktune.units import MIB
 
 DREMEL_MEMORY_BYTES = 1000 * MIB
-"""The paper's budget: 616 MiB of cache and six write buffers of 64 MiB."""
+"""The paper's budget: 616 MiB for the block cache and six write buffers of 64 MiB."""
 
 FIXED_OPTIONS: OptionMaps = {
     "db": {
-        # The device cannot see, and so cannot throttle, what is read through a mapping.
+        # The throttled file system does not see reads through a memory mapping.
         "allow_mmap_reads": "false",
-        # An evicted table reader would be loaded again by user reads, with no knob to answer for it.
+        # With a limit, user reads would load evicted table readers again, a cost that no knob explains.
         "max_open_files": "-1",
     },
     "cf": {
-        # The level knobs mean nothing, or something else, under the other styles.
+        # The level knobs have no meaning, or another one, under other compaction styles.
         "compaction_style": "kCompactionStyleLevel",
-        # True since RocksDB 8.4, which would take max_bytes_for_level_base away from the tuner.
+        # True by default since RocksDB 8.4; max_bytes_for_level_base would then have almost no effect.
         "level_compaction_dynamic_level_bytes": "false",
-        # LZ4 since RocksDB 11.5.
+        # The default is LZ4 since RocksDB 11.5.
         "compression": "kSnappyCompression",
     },
     "table": {
-        # Table 1 holds bloom_bits at 10.
+        # Table 1 fixes bloom_bits at 10.
         "filter_policy": "bloomfilter:10:false",
-        # The budget counts filters beside the block cache, not in it.
+        # The memory budget counts filters separately from the block cache.
         "cache_index_and_filter_blocks": "false",
     },
 }
-"""What must be equal in every run for figures to compare, also between RocksDB versions.
+"""Options that all runs share, so that their figures compare, also between RocksDB versions.
 
 `compaction_readahead_size` keeps each version's default, 0 on 7.8 and 2 MiB on 11 (docs/design/device.md).
-`max_background_jobs` is left out because RocksDB ignores it once flush and compaction threads are given,
-which are deprecated but honoured.
+`max_background_jobs` is absent because RocksDB ignores it if the numbers of flush and compaction threads are
+set. These options are deprecated, but RocksDB still honours them.
 """
 
 
 def _knobs() -> tuple[Knob, ...]:
-    """Returns table 1's knobs with its ranges and defaults; sizes are sampled on whole MiB.
+    """Returns table 1's knobs with the paper's ranges and defaults. Sizes are sampled in whole MiB.
 
-    `block_size` has the powers of two in its range: RocksDB takes any, but pages and sectors are such.
+    `block_size` takes only powers of two, like the pages and sectors that blocks are read from.
     """
+    # Name, minimum, maximum, default.
     ranges: tuple[tuple[str, int, int, int], ...] = (
         ("level0_file_num_compaction_trigger", 2, 16, 4),
         ("level0_slowdown_writes_trigger", 6, 20, 8),
@@ -69,12 +70,14 @@ def _knobs() -> tuple[Knob, ...]:
 
 
 def dremel_space(memory_bytes: int, expected_entries: float, level0_tolerance: float = 2.0) -> Space:
-    """Returns Dremel's space for a memory budget, which its default may exceed (`with_fitting_default`).
+    """Returns Dremel's space for a memory budget.
+
+    The default configuration may exceed the budget; `with_fitting_default` adapts it.
 
     Args:
-        memory_bytes: the budget at full size; the paper's is `DREMEL_MEMORY_BYTES`.
-        expected_entries: distinct keys by the end of a full-length run.
-        level0_tolerance: rule 8's, at least 2.
+        memory_bytes: the memory budget in bytes at full size; the paper's is `DREMEL_MEMORY_BYTES`.
+        expected_entries: distinct keys in the store by the end of a full-length run, at full size.
+        level0_tolerance: tolerance of rule 8, at least 2.
 
     Raises:
         UserError: the tolerance is too small.

@@ -1,4 +1,4 @@
-"""Making a space's default configuration fit its memory budget."""
+"""Functions that change a space's default configuration so that it fits the memory budget."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -15,7 +15,7 @@ _LEVEL1_KNOB = "max_bytes_for_level_base"
 
 
 def with_fitting_default(space: Space) -> Space:
-    """Returns the space with defaults that keep its rules; see `with_fitting_memory`.
+    """Returns the space with defaults that fit its memory budget and keep its rules.
 
     Raises:
         UserError: no configuration fits the budget, or the defaults break another rule.
@@ -30,13 +30,15 @@ def with_fitting_default(space: Space) -> Space:
 def with_fitting_memory(space: Space) -> Space:
     """Returns the space with defaults that fit its memory budget.
 
-    Where the defaults exceed the budget, memtables become smaller, then fewer, and fewer are merged; level 1
-    becomes as large as level 0 then is, if that is no longer within a factor of 2.
+    If the defaults exceed the budget, memtables become smaller first and fewer next; the number that a flush
+    merges is kept below the number of memtables. If level 0 is then not within a factor of 2 of level 1,
+    level 1 gets the size of level 0, as rule 8 asks.
 
     Raises:
         UserError: no configuration fits the budget.
     """
     smaller = _smaller_memtables(space)
+    # Defaults that fit stay untouched, even where level 1 differs from level 0 by the space's own choice.
     if smaller:
         space = _with_defaults(space, smaller)
         space = _with_defaults(space, _matching_level1(space))
@@ -46,6 +48,7 @@ def with_fitting_memory(space: Space) -> Space:
 
 
 def _with_defaults(space: Space, defaults: Mapping[str, Value]) -> Space:
+    """Returns the space with other defaults for the knobs that `defaults` names."""
     return replace(
         space,
         knobs=tuple(replace(knob, default=defaults.get(knob.name, knob.default)) for knob in space.knobs),
@@ -53,7 +56,7 @@ def _with_defaults(space: Space, defaults: Mapping[str, Value]) -> Space:
 
 
 def _smaller_memtables(space: Space) -> dict[str, Value]:
-    """Returns new defaults for the memtable knobs; none where the present ones fit or their size is fixed."""
+    """Returns smaller defaults for the memtable knobs; empty if the present ones fit or the size is fixed."""
     knobs = {knob.name: knob for knob in space.knobs}
     if _MEMTABLE_KNOBS[0] not in knobs:
         return {}
@@ -63,18 +66,20 @@ def _smaller_memtables(space: Space) -> dict[str, Value]:
     size, number, merged = (values[name] for name in _MEMTABLE_KNOBS)
     if number * size <= available:
         return {}
-    min_bytes, fewest, min_merged = (
+    min_bytes, min_number, min_merged = (
         knobs[name].low if name in knobs else values[name] for name in _MEMTABLE_KNOBS
     )
+    # Whole MiB, because the spaces sample write buffers in such steps.
     buffer_bytes = max(available // number // MIB * MIB, min_bytes)
-    buffers = max(min(number, available // buffer_bytes), fewest)
+    buffers = max(min(number, available // buffer_bytes), min_number)
+    # Rule 7: a flush must wait for fewer memtables than there may be.
     to_merge = max(min(merged, buffers - 1), min_merged)
     smaller = dict(zip(_MEMTABLE_KNOBS, (buffer_bytes, buffers, to_merge), strict=True))
     return {name: value for name, value in smaller.items() if name in knobs}
 
 
 def _matching_level1(space: Space) -> dict[str, Value]:
-    """Returns a new default for level 1's size; none where it is near level 0's or is not active."""
+    """Returns level 0's size as level 1's default; empty if they are close or the knob is not active."""
     knobs = {knob.name: knob for knob in space.knobs}
     if _LEVEL1_KNOB not in knobs:
         return {}
@@ -86,6 +91,7 @@ def _matching_level1(space: Space) -> dict[str, Value]:
             values["write_buffer_size"],
         )
     )
+    # Rule 8 accepts this ratio, so a default within it need not change.
     ratio = values[_LEVEL1_KNOB] / level0_bytes
     if 1 / MIN_LEVEL0_TOLERANCE <= ratio <= MIN_LEVEL0_TOLERANCE:
         return {}

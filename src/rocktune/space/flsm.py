@@ -1,4 +1,4 @@
-"""The space of FLSM stores: how many runs each level has, how levels grow, and where the memory goes."""
+"""The space of FLSM stores: policies of the levels, their growth, filters and memory."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,51 +16,51 @@ from rocktune.space.space import Space
 from rocktune.units import MIB
 
 FLSM_MEMORY_BYTES = 1000 * MIB
-"""Dremel's, so that what is found in one space compares with what is found in the other."""
+"""Dremel's memory budget, so that results of this space compare with results of Dremel's."""
 
 FIXED_OPTIONS: OptionMaps = {
-    # See rocktune.space.dremel for why each of them is held.
+    # rocktune.space.dremel gives the reason for each of these.
     "db": {"allow_mmap_reads": "false", "max_open_files": "-1"},
     "cf": {"compression": "kSnappyCompression"},
     "table": {"cache_index_and_filter_blocks": "false"},
-    # As many as a small size ratio needs: the deepest level takes in whatever comes.
+    # Enough for the smallest size ratio: the deepest level grows without limit, so too few would distort it.
     "flsm": {"levels": "12"},
 }
 
 _MAX_RATIO = 16
 _DEFAULT_RATIO = 10
 _LEVELS = 3
-"""With a policy of their own; deeper ones have that of the last."""
+"""Number of levels with a policy knob of their own; deeper levels use the last one's policy."""
 _POLICIES = tuple(f"flsm_policy_{level}" for level in range(1, _LEVELS + 1))
 
 
 @dataclass(frozen=True)
 class RunsFitLevels(Rule):
-    """A level with more runs than it is larger than the one above would have runs that nothing can fill."""
+    """The policy of each level is at most the size ratio; the runs beyond it could never be filled."""
 
     number = 1
     statement = "flsm_policy of each level at most flsm_size_ratio"
 
     def holds(self, values: Mapping[str, Numbers]) -> NDArray[np.bool_]:
-        """See the base class."""
+        """Returns whether each configuration keeps the rule; see `Rule.holds`."""
         ratio = np.asarray(values["flsm_size_ratio"])
         policies = [values["flsm_deepest_policy"], *(values[name] for name in _POLICIES)]
         return np.asarray(np.all([np.asarray(policy) <= ratio for policy in policies], axis=0))
 
     def numbers(self, values: Mapping[str, float]) -> str:
-        """See the base class."""
+        """Returns the numbers that the rule compares, as text; see `Rule.numbers`."""
         return f"{', '.join(str(values[name]) for name in _POLICIES)} and {values['flsm_size_ratio']}"
 
 
 def flsm_space(memory_bytes: int, expected_entries: float, policies: str = "aggressive") -> Space:
-    """Returns the space, whose default is a static policy.
+    """Returns the space of FLSM stores with a static policy as its default.
 
     Args:
-        memory_bytes: at full size, for memtables, filters and block cache.
-        expected_entries: distinct keys by the end of a full-length run.
-        policies: one of `rocktune.lsm.STATIC_POLICIES`.
+        memory_bytes: the memory budget in bytes at full size, for memtables, filters and block cache.
+        expected_entries: distinct keys in the store by the end of a full-length run, at full size.
+        policies: name of the default policy, one of `rocktune.lsm.STATIC_POLICIES`.
     """
-    runs, largest = static_policy(policies, _DEFAULT_RATIO)
+    runs, deepest_runs = static_policy(policies, _DEFAULT_RATIO)
     budget = MemoryBudget(memory_bytes, expected_entries, "flsm_bits_per_key")
     return Space(
         name="flsm" if policies == "aggressive" else f"flsm-{policies}",
@@ -68,7 +68,8 @@ def flsm_space(memory_bytes: int, expected_entries: float, policies: str = "aggr
         knobs=(
             CATALOGUE["flsm_size_ratio"].narrowed(low=2, high=_MAX_RATIO, default=_DEFAULT_RATIO),
             *(CATALOGUE[name].narrowed(high=_MAX_RATIO, default=runs) for name in _POLICIES),
-            CATALOGUE["flsm_deepest_policy"].narrowed(choices=(0, 1), default=largest),
+            # 0 keeps the deepest level's own policy; 1 with more runs above it is lazy leveling.
+            CATALOGUE["flsm_deepest_policy"].narrowed(choices=(0, 1), default=deepest_runs),
             CATALOGUE["flsm_level1_bytes"].narrowed(low=64 * MIB, high=4 << 30, default=640 * MIB, log=True),
             CATALOGUE["flsm_granularity"],
             CATALOGUE["flsm_filters"],

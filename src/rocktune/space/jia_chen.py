@@ -1,4 +1,7 @@
-"""Jia and Chen's space (table II): six ordinal knobs, 2,160 configurations; one of them is the workload's."""
+"""Jia and Chen's space (table II): six ordinal knobs with 2,160 configurations.
+
+One knob, `threads`, belongs to the workload.
+"""
 
 from rocktune.errors import UserError
 from rocktune.space.catalogue import CATALOGUE
@@ -10,15 +13,16 @@ from rocktune.units import MIB, format_bytes
 _GIB = 1 << 30
 _WRITE_BUFFER_BYTES = 32 * MIB
 _MAX_WRITE_BUFFERS = 16
+# What the largest choice of write buffers takes, so that every combination of the space fits the budget.
 _MEMTABLES_BYTES = _MAX_WRITE_BUFFERS * _WRITE_BUFFER_BYTES
 
 JIA_CHEN_MEMORY_BYTES = 8 * _GIB
-"""Table I's "Baseline" machine; "MEM-plus" has 16 GiB."""
+"""The memory of table I's "Baseline" machine; "MEM-plus" has 16 GiB."""
 
 FIXED_OPTIONS: OptionMaps = {
     "db": {"allow_mmap_reads": "false", "max_open_files": "-1"},
     "cf": {
-        # "Each buffer is 32MB."
+        # The paper: "Each buffer is 32MB."
         "write_buffer_size": str(_WRITE_BUFFER_BYTES),
         "compaction_style": "kCompactionStyleLevel",
         # RocksDB 5.17's defaults, which later versions changed.
@@ -27,31 +31,32 @@ FIXED_OPTIONS: OptionMaps = {
     },
     "table": {"cache_index_and_filter_blocks": "false"},
 }
-"""The paper names no other option: everything else, bloom filters too, is left as RocksDB 5.17 had it."""
+"""The paper names no other option. All others, Bloom filters too, have RocksDB 5.17's defaults."""
 
 
 def jia_chen_space(memory_bytes: int, expected_entries: float) -> Space:
-    """Returns the space for a memory budget, which bounds the block cache from above.
+    """Returns Jia and Chen's space for a memory budget.
 
-    RocksDB takes one write buffer for two.
+    Block cache sizes that leave no room for the memtables are left out.
 
     Args:
-        memory_bytes: at full size; of the block cache's sizes those stay that leave room for the memtables.
-        expected_entries: distinct keys by the end of a full-length run.
+        memory_bytes: the memory budget in bytes at full size.
+        expected_entries: distinct keys in the store by the end of a full-length run, at full size.
 
     Raises:
-        UserError: not even the smallest block cache fits beside the memtables.
+        UserError: the smallest block cache and the memtables together exceed the budget.
     """
     caches = tuple(size for size in (1 * _GIB, 2 * _GIB, 4 * _GIB) if size + _MEMTABLES_BYTES <= memory_bytes)
     if not caches:
         raise UserError(
-            f"space 'jia-chen': a memory budget of {format_bytes(memory_bytes)} is too small; it takes at "
+            f"space 'jia-chen': a memory budget of {format_bytes(memory_bytes)} is too small; use at "
             f"least {format_bytes(_GIB + _MEMTABLES_BYTES)}"
         )
     return Space(
         name="jia-chen",
         summary="Jia and Chen's table II: memtables, cache, threads (6 knobs, 2,160 configurations)",
         knobs=(
+            # The paper's 1 stays a choice although RocksDB raises it to 2.
             CATALOGUE["max_write_buffer_number"].narrowed(
                 choices=(1, 2, 4, 8, _MAX_WRITE_BUFFERS), default=2
             ),
@@ -68,11 +73,12 @@ def jia_chen_space(memory_bytes: int, expected_entries: float) -> Space:
 
 
 def _threads() -> Knob:
+    """Returns the knob for the number of threads that issue operations."""
     return Knob(
         "threads",
         "workload",
         "threads",
         1,
         choices=(1, 2, 4, 8),
-        effect="Threads that issue operations: more use the device better and wait longer for each other.",
+        effect="Threads that issue operations: more use the device better, but wait longer for each other.",
     )

@@ -1,4 +1,4 @@
-"""A knob: one RocksDB option that may be tuned, its range, and how to write and read it."""
+"""Knobs: single options with a range of values, which can be sampled, written and read."""
 
 import re
 from dataclasses import dataclass, replace
@@ -18,31 +18,33 @@ LiveChange = Literal["set_options", "set_db_options", "object", "reopen", "migra
 
 @dataclass(frozen=True)
 class Knob:
-    """One option and the values that it may take: a range of numbers, or a list of choices.
+    """An option and the values that it may have: a range of numbers or a list of choices.
 
     Attributes:
-        name: how configurations and rules call it; RocksDB's name unless `option` says otherwise.
-        section: which of RocksDB's option maps holds it; "governor" for a setting of the compaction governor,
-            which a store has when any is set; "flsm" for one of an FLSM store, which the store then is;
-            "workload" for a field of the workload.
-        unit: "bytes", "files", "levels", "runs", "buffers", "threads", "ratio", "bits", "bytes/s" or "" (a
-            switch).
-        default: in a catalogue entry RocksDB's own, in a space the one to start from.
-        effect: one sentence for the report: what the option does and what turning it up costs.
-        low: smallest value; of a whole-number knob an `int`.
+        name: name in configurations and rules; RocksDB's name of the option unless `option` is set.
+        section: RocksDB's option map that holds the option, or "governor" (a setting of the compaction
+            governor), "flsm" (a setting of an FLSM store) or "workload" (a field of the workload). A store
+            has a governor, or is an FLSM store, if any option of that section is set.
+        unit: "bytes", "files", "levels", "runs", "buffers", "threads", "ratio", "bits", "bytes/s", "us", or
+            "" for switches and words.
+        default: RocksDB's default in a catalogue entry, the starting value in a space.
+        effect: a sentence for the report that says what the option does and what a higher value costs.
+        low: smallest value; an `int` if the knob takes whole numbers.
         high: largest value, at least `low`.
-        choices: the values of an ordinal or categorical knob, all of one type; then there is no range.
-        step: samples are multiples of it, where the range holds any; values between are valid all the same.
-        log: samples are uniform in the logarithm.
-        scaled: a full-size quantity, of bytes or time, that is divided by S when the store is.
-        scaled_floor: the least that RocksDB takes, where dividing stops; 0 is never changed, for it always
-            means "none" or "derive it from the others".
-        acts_on: what data has to be rewritten before a store shows the knob's effect: none ("live"), none
-            but newly written files differ ("new_files"), every file of a preloaded base ("all_files").
-        live_change: the lightest way to change it on an open store, on RocksDB 7.8.
-        option: RocksDB's name.
-        template: the option's text around the value.
-        pattern: finds the value in the option's text; without a match the value is the default.
+        choices: the values of an ordinal or categorical knob, all of one type; `low` and `high` are then
+            unused.
+        step: samples are multiples of it if the range contains any. Values between them are valid too.
+        log: whether samples are uniform in the logarithm.
+        scaled: whether the value is a full-size quantity of bytes or time that a 1/S model divides by S.
+        scaled_floor: the smallest value that division by S gives, because RocksDB accepts no smaller one.
+            0 stays 0, because it means "none" or "derived from other options".
+        acts_on: the data that a change affects: only the running store ("live"), files written from then on
+            ("new_files"), or every file, so that a preloaded base must be rewritten ("all_files").
+        live_change: the cheapest way to change the option of an open store on RocksDB 7.8.
+        option: RocksDB's name of the option if it differs from `name`.
+        template: text of the option with `{}` in place of the value.
+        pattern: regular expression whose first group is the value in the option's text. The value is the
+            default if it does not match.
     """
 
     name: str
@@ -69,51 +71,51 @@ class Knob:
         return self.option or self.name
 
     def sample(self, count: int, rng: np.random.Generator) -> NDArray[Any]:
-        """Draws values, each independent of the others.
-
-        Returns:
-            `count` values: int64, float64, bool or str.
-        """
+        """Returns `count` independently drawn values, as an array of int64, float64, bool or str."""
         if self.choices:
             return np.asarray(self.choices)[rng.integers(len(self.choices), size=count)]
         if isinstance(self.low, float) or isinstance(self.high, float):
             if self.log:
                 return np.exp(rng.uniform(np.log(self.low), np.log(self.high), size=count))
             return rng.uniform(self.low, self.high, size=count)
+        # -(-a // b) rounds up. The step is 1 if no multiple of `step` lies in the range.
         step = self.step if -(-self.low // self.step) <= self.high // self.step else 1
         first, last = -(-self.low // step), self.high // step
         if self.log:
+            # Up to last + 1, because truncation must give the last value its whole share too.
             exponents = rng.uniform(np.log(max(first, 1)), np.log(last + 1), size=count)
             return np.asarray(np.clip(np.exp(exponents).astype(np.int64), first, last) * step)
         return rng.integers(first, last, size=count, endpoint=True) * step
 
-    def values(self, at_most: int) -> tuple[Value, ...]:
-        """Returns every value that `sample` can give, from small to large or in the order of the choices.
+    def values(self, max_count: int) -> tuple[Value, ...]:
+        """Returns all values that `sample` can return, in ascending order or in the order of the choices.
 
         Raises:
-            UserError: it is a real number's knob, or has more than `at_most` values.
+            UserError: the knob takes real numbers, or has more than `max_count` values.
         """
         if self.choices:
             found: tuple[Value, ...] = self.choices
         elif isinstance(self.low, float) or isinstance(self.high, float):
-            raise UserError(f"{self.name}: has no end of values")
+            raise UserError(f"{self.name}: takes any real number in its range; give it choices")
         else:
             step = self.step if -(-self.low // self.step) <= self.high // self.step else 1
-            found = tuple(range(-(-self.low // step) * step, self.high + 1, step)[: at_most + 1])
-        if len(found) > at_most:
-            raise UserError(f"{self.name}: has more than {at_most} values")
+            # A range is sliced without being built, so one value beyond the maximum shows an excess cheaply.
+            found = tuple(range(-(-self.low // step) * step, self.high + 1, step)[: max_count + 1])
+        if len(found) > max_count:
+            raise UserError(f"{self.name}: has more than {max_count} values; give it choices")
         return found
 
     def check(self, value: Value) -> None:
-        """Accepts a value of the right type within the bounds.
+        """Checks that a value has the knob's type and is within its bounds or among its choices.
 
         Raises:
-            UserError: it is neither.
+            UserError: it is not; the message names the valid values.
         """
         if self.choices:
             if value not in self.choices or type(value) is not type(self.choices[0]):
-                raise UserError(f"{self.name}: {value!r} is none of {', '.join(map(str, self.choices))}")
+                raise UserError(f"{self.name}: {value!r} is not one of {', '.join(map(str, self.choices))}")
             return
+        # Python's bool is an int, so it is refused by name.
         whole = isinstance(self.low, int) and isinstance(self.high, int)
         if isinstance(value, bool | str) or (whole and not isinstance(value, int)):
             raise UserError(f"{self.name}: {value!r} is not a {'whole number' if whole else 'number'}")
@@ -122,46 +124,53 @@ class Knob:
             raise UserError(f"{self.name}: {self.shown(value)} is outside {bounds}")
 
     def parse(self, text: str) -> Value:
-        """Reads a value as people write it (`64MiB`, `0.5`, `true`); `check` judges it.
+        """Returns the value of a user's text (`64MiB`, `0.5`, `true`), which may be out of bounds.
 
         Raises:
-            UserError: the text is no value of this knob's type; hexadecimal and negative sizes are not.
+            UserError: the text does not have this knob's type. Hexadecimal and negative sizes are refused.
         """
         return _parsed(text.strip(), self.choices[0] if self.choices else self.low, self.unit, self.name)
 
     def text(self, value: Value) -> str:
-        """Writes the option's text as RocksDB's parsers take it."""
+        """Returns the option's text with this value, in the form that RocksDB parses."""
         written = str(value).lower() if isinstance(value, bool) else str(value)
         return self.template.format(written)
 
     def value_in(self, text: str) -> Value:
-        """Reads the value out of an option's text as RocksDB writes it (`10.000000`, `bloomfilter:10:false`).
+        """Returns the value in an option's text as RocksDB writes it (`10.000000`, `bloomfilter:10:false`).
 
-        Values outside the bounds are kept as they are; whole numbers come back as `int`.
+        Values out of bounds are returned unchanged. Whole numbers are returned as `int`.
 
         Raises:
-            UserError: the text holds no value of this knob's type.
+            UserError: the text does not contain a value of this knob's type.
         """
         match = re.fullmatch(self.pattern, text.strip())
         if match is None:
             return self.default
         found = match[1]
+        # The default has the option's own type, which `low` of a knob with choices does not show.
         if isinstance(self.default, bool | str):
             return _parsed(found, self.default, self.unit, self.name)
         try:
             number = float(found)
         except ValueError:
             raise UserError(f"{self.name}: '{text}' is not a number") from None
+        # int(found) first: a double would lose digits of whole numbers above 2^53.
         return int(found) if re.fullmatch(r"-?\d+", found) else int(number) if number.is_integer() else number
 
     def shown(self, value: Value) -> str:
-        """Writes a value for people, sizes with their unit."""
+        """Returns a value as text for people, sizes with their unit (`64MiB`, `16MiB/s`)."""
         if self.unit.startswith("bytes") and not isinstance(value, bool | str):
             return format_bytes(value) + self.unit.removeprefix("bytes")
         return str(value)
 
     def narrowed(self, **changes: Any) -> "Knob":
-        """Returns this knob with other bounds, choices or default; a default outside them is moved inside.
+        """Returns a copy of this knob with some attributes changed, such as bounds, choices or default.
+
+        A default outside the bounds becomes the nearest bound. One that is not a choice becomes the first.
+
+        Args:
+            changes: new values by attribute.
 
         Raises:
             UserError: the lower bound is above the upper one.
@@ -169,6 +178,7 @@ class Knob:
         knob = replace(self, **changes)
         if not knob.choices and not knob.low <= knob.high:
             raise UserError(f"{self.name}: low {knob.shown(knob.low)} is above high {knob.shown(knob.high)}")
+        # Presets and files narrow many knobs; their defaults should not need attention each time.
         if knob.choices:
             return knob if knob.default in knob.choices else replace(knob, default=knob.choices[0])
         assert not isinstance(knob.default, str)
@@ -176,7 +186,11 @@ class Knob:
 
 
 def _parsed(text: str, example: Value, unit: str, name: str) -> Value:
-    """Reads `text` as the type of `example`."""
+    """Returns the value of `text`, which must have the type of `example`.
+
+    Raises:
+        UserError: it has another type; the message begins with `name`.
+    """
     if isinstance(example, str):
         return text
     if isinstance(example, bool):
@@ -184,7 +198,7 @@ def _parsed(text: str, example: Value, unit: str, name: str) -> Value:
             raise UserError(f"{name}: '{text}' is not one of true, false")
         return text.lower() == "true"
     if unit.startswith("bytes"):
-        return parse_bytes(text.removesuffix("/s"), name)
+        return parse_bytes(text.removesuffix("/s"), name)  # a rate's unit is "bytes/s"
     if isinstance(example, int):
         if not re.fullmatch(r"-?\d+", text):
             raise UserError(f"{name}: '{text}' is not a whole number")

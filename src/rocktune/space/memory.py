@@ -1,4 +1,4 @@
-"""The memory budget: what memtables, filters and the block cache may use together."""
+"""The memory budget that memtables, filters and the block cache share."""
 
 import math
 from collections.abc import Mapping
@@ -11,18 +11,18 @@ from numpy.typing import NDArray
 from rocktune.lsm.arrays import Numbers, Reals, real
 from rocktune.space.block_cache import BlockCache
 
-# Table 1's range of the cache is 384 to 1024 MB of the paper's 1000 MB. The upper end is never reached.
+# Dremel's table 1 lets the cache have 384 to 1024 MB of a budget of 1000 MB. The upper end is never reached.
 MIN_CACHE_SHARE = 0.384
 
 
 @dataclass(frozen=True)
 class MemoryShares:
-    """The memory that a configuration may take, at full size.
+    """The memory that a configuration may use, in bytes at full size.
 
     Attributes:
-        memtable_bytes: all memtables.
+        memtable_bytes: all memtables together.
         filter_bytes: the filters of all expected keys.
-        block_cache: None for a store without one.
+        block_cache: the block cache; None if the store has none.
     """
 
     memtable_bytes: int
@@ -31,12 +31,12 @@ class MemoryShares:
 
     @property
     def total_bytes(self) -> int:
-        """The sum of the three."""
+        """The sum of memtables, filters and block cache."""
         cache_bytes = 0 if self.block_cache is None else self.block_cache.capacity_bytes
         return self.memtable_bytes + self.filter_bytes + cache_bytes
 
     def to_json(self) -> dict[str, Any]:
-        """Returns the fields and their sum as JSON data."""
+        """Returns the shares and their sum as a JSON object, the form of `rocktune.outcome.Memory`."""
         return {
             "memtable_bytes": self.memtable_bytes,
             "filter_bytes": self.filter_bytes,
@@ -47,16 +47,17 @@ class MemoryShares:
 
 @dataclass(frozen=True)
 class MemoryBudget:
-    """Shares a budget out: memtables and filters take what they need, the block cache gets the rest.
+    """A memory budget: memtables and filters take what they need, the block cache gets the rest.
 
-    Dremel's rule 4 (section 4.2), with the block cache left out of the search: 616 = 1000 - 6 * 64 MiB, less
-    the filters.
+    This is Dremel's rule 4 (section 4.2) without the cache size as a knob: of 1000 MiB, six write buffers of
+    64 MiB leave 616 MiB for filters and cache.
 
     Attributes:
-        memory_bytes: the budget.
-        expected_entries: keys that have filter bits by the end of a full-length run.
-        filter_bits: which value is the filters' bits per key; an FLSM store has its own.
-        min_cache_share: of the budget, which must be left for the block cache.
+        memory_bytes: the budget in bytes at full size.
+        expected_entries: keys with filter bits by the end of a full-length run, at full size.
+        filter_bits: name of the knob that holds the filters' bits per key; FLSM stores have another one.
+        min_cache_share: smallest share of the budget, from 0 to 1, that a valid configuration leaves for the
+            block cache.
     """
 
     memory_bytes: int
@@ -66,28 +67,30 @@ class MemoryBudget:
 
     @property
     def min_cache_bytes(self) -> int:
-        """The least that must be left for the block cache, in proportion to table 1's 384 of 1000 MiB."""
-        # Whole bytes: a share that was worked out of a cache's size must not come to a hair more than it.
+        """The smallest block cache in bytes that a valid configuration leaves."""
+        # Rounded down: a share calculated from a cache's size must not demand a fraction more than that size.
         return math.floor(self.min_cache_share * self.memory_bytes)
 
     def filter_bytes(self, bits_per_key: Numbers) -> Reals:
-        """Returns what the filters take: bits per key, for all expected keys."""
+        """Returns the bytes of the filters of all expected keys."""
         return np.ceil(real(bits_per_key) * self.expected_entries / 8)
 
     def block_cache_bytes(self, values: Mapping[str, Numbers]) -> Reals:
-        """Returns what is left for the block cache; negative where the budget does not suffice.
+        """Returns the bytes left for the block cache; negative if memtables and filters exceed the budget.
 
         Args:
-            values: `max_write_buffer_number`, `write_buffer_size` in bytes and `filter_bits`.
+            values: by knob name; must hold `max_write_buffer_number`, `write_buffer_size` in bytes, and the
+                knob that `filter_bits` names.
         """
         memtables = real(values["max_write_buffer_number"]) * values["write_buffer_size"]
         return self.memory_bytes - memtables - self.filter_bytes(values[self.filter_bits])
 
     def suffices(self, values: Mapping[str, Numbers]) -> NDArray[np.bool_]:
-        """Tells where enough is left for the block cache."""
+        """Returns whether each configuration leaves at least `min_cache_bytes` for the block cache."""
         return self.block_cache_bytes(values) >= self.min_cache_bytes
 
     def min_sufficient_bytes(self, memtable_bytes: float, bits_per_key: float) -> int:
-        """Returns the smallest budget that holds these memtables and filters."""
+        """Returns the smallest budget in bytes that holds these memtables and filters and a valid cache."""
+        # The cache's minimum is a share of the budget, which therefore is the rest divided by what remains.
         needed = memtable_bytes + float(self.filter_bytes(bits_per_key))
         return int(np.ceil(needed / (1 - self.min_cache_share)))

@@ -1,24 +1,24 @@
-"""RocksDB options as text: laying maps over each other, reading knobs out of them, scaling them."""
+"""Functions on RocksDB options as text: merging them, reading knobs from them, scaling them."""
 
 import re
 from collections.abc import Iterable
 from types import MappingProxyType
 
 from rocktune.errors import UserError
-from rocktune.space.block_cache import block_cache_in, is_block_cache
+from rocktune.space.block_cache import is_block_cache, parse_block_cache
 from rocktune.space.catalogue import CATALOGUE
 from rocktune.space.configuration import OptionMaps, Value
 from rocktune.space.knob import Knob
 
 BLOCK_CACHE = "block_cache"
 SECTIONS = ("db", "cf", "table")
-"""RocksDB's own, which are always there."""
+"""RocksDB's own sections, which merged options always have."""
 OWN_SECTIONS = MappingProxyType({"governor": "compaction governor", "flsm": "FLSM store"})
-"""Those of what is rocktune's own, which a store has where the section is there, each with what that is."""
+"""rocktune's own sections, each with the name of its component. A store uses it if the section is present."""
 
 
 def merged_options(*maps: OptionMaps) -> OptionMaps:
-    """Lays option maps over each other, later ones on top. The result shares nothing with them."""
+    """Returns a new map with the options of all maps; a later map's option replaces an earlier one's."""
     sections = dict.fromkeys((*SECTIONS, *(section for options in maps for section in options)))
     return {
         section: {name: text for options in maps for name, text in options.get(section, {}).items()}
@@ -27,22 +27,24 @@ def merged_options(*maps: OptionMaps) -> OptionMaps:
 
 
 def knob_values(options: OptionMaps, knobs: Iterable[Knob]) -> dict[str, Value]:
-    """Reads knobs out of options; an option that is not there has RocksDB 7.8's default.
+    """Returns the values of knobs that a store with these options has, by knob name.
 
-    `max_background_flushes` and `max_background_compactions` are what RocksDB makes of
-    `max_background_jobs` when neither is set, so that tuning one does not change the other by the way.
+    Absent options have RocksDB 7.8's defaults. If neither `max_background_flushes` nor
+    `max_background_compactions` is set, both get the values that RocksDB derives from `max_background_jobs`.
 
     Raises:
-        UserError: an option's text is no value of its knob's type.
+        UserError: an option's text does not contain a value of its knob's type.
     """
     values: dict[str, Value] = {}
     for knob in knobs:
         text = options.get(knob.section, {}).get(knob.option_name)
         known = CATALOGUE.get(knob.name, knob)
         if text is not None and knob.name == BLOCK_CACHE and is_block_cache(text):
-            values[knob.name] = block_cache_in(text).capacity_bytes
+            values[knob.name] = parse_block_cache(text).capacity_bytes
         else:
             values[knob.name] = known.default if text is None else known.value_in(text)
+    # RocksDB derives either thread count only if both are unset. A configuration that sets just one would
+    # change the other too, so both values are made explicit.
     for name, threads in _background_threads(options.get("db", {})).items():
         if name in values:
             values[name] = threads
@@ -50,7 +52,10 @@ def knob_values(options: OptionMaps, knobs: Iterable[Knob]) -> dict[str, Value]:
 
 
 def _background_threads(db_options: dict[str, str]) -> dict[str, Value]:
-    """Works out flush and compaction threads as RocksDB does: either both given, or shares of all jobs."""
+    """Returns the numbers of flush and compaction threads that RocksDB uses with these options.
+
+    If both are unset (-1), a quarter of `max_background_jobs` are flushes and the rest compactions.
+    """
     compactions, flushes, jobs = (
         int(knob.value_in(db_options.get(knob.name, str(knob.default))))
         for knob in map(
@@ -68,28 +73,29 @@ def _background_threads(db_options: dict[str, str]) -> dict[str, Value]:
 
 
 def scaled_options(options: OptionMaps, scale: int) -> OptionMaps:
-    """Divides every full-size quantity of bytes by S, so that a store of 1/S of the data has the same shape.
+    """Returns the options of a 1/S model: all full-size quantities divided by S.
 
-    Scaled are the sizes that stand in proportion to the data: memtables and their arena, the block cache,
-    levels, files, blob files, the write-ahead log's limit, the largest compaction, and the bytes of pending
-    compaction at which writes are delayed or stopped; a governor's debt and its interval, and level 1 of an
-    FLSM store, too. Those that are absent are set to RocksDB 7.8's default divided by S, because a default
-    is a full-size quantity too: unscaled, 64 GiB of pending compaction would never be reached on a model.
-    (Defaults of other versions: have the options read back in full first.) 0 stays 0; it means "none" or
-    "derived", as `max_compaction_bytes` is from `target_file_size_base` and `arena_block_size` from
-    `write_buffer_size`.
+    A store with 1/S of the data then has the same shape. These sizes grow with the data and are divided:
+    memtables and their arena, the block cache, levels, files, blob files, the limit of the write-ahead log,
+    the largest compaction, and the bytes of pending compaction at which writes are delayed or stopped. So
+    are a governor's debt and interval, and level 1 of an FLSM store.
 
-    Not scaled, because the device, the entries and the blocks are not: `block_size`, read-ahead,
+    Absent options of this kind are set to RocksDB 7.8's default divided by S, because a default is a
+    full-size quantity too. A model would never reach 64 GiB of pending compaction. To scale the defaults of
+    another version, read the complete options back from it first. 0 stays 0: it means "none" or "derived",
+    as `max_compaction_bytes` is derived from `target_file_size_base`.
+
+    These are not divided, because the device, the entries and the blocks are not: `block_size`, read-ahead,
     `bytes_per_sync` and other I/O sizes; rates such as `delayed_write_rate`; write groups, which hold whole
-    entries; `max_manifest_file_size`, because a run makes as many files on a model as at full size. Nor are
-    counts, ratios, bits per key and durations.
+    entries. `max_manifest_file_size` is not, because a model writes as many files as a full-size run. Counts,
+    ratios, bits per key and other durations are not divided either.
 
     Args:
-        options: at full size.
-        scale: S, at least 1; 1 changes nothing.
+        options: the options at full size.
+        scale: S, at least 1; at 1 only a copy is made.
 
     Returns:
-        New maps; no size is below what RocksDB takes (64 KiB for a write buffer, 4 KiB for its arena).
+        New maps. No size is below RocksDB's minimum (64 KiB for a write buffer, 4 KiB for its arena).
     """
     result = merged_options(options)
     if scale == 1:
@@ -104,8 +110,10 @@ def scaled_options(options: OptionMaps, scale: int) -> OptionMaps:
                 section[knob.option_name] = _divided_cache(text, scale)
             else:
                 section[knob.option_name] = _divided(text, scale, knob.scaled_floor)
+    # RocksDB refuses a block cache together with no_block_cache; the loop has just set the default one.
     if result["table"].get("no_block_cache") == "true":
         result["table"].pop("block_cache")
+    # The size limit of FIFO compaction is a field inside another option's text, so no knob covers it.
     fifo = result["cf"].get("compaction_options_fifo")
     if fifo is not None:
         result["cf"]["compaction_options_fifo"] = re.sub(
@@ -115,15 +123,21 @@ def scaled_options(options: OptionMaps, scale: int) -> OptionMaps:
 
 
 def _divided_cache(text: str, scale: int) -> str:
-    """Divides a block cache's capacity; text that is no cache is left to RocksDB's parser."""
+    """Returns the cache's text with its capacity divided by S, or the text itself if it is malformed.
+
+    RocksDB's own parser then reports the error.
+    """
     try:
-        return block_cache_in(text).divided(scale).text
+        return parse_block_cache(text).divided(scale).text
     except UserError:
         return text
 
 
 def _divided(text: str, scale: int, floor: int) -> str:
-    """Divides a size, rounding to whole bytes; text that is no plain number is left to RocksDB's parsers."""
+    """Returns a size divided by S, rounded to whole bytes, at least `floor`.
+
+    0 and text that is not a plain number are returned unchanged; RocksDB's own parser reports errors.
+    """
     if not re.fullmatch(r"\d+", text) or int(text) == 0:
         return text
     return str(max(floor, (2 * int(text) + scale) // (2 * scale)))

@@ -1,4 +1,4 @@
-"""Writing RocksDB's OPTIONS files. Reading them is the worker's work, through RocksDB's own parser."""
+"""The text of RocksDB's OPTIONS files. The worker reads such files, through RocksDB's own parser."""
 
 from collections.abc import Sequence
 from types import MappingProxyType
@@ -9,26 +9,27 @@ from rocktune.space.configuration import OptionMaps
 NOT_ROCKSDBS = MappingProxyType(
     {"rate_limiter_auto_tuned": "your program has to pass it to rocksdb::NewGenericRateLimiter"}
 )
-"""Names of rocktune's own among RocksDB's options, each with what an application does instead."""
+"""Options that only rocktune knows, each with an instruction for applications."""
 
 
 def options_file_text(options: OptionMaps, rocksdb_version: str, comment: Sequence[str] = ()) -> str:
-    """Returns the text of an OPTIONS file that `LoadOptionsFromFile` of that version reads.
+    """Returns the text of an OPTIONS file that RocksDB's `LoadOptionsFromFile` of this version reads.
 
-    It holds the given options alone; RocksDB takes its defaults for the others. `block_cache` is written
-    with the table's options: RocksDB itself never writes it, but reads it, as a cache for each column family.
-    What rocktune alone understands stands in the file as a comment.
+    The file holds only these options; RocksDB uses its defaults for all others. `block_cache` is among the
+    table options: RocksDB never writes it there, but reads it and makes a cache for each column family.
+    Options that only rocktune knows are written as comments.
 
     Args:
-        options: at full size.
-        rocksdb_version: of the RocksDB that the options are for, such as "7.8.3".
+        options: the options at full size.
+        rocksdb_version: version of RocksDB, such as "7.8.3".
         comment: lines for the head of the file.
 
     Raises:
-        UserError: an option's text holds # or a line break, which the file cannot carry.
+        UserError: an option's text contains # or a line break, which RocksDB's format cannot represent.
     """
     lines = [f"# {line}".rstrip() for text in comment for line in text.splitlines() or [""]]
     sections = (
+        # RocksDB refuses a file without this section, or with another format version than it knows.
         ("[Version]", {"rocksdb_version": rocksdb_version, "options_file_version": "1.1"}),
         ("[DBOptions]", options.get("db", {})),
         ('[CFOptions "default"]', options.get("cf", {})),
@@ -36,16 +37,25 @@ def options_file_text(options: OptionMaps, rocksdb_version: str, comment: Sequen
     )
     for title, values in sections:
         lines += ["", title, *(_line(name, _checked(name, value)) for name, value in values.items())]
+    # Without a comment the first line would be empty.
     return "\n".join(lines).lstrip("\n") + "\n"
 
 
 def _line(name: str, value: str) -> str:
+    """Returns the line of one option, a comment if only rocktune knows the option."""
     if name in NOT_ROCKSDBS:
         return f"  # {name}={value}: {NOT_ROCKSDBS[name]}"
     return f"  {name}={value}"
 
 
 def _checked(name: str, value: str) -> str:
+    """Returns the value.
+
+    Raises:
+        UserError: it contains # or a line break.
+    """
     if any(sign in value for sign in "#\n\r"):
-        raise UserError(f"{name}: '{value}' cannot be written to an OPTIONS file")
+        raise UserError(
+            f"{name}: '{value}' cannot be written to an OPTIONS file, because it contains # or a line break"
+        )
     return value

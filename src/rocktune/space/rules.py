@@ -1,4 +1,4 @@
-"""Dremel's rules 1 to 8 (section 4.2): which configurations are worth a trial."""
+"""Dremel's rules 1 to 8 (section 4.2), which a valid configuration of its space keeps."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -19,15 +19,15 @@ from rocktune.space.memory import MemoryBudget
 from rocktune.units import format_bytes
 
 MIN_LEVEL0_TOLERANCE = 2.0
-"""Below it, rule 8 would refuse table 1's own default: 256 MB against a level 0 of 512 MB."""
+"""The smallest tolerance of rule 8. Table 1's default needs it: level 1 has 256 MB, level 0 has 512 MB."""
 
 
 class Rule(ABC):
-    """One condition on a configuration's values, named as the options are, sizes in bytes.
+    """A condition on a configuration's values, which are named as the knobs are and at full size.
 
     Attributes:
-        number: the paper's.
-        statement: what must hold.
+        number: number of the rule in its paper.
+        statement: the condition in words.
     """
 
     number: int
@@ -35,30 +35,37 @@ class Rule(ABC):
 
     @abstractmethod
     def holds(self, values: Mapping[str, Numbers]) -> NDArray[np.bool_]:
-        """Tells for each configuration whether the rule holds; of the values' common shape."""
+        """Returns whether each configuration keeps the rule.
+
+        Args:
+            values: by knob name, one number or one array over the configurations.
+
+        Returns:
+            An array of the values' common shape.
+        """
 
     @abstractmethod
     def numbers(self, values: Mapping[str, float]) -> str:
-        """Returns one configuration's numbers in the rule, for a message."""
+        """Returns the numbers that the rule compares for one configuration, as text for a message."""
 
     def explanation(self, values: Mapping[str, float]) -> str:
-        """Says how one configuration breaks the rule."""
+        """Returns the message for one configuration that breaks the rule."""
         return f"rule {self.number} ({self.statement}) is broken: {self.numbers(values)}"
 
 
 @dataclass(frozen=True)
 class SpaceAmplificationBounded(Rule):
-    """Rule 1: levels that are too alike in size hold too many outdated entries."""
+    """Rule 1: a size ratio of at least 4, because levels of similar sizes hold many outdated entries."""
 
     number = 1
     statement = "max_bytes_for_level_multiplier at least 4"
 
     def holds(self, values: Mapping[str, Numbers]) -> NDArray[np.bool_]:
-        """See the base class."""
+        """Returns whether each configuration keeps the rule; see `Rule.holds`."""
         return np.asarray(values["max_bytes_for_level_multiplier"]) >= 4
 
     def numbers(self, values: Mapping[str, float]) -> str:
-        """See the base class."""
+        """Returns the numbers that the rule compares, as text; see `Rule.numbers`."""
         ratio, levels = values["max_bytes_for_level_multiplier"], values["num_levels"]
         amplification = float(worst_case_space_amplification(ratio, levels))
         return f"it is {ratio}; {amplification:.2f} outdated bytes per live byte at worst"
@@ -66,17 +73,17 @@ class SpaceAmplificationBounded(Rule):
 
 @dataclass(frozen=True)
 class ReadAmplificationBounded(Rule):
-    """Rule 2: every file of level 0 may have to be searched by one read."""
+    """Rule 2: at most 24 files in level 0, because one read may have to search all of them."""
 
     number = 2
     statement = "level0_stop_writes_trigger at most 24"
 
     def holds(self, values: Mapping[str, Numbers]) -> NDArray[np.bool_]:
-        """See the base class."""
+        """Returns whether each configuration keeps the rule; see `Rule.holds`."""
         return np.asarray(values["level0_stop_writes_trigger"]) <= 24
 
     def numbers(self, values: Mapping[str, float]) -> str:
-        """See the base class."""
+        """Returns the numbers that the rule compares, as text; see `Rule.numbers`."""
         files, levels = values["level0_stop_writes_trigger"], values["num_levels"]
         amplification = float(worst_case_read_amplification(levels, files))
         return f"it is {files}; {amplification:.0f} files searched by one read at worst"
@@ -84,17 +91,17 @@ class ReadAmplificationBounded(Rule):
 
 @dataclass(frozen=True)
 class WriteAmplificationBounded(Rule):
-    """Rule 3: an entry may be rewritten as often per level as the level is larger than the one above."""
+    """Rule 3: a size ratio of at most 16, because each level may rewrite an entry that many times."""
 
     number = 3
     statement = "max_bytes_for_level_multiplier at most 16"
 
     def holds(self, values: Mapping[str, Numbers]) -> NDArray[np.bool_]:
-        """See the base class."""
+        """Returns whether each configuration keeps the rule; see `Rule.holds`."""
         return np.asarray(values["max_bytes_for_level_multiplier"]) <= 16
 
     def numbers(self, values: Mapping[str, float]) -> str:
-        """See the base class."""
+        """Returns the numbers that the rule compares, as text; see `Rule.numbers`."""
         ratio, levels = values["max_bytes_for_level_multiplier"], values["num_levels"]
         amplification = float(worst_case_write_amplification(ratio, levels))
         return f"it is {ratio}; an entry rewritten {amplification:.0f} times at worst"
@@ -102,18 +109,22 @@ class WriteAmplificationBounded(Rule):
 
 @dataclass(frozen=True)
 class MemoryBudgetKept(Rule):
-    """Rule 4: memtables, filters and a block cache of at least table 1's share fit the budget."""
+    """Rule 4: memtables, filters and the smallest allowed block cache fit into the memory budget.
+
+    Attributes:
+        budget: the memory budget.
+    """
 
     budget: MemoryBudget
     number = 4
     statement = "memtables, filters and block cache within the memory budget"
 
     def holds(self, values: Mapping[str, Numbers]) -> NDArray[np.bool_]:
-        """See the base class."""
+        """Returns whether each configuration keeps the rule; see `Rule.holds`."""
         return self.budget.suffices(values)
 
     def numbers(self, values: Mapping[str, float]) -> str:
-        """See the base class."""
+        """Returns the numbers that the rule compares, as text; see `Rule.numbers`."""
         buffers, buffer_bytes = values["max_write_buffer_number"], values["write_buffer_size"]
         filter_bytes = float(self.budget.filter_bytes(values[self.budget.filter_bits]))
         cache_bytes = float(self.budget.block_cache_bytes(values))
@@ -122,13 +133,13 @@ class MemoryBudgetKept(Rule):
         return (
             f"{memtables} take {taken} and filters {format_bytes(filter_bytes)} "
             f"of {format_bytes(self.budget.memory_bytes)}, which leaves the block cache "
-            f"{format_bytes(cache_bytes)}; it needs {format_bytes(self.budget.min_cache_bytes)}"
+            f"{format_bytes(cache_bytes)}; it needs at least {format_bytes(self.budget.min_cache_bytes)}"
         )
 
 
 @dataclass(frozen=True)
 class Level0TriggersOrdered(Rule):
-    """Rule 5: compaction starts before writes are delayed, and that before they stop."""
+    """Rule 5: as level 0 fills, compaction starts first, then writes are delayed, then they stop."""
 
     number = 5
     statement = (
@@ -136,13 +147,13 @@ class Level0TriggersOrdered(Rule):
     )
 
     def holds(self, values: Mapping[str, Numbers]) -> NDArray[np.bool_]:
-        """See the base class."""
+        """Returns whether each configuration keeps the rule; see `Rule.holds`."""
         slowdown = np.asarray(values["level0_slowdown_writes_trigger"])
         compaction, stop = values["level0_file_num_compaction_trigger"], values["level0_stop_writes_trigger"]
         return (slowdown > compaction) & (slowdown < stop)
 
     def numbers(self, values: Mapping[str, float]) -> str:
-        """See the base class."""
+        """Returns the numbers that the rule compares, as text; see `Rule.numbers`."""
         return (
             f"{values['level0_file_num_compaction_trigger']}, {values['level0_slowdown_writes_trigger']}, "
             f"{values['level0_stop_writes_trigger']}"
@@ -151,33 +162,33 @@ class Level0TriggersOrdered(Rule):
 
 @dataclass(frozen=True)
 class LevelsHaveSeveralFiles(Rule):
-    """Rule 6: levels grow faster than their files, or a level would be a single file."""
+    """Rule 6: level sizes grow faster than file sizes, so that deep levels have several files."""
 
     number = 6
     statement = "max_bytes_for_level_multiplier > target_file_size_multiplier"
 
     def holds(self, values: Mapping[str, Numbers]) -> NDArray[np.bool_]:
-        """See the base class."""
+        """Returns whether each configuration keeps the rule; see `Rule.holds`."""
         return np.asarray(values["max_bytes_for_level_multiplier"]) > values["target_file_size_multiplier"]
 
     def numbers(self, values: Mapping[str, float]) -> str:
-        """See the base class."""
+        """Returns the numbers that the rule compares, as text; see `Rule.numbers`."""
         return f"{values['max_bytes_for_level_multiplier']} and {values['target_file_size_multiplier']}"
 
 
 @dataclass(frozen=True)
 class FlushStartsBeforeBuffersRunOut(Rule):
-    """Rule 7: a flush waits for fewer memtables than there may be."""
+    """Rule 7: a flush starts before all memtables are full, so that writes can go on during it."""
 
     number = 7
     statement = "min_write_buffer_number_to_merge < max_write_buffer_number"
 
     def holds(self, values: Mapping[str, Numbers]) -> NDArray[np.bool_]:
-        """See the base class."""
+        """Returns whether each configuration keeps the rule; see `Rule.holds`."""
         return np.asarray(values["min_write_buffer_number_to_merge"]) < values["max_write_buffer_number"]
 
     def numbers(self, values: Mapping[str, float]) -> str:
-        """See the base class."""
+        """Returns the numbers that the rule compares, as text; see `Rule.numbers`."""
         return f"{values['min_write_buffer_number_to_merge']} and {values['max_write_buffer_number']}"
 
 
@@ -186,7 +197,8 @@ class Level1LikeLevel0(Rule):
     """Rule 8: level 1 is about as large as level 0, so that merging one into the other is fast.
 
     Attributes:
-        tolerance: the largest ratio between the two, either way; at least `MIN_LEVEL0_TOLERANCE`.
+        tolerance: the largest allowed ratio of the larger level to the smaller; at least
+            `MIN_LEVEL0_TOLERANCE`.
     """
 
     tolerance: float = MIN_LEVEL0_TOLERANCE
@@ -194,20 +206,26 @@ class Level1LikeLevel0(Rule):
     statement = "max_bytes_for_level_base near the size of level 0"
 
     def __post_init__(self) -> None:
-        """Refuses a tolerance under which the tuning guide's own settings would break the rule."""
+        """Checks the tolerance.
+
+        Raises:
+            UserError: it is below `MIN_LEVEL0_TOLERANCE`.
+        """
+        # Written so that NaN is refused too.
         if not self.tolerance >= MIN_LEVEL0_TOLERANCE:
             raise UserError(
-                f"level0_size_tolerance: {self.tolerance} is less than {MIN_LEVEL0_TOLERANCE:g}, "
-                "which the tuning guide's own defaults need"
+                f"level0_size_tolerance: {self.tolerance} is below {MIN_LEVEL0_TOLERANCE:g}, "
+                "which the tuning guide's own defaults need; use a larger number"
             )
 
     def holds(self, values: Mapping[str, Numbers]) -> NDArray[np.bool_]:
-        """See the base class."""
+        """Returns whether each configuration keeps the rule; see `Rule.holds`."""
+        # "About as large" must mean the same whichever of the two levels is larger.
         ratio = np.asarray(values["max_bytes_for_level_base"]) / _level0_bytes(values)
         return (ratio >= 1 / self.tolerance) & (ratio <= self.tolerance)
 
     def numbers(self, values: Mapping[str, float]) -> str:
-        """See the base class."""
+        """Returns the numbers that the rule compares, as text; see `Rule.numbers`."""
         level1, level0 = values["max_bytes_for_level_base"], float(_level0_bytes(values))
         return (
             f"{format_bytes(level1)} against {format_bytes(level0)} "
@@ -218,6 +236,7 @@ class Level1LikeLevel0(Rule):
 
 
 def _level0_bytes(values: Mapping[str, Numbers]) -> NDArray[np.float64]:
+    """Returns the bytes in level 0 when its compaction starts."""
     return level0_size_bytes(
         values["level0_file_num_compaction_trigger"],
         values["min_write_buffer_number_to_merge"],
@@ -226,11 +245,11 @@ def _level0_bytes(values: Mapping[str, Numbers]) -> NDArray[np.float64]:
 
 
 def dremel_rules(budget: MemoryBudget, level0_tolerance: float = MIN_LEVEL0_TOLERANCE) -> tuple[Rule, ...]:
-    """Returns rules 1 to 8 in order.
+    """Returns Dremel's rules 1 to 8 in order.
 
     Args:
-        budget: for rule 4.
-        level0_tolerance: rule 8's, at least 2.
+        budget: the memory budget of rule 4.
+        level0_tolerance: tolerance of rule 8, at least `MIN_LEVEL0_TOLERANCE`.
 
     Raises:
         UserError: the tolerance is too small.

@@ -1,4 +1,4 @@
-"""A space: knobs, rules between them, a memory budget; it makes, judges and translates configurations."""
+"""Spaces, which draw and validate configurations and translate them into RocksDB options."""
 
 import itertools
 import math
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rocktune.errors import UserError, unknown_name
 from rocktune.lsm.arrays import Numbers
-from rocktune.space.block_cache import BlockCache, block_cache_in
+from rocktune.space.block_cache import BlockCache, parse_block_cache
 from rocktune.space.catalogue import CATALOGUE
 from rocktune.space.configuration import Configuration, OptionMaps, Value
 from rocktune.space.knob import Knob
@@ -21,9 +21,9 @@ from rocktune.space.options import BLOCK_CACHE, knob_values, merged_options
 from rocktune.space.rules import MemoryBudgetKept, Rule
 from rocktune.units import MIB, format_bytes
 
-# Draws come in chunks of this size: a few MB for the columns, and few enough passes over the rules.
+# Configurations are drawn in chunks of this size: it keeps the columns at a few MB and amortises the rules.
 _CHUNK = 1 << 15
-# A space of which less than this share is valid is taken for empty.
+# A space counts as empty if a smaller share of its draws is valid.
 _MIN_VALID_SHARE = 1e-5
 _DRAWS_BEFORE_GIVING_UP = 16 * _CHUNK
 _MAX_GRID = 100_000
@@ -33,21 +33,23 @@ Columns = Mapping[str, NDArray[Any]]
 
 @dataclass(frozen=True)
 class Space:
-    """What may be tuned, and under which conditions. Immutable; methods are pure but for the `rng` given.
+    """The knobs to tune, the rules between them, the memory budget and the fixed options. Immutable.
 
     Attributes:
-        name: as users call it.
-        summary: one line.
-        knobs: the active ones.
-        memory_bytes: the budget that memtables, filters and block cache share, at full size.
-        fixed_options: options of every configuration that no knob sets, at full size.
-        expected_entries: distinct keys by the end of a full-length run; they decide what filters take.
-        rules: what a valid configuration keeps.
-        default_source: where the knobs' defaults come from: "tuning_guide" (RocksDB's), or "space_default":
-            the space's own choice.
-        block_cache: the kind and settings of every configuration's block cache; its capacity counts only
-            where the cache is neither a knob nor what the budget leaves.
-        min_cache_share: of the budget, which a valid configuration leaves for the block cache.
+        name: name of the space for users.
+        summary: a description in one line.
+        knobs: the active knobs.
+        memory_bytes: the budget in bytes that memtables, filters and block cache share, at full size.
+        fixed_options: options that all configurations share and no knob sets, at full size.
+        expected_entries: distinct keys in the store by the end of a full-length run, at full size. The
+            memory of filters is proportional to them.
+        rules: the conditions that a valid configuration keeps.
+        default_source: origin of the knobs' defaults: "tuning_guide" (RocksDB's) or "space_default" (chosen
+            for this space).
+        block_cache: the kind and settings of all configurations' block caches. Its capacity is used only if
+            the cache is neither a knob nor derived from the budget.
+        min_cache_share: smallest share of the budget, from 0 to 1, that a valid configuration leaves for the
+            block cache.
     """
 
     name: str
@@ -63,35 +65,36 @@ class Space:
 
     @property
     def derives_block_cache(self) -> bool:
-        """Whether the block cache is what the budget leaves, neither a knob nor pinned."""
+        """Whether the block cache gets the rest of the budget, being neither a knob nor a fixed option."""
         is_knob = any(knob.name == BLOCK_CACHE for knob in self.knobs)
         return not is_knob and BLOCK_CACHE not in self.fixed_options.get("table", {})
 
     @property
     def budget(self) -> MemoryBudget:
-        """How the memory is shared out."""
+        """The memory budget with this space's filters and smallest block cache."""
         is_flsm = "flsm" in self.fixed_options or any(knob.section == "flsm" for knob in self.knobs)
         filter_bits = "flsm_bits_per_key" if is_flsm else "bloom_bits"
         return MemoryBudget(self.memory_bytes, self.expected_entries, filter_bits, self.min_cache_share)
 
     @cached_property
     def _constants(self) -> dict[str, Value]:
-        """What a store with the fixed options alone has, for every knob and all that is in the catalogue."""
+        """The values of all knobs and catalogue entries in a store with only the fixed options, by name."""
         own = {knob.name: knob for knob in self.knobs}
         return knob_values(self.fixed_options, (CATALOGUE | own).values())
 
     def sample(self, count: int, rng: np.random.Generator) -> list[Configuration]:
-        """Draws valid configurations, uniformly among the valid ones and independent of each other.
+        """Returns `count` independent draws from the valid configurations.
 
-        Values are drawn knob by knob, in the knobs' order, and those that break a rule are rejected. With
-        the same generator a smaller count gives a prefix of a larger one's configurations.
+        Each knob is sampled by itself, and configurations that break a rule are rejected. With equal
+        generators, a smaller count returns a prefix of a larger count's configurations.
 
         Raises:
-            UserError: practically nothing in the space is valid; says which rule stands in the way.
+            UserError: almost no configuration is valid; names the rule that most of them break.
         """
         configurations: list[Configuration] = []
         drawn = 0
         while len(configurations) < count:
+            # Always a whole chunk, whatever is missing, so that results do not depend on `count`.
             columns = {knob.name: knob.sample(_CHUNK, rng) for knob in self.knobs}
             valid = np.flatnonzero(self.valid(columns))[: count - len(configurations)]
             configurations.extend(_rows(columns, valid))
@@ -101,10 +104,10 @@ class Space:
         return configurations
 
     def grid(self) -> list[Configuration]:
-        """Returns every valid configuration, the last knob's values changing fastest.
+        """Returns all valid configurations in the order of nested loops, the last knob innermost.
 
         Raises:
-            UserError: a knob has no end of values, or there are more than 100,000 combinations.
+            UserError: a knob takes real numbers, or there are more than 100,000 combinations.
         """
         try:
             axes = {knob.name: knob.values(_MAX_GRID) for knob in self.knobs}
@@ -113,17 +116,18 @@ class Space:
         combinations = math.prod(map(len, axes.values()))
         if combinations > _MAX_GRID:
             raise UserError(
-                f"space '{self.name}' has no grid: {combinations:,} combinations, more than {_MAX_GRID:,}"
+                f"space '{self.name}' has no grid: {combinations:,} combinations exceed {_MAX_GRID:,}; "
+                "narrow its knobs or fix some"
             )
         rows = list(itertools.product(*axes.values()))
         columns = {name: np.array(column) for name, column in zip(axes, zip(*rows, strict=True), strict=True)}
         return list(_rows(columns, np.flatnonzero(self.valid(columns))))
 
     def valid(self, columns: Columns) -> NDArray[np.bool_]:
-        """Tells which of many configurations keep all rules; bounds are not looked at.
+        """Returns whether each of many configurations keeps all rules; bounds are not checked.
 
         Args:
-            columns: every active knob's values, equally long arrays by name.
+            columns: the values of each active knob by name, as arrays of equal length.
         """
         (length,) = {len(column) for column in columns.values()}
         result = np.ones(length, dtype=np.bool_)
@@ -133,13 +137,14 @@ class Space:
         return result
 
     def columns(self, configurations: Sequence[Mapping[str, Value]]) -> dict[str, NDArray[Any]]:
-        """Returns many configurations' values as arrays, by knob name.
+        """Returns the values of many configurations as arrays by knob name.
 
-        Numbers that no active knob holds are filled in as a store with `fixed_options` would have them, so
-        that formulas find every option they need.
+        Options that a configuration does not set have the values of a store with `fixed_options`, so that
+        formulas find all options that they need.
         """
         if not configurations:
             return {}
+        # np.full is much faster than a loop for the many options that no configuration sets.
         set_by_some = set().union(*configurations)
         return {
             name: np.array([configuration.get(name, value) for configuration in configurations])
@@ -149,21 +154,21 @@ class Space:
         }
 
     def default(self) -> Configuration:
-        """Returns the configuration to start from: every knob's default."""
+        """Returns the configuration of all knobs' defaults, from which tuning starts."""
         return Configuration({knob.name: knob.default for knob in self.knobs})
 
     def broken_rules(self, configuration: Mapping[str, Value]) -> list[str]:
-        """Returns one line with the numbers for each rule that the configuration breaks."""
+        """Returns a message with the compared numbers for each rule that the configuration breaks."""
         if not self.rules:
             return []
         values = _numbers(self._all_values(configuration))
         return [rule.explanation(values) for rule in self.rules if not rule.holds(values)]
 
     def validate(self, configuration: Mapping[str, Value]) -> None:
-        """Accepts a configuration of exactly the active knobs, within bounds and rules.
+        """Checks that a configuration has exactly the active knobs and keeps their bounds and all rules.
 
         Raises:
-            UserError: the first thing that is wrong with it.
+            UserError: it does not; names the first fault.
         """
         knobs = {knob.name: knob for knob in self.knobs}
         for name, value in configuration.items():
@@ -172,18 +177,18 @@ class Space:
             knobs[name].check(value)
         for name in knobs:
             if name not in configuration:
-                raise UserError(f"{name}: the configuration has no value for it")
+                raise UserError(f"{name}: the configuration has no value for this knob; add one")
         broken = self.broken_rules(configuration)
         if broken:
             raise UserError(broken[0])
 
     def options(self, configuration: Mapping[str, Value]) -> OptionMaps:
-        """Returns the full-size options of a configuration: the fixed ones, its knobs and the block cache.
+        """Returns a configuration's options at full size: fixed options, knobs and the block cache.
 
-        The block cache is what the memory budget leaves, unless it is a knob or pinned.
+        The block cache gets the rest of the memory budget unless it is a knob or a fixed option.
 
         Raises:
-            UserError: a value is for no knob, or memtables and filters alone exceed the memory budget.
+            UserError: the configuration has an unknown knob, or memtables and filters exceed the budget.
         """
         result = merged_options(self.fixed_options)
         knobs = {knob.name: knob for knob in self.knobs}
@@ -194,7 +199,8 @@ class Space:
                 section = result.setdefault(knobs[name].section, {})
                 section[knobs[name].option_name] = knobs[name].text(value)
         if BLOCK_CACHE in knobs and BLOCK_CACHE in configuration:
-            capacity_bytes = block_cache_in(result["table"][BLOCK_CACHE]).capacity_bytes
+            capacity_bytes = parse_block_cache(result["table"][BLOCK_CACHE]).capacity_bytes
+        # A fixed block cache is among the fixed options already.
         elif not self.derives_block_cache or result["table"].get("no_block_cache") == "true":
             return result
         else:
@@ -206,10 +212,10 @@ class Space:
         return result
 
     def memory_shares(self, options: OptionMaps) -> MemoryShares:
-        """Returns the memory that a store with these full-size options may take.
+        """Returns the memory that a store with these options may use.
 
         Args:
-            options: at full size; a block cache that is not there counts as none.
+            options: the options at full size. An absent `block_cache` counts as no cache.
         """
         own = {knob.name: knob for knob in self.knobs}
         values = _numbers(knob_values(options, (CATALOGUE | own).values()))
@@ -219,11 +225,11 @@ class Space:
         return MemoryShares(
             memtable_bytes=int(values["max_write_buffer_number"] * values["write_buffer_size"]),
             filter_bytes=int(self.budget.filter_bytes(values.get(self.budget.filter_bits, 0.0))),
-            block_cache=block_cache_in(cache) if has_cache and cache is not None else None,
+            block_cache=parse_block_cache(cache) if has_cache and cache is not None else None,
         )
 
     def workload_changes(self, configuration: Mapping[str, Value]) -> dict[str, Value]:
-        """Returns the fields of the workload that a configuration sets."""
+        """Returns the fields of the workload that a configuration sets, by field name."""
         return {
             knob.option_name: configuration[knob.name]
             for knob in self.knobs
@@ -231,20 +237,24 @@ class Space:
         }
 
     def configuration_from_options(self, options: OptionMaps) -> Configuration:
-        """Returns what a store with these options has for the active knobs; values out of bounds are kept."""
+        """Returns the configuration of a store with these options; its values may be out of bounds.
+
+        Raises:
+            UserError: an option's text does not contain a value of its knob's type.
+        """
         return Configuration(knob_values(options, self.knobs))
 
-    def over(self, base_options: OptionMaps) -> "Space":
-        """Returns this space on top of the user's own options, which win over the preset's fixed ones.
+    def with_base_options(self, base_options: OptionMaps) -> "Space":
+        """Returns this space with the user's own options among the fixed ones, which they replace.
 
-        The block cache keeps the kind and settings of theirs. Its capacity is what the budget leaves, where
-        it is that in this space, and may then be as small a share of the budget as theirs is, so that their
-        own configuration keeps the space's rules.
+        The block cache has the kind and settings of the user's. If its capacity is the rest of the budget,
+        the smallest allowed share becomes at most that of the user's cache, so that the user's own
+        configuration keeps rule 4.
         """
         table = dict(base_options.get("table", {}))
         text = table.get(BLOCK_CACHE)
         if not self.derives_block_cache:
-            cache = self.block_cache if text is None else block_cache_in(text)
+            cache = self.block_cache if text is None else parse_block_cache(text)
             fixed = merged_options(self.fixed_options, base_options)
             return replace(self, block_cache=cache, fixed_options=fixed)
         table.pop(BLOCK_CACHE, None)
@@ -253,21 +263,26 @@ class Space:
         if table.get("no_block_cache") == "true":
             share = 0.0
         elif text is not None:
-            cache = block_cache_in(text)
+            cache = parse_block_cache(text)
             share = min(share, cache.capacity_bytes / self.memory_bytes)
         space = replace(self, block_cache=cache, min_cache_share=share, fixed_options=fixed)
+        # The preset's rule 4 still holds the old budget.
         kept = MemoryBudgetKept(space.budget)
         rules = tuple(kept if rule.number == kept.number else rule for rule in self.rules)
         return replace(space, rules=rules)
 
     def _all_values(self, configuration: Mapping[str, Value]) -> dict[str, Value]:
+        """Returns the values of a store with this configuration, by name; see `_constants`."""
         return self._constants | dict(configuration)
 
     def _with_constants(self, columns: Columns) -> dict[str, Numbers]:
+        """Returns the columns, with constants for all other numbers that rules may read."""
         return {**_numbers(self._constants), **columns}
 
     def _nothing_valid(self, columns: Columns) -> UserError:
+        """Returns the error for a space whose draws in `columns` are almost all invalid."""
         values = self._with_constants(columns)
+        # The rule that the fewest draws keep is the one to name.
         kept = {rule.number: float(np.mean(rule.holds(values))) for rule in self.rules}
         rule = min(self.rules, key=lambda each: kept[each.number])
         if isinstance(rule, MemoryBudgetKept):
@@ -278,25 +293,32 @@ class Space:
         )
 
     def budget_too_small(self) -> UserError:
-        """Returns the error for a budget that the default does not fit, with the smallest that it does."""
+        """Returns the error for a budget that no configuration fits; names the smallest sufficient budget.
+
+        Knobs have their smallest values in it, except that filters keep their default bits per key.
+        """
         lows = {knob.name: min(knob.choices, default=knob.low) for knob in self.knobs}
         filters = {name: value for name, value in self.default().items() if name == self.budget.filter_bits}
         values = _numbers(self._all_values(lows | filters))
+        # Rule 7 needs one memtable more than a flush merges.
         buffers = max(values["max_write_buffer_number"], values["min_write_buffer_number_to_merge"] + 1)
-        smallest = self.budget.min_sufficient_bytes(
+        min_bytes = self.budget.min_sufficient_bytes(
             buffers * values["write_buffer_size"], values[self.budget.filter_bits]
         )
         return UserError(
             f"space '{self.name}': a memory budget of {format_bytes(self.memory_bytes)} is too small for "
-            f"{self.budget.expected_entries:.4g} keys; it takes at least {-(-smallest // MIB)}MiB"
+            f"{self.budget.expected_entries:.4g} keys; use at least {-(-min_bytes // MIB)}MiB"
         )
 
 
 def _numbers(values: Mapping[str, Value]) -> dict[str, float]:
+    """Returns the values that are numbers, not switches or words: those that rules can use."""
     return {name: value for name, value in values.items() if not isinstance(value, bool | str)}
 
 
-def _rows(columns: Columns, positions: NDArray[np.intp]) -> Iterator[Configuration]:
+def _rows(columns: Columns, indices: NDArray[np.intp]) -> Iterator[Configuration]:
+    """Yields the configurations at these indices of the columns."""
     names = tuple(columns)
-    for row in zip(*(columns[name][positions].tolist() for name in names), strict=True):
+    # tolist() turns NumPy's scalars into Python's, which JSON and Configuration.key need.
+    for row in zip(*(columns[name][indices].tolist() for name in names), strict=True):
         yield Configuration(dict(zip(names, row, strict=True)))

@@ -1,21 +1,21 @@
-"""Spaces as users write them: a preset, narrowed or widened by a TOML file.
+"""Space presets, and spaces from TOML files that change a preset.
 
-base = "dremel"                     # the preset whose knobs, fixed options and rules are the start
-memory = "2GiB"                     # unless the command line says otherwise
-level0_size_tolerance = 3.0         # rule 8's
+base = "dremel"                     # the preset whose knobs, fixed options and rules are changed
+memory = "2GiB"                     # the memory budget; the command line's takes precedence
+level0_size_tolerance = 3.0         # the tolerance of rule 8
 
-[knobs.write_buffer_size]           # other bounds for a knob of the base, or a knob that is added
+[knobs.write_buffer_size]           # new bounds for a knob of the base, or a new knob of the catalogue
 low = "16MiB"
 high = "256MiB"
 
 [knobs.max_subcompactions]
 choices = [1, 2, 4]
 
-[knobs.bottommost_compression]      # an option that rocktune has no catalogue entry for
+[knobs.bottommost_compression]      # an option without a catalogue entry
 section = "cf"
 choices = ["kLZ4Compression", "kZSTD"]
 
-[fixed]                             # no longer tuned, or pinned by the user
+[fixed]                             # options with one value, which are not tuned
 num_levels = 7
 cf.periodic_compaction_seconds = 0  # any RocksDB option, by section
 """
@@ -47,6 +47,8 @@ from rocktune.units import parse_bytes
 
 @dataclass(frozen=True)
 class _Preset:
+    """A space preset: its constructor, and the memory budget of its paper in bytes."""
+
     make: Callable[..., Space]
     memory_bytes: int
 
@@ -64,7 +66,10 @@ _PRESETS = {
 
 
 class KnobTable(Spec):
-    """What a file says of one knob; section, unit, effect and acts_on are for uncatalogued options."""
+    """A file's table for one knob; the attributes are those of `rocktune.space.Knob`.
+
+    `section`, `unit`, `effect` and `acts_on` are allowed only for options without a catalogue entry.
+    """
 
     low: int | float | str | None = None
     high: int | float | str | None = None
@@ -78,7 +83,7 @@ class KnobTable(Spec):
 
 
 class SpaceFile(Spec):
-    """A space file; see the module."""
+    """A space file. The module's docstring shows an example."""
 
     base: str = "dremel"
     summary: str = ""
@@ -89,7 +94,7 @@ class SpaceFile(Spec):
 
 
 def space_names() -> dict[str, str]:
-    """Returns the presets' names, each with what it is in one line."""
+    """Returns the presets' names, each with a description in one line."""
     return {name: preset.make(preset.memory_bytes, 0).summary for name, preset in _PRESETS.items()}
 
 
@@ -97,29 +102,31 @@ def load_space(name_or_path: str, memory_bytes: int | None, expected_entries: fl
     """Returns a preset by its name, or the space that a TOML file describes.
 
     Args:
-        name_or_path: a preset's name, or a file (it ends in .toml or has a directory in it).
-        memory_bytes: the memory budget at full size; None takes the file's, or that of the preset's paper.
+        name_or_path: a preset's name, or a file name, which ends in .toml or contains a slash.
+        memory_bytes: the memory budget at full size. None means the file's budget, or that of the preset's
+            paper if the file has none.
         expected_entries: distinct keys in the store by the end of a full-length run, at full size.
 
     Returns:
         A space whose default configuration is valid.
 
     Raises:
-        UserError: there is no such preset; the file is missing, malformed or wrong; the budget is too small.
+        UserError: there is no such preset; the file is missing or invalid; or the budget is too small.
     """
     return space_from_document(space_document(name_or_path), memory_bytes, expected_entries)
 
 
 def space_document(name_or_path: str) -> dict[str, Any]:
-    """Returns what `load_space` would make the space from, as plain data that a study can keep.
+    """Returns the preset's name or the file's contents as plain data, which a study stores in the ledger.
 
     Raises:
-        UserError: as `load_space`.
+        UserError: there is no such preset, or the file is missing or not TOML.
     """
     if name_or_path in _PRESETS:
         return {"name": name_or_path}
     if not is_file_name(name_or_path):
         raise unknown_name("space", name_or_path, _PRESETS)
+    # The contents, not only the path: a study that is resumed must not depend on a file that has changed.
     path = Path(name_or_path)
     return {"name": name_or_path, "file": read_toml(path)}
 
@@ -130,17 +137,17 @@ def space_from_document(
     expected_entries: float,
     base_options: OptionMaps | None = None,
 ) -> Space:
-    """Makes a space from what `space_document` returned.
+    """Returns the space that a document describes.
 
     Args:
-        document: see there.
-        memory_bytes: see `load_space`.
-        expected_entries: see `load_space`.
-        base_options: the user's own options, over which the space is laid; see `Space.over`. Its defaults
-            then fit the memory budget, and may break another rule because of what the user's options are.
+        document: a document that `space_document` returned.
+        memory_bytes: the memory budget at full size; None as in `load_space`.
+        expected_entries: distinct keys in the store by the end of a full-length run, at full size.
+        base_options: the user's own options, which replace fixed ones (`Space.with_base_options`). The
+            space's default then fits the memory budget, but may break another rule together with these.
 
     Raises:
-        UserError: as `load_space`.
+        UserError: the file's contents are invalid, or the budget is too small.
     """
     where = str(document["name"])
     if "file" not in document:
@@ -156,12 +163,14 @@ def space_from_document(
 
 
 def _fitted(space: Space, base_options: OptionMaps | None) -> Space:
+    """Returns the space, on the user's own options if there are any, with a default that fits the budget."""
     if base_options is None:
         return with_fitting_default(space)
-    return with_fitting_memory(space.over(base_options))
+    return with_fitting_memory(space.with_base_options(base_options))
 
 
 def _base(file: SpaceFile, memory_bytes: int | None, expected_entries: float) -> Space:
+    """Returns the preset that a file is based on, with the file's memory budget and tolerance."""
     if file.base not in _PRESETS:
         raise unknown_name("base space", file.base, _PRESETS)
     preset = _PRESETS[file.base]
@@ -171,19 +180,20 @@ def _base(file: SpaceFile, memory_bytes: int | None, expected_entries: float) ->
         return preset.make(memory_bytes, expected_entries)
     if file.base != "dremel":
         raise UserError(
-            f"level0_size_tolerance: is a rule of space 'dremel', not of '{file.base}'; leave it out"
+            f"level0_size_tolerance: belongs to a rule of space 'dremel', not of '{file.base}'; leave it out"
         )
     return dremel_space(memory_bytes, expected_entries, file.level0_size_tolerance)
 
 
 def _changed(base: Space, file: SpaceFile, name: str) -> Space:
+    """Returns the base with a file's knobs and fixed options, under a new name."""
     knobs = {knob.name: knob for knob in base.knobs}
     for knob_name, table in file.knobs.items():
         knobs[knob_name] = _knob(knob_name, table, knobs.get(knob_name))
     fixed = _fixed_options(file.fixed, {knob.name: knob for knob in base.knobs})
     active = tuple(knob for knob in knobs.values() if knob.option_name not in fixed.get(knob.section, {}))
     if not active:
-        raise UserError("every knob is fixed: nothing is left to tune")
+        raise UserError("every knob is fixed, so there is nothing to tune; remove some from [fixed]")
     space = replace(
         base,
         name=name,
@@ -191,73 +201,100 @@ def _changed(base: Space, file: SpaceFile, name: str) -> Space:
         knobs=active,
         fixed_options=merged_options(base.fixed_options, fixed),
     )
-    # What filters take is said elsewhere where the file has made it the space of an FLSM store.
+    # The file may have made this the space of an FLSM store, whose filters have another knob.
     memory = MemoryBudgetKept(space.budget)
     return replace(
         space, rules=tuple(memory if rule.number == memory.number else rule for rule in base.rules)
     )
 
 
-def _known(name: str, present: Knob | None) -> Knob:
-    """Returns what an option takes at all: its catalogue entry, or a knob of the base that has none."""
+def _limits(name: str, present: Knob | None) -> Knob:
+    """Returns the knob with the widest range of an option: its catalogue entry, or the base's knob.
+
+    Args:
+        name: name of the knob.
+        present: the base's knob of this name, if it has one.
+
+    Raises:
+        UserError: the option is unknown, or rocktune derives it.
+    """
     if present is not None:
         return CATALOGUE.get(name, present)
     if name in DERIVED:
-        raise UserError(f"{name} cannot be set: {DERIVED[name]}")
+        raise UserError(f"{name}: cannot be set, because {DERIVED[name]}; leave it out")
     if name not in CATALOGUE:
         raise unknown_name("option", name, [*CATALOGUE])
     return CATALOGUE[name]
 
 
 def _knob(name: str, table: KnobTable, present: Knob | None) -> Knob:
-    """Returns a knob with a file's changes: of the base, of the catalogue, or new by its section."""
+    """Returns a knob with a file's changes: the base's, the catalogue's, or a new one of the file's section.
+
+    Raises:
+        UserError: the option is unknown, or the file changes a known attribute or gives invalid values.
+    """
     if table.section is not None and name not in CATALOGUE:
         return _new_knob(name, table.section, table)
     for field in ("section", "unit", "effect", "acts_on"):
         if getattr(table, field) is not None:
             if name in CATALOGUE:
-                raise UserError(f"knobs.{name}: {field} is known and cannot be changed")
+                raise UserError(f"knobs.{name}: {field} is known and cannot be changed; leave it out")
             raise UserError(
                 f"{unknown_name('option', name, [*CATALOGUE])} (for an option of your own, add section)"
             )
-    known = _known(name, present)
-    return _with_range(present or known, known, table)
+    limits = _limits(name, present)
+    return _with_range(present or limits, limits, table)
 
 
-def _with_range(knob: Knob, known: Knob, table: KnobTable) -> Knob:
-    """Applies a file's bounds or choices and default, all of which `known` must accept."""
+def _with_range(knob: Knob, limits: Knob, table: KnobTable) -> Knob:
+    """Returns the knob with a file's bounds or choices and default.
+
+    Raises:
+        UserError: `limits` does not accept one of them, or the file gives both bounds and choices.
+    """
     changes: dict[str, Any] = {} if table.log is None else {"log": table.log}
-    bounds = {name: given for name in ("low", "high") if (given := getattr(table, name)) is not None}
+    bounds = {name: bound for name in ("low", "high") if (bound := getattr(table, name)) is not None}
     if table.choices and bounds:
         raise UserError(f"knobs.{knob.name}: give either choices or bounds")
+    # `low` and `high` of a knob with choices mean nothing, so one new bound is not enough.
     if bounds and knob.choices and len(bounds) < 2:
         raise UserError(f"knobs.{knob.name}: it has choices so far; give both low and high, or other choices")
-    changes |= {name: _value(given, known) for name, given in bounds.items()}
+    changes |= {name: _value(bound, limits) for name, bound in bounds.items()}
     changes["choices"] = (
-        () if bounds else tuple(_value(each, known) for each in table.choices) or knob.choices
+        () if bounds else tuple(_value(each, limits) for each in table.choices) or knob.choices
     )
     if table.default is not None:
-        changes["default"] = _value(table.default, known)
+        changes["default"] = _value(table.default, limits)
+        # `narrowed` would silently move a default that is out of bounds; the user's own is refused instead.
         replace(knob, **changes).check(changes["default"])
     return knob.narrowed(**changes)
 
 
-def _value(given: Value, known: Knob) -> Value:
-    """Reads a value that a file gives and checks it against what the option takes at all."""
-    example = known.choices[0] if known.choices else known.low
-    value = known.parse(given) if isinstance(given, str) and not isinstance(example, str) else given
+def _value(written: Value, limits: Knob) -> Value:
+    """Returns the value that a file's text or number stands for.
+
+    Raises:
+        UserError: it has another type than the option, or is out of the option's widest range.
+    """
+    example = limits.choices[0] if limits.choices else limits.low
+    value = limits.parse(written) if isinstance(written, str) and not isinstance(example, str) else written
+    # TOML's 1 is an int even where the option takes real numbers.
     if isinstance(example, float) and type(value) is int:
         value = float(value)
-    known.check(value)
+    limits.check(value)
     return value
 
 
 def _new_knob(name: str, section: Section, table: KnobTable) -> Knob:
-    """Returns a knob for an option without a catalogue entry; a size among them does not scale."""
+    """Returns a knob for an option without a catalogue entry. Its value is never scaled.
+
+    Raises:
+        UserError: the table has neither bounds nor choices, or choices of different types.
+    """
     if not table.choices and (table.low is None or table.high is None):
         raise UserError(f"knobs.{name}: give low and high, or choices")
     if len({type(choice) for choice in table.choices}) > 1:
-        raise UserError(f"knobs.{name}: choices are of different types")
+        raise UserError(f"knobs.{name}: choices have different types; use one type, such as only numbers")
     low, high = (
         parse_bytes(bound, name) if isinstance(bound, str) else bound or 0
         for bound in (table.low, table.high)
@@ -272,6 +309,7 @@ def _new_knob(name: str, section: Section, table: KnobTable) -> Knob:
         high=high,
         choices=table.choices,
         log=bool(table.log),
+        # The cautious answers for an option that rocktune knows nothing about.
         acts_on=table.acts_on or "all_files",
         live_change="reopen",
     )
@@ -279,20 +317,31 @@ def _new_knob(name: str, section: Section, table: KnobTable) -> Knob:
 
 
 def _fixed_options(fixed: Mapping[str, Value | dict[str, Value]], base: Mapping[str, Knob]) -> OptionMaps:
-    """Returns the options that a file pins: catalogue names, and any option under its section."""
+    """Returns the options that a file fixes, by section.
+
+    Args:
+        fixed: values by knob name, and tables of any options by section.
+        base: knobs of the base by name.
+
+    Raises:
+        UserError: a name is unknown, a value is invalid, or an option belongs to the workload.
+    """
     result: OptionMaps = {section: {} for section in SECTIONS}
     for name, value in fixed.items():
         if isinstance(value, dict):
             if name not in SECTIONS:
                 raise unknown_name("section of options", name, SECTIONS)
-            result[name] |= {option: _text(given) for option, given in value.items()}
+            result[name] |= {option: _text(written) for option, written in value.items()}
         else:
-            knob = _known(name, base.get(name))
+            knob = _limits(name, base.get(name))
             if knob.section == "workload":
-                raise UserError(f"{name} is the {knob.section}'s: write [knobs.{name}] choices = [{value}]")
+                raise UserError(
+                    f"{name}: belongs to the workload; write [knobs.{name}] choices = [{value}] instead"
+                )
             result.setdefault(knob.section, {})[knob.option_name] = knob.text(_value(value, knob))
     return result
 
 
 def _text(value: Value) -> str:
+    """Returns a TOML value as the text that RocksDB parses."""
     return str(value).lower() if isinstance(value, bool) else str(value)

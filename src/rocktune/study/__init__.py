@@ -1,4 +1,4 @@
-"""Studies: the loop that measures what tuners ask for, and the verification of what they find."""
+"""Studies: the loop that measures the trials of a tuner, and the verification of the result."""
 
 from rocktune.study.comparison import ComparisonSpec
 from rocktune.study.executors import Executor, LocalExecutor, crowding
@@ -8,7 +8,7 @@ from rocktune.study.measuring.observer import Observer
 from rocktune.study.proving.outcome import recorded_outcome, spent_s
 from rocktune.study.recording import table_of
 from rocktune.study.specs.estimate import Estimate, estimate, verifying_s
-from rocktune.study.specs.problem import own_notes, space_of
+from rocktune.study.specs.problem import own_account, own_notes, space_of
 from rocktune.study.specs.request import StudyRequest, engine_names, make_request
 from rocktune.study.specs.resolving import resolve, resolve_sweep
 from rocktune.study.specs.spec import StudySpec, SweepSpec, VerificationSettings
@@ -31,6 +31,7 @@ __all__ = [
     "engine_names",
     "estimate",
     "make_request",
+    "own_account",
     "own_notes",
     "recorded_outcome",
     "recorded_spec",

@@ -1,4 +1,4 @@
-"""Comparisons: several tuners on several settings with several seeds, each a study of its own."""
+"""Comparisons of tuners: a study for each combination of setting, tuner and seed."""
 
 import itertools
 from collections.abc import Callable
@@ -17,16 +17,16 @@ from rocktune.study.specs.spec import Name, StudySpec
 from rocktune.study.study import run_study
 
 ExecutorOf = Callable[[StudySpec], AbstractContextManager[Executor]]
-"""Opens what a study is measured on."""
+"""Opens the executor that measures a study; the context closes it."""
 
 
 class ComparedStudy(Spec):
-    """One tuner on one setting with one seed.
+    """One study of a comparison.
 
     Attributes:
-        setting: what is measured, as the user calls it.
-        tuner: the tuner with its settings, as the user calls it.
-        study: all of it.
+        setting: the user's name for workload, device, engine and space.
+        tuner: the user's name for the tuner and its settings.
+        study: the complete specification, with the seed.
     """
 
     setting: str
@@ -35,12 +35,12 @@ class ComparedStudy(Spec):
 
 
 class ComparisonSpec(Spec):
-    """What a comparison consists of. JSON-able.
+    """A comparison, as the ledger stores it in JSON.
 
     Attributes:
-        kind: tells a comparison from a study.
-        name: unique in its ledger.
-        studies: in the order of running: of a setting and seed all tuners, one after the other.
+        kind: distinguishes a comparison from a study.
+        name: name of the comparison, unique in its ledger.
+        studies: the studies in the order in which they run. All tuners of a setting and seed run in a row.
     """
 
     kind: Literal["comparison"] = "comparison"
@@ -49,30 +49,31 @@ class ComparisonSpec(Spec):
 
 
 def comparison_s(spec: ComparisonSpec) -> float:
-    """Returns the wall seconds that a comparison takes at most, roughly; recorded tables take none."""
+    """Returns an upper estimate of a comparison's wall seconds. Recorded tables count as 0."""
     return sum(map(_study_s, spec.studies))
 
 
 def _study_s(compared: ComparedStudy) -> float:
+    """Returns the estimated wall seconds of a study; 0 for a recorded table."""
     return 0.0 if compared.study.engine.kind == "recorded" else estimate(compared.study).total_s
 
 
 def run_comparison(
     spec: ComparisonSpec, executor_of: ExecutorOf, ledger: Ledger, observer: Observer | None = None
 ) -> None:
-    """Runs the studies of a comparison that are not finished.
+    """Runs the studies of a comparison that are not finished yet.
 
-    Ctrl-C ends it after the present trial. Everything recorded stays.
+    Ctrl-C ends it after the trials that are being measured. All recorded trials stay.
 
     Args:
-        spec: what to do.
-        executor_of: opens the executor for the studies of a setting; it is closed after them.
-        ledger: records everything, the comparison as a study of its own name.
-        observer: is told what happens.
+        spec: the comparison.
+        executor_of: opens an executor, which all consecutive studies with the same engine share.
+        ledger: records the studies, and the comparison itself as a study without trials.
+        observer: is informed of progress; nobody by default.
 
     Raises:
-        StudyInterrupted: Ctrl-C.
-        UserError: a name belongs to something else, or another process runs it.
+        StudyInterrupted: the user pressed Ctrl-C.
+        UserError: a name in the ledger is taken, or another process runs one of the studies.
     """
     observer = observer or Observer()
     record = ledger.create_study(spec.name, spec.model_dump(mode="json"))
@@ -82,6 +83,7 @@ def run_comparison(
         ledger.set_state(record, "comparing")
         done = 0
         try:
+            # An executor can take seconds to start, so consecutive studies on one engine share it.
             for _, group in itertools.groupby(spec.studies, key=lambda each: each.study.engine):
                 studies = list(group)
                 with executor_of(studies[0].study) as executor:
@@ -97,6 +99,7 @@ def run_comparison(
 
 
 def _interrupted(spec: ComparisonSpec, ledger: Ledger, done: int) -> StudyInterrupted:
+    """Returns the exception that tells the user how to resume the comparison."""
     where = "" if ledger.url == default_ledger_url() else f" --ledger {ledger.url}"
     return StudyInterrupted(
         spec.name,

@@ -1,4 +1,4 @@
-"""What a ledger may hold under a name: a study, a sweep or a comparison."""
+"""Parses recorded specifications: a study, a sweep or a comparison."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,10 +9,13 @@ from rocktune.study.specs.spec import StudySpec, SweepSpec
 
 
 def recorded_spec(document: Mapping[str, Any]) -> StudySpec | SweepSpec | ComparisonSpec:
-    """Returns what a ledger holds under a name.
+    """Returns the specification in a ledger's document.
+
+    Args:
+        document: `StudyRecord.spec`. Documents without `kind` are studies.
 
     Raises:
-        UserError: it is none that this version knows.
+        UserError: the document is not a specification that this version knows.
     """
     where = "its specification"
     if document.get("kind") == "sweep":

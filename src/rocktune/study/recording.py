@@ -1,4 +1,4 @@
-"""What a ledger has recorded, as a plain table."""
+"""Exports the recorded runs of a study or sweep as a table."""
 
 import math
 from collections.abc import Sequence
@@ -15,17 +15,20 @@ from rocktune.trial import Configuration
 
 
 def table_of(ledger: Ledger, study: StudyRecord) -> Table:
-    """Returns the runs of a study or sweep that went to the largest age, as far as it has got.
+    """Returns the recorded runs of a study or sweep that reached the maximum age.
 
-    Of a sweep's runs the figures are those after the warm-up, of a study's those from age 0. Where a sweep
-    has measured a run again because it was disturbed, the one that was disturbed least stands for all.
+    A sweep's figures are those after the warm-up; a study's are those from age 0. If a sweep repeated a
+    disturbed run, the table has only the least disturbed of its repeats.
 
     Raises:
-        UserError: nothing has been measured yet.
+        UserError: nothing has been measured yet, or the name belongs to a comparison.
     """
     spec = recorded_spec(study.spec)
     if isinstance(spec, ComparisonSpec):
-        raise UserError(f"study '{study.name}': a comparison has no runs of its own; name one of its studies")
+        raise UserError(
+            f"study '{study.name}': is a comparison and has no runs of its own; name one of its studies"
+        )
+    # RocksDB's bare defaults have no knobs, so a table has no row for them.
     records = [record for record in ledger.trials(study) if record.trial.configuration]
     if not records:
         raise UserError(f"study '{study.name}' has no measurement yet")
@@ -39,15 +42,17 @@ def table_of(ledger: Ledger, study: StudyRecord) -> Table:
 
 
 def _least_disturbed(records: Sequence[TrialRecord]) -> list[TrialRecord]:
+    """Returns one record for each run: the least disturbed one of the original and its repeats."""
     chosen: dict[tuple[Configuration, int], TrialRecord] = {}
     for record in records:
-        key = (record.trial.configuration, seeds.intended(record.trial.replicate))
+        key = (record.trial.configuration, seeds.original_of(record.trial.replicate))
         if key not in chosen or _disturbance(record) < _disturbance(chosen[key]):
             chosen[key] = record
     return list(chosen.values())
 
 
 def _disturbance(record: TrialRecord) -> float:
+    """Returns the share of the processors that others used; infinity for a failed trial."""
     return math.inf if record.measurement is None else record.measurement.figures["others_cpu_share"]
 
 
@@ -58,6 +63,7 @@ def _conditions(
     warm_up_s: float,
     measured_s: float,
 ) -> Conditions:
+    """Returns the conditions of the table."""
     return Conditions(
         knobs=knob_types(record.trial.configuration for record in records),
         workload=spec.workload,
@@ -76,11 +82,12 @@ def _conditions(
 
 
 def _row(record: TrialRecord, of_window: bool) -> TableRow:
+    """Returns the table's row of a trial, with the figures of its window or from age 0."""
     measured = record.window if of_window else record.measurement
     figures = {} if measured is None else measured.figures
     return TableRow(
         Configuration(record.trial.configuration),
-        seeds.intended(record.trial.replicate),
+        seeds.original_of(record.trial.replicate),
         record.status,
         record.message,
         figures,

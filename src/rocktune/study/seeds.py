@@ -1,7 +1,7 @@
-"""Which random numbers a study uses where: replicates, and the seeds that follow from them.
+"""Assigns replicates to the phases of a study, and seeds to replicates.
 
-A replicate is a number that all configurations share: equal replicates meet the same workload. Every purpose
-has replicates of its own, so that verification meets workloads that the search never saw.
+Runs of equal replicate meet the same random numbers of the workload, whatever their configuration. Each phase
+has replicates of its own, so that the verification meets random numbers that the search never saw.
 """
 
 import hashlib
@@ -13,40 +13,46 @@ ABLATE = 100
 PRUNE = 200
 PROVE = 300
 CONTROL = 100_000
-_AGAIN = 1_000_000_000
+# Above all other replicates, so that a repeat and its original can be told apart and mapped to each other.
+_REPEAT = 1_000_000_000
 
 
-def again(replicate: int) -> int:
-    """Returns the replicate that takes another's place when its run was disturbed."""
-    return replicate + _AGAIN
+def repeat_of(replicate: int) -> int:
+    """Returns the replicate of the run that repeats a disturbed run."""
+    return replicate + _REPEAT
 
 
-def intended(replicate: int) -> int:
-    """Returns the replicate whose place this one takes, itself if none."""
-    return replicate % _AGAIN
+def original_of(replicate: int) -> int:
+    """Returns the replicate that a run repeats; `replicate` itself if it is not a repeat."""
+    return replicate % _REPEAT
 
 
-def elsewhere(replicate: int, scale: int) -> int:
-    """Returns the replicate that takes another's place when a study is verified again at 1/`scale`."""
+def at_scale(replicate: int, scale: int) -> int:
+    """Returns the replicate to use instead of the study's own if it is verified at scale 1/`scale`."""
     return 1000 * scale + replicate
 
 
 def base_seed_of(replicate: int) -> int:
-    """Returns which preloaded store a replicate's runs begin on (`Experiment.base_seed`).
+    """Returns the number of the preloaded store on which a replicate's runs begin (`Experiment.base_seed`).
 
-    All phases share one but the proof, of which every pair has its own: stores that are loaded alike still
-    differ, and a proof may not rest on one of them. Studies of other seeds share a pair's stores, for they
-    cost time to load.
+    The phases before the proof share one store. Each pair of the proof has its own, because stores that are
+    loaded alike still differ, and the interval has to include that difference. The number does not depend on
+    the study's seed, so that studies share the stores, which take time to load.
     """
-    meant = intended(replicate)
-    return meant if meant >= PROVE else 0
+    original = original_of(replicate)
+    return original if original >= PROVE else 0
 
 
 def seed_of(study_seed: int, purpose: int | str) -> int:
-    """Returns the seed for a replicate's workload, or for another purpose, the same on every machine.
+    """Returns the seed for a purpose in a study, the same on every machine.
+
+    Args:
+        study_seed: the study's seed.
+        purpose: a replicate, for its workload, or a name such as "tuner".
 
     Returns:
         A whole number from 0 to 2**63 - 1.
     """
     digest = hashlib.sha256(f"{study_seed}/{purpose}".encode()).digest()
+    # 63 bits fit into every signed integer on the way to the worker.
     return int.from_bytes(digest[:8]) >> 1

@@ -1,7 +1,6 @@
-"""A study from beginning to end: baseline, search, pick, ablate, prune, prove."""
+"""Runs a study through its phases: baseline, search, pick, ablate, prune, prove."""
 
-import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -17,6 +16,7 @@ from rocktune.study.executors import Executor, executor_of
 from rocktune.study.measuring.interrupt import Interrupt, StudyInterrupted
 from rocktune.study.measuring.loop import Loop, StopRequested
 from rocktune.study.measuring.observer import Observer
+from rocktune.study.measuring.score import PrimaryScore
 from rocktune.study.proving import outcome
 from rocktune.study.proving.ablation import ablate, prune
 from rocktune.study.proving.best import BestSoFar, finalists
@@ -25,36 +25,38 @@ from rocktune.study.proving.verification import ROCKSDB_DEFAULTS, Proof, Stage, 
 from rocktune.study.specs.estimate import verification_s
 from rocktune.study.specs.problem import problem_of
 from rocktune.study.specs.spec import BASELINE_AGE_SHARES, StudySpec
-from rocktune.trial import Experiment, Measurement
+from rocktune.trial import Experiment
 from rocktune.tuners import tuner_named
 from rocktune.units import format_scale
 
 Found = TypeVar("Found")
 
 BATCHES_PER_SCALE = 1_000_000
-"""A verification at scale 1/S counts its batches from S times this, apart from the study's own."""
+"""The first batch of a verification at scale 1/S has the number S times this, above all of the study's
+own."""
 
 
 def run_study(
     spec: StudySpec, engine: Engine | Executor, ledger: Ledger, observer: Observer | None = None
 ) -> Outcome:
-    """Runs a study, or goes on with the one of this specification, and returns its outcome.
+    """Runs a study, or continues a recorded study of the same specification, and returns its outcome.
 
-    Ctrl-C ends it after the present trials; a second one ends it at once. Everything recorded stays.
+    Ctrl-C ends it after the trials that are being measured; a second Ctrl-C ends it at once. All recorded
+    trials stay.
 
     Args:
-        spec: what to do.
-        engine: measures one run at a time, or an executor several; stays open. What comes out does not depend
-            on which, as far as engines repeat.
-        ledger: records everything.
-        observer: is told what happens.
+        spec: the study.
+        engine: an engine, which measures one run at a time, or an executor. It stays open. Apart from noise,
+            the outcome does not depend on the executor.
+        ledger: records all trials and the outcome.
+        observer: is informed of progress; nobody by default.
 
     Returns:
-        The outcome, which the ledger has too.
+        The outcome, as recorded in the ledger.
 
     Raises:
-        StudyInterrupted: Ctrl-C.
-        UserError: the name belongs to a study with other settings, or another process runs it.
+        StudyInterrupted: the user pressed Ctrl-C.
+        UserError: the name belongs to a study with other settings, or another process runs the study.
     """
     study = ledger.create_study(spec.name, spec.model_dump(mode="json"), engine.version)
     return continue_study(spec, engine, ledger, study, observer)
@@ -67,18 +69,19 @@ def continue_study(
     study: StudyRecord,
     observer: Observer | None = None,
 ) -> Outcome:
-    """Runs a study that the ledger has, or what is left of it, and returns its outcome; see `run_study`.
+    """Runs the remaining trials of a recorded study and returns its outcome; see `run_study`.
 
     Args:
-        spec: what to do.
-        engine: as for `run_study`.
-        ledger: as for `run_study`.
-        study: its record of this specification.
-        observer: as for `run_study`.
+        spec: the study.
+        engine: see `run_study`.
+        ledger: see `run_study`.
+        study: the ledger's record of the study.
+        observer: see `run_study`.
     """
     with ledger.lock(study):
         recorded = outcome.recorded_outcome(ledger, study)
         if recorded is not None:
+            # A finished study is not run again.
             return recorded
         return _Study(spec, executor_of(engine), ledger, study, observer).run()
 
@@ -86,27 +89,27 @@ def continue_study(
 def verify_study(
     spec: StudySpec, engine: Engine | Executor, ledger: Ledger, scale: int, observer: Observer | None = None
 ) -> Outcome:
-    """Proves a finished study's winner again at another scale, and returns the outcome that takes it in.
+    """Repeats the proof of a finished study at another scale, and returns the updated outcome.
 
-    What is said on top of the outcome is the proof at the largest model; `verifications` has all of them.
+    The outcome's own fields describe the proof at the largest scale; `verifications` holds all proofs.
 
     Args:
-        spec: the study's.
-        engine: as for `run_study`.
-        ledger: as for `run_study`.
-        scale: S.
-        observer: as for `run_study`.
+        spec: the study.
+        engine: see `run_study`.
+        ledger: see `run_study`.
+        scale: S of the proof.
+        observer: see `run_study`.
 
     Raises:
-        StudyInterrupted: Ctrl-C; verifying again goes on.
-        UserError: the study has no winner yet, or another process runs it.
+        StudyInterrupted: the user pressed Ctrl-C. Verifying again continues the proof.
+        UserError: the study has no winner, or another process runs it.
     """
     study = ledger.study(spec.name)
     with ledger.lock(study):
         recorded = outcome.recorded_outcome(ledger, study)
         if recorded is None or recorded.best is None:
             raise UserError(
-                f"study '{spec.name}' has no winner to verify; 'rocktune resume {spec.name}' goes on"
+                f"study '{spec.name}' has no winner to verify; finish it with 'rocktune resume {spec.name}'"
             )
         return _Study(spec, executor_of(engine), ledger, study, observer, scale).verify(
             recorded, recorded.best
@@ -114,7 +117,7 @@ def verify_study(
 
 
 class _Study:
-    """One session of a study, at its own scale or at one of a verification."""
+    """A study while this process runs it, at its own scale or at the scale of a verification."""
 
     def __init__(
         self,
@@ -138,12 +141,14 @@ class _Study:
             spec.workload, spec.device, self._scale, self._problem.space, spec.base_options or {}
         )
         self._interrupt = Interrupt(
-            lambda: self._observer.note("Ending after what is being measured; Ctrl-C again ends at once.")
+            lambda: self._observer.note(
+                "Ending after the trials that are being measured; press Ctrl-C again to end at once."
+            )
         )
         self._loop = Loop(
             executor,
-            self._opening,
-            _PrimaryScore(self._objective),
+            self._engine_inputs,
+            PrimaryScore(self._objective),
             ledger,
             study,
             self._observer,
@@ -152,11 +157,11 @@ class _Study:
         )
         if study.engine_version and study.engine_version != executor.version:
             self._observer.note(
-                f"This study began with {study.engine_version} and goes on with {executor.version}."
+                f"This study began with {study.engine_version} and continues with {executor.version}."
             )
 
     def run(self) -> Outcome:
-        """Runs all phases."""
+        """Runs all phases, records the outcome and returns it."""
         try:
             with self._interrupt:
                 self._measure_baseline()
@@ -170,7 +175,7 @@ class _Study:
         return result
 
     def verify(self, recorded: Outcome, best: Side) -> Outcome:
-        """Runs the proof alone, of the recorded winner."""
+        """Runs only the proof, with the recorded winner; records and returns the updated outcome."""
         winner, baseline = (Configuration(side.configuration) for side in (best, recorded.baseline))
         scale = format_scale(self._scale)
         try:
@@ -182,8 +187,9 @@ class _Study:
             self._ledger.set_state(self._study, "finished")
         proven = outcome.proven(self._spec, proof, self._options, self._scale)
         verifications = recorded.verifications | {scale: proven}
+        # The smallest S is the largest model.
         largest = min(verifications, key=lambda scale: int(scale.rpartition("/")[2]))
-        found = verifications[largest].said() | self._counted() | {"verifications": verifications}
+        found = verifications[largest].explicit_fields() | self._counted() | {"verifications": verifications}
         result = recorded.model_copy(update=found)
         self._ledger.set_outcome(self._study, result.to_json())
         return result
@@ -191,6 +197,8 @@ class _Study:
     def _interrupted(
         self, command: str, best: Configuration | None, ratio: float | None, arguments: str = ""
     ) -> StudyInterrupted:
+        """Returns the exception that tells the user how to continue."""
+        # The command to continue has to find the same ledger and executor.
         if self._ledger.url != default_ledger_url():
             arguments += f" --ledger {self._ledger.url}"
         if self._executor.arguments:
@@ -199,20 +207,23 @@ class _Study:
         return StudyInterrupted(self._spec.name, best, ratio, resume)
 
     def _measure_baseline(self) -> None:
-        """Measures the baseline once, so that the search's progress can be shown against it."""
+        """Measures the baseline once, to show the progress of the search as a ratio."""
         self._enter("baseline")
         ages_s = [self._age_s(self._spec.verification.age_s * share) for share in BASELINE_AGE_SHARES]
         run = aged(self._problem.baseline, seeds.BASELINE, ages_s)
         self._loop.run("baseline", run, True, self._best.add_baseline)
 
     def _search(self) -> None:
+        """Runs the tuner's search."""
         tuner = tuner_named(self._spec.tuner, self._spec.tuner_settings)
+        # A seed of its own, unrelated to the seeds of workloads.
         rng = np.random.default_rng(seeds.seed_of(self._spec.seed, "tuner"))
         self._enter("search", self._spec.budget_s)
         search = tuner.search(self._problem, rng)
-        self._loop.run("search", search, True, self._best.add, measures_twins=False)
+        self._loop.run("search", search, True, self._best.add)
 
     def _verified(self) -> Outcome:
+        """Runs the phases after the search and returns the outcome."""
         settings, objective, baseline = self._spec.verification, self._objective, self._problem.baseline
         count = settings.front_points if objective.seeks_front else settings.finalists
         best = finalists(self._best.results, objective, count)
@@ -226,8 +237,8 @@ class _Study:
         searched = [record for record in self._ledger.trials(self._study) if record.phase == "search"]
         return Outcome(
             version=VERSION,
-            **outcome.conditions(self._spec, self._executor, self._ledger).said(),
-            **proof.said(),
+            **outcome.conditions(self._spec, self._executor, self._ledger).explicit_fields(),
+            **proof.explicit_fields(),
             options_that_matter=changes,
             verifications={} if proof.verified_at_scale is None else {proof.verified_at_scale: proof},
             front=outcome.front_of(picked, objective, self._options),
@@ -238,14 +249,14 @@ class _Study:
         )
 
     def _counted(self) -> dict[str, Any]:
-        """Returns the fields of the outcome that count what was measured so far."""
+        """Returns the outcome's fields that count trials and seconds."""
         return {
             "seconds": outcome.seconds_of(self._ledger, self._study),
             "trials": outcome.trials_of(self._ledger, self._study),
-            "twins": outcome.twins_of(self._ledger, self._study),
         }
 
     def _pruned_and_proven(self, winner: Configuration) -> tuple[Verification, tuple[OptionEffect, ...]]:
+        """Runs ablation, pruning and proof; returns the proof and the options' effects."""
         settings, objective, baseline = self._spec.verification, self._objective, self._problem.baseline
         ablations = _replicates(seeds.ABLATE, settings.ablation_pairs)
         ablation_age_s = self._age_s(settings.ablation_age_s)
@@ -253,6 +264,7 @@ class _Study:
         if winner != baseline and ablations:
             stage = ablate(winner, baseline, objective, self._is_valid, ablations, ablation_age_s)
             effects = self._run("ablate", stage)
+        # Each attempt has replicates of its own. Reusing those that made an attempt fail would bias the next.
         attempts = [
             _replicates(seeds.PRUNE + attempt * settings.prune_pairs, settings.prune_pairs)
             for attempt in range(settings.prune_attempts)
@@ -266,38 +278,51 @@ class _Study:
         return proven, outcome.options_that_matter(effects, winner, exported, baseline, space)
 
     def _prove(self, winner: Configuration, baseline: Configuration, phase: str) -> Proof:
+        """Runs the proof in a phase of the given name."""
         settings = self._spec.verification
         replicates = _replicates(seeds.PROVE, settings.proof_pairs)
+        # A verification at another scale uses replicates of its own; with the study's it would replay its
+        # runs.
         if phase != "prove":
-            replicates = [seeds.elsewhere(replicate, self._scale) for replicate in replicates]
+            replicates = [seeds.at_scale(replicate, self._scale) for replicate in replicates]
         age_s = self._age_s(settings.age_s)
         return self._run(phase, prove(winner, baseline, self._objective, replicates, age_s))
 
     def _run(self, phase: str, stage: Stage[Found]) -> Found:
-        """Runs one of the verification's stages; its runs are fresh, compared in pairs, and not continued."""
+        """Runs a stage of the verification.
+
+        Its runs are compared in pairs, and no later batch continues them.
+        """
         self._enter(phase)
         return self._loop.run(phase, stage, continues_runs=False, paired=True)
 
     def _enter(self, phase: str, total_s: float | None = None) -> None:
+        """Begins a phase: informs the observer and sets the study's state."""
         at_most = verification_s(self._spec, len(self._problem.baseline), self._scale)
         self._observer.phase_started(
-            phase, at_most.get(phase.partition(" ")[0]) if total_s is None else total_s
+            # The phase of a later verification is called "verify 1/S".
+            phase,
+            at_most.get(phase.partition(" ")[0]) if total_s is None else total_s,
         )
         self._ledger.set_state(self._study, phase)
 
     def _age_s(self, full_size_s: float) -> float:
+        """Returns the age in seconds at this session's scale."""
         return self._spec.age_s(full_size_s, self._scale)
 
-    def _opening(self, configuration: Configuration, replicate: int) -> tuple[Experiment, Configuration, int]:
+    def _engine_inputs(
+        self, configuration: Configuration, replicate: int
+    ) -> tuple[Experiment, Configuration, int]:
+        """Returns the experiment, configuration and seed to open a run with; see `EngineInputs`."""
         experiment, opened = self._opened_as(configuration)
         experiment = replace(experiment, base_seed=seeds.base_seed_of(replicate))
         return experiment, opened, seeds.seed_of(self._spec.seed, replicate)
 
     def _opened_as(self, configuration: Configuration) -> tuple[Experiment, Configuration]:
-        """Returns the experiment and configuration to open for a configuration of the study.
+        """Returns the experiment and configuration with which an engine opens a configuration of the study.
 
-        The user's own configuration is their file as it stands, whatever the space knows of it. RocksDB's
-        bare defaults have nothing under them, not even that file; their workload is the baseline's.
+        The baseline from an OPTIONS file is opened as the file stands, with options that the space does not
+        know. RocksDB's bare defaults are opened without that file, but with the baseline's workload.
         """
         if configuration == ROCKSDB_DEFAULTS:
             loaded = self._experiment.loaded_by(self._problem.baseline)
@@ -308,29 +333,21 @@ class _Study:
         return loaded, configuration
 
     def _options(self, configuration: Configuration) -> OptionMaps:
+        """Returns the full-size options of a configuration."""
         return run_options(*self._opened_as(configuration))
 
     def _is_valid(self, configuration: Configuration) -> bool:
+        """Returns whether a configuration may be run; the user's own always may."""
         if configuration == self._problem.baseline:
             return True
         try:
+            # The baseline, accepted above, may be an OPTIONS file that breaks the space's rules.
             self._problem.space.validate(configuration)
         except UserError:
             return False
         return True
 
 
-@dataclass(frozen=True)
-class _PrimaryScore:
-    """Scores a run's latest window by the objective's first field; larger is better. Can be pickled."""
-
-    objective: Objective
-
-    def __call__(self, window: Measurement) -> float:
-        field = self.objective.primary
-        value = self.objective.is_better(field) * window.figures[field]
-        return -math.inf if math.isnan(value) else value
-
-
 def _replicates(first: int, count: int) -> list[int]:
+    """Returns `count` consecutive replicates."""
     return list(range(first, first + count))

@@ -1,4 +1,4 @@
-"""Sweeps: every configuration of a space, or a sample, measured once; what comes out is a table."""
+"""Sweeps: measure each configuration of a space, or a sample of them, once into a table."""
 
 import time
 from collections.abc import Sequence
@@ -22,38 +22,40 @@ from rocktune.table import Table
 from rocktune.trial import Batch, Experiment, Measurement, Result, RunKey, Trial
 
 _OPENING_S = 0.5
+# Small spaces yield repeats, so sampling is repeated until there are enough distinct configurations.
 _DRAWS = 20
 _BATCH_RUNS = 120
-"""Runs that may be measured at once. As many divide evenly among 2, 3, 4, 5, 6, 8, 10 or 12 workers."""
+"""Number of runs in a batch. 120 divides evenly among 2, 3, 4, 5, 6, 8, 10 or 12 workers."""
 
 DISTURBED_SHARE = 0.1
-"""A run is measured again if others took more than this share of the processors meanwhile."""
+"""A run is measured again if other processes used more than this share of the processors."""
 _REPEATS = 2
-"""How often at most."""
+"""Maximum number of times that a disturbed run is measured again."""
 
 
 def run_sweep(
     spec: SweepSpec, engine: Engine | Executor, ledger: Ledger, observer: Observer | None = None
 ) -> Table:
-    """Measures what a sweep asks for, or the rest of it, and returns its table.
+    """Measures the runs of a sweep that are not recorded yet, and returns the table of all runs.
 
-    Ctrl-C ends it after the present trials; a second one ends it at once. Everything recorded stays.
+    Ctrl-C ends it after the trials that are being measured; a second Ctrl-C ends it at once. All recorded
+    trials stay.
 
     Args:
-        spec: what to do.
-        engine: measures one run at a time, or an executor several; stays open.
-        ledger: records everything.
-        observer: is told what happens.
+        spec: the sweep.
+        engine: an engine, which measures one run at a time, or an executor. It stays open.
+        ledger: records all trials.
+        observer: is informed of progress; nobody by default.
 
     Raises:
-        StudyInterrupted: Ctrl-C.
-        UserError: the name belongs to something else, another process runs it, or a warm-up is asked of an
-            engine that cannot go on with a run.
+        StudyInterrupted: the user pressed Ctrl-C.
+        UserError: the name is taken in the ledger, another process runs the sweep, or the sweep has a warm-up
+            and the engine cannot pause a run.
     """
     if spec.warm_up_s and not engine.can_park:
         raise UserError(
             f"warm-up: engine '{spec.engine.kind}' measures a run as a whole; "
-            "let its own program warm up, and leave this out"
+            "have its own program warm up, and leave the warm-up out"
         )
     study = ledger.create_study(spec.name, spec.model_dump(mode="json"), engine.version)
     with ledger.lock(study):
@@ -64,17 +66,17 @@ def run_sweep(
 
 
 def runs_of(spec: SweepSpec, space: Space) -> list[RunKey]:
-    """Returns what a sweep measures, in random order, lest drift of the machine pass for an effect.
+    """Returns the runs of a sweep in random order, so that drift of the machine is not taken for an effect.
 
-    The space's default comes again and again as the control: how its figures differ is the table's noise.
+    The space's default is repeated at regular intervals as a control, which shows the noise of the table.
 
     Raises:
-        UserError: the space has no grid, or fewer configurations than are to be drawn.
+        UserError: the space has no grid, or fewer configurations than the sweep's `samples`.
     """
     rng = np.random.default_rng(seeds.seed_of(spec.seed, "sweep"))
     if spec.samples is None:
         grid = space.grid()
-        chosen = [grid[place] for place in rng.permutation(len(grid))]
+        chosen = [grid[index] for index in rng.permutation(len(grid))]
     else:
         chosen = _sampled(space, spec.samples, rng)
     part, parts = spec.part
@@ -87,38 +89,43 @@ def runs_of(spec: SweepSpec, space: Space) -> list[RunKey]:
 
 
 def sweep_s(spec: SweepSpec, runs: int) -> float:
-    """Returns the seconds that so many runs take, roughly, without loading."""
+    """Returns the estimated wall seconds of a number of runs, without loading data."""
     return runs * (spec.warm_up_s + spec.measured_s + _OPENING_S)
 
 
 def _sampled(space: Space, count: int, rng: np.random.Generator) -> list[Configuration]:
+    """Returns distinct configurations, drawn at random."""
     distinct: dict[Configuration, None] = {}
     for _ in range(_DRAWS):
         distinct |= dict.fromkeys(space.sample(count, rng))
         if len(distinct) >= count:
             return list(distinct)[:count]
     raise UserError(
-        f"samples: {count} is more than the {len(distinct)} configurations that space '{space.name}' seems "
-        "to have; leave it out for all of them"
+        f"samples: {count} is more than the {len(distinct)} configurations that were found in space "
+        f"'{space.name}'; leave it out to measure all of them"
     )
 
 
 def _measure(
     spec: SweepSpec, executor: Executor, ledger: Ledger, study: StudyRecord, observer: Observer
 ) -> None:
+    """Measures the runs of a sweep; raises StudyInterrupted at Ctrl-C."""
     space = space_of(spec)
     runs = runs_of(spec, space)
     experiment = Experiment(spec.workload, spec.device, spec.scale, space, spec.base_options or {})
     watching = _Counting(observer, spec, len(runs), _whole_runs(spec, ledger, study))
     interrupt = Interrupt(
-        lambda: observer.note("Ending after what is being measured; Ctrl-C again ends at once.")
+        lambda: observer.note(
+            "Ending after the trials that are being measured; press Ctrl-C again to end at once."
+        )
     )
 
-    def opening(configuration: Configuration, replicate: int) -> tuple[Experiment, Configuration, int]:
-        seed = seeds.seed_of(spec.seed, seeds.intended(replicate))
+    def engine_inputs(configuration: Configuration, replicate: int) -> tuple[Experiment, Configuration, int]:
+        # A repeat meets the same random numbers as its original.
+        seed = seeds.seed_of(spec.seed, seeds.original_of(replicate))
         return experiment.loaded_by(configuration), configuration, seed
 
-    loop = Loop(executor, opening, _equal, ledger, study, watching, interrupt)
+    loop = Loop(executor, engine_inputs, _equal_score, ledger, study, watching, interrupt)
     ledger.set_state(study, "sweep")
     observer.phase_started("sweep", None)
     try:
@@ -138,30 +145,31 @@ def _measure(
         ) from None
 
 
-def _equal(_: Measurement) -> float:
-    """No run is given up for another one."""
+def _equal_score(_: Measurement) -> float:
+    """Scores all runs alike: a sweep parks runs only within a batch, and needs them all."""
     return 0.0
 
 
 def _ages_s(spec: SweepSpec) -> list[float]:
+    """Returns the ages in seconds of each run: the warm-up's end, if any, and the run's end."""
     ages_s = [spec.warm_up_s] if spec.warm_up_s else []
     return [*ages_s, spec.warm_up_s + spec.measured_s]
 
 
 def _whole_runs(spec: SweepSpec, ledger: Ledger, study: StudyRecord) -> int:
-    """Returns how many runs are recorded to their end."""
+    """Returns the number of runs that are recorded up to their last age, without repeats."""
     return sum(_is_run(record.trial, _ages_s(spec)[-1]) for record in ledger.trials(study))
 
 
 def _is_run(trial: Trial, last_s: float) -> bool:
-    """Says whether a run that is asked for ends with a trial; repeats are not asked for."""
-    return trial.until_s == last_s and trial.replicate == seeds.intended(trial.replicate)
+    """Returns whether a trial is the last one of a run in `runs_of`, not of a repeat."""
+    return trial.until_s == last_s and trial.replicate == seeds.original_of(trial.replicate)
 
 
 def _swept(spec: SweepSpec, runs: list[RunKey], may_repeat: bool, observer: Observer) -> Stage[None]:
-    """Measures the runs, and those that were disturbed again; each is over before its worker begins another.
+    """Measures the runs, then repeats those that were disturbed.
 
-    Several workers disturb each other as a matter of course, so that there nothing is repeated.
+    Several workers always disturb each other, so `may_repeat` is false for them.
     """
     ages_s = _ages_s(spec)
     for start in range(0, len(runs), _BATCH_RUNS):
@@ -173,25 +181,25 @@ def _swept(spec: SweepSpec, runs: list[RunKey], may_repeat: bool, observer: Obse
             if not due or not repeats_left:
                 break
             observer.note(
-                f"{len(due)} of {measured} runs were disturbed, since other work took more than "
-                f"{DISTURBED_SHARE:.0%} of the processors: they are measured again."
+                f"{len(due)} of {measured} runs were disturbed: other processes used more than "
+                f"{DISTURBED_SHARE:.0%} of the processors. They are measured again."
             )
 
 
 def _disturbed(results: Sequence[Result], last_s: float) -> list[RunKey]:
-    """Returns what is to be measured again."""
+    """Returns the runs that repeat the disturbed ones among some results."""
     return [
-        (result.trial.configuration, seeds.again(result.trial.replicate))
+        (result.trial.configuration, seeds.repeat_of(result.trial.replicate))
         for result in results
         if result.trial.until_s == last_s and result.figure("others_cpu_share") > DISTURBED_SHARE
     ]
 
 
 class _Counting(Observer):
-    """Tells another observer which run of how many is measured, and how long the rest will take."""
+    """Passes events on to another observer, with the run's number and the estimated remaining time added."""
 
-    def __init__(self, told: Observer, spec: SweepSpec, runs: int, done: int) -> None:
-        self._told = told
+    def __init__(self, observer: Observer, spec: SweepSpec, runs: int, done: int) -> None:
+        self._observer = observer
         self._runs = runs
         self._run_s = sweep_s(spec, 1)
         self._last_s = _ages_s(spec)[-1]
@@ -202,22 +210,23 @@ class _Counting(Observer):
     def trial_started(self, trial: Trial, index: int, of: int) -> None:  # noqa: ARG002 -- counts runs
         if self._began_s is None:
             self._began_s = time.monotonic()
-        self._told.trial_started(trial, self.done, self._runs)
+        self._observer.trial_started(trial, self.done, self._runs)
         spent_s = time.monotonic() - self._began_s
+        # The estimate comes from the specification until a run of this session has been measured.
         run_s = spent_s / self._measured if self._measured else self._run_s
-        self._told.estimated((self._runs - self.done) * run_s)
+        self._observer.estimated((self._runs - self.done) * run_s)
 
     def at_work(self, machines: Sequence[str]) -> None:
-        self._told.at_work(machines)
+        self._observer.at_work(machines)
 
     def progress(self, phase: str, done: float, total: float) -> None:
-        self._told.progress(phase, done, total)
+        self._observer.progress(phase, done, total)
 
     def trial_finished(self, result: Result) -> None:
-        self._told.trial_finished(result)
+        self._observer.trial_finished(result)
         if _is_run(result.trial, self._last_s):
             self.done += 1
             self._measured += 1
 
     def note(self, text: str) -> None:
-        self._told.note(text)
+        self._observer.note(text)

@@ -1,7 +1,7 @@
-"""Tables as files: CSV, and Parquet where PyArrow is installed.
+"""Tables as files: CSV, and Parquet if PyArrow is installed.
 
-What a table was measured under stands in one JSON document: the first line of a CSV file, after "# "; the
-metadata "rocktune" of a Parquet file.
+A table's conditions are a JSON document. It is the first line of a CSV file, after "# ", and the metadata
+"rocktune" of a Parquet file.
 """
 
 import csv
@@ -18,20 +18,21 @@ from rocktune.trial import FIGURES, Configuration, Status, Value
 
 _METADATA = b"rocktune"
 _TYPES = {"int": int, "float": float, "bool": bool, "str": str}
-_FIRST_COLUMNS = ("replicate", "status", "message")
+_RUN_COLUMNS = ("replicate", "status", "message")
 
 
 def write_table(path: Path, table: Table) -> None:
-    """Writes a table, whole or not at all.
+    """Writes a table to a file. An existing file is replaced only once the new one is complete.
 
     Args:
-        path: its ending, .csv or .parquet, decides the format.
-        table: what to write.
+        path: path of the file; its extension, .csv or .parquet, decides the format.
+        table: the table to write.
 
     Raises:
-        UserError: the file cannot be written, the ending is another, or PyArrow is missing for Parquet.
+        UserError: the file cannot be written, has another extension, or needs PyArrow, which is missing.
     """
     write = _write_parquet if _is_parquet(path) else _write_csv
+    # In the same directory, because a rename is atomic only within a file system.
     unfinished = path.with_name(path.name + ".part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -42,10 +43,10 @@ def write_table(path: Path, table: Table) -> None:
 
 
 def read_table(path: Path) -> Table:
-    """Reads a table.
+    """Returns the table in a file.
 
     Raises:
-        UserError: it cannot be read, is none, or is malformed; says in which row and column.
+        UserError: the file cannot be read, is not a table, or is malformed (names row and column).
     """
     read = _read_parquet if _is_parquet(path) else _read_csv
     try:
@@ -63,16 +64,23 @@ def read_table(path: Path) -> Table:
 
 
 def _is_parquet(path: Path) -> bool:
+    """Returns whether the file's extension is .parquet, not .csv.
+
+    Raises:
+        UserError: it is neither.
+    """
     if path.suffix not in (".csv", ".parquet"):
-        raise UserError(f"table {path}: its name ends neither in .csv nor in .parquet")
+        raise UserError(f"table {path}: its name ends neither in .csv nor in .parquet; use one of them")
     return path.suffix == ".parquet"
 
 
 def _columns(table: Table) -> tuple[str, ...]:
-    return (*table.conditions.knobs, *_FIRST_COLUMNS, *FIGURES)
+    """Returns the names of the columns in their order: knobs, the run, figures."""
+    return (*table.conditions.knobs, *_RUN_COLUMNS, *FIGURES)
 
 
 def _cells(table: Table) -> list[dict[str, Any]]:
+    """Returns the values of each row by column."""
     return [
         {
             **row.configuration,
@@ -86,6 +94,8 @@ def _cells(table: Table) -> list[dict[str, Any]]:
 
 
 def _write_csv(path: Path, table: Table) -> None:
+    """Writes a table to a CSV file, its conditions in the first line."""
+    # newline="" and "\n" give the same bytes on every system.
     with path.open("w", newline="", encoding="utf-8") as file:
         file.write(f"# {table.conditions.model_dump_json()}\n")
         writer = csv.DictWriter(file, _columns(table), lineterminator="\n")
@@ -95,38 +105,46 @@ def _write_csv(path: Path, table: Table) -> None:
 
 
 def _text(value: Value) -> str:
+    """Returns a value as the text of a CSV cell; NaN is an empty cell."""
     if isinstance(value, bool):
         return str(value).lower()
     return "" if isinstance(value, float) and math.isnan(value) else str(value)
 
 
 def _read_csv(path: Path) -> tuple[dict[str, Any], tuple[str, ...], list[dict[str, Any]]]:
+    """Returns a CSV file's conditions document, column names and rows."""
     try:
         with path.open(newline="", encoding="utf-8") as file:
             first = file.readline()
             reader = csv.DictReader(file)
             rows = list(reader)
     except UnicodeDecodeError:
-        raise UserError(f"{path}: not a table: it is not UTF-8 text") from None
+        raise UserError(f"{path}: is not a table: it is not UTF-8 text") from None
     if not first.startswith("# {"):
         raise UserError(
-            f"{path}: not a table: its first line is not '# ' and the JSON document of what it was measured "
-            "under (docs/design/tables.md)"
+            f"{path}: is not a table: its first line is not '# ' followed by the JSON document "
+            "of its conditions (docs/design/tables.md)"
         )
     return _conditions_document(path, first[2:]), tuple(reader.fieldnames or ()), rows
 
 
 def _conditions_document(path: Path, text: str) -> dict[str, Any]:
+    """Returns the JSON object that holds a table's conditions.
+
+    Raises:
+        UserError: the text is not a JSON object.
+    """
     try:
         document = json.loads(text)
     except ValueError as problem:
         raise UserError(f"{path}: its conditions are malformed JSON: {problem}") from None
     if not isinstance(document, dict):
-        raise UserError(f"{path}: its conditions are no JSON object")
+        raise UserError(f"{path}: its conditions are not a JSON object (docs/design/tables.md)")
     return document
 
 
 def _write_parquet(path: Path, table: Table) -> None:
+    """Writes a table to a Parquet file, its conditions in the metadata."""
     arrow, parquet = _pyarrow()
     cells = _cells(table)
     columns = {name: [row.get(name) for row in cells] for name in _columns(table)}
@@ -135,36 +153,49 @@ def _write_parquet(path: Path, table: Table) -> None:
 
 
 def _read_parquet(path: Path) -> tuple[dict[str, Any], tuple[str, ...], list[dict[str, Any]]]:
+    """Returns a Parquet file's conditions document, column names and rows."""
     arrow, parquet = _pyarrow()
     try:
         table = parquet.read_table(path)
     except arrow.ArrowInvalid as problem:
-        raise UserError(f"{path}: not a Parquet file: {str(problem).splitlines()[0]}") from None
+        # Arrow's messages have several lines; the first one says what is wrong.
+        raise UserError(f"{path}: is not a Parquet file: {str(problem).splitlines()[0]}") from None
     metadata = table.schema.metadata or {}
     if _METADATA not in metadata:
         raise UserError(
-            f"{path}: not a table: its metadata have no 'rocktune', the JSON document of what it was "
-            "measured under (docs/design/tables.md)"
+            f"{path}: is not a table: its metadata have no entry 'rocktune' with the JSON document of its "
+            "conditions (docs/design/tables.md)"
         )
     document = _conditions_document(path, metadata[_METADATA].decode())
     return document, tuple(table.column_names), table.to_pylist()
 
 
 def _pyarrow() -> tuple[Any, Any]:
+    """Returns the modules pyarrow and pyarrow.parquet.
+
+    Raises:
+        UserError: PyArrow is not installed.
+    """
     try:
         import pyarrow
         from pyarrow import parquet
     except ModuleNotFoundError:
         raise UserError(
-            "table: Parquet needs PyArrow: 'pip install rocktune[parquet]'; a name in .csv does without"
+            "table: Parquet needs PyArrow: run \"pip install 'rocktune[parquet]'\", or use a name in .csv"
         ) from None
     return pyarrow, parquet
 
 
 def _row(conditions: Conditions, cells: Mapping[str, Any], where: str) -> TableRow:
+    """Returns the table row that a file's cells describe.
+
+    Raises:
+        UserError: a cell is malformed; the message begins with `where` and the column.
+    """
     values = {name: _value(cells[name], kind, f"{where}, {name}") for name, kind in conditions.knobs.items()}
     if cells["status"] not in tuple(Status):
-        raise UserError(f"{where}, status: '{cells['status']}' is none of {', '.join(Status)}")
+        raise UserError(f"{where}, status: '{cells['status']}' is not one of {', '.join(Status)}")
+    # Columns of figures may be absent: older tables lack those that were added later.
     figures = {name: _figure(cells.get(name), f"{where}, {name}") for name in FIGURES}
     replicate = _value(cells.get("replicate") or 0, "int", f"{where}, replicate")
     return TableRow(
@@ -177,17 +208,28 @@ def _row(conditions: Conditions, cells: Mapping[str, Any], where: str) -> TableR
 
 
 def _value(cell: Any, kind: str, where: str) -> Value:
+    """Returns a knob's value from a cell, which is text in CSV and typed in Parquet.
+
+    Raises:
+        UserError: the cell does not hold a value of this kind.
+    """
     if kind == "bool" and str(cell).lower() in ("true", "false"):
         return str(cell).lower() == "true"
     try:
+        # bool("false") would be True, so switches are compared above and never converted.
         if kind != "bool" and cell not in (None, ""):
             return _TYPES[kind](cell)  # type: ignore[no-any-return]
     except ValueError:
         pass
-    raise UserError(f"{where}: '{cell}' is no {kind}")
+    raise UserError(f"{where}: '{cell}' is not a value of type {kind}")
 
 
 def _figure(cell: Any, where: str) -> float:
+    """Returns a figure from a cell; NaN if the cell is empty.
+
+    Raises:
+        UserError: the cell does not hold a number.
+    """
     if cell in (None, ""):
         return math.nan
     try:

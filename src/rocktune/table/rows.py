@@ -1,4 +1,4 @@
-"""What a table is: runs with configuration, status and figures, and what they were measured under."""
+"""Tables: runs with configuration, status and figures, and the conditions that they share."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -14,23 +14,23 @@ from rocktune.workload import WorkloadSpec
 
 
 class Conditions(Spec):
-    """What the rows of a table were measured under.
+    """The conditions under which all rows of a table were measured.
 
     Attributes:
-        rocktune_table: the format's number.
-        knobs: the columns that are the configuration, each with its type.
-        workload: at full size.
-        device: what the store's I/O could use.
-        space: as `rocktune.space.space_document` writes it.
+        rocktune_table: version of the file format.
+        knobs: the columns that hold the configuration, each with its type.
+        workload: the workload at full size.
+        device: limits and latencies of the store's I/O.
+        space: the space, in the form of `rocktune.space.space_document`.
         memory_bytes: the memory budget at full size.
         base_options: the user's own OPTIONS file, if there was one.
-        scale: S.
-        seed: decided the workload's random numbers.
-        warm_up_s: seconds of load before what was measured.
-        measured_s: seconds that were measured, at this scale.
-        engine: what was measured.
+        scale: S of the 1/S model, at least 1.
+        seed: seed of the workload's random numbers.
+        warm_up_s: seconds of load before the measured window, at this scale.
+        measured_s: length of the measured window in seconds, at this scale.
+        engine: name and version of the system that was measured.
         host: the machine.
-        date: when it ended, ISO 8601.
+        date: end of the measurements, ISO 8601.
     """
 
     rocktune_table: Literal[1] = 1
@@ -51,14 +51,14 @@ class Conditions(Spec):
 
 @dataclass(frozen=True)
 class TableRow:
-    """One run.
+    """A row of a table: one run.
 
     Attributes:
-        configuration: what ran.
-        replicate: equal ones met equal workloads.
-        status: how it ended.
-        message: what a failed run last said.
-        figures: by `rocktune.trial.FIGURES`; NaN where not defined.
+        configuration: the configuration of the run.
+        replicate: number of the run; runs with equal ones got the same random numbers of the workload.
+        status: how the run ended.
+        message: the last output of a failed run.
+        figures: figures by name (`rocktune.trial.FIGURES`); NaN if not defined.
     """
 
     configuration: Configuration
@@ -70,11 +70,11 @@ class TableRow:
 
 @dataclass(frozen=True)
 class Table:
-    """Past measurements under equal conditions.
+    """A table of past measurements under equal conditions.
 
     Attributes:
-        conditions: see `Conditions`.
-        rows: in the order of measuring.
+        conditions: the conditions that all rows share.
+        rows: the runs in the order of measuring.
     """
 
     conditions: Conditions
@@ -82,29 +82,34 @@ class Table:
 
 
 def knob_types(configurations: Iterable[Configuration]) -> dict[str, str]:
-    """Returns the type of each knob's values, for `Conditions.knobs`."""
+    """Returns the name of the type of each knob's values, as in `Conditions.knobs`."""
     found: dict[str, str] = {}
     for configuration in configurations:
         for name, value in configuration.items():
+            # A knob with an int and a float among its values takes real numbers.
             if found.get(name) != "float":
                 found[name] = type(value).__name__
     return found
 
 
 def merged_tables(tables: Mapping[str, Table]) -> Table:
-    """Returns one table with the rows of several.
+    """Returns one table with the rows of several, whose hosts are listed and whose latest date is kept.
 
     Args:
-        tables: by the name that errors give them, at least one.
+        tables: the tables by their names in error messages, at least one.
 
     Raises:
         UserError: they were not measured under equal conditions.
     """
     (first_name, first), *others = tables.items()
     for name, table in others:
+        # Hosts may differ, because the emulated device is the same on all.
         for condition in sorted(Conditions.model_fields.keys() - {"date", "host"}):
             if getattr(table.conditions, condition) != getattr(first.conditions, condition):
-                raise UserError(f"'{name}' and '{first_name}' were measured under another {condition} each")
+                raise UserError(
+                    f"'{name}' and '{first_name}' were measured under different conditions: their "
+                    f"{condition} differs; merge only tables with equal conditions"
+                )
     conditions = {
         "date": max(table.conditions.date for table in tables.values()),
         "host": ", ".join(dict.fromkeys(table.conditions.host for table in tables.values())),

@@ -1,1 +1,1 @@
-"""Conformance suites for new tuners, engines and ledger databases, and made-up measurements."""
+"""Conformance suites for tuners, engines, executors, spaces and ledgers, and synthetic measurements."""

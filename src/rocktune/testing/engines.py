@@ -1,6 +1,6 @@
-"""What every engine must do.
+"""Conformance suite that each engine must pass.
 
-A test file for a new engine needs one fixture beside the class:
+A test file for a new engine needs only a fixture:
 
     class TestMyEngine(EngineConformance):
         @pytest.fixture
@@ -19,13 +19,19 @@ from rocktune.trial import Configuration, Experiment, Measurement, Status
 from rocktune.units import MIB
 from rocktune.workload import WorkloadSpec
 
-# 100 operations in the first tenth of a second of a run (at 1/16), then nothing: time enough for all of them.
+# At scale 1/16, 100 operations in the first tenth of a second and then none: every machine completes them
+# all.
 _BURST = {"kind": "bursts", "operations_s": 1000.0, "on_s": 1.6, "period_s": 16_000.0}
 _BURST_SEEN_S = 1.5
 
 
 def small_experiment(preloaded_keys: int = 0, arrival: dict[str, Any] | None = None) -> Experiment:
-    """Returns an experiment that fits any machine: 4,000 small entries at most, no throttle, scale 1/16."""
+    """Returns an experiment that every machine can run: at most 4,000 small entries, no throttle, scale 1/16.
+
+    Args:
+        preloaded_keys: keys that are preloaded, at full size.
+        arrival: the session's arrival as in a workload file; a closed loop by default.
+    """
     workload = {
         "name": "small",
         "keys": 64_000,
@@ -48,33 +54,36 @@ def small_experiment(preloaded_keys: int = 0, arrival: dict[str, Any] | None = N
 
 
 def require_operations(measurement: Measurement) -> None:
-    """Skips a test of what a program of the user's, which says figures alone, does not tell."""
+    """Skips a test if the engine measures figures alone and does not count operations."""
     if "operations" not in measurement.raw:
         pytest.skip("the engine measures figures alone, no operations")
 
 
 class EngineConformance:
-    """Subclass it with a fixture `engine`. Windows are short, for a real engine takes their time."""
+    """Tests of an engine.
+
+    Subclasses have a fixture `engine`. Windows are short, because real engines wait.
+    """
 
     @pytest.fixture
     def experiment(self) -> Experiment:
-        """What the tests measure; override it for an engine that cannot measure this."""
+        """Returns the experiment of the tests; override it for an engine that cannot measure this one."""
         return small_experiment()
 
     @pytest.fixture
     def configuration(self, experiment: Experiment) -> Configuration:
-        """The space's default."""
+        """Returns the space's default."""
         return experiment.space.default()
 
     def test_it_says_what_it_measures(self, engine: Engine) -> None:
-        """For the record."""
+        """The version and the ability to park are known."""
         assert engine.version
         assert isinstance(engine.can_park, bool)
 
     def test_windows_follow_each_other(
         self, engine: Engine, experiment: Experiment, configuration: Configuration
     ) -> None:
-        """Each begins where the one before ended, parked or not, and they merge."""
+        """Each window begins where the one before ended, also after parking, and windows can be merged."""
         if not engine.can_park:
             pytest.skip("a run of this engine has one window")
         run = engine.open(experiment, configuration, seed=1)
@@ -91,7 +100,7 @@ class EngineConformance:
     def test_a_window_begins_at_age_0(
         self, engine: Engine, experiment: Experiment, configuration: Configuration
     ) -> None:
-        """It has figures; a run that cannot park has no other window."""
+        """The first window begins at age 0. A run that cannot park has no second one."""
         run = engine.open(experiment, configuration, seed=1)
         window = run.advance(0.5)
         assert (window.from_s, window.until_s) == (0.0, 0.5)
@@ -104,7 +113,7 @@ class EngineConformance:
     def test_ages_only_grow(
         self, engine: Engine, experiment: Experiment, configuration: Configuration
     ) -> None:
-        """Going back, or nowhere, is the caller's error and does the run no harm."""
+        """An age that is not larger raises ValueError and does not harm the run."""
         run = engine.open(experiment, configuration, seed=1)
         age_s = 0.0
         if engine.can_park:
@@ -118,7 +127,7 @@ class EngineConformance:
     def test_progress_is_told(
         self, engine: Engine, experiment: Experiment, configuration: Configuration
     ) -> None:
-        """Of known phases, never beyond the total."""
+        """Progress is reported with known phases and never exceeds the total."""
         seen: list[tuple[str, float, float]] = []
         run = engine.open(experiment, configuration, 1, lambda *progress: seen.append(progress))
         run.advance(1.2, lambda *progress: seen.append(progress))
@@ -130,7 +139,7 @@ class EngineConformance:
     def test_runs_are_apart(
         self, engine: Engine, experiment: Experiment, configuration: Configuration
     ) -> None:
-        """Two open runs, even of the same configuration, do not see each other."""
+        """Two open runs of the same configuration do not affect each other."""
         first, second = (engine.open(experiment, configuration, seed=seed) for seed in (1, 2))
         assert first.advance(0.2).from_s == 0.0
         assert second.advance(0.1).from_s == 0.0
@@ -142,7 +151,7 @@ class EngineConformance:
     def test_a_closed_run_is_over(
         self, engine: Engine, experiment: Experiment, configuration: Configuration
     ) -> None:
-        """Closing is idempotent; asking a closed run is the caller's error."""
+        """Closing is idempotent; advancing a closed run raises ValueError."""
         run = engine.open(experiment, configuration, seed=1)
         run.close()
         run.close()
@@ -153,7 +162,7 @@ class EngineConformance:
     def test_an_engine_closes_its_runs(
         self, engine: Engine, experiment: Experiment, configuration: Configuration
     ) -> None:
-        """Also those that nobody closed, and twice does no harm."""
+        """Closing an engine closes its open runs, and closing it twice does no harm."""
         run = engine.open(experiment, configuration, seed=1)
         engine.close()
         engine.close()
@@ -163,25 +172,25 @@ class EngineConformance:
 
 
 class StoreEngineConformance(EngineConformance):
-    """What every engine must do besides that opens a RocksDB. Subclass it with a fixture `engine`."""
+    """Further tests of an engine that opens a RocksDB store. Subclasses have a fixture `engine`."""
 
     def test_opening_takes_time(
         self, engine: Engine, experiment: Experiment, configuration: Configuration
     ) -> None:
-        """And is counted."""
+        """The time for opening a run is counted."""
         engine.open(experiment, configuration, seed=1).close()
         assert engine.opening_s > 0
 
     def test_checked_options_hold_the_configuration(
         self, engine: Engine, experiment: Experiment, configuration: Configuration
     ) -> None:
-        """At full size, whatever the scale."""
+        """Checked options are those of the configuration at full size, whatever the scale."""
         options = engine.check(experiment, configuration)
         assert int(options["cf"]["num_levels"]) == configuration["num_levels"]
         assert int(options["cf"]["write_buffer_size"]) == configuration["write_buffer_size"]
 
     def test_refused_options_are_invalid(self, engine: Engine, experiment: Experiment) -> None:
-        """In `check` and in `open`, as a status and one line; the engine goes on."""
+        """Refused options fail `check` and `open` as `invalid` with one line, and the engine stays usable."""
         bare = Configuration({})
         refused = replace(experiment, base_options={"cf": {"write_buffer_size": "0x10"}})
         asking = (lambda: engine.check(refused, bare), lambda: engine.open(refused, bare, seed=1))
@@ -194,7 +203,7 @@ class StoreEngineConformance(EngineConformance):
         assert engine.check(experiment, bare)
 
     def test_bare_defaults_are_the_engines_own(self, engine: Engine, experiment: Experiment) -> None:
-        """The configuration without knobs, scaled as any other."""
+        """The empty configuration stands for RocksDB's bare defaults, which are scaled like any other."""
         bare = engine.check(experiment, Configuration({}))
         assert int(bare["cf"]["write_buffer_size"]) == 64 * MIB
         run = engine.open(experiment, Configuration({}), seed=1)
@@ -205,7 +214,7 @@ class StoreEngineConformance(EngineConformance):
     def test_the_users_own_options_as_they_stand(
         self, engine: Engine, experiment: Experiment, configuration: Configuration
     ) -> None:
-        """The configuration without knobs is the user's file; knobs win over it, the rest of it stays."""
+        """The empty configuration stands for the user's file. Knobs override the file's options."""
         own = replace(experiment, base_options={"cf": {"write_buffer_size": "16777216", "num_levels": "4"}})
         options = engine.check(own, Configuration({}))["cf"]
         assert (options["write_buffer_size"], options["num_levels"]) == ("16777216", "4")
@@ -215,7 +224,7 @@ class StoreEngineConformance(EngineConformance):
     def test_the_same_seed_gives_the_same_operations(
         self, engine: Engine, configuration: Configuration
     ) -> None:
-        """As many of each kind, with the same bytes; another seed gives others."""
+        """Equal seeds give equal counts by kind and equal bytes; another seed gives different bytes."""
         experiment = small_experiment(arrival=_BURST)
         counts = []
         for seed in (7, 7, 8):
@@ -230,7 +239,7 @@ class StoreEngineConformance(EngineConformance):
         assert counts[0][1] != counts[2][1]
 
     def test_a_preloaded_run_begins_with_its_keys(self, engine: Engine, configuration: Configuration) -> None:
-        """Loading is counted apart from opening, and done once for equal bases, again for others."""
+        """A preloaded run finds its keys. Equal bases are loaded once, and loading is counted separately."""
         experiment = small_experiment(preloaded_keys=64_000)
         found, loading_s = [], []
         for seed in (1, 2):

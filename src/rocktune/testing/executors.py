@@ -1,12 +1,13 @@
-"""What every executor must do.
+"""Conformance suite that each executor must pass.
 
-A test file for a new executor needs one fixture beside the class:
+A test file for a new executor needs only a fixture:
 
     class TestMyExecutor(ExecutorConformance):
         @pytest.fixture
         def executing(self) -> Executing: ...      # returns a context manager for each engine factory
 
-Whatever measures, and in whatever order results arrive, a study comes to what one engine makes of it.
+A study must have the same outcome and the same records on every executor as on a single engine, in whatever
+order results arrive.
 """
 
 import signal
@@ -29,26 +30,27 @@ from rocktune.trial import Configuration, Experiment, OptionMaps, Result, Status
 
 MakeEngine = Callable[[], Engine]
 Executing = Callable[[MakeEngine], AbstractContextManager[Executor]]
-"""Opens an executor whose lanes have the engines that a function makes, wherever it is called."""
+"""Opens an executor whose lanes have engines that a function makes; it is called on the lane's machine."""
 
 WALL_TIMES = ("opening", "loading", "repeated", "other", "total")
-"""The fields of an outcome's `seconds` that no two studies share."""
+"""The fields of an outcome's `seconds` that differ between equal studies, because they are wall times."""
 
 
 def response(configuration: Configuration) -> float:
-    """Operations per second: large write buffers make a store fast, and bare RocksDB is slow."""
+    """Returns operations per second: they grow with the write buffer, and bare RocksDB is slow."""
     if not configuration:
         return 10_000
     return 20_000 + float(configuration.get("write_buffer_size", 0)) / (1 << 15)
 
 
 def uneven_s(configuration: Configuration) -> float:
-    """A few milliseconds that seem random, so that results arrive in another order than was asked for."""
+    """Returns up to 8 ms that depend on the configuration, so that results arrive out of order."""
     return zlib.crc32(configuration.key.encode()) % 5 * 2e-3
 
 
 def some_fail(configuration: Configuration, seed: int, until_s: float) -> Status | None:
-    """Some configurations cannot be opened, some crash on the way."""
+    """Makes some configurations fail to open and some crash later; see `Fault`."""
+    # A checksum, because Python's own hashes differ between machines.
     kind = zlib.crc32(f"{configuration.key} {seed}".encode()) % 7
     if not configuration or configuration["block_size"] == 4096:
         return None
@@ -58,7 +60,7 @@ def some_fail(configuration: Configuration, seed: int, until_s: float) -> Status
 
 
 class RefusingEngine(SyntheticEngine):
-    """Finds, when the first run is opened, that the machine lacks something."""
+    """An engine that finds at the first `open` that the machine lacks something."""
 
     def open(self, *_: Any) -> Any:
         """Raises UserError."""
@@ -66,35 +68,35 @@ class RefusingEngine(SyntheticEngine):
 
 
 class LimitedEngine(SyntheticEngine):
-    """Refuses to be asked for options, as engines on a machine without RocksDB do."""
+    """An engine that refuses `check`, as on a driver's machine without RocksDB."""
 
     def check(self, experiment: Experiment, configuration: Configuration) -> OptionMaps:  # noqa: ARG002
-        """Raises UserError: nothing but an executor's lanes may be asked."""
+        """Raises UserError, because a study may use only the engines of the executor's lanes."""
         raise UserError("there is no RocksDB on this machine")
 
 
 def plain_engine() -> Engine:
-    """An engine on which everything works."""
+    """Returns an engine without faults."""
     return LimitedEngine(response, own_noise=0.002, pause_s=uneven_s)
 
 
 def failing_engine() -> Engine:
-    """An engine on which some runs fail."""
+    """Returns an engine on which some runs fail."""
     return SyntheticEngine(response, some_fail, own_noise=0.002, pause_s=uneven_s)
 
 
 def single_run_engine() -> Engine:
-    """An engine that cannot go on with a run."""
+    """Returns an engine that cannot pause runs."""
     return SyntheticEngine(response, own_noise=0.002, pause_s=uneven_s, can_park=False)
 
 
 def refusing_engine() -> Engine:
-    """An engine that cannot be used as it is."""
+    """Returns an engine whose machine lacks something."""
     return RefusingEngine(response)
 
 
 def small_study(tuner: str = "dremel", seed: int = 3) -> StudySpec:
-    """A study of about a hundred trials that continues runs, picks, ablates, prunes and proves."""
+    """Returns a study of about a hundred trials that continues runs and has all phases."""
     request = make_request(
         {
             "workload": "dremel-write-heavy",
@@ -110,13 +112,13 @@ def small_study(tuner: str = "dremel", seed: int = 3) -> StudySpec:
 
 
 def timeless(outcome: Outcome) -> Outcome:
-    """Returns what of an outcome two studies must share."""
+    """Returns an outcome with everything removed that may differ between equal studies."""
     seconds = outcome.seconds.model_copy(update=dict.fromkeys(WALL_TIMES, 0.0))
     return outcome.model_copy(update={"seconds": seconds, "ledger": ""})
 
 
 def recorded(ledger: Ledger) -> list[tuple[Any, ...]]:
-    """Returns what of the trials two studies must share, in the order of batches and places."""
+    """Returns the parts of all trial records that equal studies share, in the order of batches and trials."""
     return [
         (
             record.batch,
@@ -132,10 +134,10 @@ def recorded(ledger: Ledger) -> list[tuple[Any, ...]]:
 
 
 class Watching(Observer):
-    """Notes what it is told, and does something once when so many trials have been recorded."""
+    """Keeps notes and counts, and calls a function when a number of trials have been recorded."""
 
     def __init__(self, after: int = 0, act: Callable[[], None] = lambda: None) -> None:
-        """Creates it."""
+        """Creates an observer that calls `act` when `after` trials have been recorded; never if 0."""
         self.notes: list[str] = []
         self.finished = 0
         self.max_at_work = 0
@@ -143,33 +145,33 @@ class Watching(Observer):
         self._act = act
 
     def trial_finished(self, result: Result) -> None:  # noqa: ARG002 - counts
-        """Counts."""
+        """Counts the trial."""
         self.finished += 1
         if self.finished == self._after:
             self._act()
 
     def at_work(self, machines: Any) -> None:
-        """Notes how many work."""
+        """Keeps the maximum number of lanes that were measuring at once."""
         assert len(set(machines)) == len(machines), "each has a name of its own"
         self.max_at_work = max(self.max_at_work, len(machines))
 
     def note(self, text: str) -> None:
-        """Keeps it."""
+        """Keeps the note."""
         self.notes.append(text)
 
 
 class ExecutorConformance:
-    """Subclass it with a fixture `executing`."""
+    """Tests of an executor. Subclasses have a fixture `executing`."""
 
     @pytest.fixture
     def ledger(self, tmp_path: Path) -> Iterator[Ledger]:
-        """An empty one."""
+        """Returns an empty ledger."""
         with open_ledger(str(tmp_path / "ledger.sqlite")) as ledger:
             yield ledger
 
     @pytest.fixture
     def expected(self, tmp_path: Path) -> Callable[[MakeEngine, StudySpec], tuple[Any, ...]]:
-        """Returns what one engine makes of a study: outcome and records."""
+        """Returns a function that runs a study on a single engine and returns its outcome and records."""
 
         def measured(make_engine: MakeEngine, spec: StudySpec) -> tuple[Any, ...]:
             with open_ledger(str(tmp_path / "expected.sqlite")) as ledger:
@@ -179,14 +181,17 @@ class ExecutorConformance:
         return measured
 
     def lose_a_lane(self, executor: Executor) -> None:  # noqa: ARG002
-        """Makes one of an executor's lanes go, with all that is in it, as soon as it measures again."""
+        """Makes one of an executor's lanes be lost at its next measurement.
+
+        Overridden where lanes can be lost.
+        """
         pytest.skip("its lanes are threads, which are not lost")
 
     @pytest.mark.parametrize("tuner", ["dremel", "random"])
     def test_a_study_comes_to_the_same(
         self, executing: Executing, expected: Any, ledger: Ledger, tuner: str
     ) -> None:
-        """Trials, figures, costs and outcome, in whatever order results arrive."""
+        """Trials, figures, costs and outcome equal those of a single engine."""
         spec = small_study(tuner)
         with executing(plain_engine) as executor:
             outcome = run_study(spec, executor, ledger)
@@ -194,7 +199,7 @@ class ExecutorConformance:
         assert sum(record.repeated_s for record in ledger.trials(ledger.study("study"))) == 0
 
     def test_failures_are_results(self, executing: Executing, expected: Any, ledger: Ledger) -> None:
-        """A failure is recorded as one engine's is, and decides the same about later trials of its run."""
+        """Failures are recorded as with a single engine, and so are later trials of a failed run."""
         spec = small_study()
         with executing(failing_engine) as executor:
             outcome = run_study(spec, executor, ledger)
@@ -205,7 +210,7 @@ class ExecutorConformance:
     def test_engines_that_cannot_park_start_over(
         self, executing: Executing, expected: Any, ledger: Ledger
     ) -> None:
-        """As with one engine."""
+        """Trials, costs and outcome equal those of a single engine that cannot pause runs."""
         spec = small_study("random")
         with executing(single_run_engine) as executor:
             assert not executor.can_park
@@ -213,7 +218,7 @@ class ExecutorConformance:
         assert (timeless(outcome), recorded(ledger)) == expected(single_run_engine, spec)
 
     def test_all_lanes_work_and_pairs_stay_together(self, executing: Executing, ledger: Ledger) -> None:
-        """Runs that are compared are measured by one lane, so that what lanes differ in cancels."""
+        """All lanes measure. Runs of a pair share a lane, so that differences between lanes cancel."""
         watching = Watching()
         with executing(plain_engine) as executor:
             machines = {lane.machine for lane in executor.lanes()}
@@ -237,7 +242,7 @@ class ExecutorConformance:
     def test_interrupted_anywhere_it_goes_on_with_any(
         self, executing: Executing, expected: Any, ledger: Ledger
     ) -> None:
-        """What the lanes were measuring is recorded, nothing is measured twice, and one engine may go on."""
+        """After Ctrl-C, running trials are recorded, and a single engine can continue the study."""
         spec = small_study()
         watching = Watching(9, lambda: signal.raise_signal(signal.SIGINT))
         with executing(plain_engine) as executor:
@@ -253,7 +258,7 @@ class ExecutorConformance:
         assert watching.finished + again.finished == len(result[1])
 
     def test_what_the_user_can_mend_is_said_in_one_line(self, executing: Executing, ledger: Ledger) -> None:
-        """As the engine says it."""
+        """The engine's message reaches the user in one line."""
         with (
             pytest.raises(UserError, match="data directory /data: no space; free some") as refused,
             executing(refusing_engine) as executor,
@@ -262,7 +267,7 @@ class ExecutorConformance:
         assert "\n" not in str(refused.value)
 
     def test_whatever_breaks_ends_everything(self, executing: Executing, ledger: Ledger) -> None:
-        """And the study goes on afterwards."""
+        """An exception ends the study, and the study can be resumed."""
 
         class Died(BaseException): ...
 
@@ -279,7 +284,7 @@ class ExecutorConformance:
     def test_a_lost_lane_changes_nothing_but_the_time(
         self, executing: Executing, expected: Any, ledger: Ledger
     ) -> None:
-        """Its trial is measured again elsewhere, and its waiting runs begin again from age 0."""
+        """A lost lane's trial is measured again elsewhere, and its parked runs begin again from age 0."""
         spec = small_study()
         with executing(plain_engine) as executor:
             watching = Watching(12, lambda: self.lose_a_lane(executor))

@@ -1,12 +1,12 @@
-"""A rocktune-worker without RocksDB: speaks the whole protocol, at once, over a made-up store.
+"""A substitute for rocktune-worker without RocksDB, which implements the whole protocol.
 
-What it measures is a smooth function of options and seed, with one best configuration, so that tuners and
-studies have something to find; a window costs no time. It can be told to fail:
+The figures of its synthetic store are a smooth function of options and seed with one best configuration, so
+that tuners and studies have something to find. A window takes no time. Faults can be injected:
 
     fake_worker.py [--fault COMMAND=KIND[@SECTION.OPTION=VALUE]] ...
 
-where KIND is one of `FAULTS`, and the condition restricts the fault to runs with that option (as scaled). The
-file runs by itself, on the standard library alone, because a study starts hundreds of workers.
+where KIND is one of `FAULTS`. The condition restricts the fault to runs with that value of the scaled option.
+The file imports only the standard library, so that it starts quickly: a study starts hundreds of workers.
 """
 
 import ctypes
@@ -45,24 +45,24 @@ Options = dict[str, dict[str, str]]
 
 
 class CommandError(Exception):
-    """Answers the command with an error; arguments: status, message."""
+    """Makes the worker answer a command with an error. Its arguments are the status and the message."""
 
 
 def fake_worker_command(*faults: str) -> tuple[str, ...]:
     """Returns the command that starts this worker, for `EmbeddedEngine(worker=...)`.
 
     Args:
-        faults: as the option `--fault` takes them.
+        faults: values of the option `--fault`.
     """
     options = [word for fault in faults for word in ("--fault", fault)]
     return (sys.executable, "-I", "-S", str(Path(__file__).resolve()), *options)
 
 
 class FakeStore:
-    """A made-up store under a made-up load; all its figures are functions of options, seed and age."""
+    """A synthetic store under load. All its figures are functions of options, seed and age."""
 
     def __init__(self, command: dict[str, Any], options: Options) -> None:
-        """Opens it in the command's directory, where it leaves a file as a base's clone would have it."""
+        """Opens the store in the directory that `command` names, and leaves files there."""
         self.options = options
         self.workload = command["workload"]
         self.age_s = 0.0
@@ -79,7 +79,7 @@ class FakeStore:
             self._loaded_keys = self.workload["preload"]["keys"]
 
     def load(self) -> int:
-        """Preloads; returns the keys."""
+        """Preloads the store and returns the number of keys."""
         self._loaded_keys = int(self.workload["preload"]["keys"])
         (self._directory / "000002.sst").write_text("x" * min(self._loaded_keys, 4096))
         return self._loaded_keys
@@ -89,7 +89,10 @@ class FakeStore:
         return float(self.options[section][name])
 
     def throughput_ops_s(self) -> float:
-        """Returns operations a second, at most 60,000: a hill in the logarithm of ratios of options."""
+        """Returns operations per second, at most 60,000 without noise.
+
+        The function is a hill in the logarithms of ratios of options, times up to 1% of noise.
+        """
         buffers = self.number("cf", "write_buffer_size") * self.number("cf", "max_write_buffer_number")
         cache = max(1.0, self.number("table", "block_cache"))
         distances = (
@@ -110,15 +113,18 @@ class FakeStore:
         rate = self.throughput_ops_s()
         mix = self.workload["sessions"][0]["mix"]
         counts = {
+            # A difference of cumulative counts, so that windows add up exactly.
             kind: math.floor(rate * share * until_s) - math.floor(rate * share * from_s)
             for kind, share in mix.items()
             if share > 0
         }
+        # Sixteen threads in a closed loop: each waits 16 / rate seconds for its operation.
         return self._measurement(from_s, until_s, counts, 16 / rate)
 
     def _measurement(
         self, from_s: float, until_s: float, counts: dict[str, int], latency_s: float
     ) -> dict[str, Any]:
+        """Returns a window in the worker's form."""
         size = self.workload["value"]
         entry_bytes = self.workload["key_bytes"] + (size["low"] + max(size["low"], size["high"])) // 2
         reads = sum(counts.get(kind, 0) for kind in ("get", "scan", "read_modify_write"))
@@ -168,12 +174,12 @@ class FakeStore:
         }
 
     def resident_bytes(self) -> int:
-        """Returns what the memtables and the cache come to."""
+        """Returns the bytes of one memtable and the block cache."""
         return int(self.number("cf", "write_buffer_size") + self.number("table", "block_cache"))
 
 
 def _latencies(kind: str, count: int, latency_s: float) -> dict[str, Any]:
-    """Most operations take `latency_s`, one in a hundred ten times that."""
+    """Returns the counts and latencies of a kind: one operation in a hundred takes ten times `latency_s`."""
     usual_ns, slow = round(latency_s * 1e9), count // 100
     buckets = [[usual_ns, count - slow], [10 * usual_ns, slow]]
     figures = {
@@ -185,22 +191,27 @@ def _latencies(kind: str, count: int, latency_s: float) -> dict[str, Any]:
 
 
 class FakeWorker:
-    """Answers commands."""
+    """Answers the protocol's commands."""
 
     def __init__(self, faults: list[str]) -> None:
-        """Takes the faults as `--fault` gives them."""
+        """Creates a worker; `faults` are the values of `--fault`."""
         self._faults = [[*fault.partition("@")[0].split("="), fault.partition("@")[2]] for fault in faults]
         self._store: FakeStore | None = None
 
     def answer(self, command: dict[str, Any]) -> dict[str, Any]:
-        """Returns the reply to a command, or fails as told."""
+        """Returns the reply to a command, or fails if a fault applies.
+
+        Raises:
+            CommandError: the reply is an error.
+        """
         name = command["command"]
+        if name == "examine_options":
+            self._inject_fault(name, _effective({}))
+            return _examined(command["options"])
         options = _effective(command["options"]) if "options" in command else None
-        self._fail_if_told(name, options or (self._store.options if self._store else DEFAULTS))
+        self._inject_fault(name, options or (self._store.options if self._store else DEFAULTS))
         if name == "check_options":
             return {"event": "options", "options": options}
-        if name == "read_options_file":
-            return _options_file(Path(command["path"]))
         if name == "open" and options is not None:
             self._store = FakeStore(command, options)
             return {"event": "opened", "seconds": 0.001, "options": options}
@@ -217,7 +228,8 @@ class FakeWorker:
         _say({"event": "progress", "phase": "advance", "done": self._store.age_s, "total": until_s})
         return self._store.advance(until_s)
 
-    def _fail_if_told(self, command: str, options: Options) -> None:
+    def _inject_fault(self, command: str, options: Options) -> None:
+        """Fails if a fault applies to a command."""
         for name, kind, condition in self._faults:
             option, _, value = condition.partition("=")
             section, _, option_name = option.partition(".")
@@ -226,6 +238,7 @@ class FakeWorker:
 
 
 def _effective(options: Options) -> Options:
+    """Returns all options with the given ones set; refuses numbers that RocksDB would misread."""
     for section, texts in options.items():
         for name, text in texts.items():
             if text.startswith("0x") or (text.startswith("-") and text != "-1"):
@@ -233,23 +246,26 @@ def _effective(options: Options) -> Options:
     return {section: {**DEFAULTS[section], **options.get(section, {})} for section in DEFAULTS}
 
 
-def _options_file(path: Path) -> dict[str, Any]:
-    """Reads a JSON document of option maps, which stands for an OPTIONS file."""
-    try:
-        options = json.loads(path.read_text())
-    except (OSError, ValueError) as failure:
-        raise CommandError("invalid", f"options file {path}: {failure}") from None
-    family = {"name": "default", "options": _effective(options)}
-    return {
-        "event": "options_file",
-        "rocksdb_version": ROCKSDB_VERSION,
-        "column_families": [family],
-        "ignored": [],
-    }
+def _examined(options: Options) -> dict[str, Any]:
+    """Refuses names that this RocksDB does not have and numbers that it cannot hold; adjusts nothing."""
+    reply: dict[str, Any] = {"event": "examined", "refused": {}, "misread": {}, "ignored": {}}
+    accepted: Options = {}
+    for section, texts in options.items():
+        for name, text in texts.items():
+            if name not in DEFAULTS[section]:
+                reply["refused"].setdefault(section, {})[name] = f"Could not find option: {name}"
+            elif text.startswith(("0x", "-")) and text != "-1":
+                reply["misread"].setdefault(section, {})[name] = "0"
+            else:
+                accepted.setdefault(section, {})[name] = text
+    parsed = _effective(accepted)
+    if "block_cache" not in accepted.get("table", {}):
+        parsed["table"] = {name: text for name, text in parsed["table"].items() if name != "block_cache"}
+    return reply | {"parsed": parsed, "opened": parsed, "open_error": ""}
 
 
 def _fail(kind: str) -> NoReturn:
-    """Ends this process, or its answers, in one of the ways `FAULTS` lists."""
+    """Fails in one of the ways that `FAULTS` lists: by an error, a malformed answer, or the process' end."""
     ends: dict[str, Callable[[], object]] = {
         "segfault": lambda: os.kill(os.getpid(), signal.SIGSEGV),
         "assertion": lambda: _abort("db.cc:7: Write(): Assertion `n > 0' failed.\n\t#3 0x7f (worker)"),
@@ -272,16 +288,19 @@ def _fail(kind: str) -> NoReturn:
 
 
 def _abort(message: str) -> None:
+    """Prints a message like a failing program, and aborts."""
     print(message, file=sys.stderr, flush=True)
     os.abort()
 
 
 def _say(event: dict[str, Any]) -> None:
+    """Prints an event."""
     print(json.dumps(event, separators=(",", ":")), flush=True)
 
 
 def main() -> int:
-    """Serves until end-of-file or `close`."""
+    """Answers commands until end-of-file or the command `close`; returns the exit status."""
+    # PR_SET_PDEATHSIG: like the real worker, end with the driver.
     parent_died_signal = 1
     ctypes.CDLL(None).prctl(parent_died_signal, signal.SIGKILL)
     worker = FakeWorker(sys.argv[2::2])

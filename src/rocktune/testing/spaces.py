@@ -1,6 +1,6 @@
-"""What every space must do.
+"""Conformance suite that each space must pass.
 
-A test file for a new preset needs one fixture beside the class:
+A test file for a new preset needs only a fixture:
 
     class TestMySpace(SpaceConformance):
         @pytest.fixture
@@ -20,46 +20,47 @@ _COUNT = 200
 
 
 def _size(options: dict[str, dict[str, str]], knob: Knob) -> int:
+    """Returns the value of a size option."""
     return int(options[knob.section][knob.option_name])
 
 
 class SpaceConformance:
-    """Subclass it with a fixture `space`."""
+    """Tests of a space. Subclasses have a fixture `space`."""
 
     @pytest.fixture
     def sample(self, space: Space) -> list[Configuration]:
-        """Valid configurations at a fixed seed."""
+        """Returns configurations that are drawn with a fixed seed."""
         return space.sample(_COUNT, np.random.default_rng(1))
 
     def test_every_sample_is_valid(self, space: Space, sample: list[Configuration]) -> None:
-        """What is drawn keeps bounds and rules."""
+        """Drawn configurations keep bounds and rules."""
         assert len(sample) == _COUNT
         for configuration in sample:
             space.validate(configuration)
             assert space.broken_rules(configuration) == []
 
     def test_sampling_depends_on_the_generator_alone(self, space: Space, sample: list[Configuration]) -> None:
-        """Equal seeds give equal configurations, other seeds others."""
+        """Equal seeds give equal configurations, different seeds different ones."""
         assert space.sample(_COUNT, np.random.default_rng(1)) == sample
         assert space.sample(_COUNT, np.random.default_rng(2)) != sample
 
     def test_fewer_samples_are_a_prefix_of_more(self, space: Space, sample: list[Configuration]) -> None:
-        """The count does not change what is drawn first."""
+        """The number of samples does not change the first ones."""
         assert space.sample(_COUNT // 3, np.random.default_rng(1)) == sample[: _COUNT // 3]
         assert space.sample(0, np.random.default_rng(1)) == []
 
     def test_default_is_valid(self, space: Space) -> None:
-        """The configuration to start from may be measured."""
+        """The space's default is a valid configuration."""
         space.validate(space.default())
 
     def test_values_are_plain_python_and_keys_are_stable(self, sample: list[Configuration]) -> None:
-        """No NumPy number reaches a key, and order does not change it."""
+        """Values are no NumPy numbers, and the order of knobs does not change a key."""
         for configuration in sample:
             assert {type(value) for value in configuration.values()} <= {int, float, str, bool}
             assert Configuration(dict(reversed(list(configuration.items())))).key == configuration.key
 
     def test_vectorised_check_agrees_with_the_single_one(self, space: Space) -> None:
-        """Sampling and validation judge alike."""
+        """Sampling and validation agree on which configurations are valid."""
         rng = np.random.default_rng(3)
         columns = {knob.name: knob.sample(_COUNT, rng) for knob in space.knobs}
         single = [
@@ -71,7 +72,7 @@ class SpaceConformance:
     def test_options_hold_every_knob_and_the_fixed_options(
         self, space: Space, sample: list[Configuration]
     ) -> None:
-        """Options are text, read back to the same configuration, pins kept."""
+        """Options are text from which the configuration can be read back, and keep the pinned options."""
         for configuration in sample[:20]:
             options = space.options(configuration)
             assert set(options) == {"db", "cf", "table"} | {knob.section for knob in space.knobs}
@@ -84,7 +85,7 @@ class SpaceConformance:
                 )
 
     def test_memory_adds_up_to_the_budget(self, space: Space, sample: list[Configuration]) -> None:
-        """Memtables, filters and block cache use the budget to the byte."""
+        """Memtables, filters and block cache use the whole budget but one byte."""
         for configuration in sample[:20]:
             options = space.options(configuration)
             columns = {name: column[0] for name, column in space.columns([configuration]).items()}
@@ -94,7 +95,7 @@ class SpaceConformance:
             assert space.memory_bytes - 1 <= used <= space.memory_bytes
 
     def test_scaling_shrinks_and_keeps_order(self, space: Space, sample: list[Configuration]) -> None:
-        """A larger divisor never gives a larger size, and 1 changes nothing."""
+        """A larger scale never gives a larger size, and scale 1 changes nothing."""
         scales = (1, 2, 16, 64, 512)
         for configuration in sample[:20]:
             options = space.options(configuration)
@@ -109,7 +110,7 @@ class SpaceConformance:
                     assert len({model[knob.section][knob.option_name] for model in models}) == 1
 
     def test_columns_have_what_formulas_need(self, space: Space, sample: list[Configuration]) -> None:
-        """Arrays hold the configurations' values and the constants beside them."""
+        """The arrays for formulas hold the configurations' values and the constants of the catalogue."""
         columns = space.columns(sample)
         assert set(columns) >= set(CATALOGUE)
         assert {len(column) for column in columns.values()} == {_COUNT}
@@ -117,7 +118,7 @@ class SpaceConformance:
             assert columns[knob.name].tolist() == [configuration[knob.name] for configuration in sample]
 
     def test_wrong_configurations_are_refused_in_one_line(self, space: Space) -> None:
-        """Each refusal names the option."""
+        """Each error names the option in one line."""
         knob = space.knobs[0]
         beyond = "no such choice" if knob.choices else knob.high + 1
         without = {name: value for name, value in space.default().items() if name != knob.name}
@@ -132,7 +133,7 @@ class SpaceConformance:
             assert "\n" not in str(refusal.value)
 
     def test_space_travels_between_processes(self, space: Space, sample: list[Configuration]) -> None:
-        """A pickled space is the same space."""
+        """A pickled and unpickled space equals the original and draws the same samples."""
         there = pickle.loads(pickle.dumps(space))
         assert there == space
         assert there.sample(_COUNT, np.random.default_rng(1)) == sample

@@ -1,4 +1,4 @@
-"""Made-up measurements in the worker's form, for tests that need no store."""
+"""Synthetic measurements in the worker's form, for tests without a store."""
 
 from rocktune.trial import Measurement
 
@@ -6,16 +6,16 @@ from rocktune.trial import Measurement
 def synthetic_window(
     from_s: float, until_s: float, throughput_ops_s: float = 1000.0, read_latency_us: float = 100.0
 ) -> Measurement:
-    """Returns a window with every field that docs/design/measurement.md names.
+    """Returns a window with all fields of docs/design/measurement.md.
 
-    Half of the operations are reads, all of the given latency, and half are writes of 1,040 bytes. The series
-    has ten intervals of equal counts (up to rounding).
+    Half of the operations are reads, all with the given latency, and half are writes of 1,040 bytes. The
+    series has ten intervals with equal counts, up to rounding.
 
     Args:
         from_s: age at which the window begins, seconds.
         until_s: age at which it ends, above `from_s`.
-        throughput_ops_s: operations per second, met as closely as whole operations allow.
-        read_latency_us: microseconds; writes take a tenth of it.
+        throughput_ops_s: operations per second, rounded to whole operations in the window.
+        read_latency_us: latency of each read, microseconds; a write takes a tenth of it.
     """
     seconds = until_s - from_s
     operations = round(throughput_ops_s * seconds)
@@ -67,5 +67,6 @@ def synthetic_window(
 
 
 def _latency(count: int, latency_us: float) -> dict[str, object]:
+    """Returns latencies in the worker's form, all equal."""
     latency_ns = round(latency_us * 1000)
     return {"latency_ns": [[latency_ns, count]] if count else [], "latency_sum_ns": latency_ns * count}

@@ -1,4 +1,4 @@
-"""An engine without stores: throughput is a formula, time does not pass, and faults come when asked for."""
+"""An engine without stores: throughput is a formula, load takes no time, and faults are injected."""
 
 import time
 import zlib
@@ -11,28 +11,30 @@ from rocktune.testing.synthetic import synthetic_window
 from rocktune.trial import Configuration, Experiment, Measurement, OptionMaps, Status
 
 Fault = Callable[[Configuration, int, float], Status | None]
-"""Says for a configuration, a seed and an age to be reached how the run fails; None: it goes on. At age 0
-the run is being opened."""
+"""Returns how a run fails, from configuration, seed and the age to reach in seconds; None if it does not
+fail.
+Age 0 stands for opening the run."""
 
 
 def no_fault(_configuration: Configuration, _seed: int, _until_s: float) -> None:
-    """Nothing fails."""
-
-
-def _unchanged(configuration: Configuration) -> Configuration:
-    return configuration
+    """Never fails; see `Fault`."""
 
 
 class SyntheticRun:
-    """A run whose figures depend on configuration and seed alone; see `rocktune.engine.base.Run`."""
+    """A run whose figures depend only on configuration and seed; see `rocktune.engine.base.Run`."""
 
     def __init__(self, engine: "SyntheticEngine", configuration: Configuration, seed: int) -> None:
-        """Opens it at age 0."""
+        """Creates a run of age 0.
+
+        Args:
+            engine: gives the figures and counts the load.
+            configuration: the run's configuration.
+            seed: decides the noise.
+        """
         self.options: OptionMaps = {
             "db": {},
-            "cf": {name: str(value) for name, value in engine.opened_as(configuration).items()},
+            "cf": {name: str(value) for name, value in configuration.items()},
         }
-        self.options_read_back = engine.opened_as is not _unchanged
         self.closed = False
         self._engine = engine
         self._configuration = configuration
@@ -66,13 +68,13 @@ class SyntheticRun:
 
 
 class SyntheticEngine:
-    """Counts what it is asked for; see `rocktune.engine.base.Engine`.
+    """An engine of synthetic runs that records its calls; see `rocktune.engine.base.Engine`.
 
     Attributes:
-        opened: (configuration, seed) of every run opened, in order.
-        open_runs: those that are not closed yet.
-        advanced_s: seconds of load over all runs.
-        experiments: the experiment of every run opened, in order.
+        opened: (configuration, seed) of each opened run, in order.
+        open_runs: the runs that are not closed.
+        advanced_s: seconds of load, summed over all runs.
+        experiments: the experiment of each opened run, in order.
     """
 
     version = "synthetic 1, assertions off"
@@ -87,25 +89,22 @@ class SyntheticEngine:
         can_park: bool = True,
         latency_us: Callable[[Configuration, float], float] = lambda _, throughput: 1e8 / throughput,
         pause_s: Callable[[Configuration], float] = lambda _: 0.0,
-        opened_as: Callable[[Configuration], Configuration] = _unchanged,
     ) -> None:
         """Creates an engine.
 
         Args:
-            response: operations per second that a configuration reaches without noise.
-            fault: when runs fail.
-            shared_noise: standard deviation of the factor that all runs of equal seed share, in logarithms.
-            own_noise: that of a factor which belongs to configuration and seed.
-            resident_bytes: what a parked run holds.
+            response: returns the throughput of a configuration without noise, operations per second.
+            fault: says when runs fail.
+            shared_noise: standard deviation of the logarithm of a factor that runs of equal seed share.
+            own_noise: standard deviation of the logarithm of a factor of each configuration and seed.
+            resident_bytes: bytes that a parked run holds.
             can_park: see `Engine`.
-            latency_us: the latency of a read, from configuration and throughput.
-            pause_s: wall seconds that a run of a configuration takes to advance, whatever its ages.
-            opened_as: what RocksDB would make of a configuration; if given, options count as read back.
+            latency_us: returns the latency of a read in microseconds, from configuration and throughput.
+            pause_s: returns the wall seconds that each `advance` of a configuration's run takes.
         """
         self.can_park = can_park
         self.latency_us = latency_us
         self.pause_s = pause_s
-        self.opened_as = opened_as
         self.opening_s = 0.0
         self.loading_s = 0.0
         self.resident_bytes = resident_bytes
@@ -118,13 +117,13 @@ class SyntheticEngine:
         self._noise = (shared_noise, own_noise)
 
     def throughput(self, configuration: Configuration, seed: int) -> float:
-        """Returns the operations per second of one run."""
+        """Returns the throughput of one run with noise, operations per second."""
         shared = np.random.default_rng(seed).normal(0, self._noise[0])
         own = np.random.default_rng([seed, zlib.crc32(configuration.key.encode())]).normal(0, self._noise[1])
         return self._response(configuration) * float(np.exp(shared + own))
 
     def fail_if_due(self, configuration: Configuration, seed: int, until_s: float) -> None:
-        """Raises RunFailed if `fault` says so."""
+        """Raises RunFailed if `fault` returns a status for these arguments."""
         status = self._fault(configuration, seed, until_s)
         if status is not None:
             raise RunFailed(status, f"made to fail as {status}")

@@ -1,4 +1,4 @@
-"""Made-up spaces of every shape that a tuner may meet."""
+"""Synthetic spaces of all shapes that a tuner must support."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ _MEMORY_BYTES = 1 << 30
 
 @dataclass(frozen=True)
 class _FewerFlushes(Rule):
-    """What values one knob may take depends on another's."""
+    """A rule that makes the valid values of one knob depend on another one."""
 
     number = 1
     statement = "max_background_flushes < max_background_compactions"
@@ -28,6 +28,7 @@ class _FewerFlushes(Rule):
 
 
 def _space(name: str, knobs: tuple[Knob, ...], rules: tuple[Rule, ...] = ()) -> Space:
+    """Returns a space with a memory budget of 1 GiB."""
     return Space(name, "made up", knobs, _MEMORY_BYTES, rules=rules)
 
 
@@ -62,5 +63,6 @@ SYNTHETIC_SPACES = (
     _space("sixteen of every kind", _SIXTEEN),
     _space("sixteen under a rule", _SIXTEEN, (_FewerFlushes(),)),
 )
-"""One knob of each kind, all of whose values are soon measured; knobs that depend on each other, which in
-rocktune is what a rule says; and sixteen at once."""
+"""Spaces of one knob of each kind, whose values are soon all measured, spaces whose knobs depend on each
+other by
+a rule, and spaces of sixteen knobs."""

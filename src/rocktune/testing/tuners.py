@@ -1,6 +1,6 @@
-"""What every tuner must do, driven by a made-up store.
+"""Conformance suite that each tuner must pass, with a synthetic store.
 
-A test file for a new tuner needs one fixture beside the class:
+A test file for a new tuner needs only a fixture:
 
     class TestMyTuner(TunerConformance):
         @pytest.fixture
@@ -24,7 +24,7 @@ from rocktune.trial import Batch, Configuration, Result, Status, Trial
 from rocktune.tuners import Problem, Search, Tuner
 
 Response = Callable[[Trial], Result]
-"""A made-up store: answers a trial with the figures from age 0, always the same for the same trial."""
+"""A synthetic store: returns the result of a trial, always the same for the same trial."""
 
 FAILURES = tuple(status for status in Status if status is not Status.OK)
 
@@ -39,11 +39,11 @@ def synthetic_problem(
     """Returns a problem in Dremel's space with the paper's memory and workload.
 
     Args:
-        scale: S.
+        scale: S of the 1/S model.
         budget_s: seconds of measuring; None for the paper's 2,325 s divided by S.
-        objective: its name, or several.
+        objective: name of the objective, or several figures.
         runs_continue: see `Problem`.
-        constraints: such as "read_latency_us_p99<=250".
+        constraints: constraints such as "read_latency_us_p99<=250".
     """
     entries = 10_000_000.0
     space = load_space("dremel", None, entries)
@@ -60,39 +60,46 @@ def synthetic_problem(
 
 
 def synthetic_response(trial: Trial) -> Result:
-    """Answers with a throughput that grows with the logarithm of the knobs and varies by configuration.
+    """Returns a result whose throughput grows with the logarithms of the knobs and varies by configuration.
 
-    The latency goes its own way, so that objectives differ. Neither depends on the age.
+    The latency varies independently, so that objectives differ. Neither depends on the age.
     """
     numbers = [float(value) for value in trial.configuration.values() if not isinstance(value, str)]
+    # A checksum, because Python's own hashes differ from process to process.
     luck = zlib.crc32(trial.configuration.key.encode()) / 2**32
     throughput_ops_s = 20_000.0 + 1000.0 * float(np.log1p(np.abs(numbers)).sum()) + 5000.0 * luck
+    # A prime multiple makes the latency independent of the throughput.
     latency_us = 100.0 + 900.0 * ((luck * 7919.0) % 1.0)
     window = synthetic_window(0.0, trial.until_s, throughput_ops_s, latency_us)
     return Result(trial, Status.OK, window)
 
 
 def failing_response(statuses: Iterable[Status], share: float = 1.0) -> Response:
-    """Returns a store in which a share of the configurations fails, in turn with each of the statuses."""
-    ways = tuple(statuses)
+    """Returns a store in which a share of the configurations fails.
+
+    Args:
+        statuses: statuses of the failures; each configuration has one of them.
+        share: share of the configurations that fail, from 0 to 1.
+    """
+    failures = tuple(statuses)
 
     def respond(trial: Trial) -> Result:
         number = zlib.crc32(trial.configuration.key.encode())
         if number % 1000 >= 1000 * share:
             return synthetic_response(trial)
-        return Result(trial, ways[number % len(ways)], None, "made up")
+        return Result(trial, failures[number % len(failures)], None, "made up")
 
     return respond
 
 
 @dataclass
 class Transcript:
-    """What a search asked and was told.
+    """The batches and results of a search.
 
     Attributes:
-        batches: in order.
-        results: of each batch.
-        spent_s: seconds of measuring.
+        batches: the batches in order.
+        results: the results of each batch.
+        spent_s: cost of all trials, seconds of measuring.
     """
 
     batches: list[Batch] = field(default_factory=list)
@@ -101,12 +108,12 @@ class Transcript:
 
     @property
     def configurations(self) -> list[Configuration]:
-        """Every configuration asked for, in order, once."""
+        """The distinct configurations in the order in which the search first asked for them."""
         trials = (trial for batch in self.batches for trial in batch.trials)
         return list(dict.fromkeys(trial.configuration for trial in trials))
 
     def killed_after(self, trials: int) -> "Transcript":
-        """Returns what the ledger holds of a search that was killed when it had measured so many trials."""
+        """Returns the part of the transcript that a ledger holds after a kill behind `trials` trials."""
         held = Transcript()
         for batch, results in zip(self.batches, self.results, strict=True):
             held.batches.append(batch)
@@ -123,18 +130,22 @@ def drive(
     runs_continue: bool = True,
     recorded: Transcript | None = None,
 ) -> Transcript:
-    """Plays the study to a search and checks that it keeps to the protocol.
+    """Runs a search like a study does, and checks that it keeps to the protocol.
 
     Args:
-        search: not yet begun.
+        search: the search, not started yet.
         respond: the store.
-        runs_continue: whether a trial costs what it adds to its run's age, or all of its age.
-        recorded: what the ledger holds already; it is replayed first, as a resumed study does it: a batch
-            that is a function is not called, and what was measured is not measured again.
+        runs_continue: True if a trial costs the seconds that it adds to its run's age, False if it costs its
+            whole age.
+        recorded: the transcript to resume. It is replayed first: recorded trials are not measured again, and
+            recorded batches that are functions are not called.
+
+    Returns:
+        The transcript of the whole search.
 
     Raises:
-        AssertionError: a run is asked for without growing older, after it was released, or after it failed;
-            or a replayed search asks for something else than was recorded.
+        AssertionError: the search asks for a run at an age that is not larger, after it was released or
+            failed, or a replayed search asks for other trials than recorded.
     """
     transcript, replayed = Transcript(), recorded or Transcript()
     ages_s: dict[tuple[Configuration, int], float] = {}
@@ -150,12 +161,12 @@ def drive(
             else:
                 batch = item() if callable(item) else item
             transcript.batches.append(batch)
-            assert all(run in ages_s for run in batch.release), "a run is released that never was"
+            assert all(run in ages_s for run in batch.release), "a run is released that was never asked for"
             ended.update(batch.release)
             results = []
             for index, trial in enumerate(batch.trials):
                 run = trial.run
-                assert run not in ended, f"{trial} goes on with a run that was released or has failed"
+                assert run not in ended, f"{trial} continues a run that was released or has failed"
                 assert trial.until_s > ages_s.get(run, 0.0), f"{trial} does not grow older"
                 transcript.spent_s += trial.until_s - (ages_s.get(run, 0.0) if runs_continue else 0.0)
                 ages_s[run] = trial.until_s
@@ -169,22 +180,23 @@ def drive(
 
 
 def _seeded() -> np.random.Generator:
+    """Returns a generator with a fixed seed."""
     return np.random.default_rng(7)
 
 
 class TunerConformance:
-    """Subclass it with a fixture `tuner`: a new tuner with any settings.
+    """Tests of a tuner. Subclasses have a fixture `tuner`, which returns a new tuner with any settings.
 
     Attributes:
-        objective: a name or several, for a tuner that cannot do with one.
-        constraints: for a tuner that cannot do without.
+        objective: the objective of the tests; several figures for a tuner that needs several.
+        constraints: constraints of the tests, for a tuner that needs some.
     """
 
     objective: ClassVar[str | tuple[str, ...]] = "throughput_ops_s"
     constraints: ClassVar[tuple[str, ...]] = ()
 
     def problem(self, scale: int = 64, **changes: Any) -> Problem:
-        """Returns a problem that the tuner can take; see `synthetic_problem`."""
+        """Returns a problem that the tuner accepts; see `synthetic_problem`."""
         given = {"objective": self.objective, "constraints": self.constraints}
         return synthetic_problem(scale, **given | changes)
 
@@ -194,14 +206,14 @@ class TunerConformance:
     def test_stays_within_the_budget(
         self, tuner: Tuner, scale: int, times: float, runs_continue: bool
     ) -> None:
-        """From the smallest budget on, something is measured and never more than was allowed."""
+        """From the minimum budget on, the search measures something and does not exceed the budget."""
         min_s = tuner.min_budget_s(self.problem(scale, runs_continue=runs_continue))
         problem = self.problem(scale, budget_s=min_s * times, runs_continue=runs_continue)
         transcript = drive(tuner.search(problem, _seeded()), runs_continue=runs_continue)
         assert 0 < transcript.spent_s <= problem.budget_s * (1 + 1e-9)
 
     def test_ages_shrink_with_the_scale(self, tuner: Tuner) -> None:
-        """At 1/S the same search is asked for ages divided by S."""
+        """At scale 1/S, the same search asks for ages divided by S."""
         full, model = (drive(tuner.search(self.problem(scale), _seeded())) for scale in (1, 64))
         assert [len(batch.trials) for batch in full.batches] == [len(batch.trials) for batch in model.batches]
         for batch, scaled in zip(full.batches, model.batches, strict=True):
@@ -209,39 +221,39 @@ class TunerConformance:
                 assert scaled_trial.until_s == pytest.approx(trial.until_s / 64, rel=1e-12)
 
     def test_asks_only_for_valid_configurations(self, tuner: Tuner) -> None:
-        """Within bounds and rules; the baseline is the user's and may be anything."""
+        """All configurations keep bounds and rules, except the baseline, which may be the user's own."""
         problem = self.problem()
         for configuration in drive(tuner.search(problem, _seeded())).configurations:
             _assert_valid(problem.space, configuration, problem.baseline)
 
     def test_is_decided_by_seed_and_results(self, tuner: Tuner) -> None:
-        """Searching again with the same seed and results asks the same, batch by batch."""
+        """A search with the same seed and results asks for the same batches."""
         problem = self.problem()
         first, second = (drive(tuner.search(problem, _seeded())) for _ in range(2))
         assert first.batches == second.batches
 
     def test_leaves_the_global_random_numbers_alone(self, tuner: Tuner) -> None:
-        """The generator that a search is given is its only source of randomness."""
+        """A search uses only the generator that it is given, not NumPy's global random numbers."""
         before = np.random.get_state(legacy=False)["state"]["key"].copy()  # noqa: NPY002
         drive(tuner.search(self.problem(), _seeded()))
         assert np.array_equal(np.random.get_state(legacy=False)["state"]["key"], before)  # noqa: NPY002
 
     @pytest.mark.parametrize("status", FAILURES)
     def test_survives_failed_trials(self, tuner: Tuner, status: Status) -> None:
-        """A third of the configurations fails; none of these is asked for again (`drive` sees to it)."""
+        """A third of the configurations fails. `drive` checks that none of them is asked for again."""
         problem = self.problem()
         transcript = drive(tuner.search(problem, _seeded()), failing_response([status], 1 / 3))
         assert 0 < transcript.spent_s <= problem.budget_s * (1 + 1e-9)
 
     def test_ends_when_everything_fails(self, tuner: Tuner) -> None:
-        """In every way that a trial can fail."""
+        """A search in which all trials fail, with every status, ends within its budget."""
         problem = self.problem()
         transcript = drive(tuner.search(problem, _seeded()), failing_response(FAILURES))
         assert 0 < transcript.spent_s <= problem.budget_s * (1 + 1e-9)
 
     @pytest.mark.parametrize("latency_us", [1, 400])
     def test_survives_infeasible_trials(self, tuner: Tuner, latency_us: int) -> None:
-        """A constraint that nothing keeps, and one that a third of the configurations keeps."""
+        """A search ends within its budget if no configuration, or a third of them, keeps the constraints."""
         constraints = (*self.constraints, f"read_latency_us_p99<={latency_us}")
         problem = self.problem(constraints=constraints)
         transcript = drive(tuner.search(problem, _seeded()))
@@ -249,7 +261,7 @@ class TunerConformance:
 
     @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
     def test_goes_on_where_it_was_killed(self, tuner: Tuner, share: float) -> None:
-        """Within a batch, wherever that is; nothing is asked but what an undisturbed search asks."""
+        """A search that was killed and resumed asks for the same trials as an undisturbed one."""
         problem = self.problem()
         whole = drive(tuner.search(problem, _seeded()))
         killed = whole.killed_after(int(share * sum(map(len, whole.results))))
@@ -258,7 +270,7 @@ class TunerConformance:
 
     @pytest.mark.parametrize("space", SYNTHETIC_SPACES, ids=lambda space: space.name)
     def test_takes_spaces_of_every_shape(self, tuner: Tuner, space: Space) -> None:
-        """One knob or sixteen, rules between them, few values or many; or the space is refused beforehand."""
+        """The tuner searches spaces of all shapes, or refuses a space before the search."""
         given = replace(self.problem(), space=space, baseline=space.default())
         min_s = _accepted(tuner, given)
         if min_s is None:
@@ -280,13 +292,13 @@ class TunerConformance:
         ],
     )
     def test_takes_every_kind_of_objective(self, tuner: Tuner, objective: str | tuple[str, ...]) -> None:
-        """Larger or smaller is better, several balanced, several equally dear; or a refusal beforehand."""
+        """The tuner supports each kind of objective, or refuses it before the search."""
         problem = self.problem(objective=objective)
         if _accepted(tuner, problem) is not None:
             assert drive(tuner.search(problem, _seeded())).configurations
 
     def test_takes_an_undefined_objective(self, tuner: Tuner) -> None:
-        """A field may be NaN in every result, such as the latency of scans that never came."""
+        """A figure of the objective may be NaN in every result, such as a latency of scans."""
         undefined = "scan_latency_us_p99"
         objective = undefined if isinstance(self.objective, str) else (undefined, *self.objective[1:])
         problem = self.problem(objective=objective)
@@ -294,7 +306,7 @@ class TunerConformance:
         assert 0 < transcript.spent_s <= problem.budget_s * (1 + 1e-9)
 
     def test_says_what_it_is(self, tuner: Tuner) -> None:
-        """A name without spaces and one line about it."""
+        """The tuner has a name without spaces and a summary of one line."""
         assert tuner.name
         assert " " not in tuner.name
         assert tuner.summary
@@ -302,16 +314,17 @@ class TunerConformance:
 
 
 def _assert_valid(space: Space, configuration: Configuration, baseline: Configuration) -> None:
+    """Raises if a configuration is neither valid nor the baseline."""
     if configuration != baseline:
         space.validate(configuration)
 
 
 def _accepted(tuner: Tuner, problem: Problem) -> float | None:
-    """Returns the smallest budget; None where the tuner refuses the problem, in one line that names it."""
+    """Returns the minimum budget in seconds; None if the tuner refuses the problem with a proper message."""
     try:
         return tuner.min_budget_s(problem)
     except UserError as refused:
-        said = str(refused)
-    assert tuner.name in said
-    assert "\n" not in said
+        message = str(refused)
+    assert tuner.name in message
+    assert "\n" not in message
     return None

@@ -1,6 +1,7 @@
-"""Tuners: what to try next and for how long. A new one is one file here and one line below.
+"""Tuners, the algorithms that decide which trials a search asks for, by name.
 
-Or a file anywhere, which is named instead (docs/tutorials/add-a-tuner.md).
+A new tuner is a file in this package and a line in the registry below, or a file of the user's, which is
+named by its path (docs/tutorials/add-a-tuner.md).
 """
 
 from collections.abc import Mapping
@@ -30,19 +31,18 @@ _TUNERS = {
     "clustered-bo": "bayesian.search.Clustered",
     "additive-bo": "bayesian.search.Additive",
 }
-"""Where each tuner is, under this package; imported, with the library that it stands on, when asked for."""
+"""Module and class of each tuner in this package. They and their libraries are imported on first use."""
 
 
 def tuner_named(name: str, settings: Mapping[str, Any] | None = None) -> Tuner:
-    """Returns a tuner.
+    """Returns the tuner with this name and these settings.
 
     Args:
-        name: one of `tuner_names`, `optuna:` and the name of a sampler, or a Python file, which is executed.
-        settings: by name, those that differ from the tuner's defaults.
+        name: one of `tuner_names`, `optuna:` and a sampler's name, or a Python file, which is executed.
+        settings: values by setting; the others have their defaults.
 
     Raises:
-        UserError: there is no such tuner or setting (the nearest is suggested), a value is out of bounds, or
-            the file is no tuner's.
+        UserError: there is no such tuner or setting, a value is invalid, or the file does not define a tuner.
     """
     if name.endswith(".py"):
         tuner = tuner_in(Path(name))
@@ -56,11 +56,12 @@ def tuner_named(name: str, settings: Mapping[str, Any] | None = None) -> Tuner:
 
 
 def tuner_names() -> dict[str, str]:
-    """Returns every tuner's name with one line about it."""
+    """Returns the names of all registered tuners, each with a description in one line."""
     return {name: _imported(name).summary for name in _TUNERS}
 
 
 def _imported(name: str) -> type[Tuner]:
+    """Returns the class of a registered tuner."""
     module, _, class_name = _TUNERS[name].rpartition(".")
     return getattr(import_module(f"{__name__}.{module}"), class_name)  # type: ignore[no-any-return]
 

@@ -1,4 +1,4 @@
-"""What a tuner is: direct-style code that yields batches of trials and is sent their results."""
+"""The base class of tuners, and the problem that a tuner solves."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Sequence
@@ -12,25 +12,28 @@ from rocktune.spec_file import Spec
 from rocktune.trial import Batch, Configuration, Result
 
 Search = Generator[Batch | Callable[[], Batch], Sequence[Result], None]
-"""A search in progress. A batch may be yielded as a function that makes it: a resumed study takes the
-recorded batch and does not call the function, so the function must own whatever randomness it uses."""
+"""A search in progress: a generator that yields batches and receives the results of each.
+
+It may yield a function that returns the batch. A resumed study uses the recorded batch and does not call the
+function, so the function must have a random generator of its own.
+"""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """What a tuner may know.
+    """The problem that a tuner solves, and all that a tuner knows.
 
     Attributes:
         space: the knobs, their rules and the memory budget.
-        objective: what to improve.
-        scale: S; ages that a paper or a user states at full size are divided by it (`age_s`).
-        budget_s: seconds of measuring that the search may spend, above 0. A trial costs the seconds by which
-            it takes its run further, and where runs do not continue all seconds from age 0.
+        objective: the figures to improve and the constraints to keep.
+        scale: S; ages at full size are divided by it (`age_s`).
+        budget_s: seconds of measuring that the search may spend, above 0. A trial costs the seconds that it
+            adds to its run's age, or its full age if runs cannot continue.
         baseline: the configuration to beat.
-        expected_entries: distinct keys expected in the store by the end of a full-length run, at full size.
-        entry_bytes: key and value, mean.
-        trial_age_s: age at which one ordinary trial ends, at full size.
-        runs_continue: whether a run can go on from where it stands.
+        expected_entries: distinct keys in the store by the end of a full-length run, at full size.
+        entry_bytes: mean size of key and value together.
+        trial_age_s: age at which an ordinary trial ends, in seconds at full size.
+        runs_continue: whether a run can continue to a larger age instead of starting over.
     """
 
     space: Space
@@ -44,42 +47,50 @@ class Problem:
     runs_continue: bool = True
 
     def age_s(self, full_size_s: float) -> float:
-        """Returns the age of a run at this scale that models `full_size_s` seconds at full size."""
+        """Returns the age in seconds at this scale that corresponds to an age at full size."""
         return full_size_s / self.scale
 
 
 class Tuner(ABC):
-    """Says what to try next and for how long. No clock, no I/O, no threads.
+    """The base class of tuners, which decide what to measure next and for how long.
 
-    Implementations pass `rocktune.testing.tuners` and are registered in `rocktune.tuners`.
+    Tuners use no clock, no I/O and no threads, so that a resumed study can replay a search. Implementations
+    pass `rocktune.testing.tuners` and are registered in `rocktune.tuners`.
     """
 
     name: str
+    """Name of the tuner for users."""
     summary: str
+    """A description in one line."""
     settings_type: type[Spec]
-    """What `settings` may say; each field has a default."""
+    """Class of `settings`; each of its fields has a default."""
     settings: Spec
+    """The settings of this search."""
 
     def __init__(self, settings: Spec | None = None) -> None:
         """Makes a tuner.
 
         Args:
-            settings: a `settings_type`, None for the defaults.
+            settings: an instance of `settings_type`; None means the defaults.
         """
         self.settings = self.settings_type() if settings is None else settings
 
     @abstractmethod
     def search(self, problem: Problem, rng: np.random.Generator) -> Search:
-        """Searches until the budget does not allow another trial.
+        """Searches until the budget does not suffice for another trial.
 
         Args:
-            problem: what is known.
-            rng: the search's only source of randomness.
+            problem: the problem to solve.
+            rng: the search's only source of random numbers.
 
         Yields:
-            Batches; each is sent back the sequence of its results, in order.
+            Batches of trials. The results of a batch are sent back in the order of its trials.
         """
 
     @abstractmethod
     def min_budget_s(self, problem: Problem) -> float:
-        """Returns the smallest budget, in seconds of measuring, with which the search makes sense."""
+        """Returns the smallest useful budget in seconds of measuring, at the problem's scale.
+
+        Raises:
+            UserError: the tuner cannot solve this problem, or a library that it needs is missing.
+        """

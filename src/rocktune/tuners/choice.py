@@ -1,4 +1,4 @@
-"""Tuners with settings as people write them on one line: `nsga2(population=20, mutation_rate=0.64)`."""
+"""Functions that read tuners with settings from one line: `nsga2(population=20, mutation_rate=0.64)`."""
 
 import json
 import re
@@ -10,23 +10,23 @@ _CHOICE = re.compile(r"\s*([^()\s]+)\s*(?:\((.*)\))?\s*")
 
 
 def split_choices(text: str) -> list[str]:
-    """Splits at the commas outside parentheses; what is between them without spaces around, none empty."""
+    """Returns the parts of a text between commas outside parentheses, stripped and without empty ones."""
     parts, depth, start = [], 0, 0
-    for place, letter in enumerate(text):
-        depth += {"(": 1, ")": -1}.get(letter, 0)
-        if letter == "," and depth == 0:
-            parts.append(text[start:place])
-            start = place + 1
+    for position, character in enumerate(text):
+        depth += {"(": 1, ")": -1}.get(character, 0)
+        if character == "," and depth == 0:
+            parts.append(text[start:position])
+            start = position + 1
     return [part.strip() for part in [*parts, text[start:]] if part.strip()]
 
 
 def parse_choice(text: str) -> tuple[str, dict[str, Any]]:
     """Returns a tuner's name and its settings.
 
-    Values are as in JSON (`20`, `0.64`, `true`, `"text"`); anything else is text.
+    Values are read as JSON (`20`, `0.64`, `true`, `"text"`). A value that is not JSON is taken as text.
 
     Raises:
-        UserError: it is not of the form NAME or NAME(SETTING=VALUE, ...).
+        UserError: the text is not of the form NAME or NAME(SETTING=VALUE, ...).
     """
     match = _CHOICE.fullmatch(text)
     if match is None:
@@ -36,6 +36,7 @@ def parse_choice(text: str) -> tuple[str, dict[str, Any]]:
         name, equals, value = (part.strip() for part in assignment.partition("="))
         if not name or not equals or not value:
             raise UserError(f"tuner: '{assignment}' in '{text}' is not of the form SETTING=VALUE")
+        # So that words need no quotes, which a shell would take away: sampling=random.
         try:
             settings[name] = json.loads(value)
         except ValueError:

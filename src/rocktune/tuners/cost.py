@@ -1,16 +1,14 @@
-"""How much a budget buys, in seconds of measuring."""
+"""Comparisons of costs with a budget, both in seconds of measuring."""
 
 import math
 
 
-def whole_times(budget_s: float, cost_s: float) -> int:
-    """Returns how often `cost_s` fits into `budget_s`, above 0 both.
-
-    Both come from divisions by the scale, so a last bit that is missing is forgiven.
-    """
+def affordable_trials(budget_s: float, cost_s: float) -> int:
+    """Returns how many trials of `cost_s` seconds each a budget allows; both are above 0."""
+    # Both were divided by the scale, so a budget for exactly n trials may be a rounding error too small.
     return math.floor(budget_s / cost_s * (1 + 1e-12))
 
 
 def fits(cost_s: float, budget_s: float) -> bool:
-    """Tells whether a cost fits into a budget, with the same forgiveness."""
+    """Returns whether a budget covers a cost; a relative error of 1e-12 is tolerated, as above."""
     return cost_s <= budget_s * (1 + 1e-12)

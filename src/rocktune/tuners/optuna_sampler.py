@@ -1,7 +1,8 @@
-"""TPE, and every other sampler of Optuna, as tuners.
+"""Optuna's samplers as tuners, TPE among them.
 
-A sampler is asked for one configuration after the other and told what each was worth. What breaks a rule
-becomes a valid configuration with most of its values, and that is what the sampler is told of.
+A sampler suggests one configuration at a time and gets its figures before the next. A suggestion that breaks
+a rule is replaced by a valid configuration with most of its values, and the sampler gets the figures of that
+one.
 """
 
 import importlib.util
@@ -28,54 +29,59 @@ from rocktune.space import Configuration, Knob, Value
 from rocktune.spec_file import Spec
 from rocktune.trial import Batch, Result, RunKey, Status, Trial
 from rocktune.tuners.base import Problem, Search, Tuner
-from rocktune.tuners.cost import whole_times
+from rocktune.tuners.cost import affordable_trials
 from rocktune.tuners.unit_cube import UnitCube
 
 _VIOLATION = "violation"
 _DIRECTIONS = {1: StudyDirection.MAXIMIZE, -1: StudyDirection.MINIMIZE}
-_FOR_ONE_OBJECTIVE = ("CmaEsSampler",)
+_SINGLE_OBJECTIVE = ("CmaEsSampler",)
+"""Samplers that accept only one objective."""
 _NEEDS = {"CmaEsSampler": "cmaes", "GPSampler": "torch"}
-"""Samplers that stand on a library which Optuna leaves to its user."""
-_NOT_ALONE = ("BruteForceSampler", "GridSampler", "PartialFixedSampler")
-"""Samplers that need more than a study, or end it themselves."""
+"""Libraries that samplers need and Optuna does not install, by sampler."""
+_UNSUPPORTED = ("BruteForceSampler", "GridSampler", "PartialFixedSampler")
+"""Samplers that need arguments which depend on the space, or that stop the study themselves."""
 _MAX_REPEATS = 200
-"""Configurations in a row that were measured before, after which a search is over."""
+"""Number of consecutive suggestions of measured configurations after which a search ends."""
 
 
 class OptunaSettings(Spec):
-    """What can be chosen about a sampler.
+    """The settings of a tuner with an Optuna sampler.
 
     Attributes:
-        sampler: arguments of its constructor, by Optuna's names.
+        sampler: arguments of the sampler's constructor, by Optuna's names.
     """
 
     sampler: dict[str, Any] = Field(default={})
 
 
 class OptunaTuner(Tuner):
-    """A sampler of Optuna. Those for one objective are told of the first alone."""
+    """A tuner with a sampler of Optuna. Samplers for a single objective get only the first one."""
 
     settings_type = OptunaSettings
     settings: OptunaSettings
     sampler_name: str
 
     def search(self, problem: Problem, rng: np.random.Generator) -> Search:
-        """See `Tuner.search`. Each trial is a batch, for the next one depends on it."""
+        """See `Tuner.search`. Each trial is a batch of its own, because the next suggestion depends on it."""
         axes = {knob.name: _Axis(knob) for knob in problem.space.knobs}
         distributions = {name: axis.distribution for name, axis in axes.items()}
         fields = _fields(self.sampler_name, problem)
-        directions = [_DIRECTIONS[problem.objective.is_better(field)] for field in fields]
+        directions = [_DIRECTIONS[problem.objective.direction(field)] for field in fields]
+        # Optuna logs each trial at level INFO.
         optuna.logging.set_verbosity(optuna.logging.WARNING)
         study = optuna.create_study(directions=directions, sampler=self._sampler(rng))
         age_s = problem.age_s(problem.trial_age_s)
-        cube, left, repeats = UnitCube(problem.space), whole_times(problem.budget_s, age_s), 0
+        cube, left, repeats = UnitCube(problem.space), affordable_trials(problem.budget_s, age_s), 0
         known: dict[Configuration, Result] = {}
         release: tuple[RunKey, ...] = ()
         while left and repeats < _MAX_REPEATS:
             asked = study.ask(distributions)
-            study.tell(asked, state=TrialState.FAIL)  # what is measured instead is added below
+            # Closed as failed, which samplers ignore: the configuration that was measured may be a repaired
+            # one, and is added below with its own parameters.
+            study.tell(asked, state=TrialState.FAIL)
             wanted = Configuration({name: axis.value(asked.params[name]) for name, axis in axes.items()})
             configuration = cube.repaired(wanted, rng)
+            # A known configuration costs nothing and is reported again, from which the sampler may move on.
             repeats = repeats + 1 if configuration in known else 0
             if configuration not in known:
                 (known[configuration],) = yield Batch((Trial(configuration, age_s),), release)
@@ -84,29 +90,40 @@ class OptunaTuner(Tuner):
             study.add_trial(_frozen(params, distributions, known[configuration], problem, fields))
 
     def min_budget_s(self, problem: Problem) -> float:
-        """One trial's."""
-        self._sampler(np.random.default_rng(0))  # refuses settings that it cannot take
+        """Returns the cost of one trial in seconds of measuring."""
+        self._sampler(np.random.default_rng(0))  # reports invalid settings before the search begins
         return problem.age_s(problem.trial_age_s)
 
     def _sampler(self, rng: np.random.Generator) -> BaseSampler:
-        """Makes the sampler, with a seed where it takes one."""
+        """Returns a new sampler, with a seed if its constructor accepts one.
+
+        Raises:
+            UserError: a library that it needs is missing, or Optuna refuses its settings.
+        """
         needed = _NEEDS.get(self.sampler_name)
         if needed is not None and importlib.util.find_spec(needed) is None:
-            raise UserError(f"tuner '{self.name}': needs {needed}, which is not here; 'pip install {needed}'")
+            raise UserError(
+                f"tuner '{self.name}': needs {needed}, which is not installed; run 'pip install {needed}'"
+            )
         made = getattr(optuna.samplers, self.sampler_name)
         taken = inspect.signature(made).parameters
         arguments: dict[str, Any] = {"seed": int(rng.integers(1 << 32))} if "seed" in taken else {}
         with warnings.catch_warnings():
+            # Some samplers are marked experimental, about which the user can do nothing.
             warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
             try:
                 return made(**arguments | self.settings.sampler)  # type: ignore[no-any-return]
             except (TypeError, ValueError, ImportError) as refused:
-                said = " ".join(str(refused).split())
-                raise UserError(f"tuner '{self.name}': Optuna refuses its settings: {said}") from None
+                message = " ".join(str(refused).split())
+                raise UserError(f"tuner '{self.name}': Optuna refuses its settings: {message}") from None
 
 
 class _Axis:
-    """One knob as Optuna sees it: choices in order are whole numbers, words are categories."""
+    """A knob's Optuna distribution, and the conversion between the knob's values and Optuna's parameters.
+
+    A choice of numbers becomes its index, a whole number, so that samplers know the order of choices. Words
+    have no order and become categories.
+    """
 
     def __init__(self, knob: Knob) -> None:
         self._choices = knob.choices
@@ -120,21 +137,23 @@ class _Axis:
             first, last = -(-knob.low // knob.step) * knob.step, knob.high // knob.step * knob.step
             step = knob.step if first <= last else 1
             low, high = (first, last) if first <= last else (knob.low, knob.high)
-            logarithmic = knob.log and low > 0 and step == 1
+            logarithmic = knob.log and low > 0 and step == 1  # Optuna refuses log with a step or with 0
             self.distribution = IntDistribution(low, high, log=logarithmic, step=step)
         else:
             self.distribution = FloatDistribution(knob.low, knob.high, log=knob.log)
 
     def value(self, parameter: Any) -> Value:
+        """Returns the knob's value for a parameter of Optuna."""
         return self._choices[parameter] if self._choices and not self._words else parameter  # type: ignore[no-any-return]
 
     def parameter(self, value: Value) -> Any:
+        """Returns Optuna's parameter for a value of the knob."""
         return self._choices.index(value) if self._choices and not self._words else value
 
 
 def _fields(sampler: str, problem: Problem) -> tuple[str, ...]:
-    """Returns the objectives that a sampler is told of."""
-    return problem.objective.fields[:1] if sampler in _FOR_ONE_OBJECTIVE else problem.objective.fields
+    """Returns the objective's fields whose values a sampler gets."""
+    return problem.objective.fields[:1] if sampler in _SINGLE_OBJECTIVE else problem.objective.fields
 
 
 def _frozen(
@@ -144,7 +163,7 @@ def _frozen(
     problem: Problem,
     fields: Sequence[str],
 ) -> FrozenTrial:
-    """Returns what a sampler is told of a result."""
+    """Returns a result as an Optuna trial, which is failed if the result has no figures."""
     row = problem.objective.row(result)
     values = [row[field] for field in fields]
     known = result.status is Status.OK and not np.isnan(values).any()
@@ -159,7 +178,7 @@ def _frozen(
 
 
 def optuna_tuner(name: str) -> type[OptunaTuner]:
-    """Returns the tuner for a sampler's name, such as `optuna:CmaEsSampler`.
+    """Returns the class of the tuner with a name such as `optuna:CmaEsSampler`.
 
     Raises:
         UserError: Optuna has no such sampler.
@@ -173,7 +192,7 @@ def optuna_tuner(name: str) -> type[OptunaTuner]:
 
 
 class Tpe(OptunaTuner):
-    """The tree-structured Parzen estimator, for one objective or several, with constraints."""
+    """The tuner with Optuna's tree-structured Parzen estimator, for one or several objectives."""
 
     name = "tpe"
     summary = "Optuna's TPE: learns where good configurations are dense; one objective or several"
@@ -181,7 +200,7 @@ class Tpe(OptunaTuner):
 
 
 def sampler_names() -> list[str]:
-    """Returns the names of Optuna's samplers that need nothing but a study."""
+    """Returns the sorted names of Optuna's samplers that work without arguments."""
     found = vars(optuna.samplers)
     return sorted(
         name
@@ -189,5 +208,5 @@ def sampler_names() -> list[str]:
         if inspect.isclass(found[name])
         and issubclass(found[name], BaseSampler)
         and not inspect.isabstract(found[name])
-        and name not in _NOT_ALONE
+        and name not in _UNSUPPORTED
     )

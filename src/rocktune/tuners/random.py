@@ -1,27 +1,28 @@
-"""Random search: the baseline that every other tuner has to beat."""
+"""Random search, the reference that every other tuner should beat."""
 
 import numpy as np
 
 from rocktune.spec_file import Spec
 from rocktune.trial import Batch, RunKey, Trial
 from rocktune.tuners.base import Problem, Search, Tuner
-from rocktune.tuners.cost import whole_times
+from rocktune.tuners.cost import affordable_trials
 
 _AT_ONCE = 8
-"""Trials of a batch, which may be measured at once: their runs wait together until the next batch."""
+"""Trials in a batch. Their runs stay open until the next batch, so more of them would need more memory."""
 
 
 class RandomSearch(Tuner):
-    """Draws valid configurations uniformly and measures each to the ordinary trial's age."""
+    """A tuner that draws valid configurations uniformly and measures each to the age of an ordinary trial."""
 
     name = "random"
     summary = "valid configurations drawn uniformly, each measured to the same age"
     settings_type = Spec
 
     def search(self, problem: Problem, rng: np.random.Generator) -> Search:
-        """See `Tuner.search`. A configuration that is drawn again is measured once."""
+        """See `Tuner.search`. A configuration that is drawn several times is measured once."""
         age_s = problem.age_s(problem.trial_age_s)
-        drawn = problem.space.sample(whole_times(problem.budget_s, age_s), rng)
+        # All at once, so that the draws do not depend on how batches are formed.
+        drawn = problem.space.sample(affordable_trials(problem.budget_s, age_s), rng)
         release: tuple[RunKey, ...] = ()
         distinct = list(dict.fromkeys(drawn))
         for start in range(0, len(distinct), _AT_ONCE):
@@ -30,5 +31,5 @@ class RandomSearch(Tuner):
             release = tuple((configuration, 0) for configuration in chosen)
 
     def min_budget_s(self, problem: Problem) -> float:
-        """One trial's."""
+        """Returns the cost of one trial in seconds of measuring."""
         return problem.age_s(problem.trial_age_s)

@@ -1,4 +1,4 @@
-"""No search at all: what RocksDB's tuning guide suggests, measured."""
+"""The tuner that only measures the configuration of RocksDB's tuning guide."""
 
 import numpy as np
 
@@ -8,16 +8,16 @@ from rocktune.tuners.base import Problem, Search, Tuner
 
 
 class TuningGuide(Tuner):
-    """Measures the space's default, which for Dremel's space is the tuning guide's configuration."""
+    """A tuner that measures the space's default, the tuning guide's configuration in Dremel's space."""
 
     name = "tuning-guide"
     summary = "the space's default configuration alone, as a reference for the others"
     settings_type = Spec
 
     def search(self, problem: Problem, rng: np.random.Generator) -> Search:  # noqa: ARG002
-        """See `Tuner.search`."""
+        """See `Tuner.search`. The only batch has one trial."""
         yield Batch((Trial(problem.space.default(), problem.age_s(problem.trial_age_s)),))
 
     def min_budget_s(self, problem: Problem) -> float:
-        """One trial's."""
+        """Returns the cost of one trial in seconds of measuring."""
         return problem.age_s(problem.trial_age_s)

@@ -1,4 +1,4 @@
-"""Configurations as points of the unit cube, for tuners that move in a space of real numbers."""
+"""Configurations as points of the unit cube, for tuners that work on real numbers."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -12,30 +12,30 @@ Points = NDArray[np.float64]
 
 
 class UnitCube:
-    """The cube of a space: one coordinate in [0, 1] for each knob, in the knobs' order.
+    """The unit cube of a space. A point has a coordinate in [0, 1] for each knob, in the knobs' order.
 
-    A knob of k values has k cells of equal width, in the order of its range or choices; a coordinate stands
-    for the value in whose cell it lies. A real knob has no cells. Coordinates of a knob that is drawn on a
-    logarithmic scale are on that scale.
+    The interval of a knob with k values is divided into k cells of equal width, in the order of its range or
+    choices. A coordinate means the value of its cell. A knob for real numbers has no cells. The coordinates
+    of a knob with a logarithmic scale follow that scale.
     """
 
     def __init__(self, space: Space) -> None:
-        """Takes a space's knobs."""
+        """Makes the cube of a space."""
         self._axes = tuple(_Axis(knob) for knob in space.knobs)
         self._space = space
 
     @property
     def dimensions(self) -> int:
-        """How many coordinates a point has."""
+        """The number of coordinates of a point: the number of knobs."""
         return len(self._axes)
 
     @cached_property
     def discrete(self) -> NDArray[np.bool_]:
-        """Which coordinates have cells."""
+        """Whether each coordinate has cells, shape (dimensions,)."""
         return np.array([axis.values > 0 for axis in self._axes])
 
     def configuration(self, point: Points) -> Configuration:
-        """Returns the configuration that a point stands for; it may break a rule."""
+        """Returns the configuration of a point; it may break a rule."""
         return Configuration(
             {
                 axis.knob.name: axis.value(float(coordinate))
@@ -44,27 +44,32 @@ class UnitCube:
         )
 
     def point(self, configuration: Configuration) -> Points:
-        """Returns the middle of a configuration's cells; values out of bounds are moved inside."""
+        """Returns the centre of a configuration's cells; values out of bounds count as the nearest bound."""
         return np.array([axis.coordinate(configuration[axis.knob.name]) for axis in self._axes])
 
     def points(self, configurations: Sequence[Configuration]) -> Points:
-        """Returns a row for each configuration."""
+        """Returns the points of configurations, shape (configurations, dimensions)."""
+        # reshape keeps the second dimension even without any configuration.
         return np.array([self.point(configuration) for configuration in configurations]).reshape(
             len(configurations), self.dimensions
         )
 
     def valid_near(self, point: Points, rng: np.random.Generator) -> Configuration:
-        """Returns a point's configuration, or where that breaks a rule a valid one with most of its values.
+        """Returns a point's configuration if it is valid, else a valid one with most of its values.
 
-        From a valid configuration drawn at random, the wanted values are taken over one by one, in random
-        order, wherever no rule is broken by it.
+        See `repaired`.
         """
         return self.repaired(self.configuration(point), rng)
 
     def repaired(self, wanted: Configuration, rng: np.random.Generator) -> Configuration:
-        """Returns a configuration, or where it breaks a rule a valid one, as `valid_near` does."""
+        """Returns `wanted` if it is valid, else a valid configuration with most of its values.
+
+        The latter starts as a valid configuration drawn at random. It takes over the wanted values one by one
+        in random order, except those that would break a rule.
+        """
         if not self._space.broken_rules(wanted):
             return wanted
+        # Moving the values into the rules directly would need knowledge of each rule.
         (found,) = self._space.sample(1, rng)
         for index in rng.permutation(self.dimensions):
             name = self._axes[index].knob.name
@@ -75,15 +80,16 @@ class UnitCube:
 
 
 class _Axis:
-    """One knob's coordinate.
+    """The coordinate of one knob.
 
     Attributes:
         knob: the knob.
-        values: how many values it has; 0 for a real one.
+        values: number of the knob's values; 0 if it takes real numbers.
     """
 
     def __init__(self, knob: Knob) -> None:
         self.knob = knob
+        # Whole numbers are counted in steps: a value is a multiple from _first to _last of _step.
         self._first, self._last, self._step = 0, 0, 1
         if knob.choices:
             self.values = len(knob.choices)
@@ -95,20 +101,22 @@ class _Axis:
             self.values = 0
 
     def value(self, coordinate: float) -> Value:
-        """Returns the value whose cell holds a coordinate."""
+        """Returns the value whose cell contains a coordinate."""
         knob = self.knob
         if self.values == 0:
             return float(self._stretched(coordinate, knob.low, knob.high))
         if knob.choices:
+            # The coordinate 1 belongs to the last cell.
             return knob.choices[min(int(coordinate * self.values), self.values - 1)]
         if knob.log:
+            # The logarithm of 0 does not exist, so a range from 0 starts at one step, and 0 is never drawn.
             steps = int(self._stretched(coordinate, max(self._first, 1), self._last + 1))
         else:
             steps = self._first + int(coordinate * self.values)
         return min(max(steps, self._first), self._last) * self._step
 
     def coordinate(self, value: Value) -> float:
-        """Returns the middle of a value's cell."""
+        """Returns the centre of a value's cell; 0.5 for a value that is not a choice."""
         knob = self.knob
         if knob.choices:
             return (knob.choices.index(value) + 0.5) / self.values if value in knob.choices else 0.5
@@ -121,11 +129,13 @@ class _Axis:
         return (steps - self._first + 0.5) / self.values
 
     def _stretched(self, coordinate: float, low: float, high: float) -> float:
+        """Returns the number between `low` and `high` that a coordinate stands for, on the knob's scale."""
         if self.knob.log:
             return float(np.exp(np.log(low) + coordinate * (np.log(high) - np.log(low))))
         return low + coordinate * (high - low)
 
     def _shrunk(self, value: float, low: float, high: float) -> float:
+        """Returns the coordinate of a number between `low` and `high`: the inverse of `_stretched`."""
         if high == low:
             return 0.5
         if self.knob.log:

@@ -1,4 +1,4 @@
-"""Configurations that a search has not measured yet."""
+"""Functions that find configurations that a search has not measured yet."""
 
 import math
 from collections.abc import Collection
@@ -8,11 +8,12 @@ import numpy as np
 from rocktune.errors import UserError
 from rocktune.space import Configuration, Space
 
+# Enough while a search has measured few of a space's configurations; listing a grid takes far longer.
 _DRAWS = 200
 
 
-def size_of(space: Space) -> float:
-    """Returns how many configurations a space has; infinity for too many to list."""
+def configuration_count(space: Space) -> float:
+    """Returns the number of valid configurations of a space; infinity if they are too many to list."""
     try:
         return len(space.grid())
     except UserError:
@@ -20,9 +21,12 @@ def size_of(space: Space) -> float:
 
 
 def unseen(space: Space, known: Collection[Configuration], rng: np.random.Generator) -> Configuration:
-    """Returns a configuration that is not among the known ones, at random where that is easy.
+    """Returns a valid configuration that is not among `known`.
 
-    REQUIRES: there is one.
+    It is drawn at random, or is the first one of the grid if 200 draws are all known.
+
+    Raises:
+        StopIteration: all configurations are known; callers ensure that one is not (`configuration_count`).
     """
     for configuration in space.sample(_DRAWS, rng):
         if configuration not in known:

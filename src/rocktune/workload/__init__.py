@@ -1,4 +1,4 @@
-"""Workloads as plain, validated data, and the presets of YCSB and of Dremel's evaluation."""
+"""Workloads as validated data, with presets from YCSB, db_bench and the five papers."""
 
 from rocktune.workload.catalogue import load_workload, workload_names
 from rocktune.workload.spec import WorkloadSpec

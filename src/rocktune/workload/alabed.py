@@ -1,10 +1,10 @@
-"""Alabed and Yoneki's two workloads: what their text says, and what their command says (docs/readings.md).
+"""Alabed and Yoneki's two workloads: one from their text, one from their command (docs/readings.md).
 
 Both are db_bench's mixgraph, Facebook's social graph after Cao et al. (FAST 2020): 50 million keys of 48
 bytes, generalized Pareto sizes, 30 ranges of keys with two-term exponential weights. The command names no
-law within the ranges, whereupon db_bench draws all keys uniformly; the text's workload gets the law of Cao et
-al. Ours is that the keys are there at the beginning, in random order. The rate of the command is far beyond
-what a thread can do, so that the loop is closed.
+distribution within the ranges, so db_bench draws all keys uniformly. The text's workload has that of Cao et
+al. Preloading the keys in random order is our choice. The loop is closed, because the command's rate is far
+beyond what one thread reaches.
 """
 
 from collections.abc import Iterator
@@ -15,6 +15,7 @@ from rocktune.workload.spec import MixSpec, PreloadSpec, SessionSpec, WorkloadSp
 KEYS = 50_000_000
 _MAX_VALUE_BYTES = 1 << 20
 _MAX_SCAN = 10_000
+# The parameters of Cao et al. in RocksDB's wiki page on mixgraph.
 _RANGES = KeyChooserSpec(
     kind="two_term_exponential",
     range_a=14.18,
@@ -28,7 +29,7 @@ _RANGES = KeyChooserSpec(
 
 
 def alabed_workloads() -> Iterator[tuple[str, WorkloadSpec]]:
-    """Yields (summary, workload) of alabed-text and alabed-listing."""
+    """Yields the workloads alabed-text and alabed-listing, as (summary, workload) pairs."""
     text = MixSpec(get=0.78, put=0.13, delete=0.06, scan=0.03)
     yield _workload("text", "78% get, 13% put, 6% delete, 3% scan, hot ranges", text, _RANGES)
     listing = MixSpec(get=0.85, put=0.14, scan=0.01)
@@ -36,6 +37,7 @@ def alabed_workloads() -> Iterator[tuple[str, WorkloadSpec]]:
 
 
 def _workload(name: str, summary: str, mix: MixSpec, chooser: KeyChooserSpec) -> tuple[str, WorkloadSpec]:
+    """Returns a (summary, workload) pair."""
     spec = WorkloadSpec(
         name=f"alabed-{name}",
         keys=KEYS,

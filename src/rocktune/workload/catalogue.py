@@ -1,4 +1,4 @@
-"""The workloads that have names, and workloads from TOML files."""
+"""Workload presets, and workloads from TOML files."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -17,6 +17,7 @@ from rocktune.workload.ycsb import ycsb_workloads
 
 
 def _by_name(*collections: Iterable[tuple[str, WorkloadSpec]]) -> dict[str, tuple[str, WorkloadSpec]]:
+    """Returns the (summary, workload) pairs of all collections by the workload's name."""
     return {spec.name: (summary, spec) for collection in collections for summary, spec in collection}
 
 
@@ -32,19 +33,19 @@ _PRESETS = _by_name(
 
 
 def workload_names() -> dict[str, str]:
-    """Returns the presets' names, each with what it is in one line."""
+    """Returns the presets' names, each with a description in one line."""
     return {name: summary for name, (summary, _) in _PRESETS.items()}
 
 
 def load_workload(name_or_path: str) -> WorkloadSpec:
     """Returns a preset by its name, or the workload that a TOML file describes.
 
-    A file's fields are WorkloadSpec's. Instead of `sessions` it may have `mix` and `arrival`, one session
-    for ever; a whole number for `value` or `scan_length` is a fixed size; the name, unless given, is the
-    file's without the ending.
+    A file has the fields of WorkloadSpec. `mix` and `arrival` may take the place of `sessions`; they make one
+    session without an end. A whole number for `value` or `scan_length` means a fixed size. The default of
+    `name` is the file's name without its extension.
 
     Raises:
-        UserError: there is no such preset, or the file is missing, malformed or wrong.
+        UserError: there is no such preset, or the file is missing or invalid.
     """
     if name_or_path in _PRESETS:
         return _PRESETS[name_or_path][1]
@@ -56,7 +57,11 @@ def load_workload(name_or_path: str) -> WorkloadSpec:
 
 
 def _written_out(document: dict[str, Any], where: str) -> dict[str, Any]:
-    """Replaces what a TOML file may say more briefly by what it stands for."""
+    """Returns a TOML file's document with its short forms (see `load_workload`) written out.
+
+    Raises:
+        UserError: the document has no mix, or has both sessions and a mix or arrival.
+    """
     result = dict(document)
     session = {name: result.pop(name) for name in ("mix", "arrival") if name in result}
     if session and "sessions" in result:
@@ -68,6 +73,6 @@ def _written_out(document: dict[str, Any], where: str) -> dict[str, Any]:
     if session:
         result["sessions"] = [session]
     for name in ("value", "scan_length"):
-        if type(result.get(name)) is int:
+        if type(result.get(name)) is int:  # not isinstance, because a TOML boolean is an int in Python
             result[name] = {"kind": "fixed", "low": result[name]}
     return result

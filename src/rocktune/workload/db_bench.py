@@ -1,6 +1,6 @@
-"""Workloads that db_bench has too, under its names; so that any engine can measure them.
+"""Workloads of db_bench under db_bench's names, which all engines can measure.
 
-Ours are the number of keys, 10 million, of threads, 16, and the values' 1,024 bytes.
+The 10 million keys, 16 threads and 1,024-byte values are our choice.
 """
 
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ KEYS = 10_000_000
 
 
 def db_bench_workloads() -> Iterator[tuple[str, WorkloadSpec]]:
-    """Yields (summary, workload) of four of db_bench's benchmarks; their keys are uniform."""
+    """Yields four of db_bench's benchmarks with uniform keys, as (summary, workload) pairs."""
     yield _workload("fillrandom", "100% put, into an empty store", MixSpec(put=1.0), 0)
     yield _workload("overwrite", "100% put, of preloaded keys", MixSpec(put=1.0), KEYS)
     yield _workload("readrandom", "100% get, of preloaded keys", MixSpec(get=1.0), KEYS)
@@ -21,6 +21,7 @@ def db_bench_workloads() -> Iterator[tuple[str, WorkloadSpec]]:
 
 
 def _workload(name: str, summary: str, mix: MixSpec, preloaded_keys: int) -> tuple[str, WorkloadSpec]:
+    """Returns a (summary, workload) pair."""
     spec = WorkloadSpec(
         name=name,
         keys=KEYS,

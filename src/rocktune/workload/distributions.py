@@ -1,4 +1,4 @@
-"""Which keys operations touch, and how large values and scans are."""
+"""The distributions of keys, value sizes and scan lengths."""
 
 from typing import Literal, Self
 
@@ -8,27 +8,29 @@ from pydantic import model_validator
 from rocktune.spec_file import Amount, Count, KindSpec, Number, Positive, Share
 
 MAX_PARETO_SIZE = 1 << 20
+"""Maximum `high` of a Pareto size, because `SizeSpec.mean` sums over all sizes."""
 
 
 class KeyChooserSpec(KindSpec):
-    """Which keys the operations touch.
+    """The distribution of the keys that operations access.
 
     Attributes:
-        kind: `zipfian` is YCSB's (Gray's method, key 0 the hottest), `scrambled_zipfian` the same with the
-            hot keys spread over the key space, `latest` the same with the newest key the hottest,
-            `true_zipf` the exact law for exponents above 0, `two_term_exponential` db_bench's mixgraph.
-        skew: the exponent; in [0, 1) for YCSB's three, above 0 for `true_zipf`.
-        hot_key_share: `hotspot`: this share of the keys, in (0, 1], ...
-        hot_operation_share: ... gets this share of the operations.
-        range_a: mixgraph's keyrange_dist_a; b, c, d alike: range i of `ranges` has the weight
-            a*exp(b*i) + c*exp(d*i).
-        range_b: see range_a.
-        range_c: see range_a.
-        range_d: see range_a.
-        ranges: mixgraph's keyrange_num.
-        key_a: mixgraph's key_dist_a: a*x^b of a range's operations go to its x hottest keys; both 0 for
-            uniform.
-        key_b: see key_a.
+        kind: `uniform`; `zipfian`, YCSB's (Gray's method, key 0 is the hottest); `scrambled_zipfian`, the
+            same with the hot keys spread over the key space; `latest`, the same with the newest key the
+            hottest; `true_zipf`, the exact Zipf distribution; `hotspot`; or `two_term_exponential`, that of
+            db_bench's mixgraph.
+        skew: the Zipf exponent, in [0, 1) for YCSB's three kinds, above 0 for `true_zipf`.
+        hot_key_share: share of the keys that are hot with `hotspot`, in (0, 1].
+        hot_operation_share: share of the operations that access hot keys with `hotspot`.
+        range_a: mixgraph's keyrange_dist_a. Range i of `ranges` has the weight a*exp(b*i) + c*exp(d*i), with
+            a to d from range_a to range_d.
+        range_b: mixgraph's keyrange_dist_b, see range_a.
+        range_c: mixgraph's keyrange_dist_c, see range_a.
+        range_d: mixgraph's keyrange_dist_d, see range_a.
+        ranges: mixgraph's keyrange_num, the number of key ranges.
+        key_a: mixgraph's key_dist_a. The x hottest keys of a range get a*x^b of its operations, with a and b
+            from key_a and key_b. Both are 0 for uniform keys.
+        key_b: mixgraph's key_dist_b, see key_a.
     """
 
     kind: Literal[
@@ -47,11 +49,13 @@ class KeyChooserSpec(KindSpec):
 
     @model_validator(mode="after")
     def _fits_its_kind(self) -> Self:
+        """Checks that only the fields of this kind are set, with values in their ranges."""
         self._require_meaningful(_KEY_CHOOSER_FIELDS[self.kind])
+        # Gray's method approximates the Zipf distribution with a formula that divides by 1 - skew.
         if self.kind in ("zipfian", "scrambled_zipfian", "latest") and self.skew >= 1:
-            raise ValueError(f"skew: {self.skew:g} is not in [0, 1); kind 'true_zipf' takes larger ones")
+            raise ValueError(f"skew: {self.skew:g} is not in [0, 1); use kind 'true_zipf' for larger ones")
         if self.kind == "true_zipf" and self.skew == 0:
-            raise ValueError("skew: 0 is not above 0; kind 'uniform' has no skew")
+            raise ValueError("skew: 0 is not above 0; use kind 'uniform' for no skew")
         if self.kind == "hotspot" and self.hot_key_share == 0:
             raise ValueError("hot_key_share: 0 is not above 0")
         if (self.key_a == 0) != (self.key_b == 0):
@@ -77,13 +81,13 @@ class SizeSpec(KindSpec):
     """A distribution of whole numbers: bytes of a value, or entries of a scan.
 
     Attributes:
-        kind: `fixed`, `uniform` over low .. high, or `pareto`: the generalized Pareto law rounded up, as
-            db_bench's mixgraph has it, where what exceeds `high` is taken modulo `high`.
-        low: `fixed`: the size; `uniform`: the smallest.
-        high: `uniform` and `pareto`: the largest.
-        k: shape of the Pareto law.
-        sigma: its scale, above 0.
-        theta: its location, the smallest value.
+        kind: `fixed`, `uniform` over low .. high, or `pareto`, the generalized Pareto distribution of
+            db_bench's mixgraph. Its values are rounded up, and those above `high` are taken modulo `high`.
+        low: the size (`fixed`) or the minimum (`uniform`).
+        high: the maximum (`uniform` and `pareto`).
+        k: shape of the Pareto distribution.
+        sigma: scale of the Pareto distribution, above 0.
+        theta: location of the Pareto distribution, its minimum before rounding.
     """
 
     kind: Literal["fixed", "uniform", "pareto"] = "fixed"
@@ -95,6 +99,7 @@ class SizeSpec(KindSpec):
 
     @model_validator(mode="after")
     def _fits_its_kind(self) -> Self:
+        """Checks that only the fields of this kind are set, with values in their ranges."""
         self._require_meaningful(_SIZE_FIELDS[self.kind])
         if self.kind == "uniform" and self.high < self.low:
             raise ValueError(f"high: {self.high} is below low, {self.low}")
@@ -103,14 +108,15 @@ class SizeSpec(KindSpec):
         return self
 
     def _check_pareto(self) -> None:
+        """Checks the fields of kind `pareto`."""
         if self.sigma == 0:
-            raise ValueError("sigma: kind 'pareto' needs one above 0")
+            raise ValueError("sigma: kind 'pareto' needs a value above 0")
         if not max(self.theta, 1) <= self.high <= MAX_PARETO_SIZE:
             raise ValueError(f"high: {self.high} is not between theta and {MAX_PARETO_SIZE}")
 
     @property
     def mean(self) -> float:
-        """The expected size."""
+        """The mean size."""
         if self.kind == "fixed":
             return float(self.low)
         if self.kind == "uniform":
@@ -118,12 +124,13 @@ class SizeSpec(KindSpec):
         return self._pareto_mean()
 
     @property
-    def largest(self) -> int:
-        """The largest size that occurs."""
+    def max_size(self) -> int:
+        """The largest possible size."""
         return self.low if self.kind == "fixed" else self.high
 
     def _pareto_mean(self) -> float:
-        # What lies beyond a few times `high` is all but uniform modulo `high`.
+        """Returns the mean of kind `pareto` with its wrapping at `high`."""
+        # The sum ends at 4 * high. Larger sizes are almost uniform modulo `high`, with mean (high - 1) / 2.
         sizes = np.arange(0, 4 * self.high + 1)
         excess = np.maximum(sizes - self.theta, 0) / self.sigma
         above = np.exp(-excess) if self.k == 0 else (1 + self.k * excess) ** (-1 / self.k)

@@ -1,10 +1,10 @@
-"""The 18 settings of Dremel's evaluation (section 5.1 of the paper): 15 workloads on two devices.
+"""The 18 settings of Dremel's evaluation (section 5.1): 15 workloads, on one or two devices each.
 
-16 threads, 16-byte keys, 1,024-byte values (Nutanix 400). What the paper leaves open is our choice: a key
-space of 10 million, YCSB's scrambled Zipfian, db_bench's compressibility of one half, WAL on, scans of 1 to
-100 entries. Preloading writes all keys in ascending order, 10.4 GB, which is `fillseq` for a little under
-two minutes at 100 MB/s. Without it a get of a key that was not yet written misses. The three production
-workloads are not preloaded, for the paper names preloading only for its three.
+All have 16 threads, 16-byte keys and 1,024-byte values (Nutanix: 400). The paper leaves these open, so they
+are our choice: 10 million keys, YCSB's scrambled Zipfian, db_bench's compressibility of one half, WAL on,
+scans of 1 to 100 entries. Preloading writes all keys in ascending order, 10.4 GB, which db_bench's `fillseq`
+does in a little under two minutes at 100 MB/s. Without preloading, a get of a key that was not written yet
+misses. The production workloads are not preloaded, because the paper mentions it only for three others.
 """
 
 from collections.abc import Iterator
@@ -18,12 +18,12 @@ KEYS = 10_000_000
 
 @dataclass(frozen=True)
 class DremelSetting:
-    """One of the 18 settings.
+    """A setting of Dremel's evaluation: a workload on a device.
 
     Attributes:
-        name: unique among them; the workload's, and "-200mb" where that workload is on both devices.
-        workload: a workload preset's name.
-        device: a device preset's name.
+        name: unique name; that of the workload, with "-200mb" if it is the workload's second device.
+        workload: name of a workload preset.
+        device: name of a device preset.
     """
 
     name: str
@@ -46,7 +46,7 @@ def dremel_settings() -> tuple[DremelSetting, ...]:
 
 
 def dremel_workloads() -> Iterator[tuple[str, WorkloadSpec]]:
-    """Yields (summary, workload) of the settings' 15 workloads, and of three under friendlier names."""
+    """Yields (summary, workload) pairs: the settings' 15 workloads, and three of them under simpler names."""
     for skew in (0.3, 0.6, 0.9):
         for get in (30, 60, 90):
             yield _synthetic(_synthetic_name(False, skew, get), False, skew, get)
@@ -68,10 +68,12 @@ def dremel_workloads() -> Iterator[tuple[str, WorkloadSpec]]:
 
 
 def _synthetic_name(preloaded: bool, skew: float, get_percent: int) -> str:
+    """Returns a synthetic workload's name in the form of the paper's figures (y: preloaded, n: not)."""
     return f"dremel-{'y' if preloaded else 'n'}-skew{skew}-{get_percent}get"
 
 
 def _synthetic(name: str, preloaded: bool, skew: float, get_percent: int) -> tuple[str, WorkloadSpec]:
+    """Returns a workload of gets and puts in a (summary, workload) pair."""
     mix = MixSpec(get=get_percent / 100, put=(100 - get_percent) / 100)
     spec = _spec(name, skew, mix, preloaded_keys=KEYS if preloaded else 0)
     start = "10 million keys preloaded" if preloaded else "nothing preloaded"
@@ -81,6 +83,7 @@ def _synthetic(name: str, preloaded: bool, skew: float, get_percent: int) -> tup
 def _spec(
     name: str, skew: float, mix: MixSpec, value_bytes: int = 1024, preloaded_keys: int = 0
 ) -> WorkloadSpec:
+    """Returns a workload with the properties that all of Dremel's share."""
     return WorkloadSpec(
         name=name,
         keys=KEYS,

@@ -1,7 +1,7 @@
 """RusKey's workloads (section 7): lookups and updates of uniform keys in a store of 100 GB.
 
-The paper states 100 million entries of 128-byte keys and 896-byte values, and the shares. Ours are what it
-leaves open: one thread, and entries that are loaded in random order.
+The paper states 100 million entries of 128-byte keys and 896-byte values, and the shares of lookups. One
+thread and loading in random order are our choice.
 """
 
 from collections.abc import Iterator
@@ -17,11 +17,11 @@ SHARES = {
     "write-inclined": 0.3,
     "write-heavy": 0.1,
 }
-"""Of lookups, by what the paper calls the workload."""
+"""Shares of lookups by the paper's names of the workloads."""
 
 
 def ruskey_workloads() -> Iterator[tuple[str, WorkloadSpec]]:
-    """Yields (summary, workload) of the five shares of lookups."""
+    """Yields the workloads of the five shares of lookups, as (summary, workload) pairs."""
     for name, lookups in SHARES.items():
         spec = WorkloadSpec(
             name=f"ruskey-{name}",
@@ -29,6 +29,7 @@ def ruskey_workloads() -> Iterator[tuple[str, WorkloadSpec]]:
             key_bytes=128,
             value=SizeSpec(low=896),
             threads=1,
+            # Rounded, because 1 - 0.9 is 0.09999999999999998 in doubles.
             sessions=(SessionSpec(mix=MixSpec(get=lookups, put=round(1 - lookups, 1))),),
             preload=PreloadSpec(keys=ENTRIES, random_order=True),
         )

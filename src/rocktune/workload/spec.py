@@ -1,7 +1,7 @@
-"""What a workload is: which operations, on which keys, of which sizes, when, and on what preloaded data.
+"""Workload specs: operations, keys, sizes, arrival and preloaded data.
 
-The JSON form of these models is the worker's (`cpp/rocktune/workload/workload_spec.h`); both sides read
-`tests/golden/workload_specs.json`.
+The worker reads the JSON form of these models (`cpp/rocktune/workload/workload_spec.h`). Tests of both sides
+read `tests/golden/workload_specs.json`.
 """
 
 from typing import Self
@@ -9,15 +9,27 @@ from typing import Self
 from pydantic import Field, model_validator
 
 from rocktune.spec_file import Amount, Count, Positive, Share, Spec, Switch
-from rocktune.workload.arrival import SHORTEST_S, ArrivalSpec
+from rocktune.workload.arrival import MIN_DURATION_S, ArrivalSpec
 from rocktune.workload.distributions import KeyChooserSpec, SizeSpec
 
 MIX_TOLERANCE = 1e-6
+"""Allowed difference between a mix's sum and 1, so that shares such as three times 0.333333 are accepted."""
 MAX_VALUE_BYTES = 16 << 20
+"""Maximum size of a value; the worker refuses larger ones too."""
 
 
 class MixSpec(Spec):
-    """Shares of the operation kinds; they sum to 1."""
+    """The shares of the operation kinds, which sum to 1.
+
+    Attributes:
+        get: lookups of keys that the key chooser draws.
+        get_absent: lookups of keys that do not exist.
+        put: writes of keys of the key space, which overwrite existing ones.
+        insert: writes of new keys, which extend the key space.
+        delete: deletions.
+        scan: scans from a key onwards.
+        read_modify_write: lookups, each followed by a write of the same key.
+    """
 
     get: Share = 0.0
     get_absent: Share = 0.0
@@ -29,6 +41,7 @@ class MixSpec(Spec):
 
     @model_validator(mode="after")
     def _sums_to_one(self) -> Self:
+        """Checks the sum of the shares."""
         total = sum(self.model_dump().values())
         if abs(total - 1) > MIX_TOLERANCE:
             raise ValueError(f"the shares sum to {total:.6g}; they must sum to 1")
@@ -36,17 +49,18 @@ class MixSpec(Spec):
 
     @property
     def write_share(self) -> float:
-        """Share of operations that write a value: puts, inserts and read-modify-writes."""
+        """The share of operations that write a value: puts, inserts and read-modify-writes."""
         return self.put + self.insert + self.read_modify_write
 
 
 class SessionSpec(Spec):
-    """A stretch of time with a mix and an arrival of its own.
+    """A session: a part of a workload with its own mix and arrival.
 
     Attributes:
-        seconds: its length, at least SHORTEST_S; 0 for ever, which only the last session may have.
-        mix: shares of operations.
-        arrival: when they start.
+        seconds: length in seconds, at least MIN_DURATION_S. 0 means for ever, which is allowed only for the
+            last session.
+        mix: the shares of the operations.
+        arrival: when the operations start.
     """
 
     seconds: Amount = 0.0
@@ -55,22 +69,28 @@ class SessionSpec(Spec):
 
     @model_validator(mode="after")
     def _is_long_enough(self) -> Self:
-        if 0 < self.seconds < SHORTEST_S:
-            raise ValueError(f"seconds: {self.seconds:g} is neither 0 (for ever) nor at least {SHORTEST_S}")
+        """Checks the length."""
+        if 0 < self.seconds < MIN_DURATION_S:
+            raise ValueError(
+                f"seconds: {self.seconds:g} is neither 0 (for ever) nor at least {MIN_DURATION_S}"
+            )
         return self
 
     def scaled(self, scale: int) -> "SessionSpec":
-        """Returns the session with its times divided by `scale`; it stays at least SHORTEST_S long."""
-        seconds = max(self.seconds / scale, SHORTEST_S) if self.seconds else 0.0
+        """Returns the session of a 1/S model: its times are divided by S.
+
+        Its length stays at least MIN_DURATION_S.
+        """
+        seconds = max(self.seconds / scale, MIN_DURATION_S) if self.seconds else 0.0
         return self.model_copy(update={"seconds": seconds, "arrival": self.arrival.scaled(scale)})
 
 
 class PreloadSpec(Spec):
-    """What the store holds at age 0.
+    """The data in the store at age 0.
 
     Attributes:
-        keys: the keys 0 .. keys - 1 are there; 0 for an empty store.
-        random_order: written in random order, which leaves the levels filled, instead of ascending.
+        keys: number of preloaded keys, 0 .. keys - 1; 0 for an empty store.
+        random_order: whether keys are loaded in random order, which fills all levels, not in ascending order.
     """
 
     keys: Count = 0
@@ -78,21 +98,21 @@ class PreloadSpec(Spec):
 
 
 class WorkloadSpec(Spec):
-    """A workload.
+    """A workload: operations, keys, sizes, sessions and preloaded data.
 
     Attributes:
-        name: what people call it.
-        keys: key space at the start: the keys 0 .. keys - 1; `insert` adds to it.
-        key_bytes: at least 8.
-        value: bytes of a value.
-        value_compressed_fraction: compressed size over size of the values, in (0, 1].
-        threads: threads that issue operations.
-        key_chooser: which keys.
-        scan_length: entries of a scan.
-        sessions: at least one; after the last the first begins again.
-        preload: what the store holds at age 0.
-        wal: write-ahead log on.
-        sync: each write is synced.
+        name: name of the workload for users.
+        keys: size of the key space at the start, which has the keys 0 .. keys - 1. `insert` adds keys.
+        key_bytes: bytes of a key, from 8 to 1,024.
+        value: distribution of the values' sizes in bytes.
+        value_compressed_fraction: ratio of a value's compressed size to its size, in (0, 1].
+        threads: number of threads that issue operations.
+        key_chooser: distribution of the keys.
+        scan_length: distribution of the number of entries of a scan.
+        sessions: the sessions, at least one. The first begins again after the last.
+        preload: the data in the store at age 0.
+        wal: whether the write-ahead log is on.
+        sync: whether each write is synced; needs `wal`.
     """
 
     name: str = Field(strict=True, min_length=1)
@@ -110,30 +130,34 @@ class WorkloadSpec(Spec):
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
+        """Checks the fields that limit each other."""
         if self.preload.keys > self.keys:
             raise ValueError(f"preload.keys: {self.preload.keys} exceeds keys, {self.keys}")
         if self.key_chooser.ranges > self.keys:
             raise ValueError(f"key_chooser.ranges: {self.key_chooser.ranges} exceeds keys, {self.keys}")
-        if self.value.largest > MAX_VALUE_BYTES:
-            raise ValueError(f"value: {self.value.largest} bytes exceed the largest, {MAX_VALUE_BYTES}")
+        if self.value.max_size > MAX_VALUE_BYTES:
+            raise ValueError(f"value: {self.value.max_size} bytes exceed the maximum, {MAX_VALUE_BYTES}")
         if any(session.seconds == 0 for session in self.sessions[:-1]):
             raise ValueError("sessions: only the last one may have 0 seconds, which means for ever")
         if self.sync and not self.wal:
-            raise ValueError("sync: needs wal = true")
+            raise ValueError("sync: needs the write-ahead log; write wal = true")
         return self
 
     def scaled(self, scale: int) -> "WorkloadSpec":
-        """Returns the workload of the 1/scale model.
+        """Returns the workload of a 1/S model.
 
-        Keys, preloaded keys, and the times of sessions and arrivals are divided; entry sizes, threads and
-        rates are not. At least one key stays, and one preloaded key where there were some.
+        Keys, preloaded keys, and the times of sessions and arrivals are divided by S. Sizes of entries,
+        threads and rates are unchanged. There is at least one key, and at least one preloaded key unless
+        nothing is preloaded.
 
         Args:
-            scale: S, at least 1; 1 returns an equal workload.
+            scale: S, at least 1; at 1 the result equals this workload.
         """
         keys = max(1, self.keys // scale)
+        # Rounded up, so that a workload with preloaded keys never becomes one without.
         preloaded = min(keys, -(-self.preload.keys // scale))
         sessions = tuple(session.scaled(scale) for session in self.sessions)
+        # A model may have fewer keys than mixgraph has ranges.
         ranges = min(self.key_chooser.ranges, keys)
         return self.model_copy(
             update={
@@ -146,14 +170,14 @@ class WorkloadSpec(Spec):
 
     @property
     def entry_bytes(self) -> float:
-        """Mean bytes of an entry, key and value."""
+        """The mean bytes of an entry: key and value."""
         return self.key_bytes + self.value.mean
 
     @property
     def write_share(self) -> float:
-        """Share of operations that write a value, averaged over the sessions by their seconds.
+        """The share of operations that write a value, averaged over the sessions by their lengths.
 
-        A last session that goes on for ever outweighs all others.
+        If the last session has no end, the others do not count.
         """
         if self.sessions[-1].seconds == 0:
             return self.sessions[-1].mix.write_share

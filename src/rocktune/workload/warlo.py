@@ -1,8 +1,8 @@
-"""Warlo's sine wave (section 3.4.2): writes that peak and ebb, then a low rate for as long as it takes.
+"""Warlo's sine wave (section 3.4.2): a write rate that rises and falls, then a low rate without an end.
 
-The thesis writes 100,000-byte values to a million keys. Ours are a tenth of that, and ten times as many keys,
-so that a model of a fraction of the data still has many entries; rates in bytes and the share of absent keys
-are the thesis'. db_bench's limiter forgets what could not be written in time, which is `patience_s`.
+The thesis writes 100,000-byte values to a million keys. We use a tenth of that size and ten times as many
+keys, so that a 1/S model still has many entries. Rates in bytes and the share of absent keys are unchanged.
+db_bench's rate limiter drops operations that could not be written in time; `patience_s` does the same.
 """
 
 from collections.abc import Iterator
@@ -19,13 +19,13 @@ _PATIENCE_S = 1.0
 
 
 def warlo_workloads() -> Iterator[tuple[str, WorkloadSpec]]:
-    """Yields (summary, workload) of sine."""
+    """Yields the workload sine in a (summary, workload) pair."""
     wave = ArrivalSpec(
         kind="sine",
         operations_s=MEAN_BYTES_S / VALUE_BYTES,
         amplitude_operations_s=AMPLITUDE_BYTES_S / VALUE_BYTES,
         period_s=PERIOD_S,
-        phase_s=0.75 * PERIOD_S,  # the trough: 3 pi / 2
+        phase_s=0.75 * PERIOD_S,  # begins in the trough, at 3 pi / 2
         patience_s=_PATIENCE_S,
     )
     afterwards = ArrivalSpec(
@@ -37,7 +37,7 @@ def warlo_workloads() -> Iterator[tuple[str, WorkloadSpec]]:
             name="sine",
             keys=KEYS,
             value=SizeSpec(low=VALUE_BYTES),
-            value_compressed_fraction=1.0,
+            value_compressed_fraction=1.0,  # compression would shrink the bytes that the rates are about
             threads=1,
             sessions=(
                 SessionSpec(seconds=PERIOD_S, mix=MixSpec(put=1.0), arrival=wave),

@@ -1,8 +1,8 @@
-"""YCSB's core workloads A to F (Cooper et al., SoCC 2010; the workloads' own files for the shares).
+"""YCSB's core workloads A to F (Cooper et al., SoCC 2010), with the shares of YCSB's own workload files.
 
-Ours are the number of records, 10 million, and of threads, 16, which YCSB leaves to its user. Keys are 23
-bytes ("user" and 19 digits), values 1,000 (ten fields of 100); records are loaded in random order because
-YCSB hashes their keys.
+YCSB leaves the number of records and threads to its user; 10 million and 16 are our choice. Keys have 23
+bytes ("user" and 19 digits), values 1,000 bytes (ten fields of 100). Records are loaded in random order,
+because YCSB hashes their keys.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ SKEW = 0.99
 
 
 def ycsb_workloads() -> Iterator[tuple[str, WorkloadSpec]]:
-    """Yields (summary, workload) of YCSB A to F."""
+    """Yields the workloads ycsb-a to ycsb-f, as (summary, workload) pairs."""
     yield _workload("a", "update heavy: 50% get, 50% put", MixSpec(get=0.5, put=0.5))
     yield _workload("b", "read mostly: 95% get, 5% put", MixSpec(get=0.95, put=0.05))
     yield _workload("c", "read only: 100% get", MixSpec(get=1.0))
@@ -27,6 +27,7 @@ def ycsb_workloads() -> Iterator[tuple[str, WorkloadSpec]]:
 def _workload(
     letter: str, summary: str, mix: MixSpec, chooser: str = "scrambled_zipfian"
 ) -> tuple[str, WorkloadSpec]:
+    """Returns a (summary, workload) pair."""
     spec = WorkloadSpec(
         name=f"ycsb-{letter}",
         keys=RECORDS,

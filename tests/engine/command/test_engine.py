@@ -82,7 +82,7 @@ def failure_of(engine: CommandEngine, configuration: Configuration = DEFAULT) ->
     with pytest.raises(RunFailed) as failure:
         measured(engine, configuration)
     assert "\n" not in failure.value.message
-    engine.settle()
+    engine.wait_for_removals()
     assert list((engine.data.path / "runs").glob("*/[0-9]*")) == []
     return failure.value
 
@@ -121,9 +121,9 @@ def test_options_and_seed_reach_the_program(make_engine: MakeEngine) -> None:
         ("abort", Status.CRASHED, "killed by SIGABRT"),
         ("exit", Status.CRASHED, "ended with exit status 1: Invalid argument: no such option"),
         ("killed", Status.CRASHED, "killed by SIGKILL"),
-        ("hang", Status.TIMED_OUT, "was not done within"),
+        ("hang", Status.TIMED_OUT, "did not end within"),
         ("silent", Status.CRASHED, "printed nothing"),
-        ("nonsense", Status.CRASHED, "no line of its output is a JSON object; the last one: all went well"),
+        ("nonsense", Status.CRASHED, "no line of its output is a JSON object; the last line: all went well"),
         ("memory", Status.OUT_OF_MEMORY, "100MiB are allowed"),
         ("disk", Status.OUT_OF_DISK, "30MiB are allowed"),
     ],
@@ -242,12 +242,12 @@ def test_figures_from_a_result_file(make_engine: MakeEngine) -> None:
     written = measured(make_engine(python(text, "{result_file}", "{options_file}")))
     assert written.raw["figures"] == {"throughput_ops_s": 7.0}
     absent = make_engine(python("print('{\"throughput_ops_s\": 1}')", "{result_file}", "{options_file}"))
-    assert "it left no result file: No such file" in failure_of(absent).message
+    assert "it wrote no result file: No such file" in failure_of(absent).message
 
 
 def test_the_objectives_figures_have_to_be_there(make_engine: MakeEngine) -> None:
     engine = make_engine(required_figures=("write_amplification",))
-    assert "it reports no write_amplification, which the study asks for" in failure_of(engine).message
+    assert "it reports no write_amplification, which the study needs" in failure_of(engine).message
     assert measured(make_engine(required_figures=("throughput_ops_s",))).raw["figures"]
 
 
@@ -327,18 +327,18 @@ def test_what_will_be_executed_is_shown() -> None:
             "run: unknown placeholder '{option_file}': did you mean '{options_file}'?",
         ),
         ({"set_up": ["fill", "{seconds}"]}, "set_up: unknown placeholder '{seconds}'"),
-        ({"run": ["bench"]}, "run: has no {options_file}"),
-        ({"shell": True}, "run: a list of one text"),
+        ({"run": ["bench"]}, "run: no command has the placeholder {options_file}"),
+        ({"shell": True}, "run: with 'shell', write the whole command line as one text"),
         ({"memory_limit": "much"}, "memory_limit: 'much' is not a size"),
-        ({"memory_limit": "0"}, "memory_limit: 0 leaves no memory"),
+        ({"memory_limit": "0"}, "memory_limit: 0 bytes are no memory"),
         ({"metrics": {"throughput": {"field": "ops"}}}, "did you mean 'throughput_ops_s'?"),
-        ({"metrics": {"throughput_ops_s": {}}}, "either a field or a pattern"),
+        ({"metrics": {"throughput_ops_s": {}}}, "either 'field' or 'pattern', not both"),
         (
             {"metrics": {"throughput_ops_s": {"field": "a", "pattern": "(b)"}}},
-            "either a field or a pattern",
+            "either 'field' or 'pattern', not both",
         ),
         ({"metrics": {"throughput_ops_s": {"pattern": "ops"}}}, "has no group"),
-        ({"metrics": {"throughput_ops_s": {"pattern": "(ops"}}}, "is no regular expression"),
+        ({"metrics": {"throughput_ops_s": {"pattern": "(ops"}}}, "is not a regular expression"),
         ({"metrics": {"throughput_ops_s": {"field": "a", "times": 0}}}, "greater than 0"),
     ],
 )

@@ -34,20 +34,20 @@ def test_the_last_json_object_counts(said: str) -> None:
     [
         ("", "printed nothing"),
         (" \n\n", "printed nothing"),
-        ("1000 ops/s\n", "no line of its output is a JSON object; the last one: 1000 ops/s"),
+        ("1000 ops/s\n", "no line of its output is a JSON object; the last line: 1000 ops/s"),
         ("[1]\n", "no line of its output is a JSON object"),
         ("{" * 100_000, "no line of its output is a JSON object"),
         ('{"throughput_ops_sec": 1}', "did you mean 'throughput_ops_s'?"),
         ('{"note": "fast"}', "has no numbers"),
-        ('{"throughput_ops_s": -1}', "throughput_ops_s is -1, which cannot be"),
-        ('{"throughput_ops_s": NaN}', "throughput_ops_s is nan, which cannot be"),
-        ('{"throughput_ops_s": Infinity}', "throughput_ops_s is inf, which cannot be"),
-        ('{"throughput_ops_s": 1e999}', "throughput_ops_s is inf, which cannot be"),
-        ('{"throughput_ops_s": "many"}', "throughput_ops_s is 'many', no number"),
-        ('{"throughput_ops_s": true}', "throughput_ops_s is True, no number"),
-        ('{"throughput_ops_s": null}', "throughput_ops_s is None, no number"),
-        ('{"throughput_ops_s": [1]}', "throughput_ops_s is [1], no number"),
-        (f'{{"throughput_ops_s": 1{"0" * 400}}}', "no number"),
+        ('{"throughput_ops_s": -1}', "throughput_ops_s is -1, which is not a finite number from 0"),
+        ('{"throughput_ops_s": NaN}', "throughput_ops_s is nan, which is not a finite number from 0"),
+        ('{"throughput_ops_s": Infinity}', "throughput_ops_s is inf, which is not a finite number from 0"),
+        ('{"throughput_ops_s": 1e999}', "throughput_ops_s is inf, which is not a finite number from 0"),
+        ('{"throughput_ops_s": "many"}', "throughput_ops_s is 'many', which is not a number"),
+        ('{"throughput_ops_s": true}', "throughput_ops_s is True, which is not a number"),
+        ('{"throughput_ops_s": null}', "throughput_ops_s is None, which is not a number"),
+        ('{"throughput_ops_s": [1]}', "throughput_ops_s is [1], which is not a number"),
+        (f'{{"throughput_ops_s": 1{"0" * 400}}}', "which is not a number"),
     ],
 )
 def test_nonsense_is_a_crash(said: str, message: str) -> None:
@@ -72,7 +72,7 @@ def test_fields_lead_into_objects() -> None:
 
 @pytest.mark.parametrize("field", ["ops", "result.op", "result.ops.mean", "result"])
 def test_fields_that_are_not_there(field: str) -> None:
-    with pytest.raises(RunFailed, match=r"has no field|no number"):
+    with pytest.raises(RunFailed, match=r"has no field|which is not a number"):
         read_figures(metrics(throughput_ops_s={"field": field}), '{"result": {"ops": 1}}')
 
 
@@ -87,20 +87,20 @@ def test_a_pattern_that_finds_nothing() -> None:
     named = metrics(throughput_ops_s={"pattern": r"(\d+) ops"}, read_latency_us_p99={"pattern": r"p99 (\S+)"})
     with pytest.raises(RunFailed, match=r"nothing in its output matches 'p99"):
         read_figures(named, "10 ops\n")
-    with pytest.raises(RunFailed, match=r"is 'n/a', no number"):
+    with pytest.raises(RunFailed, match=r"is 'n/a', which is not a number"):
         read_figures(named, "10 ops\np99 n/a\n")
 
 
 def test_an_optional_group_that_took_no_part() -> None:
-    with pytest.raises(RunFailed, match="is None, no number"):
+    with pytest.raises(RunFailed, match="is None, which is not a number"):
         read_figures(metrics(throughput_ops_s={"pattern": r"rate(?:: (\d+))?"}), "rate\n")
 
 
 def test_what_the_study_asks_for() -> None:
     assert read_figures({}, GOOD, ("read_latency_us_p99",))
-    with pytest.raises(RunFailed, match="it reports no db_bytes, which the study asks for, only throughput"):
+    with pytest.raises(RunFailed, match="it reports no db_bytes, which the study needs, only throughput"):
         read_figures({}, GOOD, ("db_bytes",))
-    with pytest.raises(RunFailed, match="throughput_ops_s is 0, with which nothing can be compared"):
+    with pytest.raises(RunFailed, match="throughput_ops_s is 0, so no ratio to it can be computed"):
         read_figures({}, '{"throughput_ops_s": 0}', ("throughput_ops_s",))
     assert read_figures({}, '{"throughput_ops_s": 0}') == {"throughput_ops_s": 0.0}
     assert not math.isnan(read_figures({}, GOOD)["throughput_ops_s"])

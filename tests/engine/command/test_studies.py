@@ -80,7 +80,7 @@ def two_knobs(tmp_path: Path) -> str:
 def test_what_fails_gets_its_status_and_the_study_goes_on(tmp_path: Path, two_knobs: str) -> None:
     expected = {
         3: (Status.CRASHED, "run: killed by SIGABRT"),
-        4: (Status.TIMED_OUT, "was not done within"),
+        4: (Status.TIMED_OUT, "did not end within"),
         5: (Status.CRASHED, "printed nothing"),
         6: (Status.CRASHED, "no line of its output is a JSON object"),
         7: (Status.OUT_OF_MEMORY, "100MiB are allowed"),

@@ -294,7 +294,7 @@ def test_a_failed_run_stays_so(make_engine: MakeEngine, tmp_path: Path) -> None:
         with pytest.raises(RunFailed, match="exit status 3"):
             run.advance(1.0)
     run.close()
-    engine.settle()
+    engine.wait_for_removals()
     assert list((engine.data.path / "runs").glob("*/[0-9]*")) == []
 
 
@@ -305,7 +305,7 @@ def test_a_base_that_cannot_be_made_leaves_nothing(make_engine: MakeEngine, tmp_
     failure = failure_of(engine, experiment_of({"get": 1.0}, 64_000))
     assert failure.status is Status.CRASHED
     assert [path for path in engine.data.bases.iterdir() if path.is_dir()] == []
-    engine.settle()
+    engine.wait_for_removals()
     assert list((engine.data.path / "runs").glob("*/[0-9]*")) == []
 
 
@@ -325,7 +325,7 @@ def test_the_memory_limit(make_engine: MakeEngine) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("echo hello; exit 0", "is no db_bench: it does not say which RocksDB it has"),
+        ("echo hello; exit 0", "is not a db_bench: it does not print a version of RocksDB"),
         ("echo broken >&2; exit 1", "does not start: .*broken"),
     ],
 )
@@ -335,7 +335,7 @@ def test_what_is_no_db_bench(make_engine: MakeEngine, tmp_path: Path, text: str,
 
 
 def test_a_program_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="'/no/such/db_bench' is no executable file"):
+    with pytest.raises(UserError, match="'/no/such/db_bench' is not an executable file"):
         DbBenchEngine("/no/such/db_bench", tmp_path / "data", 0, 0)
 
 
@@ -368,5 +368,5 @@ def test_a_knob_that_the_device_needs_is_refused(make_engine: MakeEngine, tmp_pa
         device=DeviceSpec(name="slow", bandwidth_bytes_s=200 * MIB),
         space=load_space(str(file), 1000 * MIB, 64_000),
     )
-    with pytest.raises(UserError, match="knob 'wal_bytes_per_sync': engine 'db_bench' sets it"):
+    with pytest.raises(UserError, match="knob 'wal_bytes_per_sync': engine 'db_bench' sets this"):
         make_engine().check(experiment, BARE)

@@ -11,6 +11,7 @@ import psutil
 import pytest
 from tests.processes import children
 
+from rocktune.api import engines
 from rocktune.engine import EmbeddedEngine, Engine, RunFailed
 from rocktune.engine.embedded import engine as embedded
 from rocktune.engine.local import engine as local_engine
@@ -18,6 +19,7 @@ from rocktune.engine.local import run as local_run
 from rocktune.engine.local.data_directory import DataDirectory
 from rocktune.engine.worker import WorkerProcess
 from rocktune.errors import UserError
+from rocktune.importing import OptionsFileError, import_options
 from rocktune.testing.engines import StoreEngineConformance, small_experiment
 from rocktune.testing.fake_worker import fake_worker_command
 from rocktune.trial import Configuration, Status
@@ -65,7 +67,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 
 
 def files(engine: EmbeddedEngine) -> list[Path]:
-    engine.settle()
+    engine.wait_for_removals()
     return [path for path in (engine.data.path / "runs").glob("*/*/*") if path.is_file()]
 
 
@@ -211,7 +213,9 @@ def test_without_room_a_run_is_out_of_disk(make_engine: MakeEngine, monkeypatch:
 
 def test_a_full_file_system_is_refused(make_engine: MakeEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(DataDirectory, "free_bytes", lambda self: -1)
-    with pytest.raises(UserError, match="0B are needed beside a reserve of 256MiB, and 256MiB are free"):
+    with pytest.raises(
+        UserError, match="0B are needed in addition to a reserve of 256MiB, and 256MiB are free"
+    ):
         make_engine()
     assert children() == []
 
@@ -338,21 +342,27 @@ def test_the_version_says_what_is_measured(make_engine: MakeEngine) -> None:
 
 
 def test_options_files_are_read_by_the_linked_rocksdb(make_engine: MakeEngine, tmp_path: Path) -> None:
-    checker = make_engine().checker
+    linked = make_engine().checker.linked()
     path = tmp_path / "OPTIONS"
-    path.write_text('{"cf": {"num_levels": "4"}}')
-    file = checker.read_options_file(path)
-    assert (file.rocksdb_version, file.column_families["default"]["cf"]["num_levels"]) == ("7.8.3", "4")
+    path.write_text('[DBOptions]\n[CFOptions "default"]\nnum_levels=4\n')
+    file = import_options(path, linked)
+    assert (file.account.rocksdb_version, file.options["cf"]["num_levels"]) == ("7.8.3", "4")
     path.write_text("\x00\x01")
     with pytest.raises(UserError, match=f"^options file {path}: "):
-        checker.read_options_file(path)
-    assert checker.effective({})["cf"]["num_levels"] == "7"
+        import_options(path, linked)
+    assert linked.defaults["cf"]["num_levels"] == "7"
 
 
-def test_an_options_file_on_which_the_worker_dies(make_engine: MakeEngine, tmp_path: Path) -> None:
-    checker = make_engine("read_options_file=segfault").checker
-    with pytest.raises(UserError, match=f"^options file {tmp_path}: killed by SIGSEGV$"):
-        checker.read_options_file(tmp_path)
+def test_an_options_file_on_which_the_worker_dies(
+    monkeypatch: pytest.MonkeyPatch, make_engine: MakeEngine, tmp_path: Path
+) -> None:
+    checker = make_engine("examine_options=segfault").checker
+    monkeypatch.setattr(engines, "OptionsChecker", lambda: checker)
+    path = tmp_path / "OPTIONS"
+    path.write_text('[CFOptions "default"]\nnum_levels=4\n')
+    died = f"^options file {path}: RocksDB 7.8.3 fails with its options: killed by SIGSEGV$"
+    with pytest.raises(OptionsFileError, match=died):
+        engines.own_options_file(path)
 
 
 def test_bad_input_writes_nothing(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ import pytest
 from rocktune.device import DeviceSpec
 from rocktune.engine import EmbeddedEngine, Engine, RunFailed
 from rocktune.engine.local.data_directory import DataDirectory
-from rocktune.errors import UserError
+from rocktune.importing import Fate, import_options
 from rocktune.space import options_file_text
 from rocktune.testing.engines import StoreEngineConformance, small_experiment
 from rocktune.trial import Configuration, Experiment, Status
@@ -124,7 +124,7 @@ def test_a_worker_that_dies_in_the_middle_of_a_window(
     with pytest.raises(RunFailed, match=f"crashed: killed by {number.name}"):
         run.advance(60.0, kill)
     run.close()
-    engine.settle()
+    engine.wait_for_removals()
     assert list((engine.data.path / "runs").glob("*/[0-9]*")) == []
 
 
@@ -187,27 +187,26 @@ def test_what_only_an_application_has_points_to_engine_command(
     path = tmp_path / "OPTIONS"
     options = {"cf": {name: "my.Own", "write_buffer_size": "1048576"}}
     path.write_text(options_file_text(options, engine.checker.rocksdb_version) + "\n")
-    with pytest.raises(UserError, match=r"my\.Own.*engine 'command'"):
-        engine.checker.read_options_file(path)
-    file = engine.checker.read_options_file(path, leave_out_foreign=True)
-    assert file.ignored == (name,)
-    assert file.column_families["default"]["cf"]["write_buffer_size"] == "1048576"
-    assert file.column_families["default"]["cf"][name] in ("leveldb.BytewiseComparator", "nullptr")
+    file = import_options(path, engine.checker.linked())
+    assert [entry.name for entry in file.account.with_fate(Fate.FOREIGN)] == [name]
+    (note,) = file.account.notes
+    assert "my.Own" in note
+    assert "engine 'command'" in note
+    assert file.options["cf"]["write_buffer_size"] == "1048576"
+    assert file.options["cf"][name] in ("leveldb.BytewiseComparator", "nullptr")
+    (note,) = import_options(path, engine.checker.linked(), application_measures=True).account.notes
+    assert "your program brings itself" in note
 
 
 def test_an_options_file_that_rocksdb_wrote(make_engine: MakeEngine, tmp_path: Path) -> None:
     engine = make_engine()
     run = engine.open(small_experiment(), small_experiment().space.default(), seed=1)
     (written,) = (engine.data.path / "runs").glob("*/*/OPTIONS-*")
-    # The worker's own listener is code, which no other program has.
-    lines = [line for line in written.read_text().splitlines() if "listeners" not in line]
-    path = tmp_path / "OPTIONS"
-    path.write_text("\n".join(lines) + "\n")
-    file = engine.checker.read_options_file(path)
-    assert file.rocksdb_version == engine.checker.rocksdb_version
-    assert (
-        file.column_families["default"]["cf"]["write_buffer_size"] == run.options["cf"]["write_buffer_size"]
-    )
+    file = import_options(written, engine.checker.linked())
+    assert file.account.file_version == engine.checker.rocksdb_version
+    assert file.options["cf"]["write_buffer_size"] == run.options["cf"]["write_buffer_size"]
+    # A store that RocksDB opened has nothing left to adjust, and its own RocksDB knows all of it.
+    assert set(file.account.counts()) <= {"used", "overridden", "without effect"}
 
 
 def test_what_rocksdb_changes_shows_in_the_options_that_a_run_reads_back(make_engine: MakeEngine) -> None:
@@ -215,7 +214,6 @@ def test_what_rocksdb_changes_shows_in_the_options_that_a_run_reads_back(make_en
     opened = []
     for options in ({"write_buffer_size": "1"}, {"write_buffer_size": "60000"}, {"num_levels": "5"}):
         run = engine.open(writing(base_options={"db": {}, "cf": options}), Configuration({}), seed=1)
-        assert run.options_read_back
         opened.append(run.options)
         run.close()
     assert opened[0]["cf"]["write_buffer_size"] == "65536"

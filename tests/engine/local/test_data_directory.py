@@ -58,14 +58,14 @@ def test_system_and_home_directories_are_refused(
     directory: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
-    with pytest.raises(UserError, match="a system's or home directory; name an empty or new directory"):
+    with pytest.raises(UserError, match="is a system or home directory; name an empty or new directory"):
         DataDirectory(Path(directory))
     assert contents(tmp_path) == set()
 
 
 def test_a_link_to_a_system_directory_is_refused(path: Path) -> None:
     path.symlink_to("/etc")
-    with pytest.raises(UserError, match="data directory /etc: a system's"):
+    with pytest.raises(UserError, match="data directory /etc: is a system"):
         DataDirectory(path)
 
 
@@ -156,7 +156,9 @@ def test_room_is_made_sure_of(path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     data = DataDirectory(path)
     monkeypatch.setattr(DataDirectory, "free_bytes", lambda self: 2 << 20)
     data.require_free(2 << 20)
-    with pytest.raises(UserError, match="3MiB are needed beside a reserve of 256MiB, and 258MiB are free"):
+    with pytest.raises(
+        UserError, match="3MiB are needed in addition to a reserve of 256MiB, and 258MiB are free"
+    ):
         data.require_free(3 << 20)
     data.close()
 

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from rocktune.engine.processes import postmortem
-from rocktune.engine.processes.postmortem import OutputTail, death, telling_line
+from rocktune.engine.processes.postmortem import OutputTail, cause_line, death
 from rocktune.trial import Status
 
 
@@ -29,7 +29,7 @@ from rocktune.trial import Status
     ],
 )
 def test_the_line_that_says_why(stderr: str, line: str) -> None:
-    assert telling_line(stderr) == line
+    assert cause_line(stderr) == line
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_the_line_that_says_why(stderr: str, line: str) -> None:
             "",
             True,
             Status.OUT_OF_MEMORY,
-            "killed by SIGKILL, by the kernel for want of memory",
+            "killed by SIGKILL, by the kernel for lack of memory",
         ),
         (-signal.SIGSEGV, "", True, Status.CRASHED, "killed by SIGSEGV"),
         (
@@ -91,7 +91,7 @@ def test_only_the_end_of_a_long_stderr_is_kept() -> None:
         tail.add(b"a" * 4096)
     tail.add(b"\nthe end \xff\n")
     assert len(tail.text()) <= 64 << 10
-    assert telling_line(tail.text()) == "the end �"
+    assert cause_line(tail.text()) == "the end �"
 
 
 def test_the_kernels_count_of_kills_for_memory(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -83,7 +83,7 @@ def test_a_program_that_cannot_be_executed(program: str, problem: str) -> None:
 def test_a_hang_is_timed_out_with_what_was_said() -> None:
     failure = failure_of(python("import time; print('loading', flush=True); time.sleep(3600)"), timeout_s=3.0)
     assert failure.status is Status.TIMED_OUT
-    assert "was not done within 3 s" in failure.message
+    assert "did not end within 3 s" in failure.message
     assert failure.output == "loading"
 
 
@@ -172,9 +172,9 @@ def test_nothing_survives_a_driver_that_is_killed() -> None:
         "import sys\n"
         "from rocktune.engine.processes.process_group import _Group\n"
         "group = _Group(sys.argv[1:], ())\n"
-        "while not group.said():\n"
+        "while not group.printed():\n"
         "    group._read(1.0)\n"
-        "print(group.said(), flush=True)\n"
+        "print(group.printed(), flush=True)\n"
         "group.wait(3600.0, 0, None)\n"
     )
     driver = subprocess.Popen(

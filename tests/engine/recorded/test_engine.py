@@ -150,11 +150,11 @@ def test_a_table_that_has_changed_is_refused(make_engine: MakeEngine, tmp_path: 
 def test_a_table_without_what_is_asked_for_is_refused(make_engine: MakeEngine) -> None:
     with pytest.raises(UserError, match="no run has the figure 'db_bytes'"):
         make_engine([row(DEFAULT)], figures=("db_bytes",))
-    with pytest.raises(UserError, match="has no run that is ok"):
+    with pytest.raises(UserError, match="has no run with status 'ok'"):
         make_engine([TableRow(DEFAULT, 0, Status.CRASHED, "signal 6")])
     with pytest.raises(UserError, match="engine: 'synthetic' names no version of RocksDB"):
         make_engine([row(DEFAULT)], measured_on="synthetic")
-    with pytest.raises(UserError, match="1 runs are too few to interpolate; it takes at least 20"):
+    with pytest.raises(UserError, match="1 runs are too few to interpolate; at least 20 are needed"):
         make_engine([row(DEFAULT)], interpolate=True)
 
 

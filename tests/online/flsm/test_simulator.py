@@ -57,8 +57,8 @@ def test_a_change_costs_at_once_what_its_way_says() -> None:
     ("layout", "problem"),
     [
         ({"policies": "lasy"}, "did you mean 'lazy'"),
-        ({"policies": [11]}, "policies: must be from 1 to size_ratio"),
-        ({"levels": 13}, "levels: must be from 1 to 12"),
+        ({"policies": [11]}, "policies must have at least one value, each from 1 to size_ratio"),
+        ({"levels": 13}, "levels must be from 1 to 12"),
         ({"write_buffer_bytes": 0}, "above 0"),
     ],
 )
@@ -68,7 +68,7 @@ def test_bad_input_is_told_in_one_line(layout: dict[str, object], problem: str) 
 
 
 def test_what_would_take_for_ever_or_mean_nothing_is_refused() -> None:
-    with pytest.raises(UserError, match="take a larger buffer"):
+    with pytest.raises(UserError, match="use a larger write buffer"):
         FlsmSimulator().write(1 << 80)
     for policies, then in (("lazy", "lazy-leveling"), ("lazy-leveling", "lazy")):
         with pytest.raises(UserError, match="give K of each level"):

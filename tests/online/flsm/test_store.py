@@ -108,7 +108,7 @@ def test_bad_input_is_told_in_one_line(tmp_path: Path) -> None:
                 store.set_policy(level, policy, transition)  # type: ignore[arg-type]
         with pytest.raises(UserError, match="lock"):
             small(tmp_path / "store")
-    with pytest.raises(UserError, match="is no FLSM store"):
+    with pytest.raises(UserError, match="is not an FLSM store"):
         read_flsm_shape(tmp_path / "nowhere")
     (tmp_path / "store" / "FLSM").write_text("{")
     with pytest.raises(UserError, match="is no shape of an FLSM store"):
@@ -125,7 +125,7 @@ def test_with_files_levels_stay_full_and_there_is_no_lazy_change(tmp_path: Path)
         shape = store.shape()
         assert shape.levels[0].held_bytes <= shape.levels[0].capacity_bytes
         assert shape.levels[1].held_bytes > shape.levels[1].capacity_bytes / 2
-        with pytest.raises(UserError, match=r"policy: .*no level ever goes as a whole"):
+        with pytest.raises(UserError, match=r"policy: .*which granularity files never does"):
             store.set_policy(1, 1, "lazy")
 
 

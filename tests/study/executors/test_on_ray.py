@@ -175,7 +175,7 @@ def test_addresses_that_lead_nowhere_are_refused_in_one_line() -> None:
     pytest.importorskip("ray", reason="Ray is not installed")
     for address, said in (
         ("127.0.0.1:1", "no Ray cluster at 127.0.0.1:1 can be reached: Connection refused"),
-        ("nowhere", "address: 'nowhere' is none; write HOST:PORT"),
+        ("nowhere", "address: 'nowhere' is malformed; write HOST:PORT"),
     ):
         with pytest.raises(UserError, match=said), opened_cluster(plain_engine, address):
             pass

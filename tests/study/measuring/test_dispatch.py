@@ -9,7 +9,7 @@ from rocktune.engine.base import Progress, RunFailed
 from rocktune.errors import UserError
 from rocktune.study.executors import Executor, Lane, LaneLost
 from rocktune.study.executors.runs import Job, Window
-from rocktune.study.measuring.dispatch import MAX_LOSSES, Dispatcher, Taken
+from rocktune.study.measuring.dispatch import MAX_LOSSES, Dispatcher, JobOutcome
 from rocktune.study.measuring.observer import Observer
 from rocktune.testing.synthetic import synthetic_window
 from rocktune.trial import Configuration, RunKey, Status
@@ -57,7 +57,7 @@ class MadeUpExecutor(Executor):
 class MadeUpWork:
     def __init__(self, runs: list[RunKey], keep: bool = False) -> None:
         self.runs = runs
-        self.taken: dict[int, tuple[str, Taken]] = {}
+        self.taken: dict[int, tuple[str, JobOutcome]] = {}
         self.stopping = False
         self._keep = keep
 
@@ -67,7 +67,7 @@ class MadeUpWork:
 
     def started(self, index: int) -> None: ...
 
-    def finished(self, index: int, job: Job, machine: str, taken: Taken) -> None:
+    def finished(self, index: int, job: Job, machine: str, taken: JobOutcome) -> None:
         self.taken[index] = machine, taken
 
 
@@ -131,8 +131,8 @@ def test_what_a_lost_lane_measured_is_measured_elsewhere_and_what_waited_there_i
     dispatcher.measure(_each_alone(runs), runs, work)
     assert {machine for machine, _ in work.taken.values()} == {"lane-1"}
     assert notes.notes == [
-        "lane-0 is lost (unplugged). What it measured is measured again. "
-        "Runs that waited there begin again from age 0: 1."
+        "lane-0 is lost (unplugged). The trial that it measured is measured again. "
+        "1 runs that were parked there begin again from age 0."
     ]
 
 
@@ -162,7 +162,7 @@ def test_a_trial_that_takes_its_lanes_with_it_has_crashed() -> None:
     assert set(work.taken) == {0, 1, 2, 3}
     assert set(failed) == {1}
     assert failed[1].status is Status.CRASHED
-    assert "3 workers were lost that measured it" in failed[1].message
+    assert "3 workers were lost while they measured it" in failed[1].message
 
 
 def test_without_lanes_it_ends() -> None:

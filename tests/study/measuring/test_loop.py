@@ -68,6 +68,31 @@ HALVING = (
 )
 
 
+def _with_a_twin_of_a(ledger: Ledger) -> StudyRecord:
+    """Records B's trial as earlier versions did: with A's measurement, without cost, and with an event."""
+    loop, study = _loop(ledger, _engine())
+    loop.run("search", _batches(Batch((Trial(A, 2.0),))), True)
+    first, trial = ledger.result(study, 0, 0), Trial(B, 2.0)
+    assert first is not None
+    ledger.plan_batch(study, "search", 1, (trial,), ())
+    ledger.record(study, 1, 0, trial, first.measurement, Status.OK, "", 0.0, {"cf": {"speed": "1"}}, 0.0)
+    ledger.add_event(study, "twin", {"batch": 1, "index": 0, "of_batch": 0, "of_index": 0})
+    return study
+
+
+def test_a_search_with_twins_of_an_earlier_version_goes_on(ledger: Ledger) -> None:
+    study = _with_a_twin_of_a(ledger)
+    engine = _engine(shared_noise=0, own_noise=0)
+    loop, _ = _loop(ledger, engine)
+    batches = Batch((Trial(A, 2.0),)), Batch((Trial(B, 2.0),)), Batch((Trial(B, 3.0),))
+    (first,), (twin,), (older,) = loop.run("search", _batches(*batches), True)
+    assert twin.measurement == first.measurement
+    assert older.measurement is not None
+    assert (older.measurement.from_s, older.measurement.until_s) == (0, 3)
+    # A cost 2 s, its twin nothing; B's run is repeated up to 2 s and costs 1 s more.
+    assert (engine.advanced_s, ledger.spent_s(study, "search")) == (3, 3)
+
+
 def test_results_come_in_order_and_are_cumulative(ledger: Ledger) -> None:
     engine = _engine(shared_noise=0, own_noise=0)
     loop, study = _loop(ledger, engine)
@@ -181,7 +206,7 @@ def test_a_failure_is_a_result_and_is_charged(ledger: Ledger) -> None:
         "timed_out",
         "ok",
     ]
-    assert results[1][0].message == "its run had ended before: made to fail as timed_out"
+    assert results[1][0].message == "the run had failed before: made to fail as timed_out"
     assert len(engine.opened) == 3
     # A and C take 2 s each and C another; B costs the 2 s it was asked for once.
     assert ledger.spent_s(study, "search") == 7
@@ -198,7 +223,7 @@ def test_the_same_trial_asked_twice_is_measured_once(ledger: Ledger) -> None:
 
 def test_an_age_between_recorded_ones_cannot_be_had(ledger: Ledger) -> None:
     loop, _ = _loop(ledger, _engine())
-    with pytest.raises(UserError, match="asked for at 1 s"):
+    with pytest.raises(UserError, match="asks for a run at 1 s"):
         loop.run("search", _batches(Batch((Trial(A, 2.0),)), Batch((Trial(A, 1.0),))), True)
 
 

@@ -5,12 +5,13 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from rocktune.engine import OptionsFile
 from rocktune.errors import UserError
+from rocktune.importing import ImportedOptions
 from rocktune.space import BlockCache, OptionMaps, Space, space_document, space_from_document
 from rocktune.study import make_request, own_notes, resolve, space_of
-from rocktune.study.specs.own_options import AskedMemory, OwnBaseline, own_baseline
+from rocktune.study.specs.own_options import AskedMemory, OwnBaseline, OwnTerms, own_baseline
 from rocktune.study.specs.spec import StudySpec
+from rocktune.testing.own_options import imported_options
 from rocktune.units import MIB
 
 DREMEL = space_document("dremel")
@@ -29,12 +30,11 @@ def options(cache: str | None = None, **table: str) -> OptionMaps:
     }
 
 
-def file(*caches: str | None, **families: OptionMaps) -> OptionsFile:
-    named = {"default": options(*caches)} | families
-    return OptionsFile("7.8.3", named, ("listeners",))
+def file(*caches: str | None, **families: OptionMaps) -> ImportedOptions:
+    return imported_options(options(*caches), others=families)
 
 
-def baseline(of: OptionsFile, **asked: Any) -> OwnBaseline:
+def baseline(of: ImportedOptions, **asked: Any) -> OwnBaseline:
     return own_baseline(of, DREMEL, KEYS, AskedMemory(**asked))
 
 
@@ -57,7 +57,8 @@ def test_a_file_without_a_cache_gets_what_the_search_leaves() -> None:
     given = baseline(file(), memory_bytes=2000 * MIB)
     assert given.options["table"]["block_cache"] == str(2000 * MIB - TAKEN)
     assert given.terms.memory == "asked"
-    assert baseline(file("nullptr")) == own
+    null = baseline(file("nullptr"))
+    assert (null.options, null.memory_bytes, null.terms.cache) == (own.options, own.memory_bytes, "search")
 
 
 def test_what_the_user_says_of_the_cache_comes_first() -> None:
@@ -69,7 +70,7 @@ def test_what_the_user_says_of_the_cache_comes_first() -> None:
 
 
 def test_a_store_without_a_cache_keeps_none_on_either_side() -> None:
-    own = baseline(OptionsFile("7.8.3", {"default": options(no_block_cache="true")}, ()))
+    own = baseline(imported_options(options(no_block_cache="true")))
     assert "block_cache" not in own.options["table"]
     assert own.memory_bytes == TAKEN
     space = space_from_document(DREMEL, own.memory_bytes, KEYS, own.options)
@@ -78,7 +79,7 @@ def test_a_store_without_a_cache_keeps_none_on_either_side() -> None:
     assert "block_cache" not in tuned["table"]
     with pytest.raises(UserError, match="no_block_cache=true"):
         baseline(
-            OptionsFile("7.8.3", {"default": options(no_block_cache="true")}, ()),
+            imported_options(options(no_block_cache="true")),
             block_cache=BlockCache(MIB),
         )
 
@@ -96,16 +97,18 @@ def test_families_share_a_cache_only_where_the_user_says_so() -> None:
 def test_memtables_beyond_the_budget_are_refused_with_the_way_out() -> None:
     large = options()
     large["cf"]["write_buffer_size"] = str(1024 * MIB)
-    with pytest.raises(UserError, match=r"may take 2GiB .* say the store's cache with --block-cache"):
-        baseline(OptionsFile("7.8.3", {"default": large}, ()))
+    with pytest.raises(UserError, match=r"may take 2GiB .* set the store's cache with --block-cache"):
+        baseline(imported_options(large))
 
 
-def test_a_file_without_family_default_is_refused() -> None:
-    with pytest.raises(UserError, match="no column family 'default', only meta"):
-        baseline(OptionsFile("7.8.3", {"meta": options()}, ()))
+def test_the_cache_is_that_of_the_measured_family() -> None:
+    own = baseline(imported_options(options("64M"), family="meta", others={"default": options("1G")}))
+    assert own.options["table"]["block_cache"] == str(64 * MIB)
+    assert (own.terms.family, own.terms.other_families) == ("meta", ("default",))
+    assert own.terms.families_with_cache == 2
 
 
-def _study(of: OptionsFile, **given: Any) -> StudySpec:
+def _study(of: ImportedOptions, **given: Any) -> StudySpec:
     request = {"workload": "ycsb-a", "scale": "1/64", "options_file": "OPTIONS"} | given
     return resolve(make_request(request), "study", lambda: of)
 
@@ -129,7 +132,7 @@ def test_winner_and_baseline_have_the_same_memory_and_cache(
         "table": {"filter_policy": f"bloomfilter:{bits}:false", "block_cache": text},
     }
     asked = AskedMemory(None if memory_mib is None else memory_mib * MIB)
-    own = own_baseline(OptionsFile("7.8.3", {"default": theirs}, ()), DREMEL, KEYS, asked)
+    own = own_baseline(imported_options(theirs), DREMEL, KEYS, asked)
     assert own.options["table"]["block_cache"] == text
     space = None
     with contextlib.suppress(UserError):  # no configuration of the space fits so small a budget
@@ -155,20 +158,20 @@ def test_a_study_says_how_the_file_was_taken() -> None:
     spec = _study(file("512M", other=options("1G")))
     assert own_notes(spec) == [
         "Block cache of the baseline: 512MiB (LRU), as the OPTIONS file says.",
-        "The file gives 2 of its column families a block cache, one each: a file cannot say that they are "
-        "shared (--shared-cache does).",
+        "The file gives 2 of its column families a block cache. A file cannot say whether they share one; "
+        "assumed is one cache each, as RocksDB makes them from a file (--shared-cache says that they share "
+        "one).",
         own_notes(spec)[2],
         "Not in an OPTIONS file, and so absent on both sides: rate limiter, write buffer manager, Env, "
         "SstFileManager, row cache.",
         "Measured is column family 'default'; the file's others are left out: other.",
-        "Left out of the file: listeners.",
     ]
     assert own_notes(spec)[2].endswith(
         "what the file's memtables, filters and cache come to; baseline and winner have the same."
     )
     assert "because you said so" in own_notes(_study(file("512M"), memory="4GiB"))[1]
     limited = file("512M")
-    limited.column_families["default"]["db"]["rate_limiter_bytes_per_sec"] = str(100 * MIB)
+    limited.options["db"]["rate_limiter_bytes_per_sec"] = str(100 * MIB)
     assert "Rate limiter: 100MiB/s on both sides, as the OPTIONS file says." in own_notes(_study(limited))
     assert space_of(spec).memory_bytes == spec.memory_bytes
 
@@ -186,3 +189,15 @@ def test_flags_of_a_file_need_one() -> None:
         request = make_request({"workload": "ycsb-a", name: value})
         with pytest.raises(UserError, match=f"{name}: .* give --options-file too"):
             resolve(request, "study")
+
+
+def test_terms_of_older_ledgers_keep_their_digest() -> None:
+    """They have no account, and the names that were left out."""
+    older = {"family": "default", "cache": "search", "memory": "space", "left_out": ["listeners"]}
+    terms = OwnTerms.model_validate(older)
+    assert terms.account is None
+    assert "account" not in terms.model_dump(mode="json")
+    own = baseline(file("512M"))
+    again = OwnTerms.model_validate(own.terms.model_dump(mode="json"))
+    assert again == own.terms
+    assert again.account is not None

@@ -3,9 +3,9 @@ import math
 import pytest
 
 from rocktune.device import DeviceSpec
-from rocktune.engine import OptionsFile
 from rocktune.study import make_request, resolve
 from rocktune.study.specs.problem import expected_entries, problem_of
+from rocktune.testing.own_options import imported_options
 from rocktune.workload import WorkloadSpec, load_workload
 
 DEVICE = DeviceSpec(name="d", bandwidth_bytes_s=3_120_000)
@@ -55,6 +55,6 @@ def test_a_problem_knows_what_the_study_says() -> None:
     assert plain.baseline == plain.space.default()
     assert (plain.scale, plain.budget_s, plain.objective.name) == (64, 2325 / 64, "balance")
     assert plain.entry_bytes == load_workload("dremel-write-heavy").entry_bytes
-    theirs = problem_of(resolve(request, "study", lambda: OptionsFile("7.8.3", {"default": own}, ())))
+    theirs = problem_of(resolve(request, "study", lambda: imported_options(own)))
     assert theirs.baseline["write_buffer_size"] == 40 << 20
     assert theirs.space.options(theirs.space.default())["cf"]["ttl"] == "7"

@@ -58,8 +58,8 @@ def test_a_program_of_the_users_own_has_one_size() -> None:
     [
         ({"engine": "dbbench"}, "unknown engine 'dbbench': did you mean 'db_bench'?"),
         ({"engine": "command"}, r"table \[command\]"),
-        ({"db_bench": "/opt/db_bench"}, "ask for engine 'db_bench'"),
-        ({"command": {"run": ["./benchmark", "{options_file}"]}}, "ask for engine 'command'"),
+        ({"db_bench": "/opt/db_bench"}, "choose engine 'db_bench'"),
+        ({"command": {"run": ["./benchmark", "{options_file}"]}}, "choose engine 'command'"),
         ({"engine": "command", "command": {"run": []}}, "command.run: needs at least 1"),
         (
             {"engine": "command", "command": {"run": ["./benchmark", "{option_file}"]}},
@@ -99,8 +99,8 @@ def test_defaults() -> None:
         ({"tuner": "randm"}, "unknown tuner 'randm': did you mean 'random'?"),
         ({"tuner_settings": {"bukets": 3}}, "did you mean 'buckets'?"),
         ({"objective": "throughput"}, "did you mean 'throughput_ops_s'?"),
-        ({"scale": "1/1000"}, "scale: '1/1000' is not one"),
-        ({"scale": "0"}, "scale: '0' is not one"),
+        ({"scale": "1/1000"}, "scale: '1/1000' is not a scale"),
+        ({"scale": "0"}, "scale: '0' is not a scale"),
         ({"budget": "soon"}, "budget: 'soon' is not a duration"),
         ({"budget": "-3"}, "budget: '-3' is not a duration"),
         ({"budget": "1s"}, r"budget: 1.0 s is too small .* at scale 1/512; it takes at least 2.34375 s"),
@@ -110,7 +110,7 @@ def test_defaults() -> None:
         ),
         ({"tuner": "random", "scale": "1/2", "budget": "30s"}, "it takes at least 60 s"),
         ({"memory": "0x10"}, "memory: '0x10' is not a size"),
-        ({"memory": "1MiB"}, "a memory budget of 1MiB is too small .* it takes at least"),
+        ({"memory": "1MiB"}, "a memory budget of 1MiB is too small .* use at least"),
         ({"seed": -1}, "seed: .*not -1"),
         ({"verification": {"proof_pairs": 5}}, "verification.proof_pairs: .*not 5"),
         ({"verification": {"pairs": 9}}, "unknown field 'pairs'"),
@@ -129,7 +129,7 @@ def test_a_workload_has_to_be_named() -> None:
 
 @pytest.mark.parametrize("name", ["", "a/b", "../a", "-a", "a b", "a" * 101])
 def test_a_name_is_one_of_a_directory(name: str) -> None:
-    with pytest.raises(UserError, match=r"study: '.*' is no name"):
+    with pytest.raises(UserError, match=r"study: '.*' is not a valid name"):
         resolve(make_request({"workload": "ycsb-a"}), name)
 
 

@@ -40,7 +40,7 @@ def test_what_is_minimised_is_negated_and_failures_have_no_numbers() -> None:
     assert found.points.shape == (2, cube.dimensions)
     smaller = observed([sound], synthetic_problem(objective="read_latency_us_p99"), cube, ())
     assert smaller.gains[0].tolist() == pytest.approx([-math.log(150)], abs=0.03)
-    assert objective_named("throughput_ops_s").is_better("throughput_ops_s") == 1
+    assert objective_named("throughput_ops_s").direction("throughput_ops_s") == 1
 
 
 def test_a_figure_that_was_0_once_is_itself() -> None:

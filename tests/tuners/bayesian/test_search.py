@@ -198,7 +198,7 @@ def without_task(measurement: Measurement | None) -> Measurement | None:
             {"tasks": ["write_amplificaton"]},
             r"task 'write_amplificaton'.*write_amplification",
         ),
-        ("clustered-bo", {"clusters": []}, "clusters: there is none"),
+        ("clustered-bo", {"clusters": []}, "clusters: the list is empty"),
         ("clustered-bo", {"clusters": [{"knobs": ["blok_size"]}]}, "knob 'blok_size'.*block_size"),
         (
             "clustered-bo",

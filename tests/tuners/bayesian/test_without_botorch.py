@@ -20,5 +20,5 @@ def test_one_line_says_how_to_install_it(name: str, monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize("objective", ["balance", "throughput_ops_s,read_latency_us_p99"])
 def test_several_objectives_are_refused_in_one_line(objective: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: object())
-    with pytest.raises(UserError, match="tuner 'bo': takes one objective, not"):
+    with pytest.raises(UserError, match="tuner 'bo': improves one objective, not"):
         tuner_named("bo").min_budget_s(synthetic_problem(objective=objective))

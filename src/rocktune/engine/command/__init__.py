@@ -1,1 +1,1 @@
-"""The user's own program as the system under test."""
+"""Engine `command`: the user's own program as the system under test."""

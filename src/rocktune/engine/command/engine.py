@@ -1,4 +1,4 @@
-"""The user's own program, which opens RocksDB with the OPTIONS file that it is given."""
+"""Engine `command`, whose runs start a user's program with an OPTIONS file."""
 
 import hashlib
 import shutil
@@ -19,19 +19,19 @@ from rocktune.trial import Configuration, Experiment, OptionMaps
 from rocktune.units import MIB
 
 _MAX_HASHED_BYTES = 256 * MIB
+"""Larger files, such as data sets, are identified by size and time, because hashing them takes seconds."""
 
 
 def command_lines(spec: CommandSpec) -> list[str]:
-    """Returns what is executed for each run, a line for each command, with the placeholders in it."""
+    """Returns the commands of a run as lines to show, one for each command, with their placeholders."""
     shell = " (/bin/sh)" if spec.shell else ""
     return [f"{name}{shell}: {as_line(each, spec.shell)}" for name, each in spec.commands.items()]
 
 
 class CommandEngine(LocalEngine):
-    """Runs the user's own program. See `rocktune.engine.base.Engine`. Thread-safe.
+    """Runs the user's own program; see `rocktune.engine.base.Engine`. Thread-safe.
 
-    It hands the program full-size options whatever the experiment's scale, and leaves workload and device to
-    the program.
+    The program gets full-size options at every scale. It decides on its workload and device itself.
     """
 
     can_park = False
@@ -45,17 +45,19 @@ class CommandEngine(LocalEngine):
         worker: Sequence[str] | None = None,
         required_figures: Sequence[str] = (),
     ) -> None:
-        """Finds the programs and the worker, then claims the data directory. Executes none of the commands.
+        """Finds the programs and the worker, then claims the data directory.
+
+        It executes none of the commands.
 
         Args:
-            spec: what to run.
+            spec: the commands, their limits and the location of their figures.
             data_directory: see `DataDirectory`.
-            memory_limit_bytes: resident bytes that no command may exceed, whatever the spec allows; 0 for
-                none.
-            disk_limit_bytes: bytes of a data directory that no run may exceed; 0 for what the file system
-                has.
-            worker: program and arguments; by default the worker that `find_worker` finds.
-            required_figures: measurement fields that each run has to report: the objective's.
+            memory_limit_bytes: maximum resident bytes of a command, in addition to the spec's own limit; 0
+                for no limit.
+            disk_limit_bytes: maximum bytes of a run's data directory; 0 for the free space of the file
+                system.
+            worker: program and arguments of the worker; the result of `find_worker` by default.
+            required_figures: figures that each run has to report, namely those of the objective.
 
         Raises:
             UserError: a program is missing, there is no worker or it does not start, the data directory is
@@ -69,7 +71,7 @@ class CommandEngine(LocalEngine):
         self._required_figures = tuple(required_figures)
 
     def check(self, experiment: Experiment, configuration: Configuration) -> OptionMaps:
-        """See `Engine.check`: every option of the linked RocksDB, full-size."""
+        """See `Engine.check`. Returns all options of the linked RocksDB."""
         return self.checker.effective(rocksdb_options(experiment, configuration, "command"))
 
     def open(
@@ -77,9 +79,9 @@ class CommandEngine(LocalEngine):
         experiment: Experiment,
         configuration: Configuration,
         seed: int,
-        progress: Progress | None = None,  # noqa: ARG002 -- nothing is known of how set-up gets on
+        progress: Progress | None = None,  # noqa: ARG002 -- `set_up` reports no progress
     ) -> CommandRun:
-        """See `Engine.open`. Preloading is the business of the command `set_up`."""
+        """See `Engine.open`. Runs `set_up` and `warm_up`; the user's `set_up` has to preload the data."""
         with self._opening() as opening:
             directory, options = opening.directory, rocksdb_options(experiment, configuration, "command")
             effective = self.checker.effective(options)
@@ -88,7 +90,8 @@ class CommandEngine(LocalEngine):
             (directory / "OPTIONS").write_text(text)
             run = CommandRun(self._executor, self._required_figures, directory, effective, seed, self)
             self._remember(run)
-            self.settle()
+            # A warm-up that competes with the removal of an old store would leave other state behind.
+            self.wait_for_removals()
             try:
                 run.prepare()
             except BaseException:
@@ -98,6 +101,7 @@ class CommandEngine(LocalEngine):
 
 
 def _require_programs(spec: CommandSpec) -> None:
+    """Raises UserError if the program of a command is not executable."""
     for name, (program, *_) in spec.commands.items():
         if not spec.shell and not placeholders_in([program]) and shutil.which(program) is None:
             raise UserError(
@@ -106,7 +110,7 @@ def _require_programs(spec: CommandSpec) -> None:
 
 
 def _identity(spec: CommandSpec) -> str:
-    """Returns what differs where the commands do, or a file that they name: a program, a script."""
+    """Returns a text that differs if the commands, or the contents of a file that they name, differ."""
     named: list[str] = []
     digest = hashlib.sha256(spec.model_dump_json().encode())
     for word in (word for each in spec.commands.values() for text in each for word in text.split()):
@@ -119,7 +123,7 @@ def _identity(spec: CommandSpec) -> str:
 
 
 def _content(path: Path) -> bytes:
-    """Returns what tells a file from its next version; of large ones, size and time are enough."""
+    """Returns bytes that change with the file: its SHA-256, or size and time if it is large."""
     if path.stat().st_size > _MAX_HASHED_BYTES:
         return f"{path.stat().st_size} {path.stat().st_mtime_ns}".encode()
     with path.open("rb") as file:

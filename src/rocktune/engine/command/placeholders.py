@@ -1,4 +1,4 @@
-"""What `{options_file}` and its like stand for in the user's commands."""
+"""Placeholders such as `{options_file}` in the user's commands."""
 
 import re
 import shlex
@@ -7,24 +7,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from rocktune.errors import unknown_name
 
 ANYWHERE = ("options_file", "data_directory", "seed")
-"""The placeholders that any command may have."""
+"""The placeholders that every command may have."""
 MEASURED = (*ANYWHERE, "seconds", "result_file")
-"""The placeholders of the command that is measured."""
+"""The placeholders of the command `run`, which is measured."""
 
-# A shell's ${name} is none; {{name}} stands for {name}.
+# A shell's ${name} is not a placeholder; {{name}} stands for the text {name}.
 _PLACEHOLDER = re.compile(r"(?<!\$)\{(?:(?P<name>[A-Za-z_]\w*)|(?P<kept>\{[A-Za-z_]\w*\}))\}")
 
 
 def placeholders_in(texts: Iterable[str]) -> set[str]:
-    """Returns the names that stand between braces in some texts."""
+    """Returns the names of all placeholders in some texts, known or not."""
     return {match["name"] for text in texts for match in _PLACEHOLDER.finditer(text) if match["name"]}
 
 
 def require_placeholders(texts: Sequence[str], known: Sequence[str]) -> None:
-    """Makes sure that texts have no other placeholders than the known ones.
+    """Raises if texts have a placeholder that is not known.
 
     Raises:
-        UserError: they have, with the nearest known one.
+        UserError: names the unknown placeholder and suggests the nearest known one.
     """
     for name in sorted(placeholders_in(texts) - set(known)):
         raise unknown_name("placeholder", f"{{{name}}}", (f"{{{each}}}" for each in known))
@@ -34,9 +34,9 @@ def filled(arguments: Sequence[str], values: Mapping[str, str], shell: bool) -> 
     """Returns a command with its placeholders replaced.
 
     Args:
-        arguments: program and arguments; one text for a shell.
-        values: by placeholder; each that occurs.
-        shell: run the text with /bin/sh; values are then quoted for it where they have to be.
+        arguments: program and arguments; a single text if `shell` is true.
+        values: the value of each placeholder that occurs, by its name.
+        shell: wrap the text in /bin/sh -c, with values quoted for the shell.
     """
 
     def value(match: re.Match[str]) -> str:
@@ -49,9 +49,10 @@ def filled(arguments: Sequence[str], values: Mapping[str, str], shell: bool) -> 
 
 
 def as_line(arguments: Sequence[str], shell: bool) -> str:
-    """Returns a command as one would type it, placeholders and all."""
+    """Returns a command as one would type it in a shell, with its placeholders."""
     if shell:
         return arguments[0]
+    # Braces alone would make shlex quote an argument, so each placeholder is replaced by a letter to ask.
     plain = [_PLACEHOLDER.sub("x", argument) for argument in arguments]
     return " ".join(
         argument if shlex.quote(without) == without else shlex.quote(argument)

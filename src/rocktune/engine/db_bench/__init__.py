@@ -1,4 +1,4 @@
-"""A db_bench program of any version or fork as an engine (docs/design/engines.md)."""
+"""Engine `db_bench`: a db_bench program of any version or fork (docs/design/engines.md)."""
 
 from rocktune.engine.db_bench.engine import DbBenchEngine
 from rocktune.engine.db_bench.flags import refuse_inexpressible

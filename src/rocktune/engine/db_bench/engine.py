@@ -1,4 +1,4 @@
-"""A db_bench program as an engine: fresh stores, one benchmark each."""
+"""Engine `db_bench`, whose runs are one benchmark on a new store each."""
 
 import json
 import time
@@ -21,17 +21,20 @@ from rocktune.errors import UserError
 from rocktune.space import merged_options
 from rocktune.trial import Configuration, Experiment, OptionMaps
 
+# Long enough for a preload of a terabyte at 50 MB/s.
 _LOAD_TIMEOUT_S = 6 * 3600.0
-# RocksDB derives these from other sizes where they are 0, and writes down what it has derived.
+# If these are 0, RocksDB derives them from other sizes and writes the derived values to its OPTIONS file.
+# They
+# would pin the derived values in a scaled model.
 _DERIVED = ("arena_block_size", "max_compaction_bytes")
 
 
 class DbBenchEngine(LocalEngine):
-    """Runs a db_bench program. See `rocktune.engine.base.Engine`. Thread-safe.
+    """Runs a db_bench program; see `rocktune.engine.base.Engine`. Thread-safe.
 
     Attributes:
-        bases: the preloaded stores.
-        program: the db_bench.
+        bases: cache of preloaded stores.
+        program: the db_bench program.
     """
 
     can_park = False
@@ -44,12 +47,13 @@ class DbBenchEngine(LocalEngine):
         Args:
             program: path of the db_bench, or its name on the PATH.
             data_directory: see `DataDirectory`.
-            memory_limit_bytes: resident bytes that no run may exceed, whatever its budget allows; 0 for none.
-            disk_limit_bytes: bytes of a store that no run may exceed; 0 for what the file system has.
+            memory_limit_bytes: maximum resident bytes of a run, in addition to its memory budget; 0 for no
+                limit.
+            disk_limit_bytes: maximum bytes of a store; 0 for the free space of the file system.
 
         Raises:
-            UserError: there is no such program or it is no db_bench, there is no worker, the data directory
-                is refused, or its file system is full.
+            UserError: the program does not exist or is not a db_bench, no worker is installed, the data
+                directory is refused, or its file system is full.
         """
         super().__init__(OptionsChecker(), data_directory)
         with ExitStack() as undone:
@@ -65,7 +69,7 @@ class DbBenchEngine(LocalEngine):
         self._opened: dict[str, OptionMaps] = {}
 
     def check(self, experiment: Experiment, configuration: Configuration) -> OptionMaps:
-        """See `Engine.check`."""
+        """See `Engine.check`. Returns all options of db_bench's RocksDB."""
         return self._with_defaults(
             _on_device(rocksdb_options(experiment, configuration, "db_bench"), experiment)
         )
@@ -81,12 +85,12 @@ class DbBenchEngine(LocalEngine):
 
         Raises:
             RunFailed: see `Engine.open`.
-            UserError: db_bench cannot do what the workload says, or the device cannot be limited.
+            UserError: db_bench cannot express the workload, or the device cannot be limited.
         """
         refuse_inexpressible(experiment.workload, experiment.device)
         with self._opening() as opening:
             directory = opening.directory
-            self.settle()
+            self.wait_for_removals()
             store = self._store(experiment, rocksdb_options(experiment, configuration, "db_bench"), seed)
             used = self._opened_options(store.options)
             if store.workload.preload.keys:
@@ -98,6 +102,7 @@ class DbBenchEngine(LocalEngine):
         return run
 
     def _store(self, experiment: Experiment, options: OptionMaps, seed: int) -> Store:
+        """Returns the scaled parameters of a run, with the device's cgroup."""
         device, limit_bytes = experiment.device, memory_limit(experiment)
         workload = experiment.workload.scaled(experiment.scale)
         options = _on_device(options, experiment)
@@ -113,7 +118,8 @@ class DbBenchEngine(LocalEngine):
         )
 
     def _with_defaults(self, options: OptionMaps) -> OptionMaps:
-        """Returns the options with the defaults of db_bench's RocksDB for all that they leave out."""
+        """Returns the options, completed with the defaults of db_bench's RocksDB."""
+        # The linked RocksDB answers in a millisecond; another version has to open a store.
         if self.program.rocksdb_version == self.checker.rocksdb_version:
             return self.checker.effective(options)
         key = json.dumps(options, sort_keys=True)
@@ -129,13 +135,18 @@ class DbBenchEngine(LocalEngine):
         }
 
     def _opened_options(self, options: OptionMaps) -> OptionMaps:
+        """Returns all options in effect in an empty store that db_bench opens."""
         with self._scratch() as scratch:
             return self.program.opened_options(options, scratch, RunLimits())
 
     def _clone_base(
         self, experiment: Experiment, configuration: Configuration, target: Path, progress: Progress | None
     ) -> float:
-        """Clones the run's base into `target`; returns the seconds spent on making it, 0 if it was there."""
+        """Clones the run's base into `target`, and makes the base first if it is missing.
+
+        Returns:
+            The wall seconds spent on making the base; 0 if it existed.
+        """
         unlimited = replace(experiment, device=DeviceSpec(name="none"))
         store = self._store(unlimited, preload_options(experiment, configuration), experiment.base_seed)
         made_s = 0.0
@@ -152,7 +163,7 @@ class DbBenchEngine(LocalEngine):
         return made_s
 
     def _fill(self, base: Store, directory: Path, progress: Progress | None) -> None:
-        """Makes a base in an empty directory."""
+        """Makes a base in an empty directory: fills a store with the preload and waits for compactions."""
         with self._scratch() as scratch:
             store, workload = scratch / "store", base.workload
 
@@ -165,26 +176,31 @@ class DbBenchEngine(LocalEngine):
             flags = preload_flags(workload) | {"seed": db_bench_seed(base.seed)}
             limits = RunLimits(_LOAD_TIMEOUT_S, base.memory_limit_bytes, watch, (self.data.lock_descriptor,))
             self.program.run(store, base.options, flags, limits)
+            # Moved, because db_bench writes its OPTIONS file next to the store, where a base has no place for
+            # it.
             for file in store.iterdir():
                 file.rename(directory / file.name)
 
 
 def _is_limited(device: DeviceSpec) -> bool:
+    """Returns whether bandwidth or operations of a device are limited."""
     return device.bandwidth_bytes_s > 0 or device.iops > 0
 
 
 def _on_device(options: OptionMaps, experiment: Experiment) -> OptionMaps:
-    """Returns the options with which a limited device is used as such.
+    """Returns the options with direct I/O added if the device is limited.
+
+    A cgroup does not limit I/O that the page cache absorbs.
 
     Raises:
-        UserError: one of them is a knob.
+        UserError: an option of direct I/O is a knob of the space.
     """
     if not _is_limited(experiment.device):
         return options
     for knob in experiment.space.knobs:
         if knob.section == "db" and knob.option_name in DIRECT_IO_OPTIONS:
             raise UserError(
-                f"knob '{knob.name}': engine 'db_bench' sets it where the device is limited; "
+                f"knob '{knob.name}': engine 'db_bench' sets this option itself if the device is limited; "
                 "leave it out of the space, or use device 'none'"
             )
     return merged_options(options, {"db": DIRECT_IO_OPTIONS})

@@ -1,4 +1,4 @@
-"""A workload as db_bench's flags, and what of it db_bench cannot express."""
+"""Translates a workload into db_bench's flags, and finds the features that db_bench cannot express."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -8,19 +8,20 @@ from rocktune.errors import UserError
 from rocktune.workload import WorkloadSpec
 
 Flags = dict[str, str]
-"""By the flag's name, without its dashes."""
+"""The text of each flag by its name without dashes."""
 
+# The benchmark "mixgraph" draws values of at least 10 bytes.
 _MIN_MIXGRAPH_VALUE_BYTES = 10
 _TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True)
 class Gap:
-    """What a workload asks for and db_bench does not have.
+    """A feature of a workload that db_bench cannot express.
 
     Attributes:
-        feature: the workload's.
-        instead: what db_bench does with the flags that come nearest.
+        feature: the feature, in words.
+        instead: the behaviour of db_bench with the nearest flags, in words.
     """
 
     feature: str
@@ -29,13 +30,13 @@ class Gap:
 
 @dataclass(frozen=True)
 class BenchmarkPlan:
-    """The benchmark that comes nearest to a workload.
+    """The db_bench benchmark that is nearest to a workload.
 
     Attributes:
-        benchmark: its name in db_bench.
-        kinds: operation kinds by what db_bench calls them in its latency tables ("read").
-        flags: for this benchmark, those of the data included; neither duration nor seed.
-        gaps: in what it is not the workload; empty where it is.
+        benchmark: name of the benchmark.
+        kinds: rocktune's operation kinds by the names in db_bench's latency tables, such as "read".
+        flags: flags of the benchmark and its data, without duration and seed.
+        gaps: differences from the workload; empty if it is expressed exactly.
     """
 
     benchmark: str
@@ -45,8 +46,9 @@ class BenchmarkPlan:
 
 
 def plan_of(workload: WorkloadSpec) -> BenchmarkPlan:
-    """Returns the benchmark that comes nearest to a workload, at the workload's own size."""
+    """Returns the benchmark that is nearest to a workload, at the workload's own size."""
     mix = _mean_mix(workload)
+    # db_bench has no mix with read-modify-writes; each is half a read and half a write.
     reads = mix["get"] + mix["get_absent"] + mix["read_modify_write"] / 2
     scans = mix["scan"]
     benchmark, kinds, own = "readrandom", {"read": "get"}, Flags()
@@ -70,9 +72,9 @@ def plan_of(workload: WorkloadSpec) -> BenchmarkPlan:
 
 
 def preload_flags(workload: WorkloadSpec) -> Flags:
-    """Returns the flags that fill an empty store with a workload's preload and wait for its compaction.
+    """Returns the flags that fill an empty store with a workload's preload and wait for compactions.
 
-    They hold everything but the options and the seed.
+    The flags lack the options and the seed.
     """
     benchmark = "filluniquerandom" if workload.preload.random_order else "fillseq"
     return {
@@ -83,10 +85,10 @@ def preload_flags(workload: WorkloadSpec) -> Flags:
 
 
 def refuse_inexpressible(workload: WorkloadSpec, device: DeviceSpec) -> None:
-    """Makes sure that db_bench can do what a study asks for, before anything runs.
+    """Raises if db_bench cannot express a workload or limit a device; nothing is run.
 
     Raises:
-        UserError: it cannot; every feature that it lacks is named.
+        UserError: names every feature that db_bench lacks.
     """
     gaps = plan_of(workload).gaps
     if gaps:
@@ -104,6 +106,7 @@ def refuse_inexpressible(workload: WorkloadSpec, device: DeviceSpec) -> None:
 
 
 def _data_flags(workload: WorkloadSpec) -> Flags:
+    """Returns the flags for keys, values, WAL and compression."""
     flags = {
         "key_size": str(workload.key_bytes),
         "compression_ratio": f"{workload.value_compressed_fraction:g}",
@@ -118,7 +121,8 @@ def _data_flags(workload: WorkloadSpec) -> Flags:
 
 
 def _mean_mix(workload: WorkloadSpec) -> dict[str, float]:
-    """Returns each operation's share, averaged over the sessions by their seconds."""
+    """Returns each operation kind's share, averaged over the sessions weighted by their seconds."""
+    # A last session without a length lasts for the rest of the run, so it outweighs all others.
     sessions = workload.sessions if workload.sessions[-1].seconds else workload.sessions[-1:]
     total = sum(session.seconds for session in sessions) or 1.0
     mix: dict[str, float] = {}
@@ -129,13 +133,14 @@ def _mean_mix(workload: WorkloadSpec) -> dict[str, float]:
 
 
 def _is_mixgraph(workload: WorkloadSpec) -> bool:
-    """Says whether only the benchmark "mixgraph" has what the workload does: scans in a mix, or its laws."""
+    """Returns whether only the benchmark "mixgraph" has the workload's keys, or scans in a mix."""
     scans = _mean_mix(workload)["scan"]
     only_plain_scans = scans == 1 and workload.scan_length.kind == "fixed"
     return workload.key_chooser.kind == "two_term_exponential" or (scans > 0 and not only_plain_scans)
 
 
 def _mixgraph_flags(workload: WorkloadSpec, reads: float, scans: float) -> Flags:
+    """Returns the flags of the benchmark mixgraph for shares, keys and sizes."""
     chooser, value, scan = workload.key_chooser, workload.value, workload.scan_length
     flags = {
         "mix_get_ratio": f"{reads:.4g}",
@@ -147,13 +152,14 @@ def _mixgraph_flags(workload: WorkloadSpec, reads: float, scans: float) -> Flags
         names |= {"keyrange_num": "ranges", "key_dist_a": "key_a", "key_dist_b": "key_b"}
         flags |= {flag: f"{getattr(chooser, field):.17g}" for flag, field in names.items()}
     for prefix, law in (("value", value), ("iter", scan)):
-        # A Pareto law without a scale is its location: a fixed size.
+        # mixgraph draws sizes from a Pareto law only. With scale 0 the law is constant: a fixed size.
         k, sigma, theta = (law.k, law.sigma, law.theta) if law.kind == "pareto" else (1.0, 0.0, law.mean)
         flags |= {f"{prefix}_k": f"{k:g}", f"{prefix}_sigma": f"{sigma:g}", f"{prefix}_theta": f"{theta:g}"}
-    return flags | {"mix_max_value_size": str(value.largest), "mix_max_scan_len": str(scan.largest + 1)}
+    return flags | {"mix_max_value_size": str(value.max_size), "mix_max_scan_len": str(scan.max_size + 1)}
 
 
 def _gaps(workload: WorkloadSpec, benchmark: str, reads: float) -> Iterator[Gap]:
+    """Yields all differences between a workload and a benchmark."""
     yield from _operation_gaps(workload, benchmark, reads)
     yield from _key_gaps(workload, benchmark)
     yield from _size_gaps(workload, benchmark)
@@ -164,6 +170,7 @@ def _gaps(workload: WorkloadSpec, benchmark: str, reads: float) -> Iterator[Gap]
 
 
 def _operation_gaps(workload: WorkloadSpec, benchmark: str, reads: float) -> Iterator[Gap]:
+    """Yields the differences in kinds and shares of operations."""
     mix = _mean_mix(workload)
     for kind, instead in (
         ("get_absent", "gets are of any key"),
@@ -174,6 +181,7 @@ def _operation_gaps(workload: WorkloadSpec, benchmark: str, reads: float) -> Ite
         alone = kind in ("get_absent", "read_modify_write") and mix[kind] == 1
         if mix[kind] and (not alone or benchmark == "mixgraph"):
             yield Gap(f"{100 * mix[kind]:.3g}% {kind.replace('_', ' ')}", instead)
+    # The flag readwritepercent is a whole number.
     if benchmark == "readrandomwriterandom" and abs(100 * reads - round(100 * reads)) > _TOLERANCE:
         yield Gap(f"{100 * reads:.4g}% reads", "whole per cents")
     if benchmark == "mixgraph" and any(
@@ -183,6 +191,7 @@ def _operation_gaps(workload: WorkloadSpec, benchmark: str, reads: float) -> Ite
 
 
 def _key_gaps(workload: WorkloadSpec, benchmark: str) -> Iterator[Gap]:
+    """Yields the differences in the choice of keys."""
     chooser = workload.key_chooser
     if chooser.kind not in ("uniform", "two_term_exponential"):
         skew = f" with skew {chooser.skew:g}" if chooser.skew else ""
@@ -190,11 +199,12 @@ def _key_gaps(workload: WorkloadSpec, benchmark: str) -> Iterator[Gap]:
     if chooser.kind == "two_term_exponential" and chooser.key_a == 0:
         yield Gap("uniform keys within ranges of different weight", "keys are drawn uniformly from all")
     if chooser.kind != "two_term_exponential" and benchmark == "mixgraph" and _mean_mix(workload)["scan"] < 1:
-        # mixgraph takes key and operation from one random number.
+        # mixgraph derives key and operation from the same random number.
         yield Gap("scans among other operations on uniform keys", "a key always meets the same operation")
 
 
 def _size_gaps(workload: WorkloadSpec, benchmark: str) -> Iterator[Gap]:
+    """Yields the differences in the sizes of values and scans."""
     value, mixgraph = workload.value, benchmark == "mixgraph"
     if value.kind == ("uniform" if mixgraph else "pareto"):
         law = "uniform" if mixgraph else "Pareto"

@@ -1,4 +1,4 @@
-"""What db_bench prints, from RocksDB 7.8 to the newest, as a window's figures in the worker's form."""
+"""Parses the output of db_bench, from RocksDB 7.8 to the newest, into the worker's form of figures."""
 
 import csv
 import io
@@ -29,14 +29,14 @@ _HISTOGRAM_FIELDS = ("p50", "p95", "p99", "max", "count", "sum")
 
 @dataclass(frozen=True)
 class LatencyTable:
-    """One of the tables that --histogram prints.
+    """A latency table that db_bench prints with --histogram.
 
     Attributes:
-        count: operations.
-        average_us: their mean latency.
-        min_us: the smallest latency.
-        max_us: the largest.
-        buckets: (lower, upper, count) with bounds in whole microseconds, ascending.
+        count: number of operations.
+        average_us: mean latency, microseconds.
+        min_us: minimum latency, microseconds.
+        max_us: maximum latency, microseconds.
+        buckets: (lower bound, upper bound, count) with bounds in whole microseconds, ascending.
     """
 
     count: int
@@ -46,10 +46,10 @@ class LatencyTable:
     buckets: tuple[tuple[int, int, int], ...]
 
     def percentile_us(self, percentile: float) -> float:
-        """Returns a percentile, interpolated within its bucket as RocksDB does; microseconds.
+        """Returns a percentile in microseconds, interpolated within its bucket as RocksDB does.
 
         Args:
-            percentile: in (0, 100].
+            percentile: per cent, above 0 and at most 100.
         """
         threshold, below = self.count * percentile / 100, 0
         for lower, upper, count in self.buckets:
@@ -62,14 +62,14 @@ class LatencyTable:
 
 @dataclass(frozen=True)
 class BenchmarkOutput:
-    """What db_bench said of one benchmark.
+    """The parsed result of one benchmark.
 
     Attributes:
-        operations: how many were done.
-        seconds: how long they took, from the first thread's start to the last one's end.
-        latencies: tables by the kind that db_bench gives them ("read", "write", "seek", "update").
-        tickers: RocksDB's, by name; those that are not 0.
-        histograms: RocksDB's, by name, in the worker's form; those that are not empty.
+        operations: number of operations done.
+        seconds: seconds from the first thread's start to the last thread's end.
+        latencies: latency tables by db_bench's kind of operation ("read", "write", "seek", "update").
+        tickers: RocksDB's tickers by name; those that are 0 are left out.
+        histograms: RocksDB's histograms by name, in the worker's form; empty ones are left out.
     """
 
     operations: int
@@ -80,25 +80,25 @@ class BenchmarkOutput:
 
 
 def rocksdb_version(text: str) -> str | None:
-    """Returns the version that db_bench's header states ("7.8.3"), None where there is no such header."""
+    """Returns the version in db_bench's header, such as "7.8.3"; None if the text has no such header."""
     found = _VERSION.search(text)
     return found[1] if found else None
 
 
 def has_assertions(text: str) -> bool:
-    """Says whether db_bench warned that it was built with assertions."""
+    """Returns whether db_bench warned that it was built with assertions."""
     return _ASSERTIONS in text
 
 
 def parse_output(text: str, benchmark: str) -> BenchmarkOutput | None:
-    """Reads what db_bench printed.
+    """Parses the output of db_bench.
 
     Args:
-        text: its standard output.
-        benchmark: whose result to look for.
+        text: standard output of the program.
+        benchmark: name of the benchmark whose result is wanted.
 
     Returns:
-        The result, None where there is none.
+        The result; None if the text has no result of the benchmark.
     """
     result = re.search(
         rf"^{benchmark}\s*:\s*{_NUMBER} micros/op (\d+) ops/sec(?: {_NUMBER} seconds (\d+) operations)?",
@@ -109,7 +109,7 @@ def parse_output(text: str, benchmark: str) -> BenchmarkOutput | None:
         return None
     latencies = {kind: _latency_table(*fields) for kind, *fields in _LATENCIES.findall(text)}
     if result[4] is None:
-        # Before RocksDB 7.3 the line says no more than the rate.
+        # Before RocksDB 7.3 the line has only the rate, so operations are counted in the latency tables.
         operations = sum(table.count for table in latencies.values())
         seconds = operations / float(result[2]) if result[2] != "0" else 0.0
     else:
@@ -126,16 +126,16 @@ def parse_output(text: str, benchmark: str) -> BenchmarkOutput | None:
 
 
 def parse_report(text: str) -> list[int]:
-    """Returns the operations of each whole second, as --report_file has them."""
+    """Returns the number of operations in each whole second, from the CSV text of --report_file."""
     return [int(row["interval_qps"]) for row in csv.DictReader(io.StringIO(text)) if row.get("interval_qps")]
 
 
 def operations_of(output: BenchmarkOutput, kinds: Mapping[str, str]) -> dict[str, Any]:
-    """Returns the worker's `operations`: counts and latencies by operation kind.
+    """Returns counts and latencies by operation kind, as the worker's field `operations` has them.
 
     Args:
-        output: of the benchmark.
-        kinds: operation kinds by what db_bench calls them.
+        output: result of the benchmark.
+        kinds: rocktune's operation kinds by db_bench's names.
     """
     if not output.latencies and len(kinds) == 1:
         return {kind: {"count": output.operations} for kind in kinds.values()}
@@ -153,11 +153,12 @@ def operations_of(output: BenchmarkOutput, kinds: Mapping[str, str]) -> dict[str
 def latency_figures(output: BenchmarkOutput, kinds: Mapping[str, str]) -> dict[str, float]:
     """Returns the latency fields of `Measurement.figures`.
 
-    They are not taken from `operations`: db_bench's buckets are wide, and RocksDB interpolates in them.
+    They do not use the worker's form, which has no lower bounds: db_bench's buckets are wide, and percentiles
+    have to be interpolated in them.
 
     Args:
-        output: of the benchmark.
-        kinds: operation kinds by what db_bench calls them; no two of one field.
+        output: result of the benchmark.
+        kinds: rocktune's operation kinds by db_bench's names; at most one for each latency field.
     """
     return {
         f"{field}_latency_us_{label}": table.percentile_us(percentile)
@@ -171,10 +172,12 @@ def latency_figures(output: BenchmarkOutput, kinds: Mapping[str, str]) -> dict[s
 def _latency_table(
     count: str, average_us: str, min_us: str, max_us: str, _percentiles: str, buckets: str
 ) -> LatencyTable:
+    """Returns a latency table from the texts that `_LATENCIES` matches."""
     bounds = tuple((int(lower), int(upper), int(found)) for lower, upper, found in _BUCKET.findall(buckets))
     return LatencyTable(int(count), float(average_us), float(min_us), float(max_us), bounds)
 
 
 def _histogram(fields: list[str]) -> dict[str, float]:
+    """Returns a histogram of RocksDB in the worker's form, with its average."""
     found = dict(zip(_HISTOGRAM_FIELDS, map(float, fields), strict=True))
     return found | {"average": found["sum"] / found["count"]}

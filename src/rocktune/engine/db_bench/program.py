@@ -1,4 +1,4 @@
-"""One db_bench program: finding it, asking it for its version, and running it."""
+"""Finds a db_bench program, asks it for its version, and runs it."""
 
 import re
 import shutil
@@ -13,13 +13,14 @@ from rocktune.engine.db_bench.output import has_assertions, rocksdb_version
 from rocktune.engine.options import without_paths
 from rocktune.engine.processes.process_group import Finished, run_command
 from rocktune.errors import UserError
-from rocktune.space import block_cache_in, options_file_text
-from rocktune.space.block_cache import printed_block_cache
+from rocktune.space import options_file_text, parse_block_cache
+from rocktune.space.block_cache import block_cache_from_log
 from rocktune.trial import OptionMaps, Status
 
 _OPEN_TIMEOUT_S = 60.0
 _NOTHING = "levelstats"
-"""A benchmark that opens the store and does nothing to it."""
+"""A benchmark that opens the store and does not change it."""
+# With 0 db_bench chooses an interval itself; only a huge one stops its progress lines.
 _NEVER = 10**12
 _REFUSALS = re.compile(
     r"Unable to load options file|^open error: .*(Invalid argument|Not implemented|Not supported)"
@@ -38,15 +39,14 @@ _CACHE_SETTING = re.compile(r"\s+(\w+)\s*: (\S+)")
 
 @dataclass(frozen=True)
 class RunLimits:
-    """What a run of the program may take.
+    """Limits of one run of the program.
 
     Attributes:
-        timeout_s: wall seconds.
-        memory_bytes: resident bytes; 0 for no limit.
+        timeout_s: maximum wall seconds.
+        memory_bytes: maximum resident bytes; 0 for no limit.
         watch: see `run_command`.
         inherited_descriptors: see `run_command`.
-        prefix: program and arguments that become the program they are given, such as one that enters a
-            cgroup.
+        prefix: a program and its arguments that execs the command after it, such as one that enters a cgroup.
     """
 
     timeout_s: float = _OPEN_TIMEOUT_S
@@ -57,29 +57,29 @@ class RunLimits:
 
 
 class DbBenchProgram:
-    """A db_bench of any version or fork. Thread-safe.
+    """A db_bench program of any version or fork. Thread-safe.
 
     Attributes:
-        path: of the program.
-        rocksdb_version: as it says ("7.8.3").
-        assertions: whether it warns that it was built with assertions.
+        path: path of the program.
+        rocksdb_version: the version that it prints, such as "7.8.3".
+        assertions: True if it warns that it was built with assertions.
     """
 
     def __init__(self, program: str, scratch: Path) -> None:
-        """Finds the program and has it open an empty store.
+        """Finds the program and has it open an empty store, whose header names the version.
 
         Args:
-            program: its path, or its name on the PATH.
+            program: path of the program, or its name on the PATH.
             scratch: an empty directory.
 
         Raises:
-            UserError: there is no such program, it does not start, or it is no db_bench.
+            UserError: the program does not exist, does not start, or is not a db_bench.
         """
         found = shutil.which(program)
         if found is None:
             raise UserError(
-                f"db_bench: '{program}' is no executable file on the PATH; install Debian's rocksdb-tools, "
-                "build RocksDB's target db_bench, or name the program's path"
+                f"db_bench: '{program}' is not an executable file on the PATH; install Debian's "
+                "rocksdb-tools, build RocksDB's target db_bench, or name the program's path"
             )
         self.path = found
         command = [found, f"--benchmarks={_NOTHING}", f"--db={scratch / 'store'}"]
@@ -87,28 +87,31 @@ class DbBenchProgram:
             finished = run_command(command, _OPEN_TIMEOUT_S)
         except RunFailed as failure:
             raise UserError(f"db_bench: {found} does not start: {failure.message}") from None
-        said = finished.errors + "\n" + finished.output
-        version = rocksdb_version(said)
+        text = finished.errors + "\n" + finished.output
+        version = rocksdb_version(text)
         if version is None:
-            raise UserError(f"db_bench: {found} is no db_bench: it does not say which RocksDB it has")
+            raise UserError(f"db_bench: {found} is not a db_bench: it does not print a version of RocksDB")
         self.rocksdb_version = version
-        self.assertions = has_assertions(said)
+        self.assertions = has_assertions(text)
 
     def run(self, store: Path, options: OptionMaps, flags: Flags, limits: RunLimits) -> Finished:
         """Runs benchmarks on a store with options.
 
-        `--options_file` makes db_bench ignore its option flags. `--cache_size=0` leaves the block cache to
-        that file too; elsewhere db_bench would put its own cache in its place. A hyper clock cache, which a
-        file cannot hold, is db_bench's.
+        The options go into a file, since `--options_file` makes db_bench ignore its option flags.
+        `--cache_size=0` makes it take the block cache from that file too. Without the flag, db_bench replaces
+        the file's cache by its own. A hyper clock cache is given by flags, because a file cannot hold it.
 
         Args:
-            store: directory of the store; the OPTIONS file is written beside it.
-            options: at the size of the run; paths to write to are left out.
-            flags: all others; `benchmarks` among them.
-            limits: what it may take.
+            store: directory of the store; the OPTIONS file is written next to it.
+            options: options at the size of the run; paths in them are left out.
+            flags: all other flags, including `benchmarks`.
+            limits: limits of the run.
+
+        Returns:
+            The output of the program, which ended with exit status 0.
 
         Raises:
-            RunFailed: it failed; `invalid` where RocksDB refuses the options.
+            RunFailed: the program failed; the status is `invalid` if RocksDB refused the options.
         """
         options_file = store.with_name("OPTIONS")
         in_file, cache_flags = _with_cache_flags(without_paths(options))
@@ -128,7 +131,7 @@ class DbBenchProgram:
                 command, limits.timeout_s, limits.memory_bytes, limits.watch, limits.inherited_descriptors
             )
         except RunFailed as failure:
-            # A prefix becomes the program, whose name the message should have.
+            # The message names the prefix, which is an implementation detail; the user knows the program.
             message = failure.message.replace(command[0], self.path, 1)
             own = message.removeprefix(f"{self.path} ended with exit status 1: ")
             if failure.status is Status.CRASHED and _REFUSALS.search(own):
@@ -136,29 +139,30 @@ class DbBenchProgram:
             raise RunFailed(failure.status, message, failure.output) from None
 
     def opened_options(self, options: OptionMaps, scratch: Path, limits: RunLimits) -> OptionMaps:
-        """Returns what an empty store that is opened with these options really uses, every option.
+        """Opens an empty store with options and returns all options in effect.
 
         Args:
-            options: at any size.
+            options: any options, as text by section.
             scratch: an empty directory.
-            limits: what it may take.
+            limits: limits of the run.
 
         Raises:
-            RunFailed: it refuses them (status `invalid`), or fails.
+            RunFailed: RocksDB refuses the options or would misread one of them (status `invalid`), or the
+                program fails.
         """
         store = scratch / "store"
         self.run(store, options, {"benchmarks": _NOTHING}, limits)
         used = used_options(store)
         for section, texts in options.items():
             for name, text in texts.items():
-                _require_read_as_meant(name, text, used[section].get(name, text))
+                _refuse_misread(name, text, used[section].get(name, text))
         return used
 
 
 def used_options(store: Path) -> OptionMaps:
-    """Returns the options that RocksDB wrote down when a store was opened last.
+    """Returns the options that RocksDB wrote when a store was last opened.
 
-    The block cache is from its LOG, for the OPTIONS file says nothing of it.
+    The block cache is read from the store's LOG, because RocksDB does not write it to its OPTIONS file.
     """
     newest = max(store.glob("OPTIONS-*"), key=lambda path: int(path.name.partition("-")[2]))
     options = _read_options(newest.read_text(errors="replace"))
@@ -166,13 +170,13 @@ def used_options(store: Path) -> OptionMaps:
         logged = _CACHE.search((store / "LOG").read_text(errors="replace"))
         if logged is not None:
             printed = dict(_CACHE_SETTING.findall(logged[2]))
-            options["table"]["block_cache"] = printed_block_cache(logged[1], printed).text
+            options["table"]["block_cache"] = block_cache_from_log(logged[1], printed).text
     return options
 
 
 def _with_cache_flags(options: OptionMaps) -> tuple[OptionMaps, Flags]:
-    """Returns the options for a file, and the flags for a block cache."""
-    cache = block_cache_in(options.get("table", {}).get("block_cache", "0"))
+    """Returns the options to write to a file, and the flags that set the block cache."""
+    cache = parse_block_cache(options.get("table", {}).get("block_cache", "0"))
     if cache.kind == "lru":
         return options, {"cache_size": "0"}
     table = {name: text for name, text in options["table"].items() if name != "block_cache"}
@@ -182,7 +186,10 @@ def _with_cache_flags(options: OptionMaps) -> tuple[OptionMaps, Flags]:
 
 
 def _read_options(text: str) -> OptionMaps:
-    """Reads what a RocksDB of any version wrote, whose options the linked one may not know."""
+    """Parses an OPTIONS file of any version.
+
+    The linked RocksDB would refuse options that it does not know.
+    """
     options: OptionMaps = {section: {} for section in _SECTIONS.values()}
     section = None
     for line in map(str.strip, text.splitlines()):
@@ -194,10 +201,10 @@ def _read_options(text: str) -> OptionMaps:
     return options
 
 
-def _require_read_as_meant(name: str, given: str, used: str) -> None:
-    """Refuses what RocksDB's parsers turn into another number, such as -1 into 2^64-1 and 0x10 into 0."""
+def _refuse_misread(name: str, given: str, used: str) -> None:
+    """Raises RunFailed if RocksDB read a text as another number, such as -1 as 2^64-1 or 0x10 as 0."""
     if name == "block_cache" and "=" in given:
-        given, used = (str(block_cache_in(text).capacity_bytes) for text in (given, used))
+        given, used = (str(parse_block_cache(text).capacity_bytes) for text in (given, used))
     numeric = _PLAIN_NUMBER.fullmatch(used) is not None
     negated = given.startswith("-") and not used.startswith("-")
     if numeric and (negated or _PLAIN_NUMBER.fullmatch(given) is None):

@@ -1,4 +1,4 @@
-"""A run of db_bench as a window in the worker's form, as far as db_bench and the system tell."""
+"""Converts the output of a db_bench run into a window in the worker's form."""
 
 from typing import Any
 
@@ -27,18 +27,18 @@ def window_of(
     interval_operations: list[int],
     db_bytes: int,
 ) -> Measurement:
-    """Returns the window from age 0.
+    """Returns the measurement of the window from age 0.
 
-    What neither db_bench nor the system tells is left out.
+    It lacks the figures that neither db_bench nor the system reports.
 
     Args:
-        until_s: the age that was asked for; db_bench ran at least as long, and rates are by its own seconds.
-        workload: at the size of the run.
-        plan: what was run.
-        output: what db_bench said of it.
-        finished: the program's end.
-        interval_operations: of each whole second.
-        db_bytes: of the store at the end.
+        until_s: the age that was asked for. db_bench ran at least as long; rates use its own seconds.
+        workload: the workload at the size of the run.
+        plan: the benchmark that was run.
+        output: the benchmark's parsed result.
+        finished: the end of the program, with its CPU time and memory.
+        interval_operations: number of operations in each whole second.
+        db_bytes: bytes of the store at the end.
     """
     operations = operations_of(output, plan.kinds)
     raw: dict[str, Any] = {
@@ -62,7 +62,10 @@ def window_of(
 
 
 def _known_content(workload: WorkloadSpec, written: int) -> dict[str, float]:
-    """Returns what lives in the store where that is certain: nothing new came, or all keys were there."""
+    """Returns the live keys and their bytes if they are certain, else nothing.
+
+    They are certain if nothing was written, or if every key existed before, so that writes only overwrite.
+    """
     if written and workload.preload.keys < workload.keys:
         return {}
     keys = workload.preload.keys
@@ -70,7 +73,9 @@ def _known_content(workload: WorkloadSpec, written: int) -> dict[str, float]:
 
 
 def _from_tickers(output: BenchmarkOutput, operations: dict[str, Any]) -> dict[str, Any]:
+    """Returns the fields that come from RocksDB's tickers; adds found keys to `operations`."""
     ticked = output.tickers
+    # db_bench counts found keys only for some benchmarks; RocksDB's hit counters know them for all.
     for kind in READ_KINDS:
         if kind in operations:
             hits = sum(ticked.get(name, 0) for name in _HITS)

@@ -1,1 +1,1 @@
-"""RocksDB in worker processes of this machine."""
+"""Engine `embedded`: the linked RocksDB in worker processes of this machine."""

@@ -1,4 +1,4 @@
-"""RocksDB in worker processes of this machine."""
+"""Engine `embedded`, whose runs are stores of the linked RocksDB in worker processes."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -12,7 +12,7 @@ from rocktune.engine.checker import OptionsChecker
 from rocktune.engine.embedded.machine import OtherCpuMeter
 from rocktune.engine.local.bases import BaseCache, base_key
 from rocktune.engine.local.engine import LocalEngine
-from rocktune.engine.local.run import Home, LocalRun
+from rocktune.engine.local.run import LocalRun, RunOwner
 from rocktune.engine.options import model_options, preload_options, run_options
 from rocktune.engine.worker import WorkerProcess
 from rocktune.trial import Configuration, Experiment, Measurement, OptionMaps
@@ -20,6 +20,7 @@ from rocktune.units import MIB
 from rocktune.workload import WorkloadSpec
 
 DEFAULT_BASE_QUOTA_BYTES = 16 << 30
+"""Maximum bytes of the preloaded bases in a data directory."""
 
 _MEMORY_FACTOR = 2
 _MEMORY_ALLOWANCE_BYTES = 512 * MIB
@@ -27,23 +28,25 @@ _OPEN_TIMEOUT_S = 60.0
 _LOAD_SILENCE_TIMEOUT_S = 300.0
 _CLOSE_STORE_TIMEOUT_S = 600.0
 _PARK_TIMEOUT_S = 60.0
+# No command ends by operations alone: this bounds a mission whose arrivals stop.
 _MAX_MISSION_S = 3600.0
 
 
 def memory_limit(experiment: Experiment) -> int:
-    """Returns the resident bytes at which a run is over.
+    """Returns the maximum resident bytes of a run; above it the run fails as `out_of_memory`.
 
-    Twice the budget at the experiment's scale, because arenas and cache entries have overheads, blocks stay
-    pinned beyond the cache, and the allocator fragments; and 512 MiB for what is no part of the budget or
-    does not scale: the program and its threads, the workload's tables, histograms, index blocks outside the
-    cache, and the memtables and cache of RocksDB's bare defaults.
+    It is twice the memory budget at the experiment's scale plus 512 MiB. Twice, because arenas and cache
+    entries have overheads, blocks stay pinned beyond the cache's capacity, and the allocator fragments. The
+    512 MiB are for memory that is not in the budget or does not scale: the program and its threads, the
+    workload's tables, histograms, index blocks outside the cache, and the memtables and cache of RocksDB's
+    bare defaults.
     """
     return _MEMORY_FACTOR * experiment.space.memory_bytes // experiment.scale + _MEMORY_ALLOWANCE_BYTES
 
 
 @dataclass(frozen=True)
 class _Store:
-    """What a store is opened with, all of it scaled."""
+    """The scaled parameters with which a store is opened."""
 
     workload: WorkloadSpec
     device: DeviceSpec
@@ -67,43 +70,52 @@ class _Store:
 
 
 class EmbeddedRun(LocalRun):
-    """A store in a worker of its own. See `rocktune.engine.base.Run`."""
+    """A store in a worker process of its own; see `rocktune.engine.base.Run`."""
 
     advances_once = False
-    options_read_back = True
 
     def __init__(
         self,
         worker: WorkerProcess,
         directory: Path,
         options: OptionMaps,
-        home: Home,
+        owner: RunOwner,
     ) -> None:
-        """Takes over an opened worker and its directory; see `LocalRun`."""
-        super().__init__(directory, options, home)
+        """Takes over a worker with an open store.
+
+        Args:
+            worker: the process that has opened the store.
+            directory: see `LocalRun`.
+            options: see `LocalRun`.
+            owner: see `LocalRun`.
+        """
+        super().__init__(directory, options, owner)
         self._worker = worker
 
     def _measured(self, until_s: float, progress: Progress | None) -> Measurement:
-        """The worker gets three times the window and a minute."""
+        # A throttled store on a busy machine falls behind its clock; three times the window is a hang.
         return self._window(3 * (until_s - self._age_s) + 60, {"until_s": until_s}, progress)
 
     def _window(self, timeout_s: float, end: dict[str, Any], progress: Progress | None) -> Measurement:
+        """Sends `advance` to the worker and returns the window, with other programs' CPU time."""
         others = OtherCpuMeter()
         measured = self._worker.request("advance", timeout_s, end, progress)
         return Measurement(measured | {"others": others.counted(measured["cpu_s"])})
 
     def advance_operations(self, operations: int, progress: Progress | None = None) -> Measurement:
-        """Loads until so many operations have ended, and a few that were on their way.
+        """Applies the load until a number of operations have ended, then pauses it.
+
+        Operations that other threads have begun by then are completed and counted too.
 
         Args:
-            operations: at least 1.
+            operations: number of operations, at least 1.
             progress: see `Run.advance`.
 
         Returns:
-            The window from the run's age on; `until_s` is the age now.
+            The measurement of the window from the run's previous age; its `until_s` is the run's new age.
 
         Raises:
-            RunFailed: see `Run.advance`; also when the operations take longer than an hour of the run.
+            RunFailed: see `Run.advance`. The operations may take at most an hour.
         """
         self._require_alive()
         end = {"until_s": self._age_s + _MAX_MISSION_S, "operations": operations}
@@ -113,10 +125,15 @@ class EmbeddedRun(LocalRun):
         return window
 
     def set_policy(self, level: int, policy: int, transition: str) -> None:
-        """Changes the policy of an FLSM store's level; see `rocktune.FlsmStore.set_policy`.
+        """Changes the policy of a level of an FLSM store; see `rocktune.FlsmStore.set_policy`.
+
+        Args:
+            level: logical level, from 1.
+            policy: maximum number of sorted runs in the level.
+            transition: "greedy", "lazy" or "flexible".
 
         Raises:
-            RunFailed: the store is no FLSM store, or refuses it; the run is then over.
+            RunFailed: the store is not an FLSM store or refuses the policy. The run can then only be closed.
         """
         self._require_alive()
         with self._remembered_failure():
@@ -124,13 +141,13 @@ class EmbeddedRun(LocalRun):
             self._worker.request("set_policy", _OPEN_TIMEOUT_S, fields)
 
     def restart(self, open_store: Callable[[Path], tuple[WorkerProcess, OptionMaps]]) -> None:
-        """Closes the store properly and has it opened again; the run's age is then 0.
+        """Closes the store properly and opens it again; the run's age is then 0.
 
         Args:
-            open_store: opens the store in the directory that it is given.
+            open_store: opens the store in a given directory; returns its worker and the options in effect.
 
         Raises:
-            RunFailed: the run is over and may only be closed.
+            RunFailed: closing or opening failed. The run can then only be closed.
         """
         self._require_alive()
         with self._remembered_failure():
@@ -139,7 +156,7 @@ class EmbeddedRun(LocalRun):
         self._age_s = 0.0
 
     def _resident_bytes(self) -> int:
-        """The process stays and stands still."""
+        # The worker pauses its load threads and its device, so the store does nothing while it is parked.
         return int(self._worker.request("park", _PARK_TIMEOUT_S)["resident_bytes"])
 
     def _end(self) -> None:
@@ -147,10 +164,10 @@ class EmbeddedRun(LocalRun):
 
 
 class EmbeddedEngine(LocalEngine):
-    """Runs the linked RocksDB in worker processes. See `rocktune.engine.base.Engine`. Thread-safe.
+    """Runs the linked RocksDB in worker processes; see `rocktune.engine.base.Engine`. Thread-safe.
 
     Attributes:
-        bases: the preloaded stores.
+        bases: cache of preloaded stores.
     """
 
     can_park = True
@@ -167,14 +184,15 @@ class EmbeddedEngine(LocalEngine):
 
         Args:
             data_directory: see `DataDirectory`.
-            memory_limit_bytes: resident bytes that no run may exceed, whatever its budget allows; 0 for none.
-            disk_limit_bytes: bytes of a store that no run may exceed; 0 for what the file system has.
-            worker: program and arguments; by default the worker that `find_worker` finds.
-            base_quota_bytes: what preloaded bases may take on the disk.
+            memory_limit_bytes: maximum resident bytes of a run, in addition to `memory_limit`; 0 for no
+                limit.
+            disk_limit_bytes: maximum bytes of a store; 0 for the free space of the file system.
+            worker: program and arguments of the worker; the result of `find_worker` by default.
+            base_quota_bytes: maximum bytes of all preloaded bases.
 
         Raises:
-            UserError: there is no worker or it does not start, the data directory is refused, or its file
-                system is full.
+            UserError: no worker is installed or it does not start, the data directory is refused, or its
+                file system is full.
         """
         super().__init__(OptionsChecker(worker), data_directory)
         self.bases = BaseCache(self.data, base_quota_bytes)
@@ -185,7 +203,7 @@ class EmbeddedEngine(LocalEngine):
         self._disk_limit_bytes = disk_limit_bytes
 
     def check(self, experiment: Experiment, configuration: Configuration) -> OptionMaps:
-        """See `Engine.check`: every option of the linked RocksDB, full-size."""
+        """See `Engine.check`. Returns all options of the linked RocksDB."""
         return self.checker.effective(run_options(experiment, configuration))
 
     def open(
@@ -208,30 +226,39 @@ class EmbeddedEngine(LocalEngine):
     def reopen(
         self, run: EmbeddedRun, experiment: Experiment, configuration: Configuration, seed: int
     ) -> None:
-        """Closes a run's store properly and opens it under another experiment; what it holds stays.
+        """Closes a run's store properly and opens it again under another experiment. Its data stays.
+
+        Args:
+            run: a run of this engine; its age is then 0.
+            experiment: the new conditions.
+            configuration: the new configuration.
+            seed: the new seed.
 
         Raises:
-            RunFailed: see `Engine.open`; the run is then over.
+            RunFailed: see `Engine.open`. The run can then only be closed.
         """
         store = self._store(experiment, run_options(experiment, configuration), seed)
         run.restart(lambda directory: self._open_store(store, directory))
 
     def _store(self, experiment: Experiment, options: OptionMaps, seed: int) -> _Store:
+        """Returns the scaled parameters of a store for full-size options."""
         limit_bytes = memory_limit(experiment)
         return _Store(
             workload=experiment.workload.scaled(experiment.scale),
             device=experiment.device,
             options=model_options(options, self.checker.effective(options), experiment.scale),
             seed=seed,
+            # One second at full size, but not below 0.1 s, which the worker can sample without effort.
             series_interval_s=max(0.1, 1 / experiment.scale),
             memory_limit_bytes=min(limit_bytes, self._memory_limit_bytes or limit_bytes),
         )
 
     def _open_store(self, store: _Store, directory: Path) -> tuple[WorkerProcess, OptionMaps]:
+        """Starts a worker and opens a store in it; returns the worker and the options in effect."""
         worker = WorkerProcess(self.checker.command, (self.data.lock_descriptor,))
         try:
-            # What is still being removed would be missing from what is free.
-            self.settle()
+            # Directories that are still being removed would count as occupied space.
+            self.wait_for_removals()
             fields = store.fields(directory, self.data.allowed_bytes(directory, self._disk_limit_bytes))
         except BaseException:
             worker.close()
@@ -241,7 +268,12 @@ class EmbeddedEngine(LocalEngine):
     def _clone_base(
         self, experiment: Experiment, configuration: Configuration, target: Path, progress: Progress | None
     ) -> float:
-        """Clones the run's base into `target`; returns the seconds spent on making it, 0 if it was there."""
+        """Clones the run's base into `target`, and makes the base first if it is missing.
+
+        Returns:
+            The wall seconds spent on making the base; 0 if it existed.
+        """
+        # Without the device: its limits would slow down loading, and the base is the same.
         store = self._store(
             replace(experiment, device=DeviceSpec(name="none")),
             preload_options(experiment, configuration),

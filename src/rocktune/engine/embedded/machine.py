@@ -1,4 +1,4 @@
-"""What else goes on on this machine while a run is measured."""
+"""Measures the CPU time of other programs during a run."""
 
 import os
 import time
@@ -7,30 +7,30 @@ from pathlib import Path
 _STAT = Path("/proc/stat")
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _FREE_FIELDS = (1, 3, 4)
-"""Of the line "cpu": work of low priority, which yields to a run; idle; waiting for a device."""
+"""Indexes of times in the line "cpu" that a run could have used: low priority, idle, waiting for a device."""
 _COUNTED_FIELDS = 8
-"""What follows, the time of guests, is in the first ones already."""
+"""The fields after these are the times of guests, which the first fields include already."""
 
 
 class OtherCpuMeter:
-    """Counts the CPU time that is neither this process' nor a run's: other programs, the kernel, the host.
+    """Counts the CPU time that neither this process nor the run used: other programs and the kernel.
 
-    A host that gives the processors to someone else (time stolen) counts as other work too.
+    It includes stolen time, in which the host of a virtual machine ran something else.
     """
 
     def __init__(self) -> None:
-        """Begins to count."""
+        """Starts counting."""
         self._started = _now()
 
     def counted(self, run_cpu_s: float) -> dict[str, float]:
-        """Returns what was counted since the beginning, for a measurement's `others`.
+        """Returns the CPU time since the creation, for a measurement's `others`.
 
         Args:
-            run_cpu_s: the CPU time that the run itself has taken meanwhile.
+            run_cpu_s: CPU seconds that the run itself used since then.
 
         Returns:
-            `cpu_s` (seconds of processors taken by others) and `available_s` (seconds of all processors);
-            empty where the system does not say.
+            `cpu_s`, the CPU seconds that others used, and `available_s`, the seconds of all processors
+            together. Empty if the system has no /proc/stat.
         """
         now = _now()
         if now is None or self._started is None:
@@ -42,11 +42,11 @@ class OtherCpuMeter:
 
 
 def _now() -> tuple[float, float, float] | None:
-    """Returns seconds of processors: not free, taken by this process, and there at all."""
+    """Returns CPU seconds since boot that were used, used by this process, and available; None if unknown."""
     try:
         fields = _STAT.read_text().partition("\n")[0].split()[1 : 1 + _COUNTED_FIELDS]
         ticks = [int(each) for each in fields]
     except (OSError, ValueError):
         return None
-    free = sum(ticks[place] for place in _FREE_FIELDS if place < len(ticks))
+    free = sum(ticks[field] for field in _FREE_FIELDS if field < len(ticks))
     return (sum(ticks) - free) / _TICKS_PER_S, time.process_time(), sum(ticks) / _TICKS_PER_S

@@ -1,1 +1,1 @@
-"""What the engines of one machine share: runs in directories of their own, and preloaded stores."""
+"""Shared parts of the engines of this machine: runs in directories, and preloaded stores."""

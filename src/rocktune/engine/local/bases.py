@@ -1,4 +1,4 @@
-"""Preloaded stores, made once and cloned for every run that begins with one (docs/design/bases.md)."""
+"""Caches preloaded stores and clones them for runs that begin with data (docs/design/bases.md)."""
 
 import hashlib
 import json
@@ -13,18 +13,19 @@ from rocktune.engine.local.locks import locked
 from rocktune.trial import OptionMaps
 from rocktune.workload import WorkloadSpec
 
+# RocksDB never changes such a file once it is complete, so clones can share it.
 _SHARED_SUFFIXES = (".sst", ".blob")
 _LEFT_OUT = ("LOCK", "LOG")
 
 
 def base_key(workload: WorkloadSpec, options: OptionMaps, seed: int, rocksdb_version: str) -> str:
-    """Returns the name of a base: equal for runs that begin with the same data in the same shape.
+    """Returns the name of a base, equal for runs that begin with the same data in the same tree shape.
 
     Args:
-        workload: scaled; of it counts what decides the data.
-        options: scaled; those with which the base is made.
-        seed: with which it is made.
-        rocksdb_version: as the worker states it.
+        workload: scaled workload; only the fields that decide the data count.
+        options: scaled options with which the base is made.
+        seed: seed with which the base is made.
+        rocksdb_version: version of RocksDB as the worker or program reports it.
     """
     fields = {"keys", "key_bytes", "value", "value_compressed_fraction", "preload"}
     data = workload.model_dump(mode="json", include=fields)
@@ -33,13 +34,16 @@ def base_key(workload: WorkloadSpec, options: OptionMaps, seed: int, rocksdb_ver
 
 
 def clean_data(path: Path) -> int:
-    """Removes what drivers that are gone have left in a data directory, and all bases that are not in use.
+    """Removes the runs of processes that have ended, and all bases that are not in use.
+
+    Args:
+        path: a data directory; nothing happens if it does not exist.
 
     Returns:
-        Bytes removed.
+        The number of bytes removed.
 
     Raises:
-        UserError: it is no directory that rocktune may write.
+        UserError: rocktune may not write to the directory.
     """
     if not path.exists():
         return 0
@@ -51,34 +55,46 @@ def clean_data(path: Path) -> int:
 
 
 class BaseCache:
-    """The bases of a data directory, under a quota; the least recently used ones go. Safe among processes."""
+    """The bases of a data directory. Over its quota it removes the least recently used ones.
+
+    Several processes may use one directory.
+    """
 
     def __init__(self, data: DataDirectory, quota_bytes: int) -> None:
-        """Uses the bases of `data`; they may take `quota_bytes`, but no more than they leave free."""
+        """Uses the bases of `data`.
+
+        Args:
+            data: the data directory.
+            quota_bytes: maximum bytes of all bases. They also never take more than half of the free space.
+        """
         self._data = data
         self._quota_bytes = quota_bytes
 
     def clone(self, key: str, make: Callable[[Path], None], target: Path) -> None:
-        """Copies a base into a directory, making the base first where it is missing.
+        """Clones a base into a directory, and makes the base first if it is missing.
 
-        Another process that makes the same base is waited for.
+        Waits if another process is making the same base.
 
         Args:
-            key: the base's name.
-            make: fills an empty directory with the base; whatever it raises is passed on.
+            key: name of the base.
+            make: fills an empty directory with the base; its exceptions are passed on.
             target: an empty directory on the same file system.
         """
         base = self._data.bases / key
         with locked(self._lock_of(base)):
             if not base.is_dir():
                 self._make(base, make)
+            # The modification time says when a base was used last, for `evict`.
             os.utime(base)
             clone_store(base, target)
 
     def evict(self, quota_bytes: int = 0) -> int:
-        """Removes the least recently used bases until at most `quota_bytes` are left; returns what went.
+        """Removes the least recently used bases until the rest has at most `quota_bytes`.
 
         Bases that are being made or cloned stay.
+
+        Returns:
+            The number of bytes removed.
         """
         used_ns: dict[Path, int] = {}
         for base in self._data.bases.iterdir():
@@ -97,7 +113,10 @@ class BaseCache:
         return total - left
 
     def _make(self, base: Path, make: Callable[[Path], None]) -> None:
-        """Makes a base under a name that is removed should we be killed, then gives it its own."""
+        """Makes a base in a directory of this process, then moves it to its final name.
+
+        If this process is killed before, the incomplete base is removed with the process' runs.
+        """
         making = self._data.new_directory()
         try:
             make(making)
@@ -109,7 +128,8 @@ class BaseCache:
         self.evict(min(self._quota_bytes, possible_bytes // 2))
 
     def _remove(self, base: Path) -> None:
-        # Renamed first, so that a kill in between leaves no half base.
+        """Removes a base whose lock the caller holds."""
+        # Renamed first, so that a kill during the removal leaves no incomplete base under its name.
         grave = self._data.new_directory()
         base.rename(grave)
         shutil.rmtree(grave, ignore_errors=True)
@@ -117,16 +137,23 @@ class BaseCache:
 
     @staticmethod
     def _lock_of(base: Path) -> Path:
+        """Returns the path of a base's lock file."""
         return base.with_suffix(".lock")
 
 
 def clone_store(base: Path, target: Path) -> None:
-    """Links what RocksDB never changes once it is written, and copies the rest."""
+    """Clones a store: hard-links its SST and blob files, and copies the rest.
+
+    Args:
+        base: directory of a closed store.
+        target: existing empty directory on the same file system.
+    """
     for source in base.iterdir():
         copy = target / source.name
         if source.name.startswith(_LEFT_OUT):
             continue
         if source.suffix in _SHARED_SUFFIXES:
+            # File systems without hard links, or with too many of them, get a copy.
             with suppress(OSError):
                 copy.hardlink_to(source)
                 continue

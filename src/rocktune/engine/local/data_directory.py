@@ -1,7 +1,7 @@
-"""The one directory that rocktune writes stores into and deletes them from, and how it stays the only one.
+"""The directory in which rocktune makes and deletes stores. It writes and deletes in no other directory.
 
 .rocktune-data      the marker, without which rocktune writes and deletes nothing
-lock                held while drivers come and tidy up
+lock                held while a driver starts and removes abandoned runs
 runs/DRIVER/lock    held by a driver and by the workers it started
 runs/DRIVER/N/      one run
 bases/KEY/          a preloaded base (see bases.py)
@@ -25,7 +25,7 @@ from rocktune.units import MIB, format_bytes
 DATA_VARIABLE = "ROCKTUNE_DATA"
 MARKER_NAME = ".rocktune-data"
 RESERVED_FREE_BYTES = 256 * MIB
-"""What stays free on the file system, for the ledger and everybody else."""
+"""Bytes that rocktune leaves free on the file system, for the ledger and for other programs."""
 
 _MARKER_TEXT = "rocktune keeps its stores in this directory and deletes whatever lies in it.\n"
 _SYSTEM_TREES = (
@@ -47,7 +47,7 @@ _MEND = f"name an empty or new directory, for example with {DATA_VARIABLE}"
 
 
 def default_data_directory() -> Path:
-    """Returns $ROCKTUNE_DATA, or `rocktune/data` in the user's cache directory."""
+    """Returns $ROCKTUNE_DATA if set, else `rocktune/data` in the user's cache directory."""
     named = os.environ.get(DATA_VARIABLE)
     return Path(named) if named else Path(platformdirs.user_cache_dir("rocktune")) / "data"
 
@@ -57,21 +57,25 @@ class DataDirectory:
 
     Attributes:
         path: absolute, without symbolic links.
-        bases: where preloaded bases are.
-        lock_descriptor: holds this driver's runs; a worker that inherits it keeps them from being tidied
-            away while it lives.
-        tidied_bytes: what drivers that are gone had left, and was removed.
+        bases: directory of the preloaded bases.
+        lock_descriptor: descriptor of the lock on this driver's runs. While a worker that inherited it lives,
+            no other driver removes these runs, even if this driver is gone.
+        tidied_bytes: bytes of abandoned runs that were removed when this object was created.
     """
 
     def __init__(self, path: Path) -> None:
-        """Claims the directory and removes the runs of drivers that are gone.
+        """Claims the directory and removes abandoned runs.
+
+        Args:
+            path: an empty or missing directory, or one that has rocktune's marker file.
 
         Raises:
-            UserError: it is not rocktune's and not empty, a system's or home directory, a RocksDB database,
+            UserError: the directory holds other files, is a system or home directory or a RocksDB database,
                 or cannot be written.
         """
         try:
             self.path = path.expanduser().resolve()
+        # Symbolic links that form a loop.
         except RuntimeError as failure:
             raise UserError(f"data directory {path}: {failure}") from None
         self.bases = self.path / "bases"
@@ -83,6 +87,7 @@ class DataDirectory:
             _claim(self.path)
             for directory in (self.bases, runs):
                 directory.mkdir(exist_ok=True)
+                # Through a link we would delete files outside of the directory that we claimed.
                 if directory.is_symlink():
                     raise UserError(
                         f"data directory {self.path}: {directory.name} is a symbolic link; remove it"
@@ -97,38 +102,39 @@ class DataDirectory:
             ) from None
 
     def new_directory(self) -> Path:
-        """Makes an empty directory that goes when this driver goes, however it ends."""
+        """Makes an empty directory. If this driver is killed, the next one removes it."""
         directory = self._runs / str(next(self._numbers))
         directory.mkdir()
         return directory
 
     def free_bytes(self) -> int:
-        """Returns what may be written on the file system; below 0 when the reserve is touched."""
+        """Returns the bytes that rocktune may still write; negative if less than the reserve is free."""
         return shutil.disk_usage(self.path).free - RESERVED_FREE_BYTES
 
     def require_free(self, needed_bytes: int) -> None:
-        """Makes sure that so much can be written.
+        """Raises unless so many bytes can be written.
 
         Raises:
-            UserError: it cannot.
+            UserError: the file system has too little free space.
         """
         free = self.free_bytes()
         if free < needed_bytes or free < 0:
             raise UserError(
-                f"data directory {self.path}: {format_bytes(needed_bytes)} are needed beside a reserve "
-                f"of {format_bytes(RESERVED_FREE_BYTES)}, and {format_bytes(free + RESERVED_FREE_BYTES)} "
-                f"are free; free some, or set {DATA_VARIABLE} to a directory elsewhere"
+                f"data directory {self.path}: {format_bytes(needed_bytes)} are needed in addition to a "
+                f"reserve of {format_bytes(RESERVED_FREE_BYTES)}, and "
+                f"{format_bytes(free + RESERVED_FREE_BYTES)} are free; free some, "
+                f"or set {DATA_VARIABLE} to a directory elsewhere"
             )
 
     def allowed_bytes(self, directory: Path, limit_bytes: int) -> int:
-        """Returns the bytes that a store may come to, what its directory holds already included.
+        """Returns the maximum size of a store in bytes, including its present files.
 
         Args:
-            directory: of the store.
-            limit_bytes: of the store; 0 for what the file system has.
+            directory: directory of the store.
+            limit_bytes: limit of the store; 0 for the free space of the file system.
 
         Raises:
-            RunFailed: nothing may be written (status `out_of_disk`).
+            RunFailed: less than the reserve is free (status `out_of_disk`).
         """
         free_bytes = self.free_bytes()
         if free_bytes <= 0:
@@ -140,14 +146,14 @@ class DataDirectory:
         return min(possible_bytes, limit_bytes or possible_bytes)
 
     def require_within(self, directory: Path, limit_bytes: int) -> int:
-        """Returns what a store takes, while the file system and its limit have room for more.
+        """Returns the size of a store in bytes, or raises if it is above its maximum.
 
         Args:
-            directory: of the store.
-            limit_bytes: of the store; 0 for what the file system has.
+            directory: directory of the store.
+            limit_bytes: limit of the store; 0 for the free space of the file system.
 
         Raises:
-            RunFailed: they have not (status `out_of_disk`).
+            RunFailed: the store is larger than `allowed_bytes` (status `out_of_disk`).
         """
         held_bytes = directory_bytes(directory)
         if held_bytes > self.allowed_bytes(directory, limit_bytes):
@@ -164,7 +170,10 @@ class DataDirectory:
 
 
 def directory_bytes(directory: Path) -> int:
-    """Returns the size of all files under a directory; files that vanish meanwhile count nothing."""
+    """Returns the total size of all files under a directory.
+
+    Files that vanish during the call do not count.
+    """
     total = 0
     for folder, _, names in os.walk(directory):
         for name in names:
@@ -174,11 +183,12 @@ def directory_bytes(directory: Path) -> int:
 
 
 def _refuse_unsafe(path: Path) -> None:
-    """Refuses what must never be claimed, marker or not."""
+    """Raises UserError for directories that rocktune must never claim, even if they have its marker."""
     system = path in map(Path, _SYSTEM_DIRECTORIES) or path.parent == Path("/home") or path == Path.home()
     in_system_tree = any(path.is_relative_to(tree) for tree in _SYSTEM_TREES)
     if system or (in_system_tree and _RAM_DISK not in path.parents):
-        raise UserError(f"data directory {path}: a system's or home directory; {_MEND}")
+        raise UserError(f"data directory {path}: is a system or home directory; {_MEND}")
+    # The parent too: inside of a database, our files would lie among its own.
     for directory in (path, path.parent):
         if (directory / "CURRENT").is_file():
             live = is_locked_by_another(directory / "LOCK")
@@ -187,8 +197,9 @@ def _refuse_unsafe(path: Path) -> None:
 
 
 def _claim(path: Path) -> None:
+    """Makes the directory and its marker; raises UserError if it holds other files."""
     if path.exists() and not path.is_dir():
-        raise UserError(f"data directory {path}: not a directory; {_MEND}")
+        raise UserError(f"data directory {path}: is not a directory; {_MEND}")
     path.mkdir(parents=True, exist_ok=True)
     marker = path / MARKER_NAME
     if not marker.is_file():
@@ -198,9 +209,10 @@ def _claim(path: Path) -> None:
 
 
 def _remove_abandoned(runs: Path) -> int:
-    """Removes the runs whose driver and workers are gone; returns their bytes."""
+    """Removes the runs whose driver and workers have all ended; returns their size in bytes."""
     removed_bytes = 0
     for directory in runs.iterdir():
+        # Whoever lives of a driver and its workers holds the lock.
         with suppress(BlockingIOError), locked(directory / "lock", wait=False):
             removed_bytes += directory_bytes(directory)
             shutil.rmtree(directory, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""What this machine's engines share: the data directory, the runs that are open, the time they take."""
+"""Base class of this machine's engines: the data directory, the open runs and the time they take."""
 
 import shutil
 import threading
@@ -19,8 +19,8 @@ class Opening:
     """A run that is being opened.
 
     Attributes:
-        directory: empty, of the run.
-        loading_s: seconds of the opening that went into making a preloaded base.
+        directory: the run's own directory, empty at first.
+        loading_s: wall seconds of the opening that were spent on making a preloaded base.
     """
 
     directory: Path
@@ -28,11 +28,11 @@ class Opening:
 
 
 class LocalEngine:
-    """Keeps the runs of an engine. See `rocktune.engine.base.Engine`. Thread-safe.
+    """Keeps the runs of an engine; see `rocktune.engine.base.Engine`. Thread-safe.
 
     Attributes:
-        checker: answers questions about options; knows the linked RocksDB's version.
-        data: where the runs' directories are.
+        checker: checks options with the linked RocksDB.
+        data: the directory with the directories of all runs.
         opening_s: see `Engine`.
         loading_s: see `Engine`.
     """
@@ -54,7 +54,7 @@ class LocalEngine:
         self.loading_s = 0.0
         self._lock = threading.Lock()
         self._runs: set[LocalRun] = set()
-        # Removing a store takes longer than opening the next one, so that is when it is done.
+        # Removing a large store takes longer than opening the next one, so both happen at once.
         self._remover = ThreadPoolExecutor(1, "rocktune-remover")
         self._removals: list[Future[None]] = []
 
@@ -68,7 +68,10 @@ class LocalEngine:
 
     @contextmanager
     def _opening(self) -> Iterator[Opening]:
-        """Gives a run a directory, which goes if the opening fails, and counts the time."""
+        """Makes the directory of a new run and counts the time.
+
+        Removes the directory if the opening fails.
+        """
         started = time.monotonic()
         opening = Opening(self.data.new_directory())
         try:
@@ -83,7 +86,7 @@ class LocalEngine:
 
     @contextmanager
     def _scratch(self) -> Iterator[Path]:
-        """An empty directory, removed afterwards."""
+        """Makes an empty directory and removes it after the context."""
         directory = self.data.new_directory()
         try:
             yield directory
@@ -91,19 +94,19 @@ class LocalEngine:
             shutil.rmtree(directory, ignore_errors=True)
 
     def _remember(self, run: LocalRun) -> None:
-        """Sees to it that the run is closed with the engine."""
+        """Adds a run to those that `close` ends."""
         with self._lock:
             self._runs.add(run)
 
     def forget(self, run: LocalRun, seconds: float) -> None:
-        """See `Home.forget`."""
+        """See `RunOwner.forget`."""
         with self._lock:
             self._runs.discard(run)
             self.opening_s += seconds
             self._removals.append(self._remover.submit(shutil.rmtree, run.directory, ignore_errors=True))
 
-    def settle(self) -> None:
-        """See `Home.settle`."""
+    def wait_for_removals(self) -> None:
+        """See `RunOwner.wait_for_removals`."""
         with self._lock:
             removals, self._removals = self._removals, []
         for removal in removals:

@@ -9,20 +9,20 @@ from pathlib import Path
 
 @contextmanager
 def locked(path: Path, wait: bool = True) -> Iterator[int]:
-    """Holds an exclusive lock (flock) on a file, which is made where it is missing.
+    """Holds an exclusive lock (flock) on a file during the context. Makes the file if it is missing.
 
-    The lock lasts as long as any process has the file open through this descriptor. Whoever holds it may
+    Processes that inherit the descriptor keep the lock until the last of them has closed it. The holder may
     remove the file.
 
     Args:
         path: the lock file.
-        wait: for another holder to release it.
+        wait: wait until another holder releases the lock.
 
     Yields:
         The descriptor that holds the lock.
 
     Raises:
-        BlockingIOError: another holder has it and `wait` is false.
+        BlockingIOError: another process holds the lock and `wait` is false.
         OSError: the file cannot be made.
     """
     descriptor = _acquired(path, wait)
@@ -33,11 +33,14 @@ def locked(path: Path, wait: bool = True) -> Iterator[int]:
 
 
 def _acquired(path: Path, wait: bool) -> int:
+    """Returns a descriptor that holds the lock on a file; see `locked`."""
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-            # While we waited, the holder may have removed the file and a third have made a new one.
+            # While we waited, the holder may have removed the file and a third process made a new one. A lock
+            # on
+            # the removed file would exclude nobody.
             if path.exists() and os.path.samestat(os.fstat(descriptor), path.stat()):
                 return descriptor
         except BaseException:
@@ -47,7 +50,10 @@ def _acquired(path: Path, wait: bool) -> int:
 
 
 def is_locked_by_another(path: Path) -> bool:
-    """Tells whether another process holds a record lock (fcntl) on a file, as RocksDB does on its LOCK."""
+    """Returns whether another process holds a record lock (fcntl) on a file, as RocksDB does on its LOCK.
+
+    Record locks and `flock` do not see each other, so `locked` cannot find this out.
+    """
     try:
         with path.open("r+b") as file:
             fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,4 +1,4 @@
-"""What the runs of this machine's engines share: a directory, and an end that is remembered."""
+"""Base class of the runs of this machine's engines: one directory, and a failure that lasts."""
 
 import time
 from abc import ABC, abstractmethod
@@ -11,37 +11,40 @@ from rocktune.engine.base import Progress, RunFailed
 from rocktune.trial import Measurement, OptionMaps, Status
 
 
-class Home(Protocol):
-    """Where a run lives: its engine."""
+class RunOwner(Protocol):
+    """The engine of a run, as the run sees it."""
 
     def forget(self, run: "LocalRun", seconds: float) -> None:
-        """Takes a run that has ended off the list, with the seconds that this took; removes its directory."""
+        """Forgets a run that has ended, and begins to remove its directory.
+
+        Args:
+            run: the run.
+            seconds: wall seconds that closing it took, for `Engine.opening_s`.
+        """
         ...
 
-    def settle(self) -> None:
-        """Returns once nothing is being removed any more, which takes up space and disturbs measurements."""
+    def wait_for_removals(self) -> None:
+        """Waits until all directories of ended runs are removed. Removing disturbs measurements."""
         ...
 
 
 class LocalRun(ABC):
-    """A run with a directory of its own. See `rocktune.engine.base.Run`."""
+    """A run with a directory of its own; see `rocktune.engine.base.Run`. Subclasses measure."""
 
     advances_once = True
-    """Whether the run is loaded once, from 0; otherwise it goes on from where it stands."""
-    options_read_back = False
-    """See `Run`. What another program opens is not known in full before it has ended."""
+    """True if the run can advance only once, from age 0."""
 
-    def __init__(self, directory: Path, options: OptionMaps, home: Home) -> None:
+    def __init__(self, directory: Path, options: OptionMaps, owner: RunOwner) -> None:
         """Takes over a directory.
 
         Args:
-            directory: of the run.
-            options: what the store really uses.
-            home: takes the directory back.
+            directory: the run's own; the owner removes it after the run.
+            options: the options in effect.
+            owner: removes the directory when the run has ended.
         """
         self.options = options
         self.directory = directory
-        self._home = home
+        self._owner = owner
         self._tidying_s = 0.0
         self._age_s = 0.0
         self._failure: RunFailed | None = None
@@ -70,22 +73,22 @@ class LocalRun(ABC):
         self._closed = True
         with self._tidying():
             self._end()
-        self._home.forget(self, self._tidying_s)
+        self._owner.forget(self, self._tidying_s)
 
     @abstractmethod
     def _measured(self, until_s: float, progress: Progress | None) -> Measurement:
-        """Loads from the run's age until `until_s`, which is later."""
+        """Applies the load from the run's age until `until_s`, which is larger, and returns the window."""
 
     def _resident_bytes(self) -> int:
-        """Returns what the run holds in memory while it waits; what runs once holds nothing."""
+        """Returns the resident bytes of the paused run; 0 for a run that advances only once."""
         return 0
 
     def _end(self) -> None:  # noqa: B027 -- most runs leave nothing but their directory
-        """Ends what still lives of the run; never raises."""
+        """Ends the run's processes; never raises."""
 
     @contextmanager
     def _tidying(self) -> Iterator[None]:
-        """Counts the time that is spent inside as closing."""
+        """Adds the wall time of the context to the time that closing the run takes."""
         started = time.monotonic()
         try:
             yield
@@ -94,13 +97,15 @@ class LocalRun(ABC):
 
     @contextmanager
     def _advancing(self) -> Iterator[None]:
-        """Lets nothing else disturb what is measured inside, and remembers how it failed."""
+        """Waits for removals before the context, and remembers a failure in it."""
+        # Waiting for other runs' removals is not measuring, so it counts as closing.
         with self._tidying():
-            self._home.settle()
+            self._owner.wait_for_removals()
         with self._remembered_failure():
             yield
 
     def _require_alive(self) -> None:
+        """Raises if the run is closed or has failed; see `Run.advance`."""
         if self._closed:
             raise ValueError("the run is closed")
         if self._failure is not None:
@@ -108,6 +113,7 @@ class LocalRun(ABC):
 
     @contextmanager
     def _remembered_failure(self) -> Iterator[None]:
+        """Keeps a failure in the context, so that later calls raise it again."""
         try:
             yield
         except RunFailed as failure:

@@ -1,1 +1,1 @@
-"""Programs under limits: started, watched, ended with all that they started, and explained when they die."""
+"""Runs programs under limits, ends them with all their children, and explains why they died."""

@@ -1,8 +1,8 @@
-"""Limits on a block device for one program and its children, by a cgroup of Linux (version 1 or 2).
+"""Limits a block device for one program and its children, by a Linux cgroup (version 1 or 2).
 
-A cgroup counts what reaches the block device, reads and writes apart: each may use the device's whole
-bandwidth and operations. What the page cache answers or takes is not counted, so the store has to go round it
-(`DIRECT_IO_OPTIONS`).
+A cgroup limits the I/O that reaches the block device. Reads and writes have separate limits: each may use the
+whole bandwidth and all operations of the device. I/O that the page cache absorbs is not limited, so the store
+has to bypass the page cache (`DIRECT_IO_OPTIONS`).
 """
 
 import itertools
@@ -20,14 +20,15 @@ from rocktune.errors import UserError
 DIRECT_IO_OPTIONS = {
     "use_direct_reads": "true",
     "use_direct_io_for_flush_and_compaction": "true",
-    # The log cannot be written directly. Written back in small pieces by the thread that wrote it, and
-    # waited for, it counts as that thread's.
+    # RocksDB has no direct I/O for the WAL. If the writing thread syncs it in small pieces and waits for
+    # them, the kernel attributes the writes to that thread's cgroup.
     "wal_bytes_per_sync": str(256 << 10),
     "strict_bytes_per_sync": "true",
 }
-"""RocksDB's database options with which its I/O reaches the device, where a cgroup limits it."""
+"""RocksDB options in section "db" that make its I/O reach the device, where a cgroup can limit it."""
 
 _PREFIX = "rocktune-"
+# 50 tries of 20 ms: the kernel frees an ended process' cgroup within a second, or it is stuck.
 _END_TRIES = 50
 _END_PAUSE_S = 0.02
 _numbers = itertools.count()
@@ -35,7 +36,13 @@ _numbers = itertools.count()
 
 @dataclass(frozen=True)
 class Kernel:
-    """Where the kernel shows itself; another place in tests."""
+    """Paths of the kernel's file systems; tests use others.
+
+    Attributes:
+        cgroups: where cgroups are mounted.
+        devices: a directory with an entry "MAJOR:MINOR" for each block device.
+        own_cgroups: the file that names the cgroups of this process.
+    """
 
     cgroups: Path = Path("/sys/fs/cgroup")
     devices: Path = Path("/sys/dev/block")
@@ -44,11 +51,11 @@ class Kernel:
 
 @dataclass(frozen=True)
 class DeviceCgroup:
-    """A place where cgroups with a device's limits can be made.
+    """A recipe for cgroups that limit one device.
 
     Attributes:
-        parent: directory in which they are made.
-        limits: (file, text) to write into each.
+        parent: directory in which the cgroups are made.
+        limits: (file name, text) pairs to write into each new cgroup.
     """
 
     parent: Path
@@ -56,7 +63,10 @@ class DeviceCgroup:
 
     @contextmanager
     def entered(self) -> Iterator[Sequence[str]]:
-        """Makes a cgroup; yields the program and arguments that run a program in it; then removes it.
+        """Makes a cgroup for the context and removes it afterwards.
+
+        Yields:
+            A command prefix: the command that follows it runs in the cgroup.
 
         Raises:
             UserError: the kernel refuses a limit.
@@ -77,15 +87,18 @@ class DeviceCgroup:
 
 
 def device_cgroup(device: DeviceSpec, directory: Path, kernel: Kernel | None = None) -> DeviceCgroup:
-    """Finds where the block device under a directory can be limited, and how.
+    """Returns the cgroups that limit the block device which holds a directory.
+
+    It also removes cgroups that killed drivers left.
 
     Args:
-        device: at least one of bandwidth and operations is limited.
-        directory: of the store.
-        kernel: where the kernel shows itself.
+        device: the limits; at least one of bandwidth and operations per second is limited.
+        directory: directory of the store.
+        kernel: see `Kernel`.
 
     Raises:
-        UserError: there is no block device or no controller, or it is not permitted.
+        UserError: the directory lies on no block device, there is no cgroup controller for I/O, or this user
+            may not make cgroups.
     """
     kernel = kernel or Kernel()
     try:
@@ -105,19 +118,22 @@ def device_cgroup(device: DeviceSpec, directory: Path, kernel: Kernel | None = N
 
 
 def _block_device(directory: Path, kernel: Kernel) -> str:
-    """Returns the number ("8:0") of the whole block device that holds a directory."""
+    """Returns the "MAJOR:MINOR" of the whole block device that holds a directory."""
     number = directory.stat().st_dev
     device = kernel.devices / f"{os.major(number)}:{os.minor(number)}"
     if not device.exists():
         raise UserError(f"{directory} lies on no block device (a RAM disk?); name another data directory")
     if (device / "partition").exists():
-        # Limits are those of a whole device.
+        # The kernel accepts limits only for whole devices, not for partitions.
         return (device.resolve().parent / "dev").read_text().strip()
     return device.name
 
 
 def _unified_parent(kernel: Kernel) -> Path | None:
-    """Returns the nearest ancestor of our own cgroup whose children have the controller "io"; version 2."""
+    """Returns the nearest cgroup (version 2) from our own upwards whose children have the controller "io".
+
+    Returns None if no cgroups of version 2 are mounted or none has the controller.
+    """
     root = next(
         (
             each
@@ -129,27 +145,32 @@ def _unified_parent(kernel: Kernel) -> Path | None:
     if root is None:
         return None
     own = root / _own_cgroup(kernel, "").lstrip("/")
-    for place in (own, *own.parents):
-        given = place / "cgroup.subtree_control"
-        if place.is_relative_to(root) and given.exists() and "io" in given.read_text().split():
-            return place
+    for cgroup in (own, *own.parents):
+        controllers = cgroup / "cgroup.subtree_control"
+        if cgroup.is_relative_to(root) and controllers.exists() and "io" in controllers.read_text().split():
+            return cgroup
     return None
 
 
 def _blkio_parent(kernel: Kernel) -> Path:
-    """Returns our own cgroup of the controller "blkio"; version 1."""
+    """Returns our own cgroup (version 1) of the controller "blkio".
+
+    Raises:
+        UserError: neither version of cgroups can limit I/O here.
+    """
     root = kernel.cgroups / "blkio"
     if not (root / "cgroup.procs").exists():
         raise UserError(
-            "no cgroup has the controller 'io' (version 2) or 'blkio' (version 1); have root write +io to "
+            "no cgroup has the controller 'io' (version 2) or 'blkio' (version 1); as root, write +io to "
             f"{kernel.cgroups / 'cgroup.subtree_control'}"
         )
     own = root / _own_cgroup(kernel, "blkio").lstrip("/")
-    # In a container the path may be that of the host.
+    # In a container, /proc/self/cgroup may give a path of the host that is not mounted here.
     return own if own.is_dir() else root
 
 
 def _own_cgroup(kernel: Kernel, controller: str) -> str:
+    """Returns the path of our cgroup for a controller; "" names version 2."""
     for line in kernel.own_cgroups.read_text().splitlines():
         _, controllers, path = line.split(":", 2)
         if controller in controllers.split(","):
@@ -158,6 +179,7 @@ def _own_cgroup(kernel: Kernel, controller: str) -> str:
 
 
 def _io_max(device: DeviceSpec, number: str) -> tuple[tuple[str, str], ...]:
+    """Returns the limits of version 2, as (file name, text)."""
     limits = [
         f"{side}{unit}={amount}"
         for unit, amount in (("bps", device.bandwidth_bytes_s), ("iops", device.iops))
@@ -168,6 +190,7 @@ def _io_max(device: DeviceSpec, number: str) -> tuple[tuple[str, str], ...]:
 
 
 def _blkio_throttle(device: DeviceSpec, number: str) -> tuple[tuple[str, str], ...]:
+    """Returns the limits of version 1, as (file name, text)."""
     return tuple(
         (f"blkio.throttle.{side}_{unit}_device", f"{number} {amount}")
         for unit, amount in (("bps", device.bandwidth_bytes_s), ("iops", device.iops))
@@ -177,7 +200,7 @@ def _blkio_throttle(device: DeviceSpec, number: str) -> tuple[tuple[str, str], .
 
 
 def _remove(cgroup: Path) -> None:
-    """Removes a cgroup; the kernel lets go of what has ended in it after a moment."""
+    """Removes a cgroup. Retries for a second, because the kernel releases ended processes with a delay."""
     for _ in range(_END_TRIES):
         with suppress(FileNotFoundError):
             try:
@@ -189,7 +212,7 @@ def _remove(cgroup: Path) -> None:
 
 
 def _remove_abandoned(parent: Path) -> None:
-    """Removes the cgroups of drivers that were killed."""
+    """Removes the cgroups of drivers that were killed, recognised by the process id in their names."""
     for cgroup in parent.glob(f"{_PREFIX}*-*"):
         driver = cgroup.name.removeprefix(_PREFIX).partition("-")[0]
         if driver.isdigit() and not Path("/proc", driver).exists():

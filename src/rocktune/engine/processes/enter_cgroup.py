@@ -1,7 +1,7 @@
-"""Enters a cgroup and becomes a program: python enter_cgroup.py PROCESSES_FILE PROGRAM [ARGUMENT...].
+"""Enters a cgroup and executes a program: python enter_cgroup.py PROCESSES_FILE PROGRAM [ARGUMENT...].
 
-A program of its own, with Python's standard library alone, so that all threads of what it becomes are in the
-cgroup from their first instruction on.
+It is a program of its own, so that all threads of PROGRAM are in the cgroup from their first instruction. It
+uses only Python's standard library, so that it starts quickly.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""What a process's end means: its exit status and the last that it said."""
+"""Interprets the end of a process by its exit status and its last output."""
 
 import re
 import signal
@@ -10,8 +10,8 @@ from rocktune.trial import Status
 _KEPT_BYTES = 64 << 10
 _MAX_MESSAGE = 500
 
-# What says more than the stack trace or the summary of counts that may follow it, the best first.
-_TELLING_LINES = (
+# Lines that say more than the stack trace or the summary that may follow them, the most telling first.
+_CAUSE_LINES = (
     re.compile(r"Assertion .* failed"),
     re.compile(r"SUMMARY: \w+Sanitizer"),
     re.compile(r"ERROR: \w+Sanitizer"),
@@ -26,26 +26,30 @@ _CAUSES = (
 
 
 class OutputTail:
-    """The last 64 KiB that a process wrote."""
+    """Keeps the last 64 KiB of a process' output."""
 
     def __init__(self) -> None:
         self._bytes = bytearray()
 
     def add(self, data: bytes) -> None:
-        """Adds what the process wrote."""
+        """Appends output and drops the oldest bytes beyond 64 KiB."""
         self._bytes += data
         del self._bytes[:-_KEPT_BYTES]
 
     def text(self) -> str:
-        """Returns the tail as text; bytes that are no UTF-8 are replaced."""
+        """Returns the kept output as text; bytes that are not UTF-8 are replaced."""
         return self._bytes.decode(errors="replace")
 
 
-def telling_line(stderr: str) -> str:
-    """Returns the one line of a process's standard error that says why it ended, "" if there is none."""
+def cause_line(stderr: str) -> str:
+    """Returns the line of a process' standard error that says why it ended, at most 500 characters.
+
+    It is the last line if no line is known to tell more; "" if there is no output.
+    """
+    # Control characters of a colourful program would disturb the user's terminal.
     lines = ["".join(filter(str.isprintable, line)).strip() for line in stderr.splitlines()]
     lines = [line for line in lines if line]
-    for pattern in _TELLING_LINES:
+    for pattern in _CAUSE_LINES:
         for line in reversed(lines):
             if pattern.search(line):
                 return line[:_MAX_MESSAGE]
@@ -56,26 +60,27 @@ def death(returncode: int, stderr: str, oom_killed: bool, exited: str) -> RunFai
     """Returns the failure that the end of a process stands for.
 
     Args:
-        returncode: as `subprocess` has it: below 0 for a signal.
-        stderr: the last that it wrote to standard error.
-        oom_killed: the kernel killed some process for memory while this one lived.
-        exited: says that it ended of its own, with its exit status.
+        returncode: the exit status, or minus the signal's number, as in `subprocess`.
+        stderr: the process' last standard error.
+        oom_killed: True if the kernel killed any process for lack of memory while this one lived.
+        exited: the message if the process was not ended by a signal.
     """
     if returncode < 0:
         known = {number.value: number.name for number in signal.Signals}
         end = f"killed by {known.get(-returncode, f'signal {-returncode}')}"
     else:
         end = exited
-    last = telling_line(stderr)
+    last = cause_line(stderr)
     message = f"{end}: {last}" if last else end
+    # The kernel does not say which process it killed, so only a SIGKILL in that time is taken for one.
     if returncode == -signal.SIGKILL and oom_killed:
-        return RunFailed(Status.OUT_OF_MEMORY, f"{end}, by the kernel for want of memory")
+        return RunFailed(Status.OUT_OF_MEMORY, f"{end}, by the kernel for lack of memory")
     causes = (status for pattern, status in _CAUSES if pattern.search(last))
     return RunFailed(next(causes, Status.CRASHED), message)
 
 
 def oom_kills() -> int:
-    """Returns how many processes the kernel has killed for want of memory since it booted (0 if unknown)."""
+    """Returns the number of processes that the kernel killed for lack of memory since boot; 0 if unknown."""
     try:
         counters = Path("/proc/vmstat").read_text()
     except OSError:

@@ -1,14 +1,14 @@
-"""Runs one command and, once that has ended, ends whatever it has left behind.
+"""Runs one command and, when that has ended, kills all processes that it left behind.
 
-A program of its own, with Python's standard library alone: it outlives a driver that is killed, and orphans
-of the command become its children (PR_SET_CHILD_SUBREAPER), whatever session they have moved to.
+It is a program of its own, so that it outlives a driver that is killed. Orphans of the command become its
+children (PR_SET_CHILD_SUBREAPER), even in another session. It uses only Python's standard library.
 
     python supervisor.py LINK[,DESCRIPTOR...] PROGRAM [ARGUMENT...]
 
-LINK is a connected stream socket. The supervisor writes one line to it, "exit STATUS RESIDENT_KIB CPU_S" (a
-status below 0 is a signal) or "error ERRNO" when the program cannot be executed. When the other end is
-closed, it ends the command at once. It ends itself when nothing is left of the command; the other DESCRIPTORs
-stay open until then and are not passed on.
+LINK is a connected stream socket. The supervisor writes one line to it: "exit STATUS RESIDENT_KIB CPU_S",
+or "error ERRNO" if the program cannot be executed. A negative STATUS is the number of a signal. If the
+other end of LINK is closed, it kills the command at once. It exits when no process of the command is left.
+The other DESCRIPTORs stay open until then, and the command does not inherit them.
 """
 
 import ctypes
@@ -25,7 +25,7 @@ _PR_SET_CHILD_SUBREAPER = 36
 
 
 def main() -> None:
-    """Runs the command that the program's arguments name."""
+    """Runs and reports the command in the program's arguments."""
     descriptors, *command = sys.argv[1:]
     own_descriptors = [int(each) for each in descriptors.split(",")]
     for descriptor in own_descriptors:
@@ -33,7 +33,9 @@ def main() -> None:
     link = socket.socket(fileno=own_descriptors[0])
     child_ended, wake_up = os.pipe()
     os.set_blocking(wake_up, False)
+    # A pipe for select: a child that ends just before the call would go unnoticed otherwise.
     signal.set_wakeup_fd(wake_up)
+    # Python writes to the pipe only for signals that have a handler.
     signal.signal(signal.SIGCHLD, lambda *_: None)
     libc = ctypes.CDLL(None)
     libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
@@ -56,12 +58,13 @@ def main() -> None:
 
 
 def _execute(command: list[str], link: socket.socket, libc: ctypes.CDLL, supervisor: int) -> None:
-    """Becomes the command, as the leader of a session of its own; never returns."""
+    """Executes the command in this process, as the leader of a new session; never returns."""
     os.setsid()
     libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    # The supervisor may have died before prctl; the signal would then never come.
     if os.getppid() != supervisor:
         os._exit(127)
-    # Python ignores these, and what is ignored stays so in the program.
+    # Python ignores these signals, and exec keeps ignored signals ignored.
     for number in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)
     try:
@@ -73,7 +76,7 @@ def _execute(command: list[str], link: socket.socket, libc: ctypes.CDLL, supervi
 
 
 def _reap(child: int) -> bytes | None:
-    """Reaps the children that have ended; returns the report if the command was among them."""
+    """Reaps the children that have ended; returns the report line if the command is one of them."""
     report = None
     with suppress(ChildProcessError):
         while True:
@@ -87,7 +90,10 @@ def _reap(child: int) -> bytes | None:
 
 
 def _end_children(session: int) -> None:
-    """Kills and reaps until no child is left; the children of what is killed become our own."""
+    """Kills and reaps until no child is left.
+
+    The children of a killed process become our own, so it repeats.
+    """
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(session, signal.SIGKILL)
     with suppress(ChildProcessError):
@@ -101,10 +107,12 @@ def _end_children(session: int) -> None:
 
 
 def _children() -> list[int]:
+    """Returns the process ids of this process' children."""
     own, found = os.getpid(), []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             with suppress(OSError):
+                # The program's name in parentheses may contain spaces, so fields are counted after it.
                 fields = (entry / "stat").read_bytes().rpartition(b")")[2].split()
                 if int(fields[1]) == own:
                     found.append(int(entry.name))

@@ -1,4 +1,4 @@
-"""A table of past measurements as an engine: replayed exactly, or interpolated."""
+"""Engine `recorded`: a table of past measurements, replayed exactly or interpolated."""
 
 from rocktune.engine.recorded.engine import RecordedEngine
 

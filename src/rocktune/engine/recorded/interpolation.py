@@ -1,4 +1,4 @@
-"""A regression model of a table, for configurations that it lacks, with its error and the table's noise."""
+"""A regression model of a table, which predicts configurations that the table lacks."""
 
 import zlib
 from collections import defaultdict
@@ -21,40 +21,40 @@ from rocktune.table import Table, TableRow
 from rocktune.trial import Configuration, Status
 
 ALWAYS_MODELLED = ("throughput_ops_s", "read_latency_us_p99", "write_amplification")
-"""What every outcome shows."""
+"""Figures that every outcome shows."""
 FOLDS = 5
 MIN_ROWS = 4 * FOLDS
 _MAX_LEVELS = 12
-"""Up to so many values a knob's are told apart as such; beyond, they are a scale."""
+"""A knob with at most this many values in the table is categorical in the model, else numeric."""
 
 Reals = NDArray[np.float64]
 
 
 class Interpolation:
-    """Figures of any configuration of the table's space: a model's, times noise as the table has it.
+    """Predicts figures of any configuration in the table's space and adds noise like the table's.
 
-    The noise is drawn for every configuration and seed, of configurations in the table too, so that what was
-    measured by luck is not told from what was not.
+    Every configuration gets noise that depends on the seed, even one that the table has. Otherwise a search
+    could prefer measured configurations whose single run was lucky.
 
     Attributes:
-        errors: by figure, the model's cross-validated error: the root mean square of the logarithm of
-            predicted over measured (about its relative error).
+        errors: cross-validated error of the model by figure: the root mean square of the logarithm of
+            predicted over measured value, which is about the relative error.
     """
 
     def __init__(self, table: Table, required_figures: Sequence[str] = ()) -> None:
-        """Fits the models: for each figure that of two whose error in 5-fold cross-validation is least.
+        """Fits two models for each figure and keeps the one with the smaller 5-fold cross-validated error.
 
         Args:
-            table: with at least 20 runs that are ok.
-            required_figures: to be modelled beyond `ALWAYS_MODELLED`.
+            table: a table with at least 20 runs that are ok.
+            required_figures: figures to model in addition to `ALWAYS_MODELLED`.
 
         Raises:
-            UserError: the table has too few runs, or a figure that is 0 or negative.
+            UserError: the table has too few runs, or a required figure is 0 or negative in some run.
         """
         sound = [row for row in table.rows if row.status is Status.OK]
         if len(sound) < MIN_ROWS:
             raise UserError(
-                f"table: {len(sound)} runs are too few to interpolate; it takes at least {MIN_ROWS}"
+                f"table: {len(sound)} runs are too few to interpolate; at least {MIN_ROWS} are needed"
             )
         self._knobs = list(table.conditions.knobs)
         self._failures = _failure_model(self._knobs, table.rows)
@@ -62,9 +62,7 @@ class Interpolation:
         self._fields = [field for field in wanted if all(row.figures[field] > 0 for row in sound)]
         for field in required_figures:
             if field not in self._fields:
-                raise UserError(
-                    f"table: '{field}' is not above 0 in every run, and so cannot be interpolated"
-                )
+                raise UserError(f"table: '{field}' is not above 0 in every run, so it cannot be interpolated")
         features = _features(self._knobs, [row.configuration for row in sound])
         logs = np.log([[row.figures[field] for field in self._fields] for row in sound])
         self._models, self.errors = [], {}
@@ -75,36 +73,41 @@ class Interpolation:
         self._predicted: dict[Configuration, tuple[Status, Reals]] = {}
 
     def describe(self) -> str:
-        """Returns the errors in a few words, for the record."""
+        """Returns the errors as text, such as "throughput_ops_s ±3.1%"."""
         return ", ".join(f"{field} ±{100 * error:.2g}%" for field, error in self.errors.items())
 
     def figures(self, configuration: Configuration, seed: int) -> Mapping[str, float]:
-        """Returns a run's figures.
+        """Returns the predicted figures of a run, with noise.
 
         Args:
-            configuration: of the table's knobs.
-            seed: decides, with the configuration, the noise.
+            configuration: a value for each knob of the table.
+            seed: decides the noise together with the configuration.
 
         Raises:
-            RunFailed: the run of the table whose knobs are nearest failed.
+            RunFailed: the table's run with the nearest knobs failed.
         """
         if configuration not in self._predicted:
             self._predicted[configuration] = self._predict(configuration)
         status, logs = self._predicted[configuration]
         if status is not Status.OK:
-            raise RunFailed(status, "so did the nearest run of the table")
+            raise RunFailed(status, "the nearest run of the table ended so too")
         rng = np.random.default_rng([seed, zlib.crc32(configuration.key.encode())])
         noise = rng.multivariate_normal(np.zeros(len(self._fields)), self._noise)
         return dict(zip(self._fields, np.exp(logs + noise).tolist(), strict=True))
 
     def _predict(self, configuration: Configuration) -> tuple[Status, Reals]:
+        """Returns a configuration's status and the logarithms of its figures, without noise."""
         features = _features(self._knobs, [configuration])
+        # A failure is discrete, so it is taken from the nearest run instead of being interpolated.
         status = Status.OK if self._failures is None else Status(self._failures.predict(features)[0])
         return status, np.array([model.predict(features)[0] for model in self._models])
 
 
 def _features(knobs: Sequence[str], configurations: Sequence[Configuration]) -> NDArray[Any]:
-    """Returns a row for each configuration; numbers above 0 as logarithms, for knobs act by ratios."""
+    """Returns a row of features for each configuration, in the order of `knobs`.
+
+    Numbers above 0 become base-2 logarithms, because knobs act by ratios; others become -1.
+    """
     columns = []
     for name in knobs:
         values = [configuration[name] for configuration in configurations]
@@ -112,12 +115,13 @@ def _features(knobs: Sequence[str], configurations: Sequence[Configuration]) -> 
             columns.append(np.array(values, dtype=object))
         else:
             numbers = np.array([float(value) for value in values])
+            # The maximum only keeps log2 from warning; `where` discards its result.
             columns.append(np.where(numbers > 0, np.log2(np.maximum(numbers, 1e-300)), -1.0).astype(object))
     return np.array(columns, dtype=object).T
 
 
 def _encoder(features: NDArray[Any]) -> Any:
-    """Returns what makes numbers of features: one per value of a knob with few, else its scale."""
+    """Returns a transformer of features to numbers: one-hot for knobs with few values, else cubic terms."""
     levels = [len(set(column)) for column in features.T]
     few = [index for index, count in enumerate(levels) if count <= _MAX_LEVELS]
     many = [index for index, count in enumerate(levels) if count > _MAX_LEVELS]
@@ -128,7 +132,7 @@ def _encoder(features: NDArray[Any]) -> Any:
 
 
 def _best_model(features: NDArray[Any], values: Reals) -> tuple[Any, float]:
-    """Returns the fitted model with the least cross-validated error, and that error."""
+    """Returns the fitted model with the smaller cross-validated error, and that error."""
     candidates = (
         make_pipeline(
             _encoder(features),
@@ -147,19 +151,23 @@ def _best_model(features: NDArray[Any], values: Reals) -> tuple[Any, float]:
 
 
 def _noise_covariance(rows: Sequence[TableRow], logs: Reals) -> Reals:
-    """Returns the covariance of the figures' logarithms between runs of one configuration, or 0."""
-    places = defaultdict(list)
-    for place, row in enumerate(rows):
-        places[row.configuration].append(place)
-    repeated = [logs[where] - logs[where].mean(axis=0) for where in places.values() if len(where) > 1]
+    """Returns the covariance of the figures' logarithms between runs of equal configurations.
+
+    It is 0 if the table has no repeated configuration.
+    """
+    indexes = defaultdict(list)
+    for index, row in enumerate(rows):
+        indexes[row.configuration].append(index)
+    repeated = [logs[group] - logs[group].mean(axis=0) for group in indexes.values() if len(group) > 1]
     if not repeated:
         return np.zeros((logs.shape[1], logs.shape[1]))
     residuals = np.vstack(repeated)
+    # One degree of freedom is lost for the mean of each configuration.
     return np.asarray(residuals.T @ residuals / (len(residuals) - len(repeated)))
 
 
 def _failure_model(knobs: Sequence[str], rows: Sequence[TableRow]) -> Any | None:
-    """Returns what tells the status of the nearest run; None where none failed."""
+    """Returns a model that predicts the status of the nearest run; None if no run failed."""
     if all(row.status is Status.OK for row in rows):
         return None
     features = _features(knobs, [row.configuration for row in rows])

@@ -1,4 +1,4 @@
-"""Runs migrations on the connection that `rocktune.ledger.opening` hands over."""
+"""Runs Alembic's migrations on the connection that `rocktune.ledger.opening` provides."""
 
 from alembic import context
 
@@ -8,7 +8,7 @@ context.configure(
     connection=context.config.attributes["connection"],
     target_metadata=metadata,
     version_table=VERSION_TABLE,
-    # SQLite changes a column only by copying its table.
+    # SQLite can change a column only by copying its whole table.
     render_as_batch=True,
 )
 with context.begin_transaction():

@@ -1,4 +1,4 @@
-"""Controllers of a store's policies: RusKey's Lerp (section 5), and what it is compared with."""
+"""Controllers of the policies of an FLSM store: RusKey's Lerp (section 5) and its baselines."""
 
 from rocktune.online.control.base import Controller, Decision
 from rocktune.online.control.choice import ChosenController, parse_controller, require_torch

@@ -1,4 +1,4 @@
-"""The interface of whoever decides about a store's policies while it serves."""
+"""The interface of controllers, which decide about a store's policies while it serves."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,13 +9,13 @@ from rocktune.online.control.mission import Mission
 
 @dataclass(frozen=True)
 class Decision:
-    """What is to be changed after a mission, and why.
+    """The policy changes that a controller makes after a mission.
 
     Attributes:
-        policies: K by level, from 1; levels that are not named stay as they are.
-        why: a sentence for the decision log; "" where nothing changes.
-        phase: what the controller is doing, in a word or two ("level 1", "converged").
-        converged: whether it has settled on policies for the present workload.
+        policies: new K by level, from 1; other levels keep theirs.
+        why: reason for the decision log, in a sentence; "" if nothing changes.
+        phase: the controller's phase in a word or two, such as "level 1" or "converged".
+        converged: whether the controller has settled on policies for the present workload.
     """
 
     policies: Mapping[int, int] = field(default_factory=dict)
@@ -25,15 +25,15 @@ class Decision:
 
 
 class Controller(Protocol):
-    """Decides after each mission about the next one. Not thread-safe: one mission at a time."""
+    """A controller decides after each mission about the next. Not thread-safe."""
 
     def decide(self, mission: Mission) -> Decision:
-        """Returns what to change after a mission. Policies are from 1 to `mission.size_ratio`."""
+        """Returns the policy changes after a mission; each K is from 1 to `mission.size_ratio`."""
         ...
 
 
 def changed(mission: Mission, wanted: Mapping[int, int]) -> dict[int, int]:
-    """Returns those of the wanted policies that the mission's levels do not have yet."""
+    """Returns the wanted policies that differ from the mission's; levels that do not exist yet are kept."""
     return {
         number: policy
         for number, policy in wanted.items()

@@ -1,4 +1,4 @@
-"""Controllers by what a user calls them: lerp, greedy:LOW,HIGH, static:K, lazy-leveling."""
+"""Controllers by the names that users give: lerp, greedy:LOW,HIGH, static:K, and the static presets."""
 
 import importlib.util
 from collections.abc import Sequence
@@ -15,12 +15,12 @@ KINDS = ("lerp", "greedy", "static", *STATIC_POLICIES)
 
 @dataclass(frozen=True)
 class ChosenController:
-    """A controller that was asked for, and the policies that the store begins with under it.
+    """A user's choice of a controller, with the policies that the store starts with.
 
     Attributes:
         kind: one of `KINDS`.
-        policies: as `rocktune.FlsmStore` takes them.
-        thresholds: of "greedy", low and high.
+        policies: preset or K of each level, as `rocktune.FlsmStore` takes them.
+        thresholds: low and high share of lookups, for "greedy"; else None.
     """
 
     kind: str
@@ -28,18 +28,18 @@ class ChosenController:
     thresholds: tuple[float, float] | None = None
 
     def made(self, filters: Filters, seed: int) -> Controller:
-        """Returns the controller.
+        """Returns a new controller of this kind.
 
         Args:
-            filters: of the store.
-            seed: of what is random in it.
+            filters: filter scheme of the store; Lerp propagates policies by it.
+            seed: seed of the controller.
 
         Raises:
-            UserError: it needs PyTorch, which is not there.
+            UserError: the controller needs PyTorch, which is not installed.
         """
         if self.kind == "lerp":
             require_torch("controller 'lerp'")
-            # Here, because PyTorch takes seconds to import.
+            # Imported here, because PyTorch takes seconds to import.
             from rocktune.online.control.lerp import Lerp
 
             return Lerp(filters, seed=seed)
@@ -47,44 +47,52 @@ class ChosenController:
 
 
 def parse_controller(text: str, size_ratio: int) -> ChosenController:
-    """Returns what a user's words for a controller mean.
+    """Returns the choice that a user's text stands for.
 
     Args:
-        text: one of `KINDS`, "static" with its K ("static:5"), "greedy" with its thresholds
-            ("greedy:0.33,0.67": shares of lookups).
+        text: one of `KINDS`. "static" takes a K ("static:5"). "greedy" takes two thresholds as shares of
+            lookups ("greedy:0.33,0.67").
         size_ratio: T of the store.
 
     Raises:
-        UserError: there is no such controller, or its numbers make no sense.
+        UserError: the controller is unknown, or its numbers are missing or out of range.
     """
     kind, _, numbers = text.partition(":")
     if kind not in KINDS:
         raise unknown_name("controller", kind, KINDS)
     if kind == "greedy":
         low, high = _numbers(text, numbers, 2, "two thresholds, for example greedy:0.33,0.67")
+        # Made only to check the thresholds before anything is measured.
         Greedy(low, high)
         return ChosenController(kind, [1], (low, high))
     if kind == "static":
         (policy,) = _numbers(text, numbers, 1, "a policy, for example static:5")
         if policy != int(policy) or not 1 <= policy <= size_ratio:
-            raise UserError(f"controller: '{text}' has no policy from 1 to {size_ratio}")
+            raise UserError(f"controller: '{text}' needs a K from 1 to the size ratio, {size_ratio}")
+        # One K stands for all levels.
         return ChosenController(kind, [int(policy)])
     if numbers:
-        raise UserError(f"controller: '{kind}' takes no numbers")
+        raise UserError(f"controller: '{kind}' takes no numbers; write only '{kind}'")
+    # RusKey starts from leveling, K = 1 (section 7).
     return ChosenController(kind, [1] if kind == "lerp" else kind)
 
 
 def require_torch(who: str) -> None:
-    """Raises UserError, which says how to install it, where there is no PyTorch."""
+    """Raises a UserError that says how to install PyTorch, unless it is installed."""
     if importlib.util.find_spec("torch") is None:
-        raise UserError(f"{who} needs PyTorch; pip install 'rocktune[rl]'")
+        raise UserError(f"{who} needs PyTorch; install it with: pip install 'rocktune[rl]'")
 
 
 def _numbers(text: str, numbers: str, count: int, what: str) -> list[float]:
+    """Returns the numbers of a choice.
+
+    Raises:
+        UserError: there are not `count` numbers; `what` describes the wanted ones.
+    """
     try:
         values = [float(number) for number in numbers.split(",")]
     except ValueError:
         values = []
     if len(values) != count:
-        raise UserError(f"controller: '{text}' wants {what}")
+        raise UserError(f"controller: '{text}' needs {what}")
     return values

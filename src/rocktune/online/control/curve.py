@@ -1,4 +1,4 @@
-"""What a level's policy costs: a curve through all that was measured (RusKey, equation 5)."""
+"""The cost of a level by its policy: a curve fitted to all measured missions (RusKey, equation 5)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,13 +8,13 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Tried:
-    """What a mission was for a level.
+    """The cost of one level in one mission.
 
     Attributes:
-        policy: K.
-        runs: sorted runs at its end.
-        false_positive_read_s: what reading the level's runs in vain cost an operation.
-        merges_s: likewise its merges.
+        policy: K during the mission.
+        runs: sorted runs at the mission's end.
+        false_positive_read_s: seconds per operation of reading runs of the level that do not have the key.
+        merges_s: seconds per operation that clients wait for merges into the level.
     """
 
     policy: int
@@ -24,18 +24,18 @@ class Tried:
 
 
 def cheapest_policy(tried: Sequence[Tried], size_ratio: int) -> int | None:
-    """Returns the policy from 1 to T with which a level's reads and merges together cost least.
+    """Returns the K from 1 to T with the least cost of a level's reads and merges together.
 
-    Each run may be read in vain, and each writing of an entry is merged. How many there are of both follows
-    from the policy (`runs_of`, `writings_of`). Runs and merges follow a policy only after a while. So what a
-    run costs is what all missions say, whatever the policy was then, and what a writing costs likewise.
+    The cost of K is r * `runs_of`(K) + w * `writings_of`(K), as in equation 5. Both numbers follow from K.
+    Runs and merges lag behind a change of policy by several missions. So r, the cost of one run, is the mean
+    over all missions, whatever their policy was; so is w, the cost of one writing.
 
     Args:
-        tried: missions, in their order.
+        tried: missions in their order.
         size_ratio: T.
 
     Returns:
-        None while only one policy has been tried, or none.
+        None unless at least two policies were tried.
     """
     if len({each.policy for each in tried}) < 2:
         return None
@@ -49,41 +49,43 @@ def cheapest_policy(tried: Sequence[Tried], size_ratio: int) -> int | None:
 
 
 def runs_of(policy: int, size_ratio: int) -> float:
-    """Returns how many runs a level has on average from one push of all of it to the next.
+    """Returns the mean number of runs of a level between two pushes of the whole level.
 
-    Where T / K is whole it is K / T less than equation 5's (K + 1) / 2: when a push has filled the level, all
-    of it goes on at once.
+    If T / K is whole, the number is K / T less than equation 5's (K + 1) / 2, because a push that fills the
+    level moves it on at once.
 
     Args:
-        policy: K, 1 to T.
-        size_ratio: T, pushes that fill the level.
+        policy: K, from 1 to T.
+        size_ratio: T, the number of pushes that fill the level.
     """
     return float(np.sum(size_ratio - 1 - _ends(policy, size_ratio)[:-1])) / size_ratio
 
 
 def writings_of(policy: int, size_ratio: int) -> float:
-    """Returns how often an entry is written at a level on average.
+    """Returns the mean number of times that an entry is written at a level.
 
-    A run of n pushes writes the first one n times, the last one once. Where T / K is whole that is equation
-    5's (T / K + 1) / 2; else runs are of several sizes, which costs more: 1.2 instead of 1.125 with K = 8.
+    In a run of n pushes the first push is written n times, the last once. If T / K is whole, the mean is
+    equation 5's (T / K + 1) / 2. Otherwise the runs differ in size, which costs more: 1.2 instead of 1.125
+    for K = 8 and T = 10.
 
     Args:
-        policy: K, 1 to T.
-        size_ratio: T, pushes that fill the level.
+        policy: K, from 1 to T.
+        size_ratio: T, the number of pushes that fill the level.
     """
     pushes = np.diff(_ends(policy, size_ratio))
     return float(np.sum(pushes * (pushes + 1))) / 2 / size_ratio
 
 
 def _run_s(tried: Sequence[Tried]) -> float:
-    """Returns what each run costs an operation."""
+    """Returns the cost of one run in seconds per operation."""
     at_ends = sum(each.runs for each in tried)
-    # Of each mission's beginning and its end the mean; the first begins as it ends.
+    # The mean of the runs at each mission's begin and end. The begin of the first is unknown; its end stands
+    # in.
     runs = at_ends + (tried[0].runs - tried[-1].runs) / 2
     return sum(each.false_positive_read_s for each in tried) / runs if runs else 0.0
 
 
 def _ends(policy: int, size_ratio: int) -> np.ndarray:
-    """Returns with which push each run becomes full, 0 before the first: the nearest to its share."""
-    # i T / K, halves rounded down.
+    """Returns the number of the push that fills each run, 0 first: i T / K rounded, halves down."""
+    # Integer arithmetic, because rounding of floats would differ by K.
     return -((policy - 2 * size_ratio * np.arange(policy + 1)) // (2 * policy))

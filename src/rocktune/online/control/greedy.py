@@ -1,4 +1,4 @@
-"""Baselines: policies that never change, and thresholds on what a level is asked for."""
+"""Baseline controllers: fixed policies, and thresholds on the share of lookups."""
 
 from dataclasses import dataclass
 
@@ -8,38 +8,40 @@ from rocktune.online.control.mission import Mission
 
 
 class Static:
-    """Leaves policies as they are. See `Controller`."""
+    """A controller that never changes a policy."""
 
     def decide(self, mission: Mission) -> Decision:  # noqa: ARG002 - the interface's
-        """See `Controller.decide`."""
+        """Returns a decision without changes."""
         return Decision(phase="static")
 
 
 @dataclass(frozen=True)
 class Greedy:
-    """Goes one step at a time to where reads or writes are cheaper (RusKey, section 7, figure 12).
+    """A controller that moves each K by one towards cheaper reads or writes (RusKey, section 7, figure 12).
 
     Attributes:
-        low: a level whose share of lookups is below it gets one run more.
-        high: one whose share is above it gets one run less.
+        low: share of lookups below which each level gets one more run, from 0 to 1.
+        high: share of lookups above which each level gets one run fewer, from `low` to 1.
 
     Raises:
-        UserError: the thresholds are no shares, or the wrong way round.
+        UserError: the thresholds are not shares, or not in order.
     """
 
     low: float
     high: float
 
     def __post_init__(self) -> None:
-        """Refuses what makes no sense."""
+        """Checks the thresholds."""
         if not 0 <= self.low <= self.high <= 1:
-            raise UserError(f"greedy: {self.low:g},{self.high:g} are not two shares from 0 to 1, in order")
+            raise UserError(
+                f"greedy: {self.low:g},{self.high:g} must be shares from 0 to 1, the lower one first"
+            )
 
     def decide(self, mission: Mission) -> Decision:
-        """See `Controller.decide`.
+        """Returns a step of each level's K by the mission's share of reads.
 
-        What a level is asked for is what the store is asked for: every lookup that is not answered above
-        goes through it, and every entry comes to it in the end.
+        The store's share stands for every level's: each entry reaches every level in time, and so does each
+        lookup that the levels above do not answer.
         """
         share = mission.read_share
         step = 1 if share < self.low else -1 if share > self.high else 0

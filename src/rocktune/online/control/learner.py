@@ -1,4 +1,4 @@
-"""The model of one level: what it sees, what it may do, what it is paid (RusKey, section 5.1)."""
+"""The learner of one level: its states, actions and rewards (RusKey, section 5.1)."""
 
 from collections import deque
 from collections.abc import Sequence
@@ -13,19 +13,21 @@ from rocktune.online.control.mission import Mission
 from rocktune.online.control.prices import Prices
 
 STATES = 7
+# RusKey's actor chooses among -1, 0 and 1 (section 5.1); these thresholds cut tanh's range into three equal
+# parts.
 _STEP_THRESHOLD = 1 / 3
 _MAX_DEVIATIONS = 5.0
-"""Of a latency: a merge of deep levels in a mission says nothing about its policy."""
+"""Bound of a latency in the reward: merges of deep levels multiply latency, whatever the level's policy."""
 
 
 @dataclass(frozen=True)
 class LatencyScale:
-    """What is much and what is little of a latency, for a workload on a device.
+    """The scale on which latencies of one workload and device are compared.
 
     Attributes:
-        middle_s: its median.
-        deviation_s: its standard deviation, from the median of deviations, which a single merge of deep
-            levels does not blow up; above 0.
+        middle_s: median latency in seconds.
+        deviation_s: standard deviation in seconds, above 0. It is estimated from the median of deviations, so
+            that one merge of deep levels does not inflate it.
     """
 
     middle_s: float
@@ -33,18 +35,19 @@ class LatencyScale:
 
     @classmethod
     def of(cls, latencies_s: Sequence[float]) -> "LatencyScale":
-        """Returns the scale of what was measured, at least one value."""
+        """Returns the scale of measured latencies, at least one."""
         middle_s = float(np.median(latencies_s))
         deviation_s = float(median_abs_deviation(latencies_s, scale="normal"))
+        # Equal latencies have no deviation, and it is a divisor.
         return cls(middle_s, deviation_s or middle_s or 1.0)
 
     def deviations(self, latency_s: float) -> float:
-        """Returns how far a latency is from the middle, in deviations; without a unit."""
+        """Returns the distance of a latency from the median, in deviations."""
         return (latency_s - self.middle_s) / self.deviation_s
 
 
 class LearningDivergedError(ArithmeticError):
-    """Weights have become infinite or no numbers, so that the agent is of no use any more."""
+    """Raised when weights have become infinite or NaN, so that the agent is useless."""
 
     def __init__(self, level: int) -> None:
         super().__init__(f"learning of level {level} has diverged")
@@ -52,22 +55,22 @@ class LearningDivergedError(ArithmeticError):
 
 @dataclass(frozen=True)
 class LearnerSettings:
-    """Hyper-parameters of a level's learner.
+    """The hyper-parameters of a level's learner.
 
     Attributes:
-        level_share: alpha, the weight of the level's own cost in the reward beside the end-to-end latency;
-            RusKey's 1/2.
-        sweeps: how often all policies are passed through before the actor decides, and when it rests where
-            the curve through all missions does not have its minimum; at least 1.
-        first_steps: of gradient descent after that.
-        steps: of gradient descent after each mission.
-        noise: deviation of the exploration noise at first, of an action from -1 to 1.
-        min_noise: what it falls to.
-        noise_missions: within which it falls to a third.
-        window: missions during which policies have to stay together to count as settled.
-        spread: how far apart they may be then, and from the curve's minimum.
-        max_missions: after so many the curve decides alone.
-        ddpg: of the agent.
+        level_share: alpha, the weight of the level's own cost in the reward; the rest is the end-to-end
+            latency. RusKey has 1/2.
+        sweeps: number of passes over all K before the actor takes over. Repeated if the actor settles away
+            from the cost curve's minimum. At least 1.
+        first_steps: steps of gradient descent when the actor takes over.
+        steps: steps of gradient descent after each later mission.
+        noise: first standard deviation of the exploration noise, on actions from -1 to 1.
+        min_noise: least standard deviation of the noise.
+        noise_missions: missions in which the noise falls to a third.
+        window: number of missions in which K must stay within `spread` to count as settled.
+        spread: largest difference between these K, and between their median and the curve's minimum.
+        max_missions: number of missions after which the curve's minimum is taken in any case.
+        ddpg: hyper-parameters of the agent.
     """
 
     level_share: float = 0.5
@@ -87,21 +90,21 @@ class LearnerSettings:
 
 @dataclass
 class Pursuit:
-    """How far the search for a workload's policy has come.
+    """The state of a learner's search for the policy of one workload.
 
     Attributes:
-        seen: its last missions, as many as the learner takes in.
-        wanted: policies of the last missions, as many as tell whether it stays.
-        passes_left: of those through all policies.
-        direction: of the pass that there is, 1 or -1.
-        swept: steps of all its passes.
-        missions: of the workload.
-        steps: of the actor, since it decides.
-        noise: that was added to its last action.
-        last: state and action, whose outcome is not known yet.
-        tried: experiences that wait until it is known what is much and what is little.
-        scales: what that is, and what clients pay; None as long as it is not known.
-        best: where the curve through all missions has its minimum.
+        seen: last missions, at most `LearnerSettings.max_missions`.
+        wanted: policies asked for in the last missions, at most `LearnerSettings.window`.
+        passes_left: passes over all K that remain.
+        direction: direction of the present pass, 1 or -1.
+        swept: steps in all passes together.
+        missions: number of missions of the workload.
+        steps: number of the actor's steps since it took over.
+        noise: exploration noise of its last action.
+        last: state and action whose outcome the next mission shows; None at first.
+        tried: experiences that wait for `scales` to get a reward: state, action, mission and next state.
+        scales: prices, and scales of the level's cost and of the latency; None until the passes are done.
+        best: K at the minimum of the cost curve; None while `scales` is.
     """
 
     seen: deque[Mission]
@@ -119,22 +122,28 @@ class Pursuit:
 
     @classmethod
     def begun(cls, settings: LearnerSettings) -> "Pursuit":
-        """Returns one that knows nothing."""
+        """Returns the state at the beginning of a search."""
         return cls(
             deque(maxlen=settings.max_missions), deque(maxlen=settings.window), passes_left=settings.sweeps
         )
 
     def pass_again(self, passes: int) -> None:
-        """Begins to go through all policies once more."""
+        """Starts `passes` new passes over all K and forgets the actor's last policies."""
         self.passes_left, self.direction, self.swept, self.steps = passes, 1, 0, 0
         self.wanted.clear()
 
 
 class LevelLearner:
-    """Learns the policy of one level for the workload that there is."""
+    """A learner that finds the policy of one level for the present workload (RusKey, section 5.1)."""
 
     def __init__(self, level: int, settings: LearnerSettings, seed: int) -> None:
-        """Knows nothing yet; the level counts from 1."""
+        """Creates a learner that has learned nothing.
+
+        Args:
+            level: level to learn, from 1.
+            settings: hyper-parameters.
+            seed: seed of the agent and of the exploration noise.
+        """
         self.level = level
         self._settings = settings
         self._seed = seed
@@ -143,13 +152,21 @@ class LevelLearner:
         self.restart()
 
     def restart(self, pursuit: Pursuit | None = None) -> None:
-        """Explores for another workload, anew or from where a pursuit was left. What was learned is kept."""
+        """Starts the search for another workload, or continues one. The agent keeps its weights.
+
+        Args:
+            pursuit: state of the search to continue; None starts a new one.
+        """
         self.pursuit = pursuit or Pursuit.begun(self._settings)
-        # What was done before it was left had its outcome under another workload.
+        # The outcome of its last action was measured under another workload.
         self.pursuit.last = None
 
     def learn(self, mission: Mission) -> int:
-        """Learns from a mission, and returns the policy for the next one."""
+        """Learns from a mission and returns the K for the next one.
+
+        Raises:
+            LearningDivergedError: the agent's weights are no longer finite.
+        """
         at = self.pursuit
         policy = mission.levels[self.level - 1].policy
         state = self._state(mission)
@@ -166,25 +183,26 @@ class LevelLearner:
                 raise LearningDivergedError(self.level)
             step = self._step(state)
         wanted = min(mission.size_ratio, max(1, policy + step))
-        # What was done, not what was wished: beyond the ends nothing is.
+        # The effective step, not the wanted one: at K = 1 and K = T a step beyond does nothing, and the
+        # critic must not learn that it does.
         at.last = state, np.array([wanted - policy], np.float32)
         at.wanted.append(wanted)
         at.best = self._cheapest(mission.size_ratio)
         if self._stays() and not self._agrees():
-            # It rests where others seem better: it has to look at them again.
+            # The actor rests away from the curve's minimum, so both need new data on all K.
             at.pass_again(self._settings.sweeps)
         return wanted
 
     def forget(self) -> None:
-        """Begins with a new agent, which has learned and tried nothing."""
+        """Replaces the agent by a new one and starts the search from the beginning."""
         self.agent = DdpgAgent(STATES, 1, self._settings.ddpg, self._seed)
         self.restart()
 
     def settled(self) -> int | None:
-        """Returns the policy that the level has settled on, None as long as it has not.
+        """Returns the K that the level has settled on, None before that.
 
-        It has when the actor stays about where the curve through all missions has its minimum, which of the
-        two is the more exact; or when it has had its time.
+        A level settles when the actor stays within `spread` of the cost curve's minimum, or after
+        `max_missions`. The minimum is returned, because it is more exact than the actor.
         """
         at = self.pursuit
         if at.missions >= self._settings.max_missions or (self._stays() and self._agrees()):
@@ -192,16 +210,19 @@ class LevelLearner:
         return None
 
     def _stays(self) -> bool:
+        """Returns whether the actor's last K are within `spread` of each other."""
         at = self.pursuit
         long_enough = at.scales is not None and len(at.wanted) == self._settings.window
         return long_enough and max(at.wanted) - min(at.wanted) <= self._settings.spread
 
     def _agrees(self) -> bool:
+        """Returns whether the median of the actor's last K is within `spread` of the curve's minimum."""
         at = self.pursuit
         rests_at = float(np.median(at.wanted))
         return at.best is not None and abs(rests_at - at.best) <= self._settings.spread
 
     def _cheapest(self, size_ratio: int) -> int | None:
+        """Returns the K at the minimum of the cost curve, None before the actor takes over."""
         at = self.pursuit
         if at.scales is None:
             return None
@@ -209,21 +230,22 @@ class LevelLearner:
         return cheapest_policy([self._tried(seen, prices) for seen in at.seen], size_ratio)
 
     def _tried(self, seen: Mission, prices: Prices) -> Tried:
+        """Returns the level's cost in a mission, for the cost curve."""
         level = seen.levels[self.level - 1]
         return Tried(
             level.policy, level.runs, prices.false_positive_read_s(seen, level), prices.merges_s(seen, level)
         )
 
     def _level_s(self, seen: Mission, prices: Prices) -> float:
-        """Returns what the level costs an operation: t_i."""
+        """Returns t_i of section 5.1: the level's cost in seconds per operation."""
         level = seen.levels[self.level - 1]
         return prices.reads_s(seen, level) + prices.merges_s(seen, level)
 
     def _cost(self, seen: Mission) -> float:
-        """Returns alpha t_i + (1 - alpha) t', each in its own deviations, which suit any device.
+        """Returns the negative reward of section 5.1: alpha t_i + (1 - alpha) t'.
 
-        In seconds the end-to-end latency, in which other levels' merges come and go, would drown the level's
-        own.
+        Each time is measured in deviations of its own scale, so the weights suit any device. In seconds, t'
+        would drown t_i, because the merges of all levels come and go in it.
         """
         at = self.pursuit
         assert at.scales is not None
@@ -234,17 +256,27 @@ class LevelLearner:
         return share * level + (1 - share) * latency
 
     def _remember(self, state: Reals, action: Reals, seen: Mission, then: Reals) -> None:
-        """Keeps an experience; rewards have to wait until it is known what is much and what is little."""
+        """Adds an experience to the replay buffer.
+
+        Before rewards can be computed it keeps the experience in `Pursuit.tried` instead.
+        """
         at = self.pursuit
         if at.scales is None:
             at.tried.append((state, action, seen, then))
         else:
+            # A store serves without end, so no experience is the last of an episode.
             self.agent.replay.add(state, action, -self._cost(seen), then, True)
 
     def _begin_to_learn(self) -> None:
+        """Prepares the actor's first step, after the passes.
+
+        It fixes prices and scales, gives the waiting experiences their rewards, and learns from them.
+        """
         at = self.pursuit
         prices = Prices.of(at.seen)
         own = [self._level_s(seen, prices) for seen in at.seen]
+        # Fixed for the whole search: a scale that moved would change the meaning of rewards already in the
+        # buffer.
         at.scales = prices, LatencyScale.of(own), LatencyScale.of([seen.latency_s for seen in at.seen])
         for experience in at.tried:
             self._remember(*experience)
@@ -252,29 +284,34 @@ class LevelLearner:
         self.agent.learn(self._settings.first_steps)
 
     def _sweeping_step(self, policy: int, size_ratio: int) -> int | None:
-        """Returns the way up and down through all policies, None after it."""
+        """Returns the next step of the passes over all K, 1 or -1; None when they are done."""
         at = self.pursuit
         if not 1 <= policy + at.direction <= size_ratio:
             at.direction = -at.direction
             at.passes_left -= 1
         at.swept += 1
-        # A store that does not do what it is asked to would never come to an end.
+        # The bound on steps ends the passes even if the store refuses the policies that it is given.
         if at.passes_left < 1 or at.swept > self._settings.sweeps * size_ratio:
             return None
         return at.direction
 
     def _step(self, state: Reals) -> int:
+        """Returns the actor's step with exploration noise: -1, 0 or 1."""
         at = self.pursuit
         settings = self._settings
         deviation = settings.noise * 3 ** (-at.steps / settings.noise_missions)
         deviation = max(settings.min_noise, deviation)
         at.steps += 1
-        # An Ornstein-Uhlenbeck process of that deviation, as in DDPG: what wanders visits more policies.
+        # An Ornstein-Uhlenbeck process (DDPG, section 7) with theta 0.15. The factor 0.53 = sqrt(1 - 0.85²)
+        # makes its standard deviation equal `deviation`. Correlated noise wanders over more K than
+        # independent steps.
         at.noise += -0.15 * at.noise + 0.53 * deviation * float(self._rng.normal())
+        # Our own noise instead of the agent's, which is independent from step to step.
         action = float(self.agent.act(state)[0]) + at.noise
         return int(action > _STEP_THRESHOLD) - int(action < -_STEP_THRESHOLD)
 
     def _state(self, mission: Mission) -> Reals:
+        """Returns the state of section 5.1: seven numbers without a unit, each about -1 to 1."""
         level, ratio = mission.levels[self.level - 1], mission.size_ratio
         return np.array(
             [
@@ -283,6 +320,7 @@ class LevelLearner:
                 2 * min(1.5, level.filled) - 1,
                 2 * mission.read_share - 1,
                 2 * mission.scans / mission.operations - 1,
+                # Both ratios have no upper bound; tanh keeps their order and bounds them.
                 np.tanh(level.passed / mission.operations),
                 np.tanh(level.compaction_s / max(1e-9, mission.busy_s)),
             ],

@@ -12,20 +12,19 @@ from rocktune.online.control.mission import Mission
 from rocktune.online.flsm.layout import Filters
 
 _MAX_LEFT = 20
-"""Workloads that are remembered although they were left before anything was settled."""
+"""Number of unsettled workloads whose search is kept, to be continued when they come back."""
 
 
 @dataclass(frozen=True)
 class LerpSettings:
-    """Hyper-parameters.
+    """The hyper-parameters of Lerp.
 
     Attributes:
-        learned_levels: how many levels learn, one after the other; by default what propagation needs, the
-            first under uniform filters, the first two under Monkey's.
-        shift: by how much the share of reads, or of scans, has to differ from what it was for it to be
-            another workload.
-        alike: within how much of each other workloads count as the same when one comes back.
-        learner: of each level's learner.
+        learned_levels: number of levels that learn, one after the other. By default as many as propagation
+            needs (section 5.2): 1 with uniform filters, 2 with Monkey's.
+        shift: change in the share of reads or of scans that makes another workload.
+        alike: largest difference between shares of workloads that count as the same.
+        learner: hyper-parameters of each level's learner.
     """
 
     learned_levels: int | None = None
@@ -36,12 +35,12 @@ class LerpSettings:
 
 @dataclass(frozen=True)
 class Learned:
-    """What was found best for a workload.
+    """The best policies found for a workload.
 
     Attributes:
-        read_share: of operations, those that read.
-        scan_share: those that scan.
-        policies: of the levels that learned.
+        read_share: share of operations that read, scans included.
+        scan_share: share of operations that scan.
+        policies: K of the levels that learned, from level 1.
     """
 
     read_share: float
@@ -51,16 +50,16 @@ class Learned:
 
 @dataclass
 class _Workload:
-    """What is known of the workload that there is.
+    """The present workload and what was found for it.
 
     Attributes:
-        read_share: mean of its missions.
-        scan_share: likewise.
-        missions: seen of it.
-        odd: of the last ones, those in a row that looked like another workload.
-        found: policies of the levels that have learned, from the first.
-        settled: those that all levels follow from, once they are found.
-        pursuits: how far each learner had come when another workload began.
+        read_share: mean share of reads of its missions.
+        scan_share: mean share of scans of its missions.
+        missions: number of its missions.
+        odd: number of consecutive last missions that looked like another workload.
+        found: K of the levels that have settled, from level 1.
+        settled: K of all learned levels once they have settled; else None.
+        pursuits: state of each learner's search when another workload began.
     """
 
     read_share: float
@@ -72,31 +71,31 @@ class _Workload:
     pursuits: list[Pursuit] = field(default_factory=list)
 
     def add(self, read_share: float, scan_share: float) -> None:
-        """Takes a mission in; the last twenty count most."""
+        """Adds a mission's shares to the means; the weight of the last twenty missions is the largest."""
         self.missions += 1
         weight = 1 / min(20, self.missions)
         self.read_share += weight * (read_share - self.read_share)
         self.scan_share += weight * (scan_share - self.scan_share)
 
     def distance(self, read_share: float, scan_share: float) -> float:
-        """Returns by how much shares differ from its own, the larger of both."""
+        """Returns the larger difference between the given shares and its own."""
         return max(abs(self.read_share - read_share), abs(self.scan_share - scan_share))
 
 
 class Lerp:
-    """Learns the first levels' policies, lets the others follow, and begins anew with another workload.
+    """A controller that learns the first levels' policies and propagates them to the other levels.
 
-    See `Controller`. What it has settled on for a workload it takes up at once when that comes back; where it
-    had not settled yet, it goes on.
+    It starts again with each new workload. For a known workload it restores the settled policies at once. A
+    workload that was left unsettled continues where it was.
     """
 
     def __init__(self, filters: Filters, settings: LerpSettings | None = None, seed: int = 1) -> None:
-        """Makes one that has learned nothing.
+        """Creates a controller that has learned nothing.
 
         Args:
-            filters: of the store, on which depends how policies propagate.
+            filters: filter scheme of the store, which decides how policies propagate (section 5.2).
             settings: hyper-parameters.
-            seed: decides networks and exploration.
+            seed: seed of networks and exploration.
         """
         self.settings = settings or LerpSettings()
         count = self.settings.learned_levels or (2 if filters == "monkey" else 1)
@@ -108,33 +107,34 @@ class Lerp:
         self._left: deque[_Workload] = deque(maxlen=_MAX_LEFT)
 
     def decide(self, mission: Mission) -> Decision:
-        """See `Controller.decide`."""
+        """Returns the policy changes after a mission; see `Controller.decide`."""
         shares = mission.read_share, mission.scans / mission.operations
         shifted = self._workload is not None and self._has_shifted(self._workload, *shares)
         if self._workload is None or shifted:
             self._workload = self._begun(*shares)
             if self._workload.settled is not None:
                 policies = self._propagated(mission, self._workload.settled)
-                why = f"a workload that is known: {_text(policies)}"
+                why = f"known workload: {_text(policies)}"
                 return Decision(changed(mission, policies), why, "converged")
         workload = self._workload
         if workload.odd:
-            # Perhaps another's first mission, which says nothing of this one.
+            # Perhaps the first mission of another workload, which must not be learned from.
             return Decision(phase=self._phase(workload), converged=workload.settled is not None)
         workload.add(*shares)
         if workload.settled is not None:
-            # Levels that have come since get theirs now.
+            # The tree may have grown since; new levels get their propagated K now.
             return Decision(changed(mission, self._propagated(mission, workload.settled)), "", "converged")
-        return self._learned(mission, workload, "another workload; " if shifted else "")
+        return self._learned(mission, workload, "new workload; " if shifted else "")
 
     def _begun(self, read_share: float, scan_share: float) -> _Workload:
-        """Returns a workload that begins or goes on, with its policies if it is known."""
+        """Returns the workload that begins, with its policies if it is known, and restarts the learners."""
         if self._workload is not None and self._workload.settled is None:
             self._workload.pursuits = [learner.pursuit for learner in self.learners]
             self._left.append(self._workload)
         begun = self._taken_up(read_share, scan_share)
         for learner, pursuit in zip_longest(self.learners, begun.pursuits):
             learner.restart(pursuit)
+        # Newest first: the same workload may have settled before the store grew.
         for known in reversed(self.known):
             if begun.distance(known.read_share, known.scan_share) <= self.settings.alike:
                 begun.settled = known.policies
@@ -142,7 +142,7 @@ class Lerp:
         return begun
 
     def _taken_up(self, read_share: float, scan_share: float) -> _Workload:
-        """Returns a workload that was left before it had settled, or a new one."""
+        """Returns a workload of these shares that was left unsettled, or a new one."""
         for left in self._left:
             if left.distance(read_share, scan_share) <= self.settings.alike:
                 self._left.remove(left)
@@ -151,23 +151,32 @@ class Lerp:
         return _Workload(read_share, scan_share)
 
     def _has_shifted(self, workload: _Workload, read_share: float, scan_share: float) -> bool:
-        """Two missions in a row, so that the one in which the workload changes is not taken for a third."""
+        """Returns whether two missions in a row differ from the workload.
+
+        One is not enough: the mission in which the workload changes has shares between both, and would be
+        taken for a third workload.
+        """
         differs = workload.distance(read_share, scan_share) > self.settings.shift
         workload.odd = workload.odd + 1 if differs else 0
         return workload.odd >= 2
 
     def _learned(self, mission: Mission, workload: _Workload, why: str) -> Decision:
+        """Returns the decision of the level that learns; once it settles, the next level learns."""
+        # Levels learn one after the other: a change of policy above would disturb the costs below (section
+        # 5.2).
         learner, phase = self.learners[len(workload.found)], self._phase(workload)
+        # The tree is still too shallow to have the level.
         if learner.level > len(mission.levels):
             return Decision({}, "", f"waiting for {phase}", converged=False)
         try:
             policy = learner.learn(mission)
         except LearningDivergedError as diverged:
             learner.forget()
-            return Decision({}, f"{diverged}; it begins anew", phase, converged=False)
+            return Decision({}, f"{diverged}; it starts again", phase, converged=False)
         settled = learner.settled()
         if settled is None:
-            # A workload that goes on has found what levels above it need, and the store may not have it now.
+            # After another workload the store may have other policies at the levels above, which this one has
+            # settled.
             found = dict(enumerate(workload.found, 1))
             wanted = changed(mission, found | {learner.level: policy})
             return Decision(wanted, f"{why}learning {phase}" if wanted else "", phase, converged=False)
@@ -181,12 +190,15 @@ class Lerp:
         return Decision(changed(mission, policies), f"converged: {_text(policies)}", "converged")
 
     def _phase(self, workload: _Workload) -> str:
+        """Returns the phase for the decision log: "converged", or the level that is learning."""
         return "converged" if workload.settled else f"level {self.learners[len(workload.found)].level}"
 
     def _propagated(self, mission: Mission, learned: Sequence[int]) -> dict[int, int]:
+        """Returns K by level, propagated from the learned levels to all levels in use (lemma 5.1)."""
         policies = propagated_policies(learned, len(mission.levels), mission.size_ratio)
         return dict(enumerate(policies, 1))
 
 
 def _text(policies: Mapping[int, int]) -> str:
+    """Returns policies as text: "K = 5, 3, 1"."""
     return "K = " + ", ".join(map(str, policies.values()))

@@ -1,4 +1,4 @@
-"""What a controller is told of a mission: RusKey's statistics collector (section 3)."""
+"""The statistics of a mission that controllers get: RusKey's statistics collector (section 3)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,18 +10,18 @@ from rocktune.online.flsm.statistics import FlsmServed, FlsmStatistics
 
 @dataclass(frozen=True)
 class LevelMission:
-    """What a mission was for one level.
+    """The statistics of one level in a mission.
 
     Attributes:
-        policy: K at its end.
-        runs: sorted runs at its end.
-        filled: share of the level's capacity that is held, about 1 when it is full.
+        policy: K at the mission's end.
+        runs: sorted runs at the mission's end.
+        filled: held bytes over capacity; about 1 in a full level.
         passed: runs that lookups had to read.
-        read_s: that lookups spent in the level's tables.
-        false_positive_read_s: of it, in runs that did not have the key.
-        scanned: runs that there were for scans, of all of them together.
-        compaction_s: of compactions into the level.
-        compaction_bytes: read and written by them.
+        read_s: seconds that lookups spent in the level's tables.
+        false_positive_read_s: part of `read_s` spent in runs without the key.
+        scanned: sorted runs visible to scans, summed over all scans.
+        compaction_s: seconds of compactions into the level.
+        compaction_bytes: bytes read and written by these compactions.
     """
 
     policy: int
@@ -37,14 +37,14 @@ class LevelMission:
 
 @dataclass(frozen=True)
 class Served:
-    """Operations of a mission, and what they took; estimated from a sample of them.
+    """The operations of a mission that ran with merges, or without, and their cost; estimated from a sample.
 
     Attributes:
-        operations: lookups, scans and writes.
-        busy_s: that clients spent in them; smaller is better.
+        operations: number of lookups, scans and writes.
+        busy_s: seconds that clients spent in them; smaller is better.
         passed: runs that lookups had to read.
-        read_s: what that took.
-        scanned: runs that there were for scans.
+        read_s: seconds that lookups spent in these runs.
+        scanned: sorted runs visible to scans, summed over all scans.
     """
 
     operations: float
@@ -56,17 +56,17 @@ class Served:
 
 @dataclass(frozen=True)
 class Mission:
-    """A stretch of operations, and what they and the store's background work took.
+    """The statistics of a mission: its operations, and the cost of operations and of background work.
 
     Attributes:
-        lookups: of one key.
-        scans: iterators made.
-        writes: entries put or deleted.
-        busy_s: that clients spent in operations, all clients together; smaller is better.
-        quiet: operations while nothing was merged.
-        merging: all others.
-        size_ratio: T; policies go from 1 to it.
-        levels: from the first to the deepest that holds something, at least one.
+        lookups: number of keys looked up.
+        scans: number of iterators created.
+        writes: number of entries put or deleted.
+        busy_s: seconds that all clients together spent in operations; smaller is better.
+        quiet: operations during which no merge ran.
+        merging: all other operations.
+        size_ratio: T, the largest policy.
+        levels: levels from the first to the deepest that holds data, at least one.
     """
 
     lookups: int
@@ -80,32 +80,33 @@ class Mission:
 
     @property
     def operations(self) -> int:
-        """All of them, at least 1."""
+        """Number of all operations, at least 1."""
         return max(1, self.lookups + self.scans + self.writes)
 
     @property
     def read_share(self) -> float:
-        """Of operations, those that read: lookups and scans."""
+        """Share of operations that read (lookups and scans), from 0 to 1."""
         return (self.lookups + self.scans) / self.operations
 
     @property
     def latency_s(self) -> float:
-        """End-to-end latency of an operation: t'."""
+        """Mean latency of an operation in seconds: t' of RusKey's section 5.1."""
         return self.busy_s / self.operations
 
 
 def mission_of(statistics: FlsmStatistics, shape: FlsmShape, busy_s: float) -> Mission:
-    """Returns a mission from what happened in it and the shape at its end.
+    """Returns the statistics that controllers get.
 
     Args:
-        statistics: of the mission alone.
-        shape: of the store.
-        busy_s: see `Mission`.
+        statistics: statistics of the mission alone.
+        shape: shape of the store at the mission's end.
+        busy_s: seconds that all clients spent in operations.
     """
     levels = []
-    # What lies in RocksDB's own level 0 are runs of level 1.
+    # Tables in RocksDB's own level 0 are the newest runs of the FLSM-tree's level 1.
     flushed, first, *deeper = statistics.levels
     counts = [flushed.together(first), *deeper]
+    # Counters exist for all physical levels, but deeper ones than the tree has are empty.
     for number, counted in enumerate(counts[: shape.levels_in_use], 1):
         level = shape.levels[number - 1]
         levels.append(
@@ -134,11 +135,16 @@ def mission_of(statistics: FlsmStatistics, shape: FlsmShape, busy_s: float) -> M
 
 
 def _served(served: FlsmServed) -> Served:
+    """Returns the statistics of some operations in seconds instead of nanoseconds."""
     return Served(
         served.operations, served.busy_ns / 1e9, served.passed, served.read_ns / 1e9, served.scanned
     )
 
 
 def busy_seconds(operations: Mapping[str, Any]) -> float:
-    """Returns what clients spent in operations, from a measurement's totals of each kind."""
+    """Returns the seconds that clients spent in operations.
+
+    Args:
+        operations: totals by kind of operation, as in `Measurement.raw["operations"]`.
+    """
     return float(sum(kind["latency_sum_ns"] for kind in operations.values())) / 1e9

@@ -1,4 +1,4 @@
-"""An LSM-tree whose shape changes while it serves: RusKey's FLSM-tree (section 4) on RocksDB, in process."""
+"""RusKey's FLSM-tree (section 4) on RocksDB: an LSM-tree whose shape can change while it serves."""
 
 from rocktune.online.flsm.layout import Filters, Granularity, Transition, flsm_layout, policies_of
 from rocktune.online.flsm.shape import FlsmLevel, FlsmShape, flsm_shape_of, read_flsm_shape

@@ -1,4 +1,4 @@
-"""How an FLSM-tree is laid out: policies by name, and what the extension takes."""
+"""The layout of an FLSM-tree: policies by name, and its JSON form for the extension."""
 
 import json
 from collections.abc import Sequence
@@ -12,17 +12,17 @@ Filters = Literal["uniform", "monkey"]
 FILTERS: tuple[Filters, ...] = ("uniform", "monkey")
 Granularity = Literal["levels", "files"]
 STEERED_LEVEL0_RUNS = 0
-"""Of stores with a controller: flushes are written into level 1 at once, as pushes are into those below.
+"""`level0_runs` of stores with a controller: each flush is written into level 1 at once.
 
-Then each level's policy costs alike, and what is learned of the first holds for the others. Where flushes
-stay in level 0, level 1 gains nothing by more than a few runs, while deeper levels do.
+Then a policy costs the same at every level, and what is learned of level 1 holds for deeper levels. If
+flushes stayed in level 0, level 1 would gain nothing from more than a few runs, but deeper levels do.
 """
 NEW_SIZE_RATIO = 10
-"""T of a new store, by default."""
+"""T of a new store by default."""
 NEW_LEVELS = 6
-"""Levels of a new store at most, by default."""
+"""Maximum number of levels of a new store by default."""
 SAMPLE_EVERY = 64
-"""One lookup of so many is looked at closely, by default."""
+"""One in this many lookups is sampled for statistics by default."""
 
 
 def flsm_layout(
@@ -39,17 +39,18 @@ def flsm_layout(
     sample_every: int = SAMPLE_EVERY,
     reshape_bytes_per_s: int = 0,
 ) -> str:
-    """Returns a layout as JSON with the worker protocol's names, for the extension; see `FlsmStore`.
+    """Returns a layout as JSON with the worker protocol's names; `FlsmStore` explains the arguments.
 
     Raises:
-        UserError: a name is not known.
+        UserError: a name of policies, filters or granularity is unknown.
     """
     if filters not in FILTERS:
         raise unknown_name("filters", filters, FILTERS)
     if granularity not in ("levels", "files"):
         raise unknown_name("granularity", granularity, ("levels", "files"))
-    # The extension takes 0 for the store's own, or what a new one has by default.
+    # 0 makes the extension use an existing store's value, or the default for a new store.
     new_ratio, new_levels = size_ratio or NEW_SIZE_RATIO, levels or NEW_LEVELS
+    # Only lazy-leveling has another K at the deepest level; 0 means the same K.
     deepest = static_policy(policies, new_ratio)[1] if isinstance(policies, str) else 0
     layout = {
         "size_ratio": size_ratio or 0, "level1_bytes": level1_bytes, "levels": levels or 0,
@@ -57,20 +58,24 @@ def flsm_layout(
         "bits_per_key": bits_per_key, "filters": filters, "granularity": granularity,
         "sample_every": sample_every, "reshape_bytes_per_s": reshape_bytes_per_s,
     }  # fmt: skip
-    for number, policy in enumerate(policies_of(policies, new_ratio, new_levels), 1):
-        layout[f"policy_{number}"] = policy
+    of_levels = policies_of(policies, new_ratio, new_levels)
+    for number, policy in enumerate(of_levels, 1):
+        # A level that is not named has the policy of the level above.
+        if number == 1 or policy != of_levels[number - 2]:
+            layout[f"policy_{number}"] = policy
     return json.dumps({name: str(value) for name, value in layout.items()})
 
 
 def policies_of(policies: str | Sequence[int], size_ratio: int, levels: int) -> list[int]:
-    """Returns K of each level that a preset or a sequence stands for; a short sequence's last one goes on.
+    """Returns the K of each level for a preset or a sequence; the last K of a short sequence is repeated.
 
     Raises:
-        UserError: there is no such preset, or the sequence is empty.
+        UserError: the preset is unknown, or the sequence is empty.
     """
     if not isinstance(policies, str):
         if not policies:
-            raise UserError("policies: must have one at least")
+            raise UserError("policies: give at least one K")
+        # A sequence longer than the levels stays whole: repeating by a negative number adds nothing.
         return [*policies, *[policies[-1]] * (levels - len(policies))]
     if policies not in STATIC_POLICIES:
         raise unknown_name("policies", policies, STATIC_POLICIES)

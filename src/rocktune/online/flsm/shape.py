@@ -1,4 +1,4 @@
-"""What an FLSM-tree looks like at a moment."""
+"""The shape of an FLSM-tree: its levels and their sorted runs."""
 
 import json
 from collections.abc import Mapping
@@ -12,13 +12,13 @@ from rocktune.errors import UserError
 
 @dataclass(frozen=True)
 class FlsmLevel:
-    """A logical level.
+    """A logical level of an FLSM-tree.
 
     Attributes:
-        policy: K, the runs of a full level: 1 is leveling, the size ratio tiering.
-        capacity_bytes: what it holds when it is full.
-        run_bytes: its runs, the newest first.
-        sealed: which of them take nothing more in, whatever the policy is now.
+        policy: K, the number of runs in a full level, from 1 (leveling) to the size ratio (tiering).
+        capacity_bytes: bytes of a full level.
+        run_bytes: bytes of each run, newest first.
+        sealed: for each run, whether it takes no more data, whatever the policy is now.
     """
 
     policy: int
@@ -28,19 +28,19 @@ class FlsmLevel:
 
     @property
     def held_bytes(self) -> int:
-        """What it holds."""
+        """Bytes of all runs of the level."""
         return sum(self.run_bytes)
 
 
 @dataclass(frozen=True)
 class FlsmShape:
-    """What a store's tree looks like at a moment.
+    """The shape of a store's tree at one moment.
 
     Attributes:
-        size_ratio: T, by how much a level is larger than the one above.
-        level0_files: files that were flushed and not merged yet; each is one of level 1's newest runs.
-        level0_bytes: likewise.
-        levels: from the first.
+        size_ratio: T, the capacity of a level over that of the level above.
+        level0_files: flushed files that are not merged yet; each is one of level 1's newest runs.
+        level0_bytes: bytes of these files.
+        levels: levels from the first.
     """
 
     size_ratio: int
@@ -50,25 +50,25 @@ class FlsmShape:
 
     @property
     def runs(self) -> int:
-        """Sorted runs that a lookup of an absent key asks, each for its filter; smaller is better."""
+        """Number of sorted runs whose filter a lookup of an absent key asks; smaller is better."""
         return sum(self.runs_of(number) for number in range(1, len(self.levels) + 1))
 
     @property
     def levels_in_use(self) -> int:
-        """The deepest level that has a run, at least 1."""
+        """Number of the deepest level that has a run, at least 1."""
         return max((number for number, level in enumerate(self.levels, 1) if level.run_bytes), default=1)
 
     def runs_of(self, number: int) -> int:
-        """Returns the sorted runs of level `number`, from 1."""
+        """Returns the number of sorted runs in level `number`, from 1; level 1 includes level 0's files."""
         return len(self.levels[number - 1].run_bytes) + (self.level0_files if number == 1 else 0)
 
     def held_bytes_of(self, number: int) -> int:
-        """Returns what level `number` holds, from 1."""
+        """Returns the bytes in level `number`, from 1; level 1 includes level 0's files."""
         return self.levels[number - 1].held_bytes + (self.level0_bytes if number == 1 else 0)
 
 
 def flsm_shape_of(document: Mapping[str, Any]) -> FlsmShape:
-    """Returns a shape from what the extension or the worker has told of it."""
+    """Returns the shape in a JSON object of the extension or the worker."""
     levels = tuple(
         FlsmLevel(
             policy=level["policy"],
@@ -82,13 +82,14 @@ def flsm_shape_of(document: Mapping[str, Any]) -> FlsmShape:
 
 
 def read_flsm_shape(path: Path | str) -> FlsmShape:
-    """Returns the shape of a store, which may be open in another process; nothing is changed.
+    """Returns the shape of a store without changing it; the store may be open in another process.
 
     Raises:
-        UserError: there is no FLSM store, or its shape cannot be read.
+        UserError: there is no FLSM store at `path`, or its shape cannot be read.
     """
+    # RocksDB keeps CURRENT in every database; without it the extension's error would be about a missing file.
     if not Path(path, "CURRENT").exists():
-        raise UserError(f"{path}: is no FLSM store")
+        raise UserError(f"{path}: is not an FLSM store")
     try:
         return flsm_shape_of(json.loads(_native.flsm_shape(str(path))))
     except (ValueError, RuntimeError) as failure:

@@ -1,4 +1,4 @@
-"""An FLSM-tree without data: what policies make of a store of any size, in seconds."""
+"""A simulator of FLSM-trees without data: shows within seconds how policies shape a store of any size."""
 
 import json
 from collections.abc import Sequence
@@ -9,13 +9,14 @@ from rocktune.online.flsm.layout import Granularity, Transition, flsm_layout
 from rocktune.online.flsm.shape import FlsmShape, flsm_shape_of
 from rocktune.units import MIB, format_bytes
 
+# As many as the simulator follows in some seconds; beyond it a caller would seem to hang.
 _MAX_FLUSHES = 4_000_000
 
 
 class FlsmSimulator:
-    """Follows the policy of `FlsmStore` with compactions that take no time.
+    """A simulated FLSM-tree with the policy of `FlsmStore` and compactions that take no time.
 
-    Keys are never written twice, and every run spreads its bytes evenly over them.
+    Every key is new, and every run spreads its bytes evenly over the keys.
 
         tree = FlsmSimulator(policies="lazy")
         tree.write(100 << 40)
@@ -35,22 +36,22 @@ class FlsmSimulator:
         file_bytes: int = 64 * MIB,
         moves: bool | None = None,
     ) -> None:
-        """Creates an empty tree; see `FlsmStore` for the layout.
+        """Creates an empty tree. `FlsmStore` explains the layout.
 
         Args:
-            policies: see there; likewise what follows.
+            policies: preset, or K of each level from the first.
             size_ratio: T.
-            level1_bytes: capacity of the first level; 0 for T write buffers.
-            levels: at most so many.
-            granularity: "levels" or "files".
-            level0_runs: files that may lie in level 0 as runs of level 1.
-            write_buffer_bytes: what is flushed at a time, above 0.
-            file_bytes: size of a table, above 0; matters with files alone.
-            moves: whether a run that goes to an empty place is not written anew; None for what the linked
-                RocksDB does: 11.8 moves tables, 7.8 does not.
+            level1_bytes: capacity of the first level in bytes; 0 for T write buffers.
+            levels: maximum number of levels.
+            granularity: what a push moves, "levels" or "files".
+            level0_runs: number of files that may stay in level 0 as runs of level 1.
+            write_buffer_bytes: bytes of one flush, above 0.
+            file_bytes: bytes of one table, above 0; used only with granularity "files".
+            moves: whether a run that goes to an empty slot is moved without being rewritten. None follows the
+                linked RocksDB: 11.8 moves tables, 7.8 does not.
 
         Raises:
-            UserError: something of it makes no sense.
+            UserError: an argument is out of its range.
         """
         self._write_buffer_bytes = write_buffer_bytes
         if write_buffer_bytes < 1 or file_bytes < 1:
@@ -67,31 +68,31 @@ class FlsmSimulator:
             raise UserError(f"layout: {failure}") from None
 
     def write(self, count: int) -> None:
-        """Writes so many bytes of new entries, and does all compactions that are then due.
+        """Writes `count` bytes of new entries and runs all compactions that become due.
 
         Raises:
-            UserError: there would be more flushes than can be followed in seconds.
+            UserError: the bytes make too many flushes to simulate.
         """
         self.check(count)
         self._native.write(count)
 
     def check(self, count: int) -> None:
-        """Refuses to write so many bytes, in one go or in parts, where `write` would.
+        """Checks that `write` would accept `count` bytes, at once or in parts.
 
         Raises:
-            UserError: see `write`.
+            UserError: the bytes make too many flushes to simulate.
         """
         if count // self._write_buffer_bytes > _MAX_FLUSHES:
             raise UserError(
-                f"{format_bytes(count)} are more than {_MAX_FLUSHES:,} write buffers of "
-                f"{format_bytes(self._write_buffer_bytes)}; write less, or take a larger buffer"
+                f"{format_bytes(count)} is more than {_MAX_FLUSHES:,} write buffers of "
+                f"{format_bytes(self._write_buffer_bytes)}; write less, or use a larger write buffer"
             )
 
     def set_policy(self, level: int, policy: int, transition: Transition = "flexible") -> None:
-        """Changes a level's policy; see `FlsmStore.set_policy`.
+        """Changes the policy of a level; see `FlsmStore.set_policy`.
 
         Raises:
-            UserError: there is no such level, policy or transition.
+            UserError: the level, policy or transition does not exist.
         """
         try:
             self._native.set_policy(level, policy, transition)
@@ -99,30 +100,30 @@ class FlsmSimulator:
             raise UserError(f"policy: {failure}") from None
 
     def shape(self) -> FlsmShape:
-        """Returns what the tree looks like now."""
+        """Returns the present shape of the tree."""
         return flsm_shape_of(json.loads(self._native.shape()))
 
     @property
     def user_bytes(self) -> int:
-        """What was written to the tree."""
+        """Bytes written to the tree by the user."""
         return self._native.user_bytes
 
     @property
     def read_bytes(self) -> int:
-        """What compactions have read."""
+        """Bytes read by compactions."""
         return self._native.read_bytes
 
     @property
     def written_bytes(self) -> int:
-        """What flushes and compactions have written."""
+        """Bytes written by flushes and compactions."""
         return self._native.written_bytes
 
     @property
     def level_bytes(self) -> tuple[int, ...]:
-        """What compactions into each level have read and written, from the first."""
+        """Bytes read and written by compactions into each level, from the first."""
         return tuple(self._native.level_bytes)
 
     @property
     def write_amplification(self) -> float:
-        """Bytes written for each byte of the user's, without the log; smaller is better, 0 at first."""
+        """Bytes written for each byte of the user, without the WAL; smaller is better, 0 in an empty tree."""
         return self.written_bytes / self.user_bytes if self.user_bytes else 0.0

@@ -1,4 +1,4 @@
-"""An LSM-tree whose shape changes while it serves: RusKey's FLSM-tree (section 4) on RocksDB, in process."""
+"""RusKey's FLSM-tree (section 4) on RocksDB, in this process: an LSM-tree whose shape can change."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,31 +13,31 @@ from rocktune.online.flsm.shape import FlsmShape, flsm_shape_of
 from rocktune.online.flsm.statistics import FlsmStatistics, flsm_statistics_of
 from rocktune.trial import OptionMaps
 
-_AT_ONCE = 256
-"""Entries that cross from C++ together."""
+_BATCH_ENTRIES = 256
+"""Entries that an iterator fetches from C++ at once; a call for each would cost more than the read."""
 
 
 class FlsmSnapshot:
-    """A store as it was at a moment; see `FlsmStore.snapshot`."""
+    """A read-only view of a store as it was at one moment; made by `FlsmStore.snapshot`."""
 
     def __init__(self, store: "FlsmStore", native: _native.FlsmSnapshot) -> None:
-        """Is made by `FlsmStore.snapshot`."""
+        """Called by `FlsmStore.snapshot` only."""
         self._store, self._native = store, native
 
     def get(self, key: bytes) -> bytes | None:
-        """Returns what the key's value was then, None if it had none."""
+        """Returns the key's value at the snapshot's moment, None if it had none."""
         return self._store._get(key, self._native)
 
     def items(self, start: bytes | None = None, stop: bytes | None = None) -> Iterator[tuple[bytes, bytes]]:
-        """Yields what was there then; see `FlsmStore.items`."""
+        """Yields the entries at the snapshot's moment; see `FlsmStore.items`."""
         return self._store._items(start, stop, self._native)
 
 
 class FlsmStore:
-    """A key-value store on disk whose levels' numbers of runs can be set at any time.
+    """A key-value store on disk whose number of sorted runs in each level can be changed at any time.
 
-    Thread-safe. One process at a time. What has failed is told as RuntimeError with RocksDB's words; a store
-    whose disk was full goes on when there is room again.
+    Thread-safe. Only one process may open a store. Failures of RocksDB raise RuntimeError with its message.
+    After a full disk the store continues once there is room again.
 
         with FlsmStore("data", policies="lazy-leveling") as store:
             store.put(b"key", b"value")
@@ -61,31 +61,33 @@ class FlsmStore:
         reshape_bytes_per_s: int = 0,
         options: OptionMaps | None = None,
     ) -> None:
-        """Creates a store, or opens the one that is there with its shape and its policies.
+        """Creates a store, or opens an existing one with its shape and its policies.
 
         Args:
-            path: of the store's directory.
+            path: the store's directory.
             policies: one of `rocktune.lsm.STATIC_POLICIES`, or K of each level from the first, from 1 to
-                `size_ratio`; the last counts for all deeper levels. Of a new store.
-            size_ratio: T, from 2 to 50; 10 for a new store. Of an existing one no other is accepted.
-            level1_bytes: capacity of the first level; 0 for T write buffers. Of a new store.
-            levels: at most so many, up to 12; 6 for a new store. Of an existing one it can only grow.
-            filters: how Bloom filters share out their memory: "uniform" over all keys, or "monkey", more for
+                `size_ratio`. The last K holds for all deeper levels. Used only for a new store.
+            size_ratio: T, from 2 to 50; 10 for a new store. An existing store accepts only its own.
+            level1_bytes: capacity of the first level in bytes; 0 for T write buffers. Used only for a new
+                store.
+            levels: maximum number of levels, up to 12; 6 for a new store. It can only grow.
+            filters: how Bloom filters share their memory: "uniform" over all keys, or "monkey", with more for
                 the smaller levels (Dayan et al., SIGMOD 2017).
-            bits_per_key: of filters, on average; 0 keeps those of `options`.
-            granularity: whether full levels are pushed down whole or, "files", in parts that are as cheap as
-                can be, so that no compaction is large. For what is pushed from now on.
-            level0_runs: so many files may lie in RocksDB's level 0 as runs of level 1, but no more than half
-                of those with which RocksDB slows writes; 0 writes each flush into level 1 at once.
-            workers: compactions at once.
-            sample_every: one lookup of so many is looked at closely for `statistics`; 0 records none.
-            reshape_bytes_per_s: while nothing is written, what may be read and written on average to join
-                runs that a policy has become too small for; 0 leaves them until writes come.
-            options: of RocksDB, by section ("db", "cf", "table") and by its own names.
+            bits_per_key: mean bits of filters for each key; 0 keeps the filters of `options`.
+            granularity: what a push moves: "levels" moves full levels whole. "files" moves the cheapest
+                files, so that no compaction is large. Applies to later pushes.
+            level0_runs: number of files that may stay in RocksDB's level 0 as runs of level 1, at most half
+                of the number at which RocksDB slows writes. 0 writes each flush into level 1 at once.
+            workers: number of compactions that may run at once.
+            sample_every: one in this many lookups is sampled for `statistics`; 0 samples none.
+            reshape_bytes_per_s: mean bytes per second that may be read and written, while the store gets no
+                writes, to join runs in excess of their policy. 0 leaves them until writes come.
+            options: RocksDB options by section ("db", "cf", "table") and RocksDB's names.
 
         Raises:
-            UserError: something of it makes no sense, is not the store's, or RocksDB does not know it, or the
-                directory has a RocksDB database that is no FLSM store, or a shape that cannot be read.
+            UserError: an argument is out of range or contradicts the existing store, RocksDB does not know an
+                option, the directory holds a RocksDB database that is not an FLSM store, or the shape cannot
+                be read.
         """
         layout = flsm_layout(
             policies=policies, size_ratio=size_ratio, level1_bytes=level1_bytes, levels=levels,
@@ -99,42 +101,42 @@ class FlsmStore:
             raise UserError(f"store {path}: {failure}") from None
 
     def get(self, key: bytes) -> bytes | None:
-        """Returns a key's value, None if it has none."""
+        """Returns a key's value, None if there is none."""
         return self._get(key, None)
 
     def put(self, key: bytes, value: bytes, *, sync: bool = False) -> None:
-        """Sets a key's value; with `sync` it survives the loss of power, else that of the process."""
+        """Sets a key's value. It survives a crash of the process, and with `sync` also a loss of power."""
         self._native.write([(key, value)], sync)
 
     def delete(self, key: bytes, *, sync: bool = False) -> None:
-        """Takes a key away, if it is there."""
+        """Deletes a key; does nothing if it is absent. `sync` as in `put`."""
         self._native.write([(key, None)], sync)
 
     def write(self, entries: Iterable[tuple[bytes, bytes | None]], *, sync: bool = False) -> None:
-        """Writes all entries or none; one without a value is deleted, of equal keys the last one counts."""
+        """Writes all entries atomically; None deletes the key, and the last of equal keys wins."""
         self._native.write(list(entries), sync)
 
     def items(self, start: bytes | None = None, stop: bytes | None = None) -> Iterator[tuple[bytes, bytes]]:
-        """Yields entries in the order of their keys, as of now: from `start` on, before `stop`."""
+        """Yields the present entries in the order of keys, from `start` (included) to `stop` (excluded)."""
         return self._items(start, stop, None)
 
     def snapshot(self) -> FlsmSnapshot:
-        """Returns the store as it is now; held until nothing refers to it any more."""
+        """Returns a snapshot of the store; its data is kept until nothing refers to it."""
         return FlsmSnapshot(self, self._native.snapshot())
 
     def set_policy(self, level: int, policy: int, transition: Transition = "flexible") -> None:
-        """Sets how many runs a level has when it is full, from now on; it survives closing.
+        """Sets the number of runs in a full level, from now on; survives closing.
 
-        With "lazy-leveling" the deepest level that holds something keeps one run whatever is set.
+        With "lazy-leveling" the deepest level in use keeps one run, whatever is set.
 
         Args:
-            level: from 1.
-            policy: K, from 1 (leveling: reads are cheap) to the size ratio (tiering: writes are cheap).
-            transition: "flexible" leaves the runs that are there as they are (section 4.2), "lazy" waits
-                until the level is full, "greedy" pushes it down at once. With files there is no "lazy".
+            level: level, from 1.
+            policy: K, from 1 (leveling: cheap reads) to the size ratio (tiering: cheap writes).
+            transition: "flexible" keeps the existing runs (RusKey, section 4.2), "lazy" waits until the level
+                is full, "greedy" pushes it down at once. Granularity "files" has no "lazy".
 
         Raises:
-            UserError: there is no such level, policy or transition.
+            UserError: the level, policy or transition does not exist.
         """
         try:
             self._native.set_policy(level, policy, transition)
@@ -142,49 +144,53 @@ class FlsmStore:
             raise UserError(f"policy: {failure}") from None
 
     def shape(self) -> FlsmShape:
-        """Returns what the tree looks like now."""
+        """Returns the present shape of the tree."""
         return flsm_shape_of(json.loads(self._native.shape()))
 
     def statistics(self) -> FlsmStatistics:
-        """Returns what the store was asked for and what each level cost, since it was opened."""
+        """Returns the operations served and the cost of each level since the store was opened."""
         return flsm_statistics_of(json.loads(self._native.statistics()))
 
     def flush(self) -> None:
-        """Writes what is in memory to a file of level 0."""
+        """Flushes the memtable to level 0."""
         self._native.flush()
 
     def settle(self) -> None:
-        """Returns when no compaction is due; compactions go on by themselves, so that nobody needs this.
+        """Waits until no compaction is due. Compactions run by themselves, so only tests need this.
 
         Raises:
-            RuntimeError: a compaction has failed meanwhile; it is tried again.
+            RuntimeError: a compaction failed meanwhile; it is retried.
         """
         self._native.settle()
 
     def close(self) -> None:
-        """Closes it; may be repeated. Files stay open as long as snapshots and iterators of it are held."""
+        """Closes the store. Idempotent. Its files stay open while snapshots or iterators of it exist."""
         self._native.close()
 
     def __enter__(self) -> Self:
-        """Returns the store, to be closed at the end."""
+        """Returns the store; the `with` statement closes it."""
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Closes it."""
+        """Closes the store."""
         self.close()
 
     def _get(self, key: bytes, snapshot: _native.FlsmSnapshot | None) -> bytes | None:
+        """Returns a key's value in a snapshot, or now if it is None."""
         return self._native.get(key, snapshot)
 
     def _items(
         self, start: bytes | None, stop: bytes | None, snapshot: _native.FlsmSnapshot | None
     ) -> Iterator[tuple[bytes, bytes]]:
-        # Made here, not when the first entry is asked for, so that it shows the store as it is now.
+        """Returns an iterator over the entries of a snapshot, or of now if it is None."""
+        # Created here, not inside the generator, which would start only with the first entry: writes until
+        # then would be visible.
         return _entries(self._native.iterate(snapshot, start, stop))
 
 
 def _entries(iterator: _native.FlsmIterator) -> Iterator[tuple[bytes, bytes]]:
-    while part := iterator.next(_AT_ONCE):
+    """Yields keys and values of a native iterator in its order, fetched in batches."""
+    while part := iterator.next(_BATCH_ENTRIES):
         yield from part

@@ -1,6 +1,6 @@
-"""The map of the trade-off: which shape of the tree serves which mix of operations best.
+"""The trade-off map: measures which shape of the tree serves which mix of operations best.
 
-RusKey's figures 6 and 8 at their ends, with RocksDB's own compaction styles beside the FLSM store's policies.
+Compares as RusKey's figures 6 and 8 do after convergence: FLSM policies, and RocksDB's own compaction styles.
 """
 
 import itertools
@@ -21,32 +21,33 @@ from rocktune.workload import WorkloadSpec
 from rocktune.workload.spec import MixSpec
 
 STOCK = {"leveled": "kCompactionStyleLevel", "universal": "kCompactionStyleUniversal"}
-"""RocksDB's own shapes."""
+"""RocksDB's own compaction styles by the map's names."""
 
 
 @dataclass(frozen=True)
 class MapRequest:
-    """What a map shows, all of it at full size.
+    """The points of a map and how to measure them; sizes and times are full size.
 
     Attributes:
         workload: keys, values, threads and preload; its mix is replaced.
-        device: what the store's I/O may use; never scaled.
-        scale: S.
-        shapes: K of all levels as text, one of `rocktune.lsm.STATIC_POLICIES`, or one of `STOCK`.
-        lookups: shares of lookups, each from 0 to 1; the rest are puts.
-        absent: whether lookups are of keys that are not there.
-        filters: of the FLSM store.
-        bits_per_key: of all filters, on average.
-        size_ratio: T, of FLSM and leveled stores.
-        warm_s: how long a store is used before it counts.
-        measure_s: how long it counts. Policies that owe merges look better than they are where the
-            deeper levels are not pushed meanwhile.
-        repeats: runs of each point, all points in turn; each turn has keys and a preloaded store of its own.
-        options: RocksDB's, under those of the shapes.
-        seed: decides keys and values.
+        device: bandwidth and latency that the store's I/O may use; never scaled.
+        scale: S, the divisor of bytes, keys and times.
+        shapes: shapes to compare: K of all levels as text, one of `rocktune.lsm.STATIC_POLICIES`, or one of
+            `STOCK`.
+        lookups: shares of lookups, each from 0 to 1; all other operations are puts.
+        absent: whether lookups ask for keys that the store does not have.
+        filters: filter schemes of the FLSM stores to compare.
+        bits_per_key: mean bits of filters for each key, each from 0 to 100.
+        size_ratio: T of FLSM and leveled stores.
+        warm_s: seconds of load before a point is measured.
+        measure_s: seconds of measurement of each point. If the deeper levels are not pushed in this time,
+            policies that defer merges look better than they are.
+        repeats: number of runs of each point, all points in turn; each turn has its own keys and preload.
+        options: RocksDB options by section; those of a shape override them.
+        seed: seed of keys and values.
 
     Raises:
-        UserError: there is no such shape or filter, or a number is out of its range.
+        UserError: a shape or filter scheme is unknown, or a number is out of its range.
     """
 
     workload: WorkloadSpec
@@ -65,36 +66,41 @@ class MapRequest:
     seed: int = 1
 
     def __post_init__(self) -> None:
-        """Refuses what makes no sense before anything is measured."""
+        """Checks all fields before anything is measured."""
         for shape in self.shapes:
             shape_options(shape, "uniform", 8.0, self.size_ratio)
         for scheme in self.filters:
             if scheme not in FILTERS:
                 raise unknown_name("filters", scheme, FILTERS)
-        for name, values, most in (("lookups", self.lookups, 1), ("bits_per_key", self.bits_per_key, 100)):
+        for name, values, max_value in (
+            ("lookups", self.lookups, 1),
+            ("bits_per_key", self.bits_per_key, 100),
+        ):
             for value in values:
-                if not 0 <= value <= most:
-                    raise UserError(f"{name}: {value:g} is not from 0 to {most}")
+                if not 0 <= value <= max_value:
+                    raise UserError(f"{name}: {value:g} must be from 0 to {max_value}")
         if self.repeats < 1:
-            raise UserError(f"repeats: {self.repeats} is too few, at least 1")
+            raise UserError(f"repeats: {self.repeats} must be at least 1")
 
 
 @dataclass(frozen=True)
 class MapPoint:
-    """One run.
+    """The measurement of one shape under one mix.
 
     Attributes:
-        shape: see `MapRequest.shapes`.
-        lookups: share of lookups.
-        filters: how filters share out their memory.
-        bits_per_key: of the filters.
-        turn: from 0.
-        throughput_ops_s: larger is better.
-        read_latency_us_p99: smaller is better; NaN without lookups.
-        write_latency_us_p99: likewise, NaN without puts.
-        write_amplification: bytes written to the device for each of the user's; smaller is better.
-        stalled_share: of the time, in which writes were slowed or stopped; smaller is better.
-        compaction_share: of the device's written and read bytes, those that compactions made.
+        shape: shape, see `MapRequest.shapes`.
+        lookups: share of lookups, from 0 to 1.
+        filters: filter scheme.
+        bits_per_key: mean bits of filters for each key.
+        turn: number of the repetition, from 0.
+        throughput_ops_s: operations per second; larger is better.
+        read_latency_us_p99: 99th percentile of read latency in microseconds; smaller is better, NaN without
+            lookups.
+        write_latency_us_p99: 99th percentile of write latency in microseconds; smaller is better, NaN without
+            puts.
+        write_amplification: bytes written to the device for each byte of the user; smaller is better.
+        stalled_share: share of time in which writes were delayed or stopped; smaller is better.
+        compaction_share: share of the device's read and written bytes that compactions caused.
     """
 
     shape: str
@@ -111,20 +117,17 @@ class MapPoint:
 
 
 def map_seconds(request: MapRequest) -> float:
-    """Returns how long the measuring takes, loading apart, in seconds."""
+    """Returns the seconds that measuring takes, without loading."""
     return len(list(_runs(request))) * (request.warm_s + request.measure_s) / request.scale
 
 
 def run_map(engine: EmbeddedEngine, request: MapRequest, progress: Progress | None = None) -> list[MapPoint]:
-    """Measures every point of a map, turn after turn.
+    """Measures every point of a map, turn after turn, and returns the points in that order.
 
     Args:
-        engine: where.
-        request: what.
-        progress: is told of the whole: phase "map", seconds measured and to be measured.
-
-    Returns:
-        The points in the order in which they were measured.
+        engine: engine that opens the stores.
+        request: points to measure.
+        progress: called after each point with the phase "map", the seconds measured and all seconds.
 
     Raises:
         RunFailed: a store failed, or RocksDB refuses an option.
@@ -134,6 +137,7 @@ def run_map(engine: EmbeddedEngine, request: MapRequest, progress: Progress | No
     for turn, lookups, bits, filters, shape in _runs(request):
         options = merged_options(request.options, shape_options(shape, filters, bits, request.size_ratio))
         workload = request.workload.model_copy(update={"sessions": _session(request, lookups)})
+        # Points of one turn share their keys, so that they differ only in shape and mix.
         seed = request.seed + turn
         experiment = plain_experiment(workload, request.device, request.scale, options, seed)
         with closing(engine.open(experiment, Configuration({}), seed)) as run:
@@ -146,10 +150,10 @@ def run_map(engine: EmbeddedEngine, request: MapRequest, progress: Progress | No
 
 
 def shape_options(shape: str, filters: Filters, bits_per_key: float, size_ratio: int) -> OptionMaps:
-    """Returns the options of a shape.
+    """Returns the RocksDB and FLSM options of a shape, by section.
 
     Raises:
-        UserError: there is no such shape.
+        UserError: the shape is unknown.
     """
     if shape in STOCK:
         return {
@@ -157,7 +161,8 @@ def shape_options(shape: str, filters: Filters, bits_per_key: float, size_ratio:
             "table": {"filter_policy": f"bloomfilter:{bits_per_key:g}:false"},
         }
     named = {"filters": filters, "bits_per_key": f"{bits_per_key:g}", "size_ratio": str(size_ratio)}
-    # Levels that grow little are many; the deepest one takes in whatever comes.
+    # Small size ratios need many levels. With too few, the deepest one would hold all the rest, above its
+    # capacity.
     named |= {"levels": "12"} if size_ratio < 6 else {}
     if shape in STATIC_POLICIES:
         policy, largest = static_policy(shape, size_ratio)
@@ -168,23 +173,27 @@ def shape_options(shape: str, filters: Filters, bits_per_key: float, size_ratio:
 
 
 def _runs(request: MapRequest) -> Iterator[tuple[int, float, float, Filters, str]]:
+    """Yields turn, share of lookups, bits per key, filter scheme and shape of each run, in order."""
     for turn, lookups, bits in itertools.product(
         range(request.repeats), request.lookups, request.bits_per_key
     ):
         for number, filters in enumerate(request.filters):
             for shape in request.shapes:
-                # RocksDB's own stores know uniform filters alone.
+                # RocksDB's own stores have only uniform filters, so they are measured once.
                 if number == 0 or shape not in STOCK:
                     yield turn, lookups, bits, filters, shape
 
 
 def _session(request: MapRequest, lookups: float) -> tuple[object, ...]:
+    """Returns the workload's first session with a mix of lookups and puts."""
+    # A map has one mix at a time; further sessions of the workload do not apply.
     (session, *_) = request.workload.sessions
     get = {"get_absent" if request.absent else "get": lookups}
     return (session.model_copy(update={"mix": MixSpec(**get, put=round(1 - lookups, 6))}),)
 
 
 def _point(window: Measurement, shape: str, lookups: float, filters: str, bits: float, turn: int) -> MapPoint:
+    """Returns the figures of one measured window as a point of the map."""
     figures = window.figures
     by_cause = window.raw["device_bytes"]
     compaction = by_cause["compaction_write"] + by_cause["compaction_read"]

@@ -1,4 +1,4 @@
-"""Where runs are measured: on lanes of this machine, or of a Ray cluster (docs/design/executors.md)."""
+"""Executors measure runs on lanes of this machine or of a Ray cluster (docs/design/executors.md)."""
 
 from rocktune.study.executors.base import Executor, Lane, LaneLost
 from rocktune.study.executors.lane import EngineLane

@@ -1,4 +1,4 @@
-"""What an executor is to a study: some lanes, each of which measures one thing at a time."""
+"""The interface of executors: several lanes, each of which measures one run at a time."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -9,35 +9,41 @@ from rocktune.trial import RunKey
 
 
 class LaneLost(Exception):  # noqa: N818 -- a result, not an error
-    """A lane is gone with its runs, through no fault of what it measured; that must be measured again."""
+    """A lane and its parked runs are lost, for a reason outside of the run.
+
+    The trial must be measured again.
+    """
 
 
 class Lane(ABC):
-    """One engine and the runs that are parked with it. One caller at a time, from any thread.
+    """One engine with its parked runs. It is not thread-safe: one caller at a time, from any thread.
 
     Attributes:
-        machine: where it is, for people to read; no other lane of the executor has the same.
+        machine: name of the lane for people, unique in its executor, such as "host-1".
     """
 
     machine: str
 
     @abstractmethod
     def measure(self, job: Job, progress: Progress) -> Window:
-        """Measures; returns when it is done.
+        """Measures a window of a run, which it opens first if it is not parked here.
 
         Args:
-            job: what.
-            progress: is told how it gets on, if that is known here.
+            job: the run and its window.
+            progress: is called with the run's progress, if the lane knows it.
+
+        Returns:
+            The window.
 
         Raises:
-            RunFailed: the run cannot be opened or fails; it has been closed.
-            LaneLost: the lane is gone; it may not be used any more.
+            RunFailed: the run could not be opened or failed; it has been closed.
+            LaneLost: the lane is lost; it must not be used again.
             UserError: the machine lacks something that the user can mend.
         """
 
     @abstractmethod
     def release(self, key: RunKey) -> None:
-        """Ends a parked run that is no longer needed, if it is here. Never raises."""
+        """Ends a parked run, if this lane has it. Never raises."""
 
     @abstractmethod
     def release_all(self) -> None:
@@ -45,20 +51,22 @@ class Lane(ABC):
 
     @abstractmethod
     def abandon(self) -> None:
-        """Makes a `measure` that is under way, in another thread, end soon, whatever it then raises."""
+        """Makes a `measure` that runs in another thread end soon. It may then raise anything."""
 
 
 class Executor(ABC):
-    """Lanes that measure at once. Implementations pass `rocktune.testing.executors`.
+    """A set of lanes that measure at the same time.
 
-    What the lanes measure may not depend on which of them measures it.
+    Results must not depend on the lane that measures them. Implementations must pass the conformance suite in
+    `rocktune.testing.executors`.
 
     Attributes:
-        can_park: see `rocktune.engine.Engine`; the same on all lanes.
-        version: likewise.
-        is_parallel: whether several lanes may measure at once, now or later. They may disturb each other, and
-            it is recorded which of them measured what.
-        arguments: of the command line, which name this executor: "--executor local:2"; "" for the default.
+        can_park: see `rocktune.engine.Engine`; equal for all lanes.
+        version: see `rocktune.engine.Engine`; equal for all lanes.
+        is_parallel: True if several lanes may measure at once, now or later. They can disturb each other, so
+            the ledger records which lane measured which trial.
+        arguments: command line arguments that choose this executor, such as "--executor local:2"; "" for the
+            default.
     """
 
     can_park: bool
@@ -68,18 +76,18 @@ class Executor(ABC):
 
     @abstractmethod
     def lanes(self) -> Sequence[Lane]:
-        """Returns the lanes that there are now. Lost ones are not among them, and new ones may be.
+        """Returns the present lanes, without lost ones. Lanes may join later.
 
         Raises:
-            UserError: there is none, and none is to be expected.
+            UserError: there is no lane, and none is expected to join.
         """
 
     @property
     @abstractmethod
     def opening_s(self) -> float:
-        """Wall seconds spent in opening and closing runs so far, added up over all lanes that ever were."""
+        """Wall seconds spent on opening and closing runs, summed over all lanes, lost ones too."""
 
     @property
     @abstractmethod
     def loading_s(self) -> float:
-        """Wall seconds spent in making preloaded bases so far, likewise."""
+        """Wall seconds spent on making preloaded bases, summed over all lanes, lost ones too."""

@@ -1,20 +1,22 @@
-"""A lane whose engine is in this process."""
+"""The lane of an engine in this process."""
 
 import threading
 from dataclasses import dataclass
 
 from rocktune.engine.base import Engine, Progress, Run
 from rocktune.study.executors.base import Lane
-from rocktune.study.executors.runs import Job, Window, store_digest
+from rocktune.study.executors.runs import Job, Window
 from rocktune.trial import RunKey
 
 
 class _Abandoned(BaseException):
-    """Nobody waits for the measurement any more. Passes through whatever an engine catches."""
+    """Ends a measurement that nobody waits for. It is no `Exception`, so that engines do not catch it."""
 
 
 @dataclass
 class _Parked:
+    """A paused run with its age, its memory and its score."""
+
     run: Run
     age_s: float
     resident_bytes: int
@@ -22,19 +24,19 @@ class _Parked:
 
 
 class EngineLane(Lane):
-    """An engine of this process, used by one thread at a time. See `Lane`.
+    """A lane with an engine in this process; see `Lane`.
 
-    Runs stay parked between the trials that continue them, within a memory limit. Beyond it the runs with
-    the lowest scores are discarded; one that is asked for after all begins again from age 0.
+    Runs stay parked between the trials that continue them, within a memory limit. Above the limit, the runs
+    with the lowest scores are discarded. A discarded run that is continued later begins again from age 0.
     """
 
     def __init__(self, engine: Engine, machine: str, parked_limit_bytes: int) -> None:
-        """Takes an engine for itself.
+        """Creates a lane.
 
         Args:
-            engine: stays open.
+            engine: the engine, for this lane alone; it stays open.
             machine: see `Lane`.
-            parked_limit_bytes: memory that its parked runs may hold together.
+            parked_limit_bytes: maximum resident bytes of all parked runs of the lane.
         """
         self.machine = machine
         self._engine = engine
@@ -43,23 +45,23 @@ class EngineLane(Lane):
         self._abandoned = threading.Event()
 
     def measure(self, job: Job, progress: Progress) -> Window:
-        """See `Lane.measure`. What an exception of the caller's interrupts is closed."""
+        """See `Lane.measure`. The run is closed if any exception is raised."""
 
-        def told(phase: str, done: float, total: float) -> None:
+        def checked_progress(phase: str, done: float, total: float) -> None:
+            """Passes progress on, and ends the measurement if the lane was abandoned."""
             if self._abandoned.is_set():
                 raise _Abandoned
             progress(phase, done, total)
 
+        # Popped, not read: a run that is measured or fails must not be found parked.
         parked = self._parked.pop(job.key, None)
         age_s = parked.age_s if parked else 0.0
-        run = parked.run if parked else self._opened(job, told)
+        run = parked.run if parked else self._opened(job, checked_progress)
         try:
-            if parked is None and _is_measured(run, job):
-                run.close()
-                return Window(None, run.options, 0.0)
+            # The parked run was discarded or lost: its recorded seconds are repeated, not recorded again.
             if job.from_s > age_s:
-                run.advance(job.from_s, told)
-            measurement = run.advance(job.until_s, told)
+                run.advance(job.from_s, checked_progress)
+            measurement = run.advance(job.until_s, checked_progress)
             if job.keep:
                 self._parked[job.key] = _Parked(run, job.until_s, run.park(), job.score(measurement))
         except BaseException:
@@ -84,19 +86,16 @@ class EngineLane(Lane):
             self.release(key)
 
     def abandon(self) -> None:
-        """See `Lane.abandon`: at the next progress that the engine reports."""
+        """See `Lane.abandon`. The measurement ends when the engine next reports progress."""
         self._abandoned.set()
 
     def _opened(self, job: Job, progress: Progress) -> Run:
+        """Returns a new run for a job."""
         return self._engine.open(job.experiment, job.configuration, job.seed, progress)
 
     def _keep_within_limit(self) -> None:
+        """Ends parked runs with the lowest scores until the rest is within the limit."""
+        # The run that was just parked takes part: it may be the least promising one.
         by_score = sorted(self._parked, key=lambda key: self._parked[key].score)
         while by_score and sum(each.resident_bytes for each in self._parked.values()) > self._limit_bytes:
             self.release(by_score.pop(0))
-
-
-def _is_measured(run: Run, job: Job) -> bool:
-    if not (job.measured and run.options_read_back):
-        return False
-    return store_digest(run.options, job.experiment, job.seed) in job.measured

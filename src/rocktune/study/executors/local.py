@@ -1,4 +1,4 @@
-"""Lanes in this process: threads, each with an engine of its own."""
+"""The executor whose lanes are in this process, each with an engine of its own."""
 
 import os
 from collections.abc import Sequence
@@ -9,22 +9,23 @@ from rocktune.study.executors.lane import EngineLane
 from rocktune.study.specs.estimate import parked_limit_bytes
 
 BACKGROUND_THREADS = 2
-"""What a store's flushes and compactions keep busy at least, beside the threads of the workload."""
+"""Threads that a store's flushes and compactions keep busy at least, in addition to the workload's
+threads."""
 
 
 class LocalExecutor(Executor):
-    """One lane for each of some engines. See `Executor`.
+    """An executor with one lane for each engine; see `Executor`.
 
-    The engines do their work in processes of their own, so that threads suffice to wait for it.
+    Engines work in processes of their own, so a thread for each lane suffices to wait for them.
     """
 
     def __init__(self, engines: Sequence[Engine], parked_limit: int | None = None) -> None:
-        """Takes engines for its lanes.
+        """Creates an executor.
 
         Args:
-            engines: at least one, all of the same kind and version; they stay open.
-            parked_limit: bytes of memory that all parked runs may hold together; by default half of what
-                this machine has.
+            engines: at least one engine, all of the same kind and version. They stay open.
+            parked_limit: maximum resident bytes of all parked runs together; half of this machine's memory
+                by default.
         """
         limit_bytes = (parked_limit_bytes() if parked_limit is None else parked_limit) // len(engines)
         self._engines = tuple(engines)
@@ -37,7 +38,7 @@ class LocalExecutor(Executor):
         self.arguments = f"--executor local:{len(engines)}" if self.is_parallel else ""
 
     def lanes(self) -> Sequence[Lane]:
-        """See `Executor.lanes`: always the same ones."""
+        """See `Executor.lanes`. The lanes never change."""
         return self._lanes
 
     @property
@@ -52,29 +53,29 @@ class LocalExecutor(Executor):
 
 
 def executor_of(measuring: Engine | Executor, parked_limit: int | None = None) -> Executor:
-    """Returns an executor as it is, and for an engine the one that uses it for one run at a time.
+    """Returns the executor itself, or a new executor with one lane for an engine.
 
     Args:
-        measuring: one or the other.
-        parked_limit: see `LocalExecutor`; of no effect on an executor.
+        measuring: an engine or an executor.
+        parked_limit: see `LocalExecutor`; ignored for an executor.
     """
     return measuring if isinstance(measuring, Executor) else LocalExecutor([measuring], parked_limit)
 
 
 def crowding(lanes: int, threads: int, cores: int | None = None) -> str | None:
-    """Returns what to tell the user where the lanes of one machine will disturb each other; else None.
+    """Returns a warning if the lanes of one machine have too few cores for all threads, else None.
 
     Args:
-        lanes: how many measure at once.
-        threads: of the workload, which every lane has.
-        cores: what they share; by default this machine's.
+        lanes: number of lanes that measure at once.
+        threads: number of load threads of each lane's workload.
+        cores: number of cores; those that this process may use by default.
     """
     cores = cores or len(os.sched_getaffinity(0))
     needed = lanes * (threads + BACKGROUND_THREADS)
     if lanes < 2 or needed <= cores:
         return None
     return (
-        f"{lanes} workers with {threads} threads of load and {BACKGROUND_THREADS} of the store's want "
-        f"{needed} cores, and there are {cores}: they will slow each other down, and what is measured is a "
-        "store on a busy machine."
+        f"{lanes} workers with {threads} threads of load and {BACKGROUND_THREADS} of the store need "
+        f"{needed} cores, but there are {cores}. They will slow each other down, and figures are those of a "
+        "busy machine."
     )

@@ -1,6 +1,6 @@
-"""What works on a machine of a cluster: an engine of its own, asked from afar. Needs no Ray itself.
+"""The remote end of a Ray lane: an engine on a machine of the cluster. This module does not import Ray.
 
-Everything that comes back is data: what an engine raises is told, not raised, for exceptions travel badly.
+All replies are plain data. Exceptions of an engine are returned as data, because Ray wraps raised ones.
 """
 
 from collections.abc import Callable
@@ -16,18 +16,18 @@ from rocktune.trial import RunKey, Status
 
 
 def rocktune_version() -> str:
-    """Returns the version of rocktune that is installed here."""
+    """Returns the version of rocktune that is installed on this machine."""
     return metadata.version("rocktune")
 
 
 @dataclass(frozen=True)
 class Hello:
-    """What a machine says of itself when it has its engine.
+    """A machine's greeting after it has tried to open its engine.
 
     Attributes:
-        refused: what the user has to mend first, one line; "" when all is well.
+        refused: the message for the user if the engine could not be opened, one line; else "".
         version: see `rocktune.engine.Engine`.
-        can_park: likewise.
+        can_park: see `rocktune.engine.Engine`.
     """
 
     refused: str = ""
@@ -37,14 +37,14 @@ class Hello:
 
 @dataclass(frozen=True)
 class Reply:
-    """What came of a job.
+    """The result of a job on a machine. Exactly one of `window`, `failure` and `refused` is set.
 
     Attributes:
-        opening_s: see `rocktune.engine.Engine`: until now.
-        loading_s: likewise.
-        window: what was measured; None if nothing was.
-        failure: status, message and output of a run that failed.
-        refused: what the user has to mend, one line.
+        opening_s: present value of `Engine.opening_s`, wall seconds.
+        loading_s: present value of `Engine.loading_s`, wall seconds.
+        window: the measured window.
+        failure: status, message and output if the run failed.
+        refused: the message for the user if the machine lacks something, one line.
     """
 
     opening_s: float
@@ -55,18 +55,18 @@ class Reply:
 
 
 class Machine:
-    """An engine on this machine. One call at a time."""
+    """An engine on this machine, used as a Ray actor. It is not thread-safe: one call at a time."""
 
     def rocktune(self) -> str:
-        """Returns the version of rocktune, before anything else is exchanged."""
+        """Returns the version of rocktune. The driver asks before it sends objects that versions define."""
         return rocktune_version()
 
     def begin(self, make_engine: Callable[[], Engine], lanes_here: int) -> Hello:
         """Opens the engine.
 
         Args:
-            make_engine: opens it, with what this machine has.
-            lanes_here: how many others, itself included, share this machine's memory.
+            make_engine: returns an open engine of this machine.
+            lanes_here: number of lanes, including this one, that share this machine's memory.
         """
         try:
             self._engine = make_engine()
@@ -76,9 +76,10 @@ class Machine:
         return Hello("", self._engine.version, self._engine.can_park)
 
     def measure(self, job: Job) -> Reply:
-        """Measures; see `rocktune.study.executors.Lane.measure`."""
+        """Measures a job with `Lane.measure`; returns its window, failure or message for the user as data."""
         window, failure, refused = None, None, ""
         try:
+            # Ray returns only the result of a call, so progress cannot reach the driver.
             window = self._lane.measure(job, lambda *_: None)
         except RunFailed as failed:
             failure = failed.status, failed.message, failed.output
@@ -87,7 +88,7 @@ class Machine:
         return Reply(self._engine.opening_s, self._engine.loading_s, window, failure, refused)
 
     def release(self, key: RunKey) -> None:
-        """Ends a parked run, if it is here."""
+        """Ends a parked run, if this machine has it."""
         self._lane.release(key)
 
     def release_all(self) -> None:
@@ -95,6 +96,6 @@ class Machine:
         self._lane.release_all()
 
     def close(self) -> None:
-        """Ends the engine and removes its runs."""
+        """Ends all runs and closes the engine."""
         self._lane.release_all()
         self._engine.close()

@@ -1,7 +1,7 @@
-"""Lanes on the machines of a Ray cluster: one actor for each unit of the resource `rocksdb`.
+"""The executor whose lanes are actors of a Ray cluster, one for each unit of the resource `rocksdb`.
 
-Ray places actors and tells when one is gone. It restarts and retries nothing by itself, because a new actor
-has none of the old one's parked runs, and the driver must know.
+Ray places actors and reports lost ones. It does not restart actors or retry calls, because a new actor lacks
+the parked runs of the old one, and the driver has to know.
 """
 
 import importlib.util
@@ -20,28 +20,31 @@ from rocktune.study.executors.machine import Hello, Machine, rocktune_version
 from rocktune.study.executors.ray_lane import RayLane, kill, one_line
 
 RESOURCE = "rocksdb"
-"""What a node offers one unit of for each disk that may be measured on at the same time."""
+"""Name of the Ray resource. A node offers one unit for each disk on which it can measure at the same time."""
 
 _START = f"""start its nodes with: ray start --resources='{{"{RESOURCE}": 1}}'"""
 _ALL_JOIN_S = 30.0
-"""How long the study's beginning waits for machines, once there is one."""
+"""Seconds that the start of a study waits for further machines after the first one has joined."""
 _ONE_JOINS_S = 120.0
-_LOOK_EVERY_S = 5.0
+_UPDATE_EVERY_S = 5.0
 _CLOSE_TIMEOUT_S = 10.0
 _PROBE_TIMEOUT_S = 10.0
 
 
 @contextmanager
 def opened_cluster(make_engine: Callable[[], Engine], address: str | None) -> Iterator[Executor]:
-    """Joins a Ray cluster, and leaves it; within a process that has joined one already, uses that.
+    """Joins a Ray cluster for the context. If this process has joined one already, it uses that.
 
     Args:
-        make_engine: opens an engine on whatever machine it is called; Ray carries it there.
+        make_engine: returns an open engine of the machine that calls it; Ray pickles it.
         address: "HOST:PORT"; None for the cluster that this machine is part of.
 
+    Yields:
+        The executor.
+
     Raises:
-        UserError: Ray is not installed, there is no such cluster, it offers no `rocksdb`, a machine lacks
-            what the engine takes, or rocktune or RocksDB are not the same everywhere.
+        UserError: Ray is not installed, the cluster cannot be reached or offers no `rocksdb`, a machine
+            cannot open the engine, or machines have different versions of rocktune or RocksDB.
     """
     if importlib.util.find_spec("ray") is None:
         raise UserError("executor ray: Ray is not installed; 'pip install rocktune[ray]'")
@@ -59,6 +62,7 @@ def opened_cluster(make_engine: Callable[[], Engine], address: str | None) -> It
 
 
 def _join(address: str | None) -> None:
+    """Joins the cluster at an address, or this machine's; raises UserError if that fails."""
     import ray
 
     where = f"at {address}" if address else "on this machine"
@@ -68,14 +72,16 @@ def _join(address: str | None) -> None:
     try:
         ray.init(address=address or "auto", log_to_driver=False, logging_level=logging.ERROR)
     except Exception as failure:
-        # Ray raises ConnectionError, ValueError or RuntimeError (another version of Ray or Python), at least.
+        # Ray raises at least ConnectionError, ValueError, and RuntimeError for another version of Ray or
+        # Python.
         raise UserError(f"executor ray: no Ray cluster {where} can be joined: {one_line(failure)}") from None
 
 
 def _keep_off_stdout() -> None:
-    """Keeps Ray's news of lost nodes, which the study tells itself, off the standard output of this process.
+    """Stops Ray from printing messages about lost nodes on the standard output of this process.
 
-    It belongs to the command's one document, and Ray has no setting for it; `log_to_driver` is for others.
+    With --json, standard output holds one document. Ray has no setting for these messages; `log_to_driver`
+    covers only the output of actors. The study reports lost lanes itself.
     """
     import ray._private.worker as worker
 
@@ -84,27 +90,29 @@ def _keep_off_stdout() -> None:
 
 
 def _probe(address: str) -> None:
-    """Makes sure that something listens at an address; Ray itself takes minutes to give up."""
+    """Raises UserError unless something listens at an address. Ray itself takes minutes to give up."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not host or not port.isdigit():
-        raise UserError(f"address: '{address}' is none; write HOST:PORT, as 'ray start --head' prints it")
+        raise UserError(
+            f"address: '{address}' is malformed; write HOST:PORT, as 'ray start --head' prints it"
+        )
     try:
         socket.create_connection((host, int(port)), _PROBE_TIMEOUT_S).close()
     except OSError as failure:
-        said = failure.strerror or "no answer"
-        raise UserError(f"executor ray: no Ray cluster at {address} can be reached: {said}") from None
+        reason = failure.strerror or "no answer"
+        raise UserError(f"executor ray: no Ray cluster at {address} can be reached: {reason}") from None
 
 
 @dataclass
-class _Invited:
-    """A machine that has been asked to work.
+class _StartingActor:
+    """An actor that is starting on a node.
 
     Attributes:
-        actor: of the class `Machine`, on it.
-        node: Ray's ID of it.
-        name: for people.
-        rocktune: reference to its version.
-        hello: reference to what it says when it has its engine.
+        actor: Ray's handle of an actor of class `Machine`.
+        node: Ray's ID of the node.
+        name: name of the lane, for people.
+        rocktune: Ray's reference to the actor's version of rocktune.
+        hello: Ray's reference to the actor's `Hello`.
     """
 
     actor: Any
@@ -115,23 +123,23 @@ class _Invited:
 
 
 class RayExecutor(Executor):
-    """The machines of the cluster that this process has joined. See `Executor`.
+    """An executor on the cluster that this process has joined; see `Executor`.
 
-    Machines that join the cluster later, or take the place of lost ones, become lanes as they come.
+    Nodes that join the cluster later become lanes when they join.
     """
 
     is_parallel = True
 
     def __init__(self, make_engine: Callable[[], Engine], address: str | None) -> None:
-        """Waits for the cluster's machines; see `opened_cluster`."""
+        """Starts an actor for each unit of the resource and waits for them; see `opened_cluster`."""
         self.arguments = "--executor ray" + (f" --address {address}" if address else "")
         self._make_engine = make_engine
         self._lanes: list[RayLane] = []
         self._ever: list[RayLane] = []
-        self._invited: list[_Invited] = []
+        self._invited: list[_StartingActor] = []
         self._refusals: dict[str, str] = {}
         self._names: dict[str, int] = {}
-        self._next_look_s = 0.0
+        self._next_update_s = 0.0
         self.version, self.can_park = "", False
         try:
             self._begin()
@@ -143,13 +151,13 @@ class RayExecutor(Executor):
         """See `Executor.lanes`."""
         known = len(self._lanes)
         self._lanes = [lane for lane in self._lanes if not lane.lost]
-        if len(self._lanes) < known or time.monotonic() >= self._next_look_s:
-            self._look()
-        self._welcome(0.0)
+        if len(self._lanes) < known or time.monotonic() >= self._next_update_s:
+            self._update_nodes()
+        self._accept_ready(0.0)
         deadline_s = time.monotonic() + _ONE_JOINS_S
         while not self._lanes and self._invited and time.monotonic() < deadline_s:
-            self._welcome(1.0)
-            self._look()
+            self._accept_ready(1.0)
+            self._update_nodes()
         if not self._lanes:
             why = "".join(f" ({refusal})" for refusal in [*self._refusals.values()][-1:])
             raise UserError(
@@ -169,7 +177,7 @@ class RayExecutor(Executor):
         return sum(lane.loading_s for lane in self._ever)
 
     def close(self) -> None:
-        """Ends the engines everywhere. Idempotent; never raises."""
+        """Closes the engines of all lanes and ends the actors. Idempotent; never raises."""
         import ray
 
         with suppress(Exception):
@@ -183,12 +191,13 @@ class RayExecutor(Executor):
         self._lanes, self._invited = [], []
 
     def _begin(self) -> None:
-        self._look()
+        """Waits for the first actors; raises UserError if one cannot work or none is ready."""
+        self._update_nodes()
         if not self._invited:
             raise UserError(f"executor ray: no machine of the cluster offers '{RESOURCE}'; {_START}")
         began_s = time.monotonic()
         while self._invited:
-            self._welcome(0.5)
+            self._accept_ready(0.5)
             if self._refusals:
                 raise UserError(f"executor ray: {next(iter(self._refusals.values()))}")
             waited_s = time.monotonic() - began_s
@@ -196,15 +205,15 @@ class RayExecutor(Executor):
                 break
         if not self._lanes:
             raise UserError(
-                f"executor ray: no machine began to work within {_ONE_JOINS_S:.0f} s; another study may hold "
+                f"executor ray: no machine was ready within {_ONE_JOINS_S:.0f} s; another study may hold "
                 f"all of the cluster's '{RESOURCE}' ('ray status' shows it)"
             )
 
-    def _look(self) -> None:
-        """Lets go of machines that have left the cluster, and invites those that have come."""
+    def _update_nodes(self) -> None:
+        """Drops the lanes of nodes that have left the cluster, and starts actors on new nodes."""
         import ray
 
-        self._next_look_s = time.monotonic() + _LOOK_EVERY_S
+        self._next_update_s = time.monotonic() + _UPDATE_EVERY_S
         nodes = {node["NodeID"]: node for node in ray.nodes() if node["Alive"]}
         for lane in self._lanes:
             lane.lost = lane.lost or lane.node not in nodes
@@ -217,6 +226,7 @@ class RayExecutor(Executor):
                     self._invite(name, node["NodeManagerHostname"], units)
 
     def _invite(self, node: str, host: str, lanes_here: int) -> None:
+        """Starts an actor on a node."""
         import ray
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
@@ -225,6 +235,7 @@ class RayExecutor(Executor):
             resources={RESOURCE: 1},
             max_restarts=0,
             max_task_retries=0,
+            # Not soft: on another node the actor would share the disk of that node's actor.
             scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=False),
         )
         actor = placed.remote()
@@ -232,10 +243,14 @@ class RayExecutor(Executor):
         name = f"{host}-{self._names[host]}"
         version = actor.rocktune.remote()
         hello = actor.begin.remote(self._make_engine, lanes_here)
-        self._invited.append(_Invited(actor, node, name, version, hello))
+        self._invited.append(_StartingActor(actor, node, name, version, hello))
 
-    def _welcome(self, timeout_s: float) -> None:
-        """Takes in the invited machines that have answered, waiting for the first one at most so long."""
+    def _accept_ready(self, timeout_s: float) -> None:
+        """Makes lanes of the actors that are ready, and keeps the reasons of those that cannot work.
+
+        Args:
+            timeout_s: maximum seconds to wait for the first one.
+        """
         import ray
 
         if not self._invited:
@@ -253,8 +268,8 @@ class RayExecutor(Executor):
                 if refusal:
                     self._refusals[invited.node] = f"{invited.name}: {refusal}"
 
-    def _refusal_of(self, invited: _Invited) -> str | None:
-        """Returns why a machine cannot work: one line, "" where it is gone again, None where it can."""
+    def _refusal_of(self, invited: _StartingActor) -> str | None:
+        """Returns one line that says why an actor cannot work; "" if it is gone, None if it can work."""
         import ray
         from ray.exceptions import ActorUnschedulableError, RayError
 
@@ -263,6 +278,7 @@ class RayExecutor(Executor):
             if theirs != ours:
                 return f"has rocktune {theirs}, and this machine {ours}; install the same on all"
             hello: Hello = ray.get(invited.hello)
+        # The node left the cluster before the actor was placed on it.
         except ActorUnschedulableError:
             return ""
         except RayError as failure:
@@ -271,6 +287,7 @@ class RayExecutor(Executor):
             return f"{needed}: {one_line(failure)}" if invited.node in alive else ""
         if hello.refused:
             return hello.refused
+        # Figures of different versions of RocksDB do not compare.
         if self._ever and hello.version != self.version:
             return f"has {hello.version}, and others {self.version}; a study needs the same on all"
         self.version, self.can_park = hello.version, hello.can_park

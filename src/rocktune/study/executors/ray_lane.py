@@ -1,4 +1,4 @@
-"""One lane of a Ray cluster: an actor."""
+"""The lane of a Ray actor."""
 
 from contextlib import suppress
 from typing import Any
@@ -12,17 +12,23 @@ from rocktune.trial import RunKey
 
 
 class RayLane(Lane):
-    """An actor. See `Lane`.
+    """A lane whose engine is in a Ray actor; see `Lane`.
 
     Attributes:
-        node: Ray's ID of the node it is on.
-        lost: whether it is gone.
-        opening_s: see `rocktune.engine.Engine`, as of its last reply.
-        loading_s: likewise.
+        node: Ray's ID of the actor's node.
+        lost: True if the actor is gone.
+        opening_s: `Engine.opening_s` at the last reply, wall seconds.
+        loading_s: `Engine.loading_s` at the last reply, wall seconds.
     """
 
     def __init__(self, actor: Any, node: str, machine: str) -> None:
-        """Takes an actor of the class `Machine` that has its engine."""
+        """Creates a lane.
+
+        Args:
+            actor: Ray's handle of an actor of class `Machine` with an open engine.
+            node: Ray's ID of its node.
+            machine: see `Lane`.
+        """
         self.machine = machine
         self.node = node
         self.lost = False
@@ -30,7 +36,7 @@ class RayLane(Lane):
         self.loading_s = 0.0
         self._actor = actor
 
-    def measure(self, job: Job, progress: Progress) -> Window:  # noqa: ARG002 - Ray brings only the end
+    def measure(self, job: Job, progress: Progress) -> Window:  # noqa: ARG002 - an actor returns only the result
         """See `Lane.measure`."""
         import ray
         from ray.exceptions import RayError, RayTaskError
@@ -50,20 +56,20 @@ class RayLane(Lane):
         return reply.window
 
     def release(self, key: RunKey) -> None:
-        """See `Lane.release`; what is asked of the lane next waits for it."""
+        """See `Lane.release`. Does not wait: an actor runs its calls in order, before the next `measure`."""
         self._actor.release.remote(key)
 
     def release_all(self) -> None:
-        """See `Lane.release_all`; likewise."""
+        """See `Lane.release_all`. Does not wait; see `release`."""
         self._actor.release_all.remote()
 
     def abandon(self) -> None:
-        """See `Lane.abandon`: its process ends, and what that has started with it."""
+        """See `Lane.abandon`. Ends the actor's process, and with it the processes that it started."""
         self.lost = True
         kill(self._actor)
 
     def closing(self) -> Any:
-        """Returns a reference that is ready once the engine is closed."""
+        """Closes the engine; returns a Ray reference that is ready when it is closed."""
         return self._actor.close.remote()
 
 
@@ -72,12 +78,12 @@ def kill(actor: Any) -> None:
     import ray
 
     with suppress(Exception):
-        # Asked for anything after it has left a cluster, Ray would join one again.
+        # After this process has left the cluster, any call to Ray would make it join one again.
         if ray.is_initialized():
             ray.kill(actor)
 
 
 def one_line(failure: BaseException) -> str:
-    """Returns what Ray has to say in one line: the last one, where it shows a traceback."""
+    """Returns the last line of an exception's text, which holds the message if Ray includes a traceback."""
     lines = [line.strip() for line in str(failure).splitlines() if line.strip()]
     return lines[-1] if lines else type(failure).__name__

@@ -1,40 +1,25 @@
-"""What a lane is asked to measure, and what it answers."""
+"""Jobs, which a study sends to a lane, and windows, which the lane returns."""
 
-import hashlib
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from rocktune.trial import Configuration, Experiment, Measurement, OptionMaps, RunKey
 
 
-def store_digest(options: OptionMaps, experiment: Experiment, seed: int) -> str:
-    """Returns what two runs of a study share if they do the same to the same store.
-
-    Args:
-        options: what the store really uses, read back.
-        experiment: of which the workload may belong to the configuration.
-        seed: the run's.
-    """
-    told = json.dumps([options, experiment.workload.model_dump(mode="json"), seed], sort_keys=True)
-    return hashlib.sha256(told.encode()).hexdigest()[:16]
-
-
 @dataclass(frozen=True)
 class Job:
-    """A stretch of a run that is to be measured, with all that it takes to open the run if it is not there.
+    """A window of a run to be measured, with everything that opening the run takes.
 
     Attributes:
-        key: which run.
-        experiment: what it is opened with.
-        configuration: likewise, which need not be the key's.
-        seed: likewise.
-        from_s: the age up to which the run has been measured before; the window begins there.
-        until_s: above `from_s`.
-        keep: park the run afterwards, rather than end it.
-        score: how promising a run is by its latest window; larger is better. Goes to other machines with
-            the job, so it holds nothing that cannot.
-        measured: stores that need not be measured over this stretch again, by `store_digest`.
+        key: the run.
+        experiment: the experiment to open the run with.
+        configuration: the configuration to open the run with; it may differ from the key's.
+        seed: the seed to open the run with.
+        from_s: age up to which the run was measured before, seconds; the window begins there.
+        until_s: age at which the window ends, seconds; above `from_s`.
+        keep: park the run afterwards instead of ending it.
+        score: returns from a run's latest window how promising the run is; larger is better. It is pickled
+            for other machines.
     """
 
     key: RunKey
@@ -45,20 +30,19 @@ class Job:
     until_s: float
     keep: bool
     score: Callable[[Measurement], float]
-    measured: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
 class Window:
-    """A new stretch of a run.
+    """A measured window of a run.
 
     Attributes:
-        measurement: of the window alone; None if the job's `measured` has the store, and nothing was done.
-        options: what the store really uses.
-        repeated_s: seconds of load that were run again to get to the window's start, because the run that
-            had been there was discarded or lost.
+        measurement: the figures of the window alone.
+        options: the options in effect in the store.
+        repeated_s: seconds of load that were repeated to reach the window's start, because the parked run
+            had been discarded or lost.
     """
 
-    measurement: Measurement | None
+    measurement: Measurement
     options: OptionMaps
     repeated_s: float

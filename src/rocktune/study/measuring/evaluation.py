@@ -1,4 +1,4 @@
-"""One batch on its way from the tuner's wish to recorded results."""
+"""Measures and records the trials of one batch."""
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
@@ -6,48 +6,44 @@ from dataclasses import dataclass
 from rocktune.engine.base import RunFailed
 from rocktune.errors import UserError
 from rocktune.ledger import Ledger, StudyRecord
-from rocktune.study.executors.runs import Job, store_digest
-from rocktune.study.measuring.dispatch import Dispatcher, Taken
+from rocktune.study.executors.runs import Job
+from rocktune.study.measuring.dispatch import Dispatcher, JobOutcome
 from rocktune.study.measuring.interrupt import Interrupt
 from rocktune.study.measuring.observer import Observer
-from rocktune.study.measuring.twins import Twins
-from rocktune.trial import Batch, Configuration, Experiment, Measurement, OptionMaps, Result, RunKey, Status
+from rocktune.trial import Batch, Configuration, Experiment, Measurement, Result, RunKey, Status
 
-Opening = Callable[[Configuration, int], tuple[Experiment, Configuration, int]]
-"""Says for a configuration and replicate what an engine is given: experiment, configuration and seed."""
+EngineInputs = Callable[[Configuration, int], tuple[Experiment, Configuration, int]]
+"""Returns the experiment, configuration and seed to open a run with, from its configuration and replicate.
+
+The configuration may differ: the user's own options are opened with an empty configuration."""
 
 OUTPUT = "output"
-"""The kind of event that holds what a program of the user's had printed when its run failed: batch, index,
-output."""
+"""Kind of the event with the output of a user's program whose run failed: batch, index, output."""
 PLACED = "placed"
-"""The kind of event that says where a trial was measured, where there is more than one place: batch, index,
-machine."""
-TWIN = "twin"
-"""The kind of event that says that a trial's store was the very one of an earlier trial, whose figures were
-taken: batch, index, of_batch, of_index."""
+"""Kind of the event that names the lane which measured a trial, recorded if there are several lanes: batch,
+index, machine."""
 
 
 @dataclass
 class Recording:
-    """What the evaluations of a study share.
+    """The state that all evaluations of a study share.
 
     Attributes:
-        ledger: where results are recorded.
-        study: whose they are.
-        opening: see `Opening`.
+        ledger: records the results.
+        study: the study that the results belong to.
+        engine_inputs: see `EngineInputs`.
         score: see `rocktune.study.executors.runs.Job`.
-        can_park: the engine's.
-        is_parallel: the executor's; then it is recorded where each trial was measured.
-        observer: is told what happens.
-        interrupt: is asked before each trial whether to go on.
-        failures: the runs that failed, each with its first failed result.
-        repeated_s: seconds of load that were run again so far.
-        twins: the stores that the present phase has measured; None where every trial is measured.
+        can_park: see `rocktune.engine.Engine`.
+        is_parallel: see `rocktune.study.executors.Executor`. If true, the lane of each trial is recorded.
+        observer: is informed of progress.
+        interrupt: says after each trial whether the user wants to stop.
+        failures: the first failed result of each failed run.
+        repeated_s: seconds of load that were repeated because runs had been discarded or lost.
     """
 
     ledger: Ledger
     study: StudyRecord
-    opening: Opening
+    engine_inputs: EngineInputs
     score: Callable[[Measurement], float]
     can_park: bool
     is_parallel: bool
@@ -55,14 +51,13 @@ class Recording:
     interrupt: Interrupt
     failures: dict[RunKey, Result]
     repeated_s: float = 0.0
-    twins: Twins | None = None
 
 
 class Evaluation:
-    """Sees to it that every trial of a batch is recorded. Implements `dispatch.Work`.
+    """Measures and records the trials of a batch that are not recorded yet. Implements `dispatch.Work`.
 
-    What a trial needs depends on what is recorded of its own run and on nothing else, and the trials of a run
-    are taken one after the other. So the order in which the results of different runs arrive is of no effect.
+    The job of a trial depends only on the recorded windows of its own run, and the trials of a run are
+    measured one after the other. So the recorded results do not depend on the order in which runs finish.
     """
 
     def __init__(
@@ -73,36 +68,38 @@ class Evaluation:
         continues_runs: bool,
         on_result: Callable[[Result], None] | None,
     ) -> None:
-        """Takes on a batch, planned as number `number`.
+        """Creates an evaluation of a planned batch.
 
         Args:
-            shared: of the study.
-            number: the batch's.
-            batch: its trials.
-            continues_runs: whether later batches may ask for the same runs again.
-            on_result: is given the results in the batch's order, each as soon as those before it are there.
+            shared: state of the study.
+            number: number of the batch in the study.
+            batch: the batch.
+            continues_runs: True if later batches may continue the runs, so that they stay parked.
+            on_result: is called with the results in the batch's order, each as soon as all before it are
+                known.
         """
         self._shared = shared
         self._number = number
         self._trials = batch.trials
         self._keys = [trial.run for trial in batch.trials]
+        # A later trial of the same run replaces an earlier one here, so this is its last index.
         self._last_of_run = {key: index for index, key in enumerate(self._keys)}
         self._continues_runs = continues_runs
         self._on_result = on_result
         self._results: dict[int, Result] = {}
-        self._given = 0
+        self._delivered = 0
         self._stopping = False
 
     def run(self, dispatcher: Dispatcher, paired: bool) -> list[Result] | None:
-        """Measures what is not recorded yet.
+        """Measures the trials that are not recorded yet.
 
         Args:
-            dispatcher: places the trials.
-            paired: whether the trials of a replicate shall be measured on one lane, rather than only those of
-                a run.
+            dispatcher: assigns the trials to lanes.
+            paired: measure all trials of a replicate on the same lane, so that lanes' differences cancel in
+                pairs. Otherwise only the trials of a run share a lane.
 
         Returns:
-            The results in the batch's order; None if the user wants the study to end before all are there.
+            The results in the batch's order; None if the user stopped the study before all were measured.
 
         Raises:
             UserError: the study cannot go on.
@@ -112,125 +109,114 @@ class Evaluation:
         for index, key in enumerate(self._keys):
             result = ledger.result(study, self._number, index)
             if result is None:
+                # key[1] is the replicate, which the two runs of a pair share.
                 groups.setdefault(key[1] if paired else key, []).append(index)
             else:
-                self._take(index, result)
-        self._give()
+                self._store(index, result)
+        self._deliver()
         if groups:
             dispatcher.measure(groups.values(), self._keys, self)
         if self._stopping:
-            self._give_rest()
+            self._deliver_rest()
             return None
         return [self._results[index] for index in range(len(self._trials))]
 
     @property
     def stopping(self) -> bool:
-        """See `Work.stopping`: after the first trial that ends once the user wants to stop."""
+        """See `Work.stopping`. Becomes true when a trial ends after the user has asked to stop."""
         return self._stopping
 
     def job(self, index: int) -> Job | None:
-        """See `Work.job`: a failed run stays failed, and recorded windows answer what they reach to."""
+        """See `Work.job`. A trial of a failed run, or at an age that is recorded, needs no measuring."""
         shared, trial, key = self._shared, self._trials[index], self._keys[index]
         if key in shared.failures:
             failure = shared.failures[key]
-            message = f"its run had ended before: {failure.message}"
-            self._answered(index, failure.status, message)
+            message = f"the run had failed before: {failure.message}"
+            self._record_unmeasured(index, failure.status, message)
             return None
         age_s = shared.ledger.run_age(shared.study, *key)
         if trial.until_s <= age_s:
-            self._answered(index, Status.OK)
+            self._record_unmeasured(index, Status.OK)
             return None
-        experiment, configuration, seed = shared.opening(*key)
+        experiment, configuration, seed = shared.engine_inputs(*key)
+        # A batch can hold several ages of a run, even where later batches do not continue it.
         keep = shared.can_park and (self._continues_runs or self._last_of_run[key] > index)
         from_s = age_s if shared.can_park else 0.0
-        measured = frozenset[str]()
-        if shared.twins is not None and from_s == 0:
-            measured = shared.twins.before(self._number, trial.until_s)
-        return Job(key, experiment, configuration, seed, from_s, trial.until_s, keep, shared.score, measured)
+        return Job(key, experiment, configuration, seed, from_s, trial.until_s, keep, shared.score)
 
     def started(self, index: int) -> None:
         """See `Work.started`."""
         self._shared.observer.trial_started(self._trials[index], index, len(self._trials))
 
-    def finished(self, index: int, job: Job, machine: str, taken: Taken) -> None:
+    def finished(self, index: int, job: Job, machine: str, outcome: JobOutcome) -> None:
         """See `Work.finished`.
 
-        A trial costs the seconds from its run's recorded age to its own, whether it fails or not: a search
-        that meets nothing but failures ends all the same. With an engine that cannot go on with a run it
-        costs all seconds from 0. Where an earlier trial has measured the same store, it costs nothing.
+        A trial costs the seconds from its run's recorded age to its own age, even if it fails: otherwise a
+        search in which all trials fail would never use up its budget. With an engine that cannot pause runs
+        it costs all seconds from age 0.
         """
         shared, cost_s = self._shared, job.until_s - job.from_s
-        place = (shared.study, self._number, index, self._trials[index])
+        trial_key = (shared.study, self._number, index, self._trials[index])
         if shared.is_parallel:
             self._add_event(PLACED, index, machine=machine)
-        if isinstance(taken, RunFailed):
-            if taken.output:
-                self._add_event(OUTPUT, index, output=taken.output)
-            shared.ledger.record(*place, None, taken.status, taken.message, seconds=cost_s)
+        if isinstance(outcome, RunFailed):
+            if outcome.output:
+                self._add_event(OUTPUT, index, output=outcome.output)
+            shared.ledger.record(*trial_key, None, outcome.status, outcome.message, seconds=cost_s)
         else:
-            shared.repeated_s += taken.repeated_s
-            measurement = taken.measurement
-            if measurement is None:
-                measurement, cost_s = self._of_twin(index, job, taken.options), 0.0
-            elif shared.twins is not None and job.from_s == 0:
-                digest = store_digest(taken.options, job.experiment, job.seed)
-                shared.twins.add(digest, job.until_s, (self._number, index))
-            shared.ledger.record(*place, measurement, Status.OK, "", cost_s, taken.options, taken.repeated_s)
-        self._recorded(index)
+            shared.repeated_s += outcome.repeated_s
+            shared.ledger.record(
+                *trial_key, outcome.measurement, Status.OK, "", cost_s, outcome.options, outcome.repeated_s
+            )
+        self._after_recording(index)
 
-    def _of_twin(self, index: int, job: Job, options: OptionMaps) -> Measurement:
-        """Returns what an earlier trial measured of the same store."""
-        shared = self._shared
-        assert shared.twins is not None, "the job asked for it"
-        digest = store_digest(options, job.experiment, job.seed)
-        batch, place = shared.twins.first(digest, job.until_s)
-        twin = shared.ledger.result(shared.study, batch, place)
-        measurement = twin.measurement if twin is not None else None
-        assert measurement is not None, "it is among the measured ones"
-        self._add_event(TWIN, index, of_batch=batch, of_index=place)
-        return measurement
-
-    def _answered(self, index: int, status: Status, message: str = "") -> None:
-        """Records a trial that needs no measuring."""
+    def _record_unmeasured(self, index: int, status: Status, message: str = "") -> None:
+        """Records a trial that needs no measuring, at no cost."""
         shared, trial = self._shared, self._trials[index]
         self.started(index)
         try:
             shared.ledger.record(shared.study, self._number, index, trial, None, status, message)
         except ValueError:
             raise UserError(
-                f"study '{shared.study.name}': a run is asked for at {trial.until_s:g} s that has been "
-                "measured beyond, at other ages; delete the study and start it again"
+                f"study '{shared.study.name}': the tuner asks for a run at {trial.until_s:g} s, but the run "
+                "was measured only at other ages and beyond; delete the study and start it again"
             ) from None
-        self._recorded(index)
+        self._after_recording(index)
 
-    def _recorded(self, index: int) -> None:
-        """Takes in a result as it is read back."""
+    def _after_recording(self, index: int) -> None:
+        """Reads a recorded result back and stores, reports and delivers it.
+
+        Results always come from the ledger, so that a live and a resumed search see the same bits.
+        """
         shared = self._shared
         result = shared.ledger.result(shared.study, self._number, index)
         assert result is not None, "it has just been recorded"
         shared.observer.trial_finished(result)
-        self._take(index, result)
-        self._give()
+        self._store(index, result)
+        self._deliver()
+        # Only between trials, so that what was measured is recorded before the study stops.
         self._stopping = self._stopping or shared.interrupt.requested
 
-    def _take(self, index: int, result: Result) -> None:
+    def _store(self, index: int, result: Result) -> None:
+        """Keeps a result, and its failure for later trials of the run."""
         self._results[index] = result
         if result.status is not Status.OK:
             self._shared.failures[self._keys[index]] = result
 
-    def _give(self) -> None:
-        """Passes on the results that have none missing before them."""
-        while self._given in self._results:
+    def _deliver(self) -> None:
+        """Delivers the results before which none is missing."""
+        while self._delivered in self._results:
             if self._on_result is not None:
-                self._on_result(self._results[self._given])
-            self._given += 1
+                self._on_result(self._results[self._delivered])
+            self._delivered += 1
 
-    def _give_rest(self) -> None:
-        """Passes on what there is, for no more will come."""
+    def _deliver_rest(self) -> None:
+        """Delivers all remaining results, even behind missing ones, when the study stops."""
         for index in sorted(self._results):
-            if index >= self._given and self._on_result is not None:
+            if index >= self._delivered and self._on_result is not None:
                 self._on_result(self._results[index])
 
-    def _add_event(self, kind: str, index: int, **said: str | int) -> None:
+    def _add_event(self, kind: str, index: int, **details: str | int) -> None:
+        """Records an event about a trial of the batch."""
         shared = self._shared
-        shared.ledger.add_event(shared.study, kind, {"batch": self._number, "index": index} | said)
+        shared.ledger.add_event(shared.study, kind, {"batch": self._number, "index": index} | details)

@@ -1,4 +1,4 @@
-"""Ctrl-C: once ends the study after the present trial, twice ends it at once."""
+"""Handles Ctrl-C: the first one ends the study after the present trials, the second one at once."""
 
 import signal
 import threading
@@ -10,14 +10,14 @@ from rocktune.trial import Configuration
 
 
 class StudyInterrupted(Exception):  # noqa: N818 -- asked for, not an error
-    """The user asked the study to stop; everything measured so far is recorded.
+    """The user asked the study to stop. All finished trials are recorded.
 
     Attributes:
-        study: its name.
-        best: the search's best configuration so far, None before the first result.
-        ratio: how many times better `best` is than the baseline so far; None when not known.
-        resume: the command line that goes on.
-        so_far: how far it got, a sentence, where there is no best configuration to name.
+        study: name of the study.
+        best: the best configuration of the search; None before the first result.
+        ratio: how many times better `best` is than the baseline; None if unknown.
+        resume: the command line that continues the study.
+        so_far: a sentence about the progress, for sweeps and comparisons; "" for studies.
     """
 
     def __init__(
@@ -28,7 +28,7 @@ class StudyInterrupted(Exception):  # noqa: N818 -- asked for, not an error
         resume: str | None = None,
         so_far: str = "",
     ) -> None:
-        """Creates it; without `resume` that is `rocktune resume STUDY`."""
+        """Creates the exception; `resume` is `rocktune resume STUDY` by default."""
         self.study = study
         self.best = best
         self.ratio = ratio
@@ -38,13 +38,13 @@ class StudyInterrupted(Exception):  # noqa: N818 -- asked for, not an error
 
 
 class Interrupt:
-    """While entered, turns the first SIGINT into `requested`; the second raises KeyboardInterrupt as ever.
+    """A context in which the first SIGINT sets `requested`, and the second raises KeyboardInterrupt.
 
-    In a thread other than the main one, where Python delivers no signals, it does nothing.
+    It does nothing in other threads than the main one, because only that one can set signal handlers.
     """
 
     def __init__(self, on_request: Callable[[], None]) -> None:
-        """Creates it; `on_request` is called from the signal handler at the first SIGINT."""
+        """Creates the context; `on_request` is called from the signal handler at the first SIGINT."""
         self.requested = False
         self._on_request = on_request
         self._previous: Any = None
@@ -61,6 +61,7 @@ class Interrupt:
             signal.signal(signal.SIGINT, self._previous)
 
     def _handle(self, _number: int, _frame: FrameType | None) -> None:
+        """Handles SIGINT."""
         if self.requested:
             raise KeyboardInterrupt
         self.requested = True

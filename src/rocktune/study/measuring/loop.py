@@ -1,4 +1,4 @@
-"""The one loop that measures: batches in, results back, everything through the ledger."""
+"""The loop that measures the batches of a study's phases and records all results in the ledger."""
 
 import time
 from collections.abc import Callable, Generator, Sequence
@@ -7,40 +7,41 @@ from typing import TypeVar
 from rocktune.ledger import Ledger, StudyRecord
 from rocktune.study.executors import Executor
 from rocktune.study.measuring.dispatch import Dispatcher
-from rocktune.study.measuring.evaluation import Evaluation, Opening, Recording
+from rocktune.study.measuring.evaluation import EngineInputs, Evaluation, Recording
 from rocktune.study.measuring.interrupt import Interrupt
 from rocktune.study.measuring.observer import Observer
-from rocktune.study.measuring.twins import Twins
 from rocktune.trial import Batch, Measurement, Result
 
 Found = TypeVar("Found")
 Phase = Generator[Batch | Callable[[], Batch], Sequence[Result], Found]
-"""Yields batches, or functions that make them, is sent their results, and returns what it found out."""
+"""A generator that yields batches, or functions that make them, receives their results, and returns its
+findings."""
 
 TIME = "time"
-"""The kind of event that says where wall time went: wall_s, opening_s, loading_s, repeated_s."""
+"""Kind of the event with wall seconds by use: wall_s, opening_s, loading_s, repeated_s."""
 EXPLAINED = "explained"
-"""The kind of event that says why a batch was asked for: batch, and what its tuner said."""
+"""Kind of the event with the tuner's explanation of a batch: batch, and the fields of the explanation."""
 DIFFERED = "replay_differed"
-"""The kind of event that says that from batch `batch` on, the study continues with batch `continues_at`."""
+"""Kind of the event for a replayed batch that differs from the recorded one: batch `batch` and those after it
+are abandoned, and the study continues with batch `continues_at`."""
 
 
 class StopRequested(Exception):  # noqa: N818 -- asked for, not an error
-    """The user asked for the end of the study; the present trial has been recorded."""
+    """The user asked the study to stop; the trials that were being measured have been recorded."""
 
 
 class Loop:
-    """Runs a study's phases one after the other, and replays what the ledger holds of them.
+    """Runs the phases of a study one after the other, and replays those that the ledger holds.
 
-    A batch is known by its number, counted through all phases, a trial by its place in its batch. Whatever is
-    recorded under these is not measured again; results are always given as read back from the ledger. So a
-    study that was interrupted, wherever that was, goes on when its phases are run again.
+    A batch is identified by its number, counted through all phases; a trial by its index in the batch. A
+    recorded trial is not measured again. Results are always read back from the ledger. So an interrupted
+    study continues if its phases are run again.
     """
 
     def __init__(
         self,
         executor: Executor,
-        opening: Opening,
+        engine_inputs: EngineInputs,
         score: Callable[[Measurement], float],
         ledger: Ledger,
         study: StudyRecord,
@@ -51,14 +52,14 @@ class Loop:
         """Creates a loop.
 
         Args:
-            executor: measures.
-            opening: what a configuration and replicate stand for.
-            score: how promising a run is by its latest window; larger is better. Other machines get a copy.
-            ledger: where results are recorded; the caller holds the study's lock.
-            study: whose batches they are.
-            observer: is told what happens.
-            interrupt: is asked after every trial whether to go on.
-            first_batch: the number of the first batch.
+            executor: measures the trials.
+            engine_inputs: see `EngineInputs`.
+            score: see `rocktune.study.executors.runs.Job`.
+            ledger: records all results; the caller holds the study's lock.
+            study: the study.
+            observer: is informed of progress.
+            interrupt: says after each trial whether the user wants to stop.
+            first_batch: number of the first batch; above 0 for a verification at another scale.
         """
         self._ledger = ledger
         self._study = study
@@ -67,7 +68,7 @@ class Loop:
         self._shared = Recording(
             ledger,
             study,
-            opening,
+            engine_inputs,
             score,
             executor.can_park,
             is_parallel=executor.is_parallel,
@@ -89,27 +90,21 @@ class Loop:
         continues_runs: bool,
         on_result: Callable[[Result], None] | None = None,
         paired: bool = False,
-        measures_twins: bool = True,
     ) -> Found:
-        """Runs a phase to its end and returns what it returns.
+        """Runs a phase to its end and returns its return value.
 
         Args:
-            name: the phase's.
-            phase: not yet started.
-            continues_runs: whether a later batch may ask for a run again at a larger age, so that it is kept
-                parked. Within its batch it is anyway.
-            on_result: is given every result, recorded ones too, in the order of batches and places.
-            paired: whether runs of one replicate are compared, and so all measured by the same worker.
-            measures_twins: whether a trial is measured even if one of an earlier batch of the phase had the
-                very same store.
+            name: name of the phase.
+            phase: the generator, not started yet.
+            continues_runs: True if a later batch may continue a run, so that runs stay parked between
+                batches. Within a batch they do anyway.
+            on_result: is called with every result, recorded ones too, in the order of batches and trials.
+            paired: see `Evaluation.run`.
 
         Raises:
-            StopRequested: the user wants the study to end.
-            UserError: a resumed study cannot go on.
+            StopRequested: the user asked the study to stop.
+            UserError: a resumed study cannot continue.
         """
-        if not measures_twins:
-            recorded = (record for record in self._ledger.trials(self._study) if record.phase == name)
-            self._shared.twins = Twins(recorded, self._shared.opening)
         try:
             item = next(phase)
             while True:
@@ -118,20 +113,25 @@ class Loop:
         except StopIteration as end:
             return end.value  # type: ignore[no-any-return]
         finally:
+            # Runs the generator's `finally` blocks now, not whenever it is collected.
             phase.close()
-            self._shared.twins = None
             self._dispatcher.release_all()
             self._record_time()
 
     def _planned(self, phase: str, item: Batch | Callable[[], Batch]) -> tuple[int, Batch]:
-        """Returns a batch and its number: the recorded batch where there is one, else the phase's own."""
+        """Returns the next batch with its number, and records the plan of a new batch.
+
+        A batch that is given as a function is computed only if it is not recorded.
+        """
         number = self._next_batch
+        # A study can have differed from its record more than once.
         while number in self._continuations:
             number = self._continuations[number]
         recorded = self._ledger.planned_batch(self._study, number)
         batch = recorded if recorded is not None and callable(item) else item() if callable(item) else item
+        # Explanations do not take part in the comparison: they may change with the version.
         if recorded is not None and batch != recorded:
-            number, recorded = self._left_behind(number, phase), None
+            number, recorded = self._abandon_recorded(number, phase), None
         if recorded is None:
             self._ledger.plan_batch(self._study, phase, number, batch.trials, batch.release)
             if batch.explanation:
@@ -139,8 +139,8 @@ class Loop:
         self._next_batch = number + 1
         return number, batch
 
-    def _left_behind(self, number: int, phase: str) -> int:
-        """Gives up the recorded batches from `number` on; returns the number of the batch to go on with."""
+    def _abandon_recorded(self, number: int, phase: str) -> int:
+        """Abandons the recorded batches from `number` on; returns the number of the next batch."""
         continues_at = number
         while self._ledger.planned_batch(self._study, continues_at) is not None:
             continues_at += 1
@@ -149,7 +149,8 @@ class Loop:
         self._continuations[number] = continues_at
         self._observer.note(
             f"The recorded study differs from batch {number} on (phase '{phase}'), so rocktune or a library "
-            "has changed since. What was measured is used where the same is asked; the rest is measured anew."
+            "has changed since. Recorded windows of the same runs are used; all other trials are measured "
+            "again."
         )
         return continues_at
 
@@ -161,6 +162,7 @@ class Loop:
         paired: bool,
         on_result: Callable[[Result], None] | None,
     ) -> list[Result]:
+        """Measures a batch and returns its results; raises StopRequested if the user stops."""
         for key in batch.release:
             self._dispatcher.release(key)
         evaluation = Evaluation(self._shared, number, batch, continues_runs, on_result)
@@ -171,14 +173,15 @@ class Loop:
         return results
 
     def _record_time(self) -> None:
-        """Records where time went since the last call, unless that was mere replay."""
+        """Records the wall time since the last call by its use."""
         times = self._clock.lap()
+        # A replayed batch takes less; an event for each would bloat the ledger at every resumption.
         if times["wall_s"] >= 0.01:
             self._ledger.add_event(self._study, TIME, times)
 
 
 class _Clock:
-    """Wall time since the last lap, and the engines' share of it, added up over all that work at once."""
+    """Measures wall seconds between laps, and the seconds that engines spent, summed over all lanes."""
 
     def __init__(self, executor: Executor, recording: Recording) -> None:
         self._executor = executor
@@ -186,6 +189,7 @@ class _Clock:
         self._before = self._now()
 
     def _now(self) -> dict[str, float]:
+        """Returns the present values of all clocks, in seconds."""
         return {
             "wall_s": time.monotonic(),
             "opening_s": self._executor.opening_s,
@@ -194,7 +198,7 @@ class _Clock:
         }
 
     def lap(self) -> dict[str, float]:
-        """Returns the seconds since the last call, by kind."""
+        """Returns the seconds since the last call, by use."""
         now, before = self._now(), self._before
         self._before = now
         return {name: now[name] - before[name] for name in now}

@@ -1,4 +1,4 @@
-"""Who watches a study: the command line's progress display, or nobody."""
+"""The interface of observers, such as the command line's progress display."""
 
 from collections.abc import Sequence
 
@@ -6,36 +6,53 @@ from rocktune.trial import Configuration, Result, Trial
 
 
 class Observer:
-    """Is told what a study does, as it does it. Every method may be left as it is, and then does nothing."""
+    """Receives the events of a study as they happen. Methods do nothing unless overridden."""
 
     def estimated(self, total_s: float) -> None:
-        """It will take about this many seconds from now."""
+        """The study will take about `total_s` more wall seconds."""
 
     def phase_started(self, name: str, total_s: float | None) -> None:
         """A phase begins.
 
         Args:
             name: "baseline", "search", "pick", "ablate", "prune" or "prove".
-            total_s: seconds of measuring that it will take at most; None when not known.
+            total_s: maximum seconds of measuring in the phase; None if unknown.
         """
 
     def trial_started(self, trial: Trial, index: int, of: int) -> None:
-        """A trial is about to be measured, the `index`-th (from 0) of the `of` trials in its batch."""
+        """A trial is about to be measured.
+
+        Args:
+            trial: the trial.
+            index: its index in its batch, from 0.
+            of: number of trials in the batch.
+        """
 
     def progress(self, phase: str, done: float, total: float) -> None:
-        """The present trial gets on; see `rocktune.engine.base.Progress`. Not where there are several."""
+        """The trial that is being measured progresses; see `rocktune.engine.base.Progress`.
+
+        Is not called if several trials are measured at once.
+        """
 
     def at_work(self, machines: Sequence[str]) -> None:
-        """These workers are measuring now; called when that changes, where there is more than one."""
+        """The lanes with these names are measuring now.
+
+        Is called at each change if there are several lanes.
+        """
 
     def trial_finished(self, result: Result) -> None:
-        """A trial was measured and recorded. Not called for results that a resumed study finds recorded.
+        """A trial was measured and recorded. Is not called for trials that a resumed study finds recorded.
 
-        Where several are measured at once they come in the order in which they end.
+        Trials that are measured at once are reported in the order in which they end.
         """
 
     def best_changed(self, configuration: Configuration, ratio: float | None) -> None:
-        """The search has a new best configuration; `ratio` is against the baseline, above 1 when better."""
+        """The search has a new best configuration.
+
+        Args:
+            configuration: the best configuration.
+            ratio: how many times better it is than the baseline, above 1 if better; None if unknown.
+        """
 
     def note(self, text: str) -> None:
-        """Something that the user should read: one or two sentences."""
+        """A message for the user, one or two sentences."""

@@ -1,1 +1,1 @@
-"""What is made of a search: the stages of the verification, their statistics, and the outcome."""
+"""The stages of the verification after a search, their statistics, and the outcome."""

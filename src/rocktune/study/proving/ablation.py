@@ -1,4 +1,4 @@
-"""Which of the winner's options matter, and the winner without those that do not."""
+"""Measures which of the winner's options matter, and drops those that do not."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -12,23 +12,26 @@ from rocktune.study.proving.verification import Runs, Stage, interleaved, keeps_
 from rocktune.trial import Configuration
 
 TOLERATED_LOSS = 0.02
-"""A pruned configuration that measures worse than the winner by more than this share is not kept, even where
-a few pairs cannot tell the two apart."""
+"""A pruned configuration is not kept if it measures worse than the winner by more than this share, even if
+the
+interval of a few pairs contains 1."""
 
 MAX_TIED = 4
-"""With at most this many others an option is reverted; one that needs more goes with all that differ."""
+"""Maximum number of options that are searched for to be reverted together with one. An option that needs more
+is reverted together with all options that differ; trying all subsets would take exponential time."""
 
 IsValid = Callable[[Configuration], bool]
+"""Returns whether a configuration may be run."""
 
 
 @dataclass(frozen=True)
 class Effect:
-    """What options contribute to the winner.
+    """The contribution of one or several options to the winner.
 
     Attributes:
-        options: whose effect it is; more than one where none of them can be reverted without the others.
-        reverted: what was reverted, `options` and whatever else a rule requires to come along.
-        ratio: how many times better the winner is than the winner with these reverted.
+        options: the options with this effect; several if none can be reverted without the others.
+        reverted: the options that were reverted: `options` and those that rules require to be reverted too.
+        ratio: how many times better the winner is than the winner with `reverted` set back.
     """
 
     options: tuple[str, ...]
@@ -37,15 +40,15 @@ class Effect:
 
     @property
     def matters(self) -> bool:
-        """Whether the winner is better with them, beyond noise."""
+        """True if the whole interval is above 1: the winner is better with the options."""
         return self.ratio.low > 1
 
     @property
     def verdict(self) -> Literal["helps", "harms", "undecided", "not measurable"]:
-        """Returns how sure the effect is.
+        """The effect in words.
 
-        "helps" or "harms" beyond noise; "undecided" where the pairs do not tell; "not measurable" where the
-        winner or its reverted form failed.
+        "helps" or "harms" if the whole interval is above or below 1, "undecided" if it contains 1, and "not
+        measurable" if the winner or its reverted form failed.
         """
         if self.ratio.repeats == 0:
             return "not measurable"
@@ -55,13 +58,13 @@ class Effect:
 
 
 def differing(winner: Configuration, baseline: Configuration) -> list[str]:
-    """Returns the options in which two configurations differ, sorted; a missing one has no value."""
+    """Returns the sorted names of the options in which two configurations differ, missing ones included."""
     names = sorted({*winner, *baseline})
     return [name for name in names if winner.get(name) != baseline.get(name)]
 
 
 def reverted(winner: Configuration, baseline: Configuration, options: Sequence[str]) -> Configuration:
-    """Returns the winner with some options as the baseline has them, which may be not at all."""
+    """Returns the winner with some options as in the baseline. Options that it lacks are removed."""
     kept = {name: value for name, value in winner.items() if name not in options}
     return Configuration(kept | {name: baseline[name] for name in options if name in baseline})
 
@@ -69,16 +72,16 @@ def reverted(winner: Configuration, baseline: Configuration, options: Sequence[s
 def groups(
     winner: Configuration, baseline: Configuration, is_valid: IsValid
 ) -> dict[tuple[str, ...], tuple[str, ...]]:
-    """Returns what to revert together so that no rule is broken.
+    """Returns sets of options to revert together so that no rule is broken.
 
     Args:
-        winner: valid.
-        baseline: valid.
-        is_valid: whether a configuration may be run.
+        winner: a valid configuration.
+        baseline: a valid configuration.
+        is_valid: see `IsValid`.
 
     Returns:
-        For each set of options to be reverted the options whose effect that shows. Every option that differs
-        is in the smallest set with which it can be reverted; sets may overlap.
+        For each set of options to revert, the options whose effect it measures. Each option that differs is
+        measured by the smallest set with which it can be reverted. Sets may overlap.
     """
     names = differing(winner, baseline)
     result: dict[tuple[str, ...], tuple[str, ...]] = {}
@@ -91,6 +94,7 @@ def groups(
 def _smallest_valid(
     name: str, names: Sequence[str], is_valid: Callable[[Sequence[str]], bool]
 ) -> tuple[str, ...]:
+    """Returns the smallest set of options with `name` that may be reverted."""
     others = [other for other in names if other != name]
     for count in range(MAX_TIED + 1):
         for company in combinations(others, count):
@@ -108,12 +112,20 @@ def ablate(
     replicates: Sequence[int],
     age_s: float,
 ) -> Stage[list[Effect]]:
-    """Measures what each option in which the winner differs from the baseline contributes.
+    """Measures the effect of each option in which the winner differs from the baseline.
 
-    The winner runs once per replicate and is the other half of every pair of that replicate.
+    The winner's run of a replicate is paired with each reverted form's run of that replicate.
+
+    Args:
+        winner: a valid configuration.
+        baseline: a valid configuration.
+        objective: its first field is compared.
+        is_valid: see `IsValid`.
+        replicates: one replicate for each pair.
+        age_s: age at which each run ends, seconds.
 
     Returns:
-        The effects, largest first.
+        The effects, largest ratio first.
     """
     tied = groups(winner, baseline, is_valid)
     without = [reverted(winner, baseline, group) for group in tied]
@@ -126,11 +138,12 @@ def ablate(
 
 
 def _size(effect: Effect) -> float:
+    """Returns the ratio by which effects are ordered; unmeasurable effects come first."""
     return effect.ratio.value if effect.ratio.repeats else math.inf
 
 
 def droppable(effects: Sequence[Effect]) -> list[Effect]:
-    """Returns the effects that were measured and not found to help, smallest first."""
+    """Returns the effects with verdict "harms" or "undecided", smallest ratio first."""
     return sorted((effect for effect in effects if effect.verdict in ("harms", "undecided")), key=_size)
 
 
@@ -141,18 +154,19 @@ def pruned(
     dropped: Sequence[Effect],
     is_valid: IsValid,
 ) -> Configuration:
-    """Returns the winner without the options of some effects, as far as no rule is broken.
+    """Returns the winner without the options of some effects, unless dropping them breaks a rule.
 
     Args:
-        winner: valid.
-        baseline: what dropped options go back to.
-        effects: all of them; an option whose own effect is not dropped stays.
-        dropped: those of the effects to drop.
-        is_valid: whether a configuration may be run.
+        winner: a valid configuration.
+        baseline: gives the values of dropped options.
+        effects: all effects; an option whose own effect is not dropped stays.
+        dropped: the effects to drop.
+        is_valid: see `IsValid`.
     """
     kept = {name for effect in effects if effect not in dropped for name in effect.options}
     gone: set[str] = set()
     left = [set(effect.reverted) - kept for effect in dropped]
+    # Dropping one set can make another one valid, so all are tried again after each success.
     while True:
         fitting = next(
             (
@@ -176,20 +190,23 @@ def prune(
     attempts: Sequence[Sequence[int]],
     age_s: float,
 ) -> Stage[Configuration]:
-    """Drops options without effect together, and keeps the result if it runs as well as the winner.
+    """Drops all options without effect together, and keeps the result if it runs as well as the winner.
 
-    Where it does not, the half of them with the smallest effects is tried, and so on. It does not where it
-    breaks a constraint, or is worse in any field of the objective: beyond noise, or by more than
-    `TOLERATED_LOSS` as measured.
+    If it does not, the half of them with the smaller effects is tried, and so on. The result runs as well if
+    it keeps the constraints and is not worse in any field of the objective: neither the whole interval nor,
+    by more than `TOLERATED_LOSS`, the estimate.
 
     Args:
-        winner: the search's.
-        baseline: what dropped options go back to.
-        effects: as `ablate` found them.
+        winner: the winner of the phase `pick`.
+        baseline: gives the values of dropped options.
+        effects: the effects that `ablate` measured.
         objective: its fields are compared.
-        is_valid: whether a configuration may be run.
-        attempts: for each attempt the replicates of its pairs.
-        age_s: at which each run ends.
+        is_valid: see `IsValid`.
+        attempts: the replicates of the pairs of each attempt.
+        age_s: age at which each run ends, seconds.
+
+    Returns:
+        The configuration to export; the winner itself if no attempt succeeds.
     """
     dropped = droppable(effects)
     for replicates in attempts:
@@ -204,6 +221,7 @@ def prune(
 
 
 def _as_good(runs: Runs, objective: Objective, candidate: Configuration, winner: Configuration) -> bool:
+    """Returns whether a pruned configuration runs as well as the winner; see `prune`."""
     ratios = [paired_ratio(runs, objective, candidate, winner, field) for field in objective.fields]
     return keeps_constraints(runs, objective, candidate) and all(
         ratio.high >= 1 and ratio.value >= 1 - TOLERATED_LOSS for ratio in ratios

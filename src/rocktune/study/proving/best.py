@@ -1,4 +1,4 @@
-"""The search's best configurations, while it goes on and in the end."""
+"""Finds the best configurations of a search, during the search and at its end."""
 
 import math
 from collections.abc import Sequence
@@ -11,16 +11,16 @@ from rocktune.trial import Configuration, Result, Status
 
 
 def finalists(results: Sequence[Result], objective: Objective, count: int) -> list[Configuration]:
-    """Returns a search's best configurations, best first.
+    """Returns the best configurations of a search, best first.
 
-    Figures at unequal ages do not compare. So whoever got to the largest age comes first, by rank there, then
-    whoever got to the next smaller one, and so on, each configuration where it got furthest. Configurations
-    of which any trial failed are left out. Where a front is sought, it is thinned out so that its ends stay.
+    Figures at different ages do not compare. So configurations are ordered by the maximum age that they
+    reached, and those of equal age by their rank at that age. Configurations with a failed trial are left
+    out. If a Pareto front is sought, up to `count` points of it come first, spread evenly with its ends.
 
     Args:
-        results: of the search, in any order.
-        objective: what ranks them.
-        count: how many to return at most.
+        results: results of the search, in any order.
+        objective: ranks the results.
+        count: maximum number of configurations.
     """
     failed = {result.trial.configuration for result in results if result.status is not Status.OK}
     furthest: dict[Configuration, Result] = {}
@@ -32,6 +32,7 @@ def finalists(results: Sequence[Result], objective: Objective, count: int) -> li
     ordered: list[Configuration] = []
     for age_s in sorted({result.trial.until_s for result in furthest.values()}, reverse=True):
         of_age = [result for result in furthest.values() if result.trial.until_s == age_s]
+        # Only at the maximum age: a front of younger runs does not compare with it.
         if objective.seeks_front and not ordered:
             ordered += [result.trial.configuration for result in _spread(of_age, objective, count)]
         ranked = sorted(zip(objective.ranks(of_age), of_age, strict=True), key=lambda pair: pair[0])
@@ -40,7 +41,7 @@ def finalists(results: Sequence[Result], objective: Objective, count: int) -> li
 
 
 def _spread(results: Sequence[Result], objective: Objective, count: int) -> list[Result]:
-    """Returns up to `count` results of the front, its ends among them, the best by rank first."""
+    """Returns up to `count` results of the front, evenly spread and with its ends, ordered by rank."""
     front = [results[index] for index in objective.front([objective.row(result) for result in results])]
     steps = np.unique(np.linspace(0, len(front) - 1, min(count, len(front))).round().astype(int))
     spread = [front[step] for step in steps]
@@ -51,13 +52,12 @@ def _spread(results: Sequence[Result], objective: Objective, count: int) -> list
 
 
 class BestSoFar:
-    """Follows a search and tells the observer when its best configuration changes.
+    """Tracks the best configuration of a search, and informs the observer when it changes.
 
     Attributes:
-        results: everything added so far.
-        configuration: the best one, None before the first good result.
-        ratio: how many times better it is than the baseline at that age in the objective's first field,
-            None if unknown.
+        results: all results that were added.
+        configuration: the best configuration; None before the first result that is ok.
+        ratio: how many times better it is than the baseline in the objective's first field; None if unknown.
     """
 
     def __init__(self, objective: Objective, observer: Observer) -> None:
@@ -69,13 +69,17 @@ class BestSoFar:
         self.ratio: float | None = None
 
     def add_baseline(self, result: Result) -> None:
-        """Adds a result of the baseline; the best is compared to the one that is nearest in age."""
+        """Adds a result of the baseline.
+
+        The best configuration is compared with the result nearest in age.
+        """
         self._baseline.append(result)
 
     def add(self, result: Result) -> None:
-        """Adds one of the search's results."""
+        """Adds a result of the search."""
         self.results.append(result)
         best = finalists(self.results, self._objective, 1)
+        # A result of any other configuration changes neither the best one nor its ratio.
         if not best or result.trial.configuration not in (best[0], self.configuration):
             return
         changed = best[0] != self.configuration
@@ -86,6 +90,7 @@ class BestSoFar:
             self._observer.best_changed(best[0], self.ratio)
 
     def _ratio(self, result: Result) -> float | None:
+        """Returns the ratio of a result to the baseline; None if it cannot be computed."""
         if not self._baseline:
             return None
         nearest = min(self._baseline, key=lambda other: abs(other.trial.until_s - result.trial.until_s))

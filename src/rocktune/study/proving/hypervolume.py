@@ -1,4 +1,4 @@
-"""How much of the plane of objectives a front dominates, and how that grew."""
+"""Computes the hypervolume that a Pareto front dominates, and its growth during a search."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -10,19 +10,19 @@ from rocktune.objective import Feasibility, Objective, Row
 from rocktune.outcome import Hypervolume
 
 Bounds = Mapping[str, tuple[float, float]]
-"""By objective field, its worst and its best value: the corners of what is measured."""
+"""The (worst, best) value of each objective field: the corners of the box in which volume is measured."""
 
 
 def bounds_of(rows: Iterable[Row], objective: Objective) -> Bounds | None:
     """Returns the worst and the best value of each objective among rows of figures.
 
     Returns:
-        None where no row has all figures, or an objective is the same in all.
+        The bounds; None if no row has all figures, or an objective has the same value in all rows.
     """
     known = [row for row in rows if np.isfinite(objective.gains([row])).all()]
     bounds = {}
     for field in objective.fields:
-        values = sorted((row[field] for row in known), key=lambda value: objective.is_better(field) * value)
+        values = sorted((row[field] for row in known), key=lambda value: objective.direction(field) * value)
         if not values or values[0] == values[-1]:
             return None
         bounds[field] = (values[0], values[-1])
@@ -33,12 +33,12 @@ def hypervolume(rows: Sequence[Row], objective: Objective, bounds: Bounds) -> fl
     """Returns the share of the box between the bounds that feasible rows dominate; larger is better.
 
     Args:
-        rows: figures for the objective's `all_fields`.
+        rows: rows with the objective's `all_fields`.
         objective: its fields are the dimensions.
-        bounds: of each field, the worst value being where the volume begins.
+        bounds: worst and best value of each field.
 
     Returns:
-        A number from 0 to 1, where no row is better than the bounds' best.
+        A number from 0 to 1; above 1 only if a row is better than the bounds' best values.
     """
     # pymoo takes half a second to import, and most studies have one objective.
     from pymoo.indicators.hv import HV
@@ -46,6 +46,7 @@ def hypervolume(rows: Sequence[Row], objective: Objective, bounds: Bounds) -> fl
     front = [rows[index] for index in objective.front(rows)]
     if not front:
         return 0.0
+    # pymoo minimises: 0 stands for the best value and 1 for the worst, which is its reference point.
     missing = np.array(
         [[_missing(row[field], *bounds[field]) for field in objective.fields] for row in front]
     )
@@ -54,22 +55,22 @@ def hypervolume(rows: Sequence[Row], objective: Objective, bounds: Bounds) -> fl
 
 
 def _missing(value: float, worst: float, best: float) -> float:
-    """Returns how far a value is from the best, the worst being 1."""
+    """Returns the distance of a value from the best value, in units of the distance of the worst."""
     return (best - value) / (best - worst)
 
 
 def hypervolume_over_time(
     records: Sequence[TrialRecord], objective: Objective, bounds: Bounds | None = None
 ) -> Hypervolume | None:
-    """Returns how the hypervolume of a search's front grew, trials of full age alone.
+    """Returns the growth of the hypervolume during a search, from trials of the maximum age alone.
 
     Args:
-        records: the search's, in order.
-        objective: what was sought.
-        bounds: those of the records themselves by default.
+        records: trials of the search, in order.
+        objective: the objective of the study.
+        bounds: the box; the bounds of the records by default.
 
     Returns:
-        None where the objective has one field, or there are no bounds.
+        The growth; None if the objective has a single field, or if there are no bounds.
     """
     if not objective.seeks_front or not records:
         return None
@@ -84,6 +85,7 @@ def hypervolume_over_time(
         return None
     spent_s, rows = 0.0, []
     by_time: list[tuple[float, float]] = []
+    # Records hold mappings, so they cannot be hashed.
     chosen = {id(record) for record in feasible}
     for record in records:
         spent_s += record.measured_s

@@ -1,4 +1,4 @@
-"""Makes the outcome of a study from its runs and from what the ledger recorded."""
+"""Makes the outcome of a study from the results of its phases and its ledger."""
 
 import math
 from collections import Counter
@@ -23,11 +23,10 @@ from rocktune.outcome import (
 from rocktune.space import Configuration, OptionMaps, Space
 from rocktune.spec_file import validated
 from rocktune.study.executors import Executor
-from rocktune.study.measuring.evaluation import TWIN
 from rocktune.study.measuring.loop import EXPLAINED, TIME
 from rocktune.study.proving.ablation import Effect
 from rocktune.study.proving.verification import ROCKSDB_DEFAULTS, Picked, Proof
-from rocktune.study.specs.problem import own_notes, space_of
+from rocktune.study.specs.problem import own_account, own_notes, space_of
 from rocktune.study.specs.spec import StudySpec
 from rocktune.trial import Status
 from rocktune.units import format_scale
@@ -41,17 +40,17 @@ Options = Callable[[Configuration], OptionMaps]
 
 
 def recorded_outcome(ledger: Ledger, study: StudyRecord) -> Outcome | None:
-    """Returns the outcome that a ledger holds of a study; None for one that is not finished.
+    """Returns the recorded outcome of a study; None if the study is not finished.
 
     Raises:
-        UserError: a newer version of rocktune wrote it.
+        UserError: a newer version of rocktune wrote the outcome.
     """
     document = ledger.outcome(study)
     return None if document is None else Outcome.from_json(document)
 
 
 def conditions(spec: StudySpec, executor: Executor, ledger: Ledger) -> Conditions:
-    """Returns what was measured under which conditions."""
+    """Returns the conditions of a study for its outcome."""
     return Conditions(
         study=spec.name,
         seed=spec.seed,
@@ -63,15 +62,17 @@ def conditions(spec: StudySpec, executor: Executor, ledger: Ledger) -> Condition
         tuner=spec.tuner,
         ledger=ledger.url,
         engine=executor.version,
+        # Engines that know it state it at the end of their version.
         assertions=executor.version.endswith("assertions on"),
         search_scale=format_scale(spec.scale),
         memory_bytes=spec.memory_bytes,
         own_options_notes=tuple(own_notes(spec)),
+        options_account=own_account(spec),
     )
 
 
 def proven(spec: StudySpec, proof: Proof, options: Options, scale: int) -> Verification:
-    """Returns what a proof says.
+    """Returns the verification that a proof gives.
 
     Args:
         spec: the study.
@@ -81,12 +82,13 @@ def proven(spec: StudySpec, proof: Proof, options: Options, scale: int) -> Verif
     """
 
     def fields_of(configuration: Configuration) -> dict[str, Any]:
+        """Returns the fields of one side of the proof."""
         failed = [result for result in proof.runs[configuration] if result.status is not Status.OK]
         figures = dict.fromkeys((*SHOWN_FIELDS, *MEMORY_FIELDS, *proof.objective.all_fields))
         return {
             "configuration": dict(configuration),
             "options": options(configuration),
-            # RocksDB's defaults name no cache: it makes one of its own choice.
+            # RocksDB's bare defaults do not set a cache, so its size is RocksDB's choice.
             "memory": _memory(spec, options(configuration)) if configuration else None,
             **{field: proof.figure(configuration, field).to_json() for field in figures},
             "keeps_constraints": proof.keeps_constraints(configuration),
@@ -107,15 +109,16 @@ def proven(spec: StudySpec, proof: Proof, options: Options, scale: int) -> Verif
 
 
 def _memory(spec: StudySpec, options: OptionMaps) -> Memory:
+    """Returns the memory that full-size options may take."""
     return Memory(**space_of(spec).memory_shares(options).to_json())
 
 
 def front_of(picked: Picked, objective: Objective, options: Options) -> tuple[FrontPoint, ...]:
-    """Returns the front's points, the best in the first field first; none where no front was sought.
+    """Returns the points of the Pareto front, the best in the first field first; empty if none was sought.
 
     Args:
         picked: the finalists' figures.
-        objective: what was sought.
+        objective: the study's objective.
         options: see `Options`.
     """
     if not objective.seeks_front:
@@ -126,11 +129,11 @@ def front_of(picked: Picked, objective: Objective, options: Options) -> tuple[Fr
 
 
 def nearest_miss_of(picked: Picked, objective: Objective, options: Options) -> FrontPoint | None:
-    """Returns the finalist that breaks the constraints least where none keeps them, else None.
+    """Returns the finalist that breaks the constraints least; None if a finalist keeps them.
 
     Args:
         picked: the finalists' figures.
-        objective: what was sought.
+        objective: the study's objective.
         options: see `Options`.
     """
     if picked.winner is None or picked.keeps_constraints(objective):
@@ -141,23 +144,27 @@ def nearest_miss_of(picked: Picked, objective: Objective, options: Options) -> F
 def _point(
     picked: Picked, configuration: Configuration, objective: Objective, options: Options
 ) -> FrontPoint:
+    """Returns a finalist as a point of a front."""
     row = picked.rows[configuration]
     figures = {field: row[field] if math.isfinite(row[field]) else None for field in objective.all_fields}
     return FrontPoint(configuration=dict(configuration), options=options(configuration), **figures)
 
 
 def models(ledger: Ledger, study: StudyRecord) -> tuple[LearnedModel, ...]:
-    """Returns what the search's last models had learned; empty where its tuner has no models.
+    """Returns the last models of the study's tuner; empty if the tuner has no models.
 
     Raises:
-        UserError: a tuner from a file described its models otherwise than `LearnedModel` says.
+        UserError: a user's tuner described its models in a form that is not `LearnedModel`.
     """
-    said = [event.payload["models"] for event in ledger.events(study, EXPLAINED) if "models" in event.payload]
-    return tuple(validated(LearnedModel, model, "the tuner's models") for model in said[-1]) if said else ()
+    described = [
+        event.payload["models"] for event in ledger.events(study, EXPLAINED) if "models" in event.payload
+    ]
+    last = described[-1] if described else ()
+    return tuple(validated(LearnedModel, model, "the tuner's models") for model in last)
 
 
 def _device_busy_share(spec: StudySpec, proof: Proof) -> float | None:
-    """Returns how much of the device's bandwidth the winner used; None without a limit or a count."""
+    """Returns the share of the device's bandwidth that the winner used; None if unknown."""
     windows = [result.measurement for result in proof.runs[proof.winner] if result.measurement is not None]
     seconds = sum(window.seconds for window in windows)
     if not spec.device.bandwidth_bytes_s or not seconds:
@@ -167,7 +174,7 @@ def _device_busy_share(spec: StudySpec, proof: Proof) -> float | None:
 
 
 def unproven(spec: StudySpec, baseline: Configuration, options: Options) -> Verification:
-    """Returns what there is to say when every configuration of the search failed."""
+    """Returns the verification of a study without a winner to prove; it recommends the baseline."""
     return Verification(
         verified_at_scale=None,
         device_busy_share=None,
@@ -186,7 +193,7 @@ def unproven(spec: StudySpec, baseline: Configuration, options: Options) -> Veri
 
 
 def baseline_source(spec: StudySpec) -> str:
-    """Returns where the baseline comes from: "options_file", or the space's `default_source`."""
+    """Returns the origin of the baseline: "options_file", or the space's `default_source`."""
     return "options_file" if spec.base_options else space_of(spec).default_source
 
 
@@ -197,14 +204,14 @@ def options_that_matter(
     baseline: Configuration,
     space: Space,
 ) -> tuple[OptionEffect, ...]:
-    """Returns what each option does in which winner and baseline differ, largest effect first.
+    """Returns the effect of each option in which winner and baseline differ, largest effect first.
 
     Args:
-        effects: as the ablation found them.
-        winner: before pruning.
-        exported: after pruning.
-        baseline: the other end of each change.
-        space: knows what each option does.
+        effects: the effects that the ablation measured.
+        winner: the winner before pruning.
+        exported: the winner after pruning.
+        baseline: the baseline.
+        space: describes each option in a sentence.
     """
     sentences = {knob.name: knob.effect for knob in space.knobs}
     return tuple(
@@ -225,31 +232,30 @@ def options_that_matter(
 
 
 def seconds_of(ledger: Ledger, study: StudyRecord) -> Seconds:
-    """Returns where a study's time went. A killed process' last batch is not in `total`."""
+    """Returns the seconds that a study took, by use.
+
+    The last batch of a killed process is missing in `total`, because wall time is recorded after each batch.
+    """
     measured = dict.fromkeys(PHASES, 0.0)
     for record in ledger.trials(study):
         measured[record.phase] = measured.get(record.phase, 0.0) + record.measured_s
     wall = {name: _wall_s(ledger, study, name) for name in ("opening", "loading", "repeated")}
     measuring_s, total_s = sum(measured.values()), spent_s(ledger, study)
+    # With several workers, measuring adds up to more than the wall time.
     other_s = max(0.0, total_s - measuring_s - sum(wall.values()))
     return Seconds(measuring=measuring_s, other=other_s, total=total_s, **wall, **measured)
 
 
 def trials_of(ledger: Ledger, study: StudyRecord) -> dict[str, int]:
-    """Returns how many trials ended with which status."""
+    """Returns the number of trials by status."""
     return dict(sorted(Counter(str(record.status) for record in ledger.trials(study)).items()))
 
 
-def twins_of(ledger: Ledger, study: StudyRecord) -> int:
-    """Returns how many trials took the figures of an earlier one whose store was the same."""
-    # A process that was killed may have said it of a trial that was then asked for again.
-    return len({(event.payload["batch"], event.payload["index"]) for event in ledger.events(study, TWIN)})
-
-
 def spent_s(ledger: Ledger, study: StudyRecord) -> float:
-    """Returns the wall seconds that a study has taken so far."""
+    """Returns the recorded wall seconds of a study."""
     return _wall_s(ledger, study, "wall")
 
 
 def _wall_s(ledger: Ledger, study: StudyRecord, kind: str) -> float:
+    """Returns the recorded wall seconds of one use; see `TIME`."""
     return math.fsum(event.payload[f"{kind}_s"] for event in ledger.events(study, TIME))

@@ -1,4 +1,4 @@
-"""Intervals of means and of paired ratios, by Student's t distribution."""
+"""Confidence intervals of means and of paired ratios, by Student's t distribution."""
 
 import math
 from collections.abc import Sequence
@@ -12,13 +12,13 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Interval:
-    """A figure with its two-sided 95% interval.
+    """An estimate with its two-sided 95% confidence interval.
 
     Attributes:
-        value: the estimate; NaN when nothing was measured.
-        low: lower end; may be minus infinity (or 0 for a ratio) where one value says nothing about spread.
-        high: upper end; may be infinity.
-        repeats: how many values, or pairs, it rests on.
+        value: the estimate; NaN if nothing was measured.
+        low: lower end; minus infinity, or 0 for a ratio, if there is only one value.
+        high: upper end; infinity if there is only one value.
+        repeats: number of values, or of pairs, that it is computed from.
     """
 
     value: float
@@ -27,11 +27,11 @@ class Interval:
     repeats: int
 
     def excludes(self, value: float) -> bool:
-        """Says whether `value` lies outside the interval; never so for an interval without figures."""
+        """Returns whether `value` lies outside the interval; always false if nothing was measured."""
         return self.low > value or self.high < value
 
     def to_json(self) -> dict[str, float | int | None]:
-        """Returns the fields, with None where a figure is not finite."""
+        """Returns the attributes, with None for numbers that are not finite."""
         ends = {"value": self.value, "low": self.low, "high": self.high}
         return {
             **{name: end if math.isfinite(end) else None for name, end in ends.items()},
@@ -43,7 +43,7 @@ def mean_interval(values: Sequence[float]) -> Interval:
     """Returns the mean of independent values with its t interval.
 
     Args:
-        values: in any unit; those that are NaN are left out.
+        values: values in any unit; NaNs are left out.
     """
     known = np.array([value for value in values if not math.isnan(value)])
     if known.size == 0:
@@ -58,11 +58,11 @@ def mean_interval(values: Sequence[float]) -> Interval:
 
 
 def ratio_interval(above: Sequence[float], below: Sequence[float]) -> Interval:
-    """Returns the geometric mean of paired ratios with its interval: a t interval on their logarithms.
+    """Returns the geometric mean of paired ratios, with the t interval of their logarithms.
 
     Args:
-        above: numerators, above 0.
-        below: denominators in the same order, above 0. A pair of which either is NaN or 0 is left out.
+        above: numerators.
+        below: denominators in the same order. A pair with a value that is NaN or not above 0 is left out.
     """
     logarithms = [math.log(a / b) for a, b in zip(above, below, strict=True) if a > 0 and b > 0]
     of_logarithms = mean_interval(logarithms)

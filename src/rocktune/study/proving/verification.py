@@ -1,6 +1,6 @@
-"""Picking the winner among the search's best, and proving it (docs/design/verification.md).
+"""The stages that pick the winner among the finalists and prove it (docs/design/verification.md).
 
-Each stage is a generator of batches, run by the study's loop as a search is, and so replayed as one.
+Each stage is a generator of batches. The study's loop runs and replays it like a search.
 """
 
 import math
@@ -13,26 +13,28 @@ from rocktune.study.proving.statistics import Interval, mean_interval, ratio_int
 from rocktune.trial import Batch, Configuration, Result, Status, Trial
 
 ROCKSDB_DEFAULTS = Configuration({})
-"""No knob has a value: RocksDB with nothing set."""
+"""The configuration without values, which stands for RocksDB's bare defaults."""
 
 Returned = TypeVar("Returned")
 Stage = Generator[Batch, Sequence[Result], Returned]
 Runs = dict[Configuration, list[Result]]
-"""Each configuration's results, in the order of the replicates."""
+"""The results of each configuration, in the order of their replicates."""
 
 
 def interleaved(
     configurations: Iterable[Configuration], replicates: Sequence[int], age_s: float
 ) -> Stage[Runs]:
-    """Runs every configuration once per replicate, fresh, replicate after replicate in one batch.
+    """Runs each configuration once per replicate, in one batch.
 
-    Each replicate begins with another configuration, so that what drifts or lingers on the machine favours
-    none.
+    The order of configurations rotates from replicate to replicate, so that drift favours none.
 
     Args:
-        configurations: equal ones are run once.
-        replicates: never used before with these configurations.
-        age_s: at which each run ends.
+        configurations: the configurations; equal ones are run once.
+        replicates: replicates that no earlier run of these configurations used.
+        age_s: age at which each run ends, seconds.
+
+    Returns:
+        The results by configuration.
     """
     distinct = list(dict.fromkeys(configurations))
     runs: Runs = {configuration: [] for configuration in distinct}
@@ -47,12 +49,12 @@ def interleaved(
 
 
 def aged(configuration: Configuration, replicate: int, ages_s: Sequence[float]) -> Stage[list[Result]]:
-    """Runs one configuration from age to age and returns its result at each.
+    """Measures one run at several ages and returns its result at each.
 
     Args:
-        configuration: what to run.
-        replicate: never used before with it.
-        ages_s: growing.
+        configuration: the run's configuration.
+        replicate: a replicate that no earlier run of the configuration used.
+        ages_s: increasing ages in seconds.
     """
     results: list[Result] = []
     for age_s in ages_s:
@@ -63,25 +65,26 @@ def aged(configuration: Configuration, replicate: int, ages_s: Sequence[float]) 
 def paired_ratio(
     runs: Runs, objective: Objective, better: Configuration, than: Configuration, field: str | None = None
 ) -> Interval:
-    """Returns how many times better one configuration is than another, in the objective's first field.
+    """Returns how many times better one configuration is than another, with its interval.
 
-    Pairs are runs of equal replicates; pairs of which either run failed are left out.
+    Pairs are runs of equal replicates. Pairs with a failed run are left out.
 
     Args:
-        runs: of both.
-        objective: says what "better" means.
-        better: the one to be above 1 if it is better.
-        than: the other one.
-        field: another field of the objective.
+        runs: results of both configurations.
+        objective: says for each field whether larger or smaller is better.
+        better: the ratio is above 1 if this configuration is the better one.
+        than: the configuration to compare with.
+        field: the field to compare; the objective's first field by default.
     """
     field = field or objective.primary
     figures = [[result.figure(field) for result in runs[side]] for side in (better, than)]
-    above, below = figures if objective.is_better(field) > 0 else reversed(figures)
+    # If smaller is better, the ratio is inverted, so that above 1 always means better.
+    above, below = figures if objective.direction(field) > 0 else reversed(figures)
     return ratio_interval(above, below)
 
 
 def keeps_constraints(runs: Runs, objective: Objective, configuration: Configuration) -> bool:
-    """Returns whether a configuration keeps the objective's constraints, by the means of its runs."""
+    """Returns whether the means of a configuration's runs keep the objective's constraints."""
     means = {
         field: mean_interval([result.figure(field) for result in runs[configuration]]).value
         for field in objective.all_fields
@@ -91,34 +94,33 @@ def keeps_constraints(runs: Runs, objective: Objective, configuration: Configura
 
 @dataclass(frozen=True)
 class Picked:
-    """What the finalists' fresh runs say.
+    """The result of the phase `pick`.
 
     Attributes:
-        winner: the best finalist; None if all are out. Where it breaks constraints, all do.
-        rows: figures of each finalist that is not out, geometric means over its runs.
+        winner: the best finalist; None if each had a failed run. If it breaks constraints, all finalists do.
+        rows: figures of each finalist without failed runs: geometric means over its runs.
     """
 
     winner: Configuration | None
     rows: Mapping[Configuration, Row]
 
     def keeps_constraints(self, objective: Objective) -> bool:
-        """Returns whether the winner does; where it does not, no finalist does."""
+        """Returns whether the winner keeps the constraints; if it does not, no finalist does."""
         return self.winner is not None and objective.violation(self.rows[self.winner]) == 0
 
 
 def pick(
     finalists: Sequence[Configuration], objective: Objective, replicates: Sequence[int], age_s: float
 ) -> Stage[Picked]:
-    """Runs the finalists afresh and returns the best by the geometric mean of the objective.
+    """Measures fresh runs of the finalists and returns the best by the geometric mean of the objective.
 
-    Constraints and several fields count as in the search. A finalist of which a run fails is out.
+    Constraints and several fields count as in the search. A finalist with a failed run cannot win.
 
     Args:
-        finalists: best first, which decides between equals.
-        objective: what to compare.
-        replicates: of the fresh runs.
-        age_s: at which each run ends.
-
+        finalists: finalists, best first; the order decides between equal ones.
+        objective: ranks the finalists.
+        replicates: replicates of the fresh runs.
+        age_s: age at which each run ends, seconds.
     """
     if not finalists:
         return Picked(None, {})
@@ -136,20 +138,21 @@ def pick(
 
 
 def _geometric_mean(values: Sequence[float]) -> float:
+    """Returns the geometric mean; NaN if a value is not above 0."""
     return math.exp(math.fsum(math.log(value) if value > 0 else math.nan for value in values) / len(values))
 
 
 @dataclass(frozen=True)
 class Proof:
-    """What fresh, interleaved runs say of winner, baseline and RocksDB's bare defaults.
+    """The result of the phase `prove`: runs of winner, baseline and RocksDB's bare defaults.
 
     Attributes:
-        winner: the configuration that was to be proven.
+        winner: the configuration to be proven.
         baseline: the configuration to beat.
-        objective: what was to be improved, and what must hold.
-        runs: all results.
+        objective: the figures to improve, and the constraints.
+        runs: all results by configuration.
         ratio_to_baseline: how many times better the winner is than the baseline.
-        ratio_to_rocksdb_defaults: and than RocksDB with nothing set.
+        ratio_to_rocksdb_defaults: how many times better the winner is than RocksDB's bare defaults.
     """
 
     winner: Configuration
@@ -161,9 +164,10 @@ class Proof:
 
     @property
     def recommended(self) -> Literal["best", "baseline"]:
-        """Returns "best" if the winner is proven better and none of its runs failed, else "baseline".
+        """The recommendation: "best" if the winner is proven better, else "baseline".
 
-        Better is also what keeps the constraints where the baseline does not; what breaks them never is.
+        The winner has to keep the constraints and none of its runs may have failed. Then it is better if the
+        whole interval of the ratio is above 1, or if the baseline breaks the constraints.
         """
         failed = any(result.status is not Status.OK for result in self.runs[self.winner])
         if failed or not self.keeps_constraints(self.winner):
@@ -172,11 +176,11 @@ class Proof:
         return "best" if better else "baseline"
 
     def keeps_constraints(self, configuration: Configuration) -> bool:
-        """Returns whether a configuration keeps the constraints, by the means of its runs."""
+        """Returns whether the means of a configuration's runs keep the constraints."""
         return keeps_constraints(self.runs, self.objective, configuration)
 
     def figure(self, configuration: Configuration, field: str) -> Interval:
-        """Returns a measurement field's mean over a configuration's runs, with its interval."""
+        """Returns the mean of a figure over a configuration's runs, with its interval."""
         return mean_interval([result.figure(field) for result in self.runs[configuration]])
 
 
@@ -187,14 +191,14 @@ def prove(
     replicates: Sequence[int],
     age_s: float,
 ) -> Stage[Proof]:
-    """Runs winner, baseline and RocksDB's bare defaults afresh; only these runs give the study's ratios.
+    """Measures fresh runs of winner, baseline and RocksDB's bare defaults, and returns the study's ratios.
 
     Args:
-        winner: the very configuration that will be exported.
-        baseline: the one to beat.
-        objective: its first field is what the ratios compare; its constraints decide what is recommended.
-        replicates: one for each pair; never seen by search, picking or ablation.
-        age_s: at which each run ends.
+        winner: the configuration that will be exported.
+        baseline: the configuration to beat.
+        objective: the ratios compare its first field; its constraints take part in the recommendation.
+        replicates: one replicate for each pair; search, pick and ablation must not have used them.
+        age_s: age at which each run ends, seconds.
     """
     runs = yield from interleaved((winner, baseline, ROCKSDB_DEFAULTS), replicates, age_s)
     return Proof(

@@ -1,1 +1,1 @@
-"""What a user asks for: requests, the specs that they come to, and what these will take."""
+"""Requests of users, the specifications made from them, and estimates of their cost."""

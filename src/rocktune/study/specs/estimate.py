@@ -1,4 +1,4 @@
-"""What a study will take, before it starts."""
+"""Estimates the time, disk space and memory of a study before it starts."""
 
 import math
 import os
@@ -9,26 +9,26 @@ from rocktune.study.specs.spec import BASELINE_AGE_SHARES, StudySpec
 from rocktune.units import MIB
 
 _SECONDS_PER_CONFIGURATION = 75.0
-"""Dremel's 2,325 s for 31 configurations, full size."""
+"""Seconds of measuring per configuration at full size: Dremel's 2,325 s for 31 configurations."""
 _LOADING_BYTES_S = 100e6
 _OPENING_S = 0.05
 _OTHER_SHARE = 0.05
 _WORKER_BYTES = 64 * MIB
 _DISK_FACTOR = 2.0
-"""A store under compaction holds inputs and outputs at once."""
+"""Ratio of disk space to data: during a compaction, its inputs and outputs exist at the same time."""
 _MAX_PARKED = 16
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a study will take at most, roughly.
+    """Upper estimates for a study.
 
     Attributes:
-        search_s: measuring in the search, the budget.
-        verification_s: measuring of the baseline before the search, and in all phases after it.
-        other_s: opening, loading and everything else.
-        disk_bytes: in the data directory.
-        memory_bytes: of all runs that are there at once.
+        search_s: seconds of measuring in the search, which is the budget.
+        verification_s: seconds of measuring the baseline before the search and in all phases after it.
+        other_s: wall seconds of opening, loading and everything else.
+        disk_bytes: bytes in the data directory.
+        memory_bytes: resident bytes of all runs that exist at the same time.
     """
 
     search_s: float
@@ -39,21 +39,21 @@ class Estimate:
 
     @property
     def total_s(self) -> float:
-        """All seconds together."""
+        """The sum of all seconds."""
         return self.search_s + self.verification_s + self.other_s
 
     def to_json(self) -> dict[str, float | int]:
-        """Returns the fields and `total_s`."""
+        """Returns the attributes and `total_s`."""
         return {**self.__dict__, "total_s": self.total_s}
 
 
 def verification_s(spec: StudySpec, changed_options: int, scale: int) -> dict[str, float]:
-    """Returns the seconds of measuring that each phase but the search takes at most, by phase.
+    """Returns the maximum seconds of measuring of each phase except the search, by name of the phase.
 
     Args:
         spec: the study.
-        changed_options: in how many options the winner may differ from the baseline.
-        scale: S of the phase.
+        changed_options: maximum number of options in which the winner differs from the baseline.
+        scale: S of the phases.
     """
     settings = spec.verification
     age_s, ablation_age_s = spec.age_s(settings.age_s, scale), spec.age_s(settings.ablation_age_s, scale)
@@ -68,10 +68,10 @@ def verification_s(spec: StudySpec, changed_options: int, scale: int) -> dict[st
 
 
 def estimate(spec: StudySpec) -> Estimate:
-    """Estimates a study.
+    """Returns the estimate for a study.
 
     Raises:
-        UserError: the study's space does not go with its memory budget.
+        UserError: the memory budget is too small for the study's space.
     """
     space = space_of(spec)
     changed = len({*space.default(), *baseline_of(spec, space)})
@@ -79,7 +79,7 @@ def estimate(spec: StudySpec) -> Estimate:
     measuring_s = sum(seconds for phase, seconds in phases_s.items() if phase != "verify")
     searched = math.ceil(spec.budget_s / spec.age_s(_SECONDS_PER_CONFIGURATION))
     runs = searched + math.ceil(measuring_s / spec.age_s(spec.verification.age_s))
-    # Each pair of the proof has its own preloaded stores.
+    # Each pair of the proof has preloaded stores of its own (`seeds.base_seed_of`).
     loads = searched + 3 * spec.verification.proof_pairs
     entry_bytes = spec.workload.entry_bytes
     preloaded_bytes = spec.workload.preload.keys * entry_bytes / spec.scale
@@ -92,16 +92,17 @@ def estimate(spec: StudySpec) -> Estimate:
         other_s=loads * preloaded_bytes / _LOADING_BYTES_S
         + runs * _OPENING_S
         + _OTHER_SHARE * (spec.budget_s + measuring_s),
+        # One run is measured while the others are parked.
         disk_bytes=round((parked + 1) * _DISK_FACTOR * store_bytes),
         memory_bytes=min(parked * run_bytes, parked_limit_bytes()) + run_bytes,
     )
 
 
 def verifying_s(spec: StudySpec, scale: int) -> float:
-    """Returns the seconds that verifying a study at 1/`scale` takes, without loading."""
+    """Returns the estimated wall seconds of a verification at scale 1/`scale`, without loading data."""
     return verification_s(spec, 0, scale)["verify"] * (1 + _OTHER_SHARE)
 
 
 def parked_limit_bytes() -> int:
-    """Returns what parked runs may hold in memory on this machine: half of what it has."""
+    """Returns the maximum resident bytes of parked runs on this machine: half of its memory."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2

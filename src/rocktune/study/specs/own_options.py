@@ -1,25 +1,30 @@
-"""The user's own OPTIONS file as a study's baseline: what the file cannot say is made equal on both sides."""
+"""Makes a baseline from the user's own OPTIONS file, with memory equal to the search's.
+
+An OPTIONS file lacks some settings, such as the block cache. These are made equal for baseline and winner.
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from rocktune.engine import OptionsFile
+from pydantic import SerializerFunctionWrapHandler, model_serializer
+
 from rocktune.errors import UserError
+from rocktune.importing import ImportedOptions
+from rocktune.options_account import OptionsAccount
 from rocktune.space import (
     BlockCache,
     MemoryShares,
     OptionMaps,
     Space,
-    block_cache_in,
     is_block_cache,
     merged_options,
+    parse_block_cache,
     space_from_document,
 )
 from rocktune.spec_file import Spec, Switch
 from rocktune.units import format_bytes
 
-DEFAULT_FAMILY = "default"
 _NEVER_IN_A_FILE = ("write buffer manager", "Env", "SstFileManager", "row cache")
 
 CacheSource = Literal["options_file", "asked", "search", "none"]
@@ -37,7 +42,8 @@ class OwnTerms(Spec):
         cache: the block cache's source: the file, the user's flag, what the search's budget leaves, or "none"
             for a store without one.
         memory: the budget's source: the file's memtables, filters and cache, the user's flag, or the space.
-        left_out: names of options in the file that are not used.
+        left_out: names of options in the file that are not used; only in ledgers older than `account`.
+        account: what became of every option of the file; None in older ledgers.
     """
 
     family: str
@@ -47,16 +53,25 @@ class OwnTerms(Spec):
     cache: CacheSource
     memory: MemorySource
     left_out: tuple[str, ...] = ()
+    account: OptionsAccount | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_missing_account(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leaves a missing `account` out, so that a study of an older ledger keeps its digest."""
+        document: dict[str, Any] = handler(self)
+        if self.account is None:
+            document.pop("account", None)
+        return document
 
 
 @dataclass(frozen=True)
 class AskedMemory:
-    """What the user says of memory beside an OPTIONS file.
+    """The user's settings of memory that add to an OPTIONS file.
 
     Attributes:
-        memory_bytes: the budget; None for what the file comes to.
-        block_cache: the baseline's cache; None for the file's.
-        shared_cache: the file's families share one cache.
+        memory_bytes: the memory budget at full size; None to derive it from the file.
+        block_cache: the baseline's block cache; None for the file's.
+        shared_cache: True if the file's column families share one block cache.
     """
 
     memory_bytes: int | None = None
@@ -69,9 +84,9 @@ class OwnBaseline:
     """A baseline from an OPTIONS file.
 
     Attributes:
-        options: full size; with the block cache, unless the store has none.
-        memory_bytes: the budget of the search.
-        terms: how these came about.
+        options: full-size options, with the block cache unless the store has none.
+        memory_bytes: the memory budget of the search at full size.
+        terms: the origin of cache and budget.
     """
 
     options: OptionMaps
@@ -80,25 +95,25 @@ class OwnBaseline:
 
 
 def own_baseline(
-    file: OptionsFile, space_document: Mapping[str, Any], expected_entries: float, asked: AskedMemory
+    file: ImportedOptions, space_document: Mapping[str, Any], expected_entries: float, asked: AskedMemory
 ) -> OwnBaseline:
-    """Returns the baseline that an OPTIONS file comes to.
+    """Returns the baseline that an OPTIONS file describes.
 
-    The block cache is what the user asked for, else the file's, else what the search's budget leaves beside
-    the file's memtables and filters. The budget is what the user asked for, else what the file's memtables,
-    filters and cache come to. So winner and baseline have equal memory unless the user asked for other.
+    The block cache is the user's setting, else the file's. If neither exists, it is the search's budget minus
+    the file's memtables and filters. The budget is the user's setting, else the sum of the file's memtables,
+    filters and cache. So winner and baseline have equal memory unless the user sets both.
 
     Args:
-        file: as it was read.
-        space_document: of the search; see `rocktune.space.space_document`.
-        expected_entries: keys that have filter bits.
-        asked: see `AskedMemory`.
+        file: the parsed file.
+        space_document: the search's space; see `rocktune.space.space_document`.
+        expected_entries: number of keys with filter bits, at full size.
+        asked: the user's settings.
 
     Raises:
-        UserError: the file has no family "default", its families' shared caches differ, or its memtables and
-            filters leave nothing for a cache.
+        UserError: the file's families have different caches and share one, or its memtables and filters leave
+            nothing for a cache.
     """
-    options = _family(file)
+    options = merged_options(file.options)
     space = space_from_document(space_document, asked.memory_bytes, expected_entries)
     without_cache = _without_cache(options)
     cache_source: CacheSource
@@ -114,63 +129,60 @@ def own_baseline(
         completed, cache_source = _with_cache(without_cache, _cache_of_search(space, options)), "search"
     memory_bytes, memory_source = _memory(space, completed, cache_source, asked.memory_bytes)
     terms = OwnTerms(
-        family=DEFAULT_FAMILY,
-        other_families=tuple(name for name in file.column_families if name != DEFAULT_FAMILY),
+        family=file.family,
+        other_families=file.other_families,
         families_with_cache=len(_caches(file)),
         shared_cache=asked.shared_cache,
         cache=cache_source,
         memory=memory_source,
-        left_out=file.ignored,
+        account=file.account,
     )
     return OwnBaseline(completed, memory_bytes, terms)
 
 
-def _family(file: OptionsFile) -> OptionMaps:
-    if DEFAULT_FAMILY not in file.column_families:
-        named = ", ".join(sorted(file.column_families)) or "none"
-        raise UserError(f"options_file: has no column family '{DEFAULT_FAMILY}', only {named}")
-    return merged_options(file.column_families[DEFAULT_FAMILY])
-
-
 def _without_cache(options: OptionMaps) -> OptionMaps:
+    """Returns options without their block cache."""
     table = {name: text for name, text in options["table"].items() if name != "block_cache"}
     return {**options, "table": table}
 
 
 def _with_cache(options: OptionMaps, cache: BlockCache) -> OptionMaps:
+    """Returns options with a block cache."""
     return merged_options(options, {"table": {"block_cache": cache.text}})
 
 
-def _caches(file: OptionsFile) -> dict[str, BlockCache]:
-    texts = {name: family["table"].get("block_cache", "") for name, family in file.column_families.items()}
-    return {name: block_cache_in(text) for name, text in texts.items() if is_block_cache(text)}
+def _caches(file: ImportedOptions) -> dict[str, BlockCache]:
+    """Returns the block cache of each family that has one, by family."""
+    texts = {**file.block_caches, file.family: file.options["table"].get("block_cache", "")}
+    return {name: parse_block_cache(text) for name, text in texts.items() if is_block_cache(text)}
 
 
-def _file_cache(file: OptionsFile, shared: bool) -> BlockCache | None:
-    """Returns the cache of family "default", or the one that all families share; None where there is none."""
+def _file_cache(file: ImportedOptions, shared: bool) -> BlockCache | None:
+    """Returns the cache of the measured family, or the one that all families share; None if there is none."""
     caches = _caches(file)
+    # RocksDB does not write a cache, so one in the file was added by hand or by rocktune.
     if not shared:
-        return caches.get(DEFAULT_FAMILY)
+        return caches.get(file.family)
     if len(set(caches.values())) > 1:
         named = ", ".join(f"{name} {cache.shown}" for name, cache in sorted(caches.items()))
         raise UserError(
-            f"shared_cache: the families' caches differ ({named}), so they are not one; "
-            "say its size with --block-cache, or leave --shared-cache out"
+            f"shared_cache: the families' caches differ ({named}), so they cannot be one; "
+            "set its size with --block-cache, or leave --shared-cache out"
         )
     return next(iter(caches.values()), None)
 
 
 def _cache_of_search(space: Space, options: OptionMaps) -> BlockCache:
-    """Returns the cache with which a configuration takes as much memory as the search gives to its own."""
+    """Returns the block cache with which the user's options use exactly the search's memory budget."""
     if not space.derives_block_cache:
-        return block_cache_in(space.options(space.default())["table"]["block_cache"])
+        return parse_block_cache(space.options(space.default())["table"]["block_cache"])
     shares = space.memory_shares(_without_cache(options))
     left_bytes = space.memory_bytes - shares.total_bytes
     if left_bytes <= 0:
         raise UserError(
             f"options_file: its memtables may take {format_bytes(shares.memtable_bytes)} and its filters "
             f"{format_bytes(shares.filter_bytes)}, which leaves no block cache of the search's "
-            f"{format_bytes(space.memory_bytes)}; say the store's cache with --block-cache, or the budget "
+            f"{format_bytes(space.memory_bytes)}; set the store's cache with --block-cache, or the budget "
             "with --memory"
         )
     return BlockCache(left_bytes)
@@ -179,9 +191,10 @@ def _cache_of_search(space: Space, options: OptionMaps) -> BlockCache:
 def _memory(
     space: Space, options: OptionMaps, cache_source: CacheSource, asked_bytes: int | None
 ) -> tuple[int, MemorySource]:
+    """Returns the memory budget in bytes and its origin."""
     if asked_bytes is not None:
         return asked_bytes, "asked"
-    # Where the cache is a knob or pinned, the space says what it may be.
+    # If the cache is a knob or pinned, its size comes from the space, so the budget does too.
     if cache_source == "search" or not space.derives_block_cache:
         return space.memory_bytes, "space"
     return space.memory_shares(options).total_bytes, "options_file"
@@ -190,13 +203,13 @@ def _memory(
 def terms_sentences(
     terms: OwnTerms, memory_bytes: int, shares: MemoryShares, options: OptionMaps
 ) -> list[str]:
-    """Returns what a user has to know of how their OPTIONS file was taken, one sentence each.
+    """Returns sentences that tell the user how their OPTIONS file was used.
 
     Args:
-        terms: of the baseline.
-        memory_bytes: the budget.
-        shares: the baseline's memory.
-        options: the baseline's, at full size.
+        terms: origin of the baseline's memory.
+        memory_bytes: the memory budget at full size.
+        shares: the baseline's memory by part.
+        options: the baseline's full-size options.
     """
     return [
         *_cache_sentences(terms, shares),
@@ -206,6 +219,7 @@ def terms_sentences(
 
 
 def _cache_sentences(terms: OwnTerms, shares: MemoryShares) -> Iterator[str]:
+    """Yields sentences about the block cache."""
     source = {
         "options_file": "as the OPTIONS file says",
         "asked": "as --block-cache says",
@@ -220,12 +234,14 @@ def _cache_sentences(terms: OwnTerms, shares: MemoryShares) -> Iterator[str]:
             yield "The file's column families share one block cache, as --shared-cache says."
         else:
             yield (
-                f"The file gives {terms.families_with_cache} of its column families a block cache, one each: "
-                "a file cannot say that they are shared (--shared-cache does)."
+                f"The file gives {terms.families_with_cache} of its column families a block cache. A file "
+                "cannot say whether they share one; assumed is one cache each, as RocksDB makes them from a "
+                "file (--shared-cache says that they share one)."
             )
 
 
 def _budget_sentence(terms: OwnTerms, memory_bytes: int, shares: MemoryShares) -> str:
+    """Returns the sentence about the memory budget."""
     source = {
         "options_file": "what the file's memtables, filters and cache come to",
         "asked": "as --memory says",
@@ -238,6 +254,7 @@ def _budget_sentence(terms: OwnTerms, memory_bytes: int, shares: MemoryShares) -
 
 
 def _other_sentences(terms: OwnTerms, options: OptionMaps) -> Iterator[str]:
+    """Yields sentences about everything else that the file lacks or that was left out."""
     rate = options.get("db", {}).get("rate_limiter_bytes_per_sec", "0")
     absent = list(_NEVER_IN_A_FILE)
     if rate != "0":
@@ -248,5 +265,7 @@ def _other_sentences(terms: OwnTerms, options: OptionMaps) -> Iterator[str]:
     if terms.other_families:
         named = ", ".join(terms.other_families)
         yield f"Measured is column family '{terms.family}'; the file's others are left out: {named}."
+    if terms.account is not None:
+        yield from terms.account.notes
     if terms.left_out:
         yield f"Left out of the file: {', '.join(terms.left_out)}."

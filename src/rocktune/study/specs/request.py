@@ -1,4 +1,4 @@
-"""What a user asks for, by the command line's names."""
+"""Requests: studies as users describe them, by the names of the command line."""
 
 import os
 from pathlib import Path
@@ -15,7 +15,7 @@ from rocktune.engine import (
     table_digest,
 )
 from rocktune.errors import UserError, unknown_name
-from rocktune.space import block_cache_in
+from rocktune.space import parse_block_cache
 from rocktune.spec_file import Spec, Switch, is_file_name, read_toml, validated
 from rocktune.study.specs.own_options import AskedMemory
 from rocktune.study.specs.spec import VerificationSettings
@@ -23,9 +23,9 @@ from rocktune.table import read_table
 from rocktune.units import parse_bytes, parse_scale, parse_seconds
 
 FULL_SIZE_BUDGET_S = 2325.0
-"""What the search of Dremel's paper measures: 31 configurations, halved at 60, 80 and 100 s."""
+"""Seconds of measuring in the search of Dremel's paper: 31 configurations, halved at 60, 80 and 100 s."""
 FULL_SIZE_RESTARTED_BUDGET_S = 3785.0
-"""What the same search measures where every age is measured from 0."""
+"""Seconds of measuring in the same search if the engine cannot pause runs and measures every age from 0."""
 DEFAULT_SCALE = 32
 MAX_SCALE = 512
 _ENGINES = {
@@ -42,36 +42,37 @@ _ENGINE_OF = {
     "table": "recorded",
     "interpolate": "recorded",
 }
-"""The engine to which each field belongs that has no meaning for others."""
+"""Fields of a request that only one engine uses, with that engine."""
 
 _FILES = ("workload", "device", "space", "tuner", "table", "options_file", "out")
 
 
 class StudyRequest(Spec):
-    """A study as people ask for it; what is None has a default. A study's TOML file has these names too.
+    """A study as users describe it; fields that are None have a default. A study's TOML file has these names.
 
     Attributes:
         workload: a preset's name, or a TOML file.
-        device: likewise; the machine's own storage by default.
-        engine: what measures: "embedded", "db_bench", "command" or "recorded".
+        device: a preset's name, or a TOML file; the machine's own storage by default.
+        engine: the system under test: "embedded", "db_bench", "command" or "recorded".
         rocksdb: the RocksDB that engine "embedded" measures: a version ("9.9.3") or a path.
         db_bench: path of the program, for engine "db_bench".
         command: the user's program, for engine "command".
-        table: the file, for engine "recorded"; it says workload, device, space, memory and scale too.
-        interpolate: let a model of the table answer, for engine "recorded".
-        space: likewise.
+        table: the file, for engine "recorded"; it also gives workload, device, space, memory and scale.
+        interpolate: answer with a model of the table, for engine "recorded".
+        space: a preset's name, or a TOML file.
         tuner: its name, or a Python file with a tuner in it.
-        tuner_settings: by the tuner's own names.
-        objective: a measurement's field, "balance", or several fields, whose Pareto front is sought.
-        constraints: what must hold, such as "read_latency_us_p99<=250".
+        tuner_settings: settings by the tuner's own names.
+        objective: a figure, "balance", or several figures, whose Pareto front is sought.
+        constraints: bounds on figures, such as "read_latency_us_p99<=250".
         scale: "1/S".
-        budget: the search's measuring time ("3m").
+        budget: the search's time of measuring ("3m").
         memory: the memory budget at full size ("1GiB").
         options_file: the user's own OPTIONS file, which is then the baseline.
-        block_cache: the baseline's block cache at full size ("2GiB"), beside an OPTIONS file.
+        column_family: the column family of the OPTIONS file to measure, if the file has several.
+        block_cache: the baseline's block cache at full size ("2GiB"), which an OPTIONS file lacks.
         shared_cache: the column families of the OPTIONS file share one block cache.
         ledger: URL or SQLite file.
-        study: the study's name.
+        study: name of the study.
         seed: a whole number from 0.
         out: directory for the OPTIONS file and the report.
         verification: see `VerificationSettings`.
@@ -94,6 +95,7 @@ class StudyRequest(Spec):
     budget: str | float | None = None
     memory: str | int | None = None
     options_file: str | None = None
+    column_family: str | None = None
     block_cache: str | int | None = None
     shared_cache: Switch | None = None
     ledger: str | None = None
@@ -104,28 +106,32 @@ class StudyRequest(Spec):
 
 
 def make_request(given: dict[str, Any], file: Path | None = None) -> StudyRequest:
-    """Returns a request.
+    """Returns the request made from a study file and values that override it.
 
     Args:
-        given: by the names of `StudyRequest`; what is None counts as not given.
-        file: a study's TOML file, which says what is not in `given`. File names
-            in it count from where it lies.
+        given: values by field of `StudyRequest`; None counts as not given.
+        file: a study's TOML file for the fields that `given` lacks. Paths in it are relative to its
+            directory.
 
     Raises:
-        UserError: the file cannot be read or is malformed, or a field is unknown or has no possible value.
+        UserError: the file cannot be read or parsed, or a field is unknown or has an invalid value.
     """
     said = {name: value for name, value in given.items() if value is not None}
     document = _with_paths(read_toml(file), file.parent) if file else {}
+    # Validated by itself too, so that a mistake in the file is reported with its name.
     if file:
         validated(StudyRequest, document, str(file))
     return validated(StudyRequest, document | said, "study")
 
 
 def _with_paths(document: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Returns a study file's document with its paths relative to the file's directory."""
+
     def is_file(name: str, value: Any) -> bool:
         return (
             name in _FILES
             and isinstance(value, str)
+            # These are always paths; the other fields hold names of presets unless they look like a path.
             and (name in ("table", "options_file", "out") or is_file_name(value) or value.endswith(".py"))
         )
 
@@ -135,9 +141,10 @@ def _with_paths(document: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def _with_programs(command: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """Lets a program with a directory in its name, and arguments like ./this, count from a folder.
+    """Makes paths in the commands absolute: programs with a directory, and arguments such as ./this.
 
-    Absolute, so that the study can be resumed from anywhere. What a shell is to read stays as it is.
+    Paths are relative to `folder`. Absolute paths let the study be resumed from any directory. Commands for a
+    shell are not changed, because their words are not known.
     """
 
     def located(index: int, argument: Any) -> Any:
@@ -157,7 +164,7 @@ def _with_programs(command: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def engine_names() -> dict[str, str]:
-    """Returns the engines' names, each with what it is in one line."""
+    """Returns a one-line description of each engine by its name."""
     return dict(_ENGINES)
 
 
@@ -165,14 +172,15 @@ def engine_spec(request: StudyRequest) -> EngineSpec:
     """Returns the engine that a request names.
 
     Raises:
-        UserError: there is no such engine, or it lacks what it takes, or is given what another takes.
+        UserError: the engine is unknown, a field that it needs is missing, or a field of another engine is
+            given.
     """
     if request.engine not in _ENGINES:
         raise unknown_name("engine", request.engine, _ENGINES)
     for name, engine in _ENGINE_OF.items():
         if getattr(request, name) is not None and request.engine != engine:
             raise UserError(
-                f"{name}: has no meaning for engine '{request.engine}'; ask for engine '{engine}'"
+                f"{name}: engine '{request.engine}' does not use it; choose engine '{engine}' or leave it out"
             )
     if request.engine == "embedded":
         return EmbeddedSpec(rocksdb=request.rocksdb)
@@ -182,14 +190,15 @@ def engine_spec(request: StudyRequest) -> EngineSpec:
         return DbBenchSpec() if request.db_bench is None else DbBenchSpec(program=request.db_bench)
     if request.command is None:
         raise UserError(
-            "command: missing; a study file says in its table [command] what engine 'command' is to run"
+            "command: missing; write a table [command] with the program of engine 'command' into a study file"
         )
     return request.command
 
 
 def _recorded(table: str | None, interpolate: bool) -> RecordedSpec:
+    """Returns the specification of engine `recorded` for a table."""
     if table is None:
-        raise UserError("table: missing; name the file that engine 'recorded' is to replay with --table")
+        raise UserError("table: missing; give the file that engine 'recorded' replays with --table")
     path = Path(table).absolute()
     seconds = read_table(path).conditions.measured_s
     return RecordedSpec(
@@ -198,19 +207,19 @@ def _recorded(table: str | None, interpolate: bool) -> RecordedSpec:
 
 
 def asked_memory(request: StudyRequest) -> AskedMemory:
-    """Returns what a request says of memory.
+    """Returns the settings of memory in a request.
 
     Raises:
-        UserError: a size is none, or the baseline's cache is given without an OPTIONS file.
+        UserError: a size is none, or the baseline's cache or family is given without an OPTIONS file.
     """
-    for name in ("block_cache", "shared_cache"):
+    for name in ("column_family", "block_cache", "shared_cache"):
         if getattr(request, name) is not None and request.options_file is None:
             flag = name.replace("_", "-")
-            raise UserError(f"{name}: --{flag} says what an OPTIONS file does not; give --options-file too")
+            raise UserError(f"{name}: --{flag} adds to an OPTIONS file; give --options-file too")
     cache = request.block_cache
     return AskedMemory(
         memory_bytes=None if request.memory is None else parse_bytes(request.memory, "memory"),
-        block_cache=None if cache is None else block_cache_in(cache),
+        block_cache=None if cache is None else parse_block_cache(cache),
         shared_cache=bool(request.shared_cache),
     )
 
@@ -220,12 +229,17 @@ def scale_and_budget(
 ) -> tuple[int, float]:
     """Returns a study's scale S and its search's seconds of measuring.
 
-    Without a budget the search measures what the paper's does, in runs as long as the engine's are at this
-    scale. Without a scale S is the smallest power of two at which that fits the budget. Without either the
-    scale is 1/32. The user's own program has the size that it has: S is 1.
+    The default budget is that of the paper's search at the scale. The default scale is 1/S with the smallest
+    power of two S at which the paper's search fits the budget. If neither is given, the scale is 1/32. Engine
+    `command` always has S = 1.
+
+    Args:
+        engine: the engine, which decides how long its runs are.
+        scale: "1/S" or S; None for the default.
+        budget: text such as "3m" or seconds; None for the default.
 
     Raises:
-        UserError: one of them is malformed or out of range.
+        UserError: the scale or the budget is malformed or out of range.
     """
     full_size_s = FULL_SIZE_BUDGET_S if engine.runs_continue else FULL_SIZE_RESTARTED_BUDGET_S
     budget_s = None if budget is None else parse_seconds(budget, "budget")
@@ -240,15 +254,15 @@ def scale_and_budget(
         while full_size_s / engine.time_scale(divisor) > budget_s and divisor < MAX_SCALE:
             divisor *= 2
     if isinstance(engine, CommandSpec) and divisor != 1:
-        raise UserError("scale: a program of your own has the size that it has; leave the scale out")
+        raise UserError("scale: engine 'command' cannot scale your own program; leave the scale out")
     return divisor, full_size_s / engine.time_scale(divisor) if budget_s is None else budget_s
 
 
 def require_workload(name: str | None) -> str:
-    """Returns the name of a workload, which has no default.
+    """Returns the name of the workload, which has no default.
 
     Raises:
-        UserError: there is none.
+        UserError: `name` is None.
     """
     if name is None:
         raise UserError("workload: missing; name one with --workload ('rocktune list workloads' shows them)")

@@ -1,4 +1,4 @@
-"""The study or sweep that a request comes to, checked as far as that takes no measuring."""
+"""Makes the specification of a study or sweep from a request, and checks all that needs no measuring."""
 
 import re
 from collections.abc import Callable
@@ -11,12 +11,12 @@ from rocktune.engine import (
     CommandSpec,
     DbBenchSpec,
     EngineSpec,
-    OptionsFile,
     RecordedSpec,
     refuse_inexpressible,
 )
 from rocktune.engine.spec import FULL_LENGTH_S
 from rocktune.errors import UserError
+from rocktune.importing import ImportedOptions
 from rocktune.objective import objective_named
 from rocktune.space import space_document, space_from_document
 from rocktune.study.specs.own_options import OwnBaseline, own_baseline
@@ -34,25 +34,28 @@ from rocktune.tuners import tuner_named
 from rocktune.units import format_scale, format_seconds, parse_bytes, parse_scale, parse_seconds
 from rocktune.workload import WorkloadSpec, load_workload
 
-OwnOptions = Callable[[], OptionsFile | None]
-"""Reads the request's OPTIONS file; called once all else has been found right."""
+OwnOptions = Callable[[], ImportedOptions | None]
+"""Reads the request's OPTIONS file, None if it has none.
+
+Is called only if all else in the request is valid.
+"""
 
 SWEEP_MEASURED_S = 180.0
-"""Jia and Chen's length of a run, at full size."""
+"""Seconds that a sweep measures in each run at full size, as in Jia and Chen's paper."""
 SWEEP_WARM_UP_S = 60.0
-"""How long a run is loaded before that, at full size; they say that they warm up, and not for how long."""
+"""Seconds of warm-up at full size. The paper has a warm-up but does not state its length."""
 
 
 @dataclass(frozen=True)
 class HowToSweep:
-    """What a sweep measures, and for how long, as people write it.
+    """The settings of a sweep as users write them.
 
     Attributes:
-        samples: how many configurations; None for all.
-        part: "K/N": the K-th of N parts that together have all.
-        seconds: how long each run is measured; by default what 180 s at full size come to.
-        warm_up: how long it is loaded before, 0 for not at all; by default what 60 s come to where the engine
-            can go on with a run, else 0.
+        samples: number of configurations; None for all.
+        part: "K/N" for the K-th of N parts, which together contain all configurations.
+        seconds: length of the measured window, such as "10s"; by default 180 s at full size.
+        warm_up: length of the warm-up, 0 for none. By default 60 s at full size if the engine can pause a
+            run, else 0.
     """
 
     samples: int | None = None
@@ -62,24 +65,26 @@ class HowToSweep:
 
 
 EVERYTHING = HowToSweep()
-"""Every configuration of the space, with the default times."""
+"""A sweep of all configurations with the default times."""
 
 
-def _no_own_options() -> OptionsFile | None:
+def _no_own_options() -> ImportedOptions | None:
+    """Returns no OPTIONS file; see `OwnOptions`."""
     return None
 
 
 def resolve(request: StudyRequest, name: str, own_options: OwnOptions = _no_own_options) -> StudySpec:
-    """Returns the study that a request comes to.
+    """Returns the study that a request describes.
 
     Args:
-        request: what was asked for.
-        name: the study's.
+        request: the user's request.
+        name: name of the study.
         own_options: see `OwnOptions`.
 
     Raises:
-        UserError: the first thing that is wrong with it.
+        UserError: names the first mistake in the request.
     """
+    # Checked first, because reading the OPTIONS file below starts a worker.
     objective_named(request.objective, request.constraints)
     engine = engine_spec(request)
     conditions = _named(name) | conditions_of(request, engine, own_options)
@@ -103,16 +108,16 @@ def resolve_sweep(
     how: HowToSweep,
     own_options: OwnOptions = _no_own_options,
 ) -> SweepSpec:
-    """Returns the sweep that a request comes to; what it says of tuner, objective and budget is of no effect.
+    """Returns the sweep that a request describes. Its tuner, objective and budget are ignored.
 
     Args:
-        request: what was asked for.
-        name: the sweep's.
-        how: what to measure, and for how long.
+        request: the user's request.
+        name: name of the sweep.
+        how: settings of the sweep.
         own_options: see `OwnOptions`.
 
     Raises:
-        UserError: the first thing that is wrong with it.
+        UserError: names the first mistake in the request.
     """
     engine = engine_spec(request)
     conditions = _named(name) | conditions_of(request, engine, own_options)
@@ -123,7 +128,7 @@ def resolve_sweep(
     else:
         warm_up_s = parse_seconds(how.warm_up, "warm-up", zero=True)
     if how.samples is not None and how.samples < 1:
-        raise UserError(f"samples: {how.samples} is not above 0")
+        raise UserError(f"samples: {how.samples} is not above 0; give at least 1, or leave it out for all")
     measured_s = full_size_s / time_scale if how.seconds is None else parse_seconds(how.seconds, "seconds")
     return SweepSpec(
         **conditions,
@@ -135,32 +140,34 @@ def resolve_sweep(
 
 
 def _parsed_part(text: str) -> tuple[int, int]:
+    """Returns (K, N) of the text "K/N"; raises UserError if it is malformed."""
     match = re.fullmatch(r"(\d{1,6})\s*/\s*(\d{1,6})", text.strip())
     part, parts = (int(match[1]), int(match[2])) if match else (0, 0)
     if not 1 <= part <= parts:
-        raise UserError(f"part: '{text}' is not one; write K/N with K from 1 to N, such as 2/4")
+        raise UserError(f"part: '{text}' is malformed; write K/N with K from 1 to N, such as 2/4")
     return part, parts
 
 
 def _named(name: str) -> dict[str, str]:
+    """Returns the field `name` of a specification; raises UserError if it is not valid."""
     if re.match(NAME_PATTERN, name) is None:
         raise UserError(
-            f"study: '{name}' is no name; write up to 100 letters, digits, '-', '_' and '.', "
+            f"study: '{name}' is not a valid name; write up to 100 letters, digits, '-', '_' and '.', "
             "beginning with a letter or digit"
         )
     return {"name": name}
 
 
 def conditions_of(request: StudyRequest, engine: EngineSpec, own_options: OwnOptions) -> dict[str, Any]:
-    """Returns the fields of `ExperimentSpec` but its name.
+    """Returns all fields of `ExperimentSpec` except the name.
 
     Args:
-        request: what was asked for.
-        engine: the request's.
+        request: the user's request.
+        engine: the engine that the request names.
         own_options: see `OwnOptions`.
 
     Raises:
-        UserError: the first thing that is wrong with it.
+        UserError: names the first mistake in the request.
     """
     if isinstance(engine, RecordedSpec):
         return _recorded_conditions(request, engine)
@@ -188,20 +195,21 @@ def conditions_of(request: StudyRequest, engine: EngineSpec, own_options: OwnOpt
 
 
 def _require_budget(document: dict[str, Any], own: OwnBaseline, entries: float) -> None:
-    """Refuses an OPTIONS file with so little memory that no configuration of the space fits it."""
+    """Raises UserError if the OPTIONS file has too little memory for every configuration of the space."""
     try:
         space_from_document(document, own.memory_bytes, entries, own.options)
     except UserError as error:
+        # The message names the budget's origin already, unless it was derived from the file.
         if own.terms.memory != "options_file":
             raise
         raise UserError(
-            f"{error}; it is what the OPTIONS file's memtables, filters and cache come to; --memory says "
-            "another"
+            f"{error}; this is the sum of the OPTIONS file's memtables, filters and cache; set another "
+            "budget with --memory"
         ) from None
 
 
 def _recorded_conditions(request: StudyRequest, engine: RecordedSpec) -> dict[str, Any]:
-    """Returns the table's; what the request says of them has to be the same."""
+    """Returns the conditions of the table. Raises UserError if the request states others."""
     table = read_table(Path(engine.table)).conditions
     said = request.model_fields_set
     asked: dict[str, Any] = {
@@ -213,8 +221,9 @@ def _recorded_conditions(request: StudyRequest, engine: RecordedSpec) -> dict[st
     }
     recorded = dict(table) | {"memory": table.memory_bytes}
     for field, value in asked.items():
+        # False stands for a field that the request does not state.
         if value is not False and value != recorded[field]:
-            raise UserError(f"{field}: table {engine.table} was measured with another; leave it out")
+            raise UserError(f"{field}: table {engine.table} was measured with a different one; leave it out")
     if request.options_file is not None:
         raise UserError("options_file: a table has its own baseline; leave it out")
     shared = ("workload", "device", "space", "memory_bytes", "scale", "base_options")
@@ -222,10 +231,10 @@ def _recorded_conditions(request: StudyRequest, engine: RecordedSpec) -> dict[st
 
 
 def check_engine(engine: EngineSpec, workload: WorkloadSpec, device: DeviceSpec) -> None:
-    """Refuses what the engine cannot do, before anything runs.
+    """Raises if the engine cannot run a workload on a device; nothing is run.
 
     Raises:
-        UserError: it is about the first such thing.
+        UserError: names the features that the engine lacks.
     """
     if isinstance(engine, DbBenchSpec):
         refuse_inexpressible(workload, device)
@@ -237,7 +246,9 @@ def check_engine(engine: EngineSpec, workload: WorkloadSpec, device: DeviceSpec)
 
 
 def _check_budget(spec: StudySpec) -> None:
+    """Raises UserError if the budget is below the tuner's minimum."""
     min_s = tuner_named(spec.tuner, spec.tuner_settings).min_budget_s(problem_of(spec))
+    # A budget that equals the minimum but for rounding is enough.
     if spec.budget_s < min_s * (1 - 1e-9):
         raise UserError(
             f"budget: {format_seconds(spec.budget_s)} is too small for tuner '{spec.tuner}' at scale "

@@ -1,4 +1,4 @@
-"""What a study is, completely: what the ledger stores when it begins, and what resuming reads."""
+"""Complete specifications of studies and sweeps, which the ledger stores and resuming reads."""
 
 from typing import Annotated, Any, Literal
 
@@ -13,30 +13,31 @@ from rocktune.workload import WorkloadSpec
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
 Name = Annotated[str, Field(strict=True, pattern=NAME_PATTERN)]
-"""A study's name, which is also a directory's."""
+"""A study's name; it also names a directory, which restricts the characters."""
 
 BASELINE_AGE_SHARES = (1 / 2, 2 / 3, 5 / 6, 1)
-"""Ages at which the baseline is measured before the search, as shares of a full-length run (Dremel's 60, 80,
-100 and 120 s), for young stores are faster than old ones and compare only with one of their age."""
+"""Ages at which the baseline is measured before the search, as shares of a full-length run. They stand for
+Dremel's 60, 80, 100 and 120 s. Young stores are faster, so compare only at equal age."""
 
 Age = Annotated[float, Field(strict=True, gt=0)]
 """Seconds of load since a run began, at full size."""
 
 
 class VerificationSettings(Spec):
-    """How a study's winner is picked, pruned and proven. Ages are at full size.
+    """Settings of a study's verification: pick, ablation, pruning and proof. Ages are at full size.
 
     Attributes:
-        finalists: how many of the search's best get fresh runs.
-        front_points: where a Pareto front is sought, how many of its points are finalists.
+        finalists: number of the search's best configurations that get fresh runs.
+        front_points: number of finalists if a Pareto front is sought.
         pick_runs: fresh runs of each finalist.
-        ablation_pairs: runs with and without each option; 1 says nothing about spread, 0 leaves the
-            ablation out, and with it the pruning.
-        prune_pairs: runs of the winner and of its pruned form, in each attempt at pruning.
-        prune_attempts: how often less is pruned where more made it worse; 0 keeps the search's winner whole.
-        proof_pairs: runs of winner, baseline and RocksDB's defaults.
-        ablation_age_s: at which a run of the ablation ends.
-        age_s: at which every other run of the verification ends; Dremel's 120 s.
+        ablation_pairs: pairs of runs with and without each option. 1 is refused, because it gives no
+            interval; 0 leaves out the ablation and with it the pruning.
+        prune_pairs: pairs of runs of the winner and its pruned form in each attempt at pruning.
+        prune_attempts: maximum number of attempts; each drops half of the options of the one before. 0 keeps
+            the winner as the search found it.
+        proof_pairs: number of runs of each of winner, baseline and RocksDB's bare defaults.
+        ablation_age_s: age in seconds at which a run of the ablation ends.
+        age_s: age in seconds at which all other runs of the verification end; 120 s in Dremel's paper.
     """
 
     finalists: Positive = 4
@@ -53,24 +54,24 @@ class VerificationSettings(Spec):
     @classmethod
     def _with_spread(cls, pairs: int) -> int:
         if pairs == 1:
-            raise ValueError("1 says nothing about spread; give 0 or at least 2")
+            raise ValueError("1 pair gives no interval; give 0 or at least 2")
         return pairs
 
 
 class ExperimentSpec(Spec):
-    """What is measured under which conditions: what studies and sweeps share. JSON-able.
+    """The conditions that studies and sweeps share. It converts to JSON.
 
     Attributes:
-        name: unique in its ledger.
-        workload: at full size.
-        device: what the store's I/O may use.
-        engine: what measures.
-        space: as `rocktune.space.space_document` writes it.
+        name: name of the study, unique in its ledger.
+        workload: the workload at full size.
+        device: limits of the store's I/O; never scaled.
+        engine: the system under test.
+        space: the space, as `rocktune.space.space_document` writes it.
         memory_bytes: the memory budget at full size.
-        scale: S.
-        seed: decides the workload's random numbers and whatever is drawn.
-        base_options: the user's own OPTIONS file, which is then the baseline; None for the space's default.
-        own_terms: how `base_options` came to their memory; None without them, and in older ledgers.
+        scale: S of the 1/S model.
+        seed: decides the workload's random numbers and all draws of tuner and sweep.
+        base_options: the user's own options, which are then the baseline; None for the space's default.
+        own_terms: origin of the memory of `base_options`; None without them, and in older ledgers.
     """
 
     name: Name
@@ -86,32 +87,32 @@ class ExperimentSpec(Spec):
 
     @model_serializer(mode="wrap")
     def _without_missing_terms(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leaves missing `own_terms` out, so that a study of an older ledger keeps its digest."""
+        """Omits `own_terms` if it is None, so that a study of an older ledger keeps its digest."""
         document: dict[str, Any] = handler(self)
         if self.own_terms is None:
             document.pop("own_terms", None)
         return document
 
     def age_s(self, full_size_s: float, scale: int | None = None) -> float:
-        """Returns the age of a run that models `full_size_s` seconds at full size.
+        """Returns the age in seconds of a scaled run that stands for `full_size_s` at full size.
 
         Args:
-            full_size_s: seconds.
+            full_size_s: age at full size, seconds.
             scale: S; the spec's own by default.
         """
         return full_size_s / self.engine.time_scale(scale or self.scale)
 
 
 class StudySpec(ExperimentSpec):
-    """Everything that decides what a study measures. JSON-able.
+    """A study: everything that decides what it measures. It converts to JSON.
 
     Attributes:
-        tuner: its name.
-        tuner_settings: by the tuner's own names; what is not there has the tuner's default.
-        objective: a measurement's field, "balance", or several fields, whose Pareto front is sought.
-        constraints: what must hold, such as "read_latency_us_p99<=250".
-        budget_s: seconds of measuring that the search may spend, at the study's scale.
-        verification: how the winner is verified.
+        tuner: name of the tuner, or path of its Python file.
+        tuner_settings: settings by the tuner's own names; missing ones have the tuner's defaults.
+        objective: a figure, "balance", or several figures, whose Pareto front is sought.
+        constraints: bounds on figures, such as "read_latency_us_p99<=250".
+        budget_s: maximum seconds of measuring in the search, at the study's scale.
+        verification: settings of the verification.
     """
 
     tuner: str
@@ -123,15 +124,16 @@ class StudySpec(ExperimentSpec):
 
 
 class SweepSpec(ExperimentSpec):
-    """Everything that decides what a sweep measures. JSON-able.
+    """A sweep: everything that decides what it measures. It converts to JSON.
 
     Attributes:
-        kind: tells a sweep from a study.
-        samples: how many configurations, drawn at random; None for every one of the space.
-        part: (k, n): of these every n-th, beginning with the k-th; the n parts have all, each once.
-        warm_up_s: seconds of load in each run before what is measured; 0 for none.
-        measured_s: seconds that are measured.
-        control_every: the space's default is measured again after every so many configurations.
+        kind: distinguishes a sweep from a study.
+        samples: number of configurations to draw at random; None for all of the space.
+        part: (k, n): measure only every n-th configuration, beginning with the k-th from 1. The n parts
+            together contain each configuration once.
+        warm_up_s: seconds of load in each run before the measured window; 0 for none.
+        measured_s: seconds of the measured window.
+        control_every: number of configurations after which the space's default is measured again.
     """
 
     kind: Literal["sweep"] = "sweep"

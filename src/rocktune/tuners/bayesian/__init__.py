@@ -1,5 +1,6 @@
 """Bayesian optimisation with Gaussian processes: single-task, multi-task, clustered, additive.
 
-Alabed and Yoneki (EuroMLSys 2021). The models, acquisition functions and optimisers are BoTorch's, which the
-extra `bo` installs; nothing of it is imported before a search asks for a suggestion.
+After Alabed and Yoneki (EuroMLSys 2021). Models, acquisition functions and optimisers are BoTorch's, which
+the extra `bo` installs. BoTorch is imported only when a search needs a suggestion, because that takes
+seconds.
 """

@@ -1,4 +1,4 @@
-"""The Gaussian processes, fitted with BoTorch: of one task, of several (ICM), and sums over groups of knobs.
+"""Gaussian processes (GPs), fitted with BoTorch: of one task, of several (ICM), and sums over clusters.
 
 References:
     Balandat et al., BoTorch (NeurIPS 2020); Hvarfner et al., Vanilla Bayesian optimization performs great in
@@ -27,94 +27,94 @@ from rocktune.tuners.bayesian.clusters import Part
 from rocktune.tuners.bayesian.observations import Observations, Reals, standardized
 
 Fit = Callable[[Observations], Any]
-"""Returns a fitted BoTorch model of the first task, standardised, over the observations' knobs."""
+"""A function from observations to a fitted BoTorch model, whose output is the standardised objective."""
 
 _MAX_STEPS = 60
-"""Of fitting. What follows changes hardly anything, and a step takes 10 ms however few points there are."""
+"""Maximum number of fitting steps. Further ones change hardly anything, and each takes 10 ms."""
 
-_BENDING = 0.75**0.5
-"""Standard deviation of the logarithms of what bends an axis, a priori (BoTorch's tutorial)."""
+_WARP_DEVIATION = 0.75**0.5
+"""Prior standard deviation of the logarithms of a warp's two parameters (from BoTorch's tutorial)."""
 
 
 def single_task(observed: Observations) -> Any:
-    """Returns a GP of the objective over bent axes, otherwise with BoTorch's defaults."""
-    points, values = _of_objective(observed)
-    return _fitted(SingleTaskGP(points, values, outcome_transform=None, input_transform=_bent(points)))
+    """Returns a GP of the objective with warped inputs and otherwise BoTorch's defaults."""
+    points, values = _objective_data(observed)
+    return _fitted(SingleTaskGP(points, values, outcome_transform=None, input_transform=_warp(points)))
 
 
 def additive(observed: Observations) -> Any:
-    """Returns a GP of the objective whose kernel is a sum over the knobs and their pairs."""
-    points, values = _of_objective(observed)
+    """Returns a GP of the objective whose kernel is a sum over all knobs and pairs of knobs."""
+    points, values = _objective_data(observed)
     pairs = points.shape[1] > 1
     return _fitted(
         OrthogonalAdditiveGP(
-            points, values, second_order=pairs, outcome_transform=None, input_transform=_bent(points)
+            points, values, second_order=pairs, outcome_transform=None, input_transform=_warp(points)
         )
     )
 
 
-def _bent(inputs: Any, others: int = 0) -> Warp:
-    """Returns what bends each knob's axis, by two numbers that are learned with the model.
+def _warp(inputs: Any, others: int = 0) -> Warp:
+    """Returns an input warp for the knobs, whose two parameters for each knob are fitted with the model.
 
-    The axis x becomes 1 - (1 - x^a)^b, the cumulative distribution function of Kumaraswamy, with a and b
-    about 1 unless measurements speak against it. A store's behaviour may turn within a hundredth of a range,
-    where a process that is equally smooth everywhere sees nothing but noise.
+    A coordinate x becomes 1 - (1 - x^a)^b, the cumulative distribution function of Kumaraswamy. The prior
+    keeps a and b near 1. A store's behaviour may change within a hundredth of a knob's range; a GP of equal
+    smoothness everywhere would take such a change for noise.
 
     Args:
-        inputs: ... x columns.
-        others: how many of the last columns are no knobs.
+        inputs: the model's inputs, shape (..., columns).
+        others: number of last columns that are not knobs, which are not warped.
     """
     columns = inputs.shape[-1]
     return Warp(
         columns,
         list(range(columns - others)),
-        concentration1_prior=LogNormalPrior(0.0, _BENDING),
-        concentration0_prior=LogNormalPrior(0.0, _BENDING),
+        concentration1_prior=LogNormalPrior(0.0, _WARP_DEVIATION),
+        concentration0_prior=LogNormalPrior(0.0, _WARP_DEVIATION),
     )
 
 
-def _of_objective(observed: Observations) -> tuple[Any, Any]:
-    """Returns the points at which the objective is known, and its values, standardised."""
+def _objective_data(observed: Observations) -> tuple[Any, Any]:
+    """Returns the points at which the objective is known, and its standardised values."""
     known = ~np.isnan(observed.gains[:, 0])
     return _tensor(observed.points[known]), _column(standardized(observed.gains[:, 0])[known])
 
 
 def multi_task(observed: Observations) -> Any:
-    """Returns a GP of all tasks, of which the objective is its output.
+    """Returns a GP of all tasks whose output is the objective.
 
     Its kernel is that of the intrinsic coregionalization model (equation 1 of Alabed and Yoneki):
 
         k((x, m), (x', m')) = k_x(x, x') * k_T(m, m')
 
     with x a point of the unit cube, m a task, k_x the kernel over knobs and k_T the covariance between tasks.
-    Every task is standardised by itself (Algorithm 2). A task that was not measured in a trial is left out
-    there, and everywhere where it has always been the same.
+    Each task is standardised separately (Algorithm 2). A trial need not have values of all tasks. Tasks with
+    equal values in all trials are left out.
     """
-    return _fitted(_of_tasks(observed)) if len(_tasks(observed)) > 1 else single_task(observed)
+    return _fitted(_unfitted_multi_task(observed)) if len(_tasks(observed)) > 1 else single_task(observed)
 
 
 def clustered(parts: Sequence[Part], observed: Observations) -> Any:
-    """Returns a GP of all tasks that is a sum of independent ones, one for each cluster of knobs.
+    """Returns a GP of all tasks that is the sum of independent GPs, one for each cluster of knobs.
 
-    The objective is the sum of what the system's components contribute (section 3.4 of Alabed and Yoneki),
-    each of which is a function of few knobs and shares what is learned with the tasks of its own:
+    The objective is a sum of contributions of the system's components (section 3.4 of Alabed and Yoneki).
+    Each is a function of few knobs and correlates with the cluster's tasks:
 
         k((x, m), (x', m')) = sum over clusters c of s_c * k_c(x_c, x'_c) * k_Tc(m, m')
 
     with x_c the knobs of cluster c, s_c its share of the variance, and k_Tc the covariance between its tasks,
-    0 for all others.
+    which is 0 for other tasks.
 
     Args:
         parts: the clusters.
-        observed: of all knobs and tasks.
+        observed: observations of all knobs and tasks.
     """
-    model = _of_tasks(observed)
+    model = _unfitted_multi_task(observed)
     dimensions, tasks = observed.points.shape[1], _tasks(observed)
     kernels = []
     for part in parts:
         own = [tasks.index(task) for task in part.tasks if task in tasks]
         knobs = get_covar_module_with_dim_scaled_prior(len(part.knobs), active_dims=part.knobs)
-        # The prior mean shares the variance of a standardised task out evenly.
+        # The prior's mean, 1 / len(parts), divides the variance of a standardised task evenly.
         scaled = ScaleKernel(knobs, outputscale_prior=GammaPrior(2.0, 2.0 * len(parts)))
         scaled.outputscale = 1 / len(parts)
         kernels.append(scaled * _OwnTasks(own, len(tasks), dimensions))
@@ -123,26 +123,36 @@ def clustered(parts: Sequence[Part], observed: Observations) -> Any:
 
 
 class _OwnTasks(PositiveIndexKernel):
-    """Covariance between some of the tasks, the objective among them; 0 with all others."""
+    """A kernel for the covariance between a cluster's tasks, which is 0 for all other tasks."""
 
-    def __init__(self, own: Sequence[int], of: int, column: int) -> None:
-        super().__init__(of, rank=len(own), active_dims=[column])
-        mask = torch.zeros(of, of)
+    def __init__(self, own: Sequence[int], count: int, column: int) -> None:
+        """Makes a kernel.
+
+        Args:
+            own: indices of the cluster's tasks, the objective among them.
+            count: number of all tasks.
+            column: index of the input column that holds the task.
+        """
+        super().__init__(count, rank=len(own), active_dims=[column])
+        mask = torch.zeros(count, count)
         mask[np.ix_(own, own)] = 1.0
+        # A buffer, so that the mask follows the model's conversion to double precision.
         self.register_buffer("_mask", mask)
 
     def _eval_covar_matrix(self) -> Any:
+        """Returns the covariance of the tasks; overrides the method that all uses of the kernel call."""
         return super()._eval_covar_matrix() * self._mask
 
 
 def _tasks(observed: Observations) -> list[int]:
-    """Returns the tasks that a model can have: the objective, and what is known and varies."""
+    """Returns the indices of the tasks to model: the objective, and tasks whose known values differ."""
     columns = [standardized(column) for column in observed.gains.T]
     return [task for task, column in enumerate(columns) if task == 0 or np.nan_to_num(column).any()]
 
 
-def _of_tasks(observed: Observations) -> Any:
-    """Returns BoTorch's multi-task GP of `_tasks`, numbered anew, before it is fitted."""
+def _unfitted_multi_task(observed: Observations) -> Any:
+    """Returns BoTorch's multi-task GP of `_tasks` before fitting; tasks are numbered consecutively from 0."""
+    # A row for each known value: the point, and the number of its task in the last column.
     rows, values = [], []
     for number, task in enumerate(_tasks(observed)):
         column = standardized(observed.gains[:, task])
@@ -156,48 +166,50 @@ def _of_tasks(observed: Observations) -> Any:
         task_feature=-1,
         output_tasks=[0],
         outcome_transform=None,
-        input_transform=_bent(inputs, others=1),
+        input_transform=_warp(inputs, others=1),
     )
 
 
 def with_conditions(objective: Any, observed: Observations) -> tuple[Any, list[Callable[[Any], Any]]]:
-    """Returns an objective's model together with those of what must hold, and how to read the latter.
+    """Returns the objective's model joined with models of the conditions on a result.
 
-    A constraint is modelled by the logarithm of the ratio that it is missed by. Where trials have failed, a
-    GP of success (1 or 0) keeps the search away from there; the objective's model never sees a failed trial.
+    There is a condition for each constraint, whose model predicts the excess (`Observations.excesses`). If
+    trials failed, another condition is that the trial succeeds. Its GP predicts failure (1 or 0), because the
+    objective's model gets no failed trials and so cannot avoid them.
 
     Args:
-        objective: a model with one output.
-        observed: what was measured.
+        objective: the objective's model, which has one output.
+        observed: the observations.
 
     Returns:
-        The model, and functions of its samples (... x outputs) that are at most 0 where a condition holds.
+        The joint model, and a function for each condition. It takes samples of the model, shape (...,
+        outputs), and returns values that are at most 0 if the condition holds.
     """
     models, conditions = [objective], []
     for column in observed.excesses.T:
         known = np.isfinite(column)
         if known.any():
-            models.append(_of(observed.points[known], column[known]))
+            models.append(_figure_model(observed.points[known], column[known]))
             conditions.append(_at_most(0.0, len(models) - 1))
     if not observed.succeeded.all():
-        models.append(_of(observed.points, (~observed.succeeded).astype(np.float64)))
+        models.append(_figure_model(observed.points, (~observed.succeeded).astype(np.float64)))
         conditions.append(_at_most(0.5, len(models) - 1))
     return (ModelListGP(*models) if conditions else objective), conditions
 
 
 def explained(model: Any, observed: Observations, knobs: Sequence[str], tasks: Sequence[str]) -> list[Any]:
-    """Returns what a fitted model has learned, cluster by cluster.
+    """Returns the learned parameters of a fitted model, a JSON object for each cluster.
 
     Args:
-        model: of `single_task`, `additive`, `multi_task` or `clustered`.
-        observed: what it was fitted to.
-        knobs: the names of all knobs.
-        tasks: the names of all tasks, the objective first.
+        model: a model of `single_task`, `additive`, `multi_task` or `clustered`.
+        observed: the observations that it was fitted to.
+        knobs: names of all knobs.
+        tasks: names of all tasks, the objective first.
 
     Returns:
-        Of each part `length_scales`: by knob, in widths of its range as the model bends it; the shorter, the
-        more the knob matters;
-        `tasks`: those that the part has; `correlations` between them, a row for each, unless there is one.
+        Objects with these members. `length_scales`: length scale of each knob, as a multiple of its warped
+        range; shorter means more important. `tasks`: names of the cluster's tasks. `correlations`: their
+        correlation matrix, absent if the model has a single task.
     """
     known = [tasks[task] for task in _tasks(observed)]
     found = []
@@ -221,24 +233,29 @@ def explained(model: Any, observed: Observations, knobs: Sequence[str], tasks: S
     return found
 
 
-def _of(points: Reals, values: Reals) -> Any:
-    """Returns a GP of some figure, which it gives in the figure's own unit."""
+def _figure_model(points: Reals, values: Reals) -> Any:
+    """Returns a fitted GP of one figure, in the figure's own unit."""
     return _fitted(SingleTaskGP(_tensor(points), _column(values)))
 
 
 def _at_most(bound: float, output: int) -> Callable[[Any], Any]:
+    """Returns a function from samples to an output's excess over a bound."""
+    # A function of its own, because a lambda in the caller's loop would see the last output only.
     return lambda samples: samples[..., output] - bound
 
 
 def _fitted(model: Any) -> Any:
+    """Fits a model's parameters by maximum likelihood with priors and returns the model."""
     likelihood = ExactMarginalLogLikelihood(model.likelihood, model)
     fit_gpytorch_mll(likelihood, optimizer_kwargs={"options": {"maxiter": _MAX_STEPS}})
     return model
 
 
 def _tensor(values: Reals) -> Any:
+    """Returns an array as a tensor of doubles, which BoTorch recommends."""
     return torch.tensor(values, dtype=torch.float64)
 
 
 def _column(values: Reals) -> Any:
+    """Returns a vector as a tensor of one column, the shape of BoTorch's training values."""
     return _tensor(values).reshape(-1, 1)

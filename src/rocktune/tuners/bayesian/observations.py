@@ -1,4 +1,4 @@
-"""What a Bayesian search has measured, as arrays."""
+"""The observations of a Bayesian search: its results as arrays."""
 
 import math
 from collections.abc import Sequence
@@ -13,22 +13,23 @@ from rocktune.tuners.base import Problem
 from rocktune.tuners.unit_cube import UnitCube
 
 Reals = NDArray[np.float64]
-_LEAST = 1e-12
+# Replaces figures of 0, whose logarithm is not finite.
+_MIN_FIGURE = 1e-12
 
 
 @dataclass(frozen=True)
 class Observations:
-    """Results in the order of measuring; n of them, over d knobs.
+    """The results of n trials in the order of measuring, with d knobs, t tasks and c constraints.
 
     Attributes:
-        points: n x d, the middles of the configurations' cells in the unit cube, so that whatever is rounded
-            to one configuration is one point.
-        gains: n x t, the objective first and then the adjacent tasks, each so that larger is better (what is
-            to be minimised is negated: docs/readings.md); NaN where it was not measured. A figure above 0 in
-            every trial is its logarithm: knobs act on rates and times by ratios, over orders of magnitude.
-        excesses: n x c, for each constraint the logarithm of the ratio by which it is missed; 0 or less where
-            it is kept, NaN where it was not measured.
-        succeeded: n, whether the trial ended well.
+        points: the configurations' points in the unit cube, at the centres of their cells, shape (n, d).
+        gains: values of the tasks, the objective first, shape (n, t). Larger is better; values to be
+            minimised are negated (docs/readings.md). NaN if not measured. A task whose figures are above 0 in
+            all trials has their logarithms, because knobs change rates and times by factors over orders of
+            magnitude.
+        excesses: logarithm of the ratio of each constraint's figure to its bound, shape (n, c). It is at most
+            0 if the constraint is kept, and NaN if not measured. The sign is reversed for lower bounds.
+        succeeded: whether each trial ended with status `ok`, shape (n,).
     """
 
     points: Reals
@@ -38,7 +39,7 @@ class Observations:
 
     @property
     def feasible(self) -> NDArray[np.bool_]:
-        """Which of the results have a value and keep all constraints."""
+        """Whether each result has a value of the objective and keeps all constraints, shape (n,)."""
         return ~np.isnan(self.gains[:, 0]) & (self.excesses <= 0).all(axis=1)
 
 
@@ -48,10 +49,10 @@ def observed(
     """Returns results as arrays.
 
     Args:
-        results: in the order of measuring, at least one.
-        problem: whose objective and constraints they answer.
-        cube: of its space.
-        tasks: the adjacent tasks, metrics (`Measurement.metric`) of which less is better unless they are
+        results: the results in the order of measuring, at least one.
+        problem: the problem of the search.
+        cube: the unit cube of the problem's space.
+        tasks: the adjacent tasks' metrics (`Measurement.metric`). Smaller is better for them unless they are
             throughputs.
     """
     names = (problem.objective.primary, *tasks)
@@ -68,30 +69,33 @@ def observed(
 
 
 def standardized(values: Reals) -> Reals:
-    """Returns a column with mean 0 and standard deviation 1 (Algorithm 2); NaN stays.
+    """Returns values shifted and scaled to mean 0 and standard deviation 1 (Algorithm 2).
 
-    A column without spread becomes 0.
+    NaN stays NaN. Equal values all become 0.
     """
     known = values[~np.isnan(values)]
     if known.size == 0:
         return values
     deviation = float(known.std(ddof=1)) if known.size > 1 else 0.0
+    # Rounding gives equal values a tiny deviation, by which dividing would blow up noise.
     return np.asarray(
         (values - known.mean()) / (deviation if deviation > 1e-12 * np.abs(known).max() else 1.0)
     )
 
 
 def _logarithms(figures: Reals) -> Reals:
-    """Returns a figure's logarithms, or itself if it has been 0 or less; NaN stays."""
+    """Returns the logarithms of figures, or the figures themselves if one is 0 or less; NaN stays NaN."""
     return figures if np.any(figures <= 0) else np.log(figures)
 
 
 def _is_minimised(metric: str) -> bool:
-    """Counters and times of RocksDB's own, by which RocksDB works more for the same operations, too."""
+    """Returns whether smaller values of a metric are better."""
+    # RocksDB's own counters and times all count work; less of it for the same operations is better.
     return metric in SMALLER_IS_BETTER or metric.startswith("rocksdb.")
 
 
 def _excess(constraint: Constraint, result: Result) -> float:
-    """Returns by how much a constraint is missed, as the logarithm of value over bound: tails are long."""
-    missed = math.log(max(result.figure(constraint.field), _LEAST) / constraint.bound)
-    return missed if constraint.at_most else -missed
+    """Returns a result's excess over a constraint's bound; see `Observations.excesses`."""
+    # The logarithm, because the tails of latencies are long and a GP assumes normal values.
+    excess = math.log(max(result.figure(constraint.field), _MIN_FIGURE) / constraint.bound)
+    return excess if constraint.at_most else -excess

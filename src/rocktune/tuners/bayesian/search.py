@@ -23,51 +23,57 @@ from rocktune.tuners.bayesian.clusters import (
     parts_of,
 )
 from rocktune.tuners.bayesian.observations import Observations, Reals, observed
-from rocktune.tuners.cost import whole_times
+from rocktune.tuners.cost import affordable_trials
 from rocktune.tuners.unit_cube import UnitCube
-from rocktune.tuners.unseen import size_of, unseen
+from rocktune.tuners.unseen import configuration_count, unseen
 
 if TYPE_CHECKING:
     from rocktune.tuners.bayesian.models import Fit
     from rocktune.tuners.bayesian.suggestions import Suggestions
 
-Few = Annotated[int, Field(strict=True, ge=1, le=100)]
+SmallCount = Annotated[int, Field(strict=True, ge=1, le=100)]
 
 
 class BayesianSettings(Spec):
-    """What can be chosen about every Bayesian tuner.
+    """The settings of all Bayesian tuners.
 
     Attributes:
-        initial: configurations drawn at random before the first model (the paper: 1).
-        at_once: configurations suggested together, to be measured at once.
-        runs_each: runs of each configuration, with other random numbers each; more than one shows how noisy
-            they are, and the noisy expected improvement is used.
+        initial: number of configurations drawn at random before the first model (the paper: 1).
+        at_once: number of configurations suggested together, which may be measured at once.
+        runs_each: number of runs of each configuration, each with other random numbers. With more than one,
+            the model learns how noisy they are, and the noisy expected improvement is used.
     """
 
-    initial: Few = 1
-    at_once: Few = 1
-    runs_each: Few = 1
+    initial: SmallCount = 1
+    at_once: SmallCount = 1
+    runs_each: SmallCount = 1
 
 
 class BayesianTuner(Tuner):
-    """A model of what was measured says where to measure next; for one objective, with constraints."""
+    """The base class of Bayesian tuners, for one objective with constraints.
+
+    They fit a model to all results and measure where its expected improvement is largest.
+    """
 
     settings_type = BayesianSettings
     settings: BayesianSettings
 
     @property
     def tasks(self) -> tuple[str, ...]:
-        """The adjacent tasks' metrics."""
+        """The metrics of the adjacent tasks; none by default."""
         return ()
 
     @abstractmethod
     def fit(self, problem: Problem) -> "Fit":
-        """Returns what fits the objective's model."""
+        """Returns the function that fits the objective's model to observations."""
 
     def search(self, problem: Problem, rng: np.random.Generator) -> Search:
-        """See `Tuner.search`. Each suggestion is a batch that is made when it is due."""
+        """See `Tuner.search`. Suggestions are yielded as functions, so that a replay fits no models."""
         settings, age_s = self.settings, problem.age_s(problem.trial_age_s)
-        left, size = whole_times(problem.budget_s, age_s * settings.runs_each), size_of(problem.space)
+        left, size = (
+            affordable_trials(problem.budget_s, age_s * settings.runs_each),
+            configuration_count(problem.space),
+        )
         first = problem.space.sample(min(settings.initial, left), rng)
         item: Any = self._batch(dict.fromkeys(first), age_s, (), {})
         results: list[Result] = []
@@ -75,22 +81,29 @@ class BayesianTuner(Tuner):
             new = yield item
             results.extend(new)
             known = {result.trial.configuration for result in results}
+            # `left` counts configurations; a small space may be exhausted before the budget.
             count = int(min(settings.at_once, left - len(known), size - len(known)))
             if count <= 0:
                 return
             release = tuple(result.trial.run for result in new)
+            # A generator of its own for each suggestion: one that a replay skips changes nothing for the
+            # next.
             item = partial(self._suggested, problem, tuple(results), count, age_s, release, rng.spawn(1)[0])
 
     def min_budget_s(self, problem: Problem) -> float:
-        """One suggestion's."""
+        """Returns the cost of one configuration in seconds of measuring.
+
+        Raises:
+            UserError: BoTorch is not installed, or the objective has several fields.
+        """
         if importlib.util.find_spec("botorch") is None:
             raise UserError(
-                f"tuner '{self.name}': needs BoTorch, which is not here; pip install 'rocktune[bo]' "
-                "(PyTorch comes with it, gigabytes)"
+                f"tuner '{self.name}': needs BoTorch, which is not installed; run \"pip install "
+                "'rocktune[bo]'\" (it also installs PyTorch, several gigabytes)"
             )
         if len(problem.objective.fields) > 1:
             raise UserError(
-                f"tuner '{self.name}': takes one objective, not '{problem.objective.name}'; name one "
+                f"tuner '{self.name}': improves one objective, not '{problem.objective.name}'; name one "
                 "and give the others as --constraint, or use --tuner nsga2"
             )
         return problem.age_s(problem.trial_age_s) * self.settings.runs_each
@@ -102,6 +115,7 @@ class BayesianTuner(Tuner):
         release: tuple[RunKey, ...],
         explanation: dict[str, Any],
     ) -> Batch:
+        """Returns a batch of all runs of these configurations."""
         runs = [Trial(each, age_s, run) for each in configurations for run in range(self.settings.runs_each)]
         return Batch(tuple(runs), release, explanation)
 
@@ -114,10 +128,19 @@ class BayesianTuner(Tuner):
         release: tuple[RunKey, ...],
         rng: np.random.Generator,
     ) -> Batch:
-        """Returns the next batch; `rng` is its own."""
-        # Here, because PyTorch takes seconds to import, and only who asks for a suggestion shall wait.
+        """Returns a batch of suggested configurations, and of random ones if there is no model.
+
+        Args:
+            problem: the problem to solve.
+            results: all results so far.
+            count: number of configurations to suggest.
+            age_s: age of the trials in seconds.
+            release: runs that the batch releases.
+            rng: a random generator that only this batch uses.
+        """
+        # Imported here, because importing PyTorch takes seconds and only suggestions need it.
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of PyTorch to itself
+            warnings.simplefilter("ignore")  # PyTorch warns of its own deprecated calls
             from rocktune.tuners.bayesian.suggestions import UNFIT, reproducible
 
         cube, explanation = UnitCube(problem.space), dict[str, Any]()
@@ -126,9 +149,11 @@ class BayesianTuner(Tuner):
         history = observed(results, problem, cube, self.tasks)
         with reproducible(int(rng.integers(1 << 31))):
             try:
+                # There is nothing to fit as long as every trial has failed.
                 if not np.isnan(history.gains[:, 0]).all():
                     found = self._found(problem, history, cube, {**known}, count, rng)
                     chosen, explanation = dict.fromkeys(found[0]), found[1]
+            # Numbers that allow no model end neither the search nor the study; random draws go on.
             except UNFIT as failure:
                 explanation = {"no_model": " ".join(str(failure).split())[:200]}
         while len(chosen) < count:
@@ -144,13 +169,23 @@ class BayesianTuner(Tuner):
         count: int,
         rng: np.random.Generator,
     ) -> tuple[list[Configuration], dict[str, Any]]:
-        """Returns at most `count` configurations that were not measured yet, and what the models learned."""
+        """Returns at most `count` configurations to measure, and the batch's explanation.
+
+        Args:
+            problem: the problem to solve.
+            history: observations of all results so far.
+            cube: the unit cube of the problem's space.
+            known: configurations that must not be suggested. Each suggestion is added to it.
+            count: maximum number of configurations.
+            rng: source of random numbers for repairs.
+        """
         from rocktune.tuners.bayesian.models import explained
         from rocktune.tuners.bayesian.suggestions import Suggestions
 
         model = Suggestions(self.fit(problem), history, noisy=self.settings.runs_each > 1)
         chosen: list[Configuration] = []
         for _ in range(count):
+            # Each further suggestion treats the earlier ones as being measured.
             for point in _ranked(model, cube.points(chosen), cube):
                 configuration = cube.valid_near(point, rng)
                 if configuration not in known:
@@ -162,43 +197,46 @@ class BayesianTuner(Tuner):
 
 
 class SingleTask(BayesianTuner):
-    """A GP of the objective alone."""
+    """The Bayesian tuner with a GP of the objective."""
 
     name = "bo"
     summary = "Bayesian optimisation: a Gaussian process of the objective (BoTorch; extra 'bo')"
 
     def fit(self, problem: Problem) -> "Fit":  # noqa: ARG002 -- it needs none
-        """See the base class."""
+        """Returns the function that fits this tuner's model of the objective to observations."""
         from rocktune.tuners.bayesian.models import single_task
 
         return single_task
 
 
 class Additive(BayesianTuner):
-    """A GP that is a sum over knobs and pairs of knobs; a baseline of the paper's (Duvenaud et al. 2011)."""
+    """The Bayesian tuner with a GP that is a sum over knobs and pairs of knobs.
+
+    It is a baseline in Alabed and Yoneki's paper (Duvenaud et al. 2011).
+    """
 
     name = "additive-bo"
     summary = "Bayesian optimisation with a sum over knobs and their pairs (extra 'bo')"
 
     def fit(self, problem: Problem) -> "Fit":  # noqa: ARG002 -- it needs none
-        """See the base class."""
+        """Returns the function that fits this tuner's model of the objective to observations."""
         from rocktune.tuners.bayesian.models import additive
 
         return additive
 
 
 class MultiTaskSettings(BayesianSettings):
-    """What can be chosen about multi-task search.
+    """The settings of tuner `multitask-bo`.
 
     Attributes:
-        tasks: metrics that are modelled beside the objective, for what they say about it.
+        tasks: metrics that are modelled together with the objective, because they correlate with it.
     """
 
     tasks: tuple[str, ...] = PAPERS_TASKS
 
 
 class MultiTask(BayesianTuner):
-    """A GP of the objective and adjacent tasks, which share what is learned (section 3.3)."""
+    """The Bayesian tuner with a joint GP of the objective and adjacent tasks (section 3.3)."""
 
     name = "multitask-bo"
     summary = "Bayesian optimisation that learns from adjacent metrics too (ICM kernel; extra 'bo')"
@@ -207,34 +245,34 @@ class MultiTask(BayesianTuner):
 
     @property
     def tasks(self) -> tuple[str, ...]:
-        """See the base class."""
+        """The metrics of the adjacent tasks."""
         return self.settings.tasks
 
     def min_budget_s(self, problem: Problem) -> float:
-        """See the base class."""
+        """Returns the cost of one configuration in seconds of measuring; also checks the settings."""
         _check_tasks(self.name, self.tasks)
         return super().min_budget_s(problem)
 
     def fit(self, problem: Problem) -> "Fit":  # noqa: ARG002 -- it needs none
-        """See the base class."""
+        """Returns the function that fits this tuner's model of the objective to observations."""
         from rocktune.tuners.bayesian.models import multi_task
 
         return multi_task
 
 
 class ClusteredSettings(BayesianSettings):
-    """What can be chosen about clustered search.
+    """The settings of tuner `clustered-bo`.
 
     Attributes:
-        clusters: knobs that are modelled together, each with the metrics that they drive; None for the
-            paper's. `rocktune clusters` finds them in measurements.
+        clusters: groups of knobs that are modelled together, each with the metrics that they influence; None
+            for the paper's. `rocktune clusters` finds them in measurements.
     """
 
     clusters: tuple[Cluster, ...] | None = None
 
 
 class Clustered(BayesianTuner):
-    """A multi-task GP for every cluster of knobs, each of few dimensions (section 3.4)."""
+    """The Bayesian tuner with a multi-task GP for each cluster of knobs (section 3.4)."""
 
     name = "clustered-bo"
     summary = (
@@ -245,23 +283,23 @@ class Clustered(BayesianTuner):
 
     @property
     def clusters(self) -> tuple[Cluster, ...]:
-        """Those in force."""
+        """The clusters of the settings, or the paper's."""
         return RECONSTRUCTED if self.settings.clusters is None else self.settings.clusters
 
     @property
     def tasks(self) -> tuple[str, ...]:
-        """See the base class."""
+        """The metrics of the adjacent tasks."""
         return tuple(dict.fromkeys(task for cluster in self.clusters for task in cluster.tasks))
 
     def min_budget_s(self, problem: Problem) -> float:
-        """See the base class."""
+        """Returns the cost of one configuration in seconds of measuring; also checks the settings."""
         _check_tasks(self.name, self.tasks)
         if self.settings.clusters is not None:
             check_clusters(self.clusters, [knob.name for knob in problem.space.knobs], self.name)
         return super().min_budget_s(problem)
 
     def fit(self, problem: Problem) -> "Fit":
-        """See the base class."""
+        """Returns the function that fits this tuner's model of the objective to observations."""
         from rocktune.tuners.bayesian.models import clustered
 
         tasks = (problem.objective.primary, *self.tasks)
@@ -270,13 +308,15 @@ class Clustered(BayesianTuner):
 
 
 def _ranked(model: "Suggestions", pending: Reals, cube: UnitCube) -> Reals:
-    """Returns points, each the middle of its configuration's cells, by expected improvement, best first."""
-    found, worth = model.near_best(pending)
+    """Returns the model's suggestions, moved to the centres of their cells, by expected improvement."""
+    found, log_improvement = model.near_best(pending)
     rounded = np.unique(cube.points([cube.configuration(point) for point in found]), axis=0)
-    return rounded[np.argsort(-worth(rounded), kind="stable")]
+    # Ranked again, because rounding changes the improvement.
+    return rounded[np.argsort(-log_improvement(rounded), kind="stable")]
 
 
 def _check_tasks(tuner: str, tasks: Iterable[str]) -> None:
+    """Raises a UserError if a task is neither a figure nor a statistic of RocksDB."""
     for task in tasks:
         if task not in FIGURES and not task.startswith("rocksdb."):
             raise unknown_name(f"tuner '{tuner}': task", task, FIGURES)

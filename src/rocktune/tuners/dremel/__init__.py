@@ -1,4 +1,4 @@
-"""Dremel: a bandit over arms of fused features, with successive halving."""
+"""The tuner Dremel: a multi-armed bandit over arms of fused features, with successive halving."""
 
 from rocktune.tuners.dremel.arms import PooledConfiguration, pooled_configurations
 from rocktune.tuners.dremel.search import Dremel

@@ -15,19 +15,19 @@ from rocktune.tuners.base import Problem
 from rocktune.tuners.dremel.settings import DremelSettings
 
 Buckets = tuple[int, ...]
-"""A bucket from 1 for each of the settings' features, in their order; larger buckets hold larger values."""
+"""Bucket numbers, from 1, of the settings' features in their order; larger buckets hold larger values."""
 _LARGER_IS_BETTER = "block_cache_hit_rate"
 
 
 @dataclass
 class Arm:
-    """A cluster of configurations, and what those tried have given.
+    """An arm of the bandit: a cluster of configurations, with the rewards of those tried.
 
     Attributes:
-        buckets: which cluster.
-        untried: the others, in the order in which they will be tried.
-        rewards: objective's score of each that did not fail; larger is better.
-        failures: how many failed.
+        buckets: the buckets of the cluster's features.
+        untried: the untried configurations in the order in which they will be tried.
+        rewards: scores of the tried configurations that did not fail; larger is better.
+        failures: number of tried configurations that failed.
     """
 
     buckets: Buckets
@@ -36,7 +36,7 @@ class Arm:
     failures: int = 0
 
     def add(self, reward: float) -> None:
-        """Notes what a configuration has given; NaN when it failed."""
+        """Adds the reward of a tried configuration; NaN counts as a failure."""
         if np.isnan(reward):
             self.failures += 1
         else:
@@ -45,11 +45,11 @@ class Arm:
 
 @dataclass(frozen=True)
 class PooledConfiguration:
-    """Where a configuration lies among the arms.
+    """A configuration's position among the arms.
 
     Attributes:
-        features: its four fused features, by name.
-        buckets: the arm it belongs to.
+        features: the configuration's four fused features by name.
+        buckets: buckets of the arm that it belongs to.
     """
 
     features: dict[str, float]
@@ -57,36 +57,37 @@ class PooledConfiguration:
 
 
 def quantile_edges(values: NDArray[np.float64], buckets: int) -> NDArray[np.float64]:
-    """Returns the values that separate buckets of equally many of `values`.
+    """Returns the quantiles that divide values into buckets of equal size.
 
     Args:
-        values: shape (n,), of the pool.
-        buckets: at least 2.
+        values: a feature's values in the pool, shape (n,).
+        buckets: number of buckets, at least 2.
 
     Returns:
-        Ascending, shape (buckets - 1,). A bucket holds the values above the edge below it, up to its own.
+        The edges in ascending order, shape (buckets - 1,). A bucket includes its upper edge.
     """
     return np.quantile(values, np.arange(1, buckets) / buckets)
 
 
 def bucket_numbers(values: NDArray[np.float64], edges: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Returns each value's bucket, from 1 to `len(edges) + 1`, shape (n,)."""
+    """Returns the bucket number of each value, from 1 to `len(edges) + 1`, shape (n,)."""
     return np.searchsorted(edges, values, side="left") + 1
 
 
 def make_arms(problem: Problem, settings: DremelSettings, rng: np.random.Generator) -> list[Arm]:
-    """Draws the pool and groups it into arms, of which none is empty, in the order of their buckets.
+    """Returns the nonempty arms of a pool drawn from the space, in the order of their buckets.
 
     Args:
-        problem: what is tuned.
-        settings: Dremel's.
-        rng: draws the pool, and then, with "random" sampling, the order within the arms.
+        problem: the problem to solve.
+        settings: Dremel's settings.
+        rng: source of the pool and, with "random" sampling, of the order within the arms.
     """
     pool, features = _pool(problem, settings, rng)
     numbers = _buckets(features, _edges(features, settings))
     if settings.sampling == "random":
         order = rng.permutation(len(pool))
     else:
+        # The most promising configuration of an arm is tried first.
         sign = -1 if settings.heuristic_feature == _LARGER_IS_BETTER else 1
         order = np.argsort(sign * features[settings.heuristic_feature], kind="stable")
     clusters: dict[Buckets, list[Configuration]] = {}
@@ -101,13 +102,13 @@ def pooled_configurations(
     rng: np.random.Generator,
     configurations: Sequence[Configuration],
 ) -> list[PooledConfiguration]:
-    """Tells, for the report, where configurations lie among the arms of a search.
+    """Returns the positions of configurations among the arms of a search, for the report.
 
     Args:
-        problem: the search's.
-        settings: the search's.
-        rng: a generator in the state in which the search began with its own.
-        configurations: any, tried or not, valid or not.
+        problem: problem of the search.
+        settings: settings of the search.
+        rng: a generator in the state of the search's own at its beginning, which gives the same pool.
+        configurations: any configurations, valid or not.
     """
     if not configurations:
         return []
@@ -126,8 +127,10 @@ Features = dict[str, NDArray[np.float64]]
 def _pool(
     problem: Problem, settings: DremelSettings, rng: np.random.Generator
 ) -> tuple[list[Configuration], Features]:
+    """Returns the pool, distinct valid configurations without the baseline, and their features."""
+    # A dictionary as an ordered set: the pool must not depend on hashes.
     drawn = dict.fromkeys(problem.space.sample(settings.pool, rng))
-    # The baseline is measured anyway, and a probe for the time points has taken its run to another age.
+    # The baseline is measured in any case, and its run may already be beyond the first time point.
     drawn.pop(problem.baseline, None)
     pool = list(drawn)
     return pool, _features(problem, settings, pool)
@@ -136,7 +139,8 @@ def _pool(
 def _features(
     problem: Problem, settings: DremelSettings, configurations: Sequence[Configuration]
 ) -> Features:
-    # Columns of switches and choices are among them, which no formula asks for.
+    """Returns the fused features of configurations by name, an array over the configurations for each."""
+    # The cast hides columns of switches and words, which no formula reads.
     columns = cast("Mapping[str, Numbers]", problem.space.columns(configurations))
     features = fused_features(
         columns,
@@ -149,9 +153,11 @@ def _features(
 
 
 def _edges(pool_features: Features, settings: DremelSettings) -> Features:
+    """Returns the bucket edges of the settings' features by name."""
     return {name: quantile_edges(pool_features[name], settings.buckets) for name in settings.features}
 
 
 def _buckets(features: Features, edges: Features) -> list[Buckets]:
+    """Returns the buckets of each configuration."""
     columns = [bucket_numbers(features[name], edges[name]) for name in edges]
     return [tuple(int(number) for number in row) for row in zip(*columns, strict=True)]

@@ -18,7 +18,11 @@ from rocktune.units import format_seconds
 
 
 class Dremel(Tuner):
-    """One configuration of each arm, then more of the most promising arms, then the better half, twice."""
+    """The tuner Dremel.
+
+    It measures one configuration of each arm, then more of the most promising arms (UCB sampling), and then
+    halves the runs at each further time point.
+    """
 
     name = "dremel"
     summary = "bandit over arms of four fused features with successive halving (SIGMETRICS 2022)"
@@ -27,9 +31,11 @@ class Dremel(Tuner):
 
     def search(self, problem: Problem, rng: np.random.Generator) -> Search:
         """See `Tuner.search`. The last batch holds the finalists at the last time point."""
+        # First of all, because `pooled_configurations` repeats this draw with a generator in its first state.
         arms = make_arms(problem, self.settings, rng)
         ages_s, budget_s, probed = yield from self._time_points(problem)
         rounds = self._rounds(problem, len(arms), ages_s, budget_s)
+        # How many runs halving will keep follows from this number, so losers can be released during sampling.
         planned = len(arms) + rounds * self.settings.top_arms
 
         results = yield from _pull(arms, ages_s[0], problem.objective, probed)
@@ -39,23 +45,24 @@ class Dremel(Tuner):
     def _sample_further(
         self, problem: Problem, arms: Sequence[Arm], results: list[Result], rounds: int, kept: int
     ) -> Generator[Batch, Sequence[Result], set[RunKey]]:
-        """Algorithm 2 from line 3 on: runs one more configuration of the top k arms in each round.
+        """Runs another configuration of each of the top k arms in every round (algorithm 2 from line 3).
 
-        All runs are measured at one age, for figures at different ages cannot be compared, and wait there.
+        All runs stop at the same age, because figures of different ages do not compare.
 
         Args:
-            problem: what is tuned.
-            arms: all of them, each with its first configuration's reward.
-            results: of these first configurations; those of the further ones are appended.
-            rounds: R.
-            kept: how many runs at most go on afterwards; the others are released as soon as they are known.
+            problem: the problem to solve.
+            arms: all arms, each with the reward of its first configuration.
+            results: results of these first configurations. The further results are appended to it.
+            rounds: R, the number of rounds.
+            kept: maximum number of runs that halving will keep. Runs that cannot be among them are released.
 
         Returns:
-            The runs that are released.
+            The runs that were released.
         """
         age_s = results[0].trial.until_s
         global_deviation = standard_deviation([reward for arm in arms for reward in arm.rewards])
         released: set[RunKey] = set()
+        # Waiting runs hold memory, so sure losers are released before each round and not only at the halving.
         for _ in range(rounds):
             chosen = promising_arms(arms, self.settings.top_arms, global_deviation)
             if not chosen:
@@ -68,19 +75,25 @@ class Dremel(Tuner):
     def _time_points(
         self, problem: Problem
     ) -> Generator[Batch, Sequence[Result], tuple[tuple[float, ...], float, list[RunKey]]]:
-        """Returns the ages to halve at and the budget that is left, both scaled, and the probe's run."""
+        """Returns the time points and the remaining budget, in seconds at this scale, and the probe's run.
+
+        The list of runs is empty unless the time points are found by a probe, a run of the baseline.
+        """
         points_s, budget_s = self.settings.time_points_s, problem.budget_s
         if points_s == "auto":
             probe_s = problem.age_s(problem.trial_age_s)
             (result,) = yield Batch((Trial(problem.baseline, probe_s),))
+            # The probe goes to the end of an ordinary trial, because nobody knows when throughput is steady.
             budget_s -= probe_s
             points_s = time_points_from_s(self._steady_from_s(problem, result), probe_s)
             return points_s, budget_s, [result.trial.run]
         return tuple(problem.age_s(point_s) for point_s in points_s), budget_s, []
 
     def _steady_from_s(self, problem: Problem, probe: Result) -> float | None:
+        """Returns the age in seconds at which the probe's throughput is steady; None if unknown or never."""
         if probe.measurement is None:
             return None
+        # Only engines that report intervals have a series.
         series = probe.measurement.raw.get("series")
         if series is None:
             return None
@@ -90,15 +103,19 @@ class Dremel(Tuner):
         )
 
     def _rounds(self, problem: Problem, arms: int, ages_s: Sequence[float], budget_s: float) -> int:
-        """Returns R: as many rounds as were set, or as the budget allows."""
+        """Returns R, the number of rounds: the setting, or fewer if the budget does not suffice.
+
+        Raises:
+            UserError: the budget does not suffice for one halving of the arms.
+        """
         needed_s = halving_cost_s(arms, ages_s, problem.runs_continue)
         if not fits(needed_s, budget_s):
             raise UserError(
-                f"budget: one halving of {arms} arms takes {format_seconds(needed_s)} of measuring,"
-                f" and {format_seconds(budget_s)} are left"
+                f"budget: one halving of {arms} arms takes {format_seconds(needed_s)} of measuring, but only "
+                f"{format_seconds(budget_s)} are left; use a larger budget"
             )
         rounds = 0
-        while rounds != self.settings.rounds:
+        while rounds != self.settings.rounds:  # never equal if the setting is None: the budget ends the loop
             following = arms + (rounds + 1) * self.settings.top_arms
             if not fits(halving_cost_s(following, ages_s, problem.runs_continue), budget_s):
                 break
@@ -106,7 +123,8 @@ class Dremel(Tuner):
         return rounds
 
     def min_budget_s(self, problem: Problem) -> float:
-        """One halving over the arms alone, and the probe for the time points if there is one."""
+        """Returns the seconds of measuring for one halving of the arms, and for the probe if there is one."""
+        # An upper bound: some combinations of buckets may hold no configuration.
         arms = self.settings.buckets ** len(self.settings.features)
         points_s, probe_s = self.settings.time_points_s, 0.0
         if points_s == "auto":
@@ -118,7 +136,7 @@ class Dremel(Tuner):
 def _pull(
     arms: Sequence[Arm], age_s: float, objective: Objective, released: Sequence[RunKey] = ()
 ) -> Generator[Batch, Sequence[Result], list[Result]]:
-    """Runs the next untried configuration of each arm to an age and notes what it gives."""
+    """Runs the next untried configuration of each arm to an age, adds the rewards and returns the results."""
     trials = tuple(Trial(arm.untried.popleft(), age_s) for arm in arms)
     results = yield Batch(trials, tuple(released))
     for arm, result in zip(arms, results, strict=True):

@@ -1,4 +1,4 @@
-"""Dremel's parameters, with the values of the paper's evaluation."""
+"""The settings of the tuner Dremel, with the values of the paper's evaluation as defaults."""
 
 import itertools
 from typing import Annotated, Literal, Self
@@ -15,24 +15,24 @@ Seconds = Annotated[float, Field(gt=0)]
 
 
 class DremelSettings(Spec):
-    """What can be chosen about Dremel; ages and windows are in seconds at full size.
+    """The settings of Dremel. Ages and windows are in seconds at full size.
 
     Attributes:
-        buckets: quantile buckets of each feature (2 in the paper's evaluation, 3 and 4 in figure 13).
-        features: those that make up an arm; leaving one out is the ablation of figure 12.
-        sampling: which of an arm's configurations comes next: the smallest value of one feature first
-            (section 4.6.1), or any ("random").
-        heuristic_feature: that feature. Of "block_cache_hit_rate" the largest value comes first, because
-            larger is better there.
-        rounds: R, the rounds of UCB sampling, fewer where the budget is too small; None for as many as the
-            budget allows (3 with the paper's 2,325 s).
-        top_arms: k, the arms that are sampled once more in each round.
-        time_points_s: the ages at which the runs are halved, the last one being where the best wins; "auto"
-            to find them from the baseline's windowed variance (section 4.5.2).
-        steady_window_s: with "auto", the last seconds whose throughput is looked at.
-        steady_deviation: with "auto", standard deviation over mean below which throughput is steady.
-        pool: valid configurations drawn from the space, which quantiles and arms are made of.
-        printed_compaction_frequency: takes the formula as table 2 prints it, not as it is derived.
+        buckets: number of quantile buckets of each feature (2 in the paper's evaluation, 3 and 4 in figure
+            13).
+        features: the fused features that define the arms; figure 12 leaves one out as an ablation.
+        sampling: order of an arm's configurations: by one feature, best value first ("heuristic", section
+            4.6.1), or "random".
+        heuristic_feature: the feature that orders them. Larger is better only for "block_cache_hit_rate".
+        rounds: R, maximum number of rounds of UCB sampling; None for as many as the budget allows (3 with the
+            paper's 2,325 s).
+        top_arms: k, number of arms that are sampled once more in each round.
+        time_points_s: ages at which runs are ranked and halved; the best at the last one wins. "auto" finds
+            them from the baseline's windowed variance (section 4.5.2).
+        steady_window_s: length of the window in which "auto" checks whether throughput is steady.
+        steady_deviation: standard deviation over mean below which "auto" takes throughput for steady.
+        pool: number of valid configurations drawn from the space to form quantiles and arms.
+        printed_compaction_frequency: whether to use the formula that table 2 prints, not the derived one.
     """
 
     buckets: Annotated[int, Field(strict=True, ge=2, le=4)] = 2
@@ -49,9 +49,10 @@ class DremelSettings(Spec):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
+        """Checks that features are different and time points ascend."""
         if not self.features or len(set(self.features)) < len(self.features):
-            raise ValueError("features must be one to four different ones")
+            raise ValueError("features: name one to four different features")
         points = self.time_points_s
         if points != "auto" and (not points or any(a >= b for a, b in itertools.pairwise(points))):
-            raise ValueError("time_points_s must ascend, such as [60, 80, 100]")
+            raise ValueError("time_points_s: must ascend; write them such as [60, 80, 100]")
         return self

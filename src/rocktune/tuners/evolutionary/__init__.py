@@ -1,1 +1,1 @@
-"""Tuners that breed or move a population: GA, NSGA-II, epsilon-constraint, weighted sum, SMPSO."""
+"""Evolutionary tuners: GA, NSGA-II, epsilon-constraint, weighted sum, SMPSO."""

@@ -1,8 +1,9 @@
-"""Genetic search on pymoo: what its algorithms need to breed configurations.
+"""Operators and a search loop for the genetic algorithms of pymoo.
 
-Genes are knobs. Those with cells (whole numbers, choices) are swapped beyond one cut, as Jia and Chen draw
-it, and mutate to any other value; real ones take pymoo's simulated binary crossover and polynomial mutation,
-its own defaults. A child that breaks a rule becomes a valid configuration with most of its genes.
+A gene is a knob's coordinate in the unit cube. Genes with cells (whole numbers, choices) have one-point
+crossover, as in Jia and Chen's figure, and mutate to a random value. Genes of real numbers have pymoo's
+defaults: simulated binary crossover and polynomial mutation. A child that breaks a rule is replaced by a
+valid configuration with most of its genes.
 """
 
 from collections.abc import Callable, Generator, Sequence
@@ -25,12 +26,12 @@ from rocktune.tuners.evolutionary.evaluations import Evaluations
 from rocktune.tuners.unit_cube import Points, UnitCube
 
 Fitness = Callable[[Sequence[Result]], tuple[NDArray[np.float64], NDArray[np.float64]]]
-"""Returns for each of a population's results what is to be small, a column for each goal, and by how much it
-breaks the constraints. Called for parents and children together, for what a result is worth may depend on all
-that have been seen."""
+"""A function from results to their costs, shape (results, columns), and their violations of the constraints,
+shape (results,). Smaller is better for both. It is called for parents and children together, because ranks
+and normalised sums depend on all results."""
 
 WORST = 1e30
-"""What a failed result is worth; pymoo computes distances, which infinity would spoil."""
+"""Cost of a failed result. It is finite because pymoo computes distances between costs."""
 
 _CROSSOVER_RATE = 0.9
 _SBX_ETA = 15
@@ -38,7 +39,7 @@ _PM_ETA = 20
 
 
 class GeneCrossover(SBX):
-    """One-point crossover of the genes with cells, simulated binary crossover of the others."""
+    """A crossover operator: one-point for genes with cells, simulated binary for the others."""
 
     def __init__(self, discrete: NDArray[np.bool_]) -> None:
         super().__init__(prob=_CROSSOVER_RATE, eta=_SBX_ETA)
@@ -52,8 +53,10 @@ class GeneCrossover(SBX):
         random_state: np.random.Generator,
         **kwargs: Any,
     ) -> Points:
+        """Returns the children, shape (2, matings, genes), as pymoo's `Crossover` asks."""
         children: Points = super()._do(problem, parents, *args, random_state=random_state, **kwargs)
         _, matings, genes = parents.shape
+        # A cut before the first gene would only exchange the parents; a space may have a single gene.
         cuts = random_state.integers(1, max(genes, 2), size=(matings, 1))
         tail = np.arange(genes) >= cuts
         for child, (own, other) in enumerate(((0, 1), (1, 0))):
@@ -63,7 +66,10 @@ class GeneCrossover(SBX):
 
 
 class GeneMutation(PM):
-    """Draws genes with cells anew, and moves the others by polynomial mutation, all at one rate."""
+    """A mutation operator: a uniform draw for genes with cells, polynomial mutation for the others.
+
+    Each gene mutates with the same probability, `rate`.
+    """
 
     def __init__(self, discrete: NDArray[np.bool_], rate: float) -> None:
         super().__init__(prob_var=rate, eta=_PM_ETA)
@@ -78,6 +84,7 @@ class GeneMutation(PM):
         random_state: np.random.Generator,
         **kwargs: Any,
     ) -> Points:
+        """Returns the mutated individuals, as pymoo's `Mutation` asks."""
         moved = super()._do(problem, genes, *args, random_state=random_state, **kwargs)
         drawn = random_state.random(genes.shape)
         reset = np.where(random_state.random(genes.shape) < self._rate, drawn, genes)
@@ -85,7 +92,7 @@ class GeneMutation(PM):
 
 
 class ValidGenes(Repair):
-    """Moves every individual to the middle of its cells, and into the rules where it breaks one."""
+    """A repair operator: makes each individual valid and moves its genes to the centres of their cells."""
 
     def __init__(self, cube: UnitCube) -> None:
         super().__init__()
@@ -94,13 +101,16 @@ class ValidGenes(Repair):
     def _do(
         self, _: PymooProblem, genes: Points, *__: Any, random_state: np.random.Generator, **___: Any
     ) -> Points:
+        """Returns the repaired individuals, as pymoo's `Repair` asks."""
         return np.array([self._repaired(point, random_state) for point in genes])
 
     def _repaired(self, point: Points, rng: np.random.Generator) -> Points:
+        """Returns the repaired point of one individual."""
         wanted = self._cube.configuration(point)
         found = self._cube.repaired(wanted, rng)
-        middle = self._cube.point(found)
-        return np.where(self._cube.discrete, middle, point) if found is wanted else middle
+        centre = self._cube.point(found)
+        # The genes of a valid individual that have no cells keep their exact coordinates.
+        return np.where(self._cube.discrete, centre, point) if found is wanted else centre
 
 
 def breed(
@@ -108,20 +118,20 @@ def breed(
     algorithm: GeneticAlgorithm,
     cube: UnitCube,
     fitness: Fitness,
-    goals: int,
+    columns: int,
     rng: np.random.Generator,
 ) -> Generator[Batch, Sequence[Result], None]:
-    """Lets an algorithm breed until the budget is spent.
+    """Runs a genetic algorithm until the budget is spent. Yields a batch for each generation.
 
     Args:
-        problem: what the tuner is told.
-        algorithm: pymoo's, with operators for `cube`.
-        cube: of the problem's space.
-        fitness: says what results are worth.
-        goals: how many columns it returns.
-        rng: the only source of randomness.
+        problem: the tuner's problem.
+        algorithm: an algorithm of pymoo with operators for `cube`.
+        cube: the unit cube of the problem's space.
+        fitness: the function that gives results their costs.
+        columns: number of columns of the costs.
+        rng: the only source of random numbers.
     """
-    genes = PymooProblem(n_var=cube.dimensions, n_obj=goals, n_ieq_constr=1, xl=0.0, xu=1.0)
+    genes = PymooProblem(n_var=cube.dimensions, n_obj=columns, n_ieq_constr=1, xl=0.0, xu=1.0)
     algorithm.setup(genes, termination=NoTermination(), verbose=False)
     algorithm.random_state = rng
     evaluations = Evaluations(problem)
@@ -133,9 +143,11 @@ def breed(
         if results is None:
             return
         children.set(result=results)
+        # pymoo has no population before the first generation. F are the costs, G the violations.
         parents = algorithm.pop if algorithm.is_initialized else children[:0]
-        worth, violations = fitness([*parents.get("result"), *results])
-        parents.set(F=worth[: len(parents)], G=violations[: len(parents), None])
-        judged = StaticProblem(genes, F=worth[len(parents) :], G=violations[len(parents) :, None])
-        Evaluator().eval(judged, children)
+        costs, violations = fitness([*parents.get("result"), *results])
+        # The parents' costs may have changed with the new results, so theirs are replaced too.
+        parents.set(F=costs[: len(parents)], G=violations[: len(parents), None])
+        evaluated = StaticProblem(genes, F=costs[len(parents) :], G=violations[len(parents) :, None])
+        Evaluator().eval(evaluated, children)
         algorithm.tell(infills=children)

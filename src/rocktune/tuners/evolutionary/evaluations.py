@@ -1,26 +1,28 @@
-"""What every tuner that breeds a population shares: measuring it within the budget."""
+"""The measurement of populations within a budget, which all evolutionary tuners share."""
 
 from collections.abc import Generator, Sequence
 
 from rocktune.trial import Batch, Configuration, Result, RunKey, Trial
 from rocktune.tuners.base import Problem
-from rocktune.tuners.cost import whole_times
+from rocktune.tuners.cost import affordable_trials
 
 MAX_IDLE_GENERATIONS = 100
-"""Generations without a new configuration after which a search is over: the population no longer moves."""
+"""Number of consecutive generations without a new configuration after which a search ends."""
 
 
 class Evaluations:
-    """Measures populations to the ordinary trial's age; what was measured before costs nothing.
+    """The evaluations of a search: measures populations to the age of an ordinary trial.
+
+    Each configuration is measured once; its result is reused in later generations at no cost.
 
     Attributes:
-        idle_generations: how many generations in a row had nothing new.
+        idle_generations: number of consecutive generations without a new configuration, up to now.
     """
 
     def __init__(self, problem: Problem) -> None:
-        """Begins with the whole budget."""
+        """Begins with the problem's whole budget."""
         self._age_s = problem.age_s(problem.trial_age_s)
-        self._left = whole_times(problem.budget_s, self._age_s)
+        self._left = affordable_trials(problem.budget_s, self._age_s)
         self._known: dict[Configuration, Result] = {}
         self._release: tuple[RunKey, ...] = ()
         self.idle_generations = 0
@@ -31,17 +33,20 @@ class Evaluations:
         """Measures a generation.
 
         Yields:
-            At most one batch, of what is new.
+            A batch of the new configurations, unless there are none.
 
         Returns:
-            A result for each configuration; None where the budget did not suffice for all, or nothing
-            new has come for too long: the search is over.
+            A result for each configuration, or None if the search ends: the budget did not suffice for all
+            new ones, or there was nothing new for more than `MAX_IDLE_GENERATIONS` generations.
         """
+        # The rest of the budget is used even if it does not suffice for the generation: the study's best may
+        # be among these trials.
         new = [each for each in dict.fromkeys(configurations) if each not in self._known][: self._left]
         if new:
             self._left -= len(new)
             results = yield Batch(tuple(Trial(each, self._age_s) for each in new), self._release)
             self._known |= {result.trial.configuration: result for result in results}
+            # No later trial continues these runs; the next batch closes them.
             self._release = tuple((each, 0) for each in new)
         self.idle_generations = 0 if new else self.idle_generations + 1
         complete = all(each in self._known for each in configurations)
@@ -51,5 +56,5 @@ class Evaluations:
 
 
 def min_population_budget_s(problem: Problem, population: int) -> float:
-    """Returns the budget of one whole generation."""
+    """Returns the cost of one complete generation in seconds of measuring."""
     return population * problem.age_s(problem.trial_age_s)

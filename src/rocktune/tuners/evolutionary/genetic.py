@@ -1,4 +1,4 @@
-"""Tuners that breed configurations: GA, NSGA-II, the epsilon-constraint and the weighted-sum method."""
+"""Genetic tuners: GA, NSGA-II, the epsilon-constraint method and the weighted-sum method."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -26,21 +26,24 @@ from rocktune.tuners.evolutionary.breeding import (
     ValidGenes,
     breed,
 )
+from rocktune.tuners.evolutionary.evaluated import evaluated
 from rocktune.tuners.evolutionary.evaluations import min_population_budget_s
-from rocktune.tuners.evolutionary.judged import judged
 from rocktune.tuners.unit_cube import UnitCube
 
+# A crossover needs two parents.
 _MIN_PARENTS = 2
 
-Worth = tuple[NDArray[np.float64], NDArray[np.float64]]
+Scores = tuple[NDArray[np.float64], NDArray[np.float64]]
+"""Costs and violations, as a `Fitness` returns them."""
 
 
 class GeneticSettings(Spec):
-    """What can be chosen about a genetic search.
+    """The settings of a genetic search.
 
     Attributes:
-        population: individuals.
-        mutation_rate: of each gene (figure 15 of Jia and Chen: 1% to 64%); None for one gene on average.
+        population: number of individuals.
+        mutation_rate: probability that a gene mutates (figure 15 of Jia and Chen: 1% to 64%); None for one
+            gene of an individual on average.
     """
 
     population: Annotated[int, Field(strict=True, ge=4, le=1000)] = 10
@@ -48,6 +51,8 @@ class GeneticSettings(Spec):
 
 
 class _Genetic(Tuner):
+    """The base class of the genetic tuners, which differ in `_algorithm`, `_survival` and `_fitness`."""
+
     settings_type = GeneticSettings
     settings: GeneticSettings
 
@@ -63,62 +68,69 @@ class _Genetic(Tuner):
             repair=ValidGenes(cube),
             **({"survival": self._survival()} if self._survival else {}),
         )
-        fitness, goals = self._fitness(problem.objective)
-        return breed(problem, algorithm, cube, fitness, goals, rng)
+        fitness, columns = self._fitness(problem.objective)
+        return breed(problem, algorithm, cube, fitness, columns, rng)
 
     def min_budget_s(self, problem: Problem) -> float:
-        """One trial for each individual."""
-        self._fitness(problem.objective)  # refuses an objective that it cannot take
+        """Returns the cost of one generation in seconds of measuring."""
+        self._fitness(problem.objective)  # reports an unsuitable objective before the search begins
         return min_population_budget_s(problem, self.settings.population)
 
     _algorithm: type[GeneticAlgorithm] = GA
     _survival: type[Survival] | None = None
 
     def _fitness(self, objective: Objective) -> tuple[Fitness, int]:
-        """Returns what is to be small, and how many columns that has."""
+        """Returns the fitness function for an objective, and the number of columns of its costs."""
         return lambda results: _ranked(results, objective), 1
 
 
 class GeneticAlgorithmTuner(_Genetic):
-    """Keeps the best by rank; constraints come before objectives."""
+    """A genetic tuner that keeps the best individuals by rank; constraints come before objectives."""
 
     name = "ga"
     summary = "genetic algorithm: for one objective"
 
 
 class Nsga2(_Genetic):
-    """Keeps what is on the first fronts and, of a front, what is far from others (Deb et al. 2002)."""
+    """A genetic tuner that keeps the first Pareto fronts (NSGA-II, Deb et al. 2002).
+
+    Of the last front that fits only in part, it keeps the individuals in its least crowded parts.
+    """
 
     name = "nsga2"
     summary = "genetic algorithm (NSGA-II): for several objectives of which none is preferred"
     _algorithm = NSGA2
 
     def _fitness(self, objective: Objective) -> tuple[Fitness, int]:
-        def fitness(results: Sequence[Result]) -> Worth:
-            known = judged(results, objective)
+        """Returns the negated gains as costs, a column for each field of the objective."""
+
+        def fitness(results: Sequence[Result]) -> Scores:
+            known = evaluated(results, objective)
+            # Failed results have minus infinity, which becomes the finite WORST.
             return np.minimum(-known.gains, WORST), np.minimum(known.violations, WORST)
 
         return fitness, len(objective.fields)
 
 
 class OnlyFeasible(Survival):
-    """Lets nobody live on who breaks a constraint, as long as two are left who do not."""
+    """A survival operator that removes all infeasible individuals if at least two are feasible."""
 
     def __init__(self) -> None:
         super().__init__(filter_infeasible=False)
 
     def _do(self, _: PymooProblem, pop: Population, *__: Any, n_survive: int, **___: Any) -> Population:
-        worth, violations = pop.get("F")[:, 0], pop.get("CV")[:, 0]
-        order = np.lexsort((worth, violations))
+        """Returns the individuals that survive, at most `n_survive`, as pymoo's `Survival` asks."""
+        costs, violations = pop.get("F")[:, 0], pop.get("CV")[:, 0]
+        order = np.lexsort((costs, violations))  # by violation first, because the last key counts first
         feasible = int((violations <= 0).sum())
         return pop[order[: min(n_survive, feasible) if feasible >= _MIN_PARENTS else n_survive]]
 
 
 class EpsilonConstraint(_Genetic):
-    """Improves the first objective among what keeps the constraints (Jia and Chen, section II-C).
+    """A genetic tuner that improves the first objective under constraints (Jia and Chen, section II-C).
 
-    Unlike `ga` under constraints it discards what breaks one however good it is otherwise, which narrows the
-    genes (the paper's finding 6).
+    Unlike `ga` with constraints, it discards every infeasible individual, however good its objective is. This
+    makes the population less diverse (the paper's finding 6).
     """
 
     name = "epsilon-constraint"
@@ -126,47 +138,51 @@ class EpsilonConstraint(_Genetic):
     _survival = OnlyFeasible
 
     def _fitness(self, objective: Objective) -> tuple[Fitness, int]:
+        """Returns the ranks by the first field and the constraints as costs."""
         if not objective.constraints:
             raise UserError(
-                "tuner 'epsilon-constraint': needs a constraint, such as read_latency_us_p99<=250"
+                "tuner 'epsilon-constraint': needs a constraint; add one, such as "
+                "--constraint 'read_latency_us_p99<=250'"
             )
+        # Further objectives would enter the ranks; the method bounds them by constraints instead.
         first = Objective(objective.primary, (objective.primary,), objective.constraints)
         return lambda results: _ranked(results, first), 1
 
 
 class WeightedSum(_Genetic):
-    """Improves the sum of the objectives, each over the largest value seen so far (equation 6)."""
+    """A genetic tuner that improves the sum of the objectives, each divided by its maximum so far."""
 
     name = "weighted-sum"
     summary = "genetic algorithm: for the normalised sum of several objectives"
 
     def _fitness(self, objective: Objective) -> tuple[Fitness, int]:
+        """Returns the negated weighted sums as costs."""
         if len(objective.fields) < 2:
-            raise UserError("tuner 'weighted-sum': needs several objectives; name another with --objective")
-        largest = np.zeros(len(objective.fields))
+            raise UserError("tuner 'weighted-sum': needs several objectives; add another --objective")
+        maxima = np.zeros(len(objective.fields))
 
-        def fitness(results: Sequence[Result]) -> Worth:
-            known = judged(results, objective)
-            sums = weighted_sums(known.gains, largest)
+        def fitness(results: Sequence[Result]) -> Scores:
+            known = evaluated(results, objective)
+            sums = weighted_sums(known.gains, maxima)
             return np.minimum(-sums, WORST)[:, None], np.minimum(known.violations, WORST)
 
         return fitness, 1
 
 
-def weighted_sums(gains: NDArray[np.float64], largest: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Returns equation 6 for each result: throughput over its maximum less latency over its maximum.
+def weighted_sums(gains: NDArray[np.float64], maxima: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Returns Jia and Chen's equation 6 for each result: the sum of its gains, each divided by its maximum.
 
     Args:
-        gains: a row for each result, a column for each objective; what is to be small is negative; minus
+        gains: a row for each result, a column for each objective; negative where smaller is better, and minus
             infinity for a failed result.
-        largest: the largest size of each column so far; is brought up to date.
+        maxima: the maximum absolute gain of each objective so far. It is updated in place.
     """
     finite = np.where(np.isfinite(gains), np.abs(gains), 0)
-    largest[:] = np.maximum(largest, finite.max(axis=0, initial=0))
-    return np.asarray((gains / np.where(largest > 0, largest, 1)).sum(axis=1))
+    maxima[:] = np.maximum(maxima, finite.max(axis=0, initial=0))
+    return np.asarray((gains / np.where(maxima > 0, maxima, 1)).sum(axis=1))
 
 
-def _ranked(results: Sequence[Result], objective: Objective) -> Worth:
-    """Returns the rank of each result among all, and its violation."""
-    violations = judged(results, objective).violations
+def _ranked(results: Sequence[Result], objective: Objective) -> Scores:
+    """Returns ranks as costs, and the violations."""
+    violations = evaluated(results, objective).violations
     return np.array(objective.ranks(results), dtype=float)[:, None], np.minimum(violations, WORST)

@@ -1,8 +1,8 @@
 """Speed-constrained multi-objective particle swarm optimisation on the unit cube (Nebro et al., MCDM 2009).
 
-Particles move towards their own best place and towards a leader, one of the undominated places that anybody
-has seen. What makes it SMPSO: a constriction of the speed after Clerc and Kennedy, bounds to it, and a
-bounded archive of leaders, of which those in crowded stretches of the front are dropped.
+Particles move towards their own best position and towards a leader, one of the nondominated positions of the
+whole swarm. SMPSO constricts speeds after Clerc and Kennedy and limits them. Its archive of leaders is
+bounded and drops the leader in the most crowded part of the front.
 """
 
 import numpy as np
@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from pymoo.operators.mutation.pm import mut_pm
 from pymoo.operators.survival.rank_and_crowding.metrics import calc_crowding_distance
 
-from rocktune.tuners.evolutionary.judged import Judged
+from rocktune.tuners.evolutionary.evaluated import Evaluated
 
 Reals = NDArray[np.float64]
 
+# The paper's parameters: half the width of a variable, every sixth particle, eta of polynomial mutation.
 _MAX_SPEED = 0.5
 _MUTATED_EVERY = 6
 _DISTRIBUTION_INDEX = 20.0
@@ -22,12 +23,12 @@ _DISTRIBUTION_INDEX = 20.0
 def constriction(c1: Reals, c2: Reals) -> Reals:
     """Returns the constriction coefficient, chi in SMPSO's equations 3 and 4.
 
-    Negative where both sum to more than 4, as the paper prints it and its authors' programs have it; Clerc
-    and Kennedy's own is the absolute value.
+    It is negative if c1 + c2 > 4, as in the paper and in its authors' programs. Clerc and Kennedy use the
+    absolute value.
 
     Args:
-        c1: how strongly a particle is drawn to its own best place.
-        c2: how strongly to its leader.
+        c1: attraction of each particle to its own best position.
+        c2: attraction of each particle to its leader.
     """
     rho = c1 + c2
     root = np.sqrt(np.maximum(rho**2 - 4 * rho, 0))
@@ -35,103 +36,127 @@ def constriction(c1: Reals, c2: Reals) -> Reals:
 
 
 class Leaders:
-    """The undominated places, at most so many; those that stand closest to others go first."""
+    """A bounded archive of nondominated positions, the leaders.
+
+    Attributes:
+        positions: a row for each leader.
+        evaluated: the leaders' gains and violations.
+    """
 
     def __init__(self, size: int) -> None:
+        """Makes an empty archive for at most `size` leaders."""
         self._size = size
-        self.places: Reals = np.empty((0, 0))
-        self.judged = Judged(np.empty((0, 0)), np.empty(0))
+        self.positions: Reals = np.empty((0, 0))
+        self.evaluated = Evaluated(np.empty((0, 0)), np.empty(0))
 
-    def add(self, place: Reals, gains: Reals, violation: float) -> None:
-        """Takes a place in unless a leader dominates it or equals it; drops the leaders that it dominates."""
+    def add(self, position: Reals, gains: Reals, violation: float) -> None:
+        """Adds a position and removes the leaders that it dominates.
+
+        A failed position, and one that a leader dominates or that has a leader's gains, is not added. If the
+        archive becomes too large, the leader in the most crowded part of the front is removed.
+        """
         if np.isneginf(gains).any():
             return
-        if not len(self.places):
-            self.places, self.judged = place[None], Judged(gains[None], np.array([violation]))
+        if not len(self.positions):
+            self.positions, self.evaluated = position[None], Evaluated(gains[None], np.array([violation]))
             return
-        known = self.judged
+        known = self.evaluated
         if _dominates(known.gains, known.violations, gains, violation).any():
             return
         if (known.gains == gains).all(axis=1).any():
             return
         kept = ~_dominated_by(known.gains, known.violations, gains, violation)
-        self.places = np.vstack([self.places[kept], place])
-        self.judged = Judged(
+        self.positions = np.vstack([self.positions[kept], position])
+        self.evaluated = Evaluated(
             np.vstack([known.gains[kept], gains]), np.append(known.violations[kept], violation)
         )
-        if len(self.places) > self._size:
-            self._drop(int(np.argmin(calc_crowding_distance(self.judged.gains))))
+        if len(self.positions) > self._size:
+            self._drop(int(np.argmin(calc_crowding_distance(self.evaluated.gains))))
 
     def draw(self, count: int, rng: np.random.Generator) -> Reals:
-        """Returns leaders by binary tournaments: of two drawn the one in the less crowded stretch."""
-        pairs = rng.integers(len(self.places), size=(count, 2))
-        distances = calc_crowding_distance(self.judged.gains)
+        """Returns the positions of `count` leaders, a row for each.
+
+        Each is the winner of a binary tournament: the one of two random leaders in the less crowded part of
+        the front.
+        """
+        pairs = rng.integers(len(self.positions), size=(count, 2))
+        distances = calc_crowding_distance(self.evaluated.gains)
         first = distances[pairs[:, 0]] >= distances[pairs[:, 1]]
-        return self.places[np.where(first, pairs[:, 0], pairs[:, 1])]
+        return self.positions[np.where(first, pairs[:, 0], pairs[:, 1])]
 
     def _drop(self, index: int) -> None:
-        self.places = np.delete(self.places, index, axis=0)
-        self.judged = Judged(
-            np.delete(self.judged.gains, index, axis=0), np.delete(self.judged.violations, index)
+        """Removes a leader."""
+        self.positions = np.delete(self.positions, index, axis=0)
+        self.evaluated = Evaluated(
+            np.delete(self.evaluated.gains, index, axis=0), np.delete(self.evaluated.violations, index)
         )
 
 
 class Swarm:
-    """Particles; `tell` says what their places are worth, `move` moves them."""
+    """A swarm of particles. `update` takes the evaluation of their positions, `move` makes a step.
+
+    Attributes:
+        positions: a row for each particle, in the unit cube.
+        leaders: the archive of nondominated positions.
+    """
 
     def __init__(
-        self, places: Reals, leaders: int, mutation_rate: float, inertia: float, rng: np.random.Generator
+        self, positions: Reals, leaders: int, mutation_rate: float, inertia: float, rng: np.random.Generator
     ) -> None:
-        """Places the particles, at rest.
+        """Makes a swarm of particles at rest.
 
         Args:
-            places: a row for each particle, in the unit cube.
-            leaders: how many undominated places are remembered.
-            mutation_rate: of each coordinate of every sixth particle.
-            inertia: how much of its speed a particle keeps before anything else.
-            rng: the only source of randomness.
+            positions: a row for each particle, in the unit cube.
+            leaders: maximum number of leaders.
+            mutation_rate: probability that a coordinate of every sixth particle mutates.
+            inertia: share of its speed that a particle keeps in a step.
+            rng: the only source of random numbers.
         """
-        self.places = places
+        self.positions = positions
         self.leaders = Leaders(leaders)
         self._mutation_rate = mutation_rate
         self._inertia = inertia
         self._rng = rng
-        self._speeds = np.zeros_like(places)
-        self._best = places.copy()
-        self._best_judged: Judged | None = None
+        self._speeds = np.zeros_like(positions)
+        self._best = positions.copy()
+        self._best_evaluated: Evaluated | None = None
 
-    def tell(self, places: Reals, judged: Judged) -> None:
-        """Says what the particles' places are worth, and where exactly they were judged.
+    def update(self, positions: Reals, evaluated: Evaluated) -> None:
+        """Records the evaluation of all particles: their own best positions and the leaders.
 
         Args:
-            places: the particles', moved to what can be measured.
-            judged: of each of these.
+            positions: the positions that were measured, which become those of the particles. They differ from
+                the former ones where a configuration was repaired.
+            evaluated: gains and violations of these positions.
         """
-        self.places = places
-        for place, gains, violation in zip(places, judged.gains, judged.violations, strict=True):
-            self.leaders.add(place, gains, float(violation))
-        if self._best_judged is None:
-            self._best, self._best_judged = places.copy(), judged
+        self.positions = positions
+        for position, gains, violation in zip(positions, evaluated.gains, evaluated.violations, strict=True):
+            self.leaders.add(position, gains, float(violation))
+        if self._best_evaluated is None:
+            self._best, self._best_evaluated = positions.copy(), evaluated
             return
-        before = self._best_judged
-        no_worse = ~_pairwise_dominates(before, judged)
-        self._best = np.where(no_worse[:, None], places, self._best)
-        self._best_judged = Judged(
-            np.where(no_worse[:, None], judged.gains, before.gains),
-            np.where(no_worse, judged.violations, before.violations),
+        before = self._best_evaluated
+        # A position that neither dominates nor is dominated replaces the old best, as in the authors'
+        # programs.
+        no_worse = ~_pairwise_dominates(before, evaluated)
+        self._best = np.where(no_worse[:, None], positions, self._best)
+        self._best_evaluated = Evaluated(
+            np.where(no_worse[:, None], evaluated.gains, before.gains),
+            np.where(no_worse, evaluated.violations, before.violations),
         )
 
     def move(self) -> Reals:
-        """Moves the particles one step and returns their new places."""
-        count = len(self.places)
-        leaders = self.leaders.draw(count, self._rng) if len(self.leaders.places) else self._best
+        """Moves all particles one step and returns their new positions."""
+        count = len(self.positions)
+        # There is no leader as long as all trials have failed.
+        leaders = self.leaders.draw(count, self._rng) if len(self.leaders.positions) else self._best
         r1, r2 = self._rng.uniform(size=(2, count, 1))
         c1, c2 = self._rng.uniform(1.5, 2.5, size=(2, count, 1))
-        pull = c1 * r1 * (self._best - self.places) + c2 * r2 * (leaders - self.places)
+        pull = c1 * r1 * (self._best - self.positions) + c2 * r2 * (leaders - self.positions)
         speeds = constriction(c1, c2) * (self._inertia * self._speeds + pull)
         self._speeds = np.clip(speeds, -_MAX_SPEED, _MAX_SPEED)
-        moved = self.places + self._speeds
-        # Who runs into a wall turns round.
+        moved = self.positions + self._speeds
+        # A particle that leaves the cube stops at its surface and reverses its speed.
         self._speeds = np.where((moved < 0) | (moved > 1), -self._speeds, self._speeds)
         moved = np.clip(moved, 0, 1)
         mutants = np.arange(0, count, _MUTATED_EVERY)
@@ -144,14 +169,14 @@ class Swarm:
             at_least_once=False,
             random_state=self._rng,
         )
-        self.places = moved
+        self.positions = moved
         return moved
 
 
 def _dominates(
     gains: Reals, violations: Reals, other_gains: Reals, other_violation: float
 ) -> NDArray[np.bool_]:
-    """Returns which rows dominate another place, by Deb's rules."""
+    """Returns whether each row dominates another position, by Deb's rules."""
     better = (gains >= other_gains).all(axis=1) & (gains > other_gains).any(axis=1)
     return np.asarray((violations < other_violation) | ((violations == other_violation) & better))
 
@@ -159,13 +184,13 @@ def _dominates(
 def _dominated_by(
     gains: Reals, violations: Reals, other_gains: Reals, other_violation: float
 ) -> NDArray[np.bool_]:
-    """Returns which rows another place dominates."""
+    """Returns whether another position dominates each row, by Deb's rules."""
     worse = (gains <= other_gains).all(axis=1) & (gains < other_gains).any(axis=1)
     return np.asarray((violations > other_violation) | ((violations == other_violation) & worse))
 
 
-def _pairwise_dominates(first: Judged, second: Judged) -> NDArray[np.bool_]:
-    """Returns for each row whether the first dominates the second."""
+def _pairwise_dominates(first: Evaluated, second: Evaluated) -> NDArray[np.bool_]:
+    """Returns for each row whether the position of `first` dominates that of `second`."""
     better = (first.gains >= second.gains).all(axis=1) & (first.gains > second.gains).any(axis=1)
     milder = first.violations < second.violations
     return np.asarray(milder | ((first.violations == second.violations) & better))

@@ -1,0 +1,164 @@
+"""Reading an OPTIONS file for measuring: one family's options, and what became of every option."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from rocktune.importing.checking import checked
+from rocktune.importing.decisions import Decision, decisions_of
+from rocktune.importing.document import Family, Option, OptionsDocument, SubOption
+from rocktune.importing.examination import LinkedRocksDb
+from rocktune.importing.families import chosen_family
+from rocktune.importing.notes import notes_of
+from rocktune.importing.syntax import read_options_document
+from rocktune.importing.values import walked
+from rocktune.options_account import AccountEntry, Fate, OptionsAccount
+from rocktune.space import OptionMaps
+
+
+@dataclass(frozen=True)
+class ImportedOptions:
+    """What an OPTIONS file comes to.
+
+    Attributes:
+        options: every option of the measured family with its value, at full size; `block_cache` only if the
+            file has one.
+        block_caches: the text of each family's block cache, by family; families without one are left out.
+        account: what became of each option of the file.
+    """
+
+    options: OptionMaps
+    block_caches: Mapping[str, str]
+    account: OptionsAccount
+
+    @property
+    def family(self) -> str:
+        """The column family that is measured."""
+        return self.account.family
+
+    @property
+    def other_families(self) -> tuple[str, ...]:
+        """The column families of the file that are not measured."""
+        return self.account.other_families
+
+
+def import_options(
+    path: Path, linked: LinkedRocksDb, family: str | None = None, application_measures: bool = False
+) -> ImportedOptions:
+    """Reads an OPTIONS file of any RocksDB version, or one that a person wrote.
+
+    Args:
+        path: the file.
+        linked: the RocksDB that will measure.
+        family: the column family to measure; None if the file has only one.
+        application_measures: the user's own program measures, with the classes that only it has.
+
+    Raises:
+        OptionsFileError: the file cannot be read or is none, is cut short, has several families and no choice
+            is made, or has a value that cannot be honoured safely.
+    """
+    return imported(read_options_document(path), linked, family, application_measures)
+
+
+def imported(
+    document: OptionsDocument,
+    linked: LinkedRocksDb,
+    family: str | None = None,
+    application_measures: bool = False,
+) -> ImportedOptions:
+    """Returns what a parsed OPTIONS file comes to; see `import_options`.
+
+    Raises:
+        OptionsFileError: see `import_options`.
+    """
+    chosen = chosen_family(document, family)
+    decisions = decisions_of(document, chosen, linked)
+    options = checked(decisions, document, chosen, linked)
+    entries = [entry for each in decisions for entry in _entries(each, chosen.name)]
+    for other in document.families:
+        if other is not chosen:
+            entries += _unmeasured(other)
+    for section in document.unknown_sections:
+        for option in section.options:
+            why = f"RocksDB has no section [{section.title}]"
+            entries += _alike(section.title, "", option, Fate.UNKNOWN, why)
+    account = OptionsAccount(
+        file_version=document.rocksdb_version,
+        rocksdb_version=linked.version,
+        family=chosen.name,
+        other_families=tuple(each.name for each in document.families if each is not chosen),
+        notes=tuple(notes_of(decisions, application_measures)),
+        entries=tuple(sorted(entries, key=lambda entry: entry.line)),
+    )
+    caches = {
+        each.name: option.text
+        for each in document.families
+        for option in each.table
+        if option.name == "block_cache"
+    }
+    return ImportedOptions(options, caches, account)
+
+
+def _entries(decision: Decision, family: str) -> Iterator[AccountEntry]:
+    option = decision.option
+    where = {"section": decision.section, "family": "" if decision.section == "db" else family}
+    yield AccountEntry(
+        **where,
+        name=option.name,
+        line=option.line,
+        given=option.text,
+        fate=decision.fate,
+        value=decision.value,
+        why=decision.why,
+    )
+    for path, part in walked(option.parts):
+        fate, value, why = _part_fate(decision, path)
+        yield AccountEntry(
+            **where,
+            name=_below(option, path),
+            line=option.line,
+            given=part.text,
+            fate=fate,
+            value=value,
+            why=why,
+        )
+
+
+def _part_fate(decision: Decision, path: str) -> tuple[Fate, str, str]:
+    """Returns the fate of a setting: its own, that of what it is inside of, or the option's."""
+    inside = path
+    while inside:
+        if inside in decision.parts:
+            return decision.parts[inside]
+        inside = inside.rpartition(".")[0]
+    # What RocksDB adjusts in an option is said of the settings that it adjusts.
+    if decision.fate is Fate.ADJUSTED and decision.parts:
+        return Fate.USED, "", ""
+    return decision.fate, "", decision.why
+
+
+def _below(option: Option, path: str) -> str:
+    return option.name + path if path.startswith("[") else f"{option.name}.{path}"
+
+
+def _unmeasured(family: Family) -> Iterator[AccountEntry]:
+    why = f"column family '{family.name}' is not measured"
+    for section, options in (("cf", family.options), ("table", family.table)):
+        for option in options:
+            yield from _alike(section, family.name, option, Fate.NOT_MEASURED, why)
+
+
+def _alike(section: str, family: str, option: Option, fate: Fate, why: str) -> Iterator[AccountEntry]:
+    """Yields the entries of an option and its settings, which share a fate."""
+    settings: list[tuple[str, SubOption | Option]] = [(option.name, option)]
+    settings += [(_below(option, path), part) for path, part in walked(option.parts)]
+    for name, part in settings:
+        yield AccountEntry(
+            section=section,
+            family=family,
+            name=name,
+            line=option.line,
+            given=part.text,
+            fate=fate,
+            why=why,
+        )

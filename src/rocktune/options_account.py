@@ -1,0 +1,93 @@
+"""The account of an OPTIONS file: what became of each of its options."""
+
+from collections import Counter
+from enum import StrEnum
+from typing import Any
+
+from rocktune.spec_file import Spec
+
+
+class Fate(StrEnum):
+    """What became of an option. Each option, and each setting inside its braces, has exactly one."""
+
+    USED = "used"
+    ADJUSTED = "adjusted"
+    """RocksDB runs with another value than the file's."""
+    OVERRIDDEN = "overridden"
+    """rocktune sets it itself."""
+    TRANSLATED = "translated"
+    """It is used under another name or in another spelling."""
+    WITHOUT_EFFECT = "without effect"
+    """RocksDB no longer heeds it."""
+    FOREIGN = "foreign"
+    """It names a class that only its own application has."""
+    UNKNOWN = "unknown"
+    """The linked RocksDB does not know the name or the value."""
+    NOT_MEASURED = "not measured"
+    """It belongs to a column family that is not measured."""
+
+
+class AccountEntry(Spec):
+    """What became of one option of the file.
+
+    Attributes:
+        section: "db", "cf" or "table"; or the title of a section that RocksDB does not have.
+        family: the column family; empty for section "db".
+        name: the option's; settings inside its braces follow after a dot.
+        line: number of its line in the file, from 1.
+        given: the value in the file.
+        fate: what became of it.
+        value: what is used: a value, or `name=value` where the name is another one. Empty if nothing is.
+        why: the reason; empty where there is nothing to say.
+    """
+
+    section: str
+    family: str = ""
+    name: str
+    line: int
+    given: str
+    fate: Fate
+    value: str = ""
+    why: str = ""
+
+
+class OptionsAccount(Spec):
+    """What became of every option of an OPTIONS file.
+
+    Attributes:
+        file_version: of the RocksDB that wrote the file; empty where it does not say.
+        rocksdb_version: of the RocksDB that measures.
+        family: the column family that is measured.
+        other_families: those that are not.
+        notes: what to know of the file as a whole, in sentences.
+        entries: in the file's order, an option before the settings inside it.
+    """
+
+    file_version: str
+    rocksdb_version: str
+    family: str
+    other_families: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    entries: tuple[AccountEntry, ...]
+
+    def counts(self) -> dict[str, int]:
+        """Returns how many entries have each fate, without fates that none has."""
+        counted = Counter(entry.fate for entry in self.entries)
+        return {str(fate): counted[fate] for fate in Fate if counted[fate]}
+
+    def with_fate(self, *fates: Fate) -> tuple[AccountEntry, ...]:
+        """Returns the entries that have one of the fates."""
+        return tuple(entry for entry in self.entries if entry.fate in fates)
+
+    @property
+    def summary(self) -> str:
+        """The account in one line: `OPTIONS: 143 used, 4 adjusted, 12 without effect`."""
+        counted = ", ".join(f"{count} {fate}" for fate, count in self.counts().items())
+        return f"OPTIONS: {counted or 'none'}"
+
+
+def account_json(account: OptionsAccount | None) -> dict[str, Any] | None:
+    """Returns an account as JSON data with its counts; None without an OPTIONS file."""
+    if account is None:
+        return None
+    return {"counts": account.counts(), **account.model_dump(mode="json")}

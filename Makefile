@@ -35,7 +35,7 @@ help:
 	@echo "make setup     .venv with the rocktune command in it"
 	@echo "make check     linters and tests, as CI runs them"
 	@echo "make sanitize  the C++ tests under ASan/UBSan and TSan; with RocksDB_ROOT=DIRECTORY against that RocksDB"
-	@echo "make rocksdb   a release build of the newest supported RocksDB in build/rocksdb"
+	@echo "make rocksdb   a release build of the newest supported RocksDB in build/rocksdb; VERSION=9.9.3 chooses another"
 	@echo "make wheel     a wheel with that RocksDB inside, in dist"
 	@echo "make evidence  the pages of docs/evidence from the committed claims"
 
@@ -143,28 +143,15 @@ sanitize:
 	  $(call run_cpp_tests,$$folder); \
 	done
 
-# A release build (no assertions) of the newest supported RocksDB, with db_bench; about 12 minutes on 2 cores.
+# A release build (no assertions) of RocksDB, with db_bench and a worker: the newest supported one, or VERSION=9.9.3.
 # Then: make setup RocksDB_ROOT=build/rocksdb (or test, demo, lint), which leaves .venv alone.
-ROCKSDB_CRATE := build/rocksdb-source/librocksdb-sys
-ROCKSDB_CRATE_SHA256 := 4f45e86edad8e88efe97dbf384b4e48e1ff0f111eabf154c7b09d7a1e5fb573c
 rocksdb:
 	@tools/apt-install $(APT_RUN) $(APT_ROCKSDB)
-	@command -v cargo >/dev/null || { echo "make rocksdb fetches RocksDB's source with cargo, which is not here: install Rust, or set RocksDB_ROOT to a RocksDB of your own"; exit 2; }
-	@cargo vendor --quiet --manifest-path rocksdb/Cargo.toml build/rocksdb-source >/dev/null
-	@grep -q '"package":"$(ROCKSDB_CRATE_SHA256)"' $(ROCKSDB_CRATE)/.cargo-checksum.json \
-	  || { echo "RocksDB's source is not the one that rocksdb/Cargo.toml pins"; exit 1; }
-	@cmake -S $(ROCKSDB_CRATE)/rocksdb -B build/rocksdb-build -G Ninja -DCMAKE_BUILD_TYPE=Release \
-	  -DCMAKE_INSTALL_PREFIX=$(abspath build/rocksdb) -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DUSE_RTTI=ON -DPORTABLE=1 \
-	  -DROCKSDB_BUILD_SHARED=OFF -DWITH_TESTS=OFF -DWITH_TOOLS=OFF -DWITH_CORE_TOOLS=OFF -DWITH_BENCHMARK_TOOLS=ON \
-	  -DWITH_GFLAGS=ON -DWITH_SNAPPY=ON -DWITH_LZ4=ON -DWITH_ZSTD=ON -DWITH_ZLIB=ON -DFAIL_ON_WARNINGS=OFF >/dev/null
-	@ninja -C build/rocksdb-build -j $(JOBS) install | grep -v '^-- '
-	@install -D -t build/rocksdb/bin build/rocksdb-build/db_bench
-	@install -D -m 644 -t build/rocksdb/share/doc/rocksdb $(ROCKSDB_CRATE)/rocksdb/LICENSE.*
-	@echo "Ready. Use it with: make setup RocksDB_ROOT=build/rocksdb"
+	@JOBS=$(JOBS) tools/build-rocksdb $(VERSION)
 
 # Built here, it needs the glibc that auditwheel reads from its symbols and puts into its name.
 RELEASE_ROCKSDB := build/rocksdb/lib/librocksdb.a
-$(RELEASE_ROCKSDB): rocksdb/Cargo.toml
+$(RELEASE_ROCKSDB): rocksdb/versions.csv
 	@$(MAKE) --no-print-directory rocksdb
 	@touch $@
 

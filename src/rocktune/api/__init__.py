@@ -1,6 +1,13 @@
 """Everything that rocktune can do, as functions that return plain data. The command line calls only these."""
 
-from rocktune.api.catalogue import list_devices, list_engines, list_spaces, list_tuners, list_workloads
+from rocktune.api.catalogue import (
+    list_devices,
+    list_engines,
+    list_rocksdb,
+    list_spaces,
+    list_tuners,
+    list_workloads,
+)
 from rocktune.api.clusters import clusters
 from rocktune.api.comparing import compare, estimate_comparison, prepare_comparison
 from rocktune.api.driving import drive
@@ -37,6 +44,7 @@ __all__ = [
     "importance",
     "list_devices",
     "list_engines",
+    "list_rocksdb",
     "list_spaces",
     "list_tuners",
     "list_workloads",

@@ -1,6 +1,7 @@
 """Lists workloads, devices, engines, spaces and tuners by name."""
 
 from rocktune.device import device_names
+from rocktune.engine.libraries import buildable_versions, installed_workers
 from rocktune.space import space_names
 from rocktune.study import engine_names
 from rocktune.tuners import tuner_names
@@ -17,6 +18,16 @@ def list_devices() -> dict[str, str]:
     return device_names()
 
 
+def list_rocksdb() -> dict[str, str]:
+    """Returns the RocksDB versions that `--rocksdb` accepts, and those that can be built, newest first."""
+    installed = {str(version): " ".join(command) for version, command in installed_workers().items()}
+    buildable = {
+        str(version): f"not built; make rocksdb VERSION={version}" for version in buildable_versions()
+    }
+    listed = buildable | installed
+    return {version: listed[version] for version in sorted(listed, key=_age, reverse=True)}
+
+
 def list_engines() -> dict[str, str]:
     """Returns one line about each engine, by name."""
     return engine_names()
@@ -30,3 +41,7 @@ def list_spaces() -> dict[str, str]:
 def list_tuners() -> dict[str, str]:
     """Returns one line about each tuner, by name."""
     return tuner_names()
+
+
+def _age(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split("."))

@@ -17,6 +17,7 @@ from rocktune.engine import (
     RecordedSpec,
     default_data_directory,
 )
+from rocktune.engine.libraries import worker_with
 from rocktune.importing import ImportedOptions, import_options
 
 
@@ -45,11 +46,14 @@ def make_engine(spec: EngineSpec, figures: Sequence[str] = ()) -> Engine:
         return RecordedEngine(spec, figures)
     if isinstance(spec, CommandSpec):
         return CommandEngine(spec, data_directory, 0, 0, required_figures=figures)
-    return EmbeddedEngine(data_directory, memory_limit_bytes=0, disk_limit_bytes=0)
+    return EmbeddedEngine(data_directory, 0, 0, worker=worker_with(spec.rocksdb))
 
 
 def own_options_file(
-    path: str | Path | None, family: str | None = None, application_measures: bool = False
+    path: str | Path | None,
+    family: str | None = None,
+    application_measures: bool = False,
+    rocksdb: str | None = None,
 ) -> ImportedOptions | None:
     """Returns the user's OPTIONS file; None without one.
 
@@ -57,11 +61,12 @@ def own_options_file(
         path: the file.
         family: the column family to measure; None if the file has only one.
         application_measures: True if the user's own program measures, with the classes that only it has.
+        rocksdb: the RocksDB that reads it; see `rocktune.engine.libraries.worker_with`.
 
     Raises:
         UserError: there is no worker, or the file is refused; see `rocktune.importing.import_options`.
     """
     if path is None:
         return None
-    with closing(OptionsChecker()) as checker:
+    with closing(OptionsChecker(worker_with(rocksdb))) as checker:
         return import_options(Path(path), checker.linked(), family, application_measures)

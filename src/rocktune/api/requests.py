@@ -23,6 +23,7 @@ class GivenConditions(TypedDict, total=False):
     workload: str | None
     device: str | None
     engine: str | None
+    rocksdb: str | Path | None
     db_bench: str | Path | None
     table: str | Path | None
     interpolate: bool | None
@@ -103,7 +104,9 @@ def own_options_of(request: StudyRequest) -> OwnOptions:
     """
 
     def read() -> ImportedOptions | None:
-        return own_options_file(request.options_file, request.column_family, request.engine == "command")
+        return own_options_file(
+            request.options_file, request.column_family, request.engine == "command", request.rocksdb
+        )
 
     return read
 

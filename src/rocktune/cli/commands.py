@@ -177,15 +177,16 @@ def export(
 @app.command("list")
 def list_(
     what: Annotated[
-        str, typer.Argument(metavar="workloads|devices|engines|spaces|tuners", show_default=False)
+        str, typer.Argument(metavar="workloads|devices|engines|rocksdb|spaces|tuners", show_default=False)
     ],
     json: options.Json = False,
 ) -> None:
-    """List workloads, devices, engines, spaces or tuners by name."""
+    """List workloads, devices, engines, RocksDB versions, spaces or tuners by name."""
     listed: dict[str, Callable[[], dict[str, str]]] = {
         "workloads": api.list_workloads,
         "devices": api.list_devices,
         "engines": api.list_engines,
+        "rocksdb": api.list_rocksdb,
         "spaces": api.list_spaces,
         "tuners": api.list_tuners,
     }

@@ -38,6 +38,14 @@ Engine = Annotated[
     str | None,
     typer.Option(metavar="NAME", help="System to measure: embedded, db_bench, command or recorded."),
 ]
+RocksDb = Annotated[
+    str | None,
+    typer.Option(
+        "--rocksdb",
+        metavar="VERSION|PATH",
+        help="The RocksDB that engine embedded measures, such as 9.9.3; see 'rocktune list rocksdb'.",
+    ),
+]
 DbBench = Annotated[
     str | None, typer.Option("--db-bench", metavar="PATH", help="Program of engine db_bench.")
 ]

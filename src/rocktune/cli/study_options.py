@@ -16,6 +16,7 @@ OPTIONS: dict[str, Any] = {
     "workload": options.Workload,
     "device": options.Device,
     "engine": options.Engine,
+    "rocksdb": options.RocksDb,
     "db_bench": options.DbBench,
     "table": options.Table,
     "interpolate": options.Interpolate,

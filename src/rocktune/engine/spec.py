@@ -23,7 +23,12 @@ Text = Annotated[str, Field(strict=True, min_length=1)]
 
 
 class EmbeddedSpec(Spec):
-    """Engine `embedded`: the linked RocksDB in worker processes of this machine."""
+    """Engine `embedded`: the linked RocksDB in worker processes of this machine.
+
+    Attributes:
+        rocksdb: version or path of the RocksDB that the worker is linked with (see
+            `rocktune.engine.libraries.worker_with`); None for the default worker's.
+    """
 
     runs_continue: ClassVar[bool] = True
     """True if a run can pause and continue.
@@ -32,6 +37,7 @@ class EmbeddedSpec(Spec):
     """
 
     kind: Literal["embedded"] = "embedded"
+    rocksdb: Text | None = None
 
     def time_scale(self, scale: int) -> float:
         """Returns the factor by which a run of a 1/`scale` model is shorter than at full size."""

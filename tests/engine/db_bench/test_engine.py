@@ -24,7 +24,7 @@ from rocktune.workload import WorkloadSpec
 MakeEngine = Callable[..., DbBenchEngine]
 BARE = Configuration({})
 MISSING = "db_bench is not here (Debian has it in rocksdb-tools)"
-NEWEST = Path(__file__).parents[3] / "build" / "rocksdb-build" / "db_bench"
+NEWEST = Path(__file__).parents[3] / "build" / "rocksdb" / "bin" / "db_bench"
 
 
 @pytest.fixture
@@ -185,7 +185,7 @@ def test_another_version_than_the_linked_one(make_engine: MakeEngine, tmp_path: 
 
 def test_the_newest(make_engine: MakeEngine) -> None:
     if not NEWEST.exists():
-        pytest.skip("build/rocksdb-build has no db_bench ('make rocksdb' builds it)")
+        pytest.skip("build/rocksdb has no db_bench ('make rocksdb' builds it)")
     check_newest(make_engine(NEWEST))
 
 

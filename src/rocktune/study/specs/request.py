@@ -35,7 +35,13 @@ _ENGINES = {
     "recorded": "a table of past measurements, replayed or interpolated in no time",
 }
 
-_ENGINE_OF = {"db_bench": "db_bench", "command": "command", "table": "recorded", "interpolate": "recorded"}
+_ENGINE_OF = {
+    "rocksdb": "embedded",
+    "db_bench": "db_bench",
+    "command": "command",
+    "table": "recorded",
+    "interpolate": "recorded",
+}
 """Fields of a request that only one engine uses, with that engine."""
 
 _FILES = ("workload", "device", "space", "tuner", "table", "options_file", "out")
@@ -48,6 +54,7 @@ class StudyRequest(Spec):
         workload: a preset's name, or a TOML file.
         device: a preset's name, or a TOML file; the machine's own storage by default.
         engine: the system under test: "embedded", "db_bench", "command" or "recorded".
+        rocksdb: the RocksDB that engine "embedded" measures: a version ("9.9.3") or a path.
         db_bench: path of the program, for engine "db_bench".
         command: the user's program, for engine "command".
         table: the file, for engine "recorded"; it also gives workload, device, space, memory and scale.
@@ -74,6 +81,7 @@ class StudyRequest(Spec):
     workload: str | None = None
     device: str = "none"
     engine: str = "embedded"
+    rocksdb: str | None = None
     db_bench: str | None = None
     command: CommandSpec | None = None
     table: str | None = None
@@ -175,7 +183,7 @@ def engine_spec(request: StudyRequest) -> EngineSpec:
                 f"{name}: engine '{request.engine}' does not use it; choose engine '{engine}' or leave it out"
             )
     if request.engine == "embedded":
-        return EmbeddedSpec()
+        return EmbeddedSpec(rocksdb=request.rocksdb)
     if request.engine == "recorded":
         return _recorded(request.table, bool(request.interpolate))
     if request.engine == "db_bench":

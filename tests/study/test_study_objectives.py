@@ -45,7 +45,7 @@ def test_a_front_is_measured_afresh_and_its_middle_is_proven(ledger: Ledger) -> 
     assert f"write_buffer_size={front[0]['configuration']['write_buffer_size']}" in text
     for point, message in (
         (0, "point: 0 does not exist; the front has 1 to 5"),
-        (6, "6 is none of the front's, 1 to 5"),
+        (6, "point: 6 does not exist; the front has 1 to 5"),
     ):
         with pytest.raises(UserError, match=message):
             export_study("options-file", ledger.study("study"), Outcome.from_json(outcome), point=point)

@@ -357,7 +357,7 @@ def test_an_options_file_on_which_the_worker_dies(
     monkeypatch: pytest.MonkeyPatch, make_engine: MakeEngine, tmp_path: Path
 ) -> None:
     checker = make_engine("examine_options=segfault").checker
-    monkeypatch.setattr(engines, "OptionsChecker", lambda: checker)
+    monkeypatch.setattr(engines, "OptionsChecker", lambda _: checker)
     path = tmp_path / "OPTIONS"
     path.write_text('[CFOptions "default"]\nnum_levels=4\n')
     died = "RocksDB 7.8.3 opens no store with the options of column family 'default': killed by SIGSEGV$"

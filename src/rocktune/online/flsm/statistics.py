@@ -1,4 +1,4 @@
-"""What an FLSM store was asked for, and what each level cost."""
+"""Statistics of an FLSM store. The fields are those of `cpp/include/rocktune/flsm_statistics.h`."""
 
 import math
 from collections.abc import Mapping
@@ -8,24 +8,23 @@ from typing import Any
 
 @dataclass(frozen=True)
 class FlsmLevelStatistics:
-    """What happened at a level.
+    """Counts of one level since the store was opened.
 
-    What concerns lookups and iterators is estimated from a sample of them, the rest is counted.
-
-    Where RocksDB moves tables, what a filter said may count for the level above.
+    Counts of lookups and iterators are estimated from a sample; those of compactions are exact. Where RocksDB
+    moves tables, the answers of their filters may count for the level above.
 
     Attributes:
-        filtered: runs whose filter said that a key is not there.
+        filtered: runs whose filter ruled the key out.
         passed: runs whose filter let a lookup pass.
-        false_positives: of them, those that did not have the key; smaller is better.
-        found: keys that were found here.
-        read_ns: that lookups spent in the level's tables.
-        false_positive_read_ns: of it, in runs that did not have the key.
-        scanned: runs that there were for iterators, estimated likewise.
-        compactions: whose output was here; moved tables have read and written nothing.
-        compaction_read_bytes: by them.
-        compaction_written_bytes: likewise.
-        compaction_us: that they took.
+        false_positives: part of `passed` without the key; smaller is better.
+        found: keys found in this level.
+        read_ns: nanoseconds that lookups spent in the level's tables.
+        false_positive_read_ns: part of `read_ns` spent in runs without the key.
+        scanned: runs visible to iterators, summed over all iterators.
+        compactions: compactions whose output is in this level.
+        compaction_read_bytes: bytes that these read; a moved table is neither read nor written.
+        compaction_written_bytes: bytes that these wrote.
+        compaction_us: microseconds that these took.
     """
 
     filtered: int
@@ -42,18 +41,18 @@ class FlsmLevelStatistics:
 
     @property
     def false_positive_rate(self) -> float:
-        """How often the filter of a run without the key lets a lookup pass; NaN if none was asked."""
+        """Share of lookups in runs without the key that the filter let pass; NaN without such lookups."""
         absent = self.filtered + self.false_positives
         return self.false_positives / absent if absent else math.nan
 
     def together(self, other: "FlsmLevelStatistics") -> "FlsmLevelStatistics":
-        """Returns what has happened at both."""
+        """Returns the sum of the counts of two levels."""
         return FlsmLevelStatistics(
             *(own + others for own, others in zip(astuple(self), astuple(other), strict=True))
         )
 
     def since(self, earlier: "FlsmLevelStatistics") -> "FlsmLevelStatistics":
-        """Returns what has happened since."""
+        """Returns the counts since `earlier`, counts of the same level."""
         return FlsmLevelStatistics(
             *(now - before for now, before in zip(astuple(self), astuple(earlier), strict=True))
         )
@@ -61,14 +60,14 @@ class FlsmLevelStatistics:
 
 @dataclass(frozen=True)
 class FlsmServed:
-    """Operations that had something in common, and what they cost; estimated from a sample of them.
+    """A group of operations and their cost, estimated from a sample of them.
 
     Attributes:
-        operations: lookups, writes and iterators.
-        busy_ns: that callers spent in them; smaller is better.
+        operations: number of lookups, writes and iterators.
+        busy_ns: nanoseconds that callers spent in them; smaller is better.
         passed: runs that lookups read.
-        read_ns: what that took.
-        scanned: runs that there were for iterators.
+        read_ns: nanoseconds that lookups spent in these runs.
+        scanned: runs visible to iterators, summed over all iterators.
     """
 
     operations: int
@@ -78,7 +77,7 @@ class FlsmServed:
     scanned: int
 
     def since(self, earlier: "FlsmServed") -> "FlsmServed":
-        """Returns what has come since."""
+        """Returns the counts since `earlier`, counts of the same group."""
         return FlsmServed(
             *(now - before for now, before in zip(astuple(self), astuple(earlier), strict=True))
         )
@@ -86,18 +85,18 @@ class FlsmServed:
 
 @dataclass(frozen=True)
 class FlsmStatistics:
-    """What a store was asked for and what it cost, since it was opened.
+    """The operations of a store since it was opened, and their cost.
 
     Attributes:
-        lookups: keys that were looked up, alone or several together.
-        found: of them, those whose key was there.
-        iterators: that were made.
-        entries_written: puts, merges and deletes.
-        busy_ns: that callers spent in lookups, writes and iterators, where writes and lookups are estimated
-            from a sample; smaller is better.
-        quiet: operations during which nothing was merged, from beginning to end.
-        merging: all others.
-        levels: from RocksDB's own level 0, which holds what was flushed: level 1's newest runs.
+        lookups: number of keys that were looked up, alone or several together.
+        found: lookups that found their key.
+        iterators: number of iterators created.
+        entries_written: number of puts, merges and deletes.
+        busy_ns: nanoseconds that callers spent in lookups, writes and iterators; lookups and writes are
+            estimated from a sample; smaller is better.
+        quiet: operations during which no merge ran, from beginning to end.
+        merging: all other operations.
+        levels: counts by level, from RocksDB's own level 0, which holds level 1's newest runs, on.
     """
 
     lookups: int
@@ -110,7 +109,7 @@ class FlsmStatistics:
     levels: tuple[FlsmLevelStatistics, ...]
 
     def since(self, earlier: "FlsmStatistics") -> "FlsmStatistics":
-        """Returns what has happened since; `earlier` is of the same store and not of before it was opened."""
+        """Returns the counts since `earlier`, statistics of the same opened store."""
         levels = zip(self.levels, earlier.levels, strict=True)
         return FlsmStatistics(
             self.lookups - earlier.lookups,
@@ -125,7 +124,7 @@ class FlsmStatistics:
 
 
 def flsm_statistics_of(document: Mapping[str, Any]) -> FlsmStatistics:
-    """Returns statistics from what the extension or the worker has told of them."""
+    """Returns the statistics in a document of the extension or the worker."""
     levels = tuple(FlsmLevelStatistics(**level) for level in document["levels"])
     served = {state: FlsmServed(**document[state]) for state in ("quiet", "merging")}
     return FlsmStatistics(**{**document, **served, "levels": levels})

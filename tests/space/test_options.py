@@ -48,6 +48,24 @@ def test_sizes_are_divided_and_nothing_else_is() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("full", "model"),
+    [
+        (
+            "{id=HashLinkListRepFactory;bucket_count=100000;threshold=3;}",
+            "{id=HashLinkListRepFactory;bucket_count=1563;threshold=3;}",
+        ),
+        ("prefix_hash:6400", "prefix_hash:100"),
+        ("hash_linkedlist:64", "hash_linkedlist:1"),
+        ("{id=SkipListFactory;lookahead=64;}", "{id=SkipListFactory;lookahead=64;}"),
+        ("SkipListFactory", "SkipListFactory"),
+    ],
+)
+def test_buckets_of_hash_memtables_are_divided(full: str, model: str) -> None:
+    options: OptionMaps = {"cf": {"memtable_factory": full}}
+    assert scaled_options(options, 64)["cf"]["memtable_factory"] == model
+
+
 def test_what_is_absent_gets_a_share_of_the_default() -> None:
     model = scaled_options({}, 64)
     assert model == {

@@ -15,6 +15,16 @@ SECTIONS = ("db", "cf", "table")
 """RocksDB's own sections, which merged options always have."""
 OWN_SECTIONS = MappingProxyType({"governor": "compaction governor", "flsm": "FLSM store"})
 """rocktune's own sections, each with the name of its component. A store uses it if the section is present."""
+_SIZES_INSIDE = MappingProxyType(
+    {
+        "compaction_options_fifo": re.compile(r"(?<=max_table_files_size=)\d+"),
+        # A hash memtable takes 8 bytes a bucket of the write buffer, before the first entry.
+        "memtable_factory": re.compile(
+            r"(?<=bucket_count=)\d+|(?<=prefix_hash:)\d+|(?<=hash_linkedlist:)\d+"
+        ),
+    }
+)
+"""Sizes that grow with the data, in options of section "cf" that hold more than the size."""
 
 
 def merged_options(*maps: OptionMaps) -> OptionMaps:
@@ -76,9 +86,9 @@ def scaled_options(options: OptionMaps, scale: int) -> OptionMaps:
     """Returns the options of a 1/S model: all full-size quantities divided by S.
 
     A store with 1/S of the data then has the same shape. These sizes grow with the data and are divided:
-    memtables and their arena, the block cache, levels, files, blob files, the limit of the write-ahead log,
-    the largest compaction, and the bytes of pending compaction at which writes are delayed or stopped. So
-    are a governor's debt and interval, and level 1 of an FLSM store.
+    memtables, their arena and their hash buckets, the block cache, levels, files, blob files, the limit of
+    the write-ahead log, the largest compaction, and the bytes of pending compaction at which writes are
+    delayed or stopped. So are a governor's debt and interval, and level 1 of an FLSM store.
 
     Absent options of this kind are set to RocksDB 7.8's default divided by S, because a default is a
     full-size quantity too. A model would never reach 64 GiB of pending compaction. To scale the defaults of
@@ -113,12 +123,11 @@ def scaled_options(options: OptionMaps, scale: int) -> OptionMaps:
     # RocksDB refuses a block cache together with no_block_cache; the loop has just set the default one.
     if result["table"].get("no_block_cache") == "true":
         result["table"].pop("block_cache")
-    # The size limit of FIFO compaction is a field inside another option's text, so no knob covers it.
-    fifo = result["cf"].get("compaction_options_fifo")
-    if fifo is not None:
-        result["cf"]["compaction_options_fifo"] = re.sub(
-            r"(?<=max_table_files_size=)\d+", lambda size: _divided(size[0], scale, 1), fifo
-        )
+    # These sizes are fields inside another option's text, so no knob covers them.
+    for name, size in _SIZES_INSIDE.items():
+        if name in result["cf"]:
+            whole = result["cf"][name]
+            result["cf"][name] = size.sub(lambda found: _divided(found[0], scale, 1), whole)
     return result
 
 

@@ -5,7 +5,6 @@ import hashlib
 import os
 import shutil
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -147,10 +146,8 @@ def test_waits_for_each_lock_of_the_package_manager(system: PackageSystem, lock:
 
 
 def test_gives_up_waiting_with_one_line(system: PackageSystem) -> None:
-    start = time.monotonic()
     with system.locked(FRONTEND_LOCK):
         status, _, errors = system.run("sample", lock_timeout_s=1)
-    assert time.monotonic() - start >= 1
     assert status == 1
     assert errors.startswith(
         f"apt-install: gave up after 1 s without the lock {system.root}/{FRONTEND_LOCK}. "

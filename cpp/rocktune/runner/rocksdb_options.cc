@@ -60,6 +60,13 @@ Error InvalidOption(const std::string& section, const std::string& name, const s
   return Error(RunFailure::kInvalid, "option '" + name + "' (" + section + "): " + problem);
 }
 
+MisreadOption Misread(const std::string& section, const std::string& name, const std::string& given,
+                      const std::string& read) {
+  return {"option '" + name + "' (" + section + "): RocksDB reads '" + given + "' as '" + read +
+              "'; give a value it can hold",
+          read};
+}
+
 // Returns the text in `read` of an option, or of a field of one ("compaction_options_universal.size_ratio").
 std::optional<std::string> TextOf(const OptionMaps::Map& read, const std::string& name) {
   if (const auto found = read.find(name); found != read.end()) {
@@ -230,9 +237,7 @@ void CheckReadBack(const std::string& section, const OptionMaps::Map& given, con
                                          "RocksDB " + RocksDbVersion() + " knows the name but ignores it");
     }
     if (!ReadAsGiven(name, value, *found)) {
-      throw MisreadOption("option '" + given_name + "' (" + section + "): RocksDB reads '" + value +
-                              "' as '" + *found + "'; give a value it can hold",
-                          *found);
+      throw Misread(section, given_name, value, *found);
     }
   }
 }

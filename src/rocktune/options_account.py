@@ -1,4 +1,4 @@
-"""The account of an OPTIONS file: what became of each of its options."""
+"""The account of an OPTIONS file: the fate of each of its options."""
 
 from collections import Counter
 from enum import StrEnum
@@ -8,7 +8,7 @@ from rocktune.spec_file import Spec
 
 
 class Fate(StrEnum):
-    """What became of an option. Each option, and each setting inside its braces, has exactly one."""
+    """The fate of an option. Each option, and each setting inside its braces, has exactly one."""
 
     USED = "used"
     ADJUSTED = "adjusted"
@@ -16,9 +16,9 @@ class Fate(StrEnum):
     OVERRIDDEN = "overridden"
     """rocktune sets it itself."""
     TRANSLATED = "translated"
-    """It is used under another name or in another spelling."""
+    """RocksDB uses it under another name or in another spelling."""
     WITHOUT_EFFECT = "without effect"
-    """RocksDB no longer heeds it."""
+    """RocksDB no longer uses it."""
     FOREIGN = "foreign"
     """It names a class that only its own application has."""
     UNKNOWN = "unknown"
@@ -28,17 +28,17 @@ class Fate(StrEnum):
 
 
 class AccountEntry(Spec):
-    """What became of one option of the file.
+    """The fate of one option of the file.
 
     Attributes:
         section: "db", "cf" or "table"; or the title of a section that RocksDB does not have.
         family: the column family; empty for section "db".
-        name: the option's; settings inside its braces follow after a dot.
-        line: number of its line in the file, from 1.
-        given: the value in the file.
-        fate: what became of it.
-        value: what is used: a value, or `name=value` where the name is another one. Empty if nothing is.
-        why: the reason; empty where there is nothing to say.
+        name: name of the option; for a setting inside braces, its name follows after a dot.
+        line: number of the line in the file, from 1.
+        given: value in the file.
+        fate: the fate.
+        value: value that is used, or `name=value` if the name differs; empty if none is used.
+        why: the reason; empty if the fate needs none.
     """
 
     section: str
@@ -52,15 +52,15 @@ class AccountEntry(Spec):
 
 
 class OptionsAccount(Spec):
-    """What became of every option of an OPTIONS file.
+    """The fate of every option of an OPTIONS file.
 
     Attributes:
-        file_version: of the RocksDB that wrote the file; empty where it does not say.
-        rocksdb_version: of the RocksDB that measures.
-        family: the column family that is measured.
-        other_families: those that are not.
-        notes: what to know of the file as a whole, in sentences.
-        entries: in the file's order, an option before the settings inside it.
+        file_version: version of the RocksDB that wrote the file; empty if the file does not name it.
+        rocksdb_version: version of the RocksDB that measures.
+        family: name of the measured column family.
+        other_families: names of the column families that are not measured.
+        notes: remarks about the file as a whole, one sentence each.
+        entries: entries in the file's order, an option before the settings inside it.
     """
 
     file_version: str
@@ -71,7 +71,7 @@ class OptionsAccount(Spec):
     entries: tuple[AccountEntry, ...]
 
     def counts(self) -> dict[str, int]:
-        """Returns how many entries have each fate, without fates that none has."""
+        """Returns the number of entries by fate, without zeros."""
         counted = Counter(entry.fate for entry in self.entries)
         return {str(fate): counted[fate] for fate in Fate if counted[fate]}
 

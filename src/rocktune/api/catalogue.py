@@ -19,13 +19,10 @@ def list_devices() -> dict[str, str]:
 
 
 def list_rocksdb() -> dict[str, str]:
-    """Returns the RocksDB versions that `--rocksdb` accepts, and those that can be built, newest first."""
-    installed = {str(version): " ".join(command) for version, command in installed_workers().items()}
-    buildable = {
-        str(version): f"not built; make rocksdb VERSION={version}" for version in buildable_versions()
-    }
-    listed = buildable | installed
-    return {version: listed[version] for version in sorted(listed, key=_age, reverse=True)}
+    """Returns the RocksDB versions that `--rocksdb` accepts and those that can be built, newest first."""
+    buildable = {version: f"not built; make rocksdb VERSION={version}" for version in buildable_versions()}
+    installed = {version: " ".join(command) for version, command in installed_workers().items()}
+    return {str(version): text for version, text in sorted((buildable | installed).items(), reverse=True)}
 
 
 def list_engines() -> dict[str, str]:
@@ -41,7 +38,3 @@ def list_spaces() -> dict[str, str]:
 def list_tuners() -> dict[str, str]:
     """Returns one line about each tuner, by name."""
     return tuner_names()
-
-
-def _age(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in version.split("."))

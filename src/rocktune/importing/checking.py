@@ -1,4 +1,4 @@
-"""Asking the linked RocksDB about an OPTIONS file, and deciding by its answers."""
+"""Checks the decisions about an OPTIONS file with the linked RocksDB and changes them by its answers."""
 
 import re
 from collections.abc import Mapping
@@ -18,10 +18,10 @@ _NO_OBJECT = ("nullptr", "null", "")
 def checked(
     decisions: list[Decision], document: OptionsDocument, family: Family, linked: LinkedRocksDb
 ) -> OptionMaps:
-    """Returns every option as RocksDB parses it, and completes the decisions by what RocksDB says.
+    """Returns all options as RocksDB parses them. Completes the decisions from RocksDB's answers.
 
     Raises:
-        OptionsFileError: RocksDB would read a value as another one, or opens no store with these options.
+        OptionsFileError: RocksDB parses a value as another one, or cannot open a store with these options.
     """
     _cut_per_level(decisions, linked)
     for decision in decisions:
@@ -40,7 +40,7 @@ def checked(
 
 
 def _examined(decisions: list[Decision], document: OptionsDocument, linked: LinkedRocksDb) -> Examined:
-    """Asks RocksDB until it takes every option that is left."""
+    """Drops options until RocksDB accepts the rest, and returns its answer about these."""
     while True:
         _without_prefixes(decisions)
         examined = linked.examine(_maps(decisions))

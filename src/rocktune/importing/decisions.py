@@ -1,4 +1,4 @@
-"""What is decided of each option before the linked RocksDB is asked."""
+"""Decides the fate of each option as far as that is possible without the linked RocksDB."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,18 +16,18 @@ BLOCK_BASED = "BlockBasedTable"
 
 @dataclass
 class Decision:
-    """What becomes of one option of the file; changes while RocksDB's answers come in.
+    """The fate of one option of the file. RocksDB's answers change it.
 
     Attributes:
         section: "db", "cf" or "table".
         option: the option.
-        fate: what became of it so far.
+        fate: the fate decided so far.
         value: as `AccountEntry.value`.
         why: as `AccountEntry.why`.
-        target: section and name of the option that RocksDB gets; None if it gets nothing.
-        text: the value that it gets.
-        parts: what became of settings inside its braces, by path below the option's name; the others share
-            the option's fate.
+        target: section and name of the option to give to RocksDB; None to give it none.
+        text: value to give to RocksDB.
+        parts: fate, value and reason of settings inside the braces, by path below the option's name. Other
+            settings share the option's fate.
     """
 
     section: str
@@ -40,7 +40,7 @@ class Decision:
     parts: dict[str, tuple[Fate, str, str]] = field(default_factory=dict)
 
     def drop(self, fate: Fate, why: str, value: str = "") -> None:
-        """Decides that RocksDB gets nothing."""
+        """Decides that the option is not given to RocksDB."""
         self.fate, self.why, self.value, self.target = fate, why, value, None
 
     def give(self, text: str, fate: Fate, why: str, target: tuple[str, str] | None = None) -> None:

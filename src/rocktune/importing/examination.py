@@ -1,4 +1,4 @@
-"""What the linked RocksDB says of options; an engine asks it, and this package only says what it needs."""
+"""The answers about options that this package needs from the linked RocksDB; an engine obtains them."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -10,16 +10,16 @@ from rocktune.space import OptionMaps
 
 @dataclass(frozen=True)
 class Examined:
-    """What the linked RocksDB makes of options.
+    """The linked RocksDB's answer about a set of options.
 
     Attributes:
-        refused: options that it refuses, by section and name, each with the reason.
-        misread: options whose value it reads as another one, each with that value.
-        ignored: options whose names it knows and does not heed, each with the reason.
-        parsed: every option, with the accepted ones in force.
-        opened: the same, read back from an open store, where RocksDB has sanitised them; empty if the store
-            did not open.
-        open_error: why the store did not open; empty if it did.
+        refused: options that RocksDB refuses, by section and name, each with the reason.
+        misread: options whose value RocksDB parses as another one, each with that value.
+        ignored: options that RocksDB knows by name but does not use, each with the reason.
+        parsed: values of all options if the accepted ones are set.
+        opened: values of all options read back from an open store, after RocksDB has sanitised them; empty if
+            the store did not open.
+        open_error: RocksDB's error if the store did not open; empty if it did.
     """
 
     refused: Mapping[str, Mapping[str, str]]
@@ -38,9 +38,9 @@ class LinkedRocksDb:
     """The RocksDB that will measure.
 
     Attributes:
-        version: such as "7.8.3".
-        defaults: every option that it writes down, by section, with its default.
-        examine: asks it for what it makes of options.
+        version: version, such as "7.8.3".
+        defaults: default of every option that RocksDB can serialise, by section and name.
+        examine: returns RocksDB's answer about a set of options.
     """
 
     version: str
@@ -48,13 +48,13 @@ class LinkedRocksDb:
     examine: Examiner
 
     def knows(self, section: str, name: str) -> bool:
-        """Returns whether it writes an option of this name."""
+        """Returns whether RocksDB can serialise an option of this name."""
         return name in self.defaults.get(section, {})
 
     def default(self, section: str, name: str) -> str:
-        """Returns an option's default; empty for a name that it does not write."""
+        """Returns an option's default; empty for an option that RocksDB cannot serialise."""
         return self.defaults.get(section, {}).get(name, "")
 
     def default_parts(self, section: str, name: str) -> dict[str, SubOption]:
-        """Returns the settings that an option has by default, by name; none for a plain option."""
+        """Returns the default settings inside an option by name; empty for a plain option."""
         return {part.name: part for part in parts_of(self.default(section, name))}

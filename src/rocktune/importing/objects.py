@@ -6,11 +6,11 @@ from types import MappingProxyType
 
 @dataclass(frozen=True)
 class StandIn:
-    """What a store is measured with instead of an application's own class.
+    """The replacement for a class that only the user's application has.
 
     Attributes:
         text: the option's value; empty for RocksDB's default.
-        what: the stand-in and what it changes, for the account.
+        what: the replacement and its effect, in words for the account.
     """
 
     text: str
@@ -79,4 +79,4 @@ NEEDS_PREFIX_EXTRACTOR = MappingProxyType(
 """Options with the values that need a prefix extractor, and the value that stands in without one."""
 
 TIMESTAMPED = ".u64ts"
-"""How the names of comparators end whose keys carry a timestamp, which no workload here writes."""
+"""Suffix of comparators whose keys carry a timestamp. No workload writes such keys."""

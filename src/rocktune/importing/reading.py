@@ -18,13 +18,13 @@ from rocktune.space import OptionMaps
 
 @dataclass(frozen=True)
 class ImportedOptions:
-    """What an OPTIONS file comes to.
+    """The result of reading an OPTIONS file for one column family.
 
     Attributes:
         options: every option of the measured family with its value, at full size; `block_cache` only if the
             file has one.
         block_caches: the text of each family's block cache, by family; families without one are left out.
-        account: what became of each option of the file.
+        account: the fate of each option of the file.
     """
 
     options: OptionMaps

@@ -137,11 +137,11 @@ _SPECIAL: Mapping[tuple[str, str], Callable[[Option], Respelt | None]] = {
 
 @dataclass(frozen=True)
 class FamilyTexts:
-    """What a file gives for the options of one column family, for conversions that need another option.
+    """The options of one column family in a file, for conversions that depend on another option.
 
     Attributes:
-        given: the values by section and name.
-        linked: says the defaults.
+        given: values by section and name.
+        linked: the RocksDB whose defaults hold for absent options.
     """
 
     given: Mapping[tuple[str, str], str]

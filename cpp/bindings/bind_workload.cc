@@ -43,6 +43,7 @@ nb::dict SampleOperations(const std::string& workload_json, uint64_t seed, uint6
   std::generate(operations.begin(), operations.end(), [&] { return stream.Next(0); });
   nb::dict columns;
   columns["kind"] = Column(operations, [](const Operation& o) { return static_cast<uint8_t>(o.kind); });
+  columns["family"] = Column(operations, [](const Operation& o) { return static_cast<uint64_t>(o.family); });
   columns["key"] = Column(operations, [](const Operation& o) { return o.key; });
   columns["scan_length"] = Column(operations, [](const Operation& o) { return o.scan_length; });
   columns["value_bytes"] = Column(operations, [](const Operation& o) { return o.value_bytes; });

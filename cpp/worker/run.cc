@@ -2,8 +2,11 @@
 
 #include <rocksdb/file_system.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "rocktune/flsm/flsm_options_map.h"
 #include "rocktune/governor/governor_options_map.h"
@@ -40,7 +43,8 @@ Run::~Run() { EndLoad(); }
 void Run::OpenStore(const RunRequest& request) {
   RocksDbStoreSetup setup;
   setup.directory = request.directory;
-  setup.options = OptionsFromMaps(request.options);
+  setup.options = OptionsFromMaps({request.options.db, request.options.cf, request.options.table});
+  SetFamilies(request, &setup);
   if (setup.options.allow_mmap_reads) {
     throw RunError(
         RunFailure::kInvalid,
@@ -85,6 +89,32 @@ void Run::OpenStore(const RunRequest& request) {
   file_system_->SetThrottled(true);
 }
 
+void Run::SetFamilies(const RunRequest& request, RocksDbStoreSetup* setup) {
+  std::vector<std::string> names;
+  for (const FamilySpec& family : request.workload.families) {
+    names.push_back(family.name);
+  }
+  if (names == std::vector<std::string>{rocksdb::kDefaultColumnFamilyName} &&
+      request.options.families.empty()) {
+    return;
+  }
+  if (!request.options.flsm.empty()) {
+    throw RunError(RunFailure::kInvalid,
+                   "an FLSM store has the default column family alone; leave the "
+                   "workload's other families out, or the flsm options");
+  }
+  const auto add = [&names](const std::string& name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      names.push_back(name);
+    }
+  };
+  for (const auto& [name, options] : request.options.families) {
+    add(name);
+  }
+  add(rocksdb::kDefaultColumnFamilyName);
+  setup->families = FamiliesFromMaps(request.options, names);
+}
+
 void Run::CreateGovernor(const RunRequest& request, rocksdb::Options* options) {
   if (options->rate_limiter != nullptr) {
     throw RunError(RunFailure::kInvalid,
@@ -109,7 +139,7 @@ void Run::CreateGovernor(const RunRequest& request, rocksdb::Options* options) {
 }
 
 void Run::Attach() {
-  const rocksdb::Status status = governor_->Attach(store_->db());
+  const rocksdb::Status status = governor_->Attach(store_->db(), store_->families());
   if (status.IsInvalidArgument() || status.IsNotSupported()) {
     throw RunError(RunFailure::kInvalid, "the governor refuses the store's options: " + status.ToString());
   }

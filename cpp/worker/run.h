@@ -69,6 +69,9 @@ class Run {
 
  private:
   void OpenStore(const RunRequest& request);
+  // Sets the column families of the workload and of the options. Throws RunError (invalid) for families of an
+  // FLSM store.
+  static void SetFamilies(const RunRequest& request, RocksDbStoreSetup* setup);
   void CreateGovernor(const RunRequest& request, rocksdb::Options* options);
   void Attach();
   // Stops the watch, the governor's limits and the runner, in this order.

@@ -155,8 +155,13 @@ nlohmann::json Session::Reply(const nlohmann::json& command, Next* next) {
 nlohmann::json Session::CheckOptions(const nlohmann::json& command) const {
   CheckFields(command, {"options"});
   const OptionMaps given = OptionMapsFromJson(command.at("options"));
-  const rocksdb::Options options = OptionsFromMaps(given);
+  const rocksdb::Options options = OptionsFromMaps({given.db, given.cf, given.table});
   OptionMaps effective = MapsFromOptions(options, options);
+  for (const auto& [name, own] : given.families) {
+    const rocksdb::ColumnFamilyDescriptor family = FamiliesFromMaps(given, {name}).front();
+    OptionMaps of_family = MapsFromOptions(options, family.options);
+    effective.families[name] = {std::move(of_family.cf), std::move(of_family.table)};
+  }
   if (!given.governor.empty()) {
     effective.governor = MapFromGovernorOptions(GovernorOptionsFromMap(given.governor));
   }
@@ -169,8 +174,9 @@ nlohmann::json Session::CheckOptions(const nlohmann::json& command) const {
 nlohmann::json Session::ExamineOptions(const nlohmann::json& command) const {
   CheckFields(command, {"options"});
   const OptionMaps given = OptionMapsFromJson(command.at("options"));
-  if (!given.governor.empty() || !given.flsm.empty()) {
-    throw RunError(RunFailure::kInvalid, "examine_options: only RocksDB's own options can be examined");
+  if (!given.governor.empty() || !given.flsm.empty() || !given.families.empty()) {
+    throw RunError(RunFailure::kInvalid,
+                   "examine_options: only RocksDB's own options of one column family can be examined");
   }
   const OptionsExamination examination = rocktune::ExamineOptions(given);
   return {{"event", "examined"},

@@ -314,5 +314,41 @@ TEST_F(SessionTest, ReportsDiskBeyondTheLimit) {
   EXPECT_EQ(overrun_, RunFailure::kOutOfDisk);
 }
 
+TEST_F(SessionTest, RunsSeveralFamilies) {
+  open_["workload"]["families"] = {
+      {{"name", "users"}, {"keys", 1000}, {"share", 0.5}, {"preload", {{"keys", 500}}}},
+      {{"name", "index"}, {"keys", 100}, {"share", 0.5}, {"mix", {{"put", 1}}}}};
+  open_["options"]["cf:index"] = {{"write_buffer_size", "128K"}};
+  open_["options"]["cf:idle"] = {{"num_levels", "3"}};
+  const nlohmann::json options = Send(open_).at("options");
+  EXPECT_EQ(options.at("cf:users").at("write_buffer_size"), "65536");
+  EXPECT_EQ(options.at("cf:index").at("write_buffer_size"), "131072");
+  EXPECT_EQ(options.at("cf:idle").at("num_levels"), "3");
+  EXPECT_TRUE(options.contains("table:default"));
+  EXPECT_FALSE(options.contains("cf"));
+  EXPECT_EQ(Send({{"command", "load"}}).at("keys"), 500);
+  const nlohmann::json window = Send({{"command", "advance"}, {"until_s", 0.3}});
+  const nlohmann::json& families = window.at("families");
+  EXPECT_EQ(families.size(), 2U);
+  EXPECT_EQ(families.at("index").at("operations").size(), 1U);
+  EXPECT_GE(families.at("users").at("live_keys"), 500);
+  EXPECT_EQ(Send({{"command", "close"}, {"keep", true}}).at("event"), "closed");
+  StartSession();
+  EXPECT_EQ(Send(open_).at("event"), "opened");  // a base of these families
+}
+
+TEST_F(SessionTest, AnFlsmStoreHasOneFamily) {
+  open_["workload"]["families"] = {{{"name", "users"}, {"keys", 1000}}};
+  open_["options"]["flsm"] = {{"policy_1", "4"}, {"policy_2", "2"}, {"size_ratio", "4"}};
+  ExpectError(Send(open_), "invalid", "an FLSM store has the default column family alone");
+}
+
+TEST_F(SessionTest, ChecksOptionsOfFamilies) {
+  const nlohmann::json reply = Send(
+      {{"command", "check_options"}, {"options", {{"cf", {{"num_levels", "5"}}}, {"cf:a", {{"ttl", "9"}}}}}});
+  EXPECT_EQ(reply.at("options").at("cf:a").at("num_levels"), "5");
+  EXPECT_EQ(reply.at("options").at("cf:a").at("ttl"), "9");
+}
+
 }  // namespace
 }  // namespace rocktune

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -28,33 +29,40 @@ class FakeStore : public Store {
 
   // Called at the beginning of State, without a lock held.
   std::function<void()> before_state = [] {};
+  // The number of column families. The keys of the second one begin with "1:", and so on.
+  std::size_t families = 1;
   // The status of writes that CurrentWriteCondition returns.
   std::atomic<WriteCondition> condition{WriteCondition::kNormal};
 
-  rocksdb::Status Get(const rocksdb::Slice& key, rocksdb::PinnableSlice* value, bool* found) override {
-    return Do('g', key, [&] {
-      const auto entry = entries_.find(key.ToString());
+  rocksdb::Status Get(std::size_t family, const rocksdb::Slice& key, rocksdb::PinnableSlice* value,
+                      bool* found) override {
+    return Do('g', family, key, [&](const std::string& stored) {
+      const auto entry = entries_.find(stored);
       *found = entry != entries_.end();
       if (*found) {
         value->PinSelf(entry->second);
       }
     });
   }
-  rocksdb::Status Put(const rocksdb::Slice& key, const rocksdb::Slice& value) override {
-    return Do('p', key, [&] { entries_[key.ToString()] = value.ToString(); });
+  rocksdb::Status Put(std::size_t family, const rocksdb::Slice& key, const rocksdb::Slice& value) override {
+    return Do('p', family, key, [&](const std::string& stored) { entries_[stored] = value.ToString(); });
   }
-  rocksdb::Status Delete(const rocksdb::Slice& key) override {
-    return Do('d', key, [&] { entries_.erase(key.ToString()); });
+  rocksdb::Status Delete(std::size_t family, const rocksdb::Slice& key) override {
+    return Do('d', family, key, [&](const std::string& stored) { entries_.erase(stored); });
   }
-  rocksdb::Status Scan(const rocksdb::Slice& start, uint64_t entries, uint64_t* read,
+  rocksdb::Status Scan(std::size_t family, const rocksdb::Slice& start, uint64_t entries, uint64_t* read,
                        uint64_t* bytes) override {
-    return Do('s', start, [&] {
-      for (auto entry = entries_.lower_bound(start.ToString()); entry != entries_.end() && entries > 0;
+    return Do('s', family, start, [&](const std::string& stored) {
+      for (auto entry = entries_.lower_bound(stored); entry != entries_.end() && entries > 0;
            ++entry, --entries) {
         ++*read;
         *bytes += entry->first.size() + entry->second.size();
       }
     });
+  }
+  rocksdb::Status AddTo(rocksdb::WriteBatch* batch, std::size_t family, const rocksdb::Slice& key,
+                        const rocksdb::Slice& value) override {
+    return batch->Put(Stored(family, key), value);
   }
   rocksdb::Status Load(rocksdb::WriteBatch* batch) override {
     struct Inserter : rocksdb::WriteBatch::Handler {
@@ -82,6 +90,7 @@ class FakeStore : public Store {
     before_state();
     StoreState state;
     std::lock_guard<std::mutex> lock(mutex_);
+    state.families.resize(families);
     state.tickers["fake.calls"] = calls_.size();
     return state;
   }
@@ -107,13 +116,17 @@ class FakeStore : public Store {
   bool flushed() const { return flushed_; }
 
  private:
+  static std::string Stored(std::size_t family, const rocksdb::Slice& key) {
+    return (family == 0 ? "" : std::to_string(family) + ":") + key.ToString();
+  }
+
   template <typename Effect>
-  rocksdb::Status Do(char operation, const rocksdb::Slice& key, Effect effect) {
+  rocksdb::Status Do(char operation, std::size_t family, const rocksdb::Slice& key, Effect effect) {
     rocksdb::Status status = before_operation();
     if (status.ok()) {
       std::lock_guard<std::mutex> lock(mutex_);
-      calls_.push_back({operation, key.ToString()});
-      effect();
+      calls_.push_back({operation, Stored(family, key)});
+      effect(calls_.back().key);
     }
     return status;
   }

@@ -10,10 +10,10 @@ namespace rocktune {
 
 LoadThread::LoadThread(const LoadTargets* targets, uint64_t index)
     : targets_(*targets),
-      key_bytes_(targets->workload->spec().key_bytes),
       operations_(targets->workload, targets->seed, index),
       // 1 TiB apart from the next thread's, so that no two threads write the same values in a run.
       value_position_(index << 40),
+      families_(targets->workload->spec().families.size()),
       thread_([this] { Run(); }) {}
 
 LoadThread::~LoadThread() { thread_.join(); }
@@ -41,7 +41,7 @@ void LoadThread::Run() {
       return;
     }
     now = clock.Now();
-    CountersOf(operation.kind).latency_ns.Add(now > start ? static_cast<uint64_t>(now - start) : 0);
+    CountersOf(operation).latency_ns.Add(now > start ? static_cast<uint64_t>(now - start) : 0);
     completed_.Add(1);
   }
 }
@@ -61,81 +61,87 @@ bool LoadThread::WaitForStart(RunClock::Nanos intended) {
 }
 
 rocksdb::Status LoadThread::Perform(const Operation& operation) {
-  EncodeKey(operation.key, key_bytes_, &key_);
-  KindCounters& counters = CountersOf(operation.kind);
+  EncodeKey(operation.key, KeyBytes(operation), &key_);
   switch (operation.kind) {
     case OperationKind::kGet:
     case OperationKind::kGetAbsent:
-      return Get(&counters);
+      return Get(operation);
     case OperationKind::kPut:
     case OperationKind::kInsert:
       return Put(operation);
     case OperationKind::kDelete:
       return Delete(operation);
     case OperationKind::kScan:
-      return Scan(operation, &counters);
+      return Scan(operation);
     case OperationKind::kReadModifyWrite:
       break;
   }
-  rocksdb::Status status = Get(&counters);
+  rocksdb::Status status = Get(operation);
   return status.ok() ? Put(operation) : status;
 }
 
-rocksdb::Status LoadThread::Get(KindCounters* counters) {
+rocksdb::Status LoadThread::Get(const Operation& operation) {
   bool found = false;
-  rocksdb::Status status = targets_.store->Get(key_, &value_, &found);
+  rocksdb::Status status = targets_.store->Get(operation.family, key_, &value_, &found);
   if (found) {
-    counters->found.Add(1);
-    user_bytes_read_.Add(key_bytes_ + value_.size());
+    CountersOf(operation).found.Add(1);
+    FamilyOf(operation).user_bytes_read.Add(key_.size() + value_.size());
     value_.Reset();
   }
   return status;
 }
 
 rocksdb::Status LoadThread::Put(const Operation& operation) {
-  targets_.live_keys->Prefetch(operation.key);  // arrives while the store writes
-  const rocksdb::Slice value(targets_.values->Slice(value_position_, operation.value_bytes),
-                             operation.value_bytes);
+  LiveKeys& live_keys = (*targets_.live_keys)[operation.family];
+  live_keys.Prefetch(operation.key);  // arrives while the store writes
+  const ValueSource& values = (*targets_.values)[operation.family];
+  const rocksdb::Slice value(values.Slice(value_position_, operation.value_bytes), operation.value_bytes);
   value_position_ += operation.value_bytes;
-  rocksdb::Status status = targets_.store->Put(key_, value);
+  rocksdb::Status status = targets_.store->Put(operation.family, key_, value);
   if (status.ok()) {
-    user_bytes_written_.Add(key_bytes_ + operation.value_bytes);
-    value_bytes_written_.Add(operation.value_bytes);
-    entries_written_.Add(1);
-    AddLiveKeys(targets_.live_keys->Add(operation.key));
+    FamilyCounters& counters = FamilyOf(operation);
+    counters.user_bytes_written.Add(key_.size() + operation.value_bytes);
+    counters.value_bytes_written.Add(operation.value_bytes);
+    counters.entries_written.Add(1);
+    AddLiveKeys(operation.family, live_keys.Add(operation.key));
   }
   return status;
 }
 
 rocksdb::Status LoadThread::Delete(const Operation& operation) {
-  rocksdb::Status status = targets_.store->Delete(key_);
+  rocksdb::Status status = targets_.store->Delete(operation.family, key_);
   if (status.ok()) {
-    user_bytes_written_.Add(key_bytes_);
-    AddLiveKeys(targets_.live_keys->Remove(operation.key));
+    FamilyOf(operation).user_bytes_written.Add(key_.size());
+    AddLiveKeys(operation.family, (*targets_.live_keys)[operation.family].Remove(operation.key));
   }
   return status;
 }
 
-rocksdb::Status LoadThread::Scan(const Operation& operation, KindCounters* counters) {
+rocksdb::Status LoadThread::Scan(const Operation& operation) {
   uint64_t read = 0;
   uint64_t bytes = 0;
-  rocksdb::Status status = targets_.store->Scan(key_, operation.scan_length, &read, &bytes);
-  counters->found.Add(read);
-  user_bytes_read_.Add(bytes);
+  rocksdb::Status status = targets_.store->Scan(operation.family, key_, operation.scan_length, &read, &bytes);
+  CountersOf(operation).found.Add(read);
+  FamilyOf(operation).user_bytes_read.Add(bytes);
   return status;
 }
 
-void LoadThread::AddLiveKeys(int64_t keys) {
-  live_keys_added_.store(live_keys_added() + keys, std::memory_order_relaxed);
+void LoadThread::AddLiveKeys(std::size_t family, int64_t keys) {
+  families_[family].live_keys_added.store(live_keys_added(family) + keys, std::memory_order_relaxed);
 }
 
 void LoadThread::AddTo(RunTotals* totals) const {
-  for (std::size_t kind = 0; kind < kOperationKindCount; ++kind) {
-    totals->operations[kind].found += kinds_[kind].found.Get();
-    totals->operations[kind].latency_ns += kinds_[kind].latency_ns.TakeSnapshot();
+  for (std::size_t family = 0; family < families_.size(); ++family) {
+    LoadTotals of_family;
+    for (std::size_t kind = 0; kind < kOperationKindCount; ++kind) {
+      of_family.operations[kind].found = families_[family].kinds[kind].found.Get();
+      of_family.operations[kind].latency_ns = families_[family].kinds[kind].latency_ns.TakeSnapshot();
+    }
+    of_family.user_bytes_read = families_[family].user_bytes_read.Get();
+    of_family.user_bytes_written = families_[family].user_bytes_written.Get();
+    totals->families[family] += of_family;
+    *totals += of_family;
   }
-  totals->user_bytes_read += user_bytes_read_.Get();
-  totals->user_bytes_written += user_bytes_written_.Get();
 }
 
 }  // namespace rocktune

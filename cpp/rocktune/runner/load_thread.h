@@ -5,11 +5,14 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "rocktune/runner/live_keys.h"
 #include "rocktune/runner/load_gate.h"
@@ -27,8 +30,8 @@ struct LoadTargets {
   RunClock* clock = nullptr;
   LoadGate* gate = nullptr;
   WorkloadState* workload = nullptr;
-  const ValueSource* values = nullptr;
-  LiveKeys* live_keys = nullptr;
+  const std::vector<ValueSource>* values = nullptr;  // by column family
+  std::deque<LiveKeys>* live_keys = nullptr;         // by column family
   uint64_t seed = 0;
   RunClock::Nanos start = 0;  // the clock's value at the run's age 0
   // Called by a thread with the status of its first failed operation; the thread then ends. Must be
@@ -60,15 +63,20 @@ class LoadThread {
 
   // Returns the number of completed operations.
   uint64_t completed() const { return completed_.Get(); }
-  // Returns the number of successful puts, those of inserts and read-modify-writes included.
-  uint64_t entries_written() const { return entries_written_.Get(); }
+  // Returns the number of successful puts to a family, those of inserts and read-modify-writes included.
+  uint64_t entries_written(std::size_t family) const { return families_[family].entries_written.Get(); }
   // Returns the bytes of the values of these puts.
-  uint64_t value_bytes_written() const { return value_bytes_written_.Get(); }
-  // Returns the keys that the thread has added to the store, minus those it has removed.
-  int64_t live_keys_added() const { return live_keys_added_.load(std::memory_order_relaxed); }
+  uint64_t value_bytes_written(std::size_t family) const {
+    return families_[family].value_bytes_written.Get();
+  }
+  // Returns the keys that the thread has added to a family, minus those it has removed.
+  int64_t live_keys_added(std::size_t family) const {
+    return families_[family].live_keys_added.load(std::memory_order_relaxed);
+  }
   // Returns true while the thread waits for the start of its next operation, and false during one.
   bool waiting() const { return waiting_.load(std::memory_order_acquire); }
-  // Adds the thread's operations and user bytes to `*totals`.
+  // Adds the thread's operations and user bytes to `*totals` and its families. REQUIRES: it has an element for
+  // each family.
   void AddTo(RunTotals* totals) const;
 
  private:
@@ -76,33 +84,41 @@ class LoadThread {
     Counter found;
     Histogram latency_ns;
   };
+  struct FamilyCounters {
+    std::array<KindCounters, kOperationKindCount> kinds;
+    Counter user_bytes_read;
+    Counter user_bytes_written;
+    Counter entries_written;
+    Counter value_bytes_written;
+    std::atomic<int64_t> live_keys_added{0};
+  };
 
   void Run();
   // Waits until the intended start and until the gate is open, and returns true; false once the clock is
   // closed.
   bool WaitForStart(RunClock::Nanos intended);
   rocksdb::Status Perform(const Operation& operation);
-  rocksdb::Status Get(KindCounters* counters);
+  rocksdb::Status Get(const Operation& operation);
   rocksdb::Status Put(const Operation& operation);
   rocksdb::Status Delete(const Operation& operation);
-  rocksdb::Status Scan(const Operation& operation, KindCounters* counters);
-  void AddLiveKeys(int64_t keys);
-  KindCounters& CountersOf(OperationKind kind) { return kinds_[static_cast<std::size_t>(kind)]; }
+  rocksdb::Status Scan(const Operation& operation);
+  void AddLiveKeys(std::size_t family, int64_t keys);
+  FamilyCounters& FamilyOf(const Operation& operation) { return families_[operation.family]; }
+  KindCounters& CountersOf(const Operation& operation) {
+    return FamilyOf(operation).kinds[static_cast<std::size_t>(operation.kind)];
+  }
+  uint64_t KeyBytes(const Operation& operation) const {
+    return targets_.workload->spec().families[operation.family].key_bytes;
+  }
 
   const LoadTargets& targets_;
-  const uint64_t key_bytes_;
   OperationStream operations_;
   std::string key_;
   rocksdb::PinnableSlice value_;
   uint64_t value_position_;  // of the next value in the ValueSource
 
-  std::array<KindCounters, kOperationKindCount> kinds_;
+  std::vector<FamilyCounters> families_;  // by index
   Counter completed_;
-  Counter user_bytes_read_;
-  Counter user_bytes_written_;
-  Counter entries_written_;
-  Counter value_bytes_written_;
-  std::atomic<int64_t> live_keys_added_{0};
   std::atomic<bool> waiting_{false};
   std::thread thread_;  // last, because the thread uses all members above
 };

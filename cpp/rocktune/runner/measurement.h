@@ -20,14 +20,24 @@ struct OperationTotals {
   uint64_t found = 0;              // reads that found their key; for scans, entries read
   Histogram::Snapshot latency_ns;  // its count is the number of operations
 
+  OperationTotals& operator+=(const OperationTotals& more);
   OperationTotals& operator-=(const OperationTotals& earlier);
 };
 
-// The cumulative counters of a run at a time. The difference of two of them is the totals of a window.
-struct RunTotals {
+// The completed operations on a column family, or on all.
+struct LoadTotals {
   std::array<OperationTotals, kOperationKindCount> operations;  // indexed by OperationKind
   uint64_t user_bytes_read = 0;                                 // keys and values that were found
   uint64_t user_bytes_written = 0;                              // keys and values; of deletes the keys
+
+  LoadTotals& operator+=(const LoadTotals& more);
+  // REQUIRES: `earlier` is of an earlier time of the same run.
+  LoadTotals& operator-=(const LoadTotals& earlier);
+};
+
+// The cumulative counters of a run at a time. The difference of two of them is the totals of a window.
+struct RunTotals : LoadTotals {      // of all column families
+  std::vector<LoadTotals> families;  // by index
   StallTotals stalls;
   DeviceCounters device;
   double cpu_s = 0;                           // of all threads of the process
@@ -48,6 +58,12 @@ struct Series {
   std::vector<double> stalled_s;
 };
 
+// The live data of a column family, estimated.
+struct LiveData {
+  uint64_t keys = 0;           // keys in the store
+  uint64_t logical_bytes = 0;  // bytes of these keys and their values
+};
+
 // The measurement of a window. docs/design/measurement.md defines each figure.
 struct Measurement {
   double from_s = 0;   // the run's age at the window's beginning
@@ -56,9 +72,12 @@ struct Measurement {
   Series series;
   double max_write_stop_s = 0;  // longest time without writes in the window; may begin before it
   StoreState state;             // at the window's end, cumulative; `totals` has its counters of the window
-  uint64_t live_keys = 0;       // keys in the store at the window's end
-  uint64_t logical_bytes = 0;   // bytes of these keys and their values, estimated
-  uint64_t resident_bytes = 0;  // physical memory of the process at the window's end
+  // Names of the column families by index; empty if the workload uses the default one alone. Each then has a
+  // part of its own in the JSON.
+  std::vector<std::string> families;
+  LiveData live;                  // of all families, at the window's end
+  std::vector<LiveData> live_of;  // by family
+  uint64_t resident_bytes = 0;    // physical memory of the process at the window's end
 };
 
 // Returns the measurement as the worker's protocol defines it (docs/design/worker-protocol.md).

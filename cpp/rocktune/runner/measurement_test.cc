@@ -47,6 +47,24 @@ TEST(RunTotalsTest, DifferenceIsTheTotalsOfAWindow) {
   EXPECT_EQ(window.tickers, (std::map<std::string, uint64_t>{{"a", 3}, {"c", 9}}));
 }
 
+TEST(MeasurementTest, FamiliesHavePartsOfTheirOwn) {
+  Histogram latencies;
+  latencies.Add(40);
+  Measurement measurement;
+  measurement.families = {"default", "large"};
+  measurement.totals.families.resize(2);
+  measurement.totals.families[1].operations[kGet] = {1, latencies.TakeSnapshot()};
+  measurement.totals.families[1].user_bytes_read = 7;
+  measurement.state.families = {{}, {{1, 2}, {3, 4}, 5, 6}};
+  measurement.live_of = {{}, {8, 80}};
+  const nlohmann::json families = ToJson(measurement).at("families");
+  EXPECT_EQ(families.at("large"), nlohmann::json::parse(R"({
+    "operations": {"get": {"count": 1, "found": 1, "latency_ns": [[40, 1]], "latency_sum_ns": 40}},
+    "user_bytes_read": 7, "user_bytes_written": 0, "live_keys": 8, "logical_bytes": 80, "level_bytes": [1, 2],
+    "level_files": [3, 4], "memtable_bytes": 5, "pending_compaction_bytes": 6})"));
+  EXPECT_EQ(families.at("default").at("live_keys"), 0);
+}
+
 TEST(MeasurementTest, HasTheFieldsOfTheProtocol) {
   Histogram latencies;
   latencies.Add(40);  // each value below 64 has a bucket of its own
@@ -65,8 +83,7 @@ TEST(MeasurementTest, HasTheFieldsOfTheProtocol) {
   measurement.state.memory_bytes = {
       {"memtables", 1}, {"block_cache", 2}, {"table_readers", 3}, {"block_cache_pinned", 4}};
   measurement.state.histograms["h"] = {2, 30, 15, 14, 20, 21, 22};
-  measurement.live_keys = 8;
-  measurement.logical_bytes = 80;
+  measurement.live = {8, 80};
   measurement.resident_bytes = 5;
   const nlohmann::json expected = nlohmann::json::parse(R"({
     "event": "measurement", "from_s": 1.0, "until_s": 2.5,

@@ -25,15 +25,17 @@ constexpr uint64_t kBatchEntries = 128;
 constexpr std::size_t kBatchBytes = 256 << 10;
 constexpr uint64_t kMaxThreads = 4;
 
-// Writes the entries of a preload. LoadShare may run on several threads at the same time.
+// Writes the entries of a family's preload. LoadShare may run on several threads at the same time.
 class Loader {
  public:
-  Loader(const WorkloadSpec& spec, uint64_t seed, const ValueSource& values, Store* store)
+  Loader(const FamilySpec& spec, std::size_t family, uint64_t seed, const ValueSource& values, Store* store)
       : spec_(spec),
-        seed_(seed),
+        family_(family),
+        // Families do not load the same entries.
+        seed_(family == 0 ? seed : Mix64(seed + family)),
         values_(values),
         sizes_(spec.value),
-        order_(spec.preload.keys, seed),
+        order_(spec.preload.keys, seed_),
         store_(store) {}
 
   // Writes every `threads`-th key, from the key `thread` on. Throws RunError if the store fails.
@@ -47,7 +49,8 @@ class Loader {
       Random random(seed_ ^ Mix64(index));
       const uint64_t bytes = sizes_.Next(&random);
       EncodeKey(index, spec_.key_bytes, &key);
-      batch.Put(key, rocksdb::Slice(values_.Slice(random.Next(), bytes), bytes)).PermitUncheckedError();
+      const rocksdb::Slice value(values_.Slice(random.Next(), bytes), bytes);
+      store_->AddTo(&batch, family_, key, value).PermitUncheckedError();
       if (static_cast<uint64_t>(batch.Count()) >= kBatchEntries || batch.GetDataSize() >= kBatchBytes) {
         Write(&batch);
       }
@@ -67,7 +70,8 @@ class Loader {
     batch->Clear();
   }
 
-  const WorkloadSpec& spec_;
+  const FamilySpec& spec_;
+  const std::size_t family_;
   const uint64_t seed_;
   const ValueSource& values_;
   const SizeSource sizes_;
@@ -76,15 +80,15 @@ class Loader {
   std::atomic<uint64_t> loaded_{0};
 };
 
-void LoadAll(const WorkloadSpec& spec, Loader* loader, const Progress& progress) {
-  const uint64_t threads = spec.preload.random_order ? std::min(spec.threads, kMaxThreads) : 1;
+// Loads a family's preload on up to `threads` threads. `done` keys of `total` are loaded already.
+void LoadFamily(uint64_t threads, uint64_t done, uint64_t total, Loader* loader, const Progress& progress) {
   std::vector<std::future<void>> shares;
   for (uint64_t thread = 0; thread < threads; ++thread) {
     shares.push_back(std::async(std::launch::async, [=] { loader->LoadShare(thread, threads); }));
   }
   for (std::future<void>& share : shares) {
     while (share.wait_for(kProgressInterval) != std::future_status::ready) {
-      progress("load", static_cast<double>(loader->loaded()), static_cast<double>(spec.preload.keys));
+      progress("load", static_cast<double>(done + loader->loaded()), static_cast<double>(total));
     }
     share.get();
   }
@@ -119,13 +123,20 @@ void Settle(Store* store, const Progress& progress) {
 
 }  // namespace
 
-void Preload(const WorkloadSpec& spec, uint64_t seed, const ValueSource& values, Store* store,
+void Preload(const WorkloadSpec& spec, uint64_t seed, const std::vector<ValueSource>& values, Store* store,
              const Progress& progress) {
-  if (spec.preload.keys == 0) {
+  const uint64_t total = spec.preload_keys();
+  if (total == 0) {
     return;
   }
-  Loader loader(spec, seed, values, store);
-  LoadAll(spec, &loader, progress);
+  uint64_t done = 0;
+  for (std::size_t family = 0; family < spec.families.size(); ++family) {
+    const PreloadSpec& preload = spec.families[family].preload;
+    Loader loader(spec.families[family], family, seed, values[family], store);
+    const uint64_t threads = preload.random_order ? std::min(spec.threads, kMaxThreads) : 1;
+    LoadFamily(threads, done, total, &loader, progress);
+    done += preload.keys;
+  }
   if (const rocksdb::Status status = store->Flush(); !status.ok()) {
     throw StoreError("flushing the preload failed", status);
   }

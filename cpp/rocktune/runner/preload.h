@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "rocktune/runner/progress.h"
 #include "rocktune/runner/store.h"
@@ -9,13 +10,14 @@
 
 namespace rocktune {
 
-// Loads the preload of a workload into a store, then flushes it and waits until no compaction is due or
-// running. Keys are written in ascending order by one thread, or in random order by up to four. Equal seeds
-// give equal entries. Does nothing if the preload has no keys. Calls `progress` on the calling thread, with
+// Loads the preloads of a workload's families into a store, then flushes it and waits until no compaction is
+// due or running. Keys are written in ascending order by one thread, or in random order by up to four. Equal
+// seeds give equal entries. Does nothing if no preload has keys. Calls `progress` on the calling thread, with
 // the phases "load" and "settle". Throws RunError if the store fails; the store then holds a part of the
 // keys.
-// REQUIRES: the device is unthrottled and the run's clock runs, so that the store's I/O does not wait.
-void Preload(const WorkloadSpec& spec, uint64_t seed, const ValueSource& values, Store* store,
+// REQUIRES: `values` has an element for each family; the device is unthrottled and the run's clock runs, so
+// that the store's I/O does not wait.
+void Preload(const WorkloadSpec& spec, uint64_t seed, const std::vector<ValueSource>& values, Store* store,
              const Progress& progress);
 
 }  // namespace rocktune

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <type_traits>
 #include <unordered_map>
 #include <utility>
@@ -20,6 +21,8 @@
 namespace rocktune {
 namespace {
 
+constexpr std::string_view kFamilyCf = "cf:";
+constexpr std::string_view kFamilyTable = "table:";
 constexpr const char* kBlockCache = "block_cache";
 constexpr const char* kRateLimiter = "rate_limiter_bytes_per_sec";
 constexpr const char* kAutoTuned = "rate_limiter_auto_tuned";  // rocktune's own name
@@ -165,6 +168,11 @@ void TuneRateLimiter(const std::string& value, rocksdb::DBOptions* db) {
   }
 }
 
+bool IsTrue(const OptionMaps::Map& map, const std::string& name) {
+  const auto found = map.find(name);
+  return found != map.end() && found->second == "true";
+}
+
 OptionMaps::Map MapFromJson(const nlohmann::json& json, const std::string& section) {
   OptionMaps::Map map;
   if (!json.is_object()) {
@@ -197,16 +205,29 @@ OptionMaps OptionMapsFromJson(const nlohmann::json& json) {
       maps.governor = MapFromJson(options, section);
     } else if (section == "flsm") {
       maps.flsm = MapFromJson(options, section);
+    } else if (section.starts_with(kFamilyCf)) {
+      maps.families[section.substr(kFamilyCf.size())].cf = MapFromJson(options, section);
+    } else if (section.starts_with(kFamilyTable)) {
+      maps.families[section.substr(kFamilyTable.size())].table = MapFromJson(options, section);
     } else {
       throw RunError(RunFailure::kInvalid,
-                     "options have no part '" + section + "', but db, cf, table, governor and flsm");
+                     "options have no part '" + section +
+                         "', but db, cf, table, cf:FAMILY, table:FAMILY, governor and flsm");
     }
   }
   return maps;
 }
 
 nlohmann::json ToJson(const OptionMaps& maps) {
-  nlohmann::json json = {{"db", maps.db}, {"cf", maps.cf}, {"table", maps.table}};
+  nlohmann::json json = {{"db", maps.db}};
+  if (maps.families.empty()) {
+    json["cf"] = maps.cf;
+    json["table"] = maps.table;
+  }
+  for (const auto& [name, family] : maps.families) {
+    json[std::string(kFamilyCf) + name] = family.cf;
+    json[std::string(kFamilyTable) + name] = family.table;
+  }
   if (!maps.governor.empty()) {
     json["governor"] = maps.governor;
   }
@@ -257,7 +278,7 @@ rocksdb::Options ParsedOptions(const OptionMaps& maps) {
 }
 
 rocksdb::Options OptionsFromMaps(const OptionMaps& maps) {
-  OptionMaps rocksdb_maps{maps.db, maps.cf, maps.table};
+  OptionMaps rocksdb_maps{maps.db, maps.cf, maps.table, {}};
   const auto auto_tuned = rocksdb_maps.db.extract(kAutoTuned);
   rocksdb::Options options = ParsedOptions(rocksdb_maps);
   const OptionMaps read = MapsFromOptions(options, options);
@@ -268,6 +289,42 @@ rocksdb::Options OptionsFromMaps(const OptionMaps& maps) {
     TuneRateLimiter(auto_tuned.mapped(), &options);
   }
   return options;
+}
+
+std::vector<rocksdb::ColumnFamilyDescriptor> FamiliesFromMaps(const OptionMaps& maps,
+                                                              const std::vector<std::string>& names) {
+  std::shared_ptr<rocksdb::Cache> shared_cache;
+  if (const auto cache = maps.table.find(kBlockCache); cache != maps.table.end()) {
+    shared_cache = MakeBlockCache(cache->second);
+  }
+  std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
+  for (const std::string& name : names) {
+    OptionMaps merged{{}, maps.cf, maps.table, {}};
+    bool own_cache = false;
+    if (const auto family = maps.families.find(name); family != maps.families.end()) {
+      own_cache = family->second.table.contains(kBlockCache);
+      for (const auto& [option, value] : family->second.cf) {
+        merged.cf[option] = value;
+      }
+      for (const auto& [option, value] : family->second.table) {
+        merged.table[option] = value;
+      }
+    }
+    const bool takes_shared_cache =
+        shared_cache != nullptr && !own_cache && !IsTrue(merged.table, "no_block_cache");
+    if (!own_cache) {
+      merged.table.erase(kBlockCache);
+    }
+    rocksdb::ColumnFamilyOptions options = OptionsFromMaps(merged);
+    if (takes_shared_cache) {
+      rocksdb::BlockBasedTableOptions table =
+          *options.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>();
+      table.block_cache = shared_cache;
+      options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+    }
+    descriptors.emplace_back(name, options);
+  }
+  return descriptors;
 }
 
 OptionMaps MapsFromOptions(const rocksdb::DBOptions& db, const rocksdb::ColumnFamilyOptions& cf) {

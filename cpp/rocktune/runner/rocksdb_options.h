@@ -7,6 +7,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "rocktune/runner/run_error.h"
 
@@ -18,6 +19,12 @@ struct OptionMaps {
   Map db;     // DBOptions
   Map cf;     // ColumnFamilyOptions
   Map table;  // BlockBasedTableOptions
+  // The options of one column family that differ from `cf` and `table`.
+  struct Family {
+    Map cf, table;
+    bool operator==(const Family&) const = default;
+  };
+  std::map<std::string, Family> families = {};  // by name
   // Settings of the compaction governor; empty for a store without one.
   Map governor = {};
   // Layout of an FLSM store; empty for RocksDB's own tree.
@@ -26,10 +33,11 @@ struct OptionMaps {
   bool operator==(const OptionMaps&) const = default;
 };
 
-// Returns the maps in `json`, an object with the five members above as objects of strings; absent ones are
-// empty. Throws RunError (invalid) for any other JSON.
+// Returns the maps in `json`, an object with the members above as objects of strings; absent ones are empty.
+// A family's are "cf:NAME" and "table:NAME". Throws RunError (invalid) for any other JSON.
 OptionMaps OptionMapsFromJson(const nlohmann::json& json);
-// Returns the maps as OptionMapsFromJson reads them. `governor` and `flsm` are omitted if they are empty.
+// Returns the maps as OptionMapsFromJson reads them. `governor` and `flsm` are omitted if they are empty;
+// `cf` and `table` are if there are families.
 nlohmann::json ToJson(const OptionMaps& maps);
 
 // Returns a configuration of RocksDB's parser under which unknown and unsupported options are errors.
@@ -39,6 +47,12 @@ rocksdb::ConfigOptions StrictConfigOptions();
 // `block_cache` is parsed as block_cache.h describes; each call makes a new cache. Throws RunError (invalid),
 // naming the option, if RocksDB does not know an option or parses its value as a different one.
 rocksdb::Options OptionsFromMaps(const OptionMaps& maps);
+
+// Returns the descriptors of column families, in the order of `names`. A family has the options in `cf` and
+// `table` that its own do not replace. Families without a `block_cache` of their own share that of `table`,
+// if it has one. Throws RunError (invalid) as OptionsFromMaps does.
+std::vector<rocksdb::ColumnFamilyDescriptor> FamiliesFromMaps(const OptionMaps& maps,
+                                                              const std::vector<std::string>& names);
 
 // Returns what OptionsFromMaps does, without comparing values with what RocksDB parsed. Throws RunError
 // (invalid) if RocksDB refuses an option.

@@ -4,8 +4,12 @@
 #include <rocksdb/metadata.h>
 #include <rocksdb/table.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <mutex>
+#include <numeric>
+#include <set>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -93,6 +97,12 @@ std::map<std::string, StoreState::HistogramFigures> Histograms(const rocksdb::St
   return histograms;
 }
 
+// Adds the elements of `more` to those of `*sums`, which becomes as long as the longer one.
+void AddEach(const std::vector<uint64_t>& more, std::vector<uint64_t>* sums) {
+  sums->resize(std::max(sums->size(), more.size()));
+  std::transform(more.begin(), more.end(), sums->begin(), sums->begin(), std::plus<>());
+}
+
 }  // namespace
 
 RocksDbStore::RocksDbStore(const RocksDbStoreSetup& setup)
@@ -123,44 +133,66 @@ rocksdb::Status RocksDbStore::Open(const RocksDbStoreSetup& setup, std::unique_p
   options.db_log_dir.clear();
   options.db_paths.clear();
   options.cf_paths.clear();
-  rocksdb::Status status = setup.open_database(options, setup.directory, &opened->db_);
+  rocksdb::Status status = opened->OpenDatabase(setup, options);
   if (status.ok()) {
     *store = std::move(opened);
   }
   return status;
 }
 
-rocksdb::Status RocksDbStore::Get(const rocksdb::Slice& key, rocksdb::PinnableSlice* value, bool* found) {
-  rocksdb::Status status = db_->Get(read_options_, db_->DefaultColumnFamily(), key, value);
+rocksdb::Status RocksDbStore::OpenDatabase(const RocksDbStoreSetup& setup, const rocksdb::Options& options) {
+  if (setup.families.empty()) {
+    rocksdb::Status status = setup.open_database(options, setup.directory, &db_);
+    if (status.ok()) {
+      families_ = {db_->DefaultColumnFamily()};
+    }
+    return status;
+  }
+  rocksdb::DBOptions db_options(options);
+  db_options.create_missing_column_families = true;
+  std::vector<rocksdb::ColumnFamilyDescriptor> families = setup.families;
+  for (rocksdb::ColumnFamilyDescriptor& family : families) {
+    family.options.cf_paths.clear();
+  }
+  owns_handles_ = true;
+  return OpenColumnFamilies(db_options, setup.directory, families, &families_, &db_);
+}
+
+rocksdb::Status RocksDbStore::Get(std::size_t family, const rocksdb::Slice& key,
+                                  rocksdb::PinnableSlice* value, bool* found) {
+  rocksdb::Status status = db_->Get(read_options_, families_[family], key, value);
   *found = status.ok();
   return status.IsNotFound() ? rocksdb::Status::OK() : status;
 }
 
-rocksdb::Status RocksDbStore::Put(const rocksdb::Slice& key, const rocksdb::Slice& value) {
+rocksdb::Status RocksDbStore::Put(std::size_t family, const rocksdb::Slice& key,
+                                  const rocksdb::Slice& value) {
   // DB::Put allocates a batch for each call, which takes more time than everything else the runner does for a
   // put.
   static thread_local rocksdb::WriteBatch batch;
   batch.Clear();
-  rocksdb::Status status = batch.Put(key, value);
+  rocksdb::Status status = batch.Put(families_[family], key, value);
   return status.ok() ? db_->Write(write_options_, &batch) : status;
 }
 
-rocksdb::Status RocksDbStore::Delete(const rocksdb::Slice& key) { return db_->Delete(write_options_, key); }
+rocksdb::Status RocksDbStore::Delete(std::size_t family, const rocksdb::Slice& key) {
+  return db_->Delete(write_options_, families_[family], key);
+}
 
-rocksdb::Status RocksDbStore::Scan(const rocksdb::Slice& start, uint64_t entries, uint64_t* read,
-                                   uint64_t* bytes) {
+rocksdb::Status RocksDbStore::Scan(std::size_t family, const rocksdb::Slice& start, uint64_t entries,
+                                   uint64_t* read, uint64_t* bytes) {
   if (!on_scan_) {
-    return Read(start, entries, read, bytes);
+    return Read(family, start, entries, read, bytes);
   }
   const RunClock::Nanos begin = clock_->Now();
-  rocksdb::Status status = Read(start, entries, read, bytes);
+  rocksdb::Status status = Read(family, start, entries, read, bytes);
   on_scan_(static_cast<uint64_t>(clock_->Now() - begin));
   return status;
 }
 
-rocksdb::Status RocksDbStore::Read(const rocksdb::Slice& start, uint64_t entries, uint64_t* read,
-                                   uint64_t* bytes) {
-  const std::unique_ptr<rocksdb::Iterator> iterator(db_->NewIterator(read_options_));
+rocksdb::Status RocksDbStore::Read(std::size_t family, const rocksdb::Slice& start, uint64_t entries,
+                                   uint64_t* read, uint64_t* bytes) {
+  const std::unique_ptr<rocksdb::Iterator> iterator(db_->NewIterator(read_options_, families_[family]));
   uint64_t left = entries;
   for (iterator->Seek(start); left > 0 && iterator->Valid(); iterator->Next(), --left) {
     *bytes += iterator->key().size() + iterator->value().size();
@@ -169,21 +201,43 @@ rocksdb::Status RocksDbStore::Read(const rocksdb::Slice& start, uint64_t entries
   return iterator->status();
 }
 
+rocksdb::Status RocksDbStore::AddTo(rocksdb::WriteBatch* batch, std::size_t family, const rocksdb::Slice& key,
+                                    const rocksdb::Slice& value) {
+  return batch->Put(families_[family], key, value);
+}
+
 rocksdb::Status RocksDbStore::Load(rocksdb::WriteBatch* batch) {
   rocksdb::WriteOptions options;
   options.disableWAL = true;
   return db_->Write(options, batch);
 }
 
-rocksdb::Status RocksDbStore::Flush() { return db_->Flush(rocksdb::FlushOptions()); }
+rocksdb::Status RocksDbStore::Flush() {
+  for (rocksdb::ColumnFamilyHandle* family : families_) {
+    if (rocksdb::Status status = db_->Flush(rocksdb::FlushOptions(), family); !status.ok()) {
+      return status;
+    }
+  }
+  return rocksdb::Status::OK();
+}
+
+uint64_t RocksDbStore::IntProperty(rocksdb::ColumnFamilyHandle* family, const std::string& name) const {
+  uint64_t value = 0;
+  return db_->GetIntProperty(family, name, &value) ? value : 0;
+}
 
 uint64_t RocksDbStore::IntProperty(const std::string& name) const {
-  uint64_t value = 0;
-  return db_->GetIntProperty(name, &value) ? value : 0;
+  return IntProperty(db_->DefaultColumnFamily(), name);
+}
+
+uint64_t RocksDbStore::SumProperty(const std::string& name) const {
+  return std::accumulate(
+      families_.begin(), families_.end(), uint64_t{0},
+      [&](uint64_t sum, rocksdb::ColumnFamilyHandle* family) { return sum + IntProperty(family, name); });
 }
 
 uint64_t RocksDbStore::PendingCompactionBytes() {
-  return IntProperty(rocksdb::DB::Properties::kEstimatePendingCompactionBytes);
+  return SumProperty(rocksdb::DB::Properties::kEstimatePendingCompactionBytes);
 }
 
 bool RocksDbStore::CompactionRunning() {
@@ -193,9 +247,11 @@ bool RocksDbStore::CompactionRunning() {
 }
 
 bool RocksDbStore::CompactionDue() {
-  return IntProperty(rocksdb::DB::Properties::kMemTableFlushPending) != 0 ||
-         (IntProperty(rocksdb::DB::Properties::kCompactionPending) != 0 &&
-          !db_->GetOptions().disable_auto_compactions);
+  return std::any_of(families_.begin(), families_.end(), [this](rocksdb::ColumnFamilyHandle* family) {
+    return IntProperty(family, rocksdb::DB::Properties::kMemTableFlushPending) != 0 ||
+           (IntProperty(family, rocksdb::DB::Properties::kCompactionPending) != 0 &&
+            !db_->GetOptions(family).disable_auto_compactions);
+  });
 }
 
 WriteCondition RocksDbStore::CurrentWriteCondition() {
@@ -209,24 +265,44 @@ WriteCondition RocksDbStore::CurrentWriteCondition() {
 }
 
 std::map<std::string, uint64_t> RocksDbStore::MemoryBytes() const {
-  std::map<std::string, uint64_t> memory;
-  memory["memtables"] = IntProperty(rocksdb::DB::Properties::kSizeAllMemTables);
-  memory["table_readers"] = IntProperty(rocksdb::DB::Properties::kEstimateTableReadersMem);
-  const rocksdb::Options options = db_->GetOptions();
-  const auto* table = options.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>();
-  const rocksdb::Cache* cache = table == nullptr ? nullptr : table->block_cache.get();
-  memory["block_cache"] = cache == nullptr ? 0 : cache->GetUsage();
-  memory["block_cache_pinned"] = cache == nullptr ? 0 : cache->GetPinnedUsage();
+  std::set<const rocksdb::Cache*> caches;  // families may share one
+  for (rocksdb::ColumnFamilyHandle* family : families_) {
+    const rocksdb::Options options = db_->GetOptions(family);
+    const auto* table = options.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>();
+    if (table != nullptr && table->block_cache != nullptr) {
+      caches.insert(table->block_cache.get());
+    }
+  }
+  std::map<std::string, uint64_t> memory = {{"block_cache", 0}, {"block_cache_pinned", 0}};
+  memory["memtables"] = SumProperty(rocksdb::DB::Properties::kSizeAllMemTables);
+  memory["table_readers"] = SumProperty(rocksdb::DB::Properties::kEstimateTableReadersMem);
+  for (const rocksdb::Cache* cache : caches) {
+    memory["block_cache"] += cache->GetUsage();
+    memory["block_cache_pinned"] += cache->GetPinnedUsage();
+  }
   return memory;
+}
+
+FamilyState RocksDbStore::StateOf(rocksdb::ColumnFamilyHandle* family) const {
+  FamilyState state;
+  rocksdb::ColumnFamilyMetaData metadata;
+  db_->GetColumnFamilyMetaData(family, &metadata);
+  for (const rocksdb::LevelMetaData& level : metadata.levels) {
+    state.level_bytes.push_back(level.size);
+    state.level_files.push_back(level.files.size());
+  }
+  state.memtable_bytes = IntProperty(family, rocksdb::DB::Properties::kSizeAllMemTables);
+  state.pending_compaction_bytes =
+      IntProperty(family, rocksdb::DB::Properties::kEstimatePendingCompactionBytes);
+  return state;
 }
 
 StoreState RocksDbStore::State() {
   StoreState state;
-  rocksdb::ColumnFamilyMetaData metadata;
-  db_->GetColumnFamilyMetaData(&metadata);
-  for (const rocksdb::LevelMetaData& level : metadata.levels) {
-    state.level_bytes.push_back(level.size);
-    state.level_files.push_back(level.files.size());
+  for (rocksdb::ColumnFamilyHandle* family : families_) {
+    state.families.push_back(StateOf(family));
+    AddEach(state.families.back().level_bytes, &state.level_bytes);
+    AddEach(state.families.back().level_files, &state.level_files);
   }
   state.db_bytes = DataFileBytes(directory_);
   state.memory_bytes = MemoryBytes();
@@ -246,6 +322,12 @@ rocksdb::Status RocksDbStore::Close() {
   if (db_ == nullptr) {
     return rocksdb::Status::OK();
   }
+  if (owns_handles_) {
+    for (rocksdb::ColumnFamilyHandle* family : families_) {
+      db_->DestroyColumnFamilyHandle(family).PermitUncheckedError();
+    }
+  }
+  families_.clear();
   rocksdb::Status status = db_->Close();
   db_.reset();
   return status;
@@ -253,7 +335,16 @@ rocksdb::Status RocksDbStore::Close() {
 
 OptionMaps RocksDbStore::ReadBackOptions() const {
   const rocksdb::Options options = db_->GetOptions();
-  return MapsFromOptions(options, options);
+  if (!owns_handles_) {
+    return MapsFromOptions(options, options);
+  }
+  OptionMaps maps;
+  for (rocksdb::ColumnFamilyHandle* family : families_) {
+    OptionMaps of_family = MapsFromOptions(options, db_->GetOptions(family));
+    maps.db = std::move(of_family.db);
+    maps.families[family->GetName()] = {std::move(of_family.cf), std::move(of_family.table)};
+  }
+  return maps;
 }
 
 }  // namespace rocktune

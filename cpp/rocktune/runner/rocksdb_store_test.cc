@@ -60,24 +60,24 @@ class RocksDbStoreTest : public testing::Test {
 
 TEST_F(RocksDbStoreTest, PerformsEveryOperation) {
   Open({});
-  ASSERT_TRUE(store_->Put("b", "two").ok());
-  ASSERT_TRUE(store_->Put("c", "three").ok());
-  ASSERT_TRUE(store_->Put("d", "four").ok());
+  ASSERT_TRUE(store_->Put(0, "b", "two").ok());
+  ASSERT_TRUE(store_->Put(0, "c", "three").ok());
+  ASSERT_TRUE(store_->Put(0, "d", "four").ok());
   rocksdb::PinnableSlice value;
   bool found = false;
-  ASSERT_TRUE(store_->Get("c", &value, &found).ok());
+  ASSERT_TRUE(store_->Get(0, "c", &value, &found).ok());
   EXPECT_TRUE(found);
   EXPECT_EQ(value.ToString(), "three");
   value.Reset();
-  ASSERT_TRUE(store_->Get("a", &value, &found).ok());
+  ASSERT_TRUE(store_->Get(0, "a", &value, &found).ok());
   EXPECT_FALSE(found);
   uint64_t read = 0;
   uint64_t bytes = 0;
-  ASSERT_TRUE(store_->Scan("a", 2, &read, &bytes).ok());
+  ASSERT_TRUE(store_->Scan(0, "a", 2, &read, &bytes).ok());
   EXPECT_EQ(read, 2u);
   EXPECT_EQ(bytes, 10u);  // "b", "two", "c", "three"
-  ASSERT_TRUE(store_->Delete("c").ok());
-  ASSERT_TRUE(store_->Scan("c", 9, &read, &bytes).ok());
+  ASSERT_TRUE(store_->Delete(0, "c").ok());
+  ASSERT_TRUE(store_->Scan(0, "c", 9, &read, &bytes).ok());
   EXPECT_EQ(read, 3u);
   EXPECT_EQ(bytes, 15u);  // and "d", "four"
   EXPECT_EQ(background_errors_, 0);
@@ -94,7 +94,7 @@ TEST_F(RocksDbStoreTest, ReturnsItsState) {
   ASSERT_TRUE(store_->Flush().ok());
   rocksdb::PinnableSlice value;
   bool found = false;
-  ASSERT_TRUE(store_->Get("key7", &value, &found).ok());
+  ASSERT_TRUE(store_->Get(0, "key7", &value, &found).ok());
   const StoreState state = store_->State();
   EXPECT_EQ(state.level_files.at(0), 1u);
   EXPECT_GT(state.level_bytes.at(0), 0u);
@@ -113,8 +113,8 @@ TEST_F(RocksDbStoreTest, ReturnsItsState) {
 TEST_F(RocksDbStoreTest, CountsCompactionsOfLevel0) {
   Open({{}, {{"level0_file_num_compaction_trigger", "2"}}, {}});
   for (int file = 0; file < 2; ++file) {
-    EXPECT_TRUE(store_->Put("a", std::string(1000, 'x')).ok());
-    EXPECT_TRUE(store_->Put("b", std::string(1000, 'y')).ok());
+    EXPECT_TRUE(store_->Put(0, "a", std::string(1000, 'x')).ok());
+    EXPECT_TRUE(store_->Put(0, "b", std::string(1000, 'y')).ok());
     EXPECT_TRUE(store_->Flush().ok());
   }
   Await([this] { return store_->State().level0_compactions_ns.count() == 1; });
@@ -136,7 +136,7 @@ TEST_F(RocksDbStoreTest, KeepsFlushedEntries) {
   Open({});
   rocksdb::PinnableSlice value;
   bool found = false;
-  ASSERT_TRUE(store_->Get("a", &value, &found).ok());
+  ASSERT_TRUE(store_->Get(0, "a", &value, &found).ok());
   EXPECT_TRUE(found);
 }
 
@@ -154,7 +154,7 @@ TEST_F(RocksDbStoreTest, ReadsBackTheOptionsInUse) {
 TEST_F(RocksDbStoreTest, WritesOnlyIntoItsDirectory) {
   const std::filesystem::path elsewhere = directory_ / "elsewhere";
   Open({{{"wal_dir", (elsewhere / "wal").string()}, {"db_log_dir", (elsewhere / "log").string()}}, {}, {}});
-  ASSERT_TRUE(store_->Put("a", "one").ok());
+  ASSERT_TRUE(store_->Put(0, "a", "one").ok());
   EXPECT_FALSE(std::filesystem::exists(elsewhere));
 }
 
@@ -167,7 +167,7 @@ TEST_F(RocksDbStoreTest, ReportsTheWriteCondition) {
        {.name = "slow", .bandwidth_bytes_s = 1});
   std::thread writer([this] {
     for (int i = 0; i < 1000; ++i) {
-      store_->Put("key" + std::to_string(i), std::string(1000, 'x')).PermitUncheckedError();
+      store_->Put(0, "key" + std::to_string(i), std::string(1000, 'x')).PermitUncheckedError();
     }
   });
   Await([this] { return store_->CurrentWriteCondition() == WriteCondition::kStopped; });
@@ -181,7 +181,7 @@ TEST_F(RocksDbStoreTest, ReportsBackgroundErrors) {
   setup_.wal = false;
   Open({{}, {{"write_buffer_size", "65536"}}, {}}, {.name = "small", .capacity_bytes = 1000});
   for (int i = 0; i < 1000 && background_errors_ == 0; ++i) {
-    store_->Put("key" + std::to_string(i), std::string(1000, 'x')).PermitUncheckedError();
+    store_->Put(0, "key" + std::to_string(i), std::string(1000, 'x')).PermitUncheckedError();
   }
   Await([this] { return background_errors_ > 0; });
 }
@@ -216,6 +216,47 @@ TEST(RunEnvTest, SleepsInRunTime) {
   EXPECT_GE(clock.Now(), 1'000'000);
   clock.Close();
   env->SleepForMicroseconds(1);  // returns although the clock is stopped
+}
+
+TEST_F(RocksDbStoreTest, FamiliesHaveTheirOwnDataAndOptions) {
+  const OptionMaps options{.db = {},
+                           .cf = {{"write_buffer_size", "1000000"}},
+                           .table = {{"block_cache", "3000000"}},
+                           .families = {{"large", {{{"write_buffer_size", "2000000"}}, {}}},
+                                        {"own", {{}, {{"block_cache", "5000000"}}}}}};
+  setup_.families = FamiliesFromMaps(options, {"large", "own", "default"});
+  Open({});
+  ASSERT_TRUE(store_->Put(0, "a", "large's").ok());
+  ASSERT_TRUE(store_->Put(2, "a", "default's").ok());
+  rocksdb::WriteBatch batch;
+  ASSERT_TRUE(store_->AddTo(&batch, 1, "a", "own's").ok());
+  ASSERT_TRUE(store_->Load(&batch).ok());
+  ASSERT_TRUE(store_->Flush().ok());
+  for (const auto& [family, expected] : {std::pair(0, "large's"), {1, "own's"}, {2, "default's"}}) {
+    rocksdb::PinnableSlice value;
+    bool found = false;
+    ASSERT_TRUE(store_->Get(static_cast<std::size_t>(family), "a", &value, &found).ok());
+    EXPECT_EQ(value.ToString(), expected);
+  }
+  ASSERT_TRUE(store_->Delete(0, "a").ok());
+  uint64_t read = 0, bytes = 0;
+  ASSERT_TRUE(store_->Scan(0, "a", 9, &read, &bytes).ok());
+  EXPECT_EQ(read, 0U);
+  const StoreState state = store_->State();
+  ASSERT_EQ(state.families.size(), 3U);
+  EXPECT_EQ(state.families[1].level_files[0], 1U);
+  EXPECT_EQ(state.level_files[0], 3U);
+  EXPECT_GT(state.memory_bytes.at("block_cache"), 0U);
+  const OptionMaps read_back = store_->ReadBackOptions();
+  EXPECT_EQ(read_back.families.at("large").cf.at("write_buffer_size"), "2000000");
+  EXPECT_EQ(read_back.families.at("own").cf.at("write_buffer_size"), "1000000");
+  const auto cache_of = [this](std::size_t family) {
+    const rocksdb::Options opened = store_->db()->GetOptions(store_->families()[family]);
+    return opened.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>()->block_cache;
+  };
+  EXPECT_EQ(cache_of(0), cache_of(2));
+  EXPECT_EQ(cache_of(0)->GetCapacity(), 3'000'000U);
+  EXPECT_EQ(cache_of(1)->GetCapacity(), 5'000'000U);
 }
 
 }  // namespace

@@ -31,9 +31,11 @@ uint64_t BytesOf(const DeviceCounters& counters, IoCause cause) {
 }
 
 RunPlan Checked(const RunPlan& plan) {
-  // Half of what LiveKeys can hold, which leaves room for inserts.
-  if (std::max(plan.workload.keys, plan.workload.preload.keys) >= uint64_t{1} << 39) {
-    throw RunError(RunFailure::kInvalid, "workload: keys must be below 2^39");
+  for (const FamilySpec& family : plan.workload.families) {
+    // Half of what LiveKeys can hold, which leaves room for inserts.
+    if (std::max(family.keys, family.preload.keys) >= uint64_t{1} << 39) {
+      throw RunError(RunFailure::kInvalid, "workload: keys must be below 2^39");
+    }
   }
   if (!(plan.series_interval_s >= 1e-3)) {
     throw RunError(RunFailure::kInvalid, "series_interval_s must be at least 0.001");
@@ -59,13 +61,22 @@ Runner::Runner(const RunParts& parts, const RunPlan& plan)
     : parts_(parts),
       plan_(Checked(plan)),
       workload_(plan_.workload),
-      values_(plan_.seed, plan_.workload.value_compressed_fraction,
-              SizeSource(plan_.workload.value).max_size()),
+      live_keys_(plan_.workload.families.size()),
       gate_(parts.clock),
       stalls_(parts.clock) {
+  for (std::size_t family = 0; family < plan_.workload.families.size(); ++family) {
+    values_.emplace_back(plan_.seed, plan_.workload.families[family].value_compressed_fraction,
+                         plan_.workload.max_value_bytes(family));
+  }
   if (plan_.preloaded) {
-    preloaded_keys_ = plan_.workload.preload.keys;
-    live_keys_.AddFirst(preloaded_keys_);
+    AddPreloadedKeys();
+  }
+}
+
+void Runner::AddPreloadedKeys() {
+  preloaded_ = true;
+  for (std::size_t family = 0; family < live_keys_.size(); ++family) {
+    live_keys_[family].AddFirst(plan_.workload.families[family].preload.keys);
   }
 }
 
@@ -105,9 +116,8 @@ uint64_t Runner::Load(const Progress& progress) {
   parts_.device->SetThrottled(true);
   ThrowIfFailed();
   parts_.store->ResetStatistics();
-  preloaded_keys_ = plan_.workload.preload.keys;
-  live_keys_.AddFirst(preloaded_keys_);
-  return preloaded_keys_;
+  AddPreloadedKeys();
+  return plan_.workload.preload_keys();
 }
 
 void Runner::StartThreads() {
@@ -248,6 +258,7 @@ Runner::Sample Runner::TakeSample() {
 
 RunTotals Runner::ReadTotals(const StoreState& state) {
   RunTotals totals;
+  totals.families.resize(plan_.workload.families.size());
   for (const auto& thread : threads_) {
     thread->AddTo(&totals);
   }
@@ -269,28 +280,37 @@ Measurement Runner::Measure(double until_s, Series series) {
   measurement.totals = totals_;
   measurement.totals -= earlier;
   measurement.max_write_stop_s = SecondsOf(stalls_.TakeMaxStop());
-  CountLiveKeys(&measurement);
+  const std::vector<FamilySpec>& families = plan_.workload.families;
+  for (std::size_t family = 0; family < families.size(); ++family) {
+    const LiveData live = CountLiveData(family);
+    measurement.live_of.push_back(live);
+    measurement.live.keys += live.keys;
+    measurement.live.logical_bytes += live.logical_bytes;
+    if (families.size() > 1 || families[family].name != FamilySpec().name) {
+      measurement.families.push_back(families[family].name);
+    }
+  }
   measurement.resident_bytes = ResidentBytes();
   return measurement;
 }
 
-void Runner::CountLiveKeys(Measurement* measurement) const {
-  int64_t live_keys = static_cast<int64_t>(preloaded_keys_);
-  uint64_t entries = preloaded_keys_;
-  double value_bytes = static_cast<double>(preloaded_keys_) * MeanValueBytes(plan_.workload.value);
+LiveData Runner::CountLiveData(std::size_t family) const {
+  const FamilySpec& spec = plan_.workload.families[family];
+  uint64_t entries = preloaded_ ? spec.preload.keys : 0;
+  int64_t live_keys = static_cast<int64_t>(entries);
+  double value_bytes = static_cast<double>(entries) * MeanValueBytes(spec.value);
   for (const auto& thread : threads_) {
-    live_keys += thread->live_keys_added();
-    entries += thread->entries_written();
-    value_bytes += static_cast<double>(thread->value_bytes_written());
+    live_keys += thread->live_keys_added(family);
+    entries += thread->entries_written(family);
+    value_bytes += static_cast<double>(thread->value_bytes_written(family));
   }
   if (live_keys <= 0) {
-    return;
+    return {};
   }
   const double mean_entry_bytes =
-      static_cast<double>(plan_.workload.key_bytes) + value_bytes / static_cast<double>(entries);
-  measurement->live_keys = static_cast<uint64_t>(live_keys);
-  measurement->logical_bytes =
-      static_cast<uint64_t>(std::llround(static_cast<double>(live_keys) * mean_entry_bytes));
+      static_cast<double>(spec.key_bytes) + value_bytes / static_cast<double>(entries);
+  return {static_cast<uint64_t>(live_keys),
+          static_cast<uint64_t>(std::llround(static_cast<double>(live_keys) * mean_entry_bytes))};
 }
 
 }  // namespace rocktune

@@ -2,7 +2,9 @@
 
 #include <rocksdb/status.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -108,14 +110,17 @@ class Runner {
   RunTotals ReadTotals(const StoreState& state);
   // Returns the measurement of the window that has just ended, and sets the run's age to `until_s`.
   Measurement Measure(double until_s, Series series);
-  void CountLiveKeys(Measurement* measurement) const;
+  // Records that the store holds the workload's preload.
+  void AddPreloadedKeys();
+  // Returns the live data of a column family.
+  LiveData CountLiveData(std::size_t family) const;
 
   const RunParts parts_;
   const RunPlan plan_;
   WorkloadState workload_;
-  ValueSource values_;
-  LiveKeys live_keys_;
-  LoadGate gate_;  // open during windows
+  std::vector<ValueSource> values_;  // by column family
+  std::deque<LiveKeys> live_keys_;   // by column family
+  LoadGate gate_;                    // open during windows
   LoadTargets targets_;
   std::vector<std::unique_ptr<LoadThread>> threads_;
   StallTracker stalls_;
@@ -124,7 +129,7 @@ class Runner {
   double age_s_ = 0;  // of the run, at the end of the last window
   RunTotals totals_;  // at age_s_
   Sample last_sample_;
-  uint64_t preloaded_keys_ = 0;
+  bool preloaded_ = false;  // whether the store holds the workload's preload
 
   std::mutex failure_mutex_;
   std::optional<rocksdb::Status> failure_;  // the first failure; guarded by failure_mutex_

@@ -57,7 +57,7 @@ TEST_F(RunnerFailureTest, RefusesAnEndBeforeTheAge) {
 }
 
 TEST_F(RunnerFailureTest, FailedLoadingThrows) {
-  plan_.workload.preload = {.keys = 40, .random_order = true};
+  family().preload = {.keys = 40, .random_order = true};
   store_.before_operation = [] { return rocksdb::Status::NoSpace("full"); };
   Start();
   try {

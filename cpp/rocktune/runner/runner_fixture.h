@@ -28,11 +28,8 @@ inline void NoProgress(const char* /*phase*/, double /*done*/, double /*total*/)
 class RunnerTest : public testing::Test {
  protected:
   RunnerTest() {
-    plan_.workload.keys = 50;
-    plan_.workload.key_bytes = 16;
-    plan_.workload.value = {.kind = "fixed", .low = 100, .high = 100};
+    plan_.workload.families = {{.keys = 50, .key_bytes = 16, .value = kValue}};
     plan_.workload.threads = 2;
-    plan_.workload.scan_length = {.kind = "fixed", .low = 3, .high = 3};
     SetMix({{OperationKind::kPut, 1.0}});
     plan_.seed = 7;
     plan_.series_interval_s = 0.01;
@@ -40,10 +37,11 @@ class RunnerTest : public testing::Test {
 
   // Sets the mix of the single session.
   void SetMix(const std::vector<std::pair<OperationKind, double>>& mix) {
-    SessionSpec session;
+    LoadSpec load{.value = kValue, .scan_length = {.kind = "fixed", .low = 3, .high = 3}};
     for (const auto& [kind, share] : mix) {
-      session.mix[Index(kind)] = share;
+      load.mix[Index(kind)] = share;
     }
+    SessionSpec session{.loads = {load}};
     session.arrival = plan_.workload.sessions.empty() ? ArrivalSpec() : plan_.workload.sessions[0].arrival;
     plan_.workload.sessions = {session};
   }
@@ -94,6 +92,10 @@ class RunnerTest : public testing::Test {
     return calls;
   }
 
+  // The column family with index 0.
+  FamilySpec& family() { return plan_.workload.families[0]; }
+
+  inline static const SizeSpec kValue = {.kind = "fixed", .low = 100, .high = 100};
   RunPlan plan_;
   RunClock clock_;
   FakeStore store_;

@@ -94,12 +94,12 @@ TEST_F(RunnerTest, CountsUserBytesAndLiveKeys) {
   const uint64_t live = store_.entries().size();
   EXPECT_GT(live, 0u);
   EXPECT_LT(live, 50u);
-  EXPECT_EQ(windows.back().live_keys, live);
-  EXPECT_EQ(windows.back().logical_bytes, live * 116);
+  EXPECT_EQ(windows.back().live.keys, live);
+  EXPECT_EQ(windows.back().live.logical_bytes, live * 116);
 }
 
 TEST_F(RunnerTest, CountsReadsThatFindTheirKey) {
-  plan_.workload.preload = {.keys = 50, .random_order = false};
+  family().preload = {.keys = 50, .random_order = false};
   SetMix(
       {{OperationKind::kGet, 0.4}, {OperationKind::kGetAbsent, 0.3}, {OperationKind::kReadModifyWrite, 0.3}});
   SetBurst();
@@ -252,6 +252,34 @@ TEST_F(RunnerTest, ReportsProgress) {
   });
   EXPECT_FALSE(done.empty());
   EXPECT_TRUE(std::is_sorted(done.begin(), done.end()));
+}
+
+TEST_F(RunnerTest, MeasuresEachFamily) {
+  plan_.workload.families.push_back({.name = "second", .keys = 7, .key_bytes = 8});
+  std::vector<LoadSpec>& loads = plan_.workload.sessions[0].loads;
+  loads.push_back(loads[0]);
+  loads[0].share = 0.25;
+  loads[1].share = 0.75;
+  loads[1].value.low = 900;
+  store_.families = 2;
+  SetBurst();
+  Start();
+  const std::vector<Measurement> windows = PassBurst(runner_.get(), 0.05);
+  const auto puts_of = [&](std::size_t family) {
+    return Sum(windows, [family](const Measurement& window) {
+      return window.totals.families[family].operations[Index(OperationKind::kPut)].latency_ns.count();
+    });
+  };
+  EXPECT_EQ(puts_of(0) + puts_of(1), kBurst);
+  EXPECT_LT(puts_of(0), puts_of(1));
+  EXPECT_EQ(
+      Sum(windows, [](const Measurement& window) { return window.totals.families[1].user_bytes_written; }),
+      puts_of(1) * (8 + 900));
+  const Measurement& last = windows.back();
+  EXPECT_EQ(last.families, (std::vector<std::string>{"default", "second"}));
+  EXPECT_EQ(last.live_of[1].keys, 7U);
+  EXPECT_EQ(last.live_of[1].logical_bytes, 7U * (8 + 900));
+  EXPECT_EQ(last.live.keys, store_.entries().size());
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <rocksdb/status.h>
 #include <rocksdb/write_batch.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -13,10 +14,19 @@
 
 namespace rocktune {
 
+// The state of a column family at a time.
+struct FamilyState {
+  std::vector<uint64_t> level_bytes;      // bytes of tables, by RocksDB's level
+  std::vector<uint64_t> level_files;      // number of tables, by RocksDB's level
+  uint64_t memtable_bytes = 0;            // of all memtables
+  uint64_t pending_compaction_bytes = 0;  // estimate of the bytes that compactions have yet to rewrite
+};
+
 // The state of a store at a time. Counters are cumulative since the store was opened or ResetStatistics.
 struct StoreState {
-  std::vector<uint64_t> level_bytes;  // bytes of tables, by RocksDB's level
-  std::vector<uint64_t> level_files;  // number of tables, by RocksDB's level
+  std::vector<FamilyState> families;  // by index
+  std::vector<uint64_t> level_bytes;  // bytes of tables of all families, by RocksDB's level
+  std::vector<uint64_t> level_files;  // number of tables of all families, by RocksDB's level
   uint64_t db_bytes = 0;              // bytes of tables, blob files and WALs on disk
   // Bytes by use: memtables, block_cache, block_cache_pinned (a part of block_cache) and table_readers.
   std::map<std::string, uint64_t> memory_bytes;
@@ -32,28 +42,33 @@ struct StoreState {
 // How a store treats writes at present: it accepts them at full speed, delays them, or stops them.
 enum class WriteCondition { kNormal, kDelayed, kStopped };
 
-// The interface of a key-value store that the runner drives.
+// The interface of a key-value store that the runner drives. Its column families have indices from 0.
 //
 // Threads: all functions but Close are thread-safe. They block until they are done.
 // Failure: functions return a Status and throw no exception.
+// REQUIRES: `family` is the index of a column family of the store.
 class Store {
  public:
   virtual ~Store() = default;
 
   // Looks up a key. Returns OK with `*found` false if the key does not exist. The store may own the value's
   // bytes until value->Reset().
-  virtual rocksdb::Status Get(const rocksdb::Slice& key, rocksdb::PinnableSlice* value, bool* found) = 0;
+  virtual rocksdb::Status Get(std::size_t family, const rocksdb::Slice& key, rocksdb::PinnableSlice* value,
+                              bool* found) = 0;
   // Writes an entry, which replaces an older one.
-  virtual rocksdb::Status Put(const rocksdb::Slice& key, const rocksdb::Slice& value) = 0;
+  virtual rocksdb::Status Put(std::size_t family, const rocksdb::Slice& key, const rocksdb::Slice& value) = 0;
   // Deletes a key. Returns OK if the key does not exist.
-  virtual rocksdb::Status Delete(const rocksdb::Slice& key) = 0;
+  virtual rocksdb::Status Delete(std::size_t family, const rocksdb::Slice& key) = 0;
   // Reads up to `entries` entries in order, from the first key at or after `start`. Adds their number to
   // `*read` and the sizes of their keys and values to `*bytes`.
-  virtual rocksdb::Status Scan(const rocksdb::Slice& start, uint64_t entries, uint64_t* read,
-                               uint64_t* bytes) = 0;
+  virtual rocksdb::Status Scan(std::size_t family, const rocksdb::Slice& start, uint64_t entries,
+                               uint64_t* read, uint64_t* bytes) = 0;
+  // Adds an entry to a batch for Load.
+  virtual rocksdb::Status AddTo(rocksdb::WriteBatch* batch, std::size_t family, const rocksdb::Slice& key,
+                                const rocksdb::Slice& value) = 0;
   // Writes a batch without the WAL, for preloading. It is durable after Flush.
   virtual rocksdb::Status Load(rocksdb::WriteBatch* batch) = 0;
-  // Flushes all memtables and waits until they are in level 0.
+  // Flushes the memtables of all families and waits until they are in level 0.
   virtual rocksdb::Status Flush() = 0;
   // Returns an estimate of the bytes that compactions have yet to rewrite; 0 if none is due.
   virtual uint64_t PendingCompactionBytes() = 0;

@@ -29,21 +29,48 @@ uint64_t ThreadSeed(uint64_t seed, uint64_t thread) { return Mix64(Mix64(seed) +
 
 }  // namespace
 
-struct WorkloadState::Tables {
-  explicit Tables(const WorkloadSpec& spec)
-      : keys(NewKeyChooser(spec.key_chooser, spec.keys)),
-        values(spec.value),
-        scan_lengths(spec.scan_length),
-        arrivals(Arrivals(spec.sessions)) {}
-
-  std::unique_ptr<const KeyChooser> keys;
+// The distributions of a LoadSpec.
+struct LoadTables {
+  std::shared_ptr<const KeyChooser> keys;
   SizeSource values;
   SizeSource scan_lengths;
-  std::vector<Arrival> arrivals;  // by session
+};
+
+struct WorkloadState::Tables {
+  explicit Tables(const WorkloadSpec& spec) : arrivals(Arrivals(spec.sessions)) {
+    for (const SessionSpec& session : spec.sessions) {
+      std::vector<LoadTables>& of_session = loads.emplace_back();
+      for (std::size_t family = 0; family < spec.families.size(); ++family) {
+        const LoadSpec& load = session.loads[family];
+        of_session.push_back(
+            {KeysOf(spec, family, load.key_chooser), SizeSource(load.value), SizeSource(load.scan_length)});
+      }
+    }
+  }
+
+  std::vector<std::vector<LoadTables>> loads;  // by session and family
+  std::vector<Arrival> arrivals;               // by session
+
+ private:
+  // Returns the chooser of an earlier session of the family with the same spec, since some choosers have
+  // large tables, or a new one.
+  std::shared_ptr<const KeyChooser> KeysOf(const WorkloadSpec& spec, std::size_t family,
+                                           const KeyChooserSpec& chooser) const {
+    for (std::size_t session = 0; session + 1 < loads.size(); ++session) {
+      if (spec.sessions[session].loads[family].key_chooser == chooser) {
+        return loads[session][family].keys;
+      }
+    }
+    return NewKeyChooser(chooser, spec.families[family].keys);
+  }
 };
 
 WorkloadState::WorkloadState(const WorkloadSpec& spec)
-    : spec_(spec), key_count_(spec.keys), tables_(std::make_unique<const Tables>(spec_)) {}
+    : spec_(spec), key_counts_(spec.families.size()), tables_(std::make_unique<const Tables>(spec_)) {
+  for (std::size_t family = 0; family < spec_.families.size(); ++family) {
+    key_counts_[family] = spec_.families[family].keys;
+  }
+}
 
 WorkloadState::~WorkloadState() = default;
 
@@ -55,22 +82,33 @@ struct OperationStream::Impl {
 
   // Draws a kind of operation by the shares in `mix`.
   OperationKind DrawKind(const OperationMix& mix) {
+    return static_cast<OperationKind>(DrawIndex(mix.size(), [&](std::size_t i) { return mix[i]; }));
+  }
+
+  // Draws a column family by the shares of the session's loads.
+  std::size_t DrawFamily(const std::vector<LoadSpec>& loads) {
+    // A workload on one family uses no random number for it, so that its operations are those of older
+    // releases.
+    return loads.size() == 1 ? 0 : DrawIndex(loads.size(), [&](std::size_t i) { return loads[i].share; });
+  }
+
+  // Draws an index below `size` with the probability `share_of(index)`.
+  template <typename ShareOf>
+  std::size_t DrawIndex(std::size_t size, ShareOf share_of) {
     const double u = random.NextDouble();
     double sum = 0;
     std::size_t last = 0;  // rounding may leave the shares' sum just below 1, and u above it
-    for (std::size_t kind = 0; kind < mix.size(); ++kind) {
-      if (mix[kind] > 0) {
-        last = kind;
-        sum += mix[kind];
+    for (std::size_t i = 0; i < size; ++i) {
+      if (share_of(i) > 0) {
+        last = i;
+        sum += share_of(i);
         if (u < sum) {
           break;
         }
       }
     }
-    return static_cast<OperationKind>(last);
+    return last;
   }
-
-  uint64_t DrawKey() { return state->tables().keys->Next(&random, state->key_count()); }
 
   WorkloadState* const state;
   Random random;
@@ -84,28 +122,31 @@ OperationStream::~OperationStream() = default;
 
 Operation OperationStream::Next(int64_t now_ns) {
   const SessionClock::Start start = impl_->clock.Next(now_ns);
-  const WorkloadState::Tables& tables = impl_->state->tables();
-  Operation operation{impl_->DrawKind(impl_->state->spec().sessions[start.session].mix), 0, 0, 0,
-                      start.intended_ns};
+  WorkloadState& state = *impl_->state;
+  const std::vector<LoadSpec>& loads = state.spec().sessions[start.session].loads;
+  const std::size_t family = impl_->DrawFamily(loads);
+  const LoadTables& tables = state.tables().loads[start.session][family];
+  Operation operation{impl_->DrawKind(loads[family].mix), family, 0, 0, 0, start.intended_ns};
+  const auto draw_key = [&] { return tables.keys->Next(&impl_->random, state.key_count(family)); };
   switch (operation.kind) {
     case OperationKind::kGet:
     case OperationKind::kDelete:
-      operation.key = impl_->DrawKey();
+      operation.key = draw_key();
       break;
     case OperationKind::kGetAbsent:
-      operation.key = impl_->DrawKey() | kAbsentBit;
+      operation.key = draw_key() | kAbsentBit;
       break;
     case OperationKind::kScan:
-      operation.key = impl_->DrawKey();
+      operation.key = draw_key();
       operation.scan_length = tables.scan_lengths.Next(&impl_->random);
       break;
     case OperationKind::kPut:
     case OperationKind::kReadModifyWrite:
-      operation.key = impl_->DrawKey();
+      operation.key = draw_key();
       operation.value_bytes = tables.values.Next(&impl_->random);
       break;
     case OperationKind::kInsert:
-      operation.key = impl_->state->NextInsert();
+      operation.key = state.NextInsert(family);
       operation.value_bytes = tables.values.Next(&impl_->random);
       break;
   }

@@ -1,15 +1,17 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "rocktune/workload/workload_spec.h"
 
 namespace rocktune {
 
-// The state that the threads of one run share: the precomputed distributions and the number of keys.
+// The state that the threads of one run share: the precomputed distributions and the numbers of keys.
 // Thread-safe. It must outlive every OperationStream created with it.
 class WorkloadState {
  public:
@@ -20,10 +22,12 @@ class WorkloadState {
 
   // Returns the spec; the state holds a copy.
   const WorkloadSpec& spec() const { return spec_; }
-  // Returns the number of keys in the key space: the spec's, and one for each insert so far.
-  uint64_t key_count() const { return key_count_.load(std::memory_order_relaxed); }
-  // Adds a key to the key space and returns its index.
-  uint64_t NextInsert() { return key_count_.fetch_add(1, std::memory_order_relaxed); }
+  // Returns the number of keys in a family's key space: the spec's, and one for each insert so far.
+  uint64_t key_count(std::size_t family) const { return key_counts_[family].load(std::memory_order_relaxed); }
+  // Adds a key to a family's key space and returns its index.
+  uint64_t NextInsert(std::size_t family) {
+    return key_counts_[family].fetch_add(1, std::memory_order_relaxed);
+  }
 
   // The distributions of keys, sizes and arrivals; defined in the .cc file.
   struct Tables;
@@ -31,13 +35,14 @@ class WorkloadState {
 
  private:
   WorkloadSpec spec_;
-  std::atomic<uint64_t> key_count_;
+  std::vector<std::atomic<uint64_t>> key_counts_;  // by family
   std::unique_ptr<const Tables> tables_;
 };
 
 // An operation of a workload.
 struct Operation {
   OperationKind kind;
+  std::size_t family;    // index in WorkloadSpec::families
   uint64_t key;          // the key's index; for kGetAbsent an index without a key, see EncodeKey
   uint64_t scan_length;  // number of entries to read; used by kScan, 0 otherwise
   uint64_t value_bytes;  // used by kPut, kInsert and kReadModifyWrite, 0 otherwise

@@ -16,20 +16,22 @@ double& ShareOf(OperationMix& mix, OperationKind kind) { return mix[static_cast<
 WorkloadSpec Spec() {
   WorkloadSpec spec;
   spec.name = "test";
-  spec.keys = 10'000;
+  spec.families = {{.keys = 10'000}};
   spec.threads = 4;
-  spec.key_chooser.kind = "scrambled_zipfian";
-  spec.key_chooser.skew = 0.9;
-  spec.value = {.kind = "uniform", .low = 10, .high = 50};
-  spec.scan_length = {.kind = "uniform", .low = 1, .high = 5};
+  LoadSpec load;
+  load.key_chooser.kind = "scrambled_zipfian";
+  load.key_chooser.skew = 0.9;
+  load.value = {.kind = "uniform", .low = 10, .high = 50};
+  load.scan_length = {.kind = "uniform", .low = 1, .high = 5};
+  ShareOf(load.mix, OperationKind::kGet) = 0.3;
+  ShareOf(load.mix, OperationKind::kGetAbsent) = 0.1;
+  ShareOf(load.mix, OperationKind::kPut) = 0.2;
+  ShareOf(load.mix, OperationKind::kInsert) = 0.1;
+  ShareOf(load.mix, OperationKind::kDelete) = 0.05;
+  ShareOf(load.mix, OperationKind::kScan) = 0.05;
+  ShareOf(load.mix, OperationKind::kReadModifyWrite) = 0.2;
   SessionSpec session;
-  ShareOf(session.mix, OperationKind::kGet) = 0.3;
-  ShareOf(session.mix, OperationKind::kGetAbsent) = 0.1;
-  ShareOf(session.mix, OperationKind::kPut) = 0.2;
-  ShareOf(session.mix, OperationKind::kInsert) = 0.1;
-  ShareOf(session.mix, OperationKind::kDelete) = 0.05;
-  ShareOf(session.mix, OperationKind::kScan) = 0.05;
-  ShareOf(session.mix, OperationKind::kReadModifyWrite) = 0.2;
+  session.loads = {load};
   spec.sessions = {session};
   return spec;
 }
@@ -46,7 +48,7 @@ std::vector<Operation> Operations(const WorkloadSpec& spec, uint64_t seed, uint6
 }
 
 bool Same(const Operation& a, const Operation& b) {
-  return a.kind == b.kind && a.key == b.key && a.scan_length == b.scan_length &&
+  return a.kind == b.kind && a.family == b.family && a.key == b.key && a.scan_length == b.scan_length &&
          a.value_bytes == b.value_bytes && a.intended_start_ns == b.intended_start_ns;
 }
 
@@ -87,7 +89,7 @@ TEST(OperationStreamTest, KindsFollowTheMix) {
   }
   const WorkloadSpec spec = Spec();
   for (std::size_t kind = 0; kind < kOperationKindCount; ++kind) {
-    EXPECT_NEAR(shares[kind], spec.sessions[0].mix[kind], 0.003) << kOperationKindNames[kind];
+    EXPECT_NEAR(shares[kind], spec.sessions[0].loads[0].mix[kind], 0.003) << kOperationKindNames[kind];
   }
 }
 
@@ -101,11 +103,11 @@ TEST(OperationStreamTest, SetsTheFieldsOfEachKind) {
     EXPECT_EQ(operation.value_bytes >= 10 && operation.value_bytes <= 50, writes);
     EXPECT_EQ(operation.scan_length >= 1, operation.kind == OperationKind::kScan);
     if (operation.kind == OperationKind::kInsert) {
-      EXPECT_EQ(operation.key, spec.keys + inserts++);
+      EXPECT_EQ(operation.key, spec.families[0].keys + inserts++);
     } else if (operation.kind == OperationKind::kGetAbsent) {
-      EXPECT_LT(operation.key - (uint64_t{1} << 63), spec.keys);
+      EXPECT_LT(operation.key - (uint64_t{1} << 63), spec.families[0].keys);
     } else {
-      EXPECT_LT(operation.key, spec.keys);
+      EXPECT_LT(operation.key, spec.families[0].keys);
     }
   }
   EXPECT_GT(inserts, 0U);
@@ -113,8 +115,8 @@ TEST(OperationStreamTest, SetsTheFieldsOfEachKind) {
 
 TEST(OperationStreamTest, ThreadsNeverInsertTheSameKey) {
   WorkloadSpec spec = Spec();
-  spec.sessions[0].mix = {};
-  ShareOf(spec.sessions[0].mix, OperationKind::kInsert) = 1;
+  spec.sessions[0].loads[0].mix = {};
+  ShareOf(spec.sessions[0].loads[0].mix, OperationKind::kInsert) = 1;
   WorkloadState state(spec);
   OperationStream first(&state, 1, 0), second(&state, 1, 1);
   std::set<uint64_t> keys;
@@ -123,25 +125,82 @@ TEST(OperationStreamTest, ThreadsNeverInsertTheSameKey) {
     keys.insert(second.Next(0).key);
   }
   EXPECT_EQ(keys.size(), 2000U);
-  EXPECT_EQ(*keys.begin(), spec.keys);
-  EXPECT_EQ(state.key_count(), spec.keys + 2000);
+  EXPECT_EQ(*keys.begin(), spec.families[0].keys);
+  EXPECT_EQ(state.key_count(0), spec.families[0].keys + 2000);
 }
 
 TEST(OperationStreamTest, LatestReadsInsertedKeys) {
   WorkloadSpec spec = Spec();
-  spec.key_chooser.kind = "latest";
-  spec.sessions[0].mix = {};
-  ShareOf(spec.sessions[0].mix, OperationKind::kGet) = 1;
+  spec.sessions[0].loads[0].key_chooser.kind = "latest";
+  spec.sessions[0].loads[0].mix = {};
+  ShareOf(spec.sessions[0].loads[0].mix, OperationKind::kGet) = 1;
   WorkloadState state(spec);
   for (int i = 0; i < 5000; ++i) {
-    state.NextInsert();
+    state.NextInsert(0);
   }
   OperationStream stream(&state, 1, 0);
   int newer = 0;
   for (int i = 0; i < 1000; ++i) {
-    newer += stream.Next(0).key >= spec.keys;
+    newer += stream.Next(0).key >= spec.families[0].keys;
   }
   EXPECT_GT(newer, 800);
+}
+
+// A second family of another size, with a quarter of the operations, which are writes of large values.
+WorkloadSpec TwoFamilies() {
+  WorkloadSpec spec = Spec();
+  spec.families.push_back({.name = "large", .keys = 100});
+  LoadSpec large;
+  large.share = 0.25;
+  ShareOf(large.mix, OperationKind::kPut) = 0.5;
+  ShareOf(large.mix, OperationKind::kInsert) = 0.5;
+  large.value = {.kind = "fixed", .low = 5000};
+  spec.sessions[0].loads[0].share = 0.75;
+  spec.sessions[0].loads.push_back(large);
+  return spec;
+}
+
+TEST(OperationStreamTest, EachFamilyHasItsShareAndItsOwnLoad) {
+  constexpr int kCount = 100'000;
+  int of_large = 0;
+  uint64_t inserts = 0;
+  for (const Operation& operation : Operations(TwoFamilies(), 1, 0, kCount)) {
+    if (operation.family == 0) {
+      EXPECT_LE(operation.value_bytes, 50U);
+      continue;
+    }
+    ++of_large;
+    EXPECT_EQ(operation.value_bytes, 5000U);
+    if (operation.kind == OperationKind::kInsert) {
+      EXPECT_EQ(operation.key, 100 + inserts++);  // not counted with the other family's
+    } else {
+      EXPECT_EQ(operation.kind, OperationKind::kPut);
+      EXPECT_LT(operation.key, 100U);
+    }
+  }
+  EXPECT_NEAR(of_large / double{kCount}, 0.25, 0.01);
+}
+
+TEST(OperationStreamTest, SessionsMayChangeSharesKeysAndSizes) {
+  WorkloadSpec spec = TwoFamilies();
+  spec.sessions[0].seconds = 1;
+  SessionSpec second = spec.sessions[0];
+  second.loads[0].share = 0;
+  second.loads[1].share = 1;
+  second.loads[1].value.low = 7;
+  second.loads[1].key_chooser = {.kind = "hotspot", .hot_key_share = 0.01, .hot_operation_share = 1};
+  spec.sessions.push_back(second);
+  WorkloadState state(spec);
+  OperationStream stream(&state, 1, 0);
+  for (int i = 0; i < 100; ++i) {
+    stream.Next(0);
+  }
+  for (int i = 0; i < 1000; ++i) {
+    const Operation operation = stream.Next(1'500'000'000);
+    EXPECT_EQ(operation.family, 1U);
+    EXPECT_EQ(operation.value_bytes, 7U);
+    EXPECT_TRUE(operation.kind == OperationKind::kInsert || operation.key == 0) << operation.key;
+  }
 }
 
 TEST(EncodeKeyTest, IsBigEndianAndPaddedWithZeros) {

@@ -4,212 +4,249 @@
 #include <cmath>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
-#include <string_view>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <utility>
 
 #include "rocktune/util/json_fields.h"
+#include "rocktune/workload/workload_json.h"
 
 namespace rocktune {
 
 namespace {
 
-constexpr double kMixTolerance = 1e-6;             // of the sum of a mix, for shares written in decimal
-constexpr uint64_t kMaxCount = uint64_t{1} << 62;  // Permutation's limit; the top bit marks absent keys
 constexpr uint64_t kMaxValueBytes = 16 << 20;
 
-void Require(bool condition, const std::string& path, const std::string& requirement) {
-  if (!condition) {
-    throw std::invalid_argument(path + ": must be " + requirement);
-  }
-}
-
-void ReadKind(JsonFields* fields, std::initializer_list<std::string_view> kinds, std::string* kind) {
-  fields->Read("kind", kind);
-  if (std::find(kinds.begin(), kinds.end(), *kind) == kinds.end()) {
-    std::string names;
-    for (const std::string_view known : kinds) {
-      names += (names.empty() ? "" : ", ") + std::string(known);
-    }
-    throw std::invalid_argument(fields->PathOf("kind") + ": unknown kind '" + *kind + "'; use one of " +
-                                names);
-  }
-}
-
-KeyChooserSpec ReadKeyChooser(const nlohmann::json& json, const std::string& path) {
-  KeyChooserSpec spec;
-  JsonFields fields(json, path);
-  ReadKind(
-      &fields,
-      {"uniform", "zipfian", "scrambled_zipfian", "true_zipf", "hotspot", "latest", "two_term_exponential"},
-      &spec.kind);
-  fields.Read("skew", &spec.skew);
-  fields.Read("hot_key_share", &spec.hot_key_share);
-  fields.Read("hot_operation_share", &spec.hot_operation_share);
-  fields.Read("range_a", &spec.range_a);
-  fields.Read("range_b", &spec.range_b);
-  fields.Read("range_c", &spec.range_c);
-  fields.Read("range_d", &spec.range_d);
-  fields.Read("ranges", &spec.ranges);
-  fields.Read("key_a", &spec.key_a);
-  fields.Read("key_b", &spec.key_b);
-  fields.RefuseUnknown();
-  if (spec.kind == "true_zipf") {
-    Require(spec.skew > 0, fields.PathOf("skew"), "above 0");
-  } else {
-    Require(spec.skew >= 0 && spec.skew < 1, fields.PathOf("skew"), "in [0, 1)");
-  }
-  Require(spec.hot_key_share > 0 && spec.hot_key_share <= 1, fields.PathOf("hot_key_share"), "in (0, 1]");
-  Require(spec.hot_operation_share >= 0 && spec.hot_operation_share <= 1,
-          fields.PathOf("hot_operation_share"), "in [0, 1]");
-  Require(spec.ranges > 0, fields.PathOf("ranges"), "above 0");
-  Require(spec.key_a >= 0 && spec.key_b >= 0 && (spec.key_a == 0) == (spec.key_b == 0),
-          fields.PathOf("key_a"), "0 together with key_b, or both above 0");
-  return spec;
-}
-
-SizeSpec ReadSize(const nlohmann::json& json, const std::string& path) {
-  SizeSpec spec;
-  JsonFields fields(json, path);
-  ReadKind(&fields, {"fixed", "uniform", "pareto"}, &spec.kind);
-  fields.Read("low", &spec.low);
-  fields.Read("high", &spec.high);
-  fields.Read("k", &spec.k);
-  fields.Read("sigma", &spec.sigma);
-  fields.Read("theta", &spec.theta);
-  fields.RefuseUnknown();
-  Require(std::max(spec.low, spec.high) < kMaxCount, fields.PathOf("high"), "below 2^62");
-  if (spec.kind == "uniform") {
-    Require(spec.low <= spec.high, fields.PathOf("high"), "at least low");
-  }
-  if (spec.kind == "pareto") {
-    Require(spec.high > 0, fields.PathOf("high"), "above 0");
-    Require(spec.sigma > 0, fields.PathOf("sigma"), "above 0");
-    Require(spec.k >= 0, fields.PathOf("k"), "at least 0");
-    Require(spec.theta >= 0 && spec.theta <= static_cast<double>(spec.high), fields.PathOf("theta"),
-            "between 0 and high");
-  }
-  return spec;
-}
-
-ArrivalSpec ReadArrival(const nlohmann::json& json, const std::string& path) {
-  ArrivalSpec spec;
-  JsonFields fields(json, path);
-  ReadKind(&fields, {"closed", "fixed_rate", "sine", "bursts"}, &spec.kind);
-  fields.Read("operations_s", &spec.operations_s);
-  fields.Read("amplitude_operations_s", &spec.amplitude_operations_s);
-  fields.Read("period_s", &spec.period_s);
-  fields.Read("on_s", &spec.on_s);
-  fields.Read("phase_s", &spec.phase_s);
-  fields.Read("patience_s", &spec.patience_s);
-  fields.RefuseUnknown();
-  if (spec.kind == "closed") {  // the other fields are ignored, whatever they hold
-    return spec;
-  }
-  Require(spec.operations_s >= kMinRate, fields.PathOf("operations_s"), "at least 0.001");
-  Require(spec.kind == "fixed_rate" || spec.period_s >= kMinSeconds, fields.PathOf("period_s"),
-          "at least 0.001");
-  Require(spec.kind != "sine" ||
-              (spec.amplitude_operations_s >= 0 && spec.amplitude_operations_s <= spec.operations_s),
-          fields.PathOf("amplitude_operations_s"), "between 0 and operations_s");
-  Require(spec.kind != "bursts" || (spec.on_s > 0 && spec.on_s <= spec.period_s), fields.PathOf("on_s"),
-          "above 0 and at most period_s");
-  Require(spec.phase_s >= 0 && (spec.phase_s == 0 || spec.phase_s < spec.period_s), fields.PathOf("phase_s"),
-          "at least 0 and below period_s");
-  Require(spec.patience_s >= 0, fields.PathOf("patience_s"), "at least 0");
-  return spec;
-}
-
-OperationMix ReadMix(const nlohmann::json& json, const std::string& path) {
-  OperationMix mix{};
-  JsonFields fields(json, path);
-  double sum = 0;
-  for (std::size_t kind = 0; kind < kOperationKindCount; ++kind) {
-    fields.Read(kOperationKindNames[kind], &mix[kind]);
-    Require(mix[kind] >= 0, fields.PathOf(kOperationKindNames[kind]), "at least 0");
-    sum += mix[kind];
-  }
-  fields.RefuseUnknown();
-  Require(std::abs(sum - 1) <= kMixTolerance, path, "shares that sum to 1, not to " + std::to_string(sum));
-  return mix;
-}
-
-SessionSpec ReadSession(const nlohmann::json& json, const std::string& path) {
-  SessionSpec spec;
-  JsonFields fields(json, path);
-  fields.Read("seconds", &spec.seconds);
-  Require(spec.seconds == 0 || spec.seconds >= kMinSeconds, fields.PathOf("seconds"),
-          "0 (the session never ends) or at least 0.001");
-  const nlohmann::json* mix = fields.Find("mix");
-  Require(mix != nullptr, fields.PathOf("mix"), "given");
-  spec.mix = ReadMix(*mix, fields.PathOf("mix"));
-  if (const nlohmann::json* arrival = fields.Find("arrival")) {
-    spec.arrival = ReadArrival(*arrival, fields.PathOf("arrival"));
-  }
-  fields.RefuseUnknown();
-  return spec;
-}
-
-std::vector<SessionSpec> ReadSessions(const nlohmann::json* json) {
-  Require(json != nullptr && json->is_array() && !json->empty(), "sessions",
-          "a list of at least one session");
-  std::vector<SessionSpec> sessions;
-  for (const nlohmann::json& session : *json) {
-    Require(sessions.empty() || sessions.back().seconds > 0, "sessions",
-            "longer than 0 seconds, except for the last one");
-    sessions.push_back(ReadSession(session, "sessions[" + std::to_string(sessions.size() + 1) + "]"));
-  }
-  return sessions;
-}
-
-PreloadSpec ReadPreload(const nlohmann::json& json) {
+PreloadSpec ReadPreload(const nlohmann::json& json, const std::string& path) {
   PreloadSpec spec;
-  JsonFields fields(json, "preload");
+  JsonFields fields(json, path);
   fields.Read("keys", &spec.keys);
   fields.Read("random_order", &spec.random_order);
   fields.RefuseUnknown();
   return spec;
 }
 
-void ReadParts(JsonFields* fields, WorkloadSpec* spec) {
-  if (const nlohmann::json* json = fields->Find("value")) {
-    spec->value = ReadSize(*json, "value");
+uint64_t MaxSize(const SizeSpec& size) { return size.kind == "fixed" ? size.low : size.high; }
+
+// The fields of LoadSpec that an object of the JSON has.
+struct PartialLoad {
+  std::optional<double> share;
+  std::optional<OperationMix> mix;
+  std::optional<KeyChooserSpec> key_chooser;
+  std::optional<SizeSpec> value;
+  std::optional<SizeSpec> scan_length;
+};
+
+// Reads the fields of LoadSpec. JSON's null means that the field is absent.
+PartialLoad ReadLoad(JsonFields* fields) {
+  PartialLoad load;
+  const auto find = [fields](const char* name) {
+    const nlohmann::json* json = fields->Find(name);
+    return json == nullptr || json->is_null() ? nullptr : json;
+  };
+  if (const nlohmann::json* json = find("mix")) {
+    load.mix = ReadMix(*json, fields->PathOf("mix"));
   }
-  if (const nlohmann::json* json = fields->Find("scan_length")) {
-    spec->scan_length = ReadSize(*json, "scan_length");
+  if (const nlohmann::json* json = find("key_chooser")) {
+    load.key_chooser = ReadKeyChooser(*json, fields->PathOf("key_chooser"));
   }
-  if (const nlohmann::json* json = fields->Find("key_chooser")) {
-    spec->key_chooser = ReadKeyChooser(*json, "key_chooser");
+  if (const nlohmann::json* json = find("value")) {
+    load.value = ReadSize(*json, fields->PathOf("value"));
+    Require(MaxSize(*load.value) <= kMaxValueBytes, fields->PathOf("value"), "at most 16 MiB");
   }
+  if (const nlohmann::json* json = find("scan_length")) {
+    load.scan_length = ReadSize(*json, fields->PathOf("scan_length"));
+  }
+  return load;
+}
+
+// Reads the fields of LoadSpec with `share`.
+PartialLoad ReadFamilyLoad(JsonFields* fields) {
+  PartialLoad load = ReadLoad(fields);
+  if (const nlohmann::json* json = fields->Find("share"); json != nullptr && !json->is_null()) {
+    load.share.emplace();
+    fields->Read("share", &*load.share);
+    Require(*load.share >= 0 && *load.share <= 1, fields->PathOf("share"), "in [0, 1]");
+  }
+  return load;
+}
+
+// Sets a field to the first value that is given.
+template <typename Field>
+void SetFirst(std::initializer_list<const std::optional<Field>*> given, Field* field) {
+  for (const std::optional<Field>* each : given) {
+    if (each->has_value()) {
+      *field = **each;
+      return;
+    }
+  }
+}
+
+// The families of a workload, and what the JSON says of their operations.
+struct Families {
+  std::vector<FamilySpec> specs;
+  std::vector<PartialLoad> loads;
+};
+
+void CheckFamily(const FamilySpec& spec, const JsonFields& fields) {
+  Require(spec.keys > 0 && spec.keys < kMaxCount, fields.PathOf("keys"), "above 0 and below 2^62");
+  Require(spec.key_bytes >= 8 && spec.key_bytes <= 1024, fields.PathOf("key_bytes"), "between 8 and 1024");
+  Require(spec.value_compressed_fraction > 0 && spec.value_compressed_fraction <= 1,
+          fields.PathOf("value_compressed_fraction"), "in (0, 1]");
+  Require(spec.preload.keys <= spec.keys, fields.PathOf("preload.keys"), "at most keys");
+}
+
+// Reads the fields of FamilySpec but `name`; absent ones keep the values in `*spec`.
+void ReadFamilyData(JsonFields* fields, FamilySpec* spec) {
+  fields->Read("keys", &spec->keys);
+  fields->Read("key_bytes", &spec->key_bytes);
+  fields->Read("value_compressed_fraction", &spec->value_compressed_fraction);
   if (const nlohmann::json* json = fields->Find("preload")) {
-    spec->preload = ReadPreload(*json);
+    spec->preload = ReadPreload(*json, fields->PathOf("preload"));
   }
-  spec->sessions = ReadSessions(fields->Find("sessions"));
+}
+
+std::string ElementPath(const std::string& list, std::size_t index) {
+  return list + "[" + std::to_string(index + 1) + "]";
+}
+
+// Reads the workload's own fields of FamilySpec and its `families`.
+Families ReadFamilies(JsonFields* fields) {
+  FamilySpec common;
+  ReadFamilyData(fields, &common);
+  Families families;
+  const nlohmann::json* json = fields->Find("families");
+  if (json == nullptr || json->empty()) {
+    CheckFamily(common, *fields);
+    families.specs.push_back(common);
+    families.loads.emplace_back();
+    return families;
+  }
+  Require(json->is_array(), "families", "a list");
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < json->size(); ++i) {
+    JsonFields own((*json)[i], ElementPath("families", i));
+    FamilySpec spec{.key_bytes = common.key_bytes,
+                    .value_compressed_fraction = common.value_compressed_fraction};
+    own.Read("name", &spec.name);
+    ReadFamilyData(&own, &spec);
+    families.loads.push_back(ReadFamilyLoad(&own));
+    own.RefuseUnknown();
+    CheckFamily(spec, own);
+    Require(names.insert(spec.name).second, own.PathOf("name"), "different from the other families' names");
+    families.specs.push_back(std::move(spec));
+  }
+  return families;
+}
+
+// Returns what a session says of each family, in the families' order.
+std::vector<PartialLoad> ReadSessionFamilies(JsonFields* fields, const Families& families) {
+  std::vector<PartialLoad> loads(families.specs.size());
+  const nlohmann::json* json = fields->Find("families");
+  if (json == nullptr) {
+    return loads;
+  }
+  Require(json->is_array(), fields->PathOf("families"), "a list");
+  for (std::size_t i = 0; i < json->size(); ++i) {
+    JsonFields own((*json)[i], ElementPath(fields->PathOf("families"), i));
+    std::string name;
+    own.Read("name", &name);
+    const auto family = std::find_if(families.specs.begin(), families.specs.end(),
+                                     [&](const FamilySpec& spec) { return spec.name == name; });
+    Require(family != families.specs.end(), own.PathOf("name"), "the name of one of the workload's families");
+    loads[static_cast<std::size_t>(family - families.specs.begin())] = ReadFamilyLoad(&own);
+    own.RefuseUnknown();
+  }
+  return loads;
+}
+
+// Returns the operations of a session on a family: see WorkloadSpecFromJson.
+LoadSpec Resolved(const PartialLoad& in_session, const PartialLoad& family, const PartialLoad& session,
+                  const PartialLoad& workload, const std::string& path) {
+  LoadSpec load;
+  SetFirst({&in_session.share, &family.share}, &load.share);
+  SetFirst({&in_session.key_chooser, &family.key_chooser, &session.key_chooser, &workload.key_chooser},
+           &load.key_chooser);
+  SetFirst({&in_session.value, &family.value, &session.value, &workload.value}, &load.value);
+  SetFirst({&in_session.scan_length, &family.scan_length, &session.scan_length, &workload.scan_length},
+           &load.scan_length);
+  Require(in_session.mix || family.mix || session.mix, path + ".mix", "given");
+  SetFirst({&in_session.mix, &family.mix, &session.mix}, &load.mix);
+  return load;
+}
+
+SessionSpec ReadSession(const nlohmann::json& json, const std::string& path, const Families& families,
+                        const PartialLoad& workload) {
+  SessionSpec spec;
+  JsonFields fields(json, path);
+  fields.Read("seconds", &spec.seconds);
+  Require(spec.seconds == 0 || spec.seconds >= kMinSeconds, fields.PathOf("seconds"),
+          "0 (the session never ends) or at least 0.001");
+  if (const nlohmann::json* arrival = fields.Find("arrival")) {
+    spec.arrival = ReadArrival(*arrival, fields.PathOf("arrival"));
+  }
+  const PartialLoad session = ReadLoad(&fields);
+  const std::vector<PartialLoad> in_session = ReadSessionFamilies(&fields, families);
+  fields.RefuseUnknown();
+  double sum = 0;
+  for (std::size_t i = 0; i < families.specs.size(); ++i) {
+    spec.loads.push_back(Resolved(in_session[i], families.loads[i], session, workload, path));
+    Require(spec.loads.back().key_chooser.ranges <= families.specs[i].keys, "key_chooser.ranges",
+            "at most keys");
+    sum += spec.loads.back().share;
+  }
+  Require(std::abs(sum - 1) <= kMixTolerance, path,
+          "a session whose families' shares sum to 1, not to " + std::to_string(sum));
+  return spec;
+}
+
+std::vector<SessionSpec> ReadSessions(const nlohmann::json* json, const Families& families,
+                                      const PartialLoad& workload) {
+  Require(json != nullptr && json->is_array() && !json->empty(), "sessions",
+          "a list of at least one session");
+  std::vector<SessionSpec> sessions;
+  for (const nlohmann::json& session : *json) {
+    Require(sessions.empty() || sessions.back().seconds > 0, "sessions",
+            "longer than 0 seconds, except for the last one");
+    sessions.push_back(ReadSession(session, ElementPath("sessions", sessions.size()), families, workload));
+  }
+  return sessions;
 }
 
 }  // namespace
+
+uint64_t WorkloadSpec::preload_keys() const {
+  return std::accumulate(families.begin(), families.end(), uint64_t{0},
+                         [](uint64_t sum, const FamilySpec& family) { return sum + family.preload.keys; });
+}
+
+uint64_t WorkloadSpec::max_value_bytes(std::size_t family) const {
+  uint64_t bytes = MaxSize(families[family].value);
+  for (const SessionSpec& session : sessions) {
+    bytes = std::max(bytes, MaxSize(session.loads[family].value));
+  }
+  return bytes;
+}
 
 WorkloadSpec WorkloadSpecFromJson(const nlohmann::json& json) {
   WorkloadSpec spec;
   JsonFields fields(json, "");
   fields.Read("name", &spec.name);
-  fields.Read("keys", &spec.keys);
-  fields.Read("key_bytes", &spec.key_bytes);
-  fields.Read("value_compressed_fraction", &spec.value_compressed_fraction);
   fields.Read("threads", &spec.threads);
   fields.Read("wal", &spec.wal);
   fields.Read("sync", &spec.sync);
-  ReadParts(&fields, &spec);
-  fields.RefuseUnknown();
-  Require(spec.keys > 0 && spec.keys < kMaxCount, "keys", "above 0 and below 2^62");
-  Require(spec.key_bytes >= 8 && spec.key_bytes <= 1024, "key_bytes", "between 8 and 1024");
-  Require(spec.value_compressed_fraction > 0 && spec.value_compressed_fraction <= 1,
-          "value_compressed_fraction", "in (0, 1]");
   Require(spec.threads >= 1 && spec.threads <= 1024, "threads", "between 1 and 1024");
-  Require((spec.value.kind == "fixed" ? spec.value.low : spec.value.high) <= kMaxValueBytes, "value",
-          "at most 16 MiB");
-  Require(spec.preload.keys <= spec.keys, "preload.keys", "at most keys");
-  Require(spec.key_chooser.ranges <= spec.keys, "key_chooser.ranges", "at most keys");
   Require(spec.wal || !spec.sync, "sync", "false if wal is false");
+  Families families = ReadFamilies(&fields);
+  const PartialLoad workload = ReadLoad(&fields);
+  Require(!workload.mix, "mix", "given in sessions or families");
+  spec.sessions = ReadSessions(fields.Find("sessions"), families, workload);
+  for (std::size_t i = 0; i < families.specs.size(); ++i) {
+    SetFirst({&families.loads[i].value, &workload.value}, &families.specs[i].value);
+  }
+  spec.families = std::move(families.specs);
+  fields.RefuseUnknown();
   return spec;
 }
 

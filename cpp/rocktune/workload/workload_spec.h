@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -29,6 +30,8 @@ struct KeyChooserSpec {
   double range_a = 0, range_b = 0, range_c = 0, range_d = 0;  // mixgraph: keyrange_dist_{a,b,c,d}
   uint64_t ranges = 1;                                        // mixgraph: keyrange_num
   double key_a = 0, key_b = 0;  // mixgraph: key_dist_{a,b}; both 0 means uniform within a range
+
+  bool operator==(const KeyChooserSpec&) const = default;
 };
 
 // A distribution of sizes, of values in bytes or of scans in entries.
@@ -53,11 +56,20 @@ struct ArrivalSpec {
   double patience_s = 0;
 };
 
-// A part of a workload with its own mix, arrival and length. The first session follows the last one.
+// The operations of a session on one column family.
+struct LoadSpec {
+  double share = 1;  // of the session's operations; the shares of a session sum to 1
+  OperationMix mix{};
+  KeyChooserSpec key_chooser;
+  SizeSpec value;
+  SizeSpec scan_length;  // entries
+};
+
+// A part of a workload with its own operations, arrival and length. The first session follows the last one.
 struct SessionSpec {
   double seconds = 0;  // length; 0 means that the session never ends
-  OperationMix mix{};
   ArrivalSpec arrival;
+  std::vector<LoadSpec> loads;  // by column family, as WorkloadSpec::families
 };
 
 // The keys that are loaded before a run's age 0.
@@ -66,28 +78,46 @@ struct PreloadSpec {
   bool random_order = false;  // false loads them in ascending order
 };
 
+// The data of one column family.
+struct FamilySpec {
+  std::string name = "default";
+  uint64_t keys = 0;        // number of keys in the key space at the start: indices 0 .. keys - 1
+  uint64_t key_bytes = 16;  // at least 8
+  double value_compressed_fraction = 0.5;  // size of a compressed value over its size, above 0 and at most 1
+  PreloadSpec preload;
+  SizeSpec value;  // of preloaded values
+};
+
 // A workload, as the worker's protocol describes it.
 struct WorkloadSpec {
   std::string name;
-  uint64_t keys = 0;        // number of keys in the key space at the start: indices 0 .. keys - 1
-  uint64_t key_bytes = 16;  // at least 8
-  SizeSpec value;
-  double value_compressed_fraction = 0.5;  // size of a compressed value over its size, above 0 and at most 1
   uint64_t threads = 1;
-  KeyChooserSpec key_chooser;
-  SizeSpec scan_length;               // entries
+  std::vector<FamilySpec> families;   // at least one, with different names
   std::vector<SessionSpec> sessions;  // at least one
-  PreloadSpec preload;
-  bool wal = true;    // writes go to the WAL
-  bool sync = false;  // each write syncs the WAL; needs `wal`
+  bool wal = true;                    // writes go to the WAL
+  bool sync = false;                  // each write syncs the WAL; needs `wal`
+
+  // Returns the number of preloaded keys of all families.
+  uint64_t preload_keys() const;
+  // Returns the maximum size of a family's values, preloaded or written, in bytes.
+  uint64_t max_value_bytes(std::size_t family) const;
 };
 
 inline constexpr double kMinSeconds = 1e-3;  // minimum length of a session, and of a period
 inline constexpr double kMinRate = 1e-3;     // minimum rate of an arrival, in operations per second
 
-// Returns the workload in `json`, an object whose fields are named as the members above. Fields that are
-// absent keep their defaults; `sessions` is required. Throws std::invalid_argument, with one line that names
-// the field, for a field that is unknown, has the wrong type or is out of range.
+// Returns the workload in `json`. Its fields are `name`, `threads`, `wal`, `sync`, and
+// - `sessions`, required: `seconds`, `arrival`, and the fields of LoadSpec but `share`;
+// - `key_chooser`, `value`, `scan_length`: those of sessions that do not say otherwise;
+// - the fields of FamilySpec but `name`, for a workload on the default column family alone;
+// - `families`: the column families, each with the fields of FamilySpec and LoadSpec. Then `keys` and
+// `preload`
+//   are their families'; `key_bytes` and `value_compressed_fraction` are those of families that do not say
+//   otherwise. A session may have `families`, too, each with a `name` and fields of LoadSpec.
+// A family's operations in a session are the session's for the family, else the family's, else the session's
+// for all, else the workload's. Preloaded values have the family's sizes, else the workload's. Other absent
+// fields have the defaults above. Throws std::invalid_argument, with one line that names the field, for a
+// field that is unknown, has the wrong type or is out of range.
 WorkloadSpec WorkloadSpecFromJson(const nlohmann::json& json);
 
 }  // namespace rocktune

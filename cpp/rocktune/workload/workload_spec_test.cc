@@ -40,15 +40,15 @@ std::string ErrorAfter(const std::function<void(Json*)>& change) {
 
 TEST(WorkloadSpecTest, AbsentFieldsKeepTheirDefaults) {
   const WorkloadSpec spec = WorkloadSpecFromJson(Minimal());
-  EXPECT_EQ(spec.keys, 100U);
-  EXPECT_EQ(spec.key_bytes, 16U);
-  EXPECT_EQ(spec.value.low, 1024U);
-  EXPECT_EQ(spec.key_chooser.kind, "uniform");
-  EXPECT_EQ(spec.preload.keys, 0U);
+  EXPECT_EQ(spec.families[0].keys, 100U);
+  EXPECT_EQ(spec.families[0].key_bytes, 16U);
+  EXPECT_EQ(spec.sessions[0].loads[0].value.low, 1024U);
+  EXPECT_EQ(spec.sessions[0].loads[0].key_chooser.kind, "uniform");
+  EXPECT_EQ(spec.families[0].preload.keys, 0U);
   EXPECT_TRUE(spec.wal);
   ASSERT_EQ(spec.sessions.size(), 1U);
   EXPECT_EQ(spec.sessions[0].arrival.kind, "closed");
-  EXPECT_EQ(spec.sessions[0].mix[static_cast<std::size_t>(OperationKind::kPut)], 0.5);
+  EXPECT_EQ(spec.sessions[0].loads[0].mix[static_cast<std::size_t>(OperationKind::kPut)], 0.5);
 }
 
 TEST(WorkloadSpecTest, ErrorsNameTheField) {
@@ -105,6 +105,67 @@ TEST(WorkloadSpecTest, ErrorsInsidePartsNameThePath) {
             "sessions: must be longer than 0 seconds, except for the last one");
 }
 
+// A workload on two families, of which the second says almost everything itself.
+Json TwoFamilies() {
+  return Json::parse(R"({
+    "name": "w", "key_bytes": 24, "value": {"low": 10}, "keys": 300, "preload": {"keys": 100},
+    "families": [{"name": "default", "keys": 100, "share": 0.25},
+                 {"name": "large", "keys": 200, "key_bytes": 8, "share": 0.75, "mix": {"put": 1},
+                  "value": {"low": 5000}, "key_chooser": {"kind": "latest"}, "preload": {"keys": 100},
+                  "value_compressed_fraction": 1.0}],
+    "sessions": [{"seconds": 1, "mix": {"get": 1}},
+                 {"mix": {"scan": 1}, "value": {"low": 20}, "scan_length": {"low": 3},
+                  "key_chooser": {"kind": "zipfian", "skew": 0.5},
+                  "families": [{"name": "large", "share": 1, "value": {"low": 9000}},
+                               {"name": "default", "share": 0}]}]})");
+}
+
+TEST(WorkloadSpecTest, FamiliesHaveTheMostSpecificLoad) {
+  const WorkloadSpec spec = WorkloadSpecFromJson(TwoFamilies());
+  ASSERT_EQ(spec.families.size(), 2U);
+  EXPECT_EQ(spec.families[0].key_bytes, 24U);
+  EXPECT_EQ(spec.families[0].value.low, 10U);
+  EXPECT_EQ(spec.families[0].preload.keys, 0U);
+  EXPECT_EQ(spec.families[1].key_bytes, 8U);
+  EXPECT_EQ(spec.families[1].value.low, 5000U);
+  EXPECT_EQ(spec.preload_keys(), 100U);
+  EXPECT_EQ(spec.max_value_bytes(0), 20U);
+  EXPECT_EQ(spec.max_value_bytes(1), 9000U);
+  const LoadSpec& first = spec.sessions[0].loads[0];
+  EXPECT_EQ(first.share, 0.25);
+  EXPECT_EQ(first.mix[static_cast<std::size_t>(OperationKind::kGet)], 1);
+  EXPECT_EQ(first.value.low, 10U);
+  EXPECT_EQ(first.key_chooser.kind, "uniform");
+  EXPECT_EQ(spec.sessions[0].loads[1].mix[static_cast<std::size_t>(OperationKind::kPut)], 1);
+  EXPECT_EQ(spec.sessions[0].loads[1].key_chooser.kind, "latest");
+  const std::vector<LoadSpec>& second = spec.sessions[1].loads;
+  EXPECT_EQ(second[0].share, 0);
+  EXPECT_EQ(second[0].value.low, 20U);
+  EXPECT_EQ(second[0].key_chooser.kind, "zipfian");
+  EXPECT_EQ(second[0].scan_length.low, 3U);
+  EXPECT_EQ(second[1].share, 1);
+  EXPECT_EQ(second[1].value.low, 9000U);
+  EXPECT_EQ(second[1].key_chooser.kind, "latest");
+}
+
+TEST(WorkloadSpecTest, ErrorsOfFamiliesNameThePath) {
+  const auto error_after = [](auto change) {
+    Json json = TwoFamilies();
+    change(&json);
+    return ErrorOf(json);
+  };
+  EXPECT_EQ(error_after([](Json* json) { (*json)["families"][1]["name"] = "default"; }),
+            "families[2].name: must be different from the other families' names");
+  EXPECT_EQ(error_after([](Json* json) { (*json)["families"][0]["keys"] = 0; }),
+            "families[1].keys: must be above 0 and below 2^62");
+  EXPECT_EQ(error_after([](Json* json) { (*json)["families"][0]["share"] = 0.5; }),
+            "sessions[1]: must be a session whose families' shares sum to 1, not to 1.250000");
+  EXPECT_EQ(error_after([](Json* json) { (*json)["sessions"][1]["families"][0]["name"] = "huge"; }),
+            "sessions[2].families[1].name: must be the name of one of the workload's families");
+  EXPECT_EQ(error_after([](Json* json) { (*json)["sessions"][0].erase("mix"); }),
+            "sessions[1].mix: must be given");
+}
+
 // Reads the specs that tests/golden holds, which Python's tests compare with what Python writes.
 class GoldenSpecsTest : public testing::Test {
  protected:
@@ -118,25 +179,25 @@ TEST_F(GoldenSpecsTest, ReadsEveryFieldThatPythonWrites) {
   for (const Json& json : specs_) {
     const WorkloadSpec spec = WorkloadSpecFromJson(json);
     EXPECT_EQ(spec.name, json["name"]);
-    EXPECT_EQ(spec.keys, json["keys"]);
-    EXPECT_EQ(spec.key_bytes, json["key_bytes"]);
+    EXPECT_EQ(spec.families[0].keys, json["keys"]);
+    EXPECT_EQ(spec.families[0].key_bytes, json["key_bytes"]);
     EXPECT_EQ(spec.threads, json["threads"]);
-    EXPECT_EQ(spec.value_compressed_fraction, json["value_compressed_fraction"]);
-    EXPECT_EQ(spec.value.kind, json["value"]["kind"]);
-    EXPECT_EQ(spec.value.low, json["value"]["low"]);
-    EXPECT_EQ(spec.value.sigma, json["value"]["sigma"]);
-    EXPECT_EQ(spec.key_chooser.kind, json["key_chooser"]["kind"]);
-    EXPECT_EQ(spec.key_chooser.skew, json["key_chooser"]["skew"]);
-    EXPECT_EQ(spec.key_chooser.range_d, json["key_chooser"]["range_d"]);
-    EXPECT_EQ(spec.scan_length.high, json["scan_length"]["high"]);
-    EXPECT_EQ(spec.preload.keys, json["preload"]["keys"]);
-    EXPECT_EQ(spec.preload.random_order, json["preload"]["random_order"]);
+    EXPECT_EQ(spec.families[0].value_compressed_fraction, json["value_compressed_fraction"]);
+    EXPECT_EQ(spec.sessions[0].loads[0].value.kind, json["value"]["kind"]);
+    EXPECT_EQ(spec.sessions[0].loads[0].value.low, json["value"]["low"]);
+    EXPECT_EQ(spec.sessions[0].loads[0].value.sigma, json["value"]["sigma"]);
+    EXPECT_EQ(spec.sessions[0].loads[0].key_chooser.kind, json["key_chooser"]["kind"]);
+    EXPECT_EQ(spec.sessions[0].loads[0].key_chooser.skew, json["key_chooser"]["skew"]);
+    EXPECT_EQ(spec.sessions[0].loads[0].key_chooser.range_d, json["key_chooser"]["range_d"]);
+    EXPECT_EQ(spec.sessions[0].loads[0].scan_length.high, json["scan_length"]["high"]);
+    EXPECT_EQ(spec.families[0].preload.keys, json["preload"]["keys"]);
+    EXPECT_EQ(spec.families[0].preload.random_order, json["preload"]["random_order"]);
     EXPECT_EQ(spec.wal, json["wal"]);
     EXPECT_EQ(spec.sync, json["sync"]);
     ASSERT_EQ(spec.sessions.size(), json["sessions"].size());
     for (std::size_t i = 0; i < spec.sessions.size(); ++i) {
       EXPECT_EQ(spec.sessions[i].seconds, json["sessions"][i]["seconds"]);
-      EXPECT_EQ(spec.sessions[i].mix[0], json["sessions"][i]["mix"]["get"]);
+      EXPECT_EQ(spec.sessions[i].loads[0].mix[0], json["sessions"][i]["mix"]["get"]);
       EXPECT_EQ(spec.sessions[i].arrival.kind, json["sessions"][i]["arrival"]["kind"]);
       EXPECT_EQ(spec.sessions[i].arrival.on_s, json["sessions"][i]["arrival"]["on_s"]);
     }

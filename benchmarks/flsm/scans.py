@@ -17,7 +17,8 @@ from rocktune.online import MissionLoad, run_missions
 from rocktune.space import merged_options
 from rocktune.trial import OptionMaps
 from rocktune.workload import WorkloadSpec, load_workload
-from rocktune.workload.spec import MixSpec, SessionSpec
+from rocktune.workload.loads import MixSpec
+from rocktune.workload.sessions import SessionSpec
 
 SOURCE = "scans"
 LEAST = 0.9

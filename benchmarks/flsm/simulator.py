@@ -20,7 +20,8 @@ from rocktune.space import merged_options
 from rocktune.workload import WorkloadSpec
 from rocktune.workload.arrival import ArrivalSpec
 from rocktune.workload.distributions import SizeSpec
-from rocktune.workload.spec import MixSpec, SessionSpec
+from rocktune.workload.loads import MixSpec
+from rocktune.workload.sessions import SessionSpec
 
 SOURCE = "simulator within 10%"
 POLICIES = {

@@ -36,7 +36,8 @@ from rocktune.trial import Measurement
 from rocktune.workload import WorkloadSpec
 from rocktune.workload.arrival import ArrivalSpec
 from rocktune.workload.distributions import SizeSpec
-from rocktune.workload.spec import MixSpec, SessionSpec
+from rocktune.workload.loads import MixSpec
+from rocktune.workload.sessions import SessionSpec
 
 SOURCE = "RusKey, table 2"
 PAGE_BYTES = 4096

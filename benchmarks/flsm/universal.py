@@ -29,7 +29,7 @@ from rocktune.online.plain import plain_experiment
 from rocktune.space import merged_options
 from rocktune.trial import Configuration, Measurement, OptionMaps
 from rocktune.workload import load_workload
-from rocktune.workload.spec import MixSpec
+from rocktune.workload.loads import MixSpec
 
 SOURCE = "universal compaction"
 BITS = 8.0

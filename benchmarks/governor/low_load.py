@@ -22,7 +22,8 @@ from benchmarks.governor.shared import (
 )
 from rocktune.online import GovernedRun
 from rocktune.workload import load_workload
-from rocktune.workload.spec import MixSpec, PreloadSpec, SessionSpec
+from rocktune.workload.loads import MixSpec, PreloadSpec
+from rocktune.workload.sessions import SessionSpec
 
 UNTIL_S = 64.0
 MOST = 1.03

@@ -19,7 +19,8 @@ from benchmarks.governor.shared import (
 )
 from rocktune.online import GovernedRun, figures_of, run_governed
 from rocktune.workload import load_workload
-from rocktune.workload.spec import MixSpec, SessionSpec
+from rocktune.workload.loads import MixSpec
+from rocktune.workload.sessions import SessionSpec
 
 FILL_S, OVERWRITE_S = 250.0, 125.0
 """500,000 and 250,000 values of 100 KB at the 200 MB/s of the thesis."""

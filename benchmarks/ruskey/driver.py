@@ -21,7 +21,7 @@ from rocktune.online.modelled import ModelledStore, StoreCosts
 from rocktune.space import merged_options
 from rocktune.workload import WorkloadSpec, load_workload
 from rocktune.workload.ruskey import ENTRIES
-from rocktune.workload.spec import SessionSpec
+from rocktune.workload.sessions import SessionSpec
 
 SIZE_RATIO = 10
 ON_A_STORE = "none"
@@ -147,7 +147,7 @@ def looking_for_absent_keys(workload: WorkloadSpec) -> WorkloadSpec:
     """Returns a workload whose lookups ask for absent keys."""
 
     def changed(session: SessionSpec) -> SessionSpec:
-        mix = session.mix
+        mix = workload.mix_of(session)
         absent = mix.model_copy(update={"get": 0.0, "get_absent": mix.get + mix.get_absent})
         return session.model_copy(update={"mix": absent})
 
@@ -207,6 +207,7 @@ def served(
 def _read_share(workload: WorkloadSpec) -> float:
     """Returns the share of lookups in a workload of lookups and puts of uniform keys."""
     (session,) = workload.sessions
-    if workload.key_chooser.kind != "uniform" or session.mix.scan:
+    mix = workload.mix_of(session)
+    if workload.key_chooser.kind != "uniform" or mix.scan:
         raise UserError(f"costs: a modelled store has no {workload.name}; leave --costs out")
-    return session.mix.get + session.mix.get_absent
+    return mix.get + mix.get_absent

@@ -18,7 +18,8 @@ from benchmarks.ruskey.shared import (
 from rocktune.online import DrivenMission
 from rocktune.workload import WorkloadSpec, load_workload
 from rocktune.workload.distributions import KeyChooserSpec
-from rocktune.workload.spec import MixSpec, SessionSpec
+from rocktune.workload.loads import MixSpec
+from rocktune.workload.sessions import SessionSpec
 
 PAPER_MISSIONS = {"ruskey-write-heavy": 300, "ruskey-balanced": 600, "ruskey-read-heavy": 300}
 """Until it had converged."""

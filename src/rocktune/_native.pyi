@@ -11,6 +11,7 @@ class Operations(TypedDict):
 
     Attributes:
         kind: position among get, get_absent, put, insert, delete, scan, read_modify_write.
+        family: position among the workload's families, 0 for a workload without.
         key: index; a get_absent's has the top bit set.
         scan_length: entries, 0 for other kinds than scan.
         value_bytes: 0 for kinds that write no value.
@@ -18,6 +19,7 @@ class Operations(TypedDict):
     """
 
     kind: NDArray[np.uint8]
+    family: NDArray[np.uint64]
     key: NDArray[np.uint64]
     scan_length: NDArray[np.uint64]
     value_bytes: NDArray[np.uint64]

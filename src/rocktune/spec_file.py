@@ -2,9 +2,17 @@
 
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    model_serializer,
+    model_validator,
+)
 
 from rocktune.errors import UserError, unknown_name
 
@@ -41,6 +49,25 @@ class Spec(BaseModel):
                 if name not in cls.model_fields:
                     raise ValueError(str(unknown_name("field", str(name), cls.model_fields)))
         return document
+
+
+class SparseSpec(Spec):
+    """A spec whose JSON form leaves absent fields out, so that documents of older releases stay the same.
+
+    Attributes:
+        sparse_fields: names of the fields that are left out if they are None or empty.
+    """
+
+    sparse_fields: ClassVar[frozenset[str]] = frozenset()
+
+    @model_serializer(mode="wrap")
+    def _without_absent(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        document: dict[str, Any] = handler(self)
+        return {
+            name: value
+            for name, value in document.items()
+            if name not in self.sparse_fields or value not in (None, (), [])
+        }
 
 
 Model = TypeVar("Model", bound=BaseModel)

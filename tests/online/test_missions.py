@@ -9,7 +9,8 @@ from rocktune.engine import EmbeddedEngine, EmbeddedRun, RunFailed
 from rocktune.online import MissionLoad, flsm_shape_of, run_missions
 from rocktune.trial import Measurement
 from rocktune.workload import WorkloadSpec, load_workload
-from rocktune.workload.spec import MixSpec, PreloadSpec, SessionSpec
+from rocktune.workload.loads import MixSpec, PreloadSpec
+from rocktune.workload.sessions import SessionSpec
 
 SMALL = {
     "cf": {"write_buffer_size": "65536", "target_file_size_base": "65536"},
@@ -80,7 +81,7 @@ def test_ycsb_runs_on_an_flsm_store(engine: EmbeddedEngine, letter: str) -> None
         load(workload=ycsb, options=SMALL | {"cf": sizes}, scale=2000, missions=1, operations=4_000_000),
     )
     done = {kind for kind, figures in only.raw["operations"].items() if figures["count"]}
-    mix = ycsb.sessions[0].mix.model_dump()
+    mix = ycsb.mix_of(ycsb.sessions[0]).model_dump()
     assert done == {kind for kind, share in mix.items() if share}
     if "scan" in done:
         scans = only.raw["operations"]["scan"]

@@ -48,14 +48,9 @@ def test_the_cache_is_listing_1s_whatever_the_memtables_take(space: Space) -> No
 
 def test_the_workloads_are_the_texts_and_the_listings() -> None:
     text, listing = load_workload("alabed-text"), load_workload("alabed-listing")
-    (session,) = text.sessions
-    assert (session.mix.get, session.mix.put, session.mix.delete, session.mix.scan) == (
-        0.78,
-        0.13,
-        0.06,
-        0.03,
-    )
-    assert listing.sessions[0].mix.delete == 0
+    mix = text.mix_of(text.sessions[0])
+    assert (mix.get, mix.put, mix.delete, mix.scan) == (0.78, 0.13, 0.06, 0.03)
+    assert listing.mix_of(listing.sessions[0]).delete == 0
     assert listing.key_chooser.kind == "uniform"
     assert text.preload.keys == text.keys == 50_000_000
     assert 30 < text.value.mean < 40

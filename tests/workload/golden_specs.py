@@ -6,7 +6,8 @@ from pathlib import Path
 from rocktune.workload import WorkloadSpec, load_workload, workload_names
 from rocktune.workload.arrival import ArrivalSpec
 from rocktune.workload.distributions import KeyChooserSpec, SizeSpec
-from rocktune.workload.spec import MixSpec, PreloadSpec, SessionSpec
+from rocktune.workload.loads import FamilyLoadSpec, FamilySpec, MixSpec, PreloadSpec
+from rocktune.workload.sessions import SessionSpec
 
 GOLDEN_FILE = Path(__file__).parents[1] / "golden" / "workload_specs.json"
 
@@ -49,8 +50,39 @@ def golden_specs() -> list[WorkloadSpec]:
             preload=PreloadSpec(keys=50_000, random_order=True),
             sync=True,
         ),
+        families_workload(),
         WorkloadSpec(name="no-wal", keys=1, sessions=forever, wal=False).scaled(512),
     ]
+
+
+def families_workload() -> WorkloadSpec:
+    """Returns a workload on two families in which every level states some of the operations."""
+    users = FamilySpec(name="default", keys=1000, share=0.25, preload=PreloadSpec(keys=500))
+    large = FamilySpec(
+        name="large",
+        keys=200,
+        share=0.75,
+        key_bytes=8,
+        value_compressed_fraction=1.0,
+        mix=MixSpec(put=1.0),
+        value=SizeSpec(low=5000),
+        key_chooser=KeyChooserSpec(kind="latest"),
+    )
+    scans = SessionSpec(
+        mix=MixSpec(scan=1.0),
+        value=SizeSpec(low=20),
+        scan_length=SizeSpec(low=3),
+        key_chooser=KeyChooserSpec(kind="zipfian", skew=0.5),
+        families=(FamilyLoadSpec(name="large", value=SizeSpec(low=9000)),),
+    )
+    return WorkloadSpec(
+        name="families",
+        keys=1200,
+        key_bytes=24,
+        families=(users, large),
+        sessions=(SessionSpec(seconds=1.0, mix=MixSpec(get=1.0)), scans),
+        preload=PreloadSpec(keys=500),
+    )
 
 
 def golden_text() -> str:

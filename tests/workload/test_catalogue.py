@@ -32,7 +32,7 @@ def test_presets_say_what_they_are_in_one_line() -> None:
 )
 def test_ycsb(letter: str, mix: dict[str, float], chooser: str) -> None:
     spec = load_workload(f"ycsb-{letter}")
-    assert {kind: share for kind, share in spec.sessions[0].mix.model_dump().items() if share} == mix
+    assert {kind: share for kind, share in spec.mix_of(spec.sessions[0]).model_dump().items() if share} == mix
     assert (spec.key_chooser.kind, spec.key_chooser.skew) == (chooser, 0.99)
     assert spec.preload.keys == spec.keys
     assert (spec.scan_length.low, spec.scan_length.high) == (1, 100)
@@ -58,9 +58,11 @@ def test_dremels_workloads_are_the_papers() -> None:
     spec = load_workload("dremel-y-skew0.9-60get")
     assert spec.preload.keys == spec.keys
     assert not spec.preload.random_order
-    assert (spec.key_chooser.skew, spec.sessions[0].mix.get, spec.sessions[0].mix.put) == (0.9, 0.6, 0.4)
+    mix = spec.mix_of(spec.sessions[0])
+    assert (spec.key_chooser.skew, mix.get, mix.put) == (0.9, 0.6, 0.4)
     assert load_workload("dremel-n-skew0.3-90get").preload.keys == 0
-    nutanix = load_workload("dremel-nutanix").sessions[0].mix
+    workload = load_workload("dremel-nutanix")
+    nutanix = workload.mix_of(workload.sessions[0])
     assert (nutanix.get, nutanix.put, nutanix.scan) == (0.57, 0.41, 0.02)
 
 

@@ -8,7 +8,8 @@ from scipy import stats
 from rocktune.workload import WorkloadSpec
 from rocktune.workload.arrival import ArrivalSpec
 from rocktune.workload.distributions import KeyChooserSpec, SizeSpec
-from rocktune.workload.spec import MixSpec, SessionSpec
+from rocktune.workload.loads import MixSpec
+from rocktune.workload.sessions import SessionSpec
 
 native = pytest.importorskip("rocktune._native", reason="the native extension is not built")
 

@@ -11,7 +11,8 @@ from rocktune.spec_file import validated
 from rocktune.workload import WorkloadSpec
 from rocktune.workload.arrival import ArrivalSpec
 from rocktune.workload.distributions import KeyChooserSpec, SizeSpec
-from rocktune.workload.spec import MixSpec, PreloadSpec, SessionSpec
+from rocktune.workload.loads import MixSpec, PreloadSpec
+from rocktune.workload.sessions import SessionSpec
 
 KINDS = list(MixSpec.model_fields)
 GET = {"get": 1.0}
@@ -179,7 +180,7 @@ def document(**changes: Any) -> dict[str, Any]:
             {"sessions": [{"mix": {"get": -0.5, "put": 1.5}}]},
             "sessions[1].mix.get: input should be greater than or equal to 0, not -0.5",
         ),
-        ({"sessions": [{}]}, "sessions[1].mix: missing"),
+        ({"sessions": [{}]}, "sessions[1].mix: missing; write the shares of operations"),
         ({"sessions": []}, "sessions: needs at least 1"),
         (
             {"sessions": [{"mix": GET}, {"mix": GET}]},

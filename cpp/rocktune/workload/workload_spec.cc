@@ -87,14 +87,19 @@ void SetFirst(std::initializer_list<const std::optional<Field>*> given, Field* f
 struct Families {
   std::vector<FamilySpec> specs;
   std::vector<PartialLoad> loads;
+  std::vector<std::string> paths;  // what precedes the names of a family's fields in messages
 };
 
-void CheckFamily(const FamilySpec& spec, const JsonFields& fields) {
-  Require(spec.keys > 0 && spec.keys < kMaxCount, fields.PathOf("keys"), "above 0 and below 2^62");
-  Require(spec.key_bytes >= 8 && spec.key_bytes <= 1024, fields.PathOf("key_bytes"), "between 8 and 1024");
-  Require(spec.value_compressed_fraction > 0 && spec.value_compressed_fraction <= 1,
-          fields.PathOf("value_compressed_fraction"), "in (0, 1]");
-  Require(spec.preload.keys <= spec.keys, fields.PathOf("preload.keys"), "at most keys");
+void CheckFamilies(const Families& families) {
+  for (std::size_t i = 0; i < families.specs.size(); ++i) {
+    const FamilySpec& spec = families.specs[i];
+    const std::string& path = families.paths[i];
+    Require(spec.keys > 0 && spec.keys < kMaxCount, path + "keys", "above 0 and below 2^62");
+    Require(spec.key_bytes >= 8 && spec.key_bytes <= 1024, path + "key_bytes", "between 8 and 1024");
+    Require(spec.value_compressed_fraction > 0 && spec.value_compressed_fraction <= 1,
+            path + "value_compressed_fraction", "in (0, 1]");
+    Require(spec.preload.keys <= spec.keys, path + "preload.keys", "at most keys");
+  }
 }
 
 // Reads the fields of FamilySpec but `name`; absent ones keep the values in `*spec`.
@@ -118,9 +123,9 @@ Families ReadFamilies(JsonFields* fields) {
   Families families;
   const nlohmann::json* json = fields->Find("families");
   if (json == nullptr || json->empty()) {
-    CheckFamily(common, *fields);
     families.specs.push_back(common);
     families.loads.emplace_back();
+    families.paths.emplace_back();
     return families;
   }
   Require(json->is_array(), "families", "a list");
@@ -133,8 +138,8 @@ Families ReadFamilies(JsonFields* fields) {
     ReadFamilyData(&own, &spec);
     families.loads.push_back(ReadFamilyLoad(&own));
     own.RefuseUnknown();
-    CheckFamily(spec, own);
     Require(names.insert(spec.name).second, own.PathOf("name"), "different from the other families' names");
+    families.paths.push_back(own.PathOf(""));
     families.specs.push_back(std::move(spec));
   }
   return families;
@@ -236,17 +241,19 @@ WorkloadSpec WorkloadSpecFromJson(const nlohmann::json& json) {
   fields.Read("threads", &spec.threads);
   fields.Read("wal", &spec.wal);
   fields.Read("sync", &spec.sync);
-  Require(spec.threads >= 1 && spec.threads <= 1024, "threads", "between 1 and 1024");
-  Require(spec.wal || !spec.sync, "sync", "false if wal is false");
   Families families = ReadFamilies(&fields);
   const PartialLoad workload = ReadLoad(&fields);
+  const nlohmann::json* sessions = fields.Find("sessions");
+  fields.RefuseUnknown();
+  Require(spec.threads >= 1 && spec.threads <= 1024, "threads", "between 1 and 1024");
+  Require(spec.wal || !spec.sync, "sync", "false if wal is false");
   Require(!workload.mix, "mix", "given in sessions or families");
-  spec.sessions = ReadSessions(fields.Find("sessions"), families, workload);
+  CheckFamilies(families);
+  spec.sessions = ReadSessions(sessions, families, workload);
   for (std::size_t i = 0; i < families.specs.size(); ++i) {
     SetFirst({&families.loads[i].value, &workload.value}, &families.specs[i].value);
   }
   spec.families = std::move(families.specs);
-  fields.RefuseUnknown();
   return spec;
 }
 

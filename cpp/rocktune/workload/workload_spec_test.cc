@@ -177,6 +177,9 @@ class GoldenSpecsTest : public testing::Test {
 TEST_F(GoldenSpecsTest, ReadsEveryFieldThatPythonWrites) {
   ASSERT_GE(specs_.size(), 24U);
   for (const Json& json : specs_) {
+    if (json.contains("families")) {
+      continue;  // FamiliesHaveTheMostSpecificLoad
+    }
     const WorkloadSpec spec = WorkloadSpecFromJson(json);
     EXPECT_EQ(spec.name, json["name"]);
     EXPECT_EQ(spec.families[0].keys, json["keys"]);

@@ -17,7 +17,8 @@ from rocktune.online.plain import plain_experiment
 from rocktune.space import CATALOGUE, Configuration, Knob, merged_options
 from rocktune.trial import Experiment, Measurement, OptionMaps
 from rocktune.workload import WorkloadSpec
-from rocktune.workload.spec import MixSpec, PreloadSpec, SessionSpec
+from rocktune.workload.loads import MixSpec, PreloadSpec
+from rocktune.workload.sessions import SessionSpec
 
 MODES = {
     "enabled": "RocksDB as it is",

@@ -10,7 +10,9 @@ beyond what one thread reaches.
 from collections.abc import Iterator
 
 from rocktune.workload.distributions import KeyChooserSpec, SizeSpec
-from rocktune.workload.spec import MixSpec, PreloadSpec, SessionSpec, WorkloadSpec
+from rocktune.workload.loads import MixSpec, PreloadSpec
+from rocktune.workload.sessions import SessionSpec
+from rocktune.workload.spec import WorkloadSpec
 
 KEYS = 50_000_000
 _MAX_VALUE_BYTES = 1 << 20

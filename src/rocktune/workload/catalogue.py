@@ -41,8 +41,9 @@ def load_workload(name_or_path: str) -> WorkloadSpec:
     """Returns a preset by its name, or the workload that a TOML file describes.
 
     A file has the fields of WorkloadSpec. `mix` and `arrival` may take the place of `sessions`; they make one
-    session without an end. A whole number for `value` or `scan_length` means a fixed size. The default of
-    `name` is the file's name without its extension.
+    session without an end, and neither is needed if each of the families has a mix. A whole number for
+    `value` or `scan_length` means a fixed size. The default of `name` is the file's name without its
+    extension.
 
     Raises:
         UserError: there is no such preset, or the file is missing or invalid.
@@ -68,11 +69,28 @@ def _written_out(document: dict[str, Any], where: str) -> dict[str, Any]:
         raise UserError(
             f"{where}: give either sessions or {' and '.join(session)} for a single one, not both"
         )
-    if "mix" not in session and "sessions" not in result:
+    if "mix" not in session and "sessions" not in result and not result.get("families"):
         raise UserError(f"{where}: mix: missing; write the shares of operations, such as mix = {{get = 1.0}}")
-    if session:
+    if "sessions" not in result:
         result["sessions"] = [session]
-    for name in ("value", "scan_length"):
-        if type(result.get(name)) is int:  # not isinstance, because a TOML boolean is an int in Python
-            result[name] = {"kind": "fixed", "low": result[name]}
-    return result
+    for name in ("families", "sessions"):
+        if isinstance(result.get(name), list):
+            result[name] = _tables_with_sizes(result[name])
+    return _with_sizes(result)
+
+
+def _with_sizes(table: dict[str, Any]) -> dict[str, Any]:
+    """Returns a table of a workload file with whole numbers for sizes written out, and so in its families."""
+    sizes = {
+        name: {"kind": "fixed", "low": table[name]}
+        for name in ("value", "scan_length")
+        if type(table.get(name)) is int  # not isinstance, because a TOML boolean is an int in Python
+    }
+    families = table.get("families")
+    inner = {"families": _tables_with_sizes(families)} if isinstance(families, list) else {}
+    return table | inner | sizes
+
+
+def _tables_with_sizes(tables: list[Any]) -> list[Any]:
+    """Returns a list of tables as `_with_sizes` does; what is no table stays, and validation names it."""
+    return [_with_sizes(table) if isinstance(table, dict) else table for table in tables]

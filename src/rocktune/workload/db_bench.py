@@ -5,7 +5,9 @@ The 10 million keys, 16 threads and 1,024-byte values are our choice.
 
 from collections.abc import Iterator
 
-from rocktune.workload.spec import MixSpec, PreloadSpec, SessionSpec, WorkloadSpec
+from rocktune.workload.loads import MixSpec, PreloadSpec
+from rocktune.workload.sessions import SessionSpec
+from rocktune.workload.spec import WorkloadSpec
 
 KEYS = 10_000_000
 

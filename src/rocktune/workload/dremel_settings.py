@@ -11,7 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rocktune.workload.distributions import KeyChooserSpec, SizeSpec
-from rocktune.workload.spec import MixSpec, PreloadSpec, SessionSpec, WorkloadSpec
+from rocktune.workload.loads import MixSpec, PreloadSpec
+from rocktune.workload.sessions import SessionSpec
+from rocktune.workload.spec import WorkloadSpec
 
 KEYS = 10_000_000
 

@@ -8,7 +8,9 @@ these open, so they are our choice: 50% get and 50% put, 16-byte keys, 1,024-byt
 from collections.abc import Iterator
 
 from rocktune.workload.distributions import KeyChooserSpec, SizeSpec
-from rocktune.workload.spec import MixSpec, PreloadSpec, SessionSpec, WorkloadSpec
+from rocktune.workload.loads import MixSpec, PreloadSpec
+from rocktune.workload.sessions import SessionSpec
+from rocktune.workload.spec import WorkloadSpec
 
 WORKING_SET_BYTES = 100 * 10**9
 _ENTRY_BYTES = 16 + 1024

@@ -7,7 +7,9 @@ thread and loading in random order are our choice.
 from collections.abc import Iterator
 
 from rocktune.workload.distributions import SizeSpec
-from rocktune.workload.spec import MixSpec, PreloadSpec, SessionSpec, WorkloadSpec
+from rocktune.workload.loads import MixSpec, PreloadSpec
+from rocktune.workload.sessions import SessionSpec
+from rocktune.workload.spec import WorkloadSpec
 
 ENTRIES = 100_000_000
 SHARES = {

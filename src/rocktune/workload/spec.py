@@ -4,182 +4,238 @@ The worker reads the JSON form of these models (`cpp/rocktune/workload/workload_
 read `tests/golden/workload_specs.json`.
 """
 
-from typing import Self
+from collections.abc import Iterator
+from typing import Any, ClassVar, Self
 
 from pydantic import Field, model_validator
 
-from rocktune.spec_file import Amount, Count, Positive, Share, Spec, Switch
-from rocktune.workload.arrival import MIN_DURATION_S, ArrivalSpec
+from rocktune.errors import unknown_name
+from rocktune.spec_file import Positive, SparseSpec, Switch
 from rocktune.workload.distributions import KeyChooserSpec, SizeSpec
+from rocktune.workload.loads import (
+    CompressedFraction,
+    FamilyLoadSpec,
+    FamilySpec,
+    KeyBytes,
+    Load,
+    MixSpec,
+    PreloadSpec,
+    require_fitting_keys,
+    require_possible,
+    require_whole,
+    scaled_keys,
+)
+from rocktune.workload.sessions import SessionSpec
 
-MIX_TOLERANCE = 1e-6
-"""Allowed difference between a mix's sum and 1, so that shares such as three times 0.333333 are accepted."""
-MAX_VALUE_BYTES = 16 << 20
-"""Maximum size of a value; the worker refuses larger ones too."""
-
-
-class MixSpec(Spec):
-    """The shares of the operation kinds, which sum to 1.
-
-    Attributes:
-        get: lookups of keys that the key chooser draws.
-        get_absent: lookups of keys that do not exist.
-        put: writes of keys of the key space, which overwrite existing ones.
-        insert: writes of new keys, which extend the key space.
-        delete: deletions.
-        scan: scans from a key onwards.
-        read_modify_write: lookups, each followed by a write of the same key.
-    """
-
-    get: Share = 0.0
-    get_absent: Share = 0.0
-    put: Share = 0.0
-    insert: Share = 0.0
-    delete: Share = 0.0
-    scan: Share = 0.0
-    read_modify_write: Share = 0.0
-
-    @model_validator(mode="after")
-    def _sums_to_one(self) -> Self:
-        """Checks the sum of the shares."""
-        total = sum(self.model_dump().values())
-        if abs(total - 1) > MIX_TOLERANCE:
-            raise ValueError(f"the shares sum to {total:.6g}; they must sum to 1")
-        return self
-
-    @property
-    def write_share(self) -> float:
-        """The share of operations that write a value: puts, inserts and read-modify-writes."""
-        return self.put + self.insert + self.read_modify_write
+DEFAULT_FAMILY = "default"
+"""Name of the column family that each RocksDB database has."""
 
 
-class SessionSpec(Spec):
-    """A session: a part of a workload with its own mix and arrival.
-
-    Attributes:
-        seconds: length in seconds, at least MIN_DURATION_S. 0 means for ever, which is allowed only for the
-            last session.
-        mix: the shares of the operations.
-        arrival: when the operations start.
-    """
-
-    seconds: Amount = 0.0
-    mix: MixSpec
-    arrival: ArrivalSpec = ArrivalSpec()
-
-    @model_validator(mode="after")
-    def _is_long_enough(self) -> Self:
-        """Checks the length."""
-        if 0 < self.seconds < MIN_DURATION_S:
-            raise ValueError(
-                f"seconds: {self.seconds:g} is neither 0 (for ever) nor at least {MIN_DURATION_S}"
-            )
-        return self
-
-    def scaled(self, scale: int) -> "SessionSpec":
-        """Returns the session of a 1/S model: its times are divided by S.
-
-        Its length stays at least MIN_DURATION_S.
-        """
-        seconds = max(self.seconds / scale, MIN_DURATION_S) if self.seconds else 0.0
-        return self.model_copy(update={"seconds": seconds, "arrival": self.arrival.scaled(scale)})
-
-
-class PreloadSpec(Spec):
-    """The data in the store at age 0.
-
-    Attributes:
-        keys: number of preloaded keys, 0 .. keys - 1; 0 for an empty store.
-        random_order: whether keys are loaded in random order, which fills all levels, not in ascending order.
-    """
-
-    keys: Count = 0
-    random_order: Switch = False
-
-
-class WorkloadSpec(Spec):
+class WorkloadSpec(SparseSpec):
     """A workload: operations, keys, sizes, sessions and preloaded data.
 
     Attributes:
         name: name of the workload for users.
-        keys: size of the key space at the start, which has the keys 0 .. keys - 1. `insert` adds keys.
+        keys: size of the key space at the start, which has the keys 0 .. keys - 1. `insert` adds keys. With
+            families the sum of their keys.
         key_bytes: bytes of a key, from 8 to 1,024.
         value: distribution of the values' sizes in bytes.
         value_compressed_fraction: ratio of a value's compressed size to its size, in (0, 1].
         threads: number of threads that issue operations.
         key_chooser: distribution of the keys.
         scan_length: distribution of the number of entries of a scan.
+        families: the column families, if there are others than the default one. A family's operations in a
+            session are the session's for this family, else the family's, else the session's for all, else the
+            workload's.
         sessions: the sessions, at least one. The first begins again after the last.
-        preload: the data in the store at age 0.
+        preload: the data in the store at age 0; with families that of all together.
         wal: whether the write-ahead log is on.
         sync: whether each write is synced; needs `wal`.
     """
 
+    sparse_fields: ClassVar[frozenset[str]] = frozenset({"families"})
+
     name: str = Field(strict=True, min_length=1)
     keys: Positive
-    key_bytes: int = Field(default=16, strict=True, ge=8, le=1024)
+    key_bytes: KeyBytes = 16
     value: SizeSpec = SizeSpec(low=1024)
-    value_compressed_fraction: Amount = Field(default=0.5, gt=0, le=1)
+    value_compressed_fraction: CompressedFraction = 0.5
     threads: int = Field(default=16, strict=True, ge=1, le=1024)
     key_chooser: KeyChooserSpec = KeyChooserSpec()
     scan_length: SizeSpec = SizeSpec(low=100)
+    families: tuple[FamilySpec, ...] = ()
     sessions: tuple[SessionSpec, ...] = Field(min_length=1)
     preload: PreloadSpec = PreloadSpec()
     wal: Switch = True
     sync: Switch = False
 
+    @model_validator(mode="before")
+    @classmethod
+    def _sums_families(cls, document: Any) -> Any:
+        """Sets `keys` and `preload` to the sums over the families if they are absent."""
+        families = document.get("families") if isinstance(document, dict) else None
+        if not isinstance(families, list | tuple) or not families:
+            return document
+        keys = sum(_count(family, "keys") for family in families)
+        preloads = [family.get("preload") for family in families if isinstance(family, dict)]
+        preloaded = sum(_count(preload, "keys") for preload in preloads)
+        randomly = any(isinstance(each, dict) and each.get("random_order") is True for each in preloads)
+        # A family's mistake counts as few keys here, and its own check names it.
+        sums = {"keys": max(1, keys), "preload": {"keys": preloaded, "random_order": randomly}}
+        return sums | document
+
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
         """Checks the fields that limit each other."""
-        if self.preload.keys > self.keys:
-            raise ValueError(f"preload.keys: {self.preload.keys} exceeds keys, {self.keys}")
-        if self.key_chooser.ranges > self.keys:
-            raise ValueError(f"key_chooser.ranges: {self.key_chooser.ranges} exceeds keys, {self.keys}")
-        if self.value.max_size > MAX_VALUE_BYTES:
-            raise ValueError(f"value: {self.value.max_size} bytes exceed the maximum, {MAX_VALUE_BYTES}")
+        require_possible(self.value)
         if any(session.seconds == 0 for session in self.sessions[:-1]):
             raise ValueError("sessions: only the last one may have 0 seconds, which means for ever")
         if self.sync and not self.wal:
             raise ValueError("sync: needs the write-ahead log; write wal = true")
+        self._check_families()
+        require_fitting_keys(self.keys, self.preload, None if self.families else self.key_chooser)
+        for number, session in enumerate(self.sessions, 1):
+            self._check_session(number, session)
         return self
+
+    def _check_families(self) -> None:
+        """Raises a ValueError if the families do not fit together or do not sum to the workload."""
+        names = [family.name for family in self.families]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"families: '{name}' is named twice; give each family a name of its own")
+        if self.families:
+            for field, total, parts in (
+                ("keys", self.keys, [family.keys for family in self.families]),
+                ("preload.keys", self.preload.keys, [family.preload.keys for family in self.families]),
+            ):
+                if total != sum(parts):
+                    raise ValueError(
+                        f"{field}: {total} is not the sum of the families' keys, {sum(parts)}; leave it out"
+                    )
+        stated = [family.share is not None for family in self.families]
+        if any(stated) and not all(stated):
+            raise ValueError("families: give each one a share, or none of them for equal shares")
+
+    def _check_session(self, number: int, session: SessionSpec) -> None:
+        """Raises a ValueError if a session is incomplete or names a family that the workload lacks."""
+        known = [family.name for family in self.families]
+        for load in session.families:
+            if load.name not in known:
+                raise ValueError(f"sessions[{number}]: {unknown_name('column family', load.name, known)}")
+        for family in self.families or (None,):
+            if self._first("mix", session, family) is None:
+                raise ValueError(f"sessions[{number}].mix: missing; write the shares of operations")
+            chooser = self._first("key_chooser", session, family) or self.key_chooser
+            require_fitting_keys((family or self).keys, PreloadSpec(), chooser)
+        require_whole(
+            (load.share for load in self.loads(session)), f"sessions[{number}]: the families' shares"
+        )
+
+    def _first(self, field: str, session: SessionSpec, family: FamilySpec | None) -> Any:
+        """Returns a field of a family's operations unless only the workload states it, which gives None."""
+        for each in (_own_load(session, family), family, session):
+            stated = getattr(each, field, None)
+            if stated is not None:
+                return stated
+        return None
+
+    def loads(self, session: SessionSpec) -> tuple[Load, ...]:
+        """Returns the operations of a session on each family, in the families' order.
+
+        A workload without families has one load.
+        """
+        return tuple(self._load(session, family) for family in self.families or (None,))
+
+    def _load(self, session: SessionSpec, family: FamilySpec | None) -> Load:
+        own = _own_load(session, family)
+        share = 1 / max(1, len(self.families))
+        for each in (family, own):
+            share = share if each is None or each.share is None else each.share
+        return Load(
+            share=share,
+            mix=self._first("mix", session, family),
+            key_chooser=self._first("key_chooser", session, family) or self.key_chooser,
+            value=self._first("value", session, family) or self.value,
+            scan_length=self._first("scan_length", session, family) or self.scan_length,
+        )
+
+    def mix_of(self, session: SessionSpec) -> MixSpec:
+        """Returns the shares of the operation kinds in a session, over all families."""
+        return MixSpec.mean((load.share, load.mix) for load in self.loads(session))
 
     def scaled(self, scale: int) -> "WorkloadSpec":
         """Returns the workload of a 1/S model.
 
         Keys, preloaded keys, and the times of sessions and arrivals are divided by S. Sizes of entries,
         threads and rates are unchanged. There is at least one key, and at least one preloaded key unless
-        nothing is preloaded.
+        nothing is preloaded; that holds for each family.
 
         Args:
             scale: S, at least 1; at 1 the result equals this workload.
         """
-        keys = max(1, self.keys // scale)
-        # Rounded up, so that a workload with preloaded keys never becomes one without.
-        preloaded = min(keys, -(-self.preload.keys // scale))
         sessions = tuple(session.scaled(scale) for session in self.sessions)
-        # A model may have fewer keys than mixgraph has ranges.
-        ranges = min(self.key_chooser.ranges, keys)
+        keys, preload, chooser = scaled_keys(self.keys, self.preload, self.key_chooser, scale)
+        families = tuple(family.scaled(scale) for family in self.families)
+        if families:
+            keys = sum(family.keys for family in families)
+            preloaded = sum(family.preload.keys for family in families)
+            preload = self.preload.model_copy(update={"keys": preloaded})
+            chooser = self.key_chooser
         return self.model_copy(
             update={
                 "keys": keys,
-                "preload": self.preload.model_copy(update={"keys": preloaded}),
+                "preload": preload,
                 "sessions": sessions,
-                "key_chooser": self.key_chooser.model_copy(update={"ranges": ranges}),
+                "families": families,
+                "key_chooser": chooser,
             }
         )
 
     @property
-    def entry_bytes(self) -> float:
-        """The mean bytes of an entry: key and value."""
-        return self.key_bytes + self.value.mean
+    def family_names(self) -> tuple[str, ...]:
+        """The names of the column families; that of the default one for a workload without families."""
+        return tuple(family.name for family in self.families) or (DEFAULT_FAMILY,)
+
+    def entry_bytes_of(self, family: FamilySpec | None) -> float:
+        """Returns the mean bytes of a family's entry: key and value; None for a workload without families."""
+        key_bytes = (family and family.key_bytes) or self.key_bytes
+        value = (family and family.value) or self.value
+        return key_bytes + value.mean
 
     @property
-    def write_share(self) -> float:
-        """The share of operations that write a value, averaged over the sessions by their lengths.
+    def entry_bytes(self) -> float:
+        """The mean bytes of an entry: key and value; a mean over all keys if there are families."""
+        if not self.families:
+            return self.entry_bytes_of(None)
+        return sum(self.entry_bytes_of(family) * family.keys for family in self.families) / self.keys
+
+    def weighted_sessions(self) -> Iterator[tuple[float, SessionSpec]]:
+        """Yields the share of time of each session, and the session.
 
         If the last session has no end, the others do not count.
         """
         if self.sessions[-1].seconds == 0:
-            return self.sessions[-1].mix.write_share
+            yield 1.0, self.sessions[-1]
+            return
         total = sum(session.seconds for session in self.sessions)
-        return sum(session.mix.write_share * session.seconds for session in self.sessions) / total
+        for session in self.sessions:
+            yield session.seconds / total, session
+
+    @property
+    def write_share(self) -> float:
+        """The share of operations that write a value, averaged over the sessions by their lengths."""
+        return sum(weight * self.mix_of(session).write_share for weight, session in self.weighted_sessions())
+
+
+def _count(document: Any, field: str) -> int:
+    """Returns the whole number in a field of a document; 0 if there is none."""
+    value = document.get(field) if isinstance(document, dict) else None
+    return value if type(value) is int and value > 0 else 0
+
+
+def _own_load(session: SessionSpec, family: FamilySpec | None) -> FamilyLoadSpec | None:
+    """Returns what a session says of a family; None if it says nothing."""
+    if family is None:
+        return None
+    return next((load for load in session.families if load.name == family.name), None)

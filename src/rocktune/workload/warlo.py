@@ -9,7 +9,9 @@ from collections.abc import Iterator
 
 from rocktune.workload.arrival import ArrivalSpec
 from rocktune.workload.distributions import SizeSpec
-from rocktune.workload.spec import MixSpec, SessionSpec, WorkloadSpec
+from rocktune.workload.loads import MixSpec
+from rocktune.workload.sessions import SessionSpec
+from rocktune.workload.spec import WorkloadSpec
 
 VALUE_BYTES = 10_000
 KEYS = 10_000_000

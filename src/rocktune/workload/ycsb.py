@@ -8,7 +8,9 @@ because YCSB hashes their keys.
 from collections.abc import Iterator
 
 from rocktune.workload.distributions import KeyChooserSpec, SizeSpec
-from rocktune.workload.spec import MixSpec, PreloadSpec, SessionSpec, WorkloadSpec
+from rocktune.workload.loads import MixSpec, PreloadSpec
+from rocktune.workload.sessions import SessionSpec
+from rocktune.workload.spec import WorkloadSpec
 
 RECORDS = 10_000_000
 SKEW = 0.99

@@ -123,12 +123,10 @@ def _data_flags(workload: WorkloadSpec) -> Flags:
 def _mean_mix(workload: WorkloadSpec) -> dict[str, float]:
     """Returns each operation kind's share, averaged over the sessions weighted by their seconds."""
     # A last session without a length lasts for the rest of the run, so it outweighs all others.
-    sessions = workload.sessions if workload.sessions[-1].seconds else workload.sessions[-1:]
-    total = sum(session.seconds for session in sessions) or 1.0
     mix: dict[str, float] = {}
-    for session in sessions:
-        for kind, share in session.mix.model_dump().items():
-            mix[kind] = mix.get(kind, 0.0) + share * ((session.seconds or 1.0) / total)
+    for weight, session in workload.weighted_sessions():
+        for kind, share in workload.mix_of(session).model_dump().items():
+            mix[kind] = mix.get(kind, 0.0) + share * weight
     return mix
 
 

@@ -18,7 +18,7 @@ from rocktune.online.plain import plain_experiment
 from rocktune.space import merged_options
 from rocktune.trial import Configuration, Measurement, OptionMaps
 from rocktune.workload import WorkloadSpec
-from rocktune.workload.spec import MixSpec
+from rocktune.workload.loads import MixSpec
 
 STOCK = {"leveled": "kCompactionStyleLevel", "universal": "kCompactionStyleUniversal"}
 """RocksDB's own compaction styles by the map's names."""

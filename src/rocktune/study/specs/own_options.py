@@ -5,9 +5,7 @@ An OPTIONS file lacks some settings, such as the block cache. These are made equ
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
-
-from pydantic import SerializerFunctionWrapHandler, model_serializer
+from typing import Any, ClassVar, Literal
 
 from rocktune.errors import UserError
 from rocktune.importing import ImportedOptions
@@ -22,7 +20,7 @@ from rocktune.space import (
     parse_block_cache,
     space_from_document,
 )
-from rocktune.spec_file import Spec, Switch
+from rocktune.spec_file import SparseSpec, Switch
 from rocktune.units import format_bytes
 
 _NEVER_IN_A_FILE = ("write buffer manager", "Env", "SstFileManager", "row cache")
@@ -31,7 +29,7 @@ CacheSource = Literal["options_file", "asked", "search", "none"]
 MemorySource = Literal["options_file", "asked", "space"]
 
 
-class OwnTerms(Spec):
+class OwnTerms(SparseSpec):
     """States where the memory of a baseline from an OPTIONS file comes from, and what the file did not give.
 
     Attributes:
@@ -46,6 +44,8 @@ class OwnTerms(Spec):
         account: what became of every option of the file; None in older ledgers.
     """
 
+    sparse_fields: ClassVar[frozenset[str]] = frozenset({"account"})
+
     family: str
     other_families: tuple[str, ...] = ()
     families_with_cache: int = 0
@@ -54,14 +54,6 @@ class OwnTerms(Spec):
     memory: MemorySource
     left_out: tuple[str, ...] = ()
     account: OptionsAccount | None = None
-
-    @model_serializer(mode="wrap")
-    def _without_missing_account(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leaves a missing `account` out, so that a study of an older ledger keeps its digest."""
-        document: dict[str, Any] = handler(self)
-        if self.account is None:
-            document.pop("account", None)
-        return document
 
 
 @dataclass(frozen=True)

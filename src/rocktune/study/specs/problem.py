@@ -36,7 +36,7 @@ def expected_entries(workload: WorkloadSpec, device: DeviceSpec) -> float:
     writes_per_s = _UNLIMITED_PUTS_PER_S
     if device.bandwidth_bytes_s:
         writes_per_s = device.bandwidth_bytes_s / (_DEVICE_BYTES_PER_BYTE_KEPT * workload.entry_bytes)
-    mixes = [session.mix for session in workload.sessions]
+    mixes = [workload.mix_of(session) for session in workload.sessions]
     writes = sum(mix.write_share for mix in mixes)
     if writes == 0:
         return max(1.0, float(workload.preload.keys))

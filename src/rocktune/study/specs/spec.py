@@ -1,13 +1,13 @@
 """Complete specifications of studies and sweeps, which the ledger stores and resuming reads."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer
+from pydantic import Field, field_validator
 
 from rocktune.device import DeviceSpec
 from rocktune.engine import EmbeddedSpec, EngineSpec
 from rocktune.space import OptionMaps
-from rocktune.spec_file import Amount, Positive, Spec
+from rocktune.spec_file import Amount, Positive, SparseSpec, Spec
 from rocktune.study.specs.own_options import OwnTerms
 from rocktune.workload import WorkloadSpec
 
@@ -58,7 +58,7 @@ class VerificationSettings(Spec):
         return pairs
 
 
-class ExperimentSpec(Spec):
+class ExperimentSpec(SparseSpec):
     """The conditions that studies and sweeps share. It converts to JSON.
 
     Attributes:
@@ -74,6 +74,8 @@ class ExperimentSpec(Spec):
         own_terms: origin of the memory of `base_options`; None without them, and in older ledgers.
     """
 
+    sparse_fields: ClassVar[frozenset[str]] = frozenset({"own_terms"})
+
     name: Name
     workload: WorkloadSpec
     device: DeviceSpec
@@ -84,14 +86,6 @@ class ExperimentSpec(Spec):
     seed: Annotated[int, Field(strict=True, ge=0, lt=1 << 63)]
     base_options: OptionMaps | None = None
     own_terms: OwnTerms | None = None
-
-    @model_serializer(mode="wrap")
-    def _without_missing_terms(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Omits `own_terms` if it is None, so that a study of an older ledger keeps its digest."""
-        document: dict[str, Any] = handler(self)
-        if self.own_terms is None:
-            document.pop("own_terms", None)
-        return document
 
     def age_s(self, full_size_s: float, scale: int | None = None) -> float:
         """Returns the age in seconds of a scaled run that stands for `full_size_s` at full size.

@@ -2,10 +2,10 @@
 
 from rocktune.space.block_cache import BlockCache, is_block_cache, parse_block_cache
 from rocktune.space.catalogue import CATALOGUE
-from rocktune.space.configuration import Configuration, OptionMaps, Value
+from rocktune.space.configuration import Configuration, OptionMaps, Value, family_section, section_kind
 from rocktune.space.dremel import dremel_space
 from rocktune.space.knob import Knob
-from rocktune.space.memory import MemoryShares
+from rocktune.space.memory import FamilyEntries, MemoryShares
 from rocktune.space.options import merged_options, scaled_options
 from rocktune.space.options_file import options_file_text
 from rocktune.space.space import Space
@@ -15,18 +15,21 @@ __all__ = [
     "CATALOGUE",
     "BlockCache",
     "Configuration",
+    "FamilyEntries",
     "Knob",
     "MemoryShares",
     "OptionMaps",
     "Space",
     "Value",
     "dremel_space",
+    "family_section",
     "is_block_cache",
     "load_space",
     "merged_options",
     "options_file_text",
     "parse_block_cache",
     "scaled_options",
+    "section_kind",
     "space_document",
     "space_from_document",
     "space_names",

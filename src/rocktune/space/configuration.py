@@ -6,8 +6,19 @@ from functools import cached_property
 
 Value = int | float | str | bool
 OptionMaps = dict[str, dict[str, str]]
-"""RocksDB options as text by section ("db", "cf", "table") and name. A store with a compaction governor has
-a section "governor", an FLSM store a section "flsm" (see docs/design/worker-protocol.md)."""
+"""RocksDB options as text by section ("db", "cf", "table") and name. A column family's own are in "cf:NAME"
+and "table:NAME". A store with a compaction governor has a section "governor", an FLSM store a section "flsm"
+(see docs/design/worker-protocol.md)."""
+
+
+def family_section(section: str, family: str) -> str:
+    """Returns the section of a column family's own options: "cf:users" for "cf" and "users"."""
+    return f"{section}:{family}"
+
+
+def section_kind(section: str) -> str:
+    """Returns "cf" for "cf" and for "cf:users"; other sections likewise."""
+    return section.partition(":")[0]
 
 
 class Configuration(Mapping[str, Value]):

@@ -56,43 +56,61 @@ def _with_defaults(space: Space, defaults: Mapping[str, Value]) -> Space:
 
 
 def _smaller_memtables(space: Space) -> dict[str, Value]:
-    """Returns smaller defaults for the memtable knobs; empty if the present ones fit or the size is fixed."""
-    knobs = {knob.name: knob for knob in space.knobs}
-    if _MEMTABLE_KNOBS[0] not in knobs:
-        return {}
+    """Returns smaller defaults for the memtable knobs; empty if the present ones fit or the size is fixed.
+
+    Column families with knobs of their own get equal parts of the budget.
+    """
     values = {name: column.item() for name, column in space.columns([space.default()]).items()}
-    filter_bytes = float(space.budget.filter_bytes(values[space.budget.filter_bits]))
-    available = int(space.memory_bytes - space.budget.min_cache_bytes - filter_bytes)
-    size, number, merged = (values[name] for name in _MEMTABLE_KNOBS)
+    budget = space.budget
+    available = int(space.memory_bytes - budget.min_cache_bytes - float(budget.all_filter_bytes(values)))
+    if float(budget.memtable_bytes(values)) <= available:
+        return {}
+    smaller: dict[str, Value] = {}
+    for prefix, _ in budget.parts():
+        smaller |= _smaller_memtables_of(space, prefix, values, available // len(budget.parts()))
+    return smaller
+
+
+def _smaller_memtables_of(
+    space: Space, prefix: str, values: Mapping[str, Value], available: int
+) -> dict[str, Value]:
+    """Returns smaller defaults for the memtable knobs whose names begin with a prefix."""
+    knobs = {knob.name: knob for knob in space.knobs}
+    names = [prefix + name for name in _MEMTABLE_KNOBS]
+    if names[0] not in knobs:
+        return {}
+    size, number, merged = (int(values[name]) for name in names)
     if number * size <= available:
         return {}
     min_bytes, min_number, min_merged = (
-        knobs[name].low if name in knobs else values[name] for name in _MEMTABLE_KNOBS
+        int(knobs[name].low if name in knobs else values[name]) for name in names
     )
     # Whole MiB, because the spaces sample write buffers in such steps.
     buffer_bytes = max(available // number // MIB * MIB, min_bytes)
     buffers = max(min(number, available // buffer_bytes), min_number)
     # Rule 7: a flush must wait for fewer memtables than there may be.
     to_merge = max(min(merged, buffers - 1), min_merged)
-    smaller = dict(zip(_MEMTABLE_KNOBS, (buffer_bytes, buffers, to_merge), strict=True))
+    smaller = dict(zip(names, (buffer_bytes, buffers, to_merge), strict=True))
     return {name: value for name, value in smaller.items() if name in knobs}
 
 
 def _matching_level1(space: Space) -> dict[str, Value]:
-    """Returns level 0's size as level 1's default; empty if they are close or the knob is not active."""
-    knobs = {knob.name: knob for knob in space.knobs}
-    if _LEVEL1_KNOB not in knobs:
-        return {}
+    """Returns level 0's size as level 1's default where they differ by more than rule 8 allows."""
     values = {name: column.item() for name, column in space.columns([space.default()]).items()}
-    level0_bytes = int(
-        level0_size_bytes(
-            values["level0_file_num_compaction_trigger"],
-            values["min_write_buffer_number_to_merge"],
-            values["write_buffer_size"],
+    matching: dict[str, Value] = {}
+    for knob in space.knobs:
+        if knob.plain_name != _LEVEL1_KNOB:
+            continue
+        prefix = knob.name.removesuffix(_LEVEL1_KNOB)
+        level0_bytes = int(
+            level0_size_bytes(
+                values[f"{prefix}level0_file_num_compaction_trigger"],
+                values[f"{prefix}min_write_buffer_number_to_merge"],
+                values[f"{prefix}write_buffer_size"],
+            )
         )
-    )
-    # Rule 8 accepts this ratio, so a default within it need not change.
-    ratio = values[_LEVEL1_KNOB] / level0_bytes
-    if 1 / MIN_LEVEL0_TOLERANCE <= ratio <= MIN_LEVEL0_TOLERANCE:
-        return {}
-    return {_LEVEL1_KNOB: knobs[_LEVEL1_KNOB].narrowed(default=level0_bytes).default}
+        # Rule 8 accepts this ratio, so a default within it need not change.
+        ratio = values[knob.name] / level0_bytes
+        if not 1 / MIN_LEVEL0_TOLERANCE <= ratio <= MIN_LEVEL0_TOLERANCE:
+            matching[knob.name] = knob.narrowed(default=level0_bytes).default
+    return matching

@@ -12,6 +12,7 @@ from rocktune.space.configuration import Value
 from rocktune.units import format_bytes, parse_bytes
 
 Section = Literal["db", "cf", "table", "governor", "flsm", "workload"]
+"""The sections of knobs that a user may write."""
 ActsOn = Literal["live", "new_files", "all_files"]
 LiveChange = Literal["set_options", "set_db_options", "object", "reopen", "migration"]
 
@@ -21,10 +22,12 @@ class Knob:
     """An option and the values that it may have: a range of numbers or a list of choices.
 
     Attributes:
-        name: name in configurations and rules; RocksDB's name of the option unless `option` is set.
+        name: name in configurations and rules; RocksDB's name of the option unless `option` is set. That of a
+            column family's own knob begins with the family's, as in "users.write_buffer_size".
         section: RocksDB's option map that holds the option, or "governor" (a setting of the compaction
             governor), "flsm" (a setting of an FLSM store) or "workload" (a field of the workload). A store
-            has a governor, or is an FLSM store, if any option of that section is set.
+            has a governor, or is an FLSM store, if any option of that section is set. A column family's own
+            knobs have sections such as "cf:users".
         unit: "bytes", "files", "levels", "runs", "buffers", "threads", "ratio", "bits", "bytes/s", "us", or
             "" for switches and words.
         default: RocksDB's default in a catalogue entry, the starting value in a space.
@@ -45,10 +48,11 @@ class Knob:
         template: text of the option with `{}` in place of the value.
         pattern: regular expression whose first group is the value in the option's text. The value is the
             default if it does not match.
+        family: the column family whose own knob it is; empty for all others.
     """
 
     name: str
-    section: Section
+    section: str
     unit: str
     default: Value
     effect: str
@@ -64,6 +68,12 @@ class Knob:
     option: str = ""
     template: str = "{}"
     pattern: str = "(.*)"
+    family: str = ""
+
+    @property
+    def plain_name(self) -> str:
+        """The name without the column family."""
+        return self.name.removeprefix(f"{self.family}.") if self.family else self.name
 
     @property
     def option_name(self) -> str:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -46,6 +46,23 @@ class MemoryShares:
 
 
 @dataclass(frozen=True)
+class FamilyEntries:
+    """A column family whose options are knobs of their own.
+
+    Attributes:
+        name: name of the family.
+        expected_entries: distinct keys in the family by the end of a full-length run, at full size.
+    """
+
+    name: str
+    expected_entries: float
+
+    def own(self, knob: str) -> str:
+        """Returns the name of the family's own knob."""
+        return f"{self.name}.{knob}"
+
+
+@dataclass(frozen=True)
 class MemoryBudget:
     """A memory budget: memtables and filters take what they need, the block cache gets the rest.
 
@@ -58,12 +75,14 @@ class MemoryBudget:
         filter_bits: name of the knob that holds the filters' bits per key; FLSM stores have another one.
         min_cache_share: smallest share of the budget, from 0 to 1, that a valid configuration leaves for the
             block cache.
+        families: the column families that share the budget, each with knobs of its own; empty for one family.
     """
 
     memory_bytes: int
     expected_entries: float
     filter_bits: str = "bloom_bits"
     min_cache_share: float = MIN_CACHE_SHARE
+    families: tuple[FamilyEntries, ...] = ()
 
     @property
     def min_cache_bytes(self) -> int:
@@ -75,22 +94,51 @@ class MemoryBudget:
         """Returns the bytes of the filters of all expected keys."""
         return np.ceil(real(bits_per_key) * self.expected_entries / 8)
 
+    def parts(self) -> tuple[tuple[str, "MemoryBudget"], ...]:
+        """Returns what precedes the names of each family's knobs, with a budget for its entries."""
+        if not self.families:
+            return (("", self),)
+        return tuple(
+            (family.own(""), replace(self, expected_entries=family.expected_entries, families=()))
+            for family in self.families
+        )
+
+    def memtable_bytes(self, values: Mapping[str, Numbers]) -> Reals:
+        """Returns the bytes of all memtables; see `block_cache_bytes`."""
+        return sum(
+            (
+                real(values[f"{prefix}max_write_buffer_number"]) * values[f"{prefix}write_buffer_size"]
+                for prefix, _ in self.parts()
+            ),
+            start=real(0),
+        )
+
+    def all_filter_bytes(self, values: Mapping[str, Numbers]) -> Reals:
+        """Returns the bytes of the filters of all families; see `block_cache_bytes`."""
+        return sum(
+            (part.filter_bytes(values.get(prefix + self.filter_bits, 0.0)) for prefix, part in self.parts()),
+            start=real(0),
+        )
+
     def block_cache_bytes(self, values: Mapping[str, Numbers]) -> Reals:
         """Returns the bytes left for the block cache; negative if memtables and filters exceed the budget.
 
         Args:
             values: by knob name; must hold `max_write_buffer_number`, `write_buffer_size` in bytes, and the
-                knob that `filter_bits` names.
+                knob that `filter_bits` names, of each family.
         """
-        memtables = real(values["max_write_buffer_number"]) * values["write_buffer_size"]
-        return self.memory_bytes - memtables - self.filter_bytes(values[self.filter_bits])
+        return self.memory_bytes - self.memtable_bytes(values) - self.all_filter_bytes(values)
 
     def suffices(self, values: Mapping[str, Numbers]) -> NDArray[np.bool_]:
         """Returns whether each configuration leaves at least `min_cache_bytes` for the block cache."""
         return self.block_cache_bytes(values) >= self.min_cache_bytes
 
-    def min_sufficient_bytes(self, memtable_bytes: float, bits_per_key: float) -> int:
-        """Returns the smallest budget in bytes that holds these memtables and filters and a valid cache."""
+    def min_sufficient_bytes(self, values: Mapping[str, Numbers]) -> int:
+        """Returns the smallest budget in bytes that holds the memtables and filters and a valid cache.
+
+        Args:
+            values: one configuration's; see `block_cache_bytes`.
+        """
         # The cache's minimum is a share of the budget, which therefore is the rest divided by what remains.
-        needed = memtable_bytes + float(self.filter_bytes(bits_per_key))
+        needed = float(self.memtable_bytes(values)) + float(self.all_filter_bytes(values))
         return int(np.ceil(needed / (1 - self.min_cache_share)))

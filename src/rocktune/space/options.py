@@ -7,7 +7,7 @@ from types import MappingProxyType
 from rocktune.errors import UserError
 from rocktune.space.block_cache import is_block_cache, parse_block_cache
 from rocktune.space.catalogue import CATALOGUE
-from rocktune.space.configuration import OptionMaps, Value
+from rocktune.space.configuration import OptionMaps, Value, section_kind
 from rocktune.space.knob import Knob
 
 BLOCK_CACHE = "block_cache"
@@ -48,7 +48,7 @@ def knob_values(options: OptionMaps, knobs: Iterable[Knob]) -> dict[str, Value]:
     values: dict[str, Value] = {}
     for knob in knobs:
         text = options.get(knob.section, {}).get(knob.option_name)
-        known = CATALOGUE.get(knob.name, knob)
+        known = CATALOGUE.get(knob.plain_name, knob)
         if text is not None and knob.name == BLOCK_CACHE and is_block_cache(text):
             values[knob.name] = parse_block_cache(text).capacity_bytes
         else:
@@ -110,24 +110,24 @@ def scaled_options(options: OptionMaps, scale: int) -> OptionMaps:
     result = merged_options(options)
     if scale == 1:
         return result
-    for knob in CATALOGUE.values():
-        section = result.get(knob.section)
-        if section is None:
-            continue
-        if knob.scaled and (knob.option_name in section or knob.default != 0):
-            text = section.get(knob.option_name, str(knob.default))
-            if knob.name == BLOCK_CACHE:
-                section[knob.option_name] = _divided_cache(text, scale)
-            else:
-                section[knob.option_name] = _divided(text, scale, knob.scaled_floor)
+    for name, section in result.items():
+        for knob in CATALOGUE.values():
+            if not knob.scaled or knob.section != section_kind(name):
+                continue
+            # What a family's own options leave out, those of all families or the shared cache decide.
+            if knob.option_name in section or (knob.default != 0 and knob.section == name):
+                text = section.get(knob.option_name, str(knob.default))
+                if knob.name == BLOCK_CACHE:
+                    section[knob.option_name] = _divided_cache(text, scale)
+                else:
+                    section[knob.option_name] = _divided(text, scale, knob.scaled_floor)
+        # These sizes are fields inside another option's text, so no knob covers them.
+        for option, size in _SIZES_INSIDE.items():
+            if section_kind(name) == "cf" and option in section:
+                section[option] = size.sub(lambda found: _divided(found[0], scale, 1), section[option])
     # RocksDB refuses a block cache together with no_block_cache; the loop has just set the default one.
     if result["table"].get("no_block_cache") == "true":
         result["table"].pop("block_cache")
-    # These sizes are fields inside another option's text, so no knob covers them.
-    for name, size in _SIZES_INSIDE.items():
-        if name in result["cf"]:
-            whole = result["cf"][name]
-            result["cf"][name] = size.sub(lambda found: _divided(found[0], scale, 1), whole)
     return result
 
 

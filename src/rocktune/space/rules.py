@@ -125,11 +125,14 @@ class MemoryBudgetKept(Rule):
 
     def numbers(self, values: Mapping[str, float]) -> str:
         """Returns the numbers that the rule compares, as text; see `Rule.numbers`."""
-        buffers, buffer_bytes = values["max_write_buffer_number"], values["write_buffer_size"]
-        filter_bytes = float(self.budget.filter_bytes(values[self.budget.filter_bits]))
+        filter_bytes = float(self.budget.all_filter_bytes(values))
         cache_bytes = float(self.budget.block_cache_bytes(values))
-        memtables = f"{buffers} write buffers of {format_bytes(buffer_bytes)}"
-        taken = format_bytes(buffers * buffer_bytes)
+        memtables = " and ".join(
+            f"{values[prefix + 'max_write_buffer_number']} write buffers of "
+            f"{format_bytes(values[prefix + 'write_buffer_size'])}"
+            for prefix, _ in self.budget.parts()
+        )
+        taken = format_bytes(float(self.budget.memtable_bytes(values)))
         return (
             f"{memtables} take {taken} and filters {format_bytes(filter_bytes)} "
             f"of {format_bytes(self.budget.memory_bytes)}, which leaves the block cache "

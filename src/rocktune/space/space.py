@@ -14,9 +14,9 @@ from rocktune.errors import UserError, unknown_name
 from rocktune.lsm.arrays import Numbers
 from rocktune.space.block_cache import BlockCache, parse_block_cache
 from rocktune.space.catalogue import CATALOGUE
-from rocktune.space.configuration import Configuration, OptionMaps, Value
+from rocktune.space.configuration import Configuration, OptionMaps, Value, family_section
 from rocktune.space.knob import Knob
-from rocktune.space.memory import MIN_CACHE_SHARE, MemoryBudget, MemoryShares
+from rocktune.space.memory import MIN_CACHE_SHARE, FamilyEntries, MemoryBudget, MemoryShares
 from rocktune.space.options import BLOCK_CACHE, knob_values, merged_options
 from rocktune.space.rules import MemoryBudgetKept, Rule
 from rocktune.units import MIB, format_bytes
@@ -50,6 +50,7 @@ class Space:
             the cache is neither a knob nor derived from the budget.
         min_cache_share: smallest share of the budget, from 0 to 1, that a valid configuration leaves for the
             block cache.
+        families: the column families with knobs of their own; empty for a space of one family.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Space:
     default_source: str = "space_default"
     block_cache: BlockCache = field(default_factory=lambda: BlockCache(0))
     min_cache_share: float = MIN_CACHE_SHARE
+    families: tuple[FamilyEntries, ...] = ()
 
     @property
     def derives_block_cache(self) -> bool:
@@ -74,13 +76,14 @@ class Space:
         """The memory budget with this space's filters and smallest block cache."""
         is_flsm = "flsm" in self.fixed_options or any(knob.section == "flsm" for knob in self.knobs)
         filter_bits = "flsm_bits_per_key" if is_flsm else "bloom_bits"
-        return MemoryBudget(self.memory_bytes, self.expected_entries, filter_bits, self.min_cache_share)
+        return MemoryBudget(
+            self.memory_bytes, self.expected_entries, filter_bits, self.min_cache_share, self.families
+        )
 
     @cached_property
     def _constants(self) -> dict[str, Value]:
         """The values of all knobs and catalogue entries in a store with only the fixed options, by name."""
-        own = {knob.name: knob for knob in self.knobs}
-        return knob_values(self.fixed_options, (CATALOGUE | own).values())
+        return self._values_of(self.fixed_options)
 
     def sample(self, count: int, rng: np.random.Generator) -> list[Configuration]:
         """Returns `count` independent draws from the valid configurations.
@@ -217,16 +220,28 @@ class Space:
         Args:
             options: the options at full size. An absent `block_cache` counts as no cache.
         """
-        own = {knob.name: knob for knob in self.knobs}
-        values = _numbers(knob_values(options, (CATALOGUE | own).values()))
+        values = _numbers(self._values_of(options))
         table = options.get("table", {})
         cache = table.get(BLOCK_CACHE)
         has_cache = cache is not None and table.get("no_block_cache") != "true"
         return MemoryShares(
-            memtable_bytes=int(values["max_write_buffer_number"] * values["write_buffer_size"]),
-            filter_bytes=int(self.budget.filter_bytes(values.get(self.budget.filter_bits, 0.0))),
+            memtable_bytes=int(self.budget.memtable_bytes(values)),
+            filter_bytes=int(self.budget.all_filter_bytes(values)),
             block_cache=parse_block_cache(cache) if has_cache and cache is not None else None,
         )
+
+    def _values_of(self, options: OptionMaps) -> dict[str, Value]:
+        """Returns the values of all knobs and catalogue entries in a store with these options, by name."""
+        own = {knob.name: knob for knob in self.knobs}
+        values = knob_values(options, (CATALOGUE | own).values())
+        for family in self.families:
+            # The family's knobs are among `own`; here are its options that are no knobs.
+            sections = {kind: options.get(family_section(kind, family.name), {}) for kind in ("cf", "table")}
+            of_family = knob_values({"db": options.get("db", {}), **sections}, CATALOGUE.values())
+            for name, value in of_family.items():
+                if CATALOGUE[name].section in sections:
+                    values.setdefault(family.own(name), value)
+        return values
 
     def workload_changes(self, configuration: Mapping[str, Value]) -> dict[str, Value]:
         """Returns the fields of the workload that a configuration sets, by field name."""
@@ -283,11 +298,12 @@ class Space:
         """Returns the error for a space whose draws in `columns` are almost all invalid."""
         values = self._with_constants(columns)
         # The rule that the fewest draws keep is the one to name.
-        kept = {rule.number: float(np.mean(rule.holds(values))) for rule in self.rules}
-        rule = min(self.rules, key=lambda each: kept[each.number])
+        kept = [float(np.mean(rule.holds(values))) for rule in self.rules]
+        least = min(range(len(kept)), key=kept.__getitem__)
+        rule = self.rules[least]
         if isinstance(rule, MemoryBudgetKept):
             return self.budget_too_small()
-        share = "no" if kept[rule.number] == 0 else "practically no"
+        share = "no" if kept[least] == 0 else "practically no"
         return UserError(
             f"space '{self.name}': {share} configuration keeps rule {rule.number} ({rule.statement})"
         )
@@ -298,13 +314,14 @@ class Space:
         Knobs have their smallest values in it, except that filters keep their default bits per key.
         """
         lows = {knob.name: min(knob.choices, default=knob.low) for knob in self.knobs}
-        filters = {name: value for name, value in self.default().items() if name == self.budget.filter_bits}
+        filter_knobs = {prefix + self.budget.filter_bits for prefix, _ in self.budget.parts()}
+        filters = {name: value for name, value in self.default().items() if name in filter_knobs}
         values = _numbers(self._all_values(lows | filters))
-        # Rule 7 needs one memtable more than a flush merges.
-        buffers = max(values["max_write_buffer_number"], values["min_write_buffer_number_to_merge"] + 1)
-        min_bytes = self.budget.min_sufficient_bytes(
-            buffers * values["write_buffer_size"], values[self.budget.filter_bits]
-        )
+        for prefix, _ in self.budget.parts():
+            # Rule 7 needs one memtable more than a flush merges.
+            buffers, merged = f"{prefix}max_write_buffer_number", f"{prefix}min_write_buffer_number_to_merge"
+            values[buffers] = max(values[buffers], values[merged] + 1)
+        min_bytes = self.budget.min_sufficient_bytes(values)
         return UserError(
             f"space '{self.name}': a memory budget of {format_bytes(self.memory_bytes)} is too small for "
             f"{self.budget.expected_entries:.4g} keys; use at least {-(-min_bytes // MIB)}MiB"

@@ -34,10 +34,12 @@ from rocktune.space.alabed import ALABED_MEMORY_BYTES, alabed_space
 from rocktune.space.catalogue import CATALOGUE, DERIVED
 from rocktune.space.configuration import OptionMaps, Value
 from rocktune.space.dremel import DREMEL_MEMORY_BYTES, dremel_space
+from rocktune.space.families import space_of_families
 from rocktune.space.fitting import with_fitting_default, with_fitting_memory
 from rocktune.space.flsm import FLSM_MEMORY_BYTES, flsm_space
 from rocktune.space.jia_chen import JIA_CHEN_MEMORY_BYTES, jia_chen_space
 from rocktune.space.knob import ActsOn, Knob, Section
+from rocktune.space.memory import FamilyEntries
 from rocktune.space.options import SECTIONS, merged_options
 from rocktune.space.rules import MemoryBudgetKept
 from rocktune.space.space import Space
@@ -136,6 +138,7 @@ def space_from_document(
     memory_bytes: int | None,
     expected_entries: float,
     base_options: OptionMaps | None = None,
+    families: tuple[FamilyEntries, ...] = (),
 ) -> Space:
     """Returns the space that a document describes.
 
@@ -145,25 +148,29 @@ def space_from_document(
         expected_entries: distinct keys in the store by the end of a full-length run, at full size.
         base_options: the user's own options, which replace fixed ones (`Space.with_base_options`). The
             space's default then fits the memory budget, but may break another rule together with these.
+        families: the column families that get knobs of their own; none for a space of one family.
 
     Raises:
-        UserError: the file's contents are invalid, or the budget is too small.
+        UserError: the file's contents are invalid, the budget is too small, or the space cannot be that of
+            several families.
     """
     where = str(document["name"])
     if "file" not in document:
         preset = _PRESETS[where]
         memory_bytes = preset.memory_bytes if memory_bytes is None else memory_bytes
-        return _fitted(preset.make(memory_bytes, expected_entries), base_options)
+        return _fitted(preset.make(memory_bytes, expected_entries), base_options, families)
     file = validated(SpaceFile, document["file"], where)
     try:
         changed = _changed(_base(file, memory_bytes, expected_entries), file, Path(where).stem)
-        return _fitted(changed, base_options)
+        return _fitted(changed, base_options, families)
     except UserError as error:
         raise UserError(f"{where}: {error}") from None
 
 
-def _fitted(space: Space, base_options: OptionMaps | None) -> Space:
-    """Returns the space, on the user's own options if there are any, with a default that fits the budget."""
+def _fitted(space: Space, base_options: OptionMaps | None, families: tuple[FamilyEntries, ...]) -> Space:
+    """Returns the space of the families, on the user's own options, with a default that fits the budget."""
+    if families:
+        space = space_of_families(space, families)
     if base_options is None:
         return with_fitting_default(space)
     return with_fitting_memory(space.with_base_options(base_options))

@@ -75,7 +75,9 @@ class SpaceConformance:
         """Options are text from which the configuration can be read back, and keep the pinned options."""
         for configuration in sample[:20]:
             options = space.options(configuration)
-            assert set(options) == {"db", "cf", "table"} | {knob.section for knob in space.knobs}
+            assert set(options) == {"db", "cf", "table"} | {knob.section for knob in space.knobs} | set(
+                space.fixed_options
+            )
             assert all(isinstance(text, str) and text for maps in options.values() for text in maps.values())
             assert space.configuration_from_options(options) == configuration
             for section, fixed in space.fixed_options.items():
@@ -89,8 +91,13 @@ class SpaceConformance:
         for configuration in sample[:20]:
             options = space.options(configuration)
             columns = {name: column[0] for name, column in space.columns([configuration]).items()}
-            memtables = columns["max_write_buffer_number"] * columns["write_buffer_size"]
-            filters = space.budget.filter_bytes(columns[space.budget.filter_bits])
+            memtables = filters = 0.0
+            for prefix, part in space.budget.parts():
+                buffers, size = (
+                    columns[prefix + name] for name in ("max_write_buffer_number", "write_buffer_size")
+                )
+                memtables += buffers * size
+                filters += float(part.filter_bytes(columns[prefix + space.budget.filter_bits]))
             used = _size(options, CATALOGUE["block_cache"]) + memtables + filters
             assert space.memory_bytes - 1 <= used <= space.memory_bytes
 

@@ -161,6 +161,25 @@ class Measurement:
             *(f"{name}.{figure}" for name in histograms for figure in HISTOGRAM_FIGURES),
         ]
 
+    @property
+    def families(self) -> dict[str, "Measurement"]:
+        """The part of each column family by name; empty for a workload on the default one alone.
+
+        A part has the figures that can be told apart: those of operations, and live data.
+        """
+        window = {"from_s": self.from_s, "until_s": self.until_s}
+        return {
+            name: Measurement(
+                part
+                | window
+                | {
+                    "memory_bytes": {"memtables": part["memtable_bytes"]},
+                    "db_bytes": sum(part["level_bytes"]),
+                }
+            )
+            for name, part in self.raw.get("families", {}).items()
+        }
+
     def _counted_figures(self) -> dict[str, float]:
         """Returns the figures calculated from the raw counters; NaN where a counter is missing."""
         operations = self.operations()
@@ -238,6 +257,8 @@ _STATES = frozenset(
         "live_keys",
         "memory_bytes",
         "histograms",
+        "memtable_bytes",
+        "pending_compaction_bytes",
         "governor",
         "flsm",
         "until_s",

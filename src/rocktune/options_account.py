@@ -2,9 +2,9 @@
 
 from collections import Counter
 from enum import StrEnum
-from typing import Any
+from typing import Any, ClassVar
 
-from rocktune.spec_file import Spec
+from rocktune.spec_file import SparseSpec, Spec
 
 
 class Fate(StrEnum):
@@ -51,21 +51,25 @@ class AccountEntry(Spec):
     why: str = ""
 
 
-class OptionsAccount(Spec):
+class OptionsAccount(SparseSpec):
     """The fate of every option of an OPTIONS file.
 
     Attributes:
         file_version: version of the RocksDB that wrote the file; empty if the file does not name it.
         rocksdb_version: version of the RocksDB that measures.
-        family: name of the measured column family.
+        family: name of the tuned column family; empty if all loaded ones are tuned together.
+        loaded_families: names of the column families that the workload loads; empty for a workload on one.
         other_families: names of the column families that are not measured.
         notes: remarks about the file as a whole, one sentence each.
         entries: entries in the file's order, an option before the settings inside it.
     """
 
+    sparse_fields: ClassVar[frozenset[str]] = frozenset({"loaded_families"})
+
     file_version: str
     rocksdb_version: str
     family: str
+    loaded_families: tuple[str, ...] = ()
     other_families: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     entries: tuple[AccountEntry, ...]

@@ -124,6 +124,8 @@ class Experiment:
         base_options: the user's own OPTIONS file at full size; empty without one. A configuration's options
             replace those of the file. A configuration without knobs means the file itself, or RocksDB's
             bare defaults if it is empty.
+        family: the column family to which the options of sections "cf" and "table" belong; None for the
+            default one, or if each family of the workload has sections of its own.
         base_seed: seed of the preloaded store that a run begins on. Runs whose stores are loaded in the same
             way share one store for each seed.
     """
@@ -133,6 +135,7 @@ class Experiment:
     scale: int
     space: Space
     base_options: OptionMaps = field(default_factory=dict)
+    family: str | None = None
     base_seed: int = 0
 
     def loaded_by(self, configuration: Configuration) -> "Experiment":

@@ -17,7 +17,7 @@ def engines(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Engines:
     monkeypatch.setattr(
         requests,
         "own_options_file",
-        lambda path, family=None, application_measures=False, rocksdb=None: OWN_FILE if path else None,
+        lambda path, *_: OWN_FILE if path else None,
     )
     monkeypatch.chdir(tmp_path)
     return engines

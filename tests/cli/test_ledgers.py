@@ -28,7 +28,7 @@ def record(ledger: str, *names: str, seed: int = 1) -> None:
     with open_ledger(ledger) as opened:
         for name in names:
             request = make_request({"workload": "ycsb-a", "device": "nvme", "scale": "1/64", "seed": seed})
-            spec = resolve(request, name, lambda: None)
+            spec = resolve(request, name)
             study = opened.create_study(name, spec.model_dump(mode="json"), "RocksDB 7.8.3")
             opened.plan_batch(study, "search", 0, [TRIAL])
             opened.record(study, 0, 0, TRIAL, synthetic_window(0.0, 1.0), Status.OK, seconds=1.0)

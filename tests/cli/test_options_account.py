@@ -57,7 +57,9 @@ def test_the_account_is_data(capsys: Outputs) -> None:
 
 def test_a_family_without_a_file_is_refused(capsys: Outputs) -> None:
     assert dry_run("--column-family", "edges") == 2
-    assert "--column-family adds to an OPTIONS file" in capsys.readouterr().err
+    assert (
+        "--column-family chooses among those of an OPTIONS file or of the workload" in capsys.readouterr().err
+    )
 
 
 def test_a_run_measures_without_foreign_classes_and_says_so(capsys: Outputs) -> None:

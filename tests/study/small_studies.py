@@ -68,7 +68,7 @@ def spec_of(
         | given
     )
     file = None if base_options is None else imported_options(base_options)
-    return resolve(request, "study", lambda: file)
+    return resolve(request, "study", lambda _loaded: file)
 
 
 def run(*given: Any) -> dict[str, Any]:

@@ -220,7 +220,7 @@ OptionMaps OptionMapsFromJson(const nlohmann::json& json) {
 
 nlohmann::json ToJson(const OptionMaps& maps) {
   nlohmann::json json = {{"db", maps.db}};
-  if (maps.families.empty()) {
+  if (maps.families.empty() || !maps.cf.empty() || !maps.table.empty()) {
     json["cf"] = maps.cf;
     json["table"] = maps.table;
   }

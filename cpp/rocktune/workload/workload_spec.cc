@@ -168,8 +168,9 @@ std::vector<PartialLoad> ReadSessionFamilies(JsonFields* fields, const Families&
 
 // Returns the operations of a session on a family: see WorkloadSpecFromJson.
 LoadSpec Resolved(const PartialLoad& in_session, const PartialLoad& family, const PartialLoad& session,
-                  const PartialLoad& workload, const std::string& path) {
+                  const PartialLoad& workload, double equal_share, const std::string& path) {
   LoadSpec load;
+  load.share = equal_share;
   SetFirst({&in_session.share, &family.share}, &load.share);
   SetFirst({&in_session.key_chooser, &family.key_chooser, &session.key_chooser, &workload.key_chooser},
            &load.key_chooser);
@@ -196,7 +197,8 @@ SessionSpec ReadSession(const nlohmann::json& json, const std::string& path, con
   fields.RefuseUnknown();
   double sum = 0;
   for (std::size_t i = 0; i < families.specs.size(); ++i) {
-    spec.loads.push_back(Resolved(in_session[i], families.loads[i], session, workload, path));
+    spec.loads.push_back(Resolved(in_session[i], families.loads[i], session, workload,
+                                  1 / static_cast<double>(families.specs.size()), path));
     Require(spec.loads.back().key_chooser.ranges <= families.specs[i].keys, "key_chooser.ranges",
             "at most keys");
     sum += spec.loads.back().share;

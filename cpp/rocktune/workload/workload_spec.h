@@ -115,9 +115,10 @@ inline constexpr double kMinRate = 1e-3;     // minimum rate of an arrival, in o
 //   are their families'; `key_bytes` and `value_compressed_fraction` are those of families that do not say
 //   otherwise. A session may have `families`, too, each with a `name` and fields of LoadSpec.
 // A family's operations in a session are the session's for the family, else the family's, else the session's
-// for all, else the workload's. Preloaded values have the family's sizes, else the workload's. Other absent
-// fields have the defaults above. Throws std::invalid_argument, with one line that names the field, for a
-// field that is unknown, has the wrong type or is out of range.
+// for all, else the workload's. Families have equal shares unless they say otherwise. Preloaded values have
+// the family's sizes, else the workload's. Other absent fields have the defaults above. Throws
+// std::invalid_argument, with one line that names the field, for a field that is unknown, has the wrong type
+// or is out of range.
 WorkloadSpec WorkloadSpecFromJson(const nlohmann::json& json);
 
 }  // namespace rocktune

@@ -148,6 +148,16 @@ TEST(WorkloadSpecTest, FamiliesHaveTheMostSpecificLoad) {
   EXPECT_EQ(second[1].key_chooser.kind, "latest");
 }
 
+TEST(WorkloadSpecTest, FamiliesHaveEqualSharesUnlessTheySayOtherwise) {
+  Json json = TwoFamilies();
+  json["families"][0].erase("share");
+  json["families"][1].erase("share");
+  json["sessions"].erase(1);
+  const WorkloadSpec spec = WorkloadSpecFromJson(json);
+  EXPECT_EQ(spec.sessions[0].loads[0].share, 0.5);
+  EXPECT_EQ(spec.sessions[0].loads[1].share, 0.5);
+}
+
 TEST(WorkloadSpecTest, ErrorsOfFamiliesNameThePath) {
   const auto error_after = [](auto change) {
     Json json = TwoFamilies();

@@ -54,14 +54,16 @@ def own_options_file(
     family: str | None = None,
     application_measures: bool = False,
     rocksdb: str | None = None,
+    loaded: tuple[str, ...] = (),
 ) -> ImportedOptions | None:
     """Returns the user's OPTIONS file; None without one.
 
     Args:
         path: the file.
-        family: the column family to measure; None if the file has only one.
+        family: the column family to tune; see `rocktune.importing.import_options`.
         application_measures: True if the user's own program measures, with the classes that only it has.
         rocksdb: the RocksDB that reads it; see `rocktune.engine.libraries.worker_with`.
+        loaded: see `rocktune.importing.import_options`.
 
     Raises:
         UserError: there is no worker, or the file is refused; see `rocktune.importing.import_options`.
@@ -69,4 +71,4 @@ def own_options_file(
     if path is None:
         return None
     with closing(OptionsChecker(worker_with(rocksdb))) as checker:
-        return import_options(Path(path), checker.linked(), family, application_measures)
+        return import_options(Path(path), checker.linked(), family, application_measures, loaded)

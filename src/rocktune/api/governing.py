@@ -16,7 +16,7 @@ from rocktune.report import write_governed_report
 from rocktune.space import merged_options
 from rocktune.study import Observer
 from rocktune.units import format_scale, parse_scale, parse_seconds
-from rocktune.workload import load_workload
+from rocktune.workload import load_workload_of_one_family
 
 REPORT_NAME = "report.html"
 
@@ -86,7 +86,7 @@ def govern(
     # Single options come last, so that they override the file.
     base = merged_options(own.options if own else {}, options_by_section(options or {}))
     load = GovernedLoad(
-        workload=load_workload(workload or "sine"),
+        workload=load_workload_of_one_family(workload or "sine", "govern"),
         device=load_device(device),
         mode=mode,
         scale=divisor,

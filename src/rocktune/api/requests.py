@@ -41,6 +41,7 @@ class Given(GivenConditions, total=False):
     """Arguments for a study: conditions, search and proof; `rocktune.study.StudyRequest` explains each."""
 
     command: dict[str, Any] | None
+    all_families: bool | None
     tuner: str | None
     tuner_settings: dict[str, Any] | None
     objective: str | Sequence[str] | None
@@ -103,9 +104,9 @@ def own_options_of(request: StudyRequest) -> OwnOptions:
     Reading starts a worker, which a request that is refused earlier need not pay for.
     """
 
-    def read() -> ImportedOptions | None:
+    def read(loaded: tuple[str, ...]) -> ImportedOptions | None:
         return own_options_file(
-            request.options_file, request.column_family, request.engine == "command", request.rocksdb
+            request.options_file, request.column_family, request.engine == "command", request.rocksdb, loaded
         )
 
     return read

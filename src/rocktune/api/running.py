@@ -17,7 +17,7 @@ from rocktune.space import Configuration, OptionMaps, merged_options, space_from
 from rocktune.study import Observer
 from rocktune.study.seeds import seed_of
 from rocktune.study.specs.own_options import terms_sentences
-from rocktune.study.specs.problem import expected_entries
+from rocktune.study.specs.problem import expected_entries, families_together
 from rocktune.study.specs.request import StudyRequest, engine_spec
 from rocktune.study.specs.resolving import conditions_of
 from rocktune.trial import Experiment, Result, Status, Trial
@@ -69,7 +69,8 @@ def run(
         `configuration`, `options` (full size), `scale`, `seconds`, `seed`, `engine`, `workload`, `device`,
         `own_options_notes` (how the OPTIONS file was used, in sentences),
         `options_account` (see `rocktune.options_account`) and `runs`. Each run has `status`,
-        `message`, `figures` (empty if it failed) and `output` (the end of what the user's own program
+        `message`, `figures` (empty if it failed), `families` (the figures of each column family, if the
+        workload has several) and `output` (the end of what the user's own program
         printed).
 
     Raises:
@@ -100,11 +101,13 @@ def run(
             watching.trial_finished(result)
             # A failed run is shown with its status; it never counts as a figure of 0.
             figures = result.measurement.figures if result.measurement else {}
+            families = result.measurement.families if result.measurement else {}
             runs.append(
                 {
                     "status": str(result.status),
                     "message": result.message,
                     "figures": figures,
+                    "families": {name: part.figures for name, part in families.items()},
                     "output": output,
                 }
             )
@@ -158,10 +161,11 @@ def _subject(request: StudyRequest, spec: EngineSpec, options: Mapping[str, str]
     Raises:
         UserError: an argument is invalid.
     """
-    found = conditions_of(request, spec, own_options_of(request))
+    found = conditions_of(request, spec, own_options_of(request), choose_family=False)
     load, place, scale, base = (found[name] for name in ("workload", "device", "scale", "base_options"))
-    entries = expected_entries(load, place)
-    chosen = space_from_document(found["space"], found["memory_bytes"], entries, base)
+    family = found.get("column_family")
+    entries, together = expected_entries(load, place, family), families_together(load, place, family)
+    chosen = space_from_document(found["space"], found["memory_bytes"], entries, base, together)
     # Knobs of the space become part of the configuration; all other options are laid over it.
     knobs = {knob.name: knob for knob in chosen.knobs}
     # A name may be both a knob and an option; the knob wins, because the space's rules then hold for it.
@@ -175,7 +179,8 @@ def _subject(request: StudyRequest, spec: EngineSpec, options: Mapping[str, str]
         configuration = chosen.default().replaced(values)
         chosen.validate(configuration)
         subject = _Subject(
-            Experiment(load, place, scale, chosen.with_base_options(changes), changes), configuration
+            Experiment(load, place, scale, chosen.with_base_options(changes), changes, family),
+            configuration,
         )
         _refuse_derived(changes, run_options(subject.experiment, configuration))
         return subject
@@ -187,7 +192,7 @@ def _subject(request: StudyRequest, spec: EngineSpec, options: Mapping[str, str]
     if options:
         changed = ", ".join(f"{name}={text}" for name, text in options.items())
         notes.append(f"Changed from the OPTIONS file, as you asked: {changed}.")
-    experiment = Experiment(load, place, scale, chosen, merged_options(base, changes))
+    experiment = Experiment(load, place, scale, chosen, merged_options(base, changes), family)
     return _Subject(experiment, Configuration({}), tuple(notes), found["own_terms"].account)
 
 

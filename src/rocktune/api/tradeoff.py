@@ -21,7 +21,7 @@ from rocktune.report import write_tradeoff_report
 from rocktune.space import merged_options
 from rocktune.study import Observer
 from rocktune.units import format_scale, parse_scale, parse_seconds
-from rocktune.workload import load_workload
+from rocktune.workload import load_workload_of_one_family
 
 REPORT_NAME = "map.html"
 SHAPES = ("1", "2", "5", "10", "lazy-leveling", "leveled", "universal")
@@ -147,7 +147,7 @@ def _request(
 ) -> MapRequest:
     """Returns the request of a map; see `map_flsm` for the arguments and their defaults."""
     return MapRequest(
-        workload=load_workload(workload or "ruskey-balanced"),
+        workload=load_workload_of_one_family(workload or "ruskey-balanced", "flsm map"),
         device=load_device(device),
         scale=parse_scale(scale or "1/128"),
         shapes=shapes,

@@ -83,7 +83,15 @@ ColumnFamily = Annotated[
     typer.Option(
         "--column-family",
         metavar="NAME",
-        help="The OPTIONS file's column family to measure; needed if it has several.",
+        help="Column family to tune; needed if the OPTIONS file or the workload has several.",
+    ),
+]
+AllFamilies = Annotated[
+    bool | None,
+    typer.Option(
+        "--all-families",
+        help="Tune all column families of the workload together, each with knobs of its own.",
+        show_default=False,
     ),
 ]
 Verbose = Annotated[

@@ -85,7 +85,16 @@ def table(
 @app.command()
 @study_options(
     Given.__annotations__,
-    without=("workload", "table", "tuner", "options_file", "column_family", "block_cache", "shared_cache"),
+    without=(
+        "workload",
+        "table",
+        "tuner",
+        "options_file",
+        "column_family",
+        "all_families",
+        "block_cache",
+        "shared_cache",
+    ),
 )
 def compare(
     *,

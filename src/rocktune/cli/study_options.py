@@ -34,6 +34,7 @@ OPTIONS: dict[str, Any] = {
     "memory": options.Memory,
     "options_file": options.OptionsFile,
     "column_family": options.ColumnFamily,
+    "all_families": options.AllFamilies,
     "block_cache": options.BlockCache,
     "shared_cache": options.SharedCache,
     "ledger": options.Ledger,

@@ -199,13 +199,11 @@ def print_run(console: Console, measured: Mapping[str, Any], verbose: bool = Fal
     heads = [f"run {number}" for number in range(1, len(runs) + 1)]
     made = table("", *heads, numbers=heads)
     made.add_row("status", *(run["status"] for run in runs))
-    for field in dict.fromkeys(name for run in runs for name in run["figures"]):
-        cells = [findings.format_field(field, run["figures"].get(field)) for run in runs]
-        # Engines differ in what they measure; rows without any value are left out.
-        if set(cells) != {findings.UNKNOWN}:
-            unit = findings.field_unit(field)
-            named_unit = f", {unit}" if unit not in ("", "bytes", "share") else ""
-            made.add_row(findings.field_label(field) + named_unit, *cells)
+    _add_figures(made, [run["figures"] for run in runs])
+    for family in dict.fromkeys(name for run in runs for name in run.get("families", {})):
+        made.add_section()
+        made.add_row(f"column family {family}")
+        _add_figures(made, [run["families"].get(family, {}) for run in runs])
     console.print(made)
     for number, run in enumerate(runs, 1):
         if run.get("message"):
@@ -214,6 +212,17 @@ def print_run(console: Console, measured: Mapping[str, Any], verbose: bool = Fal
             console.print(f"run {number} printed last:")
             # The cause of a failure is in the last lines; the whole output is in the JSON document.
             console.print("\n".join(run["output"].splitlines()[-_SHOWN_LINES:]), soft_wrap=True)
+
+
+def _add_figures(made: Table, runs: Sequence[Mapping[str, Any]]) -> None:
+    """Adds a row for each figure that some of the runs have."""
+    for field in dict.fromkeys(name for figures in runs for name in figures):
+        cells = [findings.format_field(field, figures.get(field)) for figures in runs]
+        # Engines differ in what they measure; rows without any value are left out.
+        if set(cells) != {findings.UNKNOWN}:
+            unit = findings.field_unit(field)
+            named_unit = f", {unit}" if unit not in ("", "bytes", "share") else ""
+            made.add_row(findings.field_label(field) + named_unit, *cells)
 
 
 def print_checks(console: Console, checks: Sequence[Mapping[str, Any]]) -> None:

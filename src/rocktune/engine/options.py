@@ -1,11 +1,12 @@
 """Computes the RocksDB options of a run from the user's OPTIONS file, the configuration and the scale."""
 
 from rocktune.engine.base import RunFailed
-from rocktune.space import merged_options, scaled_options
-from rocktune.space.options import OWN_SECTIONS
+from rocktune.space import family_section, merged_options, scaled_options, section_kind
+from rocktune.space.options import BLOCK_CACHE, OWN_SECTIONS
 from rocktune.space.options_file import NOT_ROCKSDBS
 from rocktune.trial import Configuration, Experiment, OptionMaps, Status
 
+_OF_FAMILIES = ("cf", "table")
 _PATHS = ("wal_dir", "db_log_dir", "db_paths", "cf_paths")
 
 
@@ -22,14 +23,56 @@ def run_options(experiment: Experiment, configuration: Configuration) -> OptionM
 
     Knobs and the options derived from them override the user's own options. The user's own options override
     the options that the space pins. The empty configuration stands for the user's options as they are, or for
-    RocksDB's bare defaults if the user gave none.
+    RocksDB's bare defaults if the user gave none. Other column families have the user's own options, else
+    those of the space's default.
 
     Raises:
         UserError: the configuration is not valid in the space.
     """
     if not configuration:
         return merged_options(experiment.base_options)
-    return experiment.space.with_base_options(experiment.base_options).options(configuration)
+    space = experiment.space.with_base_options(experiment.base_options)
+    options = space.options(configuration)
+    if experiment.workload.families and experiment.family is not None:
+        default = space.options(space.default())
+        for name in experiment.workload.family_names:
+            for kind in _OF_FAMILIES if name != experiment.family else ():
+                texts = {option: text for option, text in default[kind].items() if option != BLOCK_CACHE}
+                options.setdefault(family_section(kind, name), texts)
+    return options
+
+
+def store_options(experiment: Experiment, options: OptionMaps) -> OptionMaps:
+    """Returns the options of the store that the workload loads.
+
+    A workload without families loads the default column family alone, with the options of "cf" and "table".
+    Otherwise each family gets its own. The block cache stays that of all families unless one has a cache of
+    its own.
+
+    Args:
+        experiment: the conditions of the run.
+        options: options of `run_options` or `preload_options`.
+    """
+    names = experiment.workload.family_names
+    kept = {
+        section: texts
+        for section, texts in options.items()
+        if ":" not in section or (experiment.workload.families and section.split(":", 1)[1] in names)
+    }
+    if not experiment.workload.families or experiment.family is None:
+        return kept
+    own = merged_options(kept)
+    cf, table = own.pop("cf"), own.pop("table")
+    cache = table.pop(BLOCK_CACHE, None)
+    shares = not any(
+        BLOCK_CACHE in texts for section, texts in own.items() if section_kind(section) == "table"
+    )
+    own |= {"cf": {}, "table": {}}
+    if cache is not None:
+        (own["table"] if shares else table)[BLOCK_CACHE] = cache
+    own[family_section("cf", experiment.family)] = cf
+    own[family_section("table", experiment.family)] = table
+    return own
 
 
 def rocksdb_options(experiment: Experiment, configuration: Configuration, engine: str) -> OptionMaps:
@@ -96,12 +139,22 @@ def model_options(options: OptionMaps, effective: OptionMaps, scale: int) -> Opt
         effective: full-size values of all options of the linked RocksDB if `options` are set.
         scale: S, at least 1; 1 returns `options` unchanged.
     """
+    shares_cache = BLOCK_CACHE in options.get("table", {})
     divided = {
         section: {
             name: text
             for name, text in texts.items()
-            if name in effective[section] and text != effective[section][name]
+            if name in effective[section]
+            and text != effective[section][name]
+            # What RocksDB reports for a family without a cache of its own is the shared one.
+            and (
+                name != BLOCK_CACHE
+                or section == "table"
+                or not shares_cache
+                or name in options.get(section, {})
+            )
         }
         for section, texts in scaled_options(effective, scale).items()
+        if section in effective
     }
     return merged_options(options, divided)

@@ -7,7 +7,7 @@ from rocktune.space import options_file_text
 def _write(found: Found) -> str:
     """Returns the OPTIONS file."""
     comment = [one_line(line) for line in found.comment]
-    return options_file_text(found.options, found.rocksdb_version, comment)
+    return options_file_text(found.options, found.rocksdb_version, comment, found.family)
 
 
 TARGET = Target(

@@ -30,6 +30,11 @@ class Found:
     study: StudyRecord
 
     @property
+    def family(self) -> str:
+        """Name of the column family of sections "cf" and "table"."""
+        return str(self.study.spec.get("column_family") or "default")
+
+    @property
     def workload(self) -> WorkloadSpec:
         """The measured workload at full size."""
         return WorkloadSpec.model_validate(self.study.spec["workload"])

@@ -1,6 +1,6 @@
 """Reading an OPTIONS file for measuring: one family's options, and what became of every option."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from rocktune.importing.notes import notes_of
 from rocktune.importing.syntax import read_options_document
 from rocktune.importing.values import walked
 from rocktune.options_account import AccountEntry, Fate, OptionsAccount
-from rocktune.space import OptionMaps
+from rocktune.space import OptionMaps, family_section
 
 
 @dataclass(frozen=True)
@@ -21,8 +21,9 @@ class ImportedOptions:
     """The result of reading an OPTIONS file for one column family.
 
     Attributes:
-        options: every option of the measured family with its value, at full size; `block_cache` only if the
-            file has one.
+        options: every option of the tuned family with its value, at full size; `block_cache` only if the
+            file has one. Other families have sections such as "cf:NAME": those that are loaded too with all
+            their options, the rest with what the file says, as it stands.
         block_caches: the text of each family's block cache, by family; families without one are left out.
         account: the fate of each option of the file.
     """
@@ -33,7 +34,7 @@ class ImportedOptions:
 
     @property
     def family(self) -> str:
-        """The column family that is measured."""
+        """The column family that is tuned; empty if all loaded ones are tuned together."""
         return self.account.family
 
     @property
@@ -43,21 +44,26 @@ class ImportedOptions:
 
 
 def import_options(
-    path: Path, linked: LinkedRocksDb, family: str | None = None, application_measures: bool = False
+    path: Path,
+    linked: LinkedRocksDb,
+    family: str | None = None,
+    application_measures: bool = False,
+    loaded: Sequence[str] = (),
 ) -> ImportedOptions:
     """Reads an OPTIONS file of any RocksDB version, or one that a person wrote.
 
     Args:
         path: the file.
         linked: the RocksDB that will measure.
-        family: the column family to measure; None if the file has only one.
+        family: the column family to tune; None if the file has only one, or to tune all of `loaded`.
         application_measures: the user's own program measures, with the classes that only it has.
+        loaded: the column families that the workload loads; none for a workload on one family.
 
     Raises:
         OptionsFileError: the file cannot be read or is none, is cut short, has several families and no choice
             is made, or has a value that cannot be honoured safely.
     """
-    return imported(read_options_document(path), linked, family, application_measures)
+    return imported(read_options_document(path), linked, family, application_measures, loaded)
 
 
 def imported(
@@ -65,29 +71,44 @@ def imported(
     linked: LinkedRocksDb,
     family: str | None = None,
     application_measures: bool = False,
+    loaded: Sequence[str] = (),
 ) -> ImportedOptions:
     """Returns what a parsed OPTIONS file comes to; see `import_options`.
 
     Raises:
         OptionsFileError: see `import_options`.
     """
-    chosen = chosen_family(document, family)
-    decisions = decisions_of(document, chosen, linked)
-    options = checked(decisions, document, chosen, linked)
-    entries = [entry for each in decisions for entry in _entries(each, chosen.name)]
+    together = family is None and len(loaded) > 0
+    tuned = chosen_family(document, loaded[0] if together else family)
+    others = [chosen_family(document, name) for name in loaded if name != tuned.name]
+    options: OptionMaps = {}
+    decided: list[Decision] = []
+    entries: list[AccountEntry] = []
+    for each in (tuned, *others):
+        decisions = decisions_of(document, each, linked)
+        read = checked(decisions, document, each, linked)
+        # The database's options are in each family's answer; the first one's count.
+        fresh = decisions if each is tuned else [it for it in decisions if it.section != "db"]
+        decided += fresh
+        entries += [entry for decision in fresh for entry in _entries(decision, each.name)]
+        options |= _own_sections(read, each.name) if together or each is not tuned else read
+        options.setdefault("db", read["db"])
     for other in document.families:
-        if other is not chosen:
+        if other is not tuned and other not in others:
             entries += _unmeasured(other)
+            options |= _own_sections(_as_it_stands(other), other.name)
     for section in document.unknown_sections:
         for option in section.options:
             why = f"RocksDB has no section [{section.title}]"
             entries += _alike(section.title, "", option, Fate.UNKNOWN, why)
+    measured = {tuned.name, *(each.name for each in others)}
     account = OptionsAccount(
         file_version=document.rocksdb_version,
         rocksdb_version=linked.version,
-        family=chosen.name,
-        other_families=tuple(each.name for each in document.families if each is not chosen),
-        notes=tuple(notes_of(decisions, application_measures)),
+        family="" if together else tuned.name,
+        loaded_families=tuple(loaded),
+        other_families=tuple(each.name for each in document.families if each.name not in measured),
+        notes=tuple(notes_of(decided, application_measures)),
         entries=tuple(sorted(entries, key=lambda entry: entry.line)),
     )
     caches = {
@@ -97,6 +118,19 @@ def imported(
         if option.name == "block_cache"
     }
     return ImportedOptions(options, caches, account)
+
+
+def _own_sections(options: OptionMaps, family: str) -> OptionMaps:
+    """Returns the options of a column family, in sections of its own."""
+    return {family_section(kind, family): dict(options.get(kind, {})) for kind in ("cf", "table")}
+
+
+def _as_it_stands(family: Family) -> OptionMaps:
+    """Returns what the file says of a family, before any RocksDB has read it."""
+    return {
+        "cf": {option.name: option.text for option in family.options},
+        "table": {option.name: option.text for option in family.table},
+    }
 
 
 def _entries(decision: Decision, family: str) -> Iterator[AccountEntry]:

@@ -27,4 +27,4 @@ def plain_experiment(
         int(value) for value in knob_values(options, (CATALOGUE[name] for name in names)).values()
     )
     space = Space("plain", "fixed options", (), buffer_bytes * buffers + cache_bytes)
-    return Experiment(workload, device, scale, space, options, base_seed)
+    return Experiment(workload, device, scale, space, options, base_seed=base_seed)

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from rocktune.errors import UserError, unknown_name
 from rocktune.spec_file import Spec, is_file_name, read_toml, validated
-from rocktune.workload import WorkloadSpec, load_workload
+from rocktune.workload import WorkloadSpec, load_workload, load_workload_of_one_family
 
 Missions = Annotated[int, Field(ge=1)]
 
@@ -41,7 +41,7 @@ class SessionsSpec(Spec):
         Raises:
             UserError: a workload is unknown, or its keys differ from those of the first session.
         """
-        found = [load_workload(session.workload) for session in self.sessions]
+        found = [load_workload_of_one_family(session.workload, "drive") for session in self.sessions]
         for number, workload in enumerate(found, 1):
             # The store is loaded once, by the first session; others must find the same keys in it.
             for field in ("keys", "key_bytes"):

@@ -23,6 +23,14 @@ _MEDIAN_FIELDS = (
     "space_amplification",
     "stalled_share",
 )
+_FAMILY_FIELDS = (
+    "throughput_ops_s",
+    "read_latency_us_p99",
+    "write_latency_us_p99",
+    "scan_latency_us_p99",
+    "db_bytes",
+    "space_amplification",
+)
 
 
 def result(study: StudyRecord, outcome: Outcome) -> str:
@@ -170,6 +178,7 @@ def comparison(outcome: Outcome, runs: Mapping[str, Sequence[Measurement]]) -> s
     )
     rows = "".join(_interval_row(outcome, field) for field in _INTERVAL_FIELDS)
     rows += "".join(_median_row(runs, sides, field) for field in _MEDIAN_FIELDS if runs)
+    rows += _family_rows(runs, sides)
     return (
         '<section><h2>Side by side</h2>\n<p class="note">Over the runs of the final proof: mean and 95% '
         "interval if one is given, otherwise the median.</p>\n"
@@ -177,6 +186,21 @@ def comparison(outcome: Outcome, runs: Mapping[str, Sequence[Measurement]]) -> s
         f'class="scroll"><table><thead><tr><th>Measured</th>{heads}</tr></thead><tbody>{rows}</tbody></table>'
         "</div></section>\n"
     )
+
+
+def _family_rows(runs: Mapping[str, Sequence[Measurement]], sides: Sequence[str]) -> str:
+    """Returns the rows of each column family, with medians; "" for a workload on the default one alone."""
+    parts = {side: [run.families for run in of_side] for side, of_side in runs.items()}
+    names = dict.fromkeys(name for of_side in parts.values() for families in of_side for name in families)
+    rows = ""
+    for name in names:
+        of_family = {
+            side: [families[name] for families in of_side if name in families]
+            for side, of_side in parts.items()
+        }
+        rows += f'<tr><th colspan="{len(sides) + 1}">Column family {escape(name)}</th></tr>'
+        rows += "".join(_median_row(of_family, sides, field) for field in _FAMILY_FIELDS)
+    return rows
 
 
 def _field_head(field: str) -> str:

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from rocktune.errors import UserError
 from rocktune.space.block_cache import is_block_cache, parse_block_cache
 from rocktune.space.catalogue import CATALOGUE
-from rocktune.space.configuration import OptionMaps, Value, section_kind
+from rocktune.space.configuration import OptionMaps, Value, family_section, section_kind
 from rocktune.space.knob import Knob
 
 BLOCK_CACHE = "block_cache"
@@ -59,6 +59,22 @@ def knob_values(options: OptionMaps, knobs: Iterable[Knob]) -> dict[str, Value]:
         if name in values:
             values[name] = threads
     return values
+
+
+def own_memory_bytes(options: OptionMaps, family: str) -> int:
+    """Returns the bytes that a column family's memtables and its own block cache may take; 0 for no family.
+
+    Args:
+        options: options with sections of the family; absent options have RocksDB 7.8's defaults.
+        family: name of the family.
+    """
+    if family_section("cf", family) not in options:
+        return 0
+    sections = {kind: options.get(family_section(kind, family), {}) for kind in ("cf", "table")}
+    names = ("write_buffer_size", "max_write_buffer_number", BLOCK_CACHE)
+    values = knob_values(sections, (CATALOGUE[name] for name in names))
+    size, number, cache = (int(values[name]) for name in names)
+    return size * number + (cache if BLOCK_CACHE in sections["table"] else 0)
 
 
 def _background_threads(db_options: dict[str, str]) -> dict[str, Value]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from types import MappingProxyType
 
 from rocktune.errors import UserError
-from rocktune.space.configuration import OptionMaps
+from rocktune.space.configuration import OptionMaps, family_section, section_kind
 
 NOT_ROCKSDBS = MappingProxyType(
     {"rate_limiter_auto_tuned": "your program has to pass it to rocksdb::NewGenericRateLimiter"}
@@ -12,33 +12,63 @@ NOT_ROCKSDBS = MappingProxyType(
 """Options that only rocktune knows, each with an instruction for applications."""
 
 
-def options_file_text(options: OptionMaps, rocksdb_version: str, comment: Sequence[str] = ()) -> str:
+def options_file_text(
+    options: OptionMaps, rocksdb_version: str, comment: Sequence[str] = (), family: str = "default"
+) -> str:
     """Returns the text of an OPTIONS file that RocksDB's `LoadOptionsFromFile` of this version reads.
 
     The file holds only these options; RocksDB uses its defaults for all others. `block_cache` is among the
     table options: RocksDB never writes it there, but reads it and makes a cache for each column family.
-    Options that only rocktune knows are written as comments.
+    Options that only rocktune knows are written as comments, and so is a block cache that several families
+    share, because RocksDB would make one for each of them.
 
     Args:
-        options: the options at full size.
+        options: the options at full size. Sections such as "cf:users" make further column families.
         rocksdb_version: version of RocksDB, such as "7.8.3".
         comment: lines for the head of the file.
+        family: name of the column family of sections "cf" and "table", if these have options.
 
     Raises:
         UserError: an option's text contains # or a line break, which RocksDB's format cannot represent.
     """
     lines = [f"# {line}".rstrip() for text in comment for line in text.splitlines() or [""]]
-    sections = (
+    sections = [
         # RocksDB refuses a file without this section, or with another format version than it knows.
         ("[Version]", {"rocksdb_version": rocksdb_version, "options_file_version": "1.1"}),
         ("[DBOptions]", options.get("db", {})),
-        ('[CFOptions "default"]', options.get("cf", {})),
-        ('[TableOptions/BlockBasedTable "default"]', options.get("table", {})),
+    ]
+    for name, (cf, table) in _families(options, family).items():
+        sections.append((f'[CFOptions "{name}"]', cf))
+        sections.append((f'[TableOptions/BlockBasedTable "{name}"]', table))
+    shared = (
+        None
+        if options.get("cf") or not family_names(options)
+        else options.get("table", {}).get("block_cache")
     )
+    if shared is not None:
+        lines += ["", f"# block_cache={shared}: all column families share it; your program has to make it"]
     for title, values in sections:
         lines += ["", title, *(_line(name, _checked(name, value)) for name, value in values.items())]
     # Without a comment the first line would be empty.
     return "\n".join(lines).lstrip("\n") + "\n"
+
+
+def family_names(options: OptionMaps) -> tuple[str, ...]:
+    """Returns the names of the column families that have sections of their own, in their order."""
+    return tuple(
+        section.partition(":")[2] for section in options if section_kind(section) == "cf" and section != "cf"
+    )
+
+
+def _families(options: OptionMaps, family: str) -> dict[str, tuple[dict[str, str], dict[str, str]]]:
+    """Returns the options of each column family, `default` first, as RocksDB demands."""
+    own = {
+        name: (options[family_section("cf", name)], options.get(family_section("table", name), {}))
+        for name in family_names(options)
+    }
+    if options.get("cf") or not own:
+        own = {family: (options.get("cf", {}), options.get("table", {}))} | own
+    return {"default": own.pop("default", ({}, {}))} | own
 
 
 def _line(name: str, value: str) -> str:

@@ -23,7 +23,7 @@ from rocktune.study.proving.best import BestSoFar, finalists
 from rocktune.study.proving.hypervolume import hypervolume_over_time
 from rocktune.study.proving.verification import ROCKSDB_DEFAULTS, Proof, Stage, aged, pick, prove
 from rocktune.study.specs.estimate import verification_s
-from rocktune.study.specs.problem import problem_of
+from rocktune.study.specs.problem import experiment_of, problem_of
 from rocktune.study.specs.spec import BASELINE_AGE_SHARES, StudySpec
 from rocktune.trial import Experiment
 from rocktune.tuners import tuner_named
@@ -136,9 +136,7 @@ class _Study:
         self._objective: Objective = self._problem.objective
         self._best = BestSoFar(self._objective, self._observer)
         self._scale = verified_scale or spec.scale
-        self._experiment = Experiment(
-            spec.workload, spec.device, self._scale, self._problem.space, spec.base_options or {}
-        )
+        self._experiment = experiment_of(spec, self._problem.space, self._scale)
         self._interrupt = Interrupt(
             lambda: self._observer.note(
                 "Ending after the trials that are being measured; press Ctrl-C again to end at once."

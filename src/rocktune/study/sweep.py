@@ -16,7 +16,7 @@ from rocktune.study.measuring.loop import Loop, StopRequested
 from rocktune.study.measuring.observer import Observer
 from rocktune.study.proving.verification import Stage
 from rocktune.study.recording import table_of
-from rocktune.study.specs.problem import space_of
+from rocktune.study.specs.problem import experiment_of, space_of
 from rocktune.study.specs.spec import SweepSpec
 from rocktune.table import Table
 from rocktune.trial import Batch, Experiment, Measurement, Result, RunKey, Trial
@@ -112,7 +112,7 @@ def _measure(
     """Measures the runs of a sweep; raises StudyInterrupted at Ctrl-C."""
     space = space_of(spec)
     runs = runs_of(spec, space)
-    experiment = Experiment(spec.workload, spec.device, spec.scale, space, spec.base_options or {})
+    experiment = experiment_of(spec, space, spec.scale)
     watching = _Counting(observer, spec, len(runs), _whole_runs(spec, ledger, study))
     interrupt = Interrupt(
         lambda: observer.note(

@@ -108,7 +108,7 @@ def small_study(tuner: str = "dremel", seed: int = 3) -> StudySpec:
             "verification": {"finalists": 2, "pick_runs": 2, "ablation_pairs": 2},
         }
     )
-    return resolve(request, "study", lambda: None)
+    return resolve(request, "study")
 
 
 def timeless(outcome: Outcome) -> Outcome:

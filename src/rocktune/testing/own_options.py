@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from rocktune.importing import ImportedOptions
 from rocktune.options_account import AccountEntry, Fate, OptionsAccount
-from rocktune.space import OptionMaps, merged_options
+from rocktune.space import OptionMaps, family_section, merged_options
 
 
 def imported_options(
@@ -43,4 +43,9 @@ def imported_options(
         for name, each in families.items()
         if "block_cache" in each.get("table", {})
     }
-    return ImportedOptions(merged_options(options), caches, account)
+    sections = {
+        family_section(kind, name): dict(each.get(kind, {}))
+        for name, each in (others or {}).items()
+        for kind in ("cf", "table")
+    }
+    return ImportedOptions(merged_options(options, sections), caches, account)

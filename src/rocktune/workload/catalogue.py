@@ -57,6 +57,21 @@ def load_workload(name_or_path: str) -> WorkloadSpec:
     return validated(WorkloadSpec, _written_out(document, name_or_path), name_or_path)
 
 
+def load_workload_of_one_family(name_or_path: str, command: str) -> WorkloadSpec:
+    """Returns a workload as `load_workload` does, for a command that loads the default column family alone.
+
+    Raises:
+        UserError: see `load_workload`; or the workload has column families.
+    """
+    workload = load_workload(name_or_path)
+    if workload.families:
+        raise UserError(
+            f"workload '{workload.name}': '{command}' loads one column family, and the workload has "
+            f"{', '.join(workload.family_names)}; 'run', 'tune' and 'sweep' load several"
+        )
+    return workload
+
+
 def _written_out(document: dict[str, Any], where: str) -> dict[str, Any]:
     """Returns a TOML file's document with its short forms (see `load_workload`) written out.
 

@@ -110,7 +110,7 @@ def test_the_cache_is_that_of_the_measured_family() -> None:
 
 def _study(of: ImportedOptions, **given: Any) -> StudySpec:
     request = {"workload": "ycsb-a", "scale": "1/64", "options_file": "OPTIONS"} | given
-    return resolve(make_request(request), "study", lambda: of)
+    return resolve(make_request(request), "study", lambda _loaded: of)
 
 
 @given(

@@ -55,6 +55,6 @@ def test_a_problem_knows_what_the_study_says() -> None:
     assert plain.baseline == plain.space.default()
     assert (plain.scale, plain.budget_s, plain.objective.name) == (64, 2325 / 64, "balance")
     assert plain.entry_bytes == load_workload("dremel-write-heavy").entry_bytes
-    theirs = problem_of(resolve(request, "study", lambda: imported_options(own)))
+    theirs = problem_of(resolve(request, "study", lambda _loaded: imported_options(own)))
     assert theirs.baseline["write_buffer_size"] == 40 << 20
     assert theirs.space.options(theirs.space.default())["cf"]["ttl"] == "7"

@@ -134,7 +134,7 @@ def test_a_name_is_one_of_a_directory(name: str) -> None:
 
 
 def test_the_options_file_is_read_last() -> None:
-    def never() -> None:
+    def never(_loaded: tuple[str, ...]) -> None:
         raise AssertionError("read although the device is wrong")
 
     with pytest.raises(UserError, match="unknown device"):

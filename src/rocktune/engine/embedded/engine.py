@@ -13,8 +13,9 @@ from rocktune.engine.embedded.machine import OtherCpuMeter
 from rocktune.engine.local.bases import BaseCache, base_key
 from rocktune.engine.local.engine import LocalEngine
 from rocktune.engine.local.run import LocalRun, RunOwner
-from rocktune.engine.options import model_options, preload_options, run_options
+from rocktune.engine.options import model_options, preload_options, run_options, store_options
 from rocktune.engine.worker import WorkerProcess
+from rocktune.space.options import own_memory_bytes
 from rocktune.trial import Configuration, Experiment, Measurement, OptionMaps
 from rocktune.units import MIB
 from rocktune.workload import WorkloadSpec
@@ -32,16 +33,22 @@ _PARK_TIMEOUT_S = 60.0
 _MAX_MISSION_S = 3600.0
 
 
-def memory_limit(experiment: Experiment) -> int:
+def memory_limit(experiment: Experiment, options: OptionMaps | None = None) -> int:
     """Returns the maximum resident bytes of a run; above it the run fails as `out_of_memory`.
 
-    It is twice the memory budget at the experiment's scale plus 512 MiB. Twice, because arenas and cache
+    It is twice the memory budget, and what column families outside of it may take, at the experiment's scale
+    plus 512 MiB. Twice, because arenas and cache
     entries have overheads, blocks stay pinned beyond the cache's capacity, and the allocator fragments. The
     512 MiB are for memory that is not in the budget or does not scale: the program and its threads, the
     workload's tables, histograms, index blocks outside the cache, and the memtables and cache of RocksDB's
     bare defaults.
     """
-    return _MEMORY_FACTOR * experiment.space.memory_bytes // experiment.scale + _MEMORY_ALLOWANCE_BYTES
+    budget_bytes = experiment.space.memory_bytes
+    if experiment.workload.families and experiment.family is not None:
+        budget_bytes += sum(
+            own_memory_bytes(options or {}, name) for name in experiment.workload.family_names
+        )
+    return _MEMORY_FACTOR * budget_bytes // experiment.scale + _MEMORY_ALLOWANCE_BYTES
 
 
 @dataclass(frozen=True)
@@ -204,7 +211,8 @@ class EmbeddedEngine(LocalEngine):
 
     def check(self, experiment: Experiment, configuration: Configuration) -> OptionMaps:
         """See `Engine.check`. Returns all options of the linked RocksDB."""
-        return self.checker.effective(run_options(experiment, configuration))
+        options = run_options(experiment, configuration)
+        return self.checker.effective(store_options(experiment, options))
 
     def open(
         self,
@@ -242,7 +250,8 @@ class EmbeddedEngine(LocalEngine):
 
     def _store(self, experiment: Experiment, options: OptionMaps, seed: int) -> _Store:
         """Returns the scaled parameters of a store for full-size options."""
-        limit_bytes = memory_limit(experiment)
+        limit_bytes = memory_limit(experiment, options)
+        options = store_options(experiment, options)
         return _Store(
             workload=experiment.workload.scaled(experiment.scale),
             device=experiment.device,

@@ -12,12 +12,14 @@ from rocktune.importing import ImportedOptions
 from rocktune.options_account import OptionsAccount
 from rocktune.space import (
     BlockCache,
+    FamilyEntries,
     MemoryShares,
     OptionMaps,
     Space,
     is_block_cache,
     merged_options,
     parse_block_cache,
+    section_kind,
     space_from_document,
 )
 from rocktune.spec_file import SparseSpec, Switch
@@ -33,8 +35,9 @@ class OwnTerms(SparseSpec):
     """States where the memory of a baseline from an OPTIONS file comes from, and what the file did not give.
 
     Attributes:
-        family: the column family that is measured.
-        other_families: those that are not.
+        family: the column family that is tuned; empty if all loaded ones are tuned together.
+        loaded_families: those that the workload loads; empty for a workload on one.
+        other_families: those of the file that are not measured.
         families_with_cache: how many families the file gives a block cache.
         shared_cache: whether they share one cache; RocksDB's loader makes one for each.
         cache: the block cache's source: the file, the user's flag, what the search's budget leaves, or "none"
@@ -44,9 +47,10 @@ class OwnTerms(SparseSpec):
         account: what became of every option of the file; None in older ledgers.
     """
 
-    sparse_fields: ClassVar[frozenset[str]] = frozenset({"account"})
+    sparse_fields: ClassVar[frozenset[str]] = frozenset({"account", "loaded_families"})
 
     family: str
+    loaded_families: tuple[str, ...] = ()
     other_families: tuple[str, ...] = ()
     families_with_cache: int = 0
     shared_cache: Switch = False
@@ -87,7 +91,11 @@ class OwnBaseline:
 
 
 def own_baseline(
-    file: ImportedOptions, space_document: Mapping[str, Any], expected_entries: float, asked: AskedMemory
+    file: ImportedOptions,
+    space_document: Mapping[str, Any],
+    expected_entries: float,
+    asked: AskedMemory,
+    families: tuple[FamilyEntries, ...] = (),
 ) -> OwnBaseline:
     """Returns the baseline that an OPTIONS file describes.
 
@@ -100,13 +108,16 @@ def own_baseline(
         space_document: the search's space; see `rocktune.space.space_document`.
         expected_entries: number of keys with filter bits, at full size.
         asked: the user's settings.
+        families: the column families that are tuned together; none for one family.
 
     Raises:
         UserError: the file's families have different caches and share one, or its memtables and filters leave
             nothing for a cache.
     """
     options = merged_options(file.options)
-    space = space_from_document(space_document, asked.memory_bytes, expected_entries)
+    if families or asked.shared_cache or asked.block_cache is not None:
+        options = _without_own_caches(options)
+    space = space_from_document(space_document, asked.memory_bytes, expected_entries, families=families)
     without_cache = _without_cache(options)
     cache_source: CacheSource
     if options["table"].get("no_block_cache") == "true":
@@ -115,13 +126,14 @@ def own_baseline(
         completed, cache_source = without_cache, "none"
     elif asked.block_cache is not None:
         completed, cache_source = _with_cache(without_cache, asked.block_cache), "asked"
-    elif (found := _file_cache(file, asked.shared_cache)) is not None:
+    elif (found := _file_cache(file, asked.shared_cache, bool(families))) is not None:
         completed, cache_source = _with_cache(without_cache, found), "options_file"
     else:
         completed, cache_source = _with_cache(without_cache, _cache_of_search(space, options)), "search"
     memory_bytes, memory_source = _memory(space, completed, cache_source, asked.memory_bytes)
     terms = OwnTerms(
         family=file.family,
+        loaded_families=file.account.loaded_families,
         other_families=file.other_families,
         families_with_cache=len(_caches(file)),
         shared_cache=asked.shared_cache,
@@ -138,6 +150,18 @@ def _without_cache(options: OptionMaps) -> OptionMaps:
     return {**options, "table": table}
 
 
+def _without_own_caches(options: OptionMaps) -> OptionMaps:
+    """Returns options in which no column family has a block cache of its own."""
+    return {
+        section: {
+            name: text
+            for name, text in texts.items()
+            if name != "block_cache" or section_kind(section) != "table"
+        }
+        for section, texts in options.items()
+    }
+
+
 def _with_cache(options: OptionMaps, cache: BlockCache) -> OptionMaps:
     """Returns options with a block cache."""
     return merged_options(options, {"table": {"block_cache": cache.text}})
@@ -145,13 +169,21 @@ def _with_cache(options: OptionMaps, cache: BlockCache) -> OptionMaps:
 
 def _caches(file: ImportedOptions) -> dict[str, BlockCache]:
     """Returns the block cache of each family that has one, by family."""
-    texts = {**file.block_caches, file.family: file.options["table"].get("block_cache", "")}
+    texts = {**file.block_caches, file.family: file.options.get("table", {}).get("block_cache", "")}
     return {name: parse_block_cache(text) for name, text in texts.items() if is_block_cache(text)}
 
 
-def _file_cache(file: ImportedOptions, shared: bool) -> BlockCache | None:
-    """Returns the cache of the measured family, or the one that all families share; None if there is none."""
+def _file_cache(file: ImportedOptions, shared: bool, together: bool) -> BlockCache | None:
+    """Returns the cache of the tuned family, or the one that all families share; None if there is none.
+
+    Families that are tuned together share one cache, as large as theirs together.
+    """
     caches = _caches(file)
+    if together and not shared:
+        loaded = [caches[name] for name in file.account.loaded_families if name in caches]
+        if not loaded:
+            return None
+        return loaded[0].with_capacity(sum(cache.capacity_bytes for cache in loaded))
     # RocksDB does not write a cache, so one in the file was added by hand or by rocktune.
     if not shared:
         return caches.get(file.family)
@@ -221,7 +253,10 @@ def _cache_sentences(terms: OwnTerms, shares: MemoryShares) -> Iterator[str]:
         yield "Block cache: none on either side, as the OPTIONS file says."
     else:
         yield f"Block cache of the baseline: {shares.block_cache.shown}, {source[terms.cache]}."
-    if terms.families_with_cache > 1 or (terms.families_with_cache and terms.other_families):
+    if terms.loaded_families and not terms.family:
+        size = ", which is as large as those of the file together" if terms.cache == "options_file" else ""
+        yield f"The loaded column families share this cache{size}."
+    elif terms.families_with_cache > 1 or (terms.families_with_cache and terms.other_families):
         if terms.shared_cache:
             yield "The file's column families share one block cache, as --shared-cache says."
         else:
@@ -254,9 +289,15 @@ def _other_sentences(terms: OwnTerms, options: OptionMaps) -> Iterator[str]:
     else:
         absent.insert(0, "rate limiter")
     yield f"Not in an OPTIONS file, and so absent on both sides: {', '.join(absent)}."
+    if terms.loaded_families:
+        tuned = f"tuned is '{terms.family}'" if terms.family else "all are tuned together"
+        yield f"Loaded are column families {', '.join(terms.loaded_families)}; {tuned}."
     if terms.other_families:
         named = ", ".join(terms.other_families)
-        yield f"Measured is column family '{terms.family}'; the file's others are left out: {named}."
+        if terms.loaded_families:
+            yield f"The file's other column families are not loaded: {named}."
+        else:
+            yield f"Measured is column family '{terms.family}'; the file's others are left out: {named}."
     if terms.account is not None:
         yield from terms.account.notes
     if terms.left_out:

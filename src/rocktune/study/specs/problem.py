@@ -5,9 +5,10 @@ import math
 from rocktune.device import DeviceSpec
 from rocktune.objective import objective_named
 from rocktune.options_account import OptionsAccount
-from rocktune.space import Configuration, Space, space_from_document
+from rocktune.space import Configuration, FamilyEntries, Space, space_from_document
 from rocktune.study.specs.own_options import terms_sentences
 from rocktune.study.specs.spec import ExperimentSpec, StudySpec
+from rocktune.trial import Experiment
 from rocktune.tuners import Problem
 from rocktune.workload import WorkloadSpec
 
@@ -17,7 +18,7 @@ _DEVICE_BYTES_PER_BYTE_KEPT = 3.0
 _UNLIMITED_PUTS_PER_S = 50_000.0
 
 
-def expected_entries(workload: WorkloadSpec, device: DeviceSpec) -> float:
+def expected_entries(workload: WorkloadSpec, device: DeviceSpec, family: str | None = None) -> float:
     """Returns the expected number of distinct keys in the store at the end of a full-size run.
 
     Equation 1 of Dremel needs this number but does not define it for runs that end by time. Our reading: each
@@ -29,21 +30,51 @@ def expected_entries(workload: WorkloadSpec, device: DeviceSpec) -> float:
     Args:
         workload: the workload at full size.
         device: the device; only its bandwidth counts.
+        family: the column family whose keys are counted; None for all families together.
 
     Returns:
         The number of keys, at least 1.
     """
+    entries = _entries_by_family(workload, device)
+    if workload.families and family is not None:
+        return max(1.0, entries[workload.family_names.index(family)])
+    return max(1.0, sum(entries))
+
+
+def _entries_by_family(workload: WorkloadSpec, device: DeviceSpec) -> list[float]:
+    """Returns the expected number of distinct keys of each column family."""
+    data = [(each.keys, each.preload.keys) for each in workload.families or (workload,)]
+    by_session = [workload.loads(session) for session in workload.sessions]
+    numbers = range(len(data))
+    written = [sum(loads[i].share * loads[i].mix.write_share for loads in by_session) for i in numbers]
+    inserted = [sum(loads[i].share * loads[i].mix.insert for loads in by_session) for i in numbers]
+    writes = sum(written)
+    if writes == 0:
+        return [float(preloaded) for _, preloaded in data]
     writes_per_s = _UNLIMITED_PUTS_PER_S
     if device.bandwidth_bytes_s:
-        writes_per_s = device.bandwidth_bytes_s / (_DEVICE_BYTES_PER_BYTE_KEPT * workload.entry_bytes)
-    mixes = [workload.mix_of(session) for session in workload.sessions]
-    writes = sum(mix.write_share for mix in mixes)
-    if writes == 0:
-        return max(1.0, float(workload.preload.keys))
-    inserts = FULL_LENGTH_S * writes_per_s * sum(mix.insert for mix in mixes) / writes
-    puts = FULL_LENGTH_S * writes_per_s - inserts
-    missing = workload.keys - workload.preload.keys
-    return max(1.0, workload.preload.keys + missing * -math.expm1(-puts / workload.keys) + inserts)
+        sizes = [workload.entry_bytes_of(family) for family in workload.families or (None,)]
+        mean_bytes = sum(share * size for share, size in zip(written, sizes, strict=True)) / writes
+        writes_per_s = device.bandwidth_bytes_s / (_DEVICE_BYTES_PER_BYTE_KEPT * mean_bytes)
+    entries = []
+    for (keys, preloaded), of_family, new in zip(data, written, inserted, strict=True):
+        inserts = FULL_LENGTH_S * writes_per_s * new / writes
+        puts = FULL_LENGTH_S * writes_per_s * of_family / writes - inserts
+        entries.append(preloaded + (keys - preloaded) * -math.expm1(-puts / keys) + inserts)
+    return entries
+
+
+def families_together(
+    workload: WorkloadSpec, device: DeviceSpec, column_family: str | None
+) -> tuple[FamilyEntries, ...]:
+    """Returns the column families that are tuned together; none if one is, or the workload has one alone."""
+    if not workload.families or column_family is not None:
+        return ()
+    entries = _entries_by_family(workload, device)
+    return tuple(
+        FamilyEntries(name, max(1.0, count))
+        for name, count in zip(workload.family_names, entries, strict=True)
+    )
 
 
 def space_of(spec: ExperimentSpec) -> Space:
@@ -52,8 +83,16 @@ def space_of(spec: ExperimentSpec) -> Space:
     Raises:
         UserError: the space is unknown, or the memory budget is too small for it.
     """
-    entries = expected_entries(spec.workload, spec.device)
-    return space_from_document(spec.space, spec.memory_bytes, entries, spec.base_options)
+    entries = expected_entries(spec.workload, spec.device, spec.column_family)
+    families = families_together(spec.workload, spec.device, spec.column_family)
+    return space_from_document(spec.space, spec.memory_bytes, entries, spec.base_options, families)
+
+
+def experiment_of(spec: ExperimentSpec, space: Space, scale: int) -> Experiment:
+    """Returns the conditions of a study's runs in its space, at a scale S."""
+    return Experiment(
+        spec.workload, spec.device, scale, space, spec.base_options or {}, family=spec.column_family
+    )
 
 
 def baseline_of(spec: ExperimentSpec, space: Space) -> Configuration:
@@ -88,6 +127,6 @@ def problem_of(spec: StudySpec) -> Problem:
         runs_continue=spec.engine.runs_continue,
         budget_s=spec.budget_s,
         baseline=baseline_of(spec, space),
-        expected_entries=expected_entries(spec.workload, spec.device),
+        expected_entries=expected_entries(spec.workload, spec.device, spec.column_family),
         entry_bytes=spec.workload.entry_bytes,
     )

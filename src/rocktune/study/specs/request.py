@@ -21,6 +21,7 @@ from rocktune.study.specs.own_options import AskedMemory
 from rocktune.study.specs.spec import VerificationSettings
 from rocktune.table import read_table
 from rocktune.units import parse_bytes, parse_scale, parse_seconds
+from rocktune.workload import WorkloadSpec
 
 FULL_SIZE_BUDGET_S = 2325.0
 """Seconds of measuring in the search of Dremel's paper: 31 configurations, halved at 60, 80 and 100 s."""
@@ -68,7 +69,8 @@ class StudyRequest(Spec):
         budget: the search's time of measuring ("3m").
         memory: the memory budget at full size ("1GiB").
         options_file: the user's own OPTIONS file, which is then the baseline.
-        column_family: the column family of the OPTIONS file to measure, if the file has several.
+        column_family: the column family to tune, if the OPTIONS file or the workload has several.
+        all_families: tune all column families of the workload together, each with knobs of its own.
         block_cache: the baseline's block cache at full size ("2GiB"), which an OPTIONS file lacks.
         shared_cache: the column families of the OPTIONS file share one block cache.
         ledger: URL or SQLite file.
@@ -96,6 +98,7 @@ class StudyRequest(Spec):
     memory: str | int | None = None
     options_file: str | None = None
     column_family: str | None = None
+    all_families: Switch | None = None
     block_cache: str | int | None = None
     shared_cache: Switch | None = None
     ledger: str | None = None
@@ -210,9 +213,9 @@ def asked_memory(request: StudyRequest) -> AskedMemory:
     """Returns the settings of memory in a request.
 
     Raises:
-        UserError: a size is none, or the baseline's cache or family is given without an OPTIONS file.
+        UserError: a size is none, or the baseline's cache is given without an OPTIONS file.
     """
-    for name in ("column_family", "block_cache", "shared_cache"):
+    for name in ("block_cache", "shared_cache"):
         if getattr(request, name) is not None and request.options_file is None:
             flag = name.replace("_", "-")
             raise UserError(f"{name}: --{flag} adds to an OPTIONS file; give --options-file too")
@@ -222,6 +225,44 @@ def asked_memory(request: StudyRequest) -> AskedMemory:
         block_cache=None if cache is None else parse_block_cache(cache),
         shared_cache=bool(request.shared_cache),
     )
+
+
+def tuned_family(request: StudyRequest, workload: WorkloadSpec, choose: bool = True) -> str | None:
+    """Returns the column family that is tuned; None if all are tuned together, or the workload has one alone.
+
+    Args:
+        request: the request.
+        workload: its workload.
+        choose: whether a workload with families needs a choice; without one, None stands for all together.
+
+    Raises:
+        UserError: a choice is missing, contradictory or unknown, or has nothing to choose from.
+    """
+    names = ", ".join(workload.family_names)
+    if not workload.families:
+        if request.all_families:
+            raise UserError(
+                f"all_families: workload '{workload.name}' has one column family; name its families in a "
+                "workload file, or leave --all-families out"
+            )
+        if request.column_family is not None and request.options_file is None:
+            raise UserError(
+                "column_family: --column-family chooses among those of an OPTIONS file or of the workload; "
+                "give --options-file too"
+            )
+        return None
+    if request.all_families and request.column_family is not None:
+        raise UserError("all_families: --all-families and --column-family exclude each other; give one")
+    if request.column_family is not None:
+        if request.column_family not in workload.family_names:
+            raise unknown_name("column family", request.column_family, workload.family_names)
+        return request.column_family
+    if choose and not request.all_families:
+        raise UserError(
+            f"workload '{workload.name}' has column families {names}; choose the one to tune with "
+            "--column-family NAME, or tune them together with --all-families"
+        )
+    return None
 
 
 def scale_and_budget(

@@ -10,6 +10,7 @@ from rocktune.device import DeviceSpec, load_device
 from rocktune.engine import (
     CommandSpec,
     DbBenchSpec,
+    EmbeddedSpec,
     EngineSpec,
     RecordedSpec,
     refuse_inexpressible,
@@ -18,24 +19,25 @@ from rocktune.engine.spec import FULL_LENGTH_S
 from rocktune.errors import UserError
 from rocktune.importing import ImportedOptions
 from rocktune.objective import objective_named
-from rocktune.space import space_document, space_from_document
+from rocktune.space import FamilyEntries, space_document, space_from_document
 from rocktune.study.specs.own_options import OwnBaseline, own_baseline
-from rocktune.study.specs.problem import expected_entries, problem_of
+from rocktune.study.specs.problem import expected_entries, families_together, problem_of
 from rocktune.study.specs.request import (
     StudyRequest,
     asked_memory,
     engine_spec,
     require_workload,
     scale_and_budget,
+    tuned_family,
 )
 from rocktune.study.specs.spec import NAME_PATTERN, StudySpec, SweepSpec
 from rocktune.table import read_table
 from rocktune.tuners import tuner_named
 from rocktune.units import format_scale, format_seconds, parse_bytes, parse_scale, parse_seconds
-from rocktune.workload import WorkloadSpec, load_workload
+from rocktune.workload import DEFAULT_FAMILY, WorkloadSpec, load_workload
 
-OwnOptions = Callable[[], ImportedOptions | None]
-"""Reads the request's OPTIONS file, None if it has none.
+OwnOptions = Callable[[tuple[str, ...]], ImportedOptions | None]
+"""Reads the request's OPTIONS file for the column families that the workload names; None if it has no file.
 
 Is called only if all else in the request is valid.
 """
@@ -68,7 +70,7 @@ EVERYTHING = HowToSweep()
 """A sweep of all configurations with the default times."""
 
 
-def _no_own_options() -> ImportedOptions | None:
+def _no_own_options(_loaded: tuple[str, ...]) -> ImportedOptions | None:
     """Returns no OPTIONS file; see `OwnOptions`."""
     return None
 
@@ -158,13 +160,16 @@ def _named(name: str) -> dict[str, str]:
     return {"name": name}
 
 
-def conditions_of(request: StudyRequest, engine: EngineSpec, own_options: OwnOptions) -> dict[str, Any]:
+def conditions_of(
+    request: StudyRequest, engine: EngineSpec, own_options: OwnOptions, choose_family: bool = True
+) -> dict[str, Any]:
     """Returns all fields of `ExperimentSpec` except the name.
 
     Args:
         request: the user's request.
         engine: the engine that the request names.
         own_options: see `OwnOptions`.
+        choose_family: see `tuned_family`.
 
     Raises:
         UserError: names the first mistake in the request.
@@ -174,13 +179,17 @@ def conditions_of(request: StudyRequest, engine: EngineSpec, own_options: OwnOpt
     workload, device = load_workload(require_workload(request.workload)), load_device(request.device)
     check_engine(engine, workload, device)
     scale, _ = scale_and_budget(engine, request.scale, request.budget)
+    family = tuned_family(request, workload, choose_family)
     asked, document = asked_memory(request), space_document(request.space)
-    entries = expected_entries(workload, device)
-    space = space_from_document(document, asked.memory_bytes, entries)
-    file = own_options()
-    own = None if file is None else own_baseline(file, document, entries, asked)
+    entries, families = (
+        expected_entries(workload, device, family),
+        families_together(workload, device, family),
+    )
+    space = space_from_document(document, asked.memory_bytes, entries, families=families)
+    file = own_options(workload.family_names if workload.families else ())
+    own = None if file is None else own_baseline(file, document, entries, asked, families)
     if own is not None:
-        _require_budget(document, own, entries)
+        _require_budget(document, own, entries, families)
     return {
         "workload": workload,
         "device": device,
@@ -191,13 +200,21 @@ def conditions_of(request: StudyRequest, engine: EngineSpec, own_options: OwnOpt
         "seed": request.seed,
         "base_options": None if own is None else own.options,
         "own_terms": None if own is None else own.terms,
+        "column_family": family if workload.families else _named_family(own),
     }
 
 
-def _require_budget(document: dict[str, Any], own: OwnBaseline, entries: float) -> None:
+def _named_family(own: OwnBaseline | None) -> str | None:
+    """Returns the name of the OPTIONS file's family if it is not the default one."""
+    return None if own is None or own.terms.family == DEFAULT_FAMILY else own.terms.family
+
+
+def _require_budget(
+    document: dict[str, Any], own: OwnBaseline, entries: float, families: tuple[FamilyEntries, ...]
+) -> None:
     """Raises UserError if the OPTIONS file has too little memory for every configuration of the space."""
     try:
-        space_from_document(document, own.memory_bytes, entries, own.options)
+        space_from_document(document, own.memory_bytes, entries, own.options, families)
     except UserError as error:
         # The message names the budget's origin already, unless it was derived from the file.
         if own.terms.memory != "options_file":
@@ -236,6 +253,11 @@ def check_engine(engine: EngineSpec, workload: WorkloadSpec, device: DeviceSpec)
     Raises:
         UserError: names the features that the engine lacks.
     """
+    if workload.families and not isinstance(engine, EmbeddedSpec):
+        raise UserError(
+            f"workload '{workload.name}': only engine 'embedded' loads several column families; choose it, "
+            "or another workload"
+        )
     if isinstance(engine, DbBenchSpec):
         refuse_inexpressible(workload, device)
     if isinstance(engine, CommandSpec) and device != DeviceSpec(name="none"):

@@ -71,10 +71,12 @@ class ExperimentSpec(SparseSpec):
         scale: S of the 1/S model.
         seed: decides the workload's random numbers and all draws of tuner and sweep.
         base_options: the user's own options, which are then the baseline; None for the space's default.
+        column_family: the column family that is tuned, if the workload or the OPTIONS file has several; None
+            if all of the workload's are tuned together, and for the default one.
         own_terms: origin of the memory of `base_options`; None without them, and in older ledgers.
     """
 
-    sparse_fields: ClassVar[frozenset[str]] = frozenset({"own_terms"})
+    sparse_fields: ClassVar[frozenset[str]] = frozenset({"own_terms", "column_family"})
 
     name: Name
     workload: WorkloadSpec
@@ -85,6 +87,7 @@ class ExperimentSpec(SparseSpec):
     scale: Annotated[int, Field(strict=True, ge=1, le=512)]
     seed: Annotated[int, Field(strict=True, ge=0, lt=1 << 63)]
     base_options: OptionMaps | None = None
+    column_family: str | None = None
     own_terms: OwnTerms | None = None
 
     def age_s(self, full_size_s: float, scale: int | None = None) -> float:

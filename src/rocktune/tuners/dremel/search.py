@@ -123,7 +123,17 @@ class Dremel(Tuner):
         return rounds
 
     def min_budget_s(self, problem: Problem) -> float:
-        """Returns the seconds of measuring for one halving of the arms, and for the probe if there is one."""
+        """Returns the seconds of measuring for one halving of the arms, and for the probe if there is one.
+
+        Raises:
+            UserError: the space tunes several column families, whose options the features do not fuse.
+        """
+        if problem.space.families:
+            names = ", ".join(family.name for family in problem.space.families)
+            raise UserError(
+                f"tuner 'dremel': its features fuse the options of one column family, not of {names}; choose "
+                "one with --column-family, or another tuner such as tpe"
+            )
         # An upper bound: some combinations of buckets may hold no configuration.
         arms = self.settings.buckets ** len(self.settings.features)
         points_s, probe_s = self.settings.time_points_s, 0.0

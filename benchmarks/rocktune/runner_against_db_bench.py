@@ -96,9 +96,18 @@ def _db_bench_ops_s(
         "--readwritepercent=50", "--compression_ratio=0.5", "--cache_high_pri_pool_ratio=0.5",
     ]  # fmt: skip
     finished = subprocess.run(command, capture_output=True, text=True, check=False)
-    line = re.search(rf"^{benchmark}\s*:.*?(\d+) ops/sec", finished.stdout, re.MULTILINE)
+    return throughput_in(finished.stdout, benchmark, finished.stderr)
+
+
+def throughput_in(output: str, benchmark: str, errors: str = "") -> float:
+    """Returns the operations per second that db_bench printed for a benchmark.
+
+    Raises:
+        UserError: it printed none; the message has the last line of `errors`, else of `output`.
+    """
+    line = re.search(rf"^{benchmark}\s*:.*?(\d+) ops/sec", output, re.MULTILINE)
     if line is None:
-        last = (finished.stderr.strip() or finished.stdout.strip()).rpartition("\n")[2]
+        last = (errors.strip() or output.strip()).rpartition("\n")[2]
         raise UserError(f"db_bench printed no figure for {benchmark}: {last}")
     return float(line[1])
 

@@ -90,7 +90,13 @@ def test_a_failed_run_is_a_status(engines: Engines) -> None:
     engines.fault = lambda _configuration, _seed, until_s: Status.OUT_OF_DISK if until_s > 0 else None
     (failed,) = api.run(workload="ycsb-a", seconds=1)["runs"]
     message = "made to fail as out_of_disk"
-    assert failed == {"status": "out_of_disk", "message": message, "figures": {}, "output": ""}
+    assert failed == {
+        "status": "out_of_disk",
+        "message": message,
+        "figures": {},
+        "families": {},
+        "output": "",
+    }
 
 
 def test_a_run_takes_engine_and_file_as_a_study_does(engines: Engines, tmp_path: Path) -> None:

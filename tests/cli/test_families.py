@@ -66,6 +66,18 @@ def test_a_run_measures_each_family(capsys: Outputs) -> None:
     assert "column family events" in capsys.readouterr().out
 
 
+def test_an_option_is_set_for_one_family_or_for_all(capsys: Outputs) -> None:
+    asked = ("--option", "events.write_buffer_size=48MiB", "--option", "ttl=77", "--option", "events.ttl=88")
+    for own in ((), ("--options-file", "OPTIONS")):
+        assert called("run", *asked, *own, "--seconds", "0.1s", "--json") == 0
+        options = json.loads(capsys.readouterr().out)["options"]
+        assert options["cf:events"]["write_buffer_size"] == str(48 << 20)
+        assert options["cf:default"]["write_buffer_size"] == str((32 if own else 50) << 20)
+        assert (options["cf:default"]["ttl"], options["cf:events"]["ttl"]) == ("77", "88")
+    assert called("run", "--option", "event.ttl=1") == 2
+    assert "unknown option 'event.ttl'" in capsys.readouterr().err
+
+
 def test_a_study_tunes_one_family_or_all_together(capsys: Outputs) -> None:
     asked = ("--options-file", "OPTIONS", "--dry-run")
     assert called("tune", *asked) == 2

@@ -174,7 +174,7 @@ def _subject(request: StudyRequest, spec: EngineSpec, options: Mapping[str, str]
     values = {name: knobs[name].parse(text) for name, text in tuned.items()}
     for name, value in values.items():
         knobs[name].check(value)
-    changes = options_by_section(other, knobs)
+    changes = options_by_section(other, knobs, [each.name for each in together])
     if base is None:
         configuration = chosen.default().replaced(values)
         chosen.validate(configuration)

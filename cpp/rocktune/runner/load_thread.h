@@ -75,8 +75,8 @@ class LoadThread {
   }
   // Returns true while the thread waits for the start of its next operation, and false during one.
   bool waiting() const { return waiting_.load(std::memory_order_acquire); }
-  // Adds the thread's operations and user bytes to `*totals` and its families. REQUIRES: it has an element for
-  // each family.
+  // Adds the thread's operations and user bytes to `*totals` and its families. REQUIRES: it has an element
+  // for each family.
   void AddTo(RunTotals* totals) const;
 
  private:

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
+from rocktune.rocksdb_version import RocksDbVersion
+
 # RocksDB reads them and does not write them, or writes them only if they are set.
 _NOT_ALWAYS_WRITTEN = frozenset(
     {
@@ -83,22 +85,20 @@ def written_options(section: str, version: str) -> frozenset[str]:
 
     Args:
         section: "db", "cf" or "table".
-        version: such as "5.14.0"; of a release newer than 11.8 only those that 11.8 has are known.
+        version: such as "5.14.0"; of a release newer than 11.8 only those that 11.8 has are known, and of a
+            text that is no version none.
     """
-    release = release_order(version)[:2]
-    names = set()
+    release = RocksDbVersion.parse(version)
+    names: set[str] = set()
+    if release is None:
+        return frozenset()
     for path, first in introductions().items():
         of, _, name = path.partition(".")
         gone = gone_options().get(path)
-        there = gone is None or release < release_order(gone.since)
-        if of == section and "." not in name and there and release_order(first) <= release:
+        there = gone is None or release < RocksDbVersion.of(gone.since)
+        if of == section and "." not in name and there and RocksDbVersion.of(first) <= release:
             names.add(name)
     return frozenset(names - _NOT_ALWAYS_WRITTEN)
-
-
-def release_order(version: str) -> tuple[int, ...]:
-    """Returns the key by which releases are ordered: "7.10.2" comes after "7.9"."""
-    return tuple(int(part) for part in version.split(".") if part.isdecimal())
 
 
 def _document(name: str) -> dict[str, dict[str, dict[str, str]]]:

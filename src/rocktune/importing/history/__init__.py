@@ -14,6 +14,8 @@ _NOT_ALWAYS_WRITTEN = frozenset(
         "blob_direct_write_partition_strategy",
         "block_cache",
         "block_cache_compressed",
+        "bottommost_compression_opts",
+        "compression_opts",
         "compression_per_level",
         "daily_offpeak_time_utc",
         "db_log_dir",
@@ -24,6 +26,7 @@ _NOT_ALWAYS_WRITTEN = frozenset(
         "rate_limiter_bytes_per_sec",
         "statistics",
         "table_properties_collectors",
+        "user_defined_index_factory",
         "wal_dir",
     }
 )

@@ -1,11 +1,32 @@
 """Which RocksDB release each option came with, and what became of those that are gone. Data, not code."""
 
-import tomllib
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 
+from rocktune.importing.history.changes import (
+    DefaultChange,
+    DefaultDifference,
+    MeaningChange,
+    default_changes,
+    default_differences,
+    meaning_changes,
+)
+from rocktune.importing.history.data import toml_data
 from rocktune.rocksdb_version import RocksDbVersion
+
+__all__ = [
+    "DefaultChange",
+    "DefaultDifference",
+    "Gone",
+    "MeaningChange",
+    "default_changes",
+    "default_differences",
+    "gone_options",
+    "introduced_in",
+    "introductions",
+    "meaning_changes",
+    "written_options",
+]
 
 # RocksDB reads them and does not write them, or writes them only if they are set.
 _NOT_ALWAYS_WRITTEN = frozenset(
@@ -54,7 +75,7 @@ class Gone:
 def gone_options() -> dict[str, Gone]:
     """Returns the gone options by section and name, such as "cf.soft_rate_limit"."""
     gone: dict[str, Gone] = {}
-    for section, options in _document("gone.toml").items():
+    for section, options in toml_data("gone.toml").items():
         for name, fields in options.items():
             now = fields.get("now", "")
             full = now if "." in now or not now else f"{section}.{now}"
@@ -68,7 +89,7 @@ def introductions() -> dict[str, str]:
 
     Settings of an option follow its name after a dot: "cf.compression_opts.checksum".
     """
-    return {name: release for release, names in _document("introduced.toml").items() for name in names}
+    return {name: release for release, names in toml_data("introduced.toml").items() for name in names}
 
 
 def introduced_in(path: str) -> str | None:
@@ -102,8 +123,3 @@ def written_options(section: str, version: str) -> frozenset[str]:
         if of == section and "." not in name and there and RocksDbVersion.of(first) <= release:
             names.add(name)
     return frozenset(names - _NOT_ALWAYS_WRITTEN)
-
-
-def _document(name: str) -> dict[str, dict[str, dict[str, str]]]:
-    with files(__name__).joinpath(name).open("rb") as file:
-        return tomllib.load(file)

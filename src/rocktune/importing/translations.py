@@ -113,12 +113,12 @@ def _compression(option: Option) -> Respelt | None:
 
 
 def _read_amplification(option: Option) -> Respelt | None:
-    # RocksDB 6.10 to 6.14 wrote eight bytes for a field of four; newer releases read the lower four.
+    # RocksDB 4.12 to 6.14 wrote eight bytes for a field of four; newer releases read the lower four.
     if not re.fullmatch(r"\d{1,20}", option.text) or not 1 << 32 <= int(option.text) < 1 << 64:
         return None
     return Respelt(
         str(int(option.text) % (1 << 32)),
-        "some releases wrote eight bytes of a field of four; RocksDB reads the lower four",
+        "RocksDB 4.12 to 6.14 wrote eight bytes of a field of four; newer ones read the lower four",
     )
 
 

@@ -27,6 +27,18 @@ class AcmeMerge : public AssociativeMergeOperator {
   }
 };
 
+void SetOptions(DBOptions* db_options, const std::string& directory) {
+  db_options->create_missing_column_families = true;
+  db_options->max_background_jobs = 6;
+  db_options->max_open_files = 4000;
+  db_options->bytes_per_sync = 1 << 20;
+  db_options->max_subcompactions = 3;
+  db_options->rate_limiter.reset(NewGenericRateLimiter(64 << 20));
+  db_options->db_log_dir = directory + "/log: of #one";
+  db_options->wal_recovery_mode = WALRecoveryMode::kAbsoluteConsistency;
+  db_options->enable_pipelined_write = true;
+}
+
 ColumnFamilyOptions Level() {
   ColumnFamilyOptions cf;
   cf.write_buffer_size = 48 << 20;
@@ -85,22 +97,18 @@ ColumnFamilyOptions Fifo() {
 
 int main(int argc, char** argv) {
   if (argc != 3) {
-    std::fprintf(stderr, "usage: write_options DIRECTORY default|families\n");
+    std::fprintf(stderr, "usage: write_options DIRECTORY bare|default|families\n");
     return 2;
   }
+  const std::string kind = argv[2];
   DBOptions db_options;
   db_options.create_if_missing = true;
-  db_options.create_missing_column_families = true;
-  db_options.max_background_jobs = 6;
-  db_options.max_open_files = 4000;
-  db_options.bytes_per_sync = 1 << 20;
-  db_options.max_subcompactions = 3;
-  db_options.rate_limiter.reset(NewGenericRateLimiter(64 << 20));
-  db_options.db_log_dir = std::string(argv[1]) + "/log: of #one";
-  db_options.wal_recovery_mode = WALRecoveryMode::kAbsoluteConsistency;
-  db_options.enable_pipelined_write = true;
-  std::vector<ColumnFamilyDescriptor> families = {{kDefaultColumnFamilyName, Level()}};
-  if (std::string(argv[2]) == "families") {
+  std::vector<ColumnFamilyDescriptor> families = {{kDefaultColumnFamilyName, ColumnFamilyOptions()}};
+  if (kind != "bare") {
+    SetOptions(&db_options, argv[1]);
+    families[0].options = Level();
+  }
+  if (kind == "families") {
     db_options.max_open_files = -1;  // FIFO compaction needs it
     families.emplace_back("queue: \"hot\" #one", Universal());
     families.emplace_back("events", Fifo());

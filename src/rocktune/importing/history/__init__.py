@@ -1,9 +1,32 @@
 """Which RocksDB release each option came with, and what became of those that are gone. Data, not code."""
 
-import tomllib
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
+
+from rocktune.importing.history.changes import (
+    DefaultChange,
+    DefaultDifference,
+    MeaningChange,
+    default_changes,
+    default_differences,
+    meaning_changes,
+)
+from rocktune.importing.history.data import toml_data
+from rocktune.rocksdb_version import RocksDbVersion
+
+__all__ = [
+    "DefaultChange",
+    "DefaultDifference",
+    "Gone",
+    "MeaningChange",
+    "default_changes",
+    "default_differences",
+    "gone_options",
+    "introduced_in",
+    "introductions",
+    "meaning_changes",
+    "written_options",
+]
 
 # RocksDB reads them and does not write them, or writes them only if they are set.
 _NOT_ALWAYS_WRITTEN = frozenset(
@@ -12,6 +35,8 @@ _NOT_ALWAYS_WRITTEN = frozenset(
         "blob_direct_write_partition_strategy",
         "block_cache",
         "block_cache_compressed",
+        "bottommost_compression_opts",
+        "compression_opts",
         "compression_per_level",
         "daily_offpeak_time_utc",
         "db_log_dir",
@@ -22,6 +47,7 @@ _NOT_ALWAYS_WRITTEN = frozenset(
         "rate_limiter_bytes_per_sec",
         "statistics",
         "table_properties_collectors",
+        "user_defined_index_factory",
         "wal_dir",
     }
 )
@@ -49,7 +75,7 @@ class Gone:
 def gone_options() -> dict[str, Gone]:
     """Returns the gone options by section and name, such as "cf.soft_rate_limit"."""
     gone: dict[str, Gone] = {}
-    for section, options in _document("gone.toml").items():
+    for section, options in toml_data("gone.toml").items():
         for name, fields in options.items():
             now = fields.get("now", "")
             full = now if "." in now or not now else f"{section}.{now}"
@@ -63,7 +89,7 @@ def introductions() -> dict[str, str]:
 
     Settings of an option follow its name after a dot: "cf.compression_opts.checksum".
     """
-    return {name: release for release, names in _document("introduced.toml").items() for name in names}
+    return {name: release for release, names in toml_data("introduced.toml").items() for name in names}
 
 
 def introduced_in(path: str) -> str | None:
@@ -83,24 +109,17 @@ def written_options(section: str, version: str) -> frozenset[str]:
 
     Args:
         section: "db", "cf" or "table".
-        version: such as "5.14.0"; of a release newer than 11.8 only those that 11.8 has are known.
+        version: such as "5.14.0"; of a release newer than 11.8 only those that 11.8 has are known, and of a
+            text that is no version none.
     """
-    release = release_order(version)[:2]
-    names = set()
+    release = RocksDbVersion.parse(version)
+    names: set[str] = set()
+    if release is None:
+        return frozenset()
     for path, first in introductions().items():
         of, _, name = path.partition(".")
         gone = gone_options().get(path)
-        there = gone is None or release < release_order(gone.since)
-        if of == section and "." not in name and there and release_order(first) <= release:
+        there = gone is None or release < RocksDbVersion.of(gone.since)
+        if of == section and "." not in name and there and RocksDbVersion.of(first) <= release:
             names.add(name)
     return frozenset(names - _NOT_ALWAYS_WRITTEN)
-
-
-def release_order(version: str) -> tuple[int, ...]:
-    """Returns the key by which releases are ordered: "7.10.2" comes after "7.9"."""
-    return tuple(int(part) for part in version.split(".") if part.isdecimal())
-
-
-def _document(name: str) -> dict[str, dict[str, dict[str, str]]]:
-    with files(__name__).joinpath(name).open("rb") as file:
-        return tomllib.load(file)

@@ -51,6 +51,25 @@ class AccountEntry(Spec):
     why: str = ""
 
 
+class ChangedDefault(Spec):
+    """An option that the file leaves out and whose default differs between RocksDB releases.
+
+    Attributes:
+        section: "db", "cf" or "table".
+        name: name of the option; for a setting inside braces, its name follows after a dot.
+        used: default of the RocksDB that measures, with which the option is measured.
+        other: default of `releases`.
+        releases: the RocksDB that the file names, such as "6.29.5"; if it names none, "since 8.4" or
+            "before 8.4".
+    """
+
+    section: str
+    name: str
+    used: str
+    other: str
+    releases: str
+
+
 class OptionsAccount(Spec):
     """The fate of every option of an OPTIONS file.
 
@@ -59,7 +78,9 @@ class OptionsAccount(Spec):
         rocksdb_version: version of the RocksDB that measures.
         family: name of the measured column family.
         other_families: names of the column families that are not measured.
-        notes: remarks about the file as a whole, one sentence each.
+        notes: remarks about the file as a whole, one line each.
+        changed_defaults: options that the file leaves out and whose default differs between its RocksDB and
+            the one that measures; empty in older ledgers.
         entries: entries in the file's order, an option before the settings inside it.
     """
 
@@ -68,6 +89,7 @@ class OptionsAccount(Spec):
     family: str
     other_families: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    changed_defaults: tuple[ChangedDefault, ...] = ()
     entries: tuple[AccountEntry, ...]
 
     def counts(self) -> dict[str, int]:

@@ -9,6 +9,7 @@ from rocktune.importing.decisions import Decision, decisions_of
 from rocktune.importing.document import Family, Option, OptionsDocument, SubOption
 from rocktune.importing.examination import LinkedRocksDb
 from rocktune.importing.families import chosen_family
+from rocktune.importing.left_out import changed_defaults, note_of
 from rocktune.importing.notes import notes_of
 from rocktune.importing.syntax import read_options_document
 from rocktune.importing.values import walked
@@ -82,12 +83,18 @@ def imported(
         for option in section.options:
             why = f"RocksDB has no section [{section.title}]"
             entries += _alike(section.title, "", option, Fate.UNKNOWN, why)
+    changed = changed_defaults(decisions, document, linked)
+    notes = (
+        *notes_of(decisions, application_measures),
+        *note_of(changed, document.rocksdb_version, linked.version),
+    )
     account = OptionsAccount(
         file_version=document.rocksdb_version,
         rocksdb_version=linked.version,
         family=chosen.name,
         other_families=tuple(each.name for each in document.families if each is not chosen),
-        notes=tuple(notes_of(decisions, application_measures)),
+        notes=notes,
+        changed_defaults=changed,
         entries=tuple(sorted(entries, key=lambda entry: entry.line)),
     )
     caches = {

@@ -21,7 +21,7 @@ from rocktune.device import DeviceSpec
 from rocktune.engine import CommandSpec
 from rocktune.engine.spec import MetricSpec
 from rocktune.objective import LARGER_IS_BETTER
-from rocktune.options_account import AccountEntry, OptionsAccount
+from rocktune.options_account import AccountEntry, ChangedDefault, OptionsAccount
 from rocktune.report.findings import field_label, field_unit
 from rocktune.space import CATALOGUE
 from rocktune.spec_file import Spec
@@ -167,6 +167,7 @@ OUTCOME_PARTS: dict[str, type[BaseModel]] = {
     "`seconds`": outcome.Seconds,
     "`options_account`": OptionsAccount,
     "An entry of its `entries`": AccountEntry,
+    "An entry of its `changed_defaults`": ChangedDefault,
 }
 
 

@@ -51,6 +51,25 @@ class AccountEntry(Spec):
     why: str = ""
 
 
+class ChangedDefault(Spec):
+    """An option that the file leaves out and whose default differs between RocksDB releases.
+
+    Attributes:
+        section: "db", "cf" or "table".
+        name: name of the option; for a setting inside braces, its name follows after a dot.
+        used: default of the RocksDB that measures, with which the option is measured.
+        other: default of `releases`.
+        releases: the RocksDB that the file names, such as "6.29.5"; if it names none, "since 8.4" or
+            "before 8.4".
+    """
+
+    section: str
+    name: str
+    used: str
+    other: str
+    releases: str
+
+
 class OptionsAccount(SparseSpec):
     """The fate of every option of an OPTIONS file.
 
@@ -60,11 +79,13 @@ class OptionsAccount(SparseSpec):
         family: name of the tuned column family; empty if all loaded ones are tuned together.
         loaded_families: names of the column families that the workload loads; empty for a workload on one.
         other_families: names of the column families that are not measured.
-        notes: remarks about the file as a whole, one sentence each.
+        notes: remarks about the file as a whole, one line each.
+        changed_defaults: options that the file leaves out and whose default differs between its RocksDB and
+            the one that measures; empty in older ledgers.
         entries: entries in the file's order, an option before the settings inside it.
     """
 
-    sparse_fields: ClassVar[frozenset[str]] = frozenset({"loaded_families"})
+    sparse_fields: ClassVar[frozenset[str]] = frozenset({"loaded_families", "changed_defaults"})
 
     file_version: str
     rocksdb_version: str
@@ -72,6 +93,7 @@ class OptionsAccount(SparseSpec):
     loaded_families: tuple[str, ...] = ()
     other_families: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    changed_defaults: tuple[ChangedDefault, ...] = ()
     entries: tuple[AccountEntry, ...]
 
     def counts(self) -> dict[str, int]:

@@ -31,6 +31,8 @@ def test_a_sweep_writes_a_table_that_can_be_written_again(
     assert set(document["best"]) == set(document["noise"]) == {"throughput_ops_s", "read_latency_us_p99"}
     assert document["table"] == tmp_path / "s" / "table.csv"
     written = api.write_recorded(["s"], tmp_path / "again.csv", ledger=ledger)
+    assert document.pop("own_options_notes") == []
+    assert document.pop("options_account") is None
     assert document == {"study": "s", "state": "finished"} | written | {"table": document["table"]}
     assert (tmp_path / "again.csv").read_text() == (tmp_path / "s" / "table.csv").read_text()
     both = api.write_recorded(["s", str(tmp_path / "again.csv")], tmp_path / "both.csv", ledger=ledger)

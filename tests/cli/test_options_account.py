@@ -4,9 +4,12 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.report import sample
 
+from rocktune import api
 from rocktune.cli.main import main
 from rocktune.engine.worker import WORKER_VARIABLE
+from rocktune.outcome import Outcome
 
 CASES = Path(__file__).parents[1] / "importing" / "cases"
 FAMILIES = str(CASES / "three-families-empty-default.ini")
@@ -75,3 +78,44 @@ def test_a_governed_run_says_what_became_of_the_file(capsys: Outputs) -> None:
     arguments = ["govern", "--device", "ssd-100mb", "--scale", "1/512", "--until", "60s", "--read", "0"]
     assert main([*arguments, "--options-file", str(CASES / "bom-and-crlf.ini"), "--out", "governed"]) == 0
     assert "OPTIONS: 2 used; --verbose lists them." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", ["verify s --scale 1", "resume s"])
+def test_a_finished_study_shows_the_table_if_asked(
+    monkeypatch: pytest.MonkeyPatch, capsys: Outputs, command: str
+) -> None:
+    account = {
+        "file_version": "6.29.5",
+        "rocksdb_version": "7.8.3",
+        "family": "default",
+        "entries": [
+            {
+                "section": "db",
+                "name": "wal_dir",
+                "line": 8,
+                "given": "/wal",
+                "fate": "overridden",
+                "why": "own",
+            }
+        ],
+    }
+    outcome = Outcome.from_json(sample.document() | {"options_account": account})
+    monkeypatch.setattr(api, command.split()[0], lambda *arguments, **named: outcome)
+    assert main(command.split()) == 0
+    assert "OPTIONS: 1 overridden; --verbose lists them." in capsys.readouterr().out
+    assert main([*command.split(), "--verbose"]) == 0
+    table = capsys.readouterr().out
+    assert "OPTIONS: 1 overridden." in table
+    assert "wal_dir" in table
+
+
+def test_a_resumed_sweep_shows_the_table_if_asked(capsys: Outputs) -> None:
+    arguments = ["sweep", "--study", "s", "--workload", "ycsb-a", "--scale", "1/512", "--samples", "1"]
+    arguments += ["--seconds", "1s", "--warm-up", "1s", "--memory", "256MiB"]
+    assert main([*arguments, "--options-file", str(CASES / "long-gone-options.ini")]) == 0
+    counts = "OPTIONS: 3 used, 3 translated, 9 without effect"
+    assert capsys.readouterr().out.count(f"{counts}; --verbose lists them.") == 2
+    assert main(["resume", "s", "--verbose"]) == 0
+    table = capsys.readouterr().out
+    assert f"{counts}." in table
+    assert "skip_log_error_on_recovery" in table

@@ -204,6 +204,21 @@ def test_what_needs_a_foreign_prefix_extractor_is_replaced(linked: LinkedRocksDb
     assert adjusted.items() >= {("memtable_factory", "SkipListFactory"), ("index_type", "kBinarySearch")}
 
 
+def test_braces_without_a_setting_that_rocksdb_has(linked: LinkedRocksDb) -> None:
+    text = '[CFOptions "default"]\ncompaction_options_fifo={ttl=3600;}\ncompression_opts={of_tomorrow=1;}\n'
+    file = imported(parsed_document(text.encode()), linked)
+    fates = {entry.name: (entry.fate, entry.value) for entry in file.account.entries}
+    assert fates == {
+        "compaction_options_fifo": (Fate.WITHOUT_EFFECT, ""),
+        "compaction_options_fifo.ttl": (Fate.TRANSLATED, "ttl=3600"),
+        "compression_opts": (Fate.WITHOUT_EFFECT, ""),
+        "compression_opts.of_tomorrow": (Fate.UNKNOWN, ""),
+    }
+    assert file.options["cf"]["ttl"] == "3600"
+    with pytest.raises(OptionsFileError, match="line 2: compaction_options_universal=tomorrow"):
+        imported(parsed_document(b'[CFOptions "default"]\ncompaction_options_universal=tomorrow\n'), linked)
+
+
 def test_options_that_no_store_opens_with_are_refused(linked: LinkedRocksDb) -> None:
     text = '[CFOptions "default"]\nmemtable_factory={id=HashLinkListRepFactory;bucket_count=100;}\n'
     with pytest.raises(OptionsFileError, match="opens no store with the options of column family 'default'"):

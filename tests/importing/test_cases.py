@@ -48,8 +48,10 @@ def test_a_file_kept_by_hand(linked: LinkedRocksDb) -> None:
     assert entry(file, "compaction_options_fifo.allow_compaction").fate is Fate.USED
     assert entry(file, "read_amp_bytes_per_bit").value == "0"
     assert entry(file, "filter_policy").value == "bloomfilter:10:false"
-    (note,) = file.account.notes
-    assert "10 bits a key are assumed" in note
+    assumed, left_out = file.account.notes
+    assert "10 bits a key are assumed" in assumed
+    assert left_out.startswith(f"Left out, and changed from RocksDB 5.17.2 to {linked.version}: ")
+    assert "ttl (0 -> 2592000)" in left_out
 
 
 def test_a_newer_file(linked: LinkedRocksDb) -> None:

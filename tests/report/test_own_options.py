@@ -25,6 +25,18 @@ def test_the_section_lists_each_option_and_escapes_what_the_file_says() -> None:
     assert "<x>" not in section
 
 
+def test_the_section_lists_options_left_out_with_another_default() -> None:
+    changed = {"section": "cf", "name": "ttl", "used": "2592000", "other": "<0>", "releases": "5.17.2"}
+    outcome = Outcome.from_json(
+        sample.document() | {"options_account": ACCOUNT | {"changed_defaults": [changed]}}
+    )
+    section = own_options_section(outcome)
+    assert "<tr><td>ttl</td><td>2592000</td><td>&lt;0&gt;</td><td>5.17.2</td></tr>" in section
+    without = own_options_section(Outcome.from_json(sample.document() | {"options_account": ACCOUNT}))
+    assert "another default" in section
+    assert "another default" not in without
+
+
 def test_outcomes_without_an_account_have_no_section() -> None:
     assert own_options_section(Outcome.from_json(sample.document())) == ""
 

@@ -41,8 +41,7 @@ class PreparedSweep:
             "study": spec.name,
             "scale": format_scale(spec.scale),
             "runs": len(runs),
-            "own_options_notes": study.own_notes(spec),
-            "options_account": account_json(study.own_account(spec)),
+            **_own_options(spec),
             "total_s": study.sweep_s(spec, len(runs)),
         }
 
@@ -95,7 +94,8 @@ def estimate_sweep(
         **given: see `sweep`.
 
     Returns:
-        `study` (the name), `scale`, `runs`, `own_options_notes` (how the OPTIONS file is used) and `total_s`.
+        `study` (the name), `scale`, `runs`, `own_options_notes` and `options_account` (how the OPTIONS file
+        is used) and `total_s`.
 
     Raises:
         UserError: a part of the request is invalid.
@@ -126,8 +126,8 @@ def sweep(
         **given: fields of `rocktune.study.StudyRequest`; tuner, objective and budget have no effect.
 
     Returns:
-        The summary of `rocktune.analysis.summary_of_table`, with `study`, `state` and `table` (the file's
-        path).
+        The summary of `rocktune.analysis.summary_of_table`, with `study`, `state`, `own_options_notes` and
+        `options_account` (how the OPTIONS file is used) and `table` (the table's path).
 
     Raises:
         UserError: a part of the request is invalid, or this machine lacks something that is needed.
@@ -152,7 +152,16 @@ def run_recorded_sweep(
         path = claim_output(ledger, record, out) / TABLE_NAME
         table = study.run_sweep(spec, measuring, ledger, observer)
     write_table(path, table)
-    return {"study": spec.name, "state": "finished", **summary_of_table(table), "table": path}
+    summary = {**summary_of_table(table), **_own_options(spec), "table": path}
+    return {"study": spec.name, "state": "finished", **summary}
+
+
+def _own_options(spec: SweepSpec) -> dict[str, Any]:
+    """Returns how the OPTIONS file is used, and what became of its options."""
+    return {
+        "own_options_notes": study.own_notes(spec),
+        "options_account": account_json(study.own_account(spec)),
+    }
 
 
 def write_recorded(names: Sequence[str], path: str | Path, *, ledger: str | None = None) -> dict[str, Any]:

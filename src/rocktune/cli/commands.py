@@ -74,6 +74,7 @@ def verify(
     ledger: options.Ledger = None,
     executor: options.Executor = None,
     address: options.Address = None,
+    verbose: options.Verbose = False,
     json: options.Json = False,
 ) -> None:
     """Prove a finished study's winner again at another scale."""
@@ -81,7 +82,7 @@ def verify(
         outcome = api.verify(
             study, scale, ledger=ledger, executor=executor, address=address, observer=display
         )
-    _show_outcome(outcome, json)
+    _show_outcome(outcome, json, verbose)
 
 
 @app.command()
@@ -90,18 +91,19 @@ def resume(
     ledger: options.Ledger = None,
     executor: options.Executor = None,
     address: options.Address = None,
+    verbose: options.Verbose = False,
     json: options.Json = False,
 ) -> None:
     """Continue an interrupted study, sweep or comparison."""
     with ProgressDisplay(stderr()) as display:
         resumed = api.resume(study, ledger=ledger, executor=executor, address=address, observer=display)
     if isinstance(resumed, Outcome):
-        _show_outcome(resumed, json)
+        _show_outcome(resumed, json, verbose)
     # The results of sweeps and comparisons are plain mappings; only a comparison has tuners.
     elif "tuners" in resumed:
         show_result(resumed, json, research_tables.print_comparison)
     else:
-        show_result(resumed, json, research_tables.print_sweep)
+        show_result(resumed, json, partial(research_tables.print_sweep, verbose=verbose))
 
 
 @app.command()
@@ -208,6 +210,7 @@ def doctor(json: options.Json = False) -> None:
         raise typer.Exit(1)
 
 
-def _show_outcome(outcome: Outcome, json: bool) -> None:
+def _show_outcome(outcome: Outcome, json: bool, verbose: bool = False) -> None:
     """Prints the outcome of a study as text or JSON."""
-    show_result(outcome.to_json() if json else outcome, json, tables.print_outcome)
+    printer = partial(tables.print_outcome, verbose=verbose)
+    show_result(outcome.to_json() if json else outcome, json, printer)

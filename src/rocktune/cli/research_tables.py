@@ -24,8 +24,8 @@ def print_sweep_estimate(console: Console, estimate: Mapping[str, Any], verbose:
     print_notes(console, estimate, verbose)
 
 
-def print_sweep(console: Console, summary: Mapping[str, Any]) -> None:
-    """Prints the summary of a table: best runs, noise, failures, and its file."""
+def print_sweep(console: Console, summary: Mapping[str, Any], verbose: bool = False) -> None:
+    """Prints the summary of a table: best runs, noise, failures, its file, and the OPTIONS file's account."""
     console.print(
         f"{summary['workload']} on {summary['device']}, {summary['engine']}: "
         f"{summary['configurations']:,} configurations in {summary['runs']:,} runs of "
@@ -39,6 +39,7 @@ def print_sweep(console: Console, summary: Mapping[str, Any]) -> None:
         reason = summary["reasons"][status]
         console.print(f"{count} runs failed: {status}{reason and f', {reason}'}", soft_wrap=True)
     console.print(f"Table: {summary['table']}", soft_wrap=True)
+    print_notes(console, summary, verbose)
 
 
 def _extremes(summary: Mapping[str, Any]) -> Table:

@@ -148,6 +148,8 @@ def _drop_unknown_parts(decision: Decision, linked: LinkedRocksDb) -> None:
         seen.add(part.name)
     if len(kept) < len(option.parts):
         decision.text = rendered(tuple(kept))
+        if not kept:  # RocksDB refuses empty braces
+            decision.drop(Fate.WITHOUT_EFFECT, f"RocksDB {linked.version} has none of its settings")
 
 
 def _missing_part(decision: Decision, part: SubOption) -> tuple[Fate, str, str]:

@@ -9,6 +9,7 @@ from rocktune.importing.decisions import Decision, decisions_of
 from rocktune.importing.document import Family, Option, OptionsDocument, SubOption
 from rocktune.importing.examination import LinkedRocksDb
 from rocktune.importing.families import chosen_family
+from rocktune.importing.left_out import changed_defaults, note_of
 from rocktune.importing.notes import notes_of
 from rocktune.importing.syntax import read_options_document
 from rocktune.importing.values import walked
@@ -83,12 +84,14 @@ def imported(
     others = [chosen_family(document, name) for name in loaded if name != tuned.name]
     options: OptionMaps = {}
     decided: list[Decision] = []
+    of_tuned: list[Decision] = []
     entries: list[AccountEntry] = []
     for each in (tuned, *others):
         decisions = decisions_of(document, each, linked)
         read = checked(decisions, document, each, linked)
         # The database's options are in each family's answer; the first one's count.
         fresh = decisions if each is tuned else [it for it in decisions if it.section != "db"]
+        of_tuned = of_tuned or decisions
         decided += fresh
         entries += [entry for decision in fresh for entry in _entries(decision, each.name)]
         options |= _own_sections(read, each.name) if together or each is not tuned else read
@@ -102,13 +105,18 @@ def imported(
             why = f"RocksDB has no section [{section.title}]"
             entries += _alike(section.title, "", option, Fate.UNKNOWN, why)
     measured = {tuned.name, *(each.name for each in others)}
+    changed = changed_defaults(of_tuned, document, linked)
     account = OptionsAccount(
         file_version=document.rocksdb_version,
         rocksdb_version=linked.version,
         family="" if together else tuned.name,
         loaded_families=tuple(loaded),
         other_families=tuple(each.name for each in document.families if each.name not in measured),
-        notes=tuple(notes_of(decided, application_measures)),
+        notes=(
+            *notes_of(decided, application_measures),
+            *note_of(changed, document.rocksdb_version, linked.version),
+        ),
+        changed_defaults=changed,
         entries=tuple(sorted(entries, key=lambda entry: entry.line)),
     )
     caches = {

@@ -2,10 +2,11 @@
 
 from html import escape
 
-from rocktune.options_account import AccountEntry, Fate
+from rocktune.options_account import AccountEntry, Fate, OptionsAccount
 from rocktune.outcome import Outcome
 
 _HEADS = ("Line", "Option", "Value", "Fate", "Used instead", "Why")
+_CHANGED_HEADS = ("Option", "Default here", "Default elsewhere", "RocksDB")
 
 
 def own_options_section(outcome: Outcome) -> str:
@@ -14,14 +15,31 @@ def own_options_section(outcome: Outcome) -> str:
     if account is None:
         return ""
     version = f" of RocksDB {account.file_version}" if account.file_version else ""
-    heads = "".join(f"<th>{head}</th>" for head in _HEADS)
     rows = "".join(_row(entry) for fate in reversed(Fate) for entry in account.with_fate(fate))
     return (
         f'<section><h2>Your OPTIONS file</h2>\n<p class="note">{escape(account.summary)}. The file is one'
         f"{escape(version)}; measured is column family '{escape(account.family)}' by RocksDB "
         f"{escape(account.rocksdb_version)}.</p>\n"
-        f'<details><summary>What became of each option</summary><div class="scroll"><table><thead><tr>{heads}'
-        f"</tr></thead><tbody>{rows}</tbody></table></div></details></section>\n"
+        f"{_table('What became of each option', _HEADS, rows)}{_changed_defaults(account)}</section>\n"
+    )
+
+
+def _changed_defaults(account: OptionsAccount) -> str:
+    """Returns the table of options that the file leaves out and that have another default elsewhere."""
+    rows = "".join(
+        "<tr>"
+        + "".join(f"<td>{escape(cell)}</td>" for cell in (each.name, each.used, each.other, each.releases))
+        + "</tr>"
+        for each in account.changed_defaults
+    )
+    return _table("Left out, with another default elsewhere", _CHANGED_HEADS, rows) if rows else ""
+
+
+def _table(summary: str, heads: tuple[str, ...], rows: str) -> str:
+    named = "".join(f"<th>{head}</th>" for head in heads)
+    return (
+        f'<details><summary>{summary}</summary><div class="scroll"><table><thead><tr>{named}</tr></thead>'
+        f"<tbody>{rows}</tbody></table></div></details>"
     )
 
 

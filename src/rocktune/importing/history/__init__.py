@@ -1,9 +1,11 @@
-"""Which RocksDB release each option came with, and what became of those that are gone. Data, not code."""
+"""Which RocksDB release each option came with, what changed in it since, and what is gone. Data, not code."""
 
 import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 # RocksDB reads them and does not write them, or writes them only if they are set.
 _NOT_ALWAYS_WRITTEN = frozenset(
@@ -43,6 +45,70 @@ class Gone:
     now: str
     note: str
     source: str
+
+
+@dataclass(frozen=True)
+class DefaultChange:
+    """A change of an option's default.
+
+    Attributes:
+        section: "db", "cf" or "table".
+        name: the option's; a setting inside the option follows after a dot.
+        since: first release line with the new default, such as "8.4".
+        before: the old default, as OPTIONS files write it.
+        after: the new default.
+        note: what the change means; may be empty.
+        source: where RocksDB says so.
+    """
+
+    section: str
+    name: str
+    since: str
+    before: str
+    after: str
+    note: str
+    source: str
+
+    @property
+    def path(self) -> str:
+        """Section and name, such as "cf.compression"."""
+        return f"{self.section}.{self.name}"
+
+
+@dataclass(frozen=True)
+class MeaningChange:
+    """A change of what an option's value means; see `DefaultChange` for the attributes."""
+
+    section: str
+    name: str
+    since: str
+    note: str
+    source: str
+
+    @property
+    def path(self) -> str:
+        """Section and name, such as "cf.compression"."""
+        return f"{self.section}.{self.name}"
+
+
+@cache
+def default_changes() -> tuple[DefaultChange, ...]:
+    """Returns the changes of defaults by section and name, those of an option from old to new."""
+    return tuple(DefaultChange(*where, **fields) for where, fields in _changes("defaults.toml"))
+
+
+@cache
+def meaning_changes() -> tuple[MeaningChange, ...]:
+    """Returns the changes of meanings by section and name, those of an option from old to new."""
+    return tuple(MeaningChange(*where, **fields) for where, fields in _changes("meanings.toml"))
+
+
+def _changes(file: str) -> Iterator[tuple[tuple[str, str], dict[str, str]]]:
+    """Yields section and name, and the fields of a change."""
+    for path, entry in sorted(_document(file).items()):
+        section, _, name = path.partition(".")
+        for fields in sorted(entry["changes"], key=lambda fields: release_order(fields["since"])):
+            yield (section, name), fields
 
 
 @cache
@@ -101,6 +167,6 @@ def release_order(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split(".") if part.isdecimal())
 
 
-def _document(name: str) -> dict[str, dict[str, dict[str, str]]]:
+def _document(name: str) -> dict[str, Any]:
     with files(__name__).joinpath(name).open("rb") as file:
         return tomllib.load(file)

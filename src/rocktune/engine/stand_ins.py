@@ -51,14 +51,14 @@ def stand_in(
         line = line_of(version)
         steps = abs(lines.index(line) - position) if line in lines else len(lines)
         patch = tuple(-part for part in version.parts)
-        return changes_between(wanted, version), version not in installed, steps, patch
+        return len(changes_between(wanted, version)), version not in installed, steps, patch
 
     return min({*installed, *buildable}, key=distance, default=None)
 
 
-def changes_between(one: RocksDbVersion, other: RocksDbVersion) -> int:
-    """Returns the number of changes of defaults and meanings between two versions."""
+def changes_between(one: RocksDbVersion, other: RocksDbVersion) -> list[str]:
+    """Returns the changes of defaults and meanings between two versions, each as "cf.compression (11.5)"."""
     older, newer = sorted((one, other))
-    releases = [change.since for change in default_changes()]
-    releases += [change.since for change in meaning_changes()]
-    return sum(lies_between(release, str(older), str(newer)) for release in releases)
+    changes = [(change.since, change.path) for change in default_changes()]
+    changes += [(change.since, change.path) for change in meaning_changes()]
+    return [f"{path} ({since})" for since, path in changes if lies_between(since, str(older), str(newer))]

@@ -53,7 +53,7 @@ def test_without_a_proof_nothing_is_measured_or_recorded(tree: Path) -> None:
     assert named["compression"] == "new default"
     assert DYNAMIC not in named  # 8.5 has it already
     assert found["upgrade"]["from_version"] == "8.5.3"
-    # 8.6.7 behaves most like 8.5, and is not there to ask.
+    # 8.6.7 is the nearest, and is not there to ask.
     assert found["upgrade"]["measured_from"] == ""
     assert found["upgrade"]["disagreements"] == []
     assert "Not installed: RocksDB 8.6.7." in found["notes"][-1]
@@ -61,10 +61,10 @@ def test_without_a_proof_nothing_is_measured_or_recorded(tree: Path) -> None:
 
 
 def test_both_versions_are_measured_in_pairs_and_compared(tree: Path) -> None:
-    found = api.upgrade("11.8", "8.3", pairs=3, study="up", **given(tree))
+    found = api.upgrade("11.8", "7.9", pairs=3, study="up", **given(tree))
     assert {DYNAMIC, "compression"} <= {change["name"] for change in found["upgrade"]["changes"]}
     assert found["rocksdb"] == ["7.8.3", "11.8.1"]
-    assert found["notes"][0] == "RocksDB 7.8.3 stands for 8.3; changed between them: table.block_cache (8.2)."
+    assert found["notes"][0] == "RocksDB 7.8.3 stands for 7.9."
     assert "ycsb-a, because none was given" in found["notes"][1]
     assert found["notes"][2].startswith("Both versions have a block cache of ")
     # The made-up workers have one default, whatever their version.
@@ -85,12 +85,12 @@ def test_both_versions_are_measured_in_pairs_and_compared(tree: Path) -> None:
 def test_an_upgrade_can_be_resumed_shown_and_listed(tree: Path) -> None:
     settings = given(tree, study="up", workload="ycsb-b")
     with pytest.raises(Died):
-        api.upgrade("11.8", "8.3", pairs=3, observer=DiesAfter(3), **settings)
+        api.upgrade("11.8", "7.9", pairs=3, observer=DiesAfter(3), **settings)
     ledger = settings["ledger"]
     resumed = api.resume("up", ledger=ledger)
     assert isinstance(resumed, dict)
     assert resumed["notes"][1] == "The proof's workload is ycsb-b."
-    assert resumed == api.upgrade("11.8", "8.3", pairs=3, **settings)
+    assert resumed == api.upgrade("11.8", "7.9", pairs=3, **settings)
     (listed,) = api.studies(ledger=ledger)
     assert (listed["state"], listed["tuner"], listed["workload"]) == ("finished", "upgrade", "ycsb-b")
     assert api.show("up", ledger=ledger)["trials"] == {"ok": 6}
@@ -106,12 +106,12 @@ REFUSED = {
     "no version": (("newest",), "--to: 'newest' is not a version; write one such as 11.8"),
     "the same": (
         ("8.5",),
-        "--to: RocksDB 8.5.3 and 8.5 are of one release line, whose defaults do not change",
+        "--to: RocksDB 8.5 is the version to go from; name a newer one",
     ),
     "older": (("8.0", "11.8"), "--to: RocksDB 8.0 is older than 11.8, which is no upgrade; name a newer one"),
     "what an older one cannot read": (
         ("8.0", "11.8"),
-        "RocksDB before 10.4 opens no store with such a table",
+        "RocksDB before 10.4 cannot read such a table",
     ),
     "not built": (
         ("11.8",),
@@ -131,7 +131,7 @@ def test_what_cannot_be_compared_is_refused_in_a_line(tree: Path, case: str) -> 
 
 def test_a_file_that_cannot_be_compared_is_refused(tree: Path) -> None:
     with pytest.raises(UserError, match="options_file: missing; name your OPTIONS file with --options-file"):
-        api.prepare_upgrade("11.8", "8.3")
+        api.prepare_upgrade("11.8", "7.9")
     path = tree / "OPTIONS"
     path.write_text(FILE.replace("  rocksdb_version=8.5.3\n", ""))
     with pytest.raises(UserError, match="--from: missing; the OPTIONS file does not say which RocksDB"):
@@ -144,15 +144,15 @@ def test_a_file_that_cannot_be_compared_is_refused(tree: Path) -> None:
         api.prepare_upgrade("11.8", **given(tree))
     path.write_text(FILE.replace("=33554432", "=-2"))
     with pytest.raises(UserError, match="write_buffer_size=-2: RocksDB reads it as 0"):
-        api.prepare_upgrade("11.8", "8.3", **given(tree))
-    found = api.upgrade("11.8", "8.3", proof=False, **given(tree))
+        api.prepare_upgrade("11.8", "7.9", **given(tree))
+    found = api.upgrade("11.8", "7.9", proof=False, **given(tree))
     assert "write_buffer_size=-2" in found["upgrade"]["refused"]
 
 
 def test_without_any_worker_there_is_the_history(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(libraries, "SOURCE_TREE", tree / "none")
     monkeypatch.setenv(WORKER_VARIABLE, str(tree / "missing"))
-    found = api.upgrade("11.8", "8.3", proof=False, **given(tree))
+    found = api.upgrade("11.8", "7.9", proof=False, **given(tree))
     assert DYNAMIC in {change["name"] for change in found["upgrade"]["changes"]}
     with pytest.raises(UserError, match="--from: no RocksDB is installed or can be built here that stands"):
-        api.upgrade("11.8", "8.3", **given(tree))
+        api.upgrade("11.8", "7.9", **given(tree))

@@ -8,7 +8,6 @@ from tests.engine.versions import make_worker
 from rocktune import api
 from rocktune.engine import libraries
 from rocktune.engine.libraries import (
-    RocksDbVersion,
     buildable_versions,
     installed_workers,
     nearest,
@@ -16,12 +15,7 @@ from rocktune.engine.libraries import (
 )
 from rocktune.engine.worker import WORKER_VARIABLE
 from rocktune.errors import UserError
-
-
-def version(text: str) -> RocksDbVersion:
-    parsed = RocksDbVersion.parse(text)
-    assert parsed is not None
-    return parsed
+from rocktune.rocksdb_version import RocksDbVersion
 
 
 @pytest.fixture
@@ -107,11 +101,11 @@ def test_a_worker_that_does_not_start_is_left_out(tree: Path) -> None:
 
 
 def test_the_nearest_version() -> None:
-    versions = [version(text) for text in ("7.9.2", "8.5.3", "8.10.0", "11.8.1")]
-    assert str(nearest(version("8.5"), versions)) == "8.5.3"
-    assert str(nearest(version("8.6.7"), versions)) == "8.5.3"
-    assert str(nearest(version("6.0"), versions)) == "7.9.2"
-    assert str(nearest(version("12"), versions)) == "11.8.1"
+    versions = [RocksDbVersion.of(text) for text in ("7.9.2", "8.5.3", "8.10.0", "11.8.1")]
+    assert str(nearest(RocksDbVersion.of("8.5"), versions)) == "8.5.3"
+    assert str(nearest(RocksDbVersion.of("8.6.7"), versions)) == "8.5.3"
+    assert str(nearest(RocksDbVersion.of("6.0"), versions)) == "7.9.2"
+    assert str(nearest(RocksDbVersion.of("12"), versions)) == "11.8.1"
 
 
 def test_the_repositorys_own_table_is_in_order() -> None:

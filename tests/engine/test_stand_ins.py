@@ -2,9 +2,9 @@
 
 import pytest
 
-from rocktune.engine.libraries import RocksDbVersion
-from rocktune.engine.stand_ins import changes_between, known_version, stand_in
+from rocktune.engine.stand_ins import known_version, stand_in
 from rocktune.errors import UserError
+from rocktune.rocksdb_version import RocksDbVersion
 
 
 def version(text: str) -> RocksDbVersion:
@@ -31,27 +31,21 @@ def test_an_unknown_version_is_refused(text: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("wanted", "installed", "buildable", "chosen"),
     [
-        # The default of dynamic levels lies between 8.3 and 8.5, so that 8.6.7 behaves more like 8.5.
         ("8.5", "7.8.3", "8.1.1 8.6.7 8.8.1", "8.6.7"),
-        ("8.3", "7.8.3", "8.6.7", "7.8.3"),
+        ("8.3", "7.8.3", "8.1.1 8.6.7", "8.1.1"),
         ("7.8", "7.8.3", "7.9.2 8.1.1", "7.8.3"),
-        ("7.9", "7.8.3", "7.9.2", "7.8.3"),
-        ("7.9", "", "7.9.2 7.8.3", "7.9.2"),
+        ("7.10", "7.8.3", "8.1.1", "7.8.3"),
+        ("7.10", "7.8.3", "8.1.1 7.9.2", "7.9.2"),
         ("11.8", "7.8.3", "10.4.2 11.8.1", "11.8.1"),
-        ("8.5", "8.5.3 8.5.4", "8.6.7", "8.5.4"),
+        ("8.5", "8.5.3 8.5.4", "8.5.5", "8.5.4"),
+        ("8.5.3", "8.5.4", "8.5.3", "8.5.3"),
+        ("8.8", "8.7.1", "8.9.1", "8.7.1"),
         ("8.5", "", "", None),
     ],
 )
-def test_the_version_that_behaves_most_alike_stands_in(
+def test_the_nearest_version_stands_in(
     wanted: str, installed: str, buildable: str, chosen: str | None
 ) -> None:
-    found = stand_in(
-        version(wanted), *([version(each) for each in group.split()] for group in (installed, buildable))
-    )
+    groups = [[version(each) for each in group.split()] for group in (installed, buildable)]
+    found = stand_in(version(wanted), *groups)
     assert found == (None if chosen is None else version(chosen))
-
-
-def test_changes_count_in_either_direction() -> None:
-    assert "cf.level_compaction_dynamic_level_bytes (8.4)" in changes_between(version("8.3"), version("8.4"))
-    assert changes_between(version("8.4"), version("8.3")) == changes_between(version("8.3"), version("8.4"))
-    assert changes_between(version("8.4.1"), version("8.4.2")) == []

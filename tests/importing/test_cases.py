@@ -12,7 +12,7 @@ from rocktune.importing import (
     OptionsFileError,
     import_options,
 )
-from rocktune.importing.history import release_order
+from rocktune.rocksdb_version import RocksDbVersion
 
 CASES = Path(__file__).parent / "cases"
 
@@ -60,12 +60,13 @@ def test_a_newer_file(linked: LinkedRocksDb) -> None:
     assert "level=3" in file.options["cf"]["bottommost_compression_opts"]
     assert entry(file, "bottommost_compression_opts").fate is Fate.USED
     unknown = {each.name: each.why for each in file.account.with_fate(Fate.UNKNOWN)}
-    if release_order(linked.version) < (8, 6):
+    version = RocksDbVersion.of(linked.version)
+    if version < RocksDbVersion.of("8.6"):
         assert unknown == {
             "bottommost_compression_opts.checksum": "it came with RocksDB 8.6",
             "default_write_temperature": "it came with RocksDB 9.1",
         }
-    elif release_order(linked.version) >= (9, 1):
+    elif version >= RocksDbVersion.of("9.1"):
         assert unknown == {}
 
 

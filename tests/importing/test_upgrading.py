@@ -15,11 +15,11 @@ from rocktune.importing.history import (
     MeaningChange,
     default_changes,
     meaning_changes,
-    release_order,
 )
 from rocktune.importing.history.releases import lies_between, nearest_line, release_lines
 from rocktune.importing.history.stores import store_changes
 from rocktune.importing.installed import InstalledSide, disagreements, installed_side
+from rocktune.rocksdb_version import RocksDbVersion
 
 EMPTY = '[Version]\n[DBOptions]\n[CFOptions "default"]\n[TableOptions/BlockBasedTable "default"]\n'
 DYNAMIC = "cf.level_compaction_dynamic_level_bytes"
@@ -133,10 +133,18 @@ def test_new_options_are_those_that_are_still_there() -> None:
 
 @pytest.mark.parametrize(
     ("version", "line"),
-    [("8.5", "8.5"), ("8.5.3", "8.5"), ("8", "8.11"), ("8.99", "8.11"), ("12.0", "11.8"), ("3.9", "4.3")],
+    [
+        ("8.5", "8.5"),
+        ("8.5.3", "8.5"),
+        ("8", "8.11"),
+        ("8.99", "8.11"),
+        ("12.0", "11.8"),
+        ("3.9", "4.3"),
+        ("4.1", "4.3"),
+    ],
 )
 def test_the_nearest_release_line(version: str, line: str) -> None:
-    assert nearest_line(version) == line
+    assert nearest_line(RocksDbVersion.of(version)) == line
     assert line in release_lines()
 
 
@@ -144,20 +152,32 @@ def test_the_history_is_whole() -> None:
     lines = set(release_lines())
     changes: list[DefaultChange | MeaningChange] = [*default_changes(), *meaning_changes()]
     for change in changes:
-        assert change.since in lines, change
+        assert nearest_line(RocksDbVersion.of(change.since)) in change.since, change
         assert change.source, change
     for earlier, later in pairwise(default_changes()):
         if earlier.path == later.path:
             assert earlier.after == later.before, later
-            assert release_order(earlier.since) < release_order(later.since)
+            assert RocksDbVersion.of(earlier.since) < RocksDbVersion.of(later.since)
     named = {change.path for change in default_changes()}
     for effect in store_changes():
         assert effect.option in named or effect.since in lines, effect
 
 
-def test_lines_between_two_versions() -> None:
-    assert lies_between("8.10", "8.9", "8.11")
-    assert not lies_between("8.10", "8.10.2", "8.11")
+@pytest.mark.parametrize(
+    ("release", "older", "newer", "passed"),
+    [
+        ("8.10", "8.9", "8.11", True),
+        ("8.10", "8.9.1", "8.10.0", True),
+        ("8.10", "8.10.0", "8.11", False),
+        ("8.10", "8.9", "8.9.9", False),
+        ("8.6.1", "8.5", "8.6", True),
+        ("8.6.1", "8.6", "8.7", False),
+        ("8.6.1", "8.6.0", "8.6.1", True),
+        ("8.6.1", "8.5", "8.6.0", False),
+    ],
+)
+def test_a_line_stands_for_its_newest_patch(release: str, older: str, newer: str, passed: bool) -> None:
+    assert lies_between(release, older, newer) == passed
 
 
 # ---- with installed versions
@@ -190,7 +210,7 @@ def test_each_version_has_the_defaults_that_the_history_gives_it(sides: list[Ins
         for path in steps.keys() & side.defaults.keys():
             expected = steps[path][0].before
             for step in steps[path]:
-                expected = step.after if lies_between(step.since, "0", side.version) else expected
+                expected = step.after if lies_between(step.since, "4.2", side.version) else expected
             assert (side.version, path, side.defaults[path]) == (side.version, path, expected)
             compared += 1
     assert compared >= 5

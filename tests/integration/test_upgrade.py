@@ -7,8 +7,8 @@ import pytest
 
 from rocktune import api
 from rocktune.engine.libraries import installed_workers
-from rocktune.importing.history import release_order
 from rocktune.ledger import open_ledger
+from rocktune.rocksdb_version import RocksDbVersion
 
 GOLDEN = Path(__file__).parents[1] / "importing" / "golden" / "OPTIONS-7.8.3-default"
 BY_HAND = """[Version]
@@ -55,5 +55,5 @@ def test_two_versions_are_measured_alternately_and_each_run_says_which(
     assert sorted(asked) == sorted(versions * 2)
     for record in records:
         dynamic = record.options["cf"]["level_compaction_dynamic_level_bytes"]
-        is_default = release_order(str(record.trial.configuration["rocksdb"])) >= (8, 4)
+        is_default = RocksDbVersion.of(str(record.trial.configuration["rocksdb"])) >= RocksDbVersion.of("8.4")
         assert dynamic == ("true" if kept_by_hand and is_default else "false")

@@ -5,10 +5,12 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from rocktune.engine import OptionsChecker
-from rocktune.engine.libraries import RocksDbVersion, buildable_versions, installed_workers
-from rocktune.engine.stand_ins import changes_between, known_version, line_of, stand_in
+from rocktune.engine.libraries import buildable_versions, installed_workers
+from rocktune.engine.stand_ins import known_version, stand_in
 from rocktune.errors import UserError
-from rocktune.importing import ImportedOptions, InstalledSide, OptionsDocument, installed_side, upgrade_of
+from rocktune.importing import InstalledSide, OptionsDocument, installed_side, upgrade_of
+from rocktune.importing.stand_in import StandIn, standing_for
+from rocktune.rocksdb_version import RocksDbVersion
 
 
 @dataclass(frozen=True)
@@ -34,8 +36,8 @@ class UpgradeSide:
             return f"RocksDB {self.measured or self.wanted}"
         return f"RocksDB {self.measured}, which stands for {self.wanted},"
 
-    def read(self) -> ImportedOptions:
-        """Returns the file as this version reads it.
+    def read(self) -> StandIn:
+        """Returns the file as this version reads it, with the defaults of the version that it stands for.
 
         Raises:
             UserError: the version is not installed, or opens no store with the file.
@@ -52,7 +54,7 @@ class UpgradeSide:
             )
         if self.installed.read is None:
             raise UserError(self.installed.refused)
-        return self.installed.read
+        return standing_for(self.installed.read, str(self.wanted), self.installed.version)
 
 
 def upgrade_sides(
@@ -87,11 +89,8 @@ def _versions(
     where = "--from" if from_version else f"options file {document.path}"
     before = known_version(from_version or document.rocksdb_version, where)
     after = known_version(to_version, "--to")
-    if line_of(before) == line_of(after):
-        raise UserError(
-            f"--to: RocksDB {before} and {after} are of one release line, whose defaults do not change; "
-            "name a newer one"
-        )
+    if before.includes(after) or after.includes(before):
+        raise UserError(f"--to: RocksDB {after} is the version to go from; name a newer one")
     if after < before:
         raise UserError(_downgrade(document, family, before, after))
     return before, after
@@ -115,13 +114,9 @@ def _downgrade(document: OptionsDocument, family: str, before: RocksDbVersion, a
 
 def version_notes(sides: Sequence[UpgradeSide]) -> list[str]:
     """Returns sentences on versions that stand for others, and on versions that are not installed."""
-    notes = []
-    for side in sides:
-        if side.measured is not None and not side.wanted.includes(side.measured):
-            changed = ", ".join(changes_between(side.wanted, side.measured)) or "nothing that is known"
-            notes.append(
-                f"RocksDB {side.measured} stands for {side.wanted}; changed between them: {changed}."
-            )
+    notes = [
+        _stand_in_note(side) for side in sides if side.measured and not side.wanted.includes(side.measured)
+    ]
     missing = [side for side in sides if side.installed is None]
     if missing:
         named = " and ".join(str(side.measured or side.wanted) for side in missing)
@@ -130,3 +125,16 @@ def version_notes(sides: Sequence[UpgradeSide]) -> list[str]:
             "versions themselves."
         )
     return notes
+
+
+def _stand_in_note(side: UpgradeSide) -> str:
+    """Returns the sentence on a version that stands for another one."""
+    sentence = f"RocksDB {side.measured} stands for {side.wanted}"
+    if side.installed is None or side.installed.read is None:
+        return f"{sentence}."
+    found = side.read()
+    if found.given:
+        sentence += f", with the defaults of {side.wanted} for {', '.join(found.given)}"
+    if found.left:
+        sentence += f"; changed between them: {', '.join(found.left)}"
+    return f"{sentence}."

@@ -196,8 +196,8 @@ def _resolved(
     how = HowToUpgrade(
         from_version=str(old.wanted),
         to_version=str(new.wanted),
-        old=old.read(),
-        new=new.read(),
+        old=old.read().read,
+        new=new.read().read,
         rocksdb=(str(old.measured), str(new.measured)),
         pairs=pairs,
         seconds=seconds,

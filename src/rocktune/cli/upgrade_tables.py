@@ -147,7 +147,8 @@ def _statement(found: Mapping[str, Any]) -> str:
 
 def _with_interval(field: str, interval: Interval) -> str:
     """Returns a figure with its 95% interval on a second line."""
-    return f"{findings.format_field(field, interval.value)}\n{findings.format_interval(interval)}"
+    low, high = (findings.format_field(field, end) for end in (interval.low, interval.high))
+    return f"{findings.format_field(field, interval.value)}\n{low} to {high}"
 
 
 def _ratio(interval: Interval) -> str:

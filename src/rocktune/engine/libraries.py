@@ -2,42 +2,16 @@
 
 import contextlib
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 from rocktune.engine.base import RunFailed
 from rocktune.engine.worker import WORKER_NAME, WorkerProcess, find_worker
 from rocktune.errors import UserError
+from rocktune.rocksdb_version import RocksDbVersion
 
 SOURCE_TREE = Path(__file__).parents[3]
 """Directory of the source, if rocktune is run from it; `make rocksdb` installs below its `build`."""
 _VERSIONS = "rocksdb/versions.csv"
-
-
-@dataclass(frozen=True, order=True)
-class RocksDbVersion:
-    """A version of RocksDB, or its first parts; ordered by age.
-
-    Attributes:
-        parts: major, minor and patch; at least the major one.
-    """
-
-    parts: tuple[int, ...]
-
-    @classmethod
-    def parse(cls, text: str) -> "RocksDbVersion | None":
-        """Returns the version that a text such as "9.9.3" or "9.9" names; None if it names none."""
-        parts = text.removeprefix("v").split(".")
-        if len(parts) > 3 or not all(part.isascii() and part.isdigit() for part in parts):
-            return None
-        return cls(tuple(int(part) for part in parts))
-
-    def __str__(self) -> str:
-        return ".".join(map(str, self.parts))
-
-    def includes(self, other: "RocksDbVersion") -> bool:
-        """Returns whether another version begins with these parts."""
-        return other.parts[: len(self.parts)] == self.parts
 
 
 def buildable_versions() -> list[RocksDbVersion]:

@@ -2,10 +2,9 @@
 
 from collections.abc import Collection
 
-from rocktune.engine.libraries import RocksDbVersion
 from rocktune.errors import UserError
-from rocktune.importing.history import default_changes, meaning_changes
-from rocktune.importing.history.releases import lies_between, nearest_line, release_lines
+from rocktune.importing.history.releases import nearest_line, release_lines
+from rocktune.rocksdb_version import RocksDbVersion
 
 
 def known_version(text: str, where: str) -> RocksDbVersion:
@@ -22,7 +21,7 @@ def known_version(text: str, where: str) -> RocksDbVersion:
     if version is None:
         raise UserError(f"{where}: '{text}' is not a version; write one such as {release_lines()[-1]}")
     if line_of(version) not in release_lines():
-        raise UserError(f"{where}: rocktune knows no RocksDB {text}; the nearest is {nearest_line(text)}")
+        raise UserError(f"{where}: rocktune knows no RocksDB {text}; the nearest is {nearest_line(version)}")
     return version
 
 
@@ -34,10 +33,9 @@ def line_of(version: RocksDbVersion) -> str:
 def stand_in(
     wanted: RocksDbVersion, installed: Collection[RocksDbVersion], buildable: Collection[RocksDbVersion]
 ) -> RocksDbVersion | None:
-    """Returns the version that behaves most like another one; None if there is none at all.
+    """Returns the version that is nearest to another one, by release lines; None if there is none at all.
 
-    It is the one with the fewest changes of defaults and meanings between the two; among equals one that is
-    installed, then the nearest line, then the newest patch.
+    Among equally near ones it is one that is installed, then the newest.
 
     Args:
         wanted: the version to stand for.
@@ -47,18 +45,10 @@ def stand_in(
     lines = release_lines()
     position = lines.index(line_of(wanted))
 
-    def distance(version: RocksDbVersion) -> tuple[int, bool, int, tuple[int, ...]]:
+    def distance(version: RocksDbVersion) -> tuple[bool, int, bool, tuple[int, ...]]:
         line = line_of(version)
         steps = abs(lines.index(line) - position) if line in lines else len(lines)
-        patch = tuple(-part for part in version.parts)
-        return len(changes_between(wanted, version)), version not in installed, steps, patch
+        newest_first = tuple(-part for part in version.parts)
+        return not wanted.includes(version), steps, version not in installed, newest_first
 
     return min({*installed, *buildable}, key=distance, default=None)
-
-
-def changes_between(one: RocksDbVersion, other: RocksDbVersion) -> list[str]:
-    """Returns the changes of defaults and meanings between two versions, each as "cf.compression (11.5)"."""
-    older, newer = sorted((one, other))
-    changes = [(change.since, change.path) for change in default_changes()]
-    changes += [(change.since, change.path) for change in meaning_changes()]
-    return [f"{path} ({since})" for since, path in changes if lies_between(since, str(older), str(newer))]

@@ -10,13 +10,13 @@ from rocktune.importing.history import (
     gone_options,
     introductions,
     meaning_changes,
-    release_order,
 )
-from rocktune.importing.history.releases import lies_between
+from rocktune.importing.history.releases import lies_between, release_lines
 from rocktune.importing.history.stores import StoreChange, store_changes
 from rocktune.importing.installed import InstalledSide, disagreements, option_leaves
 from rocktune.importing.upgrade import Change, ChangeKind, StoreEffect, Upgrade
 from rocktune.options_account import Fate
+from rocktune.rocksdb_version import RocksDbVersion
 
 _UNUSED = (Fate.WITHOUT_EFFECT, Fate.UNKNOWN, Fate.FOREIGN)
 
@@ -225,7 +225,7 @@ def _holds(effect: StoreChange, given: Mapping[str, str]) -> bool:
 def _new_options(older: str, newer: str) -> list[str]:
     """Returns the options that came between two versions and are still there, sorted by release."""
     found = [
-        (release_order(release), path, release)
+        (RocksDbVersion.of(release), path, release)
         for path, release in introductions().items()
         if lies_between(release, older, newer) and not _went(path, newer)
     ]
@@ -235,4 +235,4 @@ def _new_options(older: str, newer: str) -> list[str]:
 def _went(path: str, newer: str) -> bool:
     """Returns whether an option has no effect in a version any more."""
     gone = gone_options().get(path)
-    return gone is not None and release_order(gone.since)[:2] <= release_order(newer)[:2]
+    return gone is not None and lies_between(gone.since, release_lines()[0], newer)

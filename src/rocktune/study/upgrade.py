@@ -41,7 +41,7 @@ class Compared:
     Attributes:
         old: mean with the older version.
         new: mean with the newer version.
-        ratio: newer over older, from pairs; of no value where a figure is 0.
+        ratio: newer over older, from pairs; NaN if a pair has none, because a figure is 0 or a run failed.
     """
 
     old: Interval
@@ -182,7 +182,11 @@ def _proof(old: Sequence[Result], new: Sequence[Result]) -> UpgradeProof:
     figures = {}
     for field in FIELDS:
         before, after = ([result.figure(field) for result in side] for side in (old, new))
-        compared = Compared(mean_interval(before), mean_interval(after), ratio_interval(after, before))
+        ratio = ratio_interval(after, before)
+        if ratio.repeats < len(before):
+            # The pairs left out are those without a stall, so that the others alone would mislead.
+            ratio = mean_interval([])
+        compared = Compared(mean_interval(before), mean_interval(after), ratio)
         if compared.old.repeats and compared.new.repeats:
             figures[field] = compared
     failures = tuple(

@@ -7,6 +7,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from rocktune.rocksdb_version import RocksDbVersion
+
 # RocksDB reads them and does not write them, or writes them only if they are set.
 _NOT_ALWAYS_WRITTEN = frozenset(
     {
@@ -107,7 +109,7 @@ def _changes(file: str) -> Iterator[tuple[tuple[str, str], dict[str, str]]]:
     """Yields section and name, and the fields of a change."""
     for path, entry in sorted(_document(file).items()):
         section, _, name = path.partition(".")
-        for fields in sorted(entry["changes"], key=lambda fields: release_order(fields["since"])):
+        for fields in sorted(entry["changes"], key=lambda fields: RocksDbVersion.of(fields["since"])):
             yield (section, name), fields
 
 
@@ -149,22 +151,20 @@ def written_options(section: str, version: str) -> frozenset[str]:
 
     Args:
         section: "db", "cf" or "table".
-        version: such as "5.14.0"; of a release newer than 11.8 only those that 11.8 has are known.
+        version: such as "5.14.0"; of a release newer than 11.8 only those that 11.8 has are known, and of a
+            text that is no version none.
     """
-    release = release_order(version)[:2]
-    names = set()
+    release = RocksDbVersion.parse(version)
+    names: set[str] = set()
+    if release is None:
+        return frozenset()
     for path, first in introductions().items():
         of, _, name = path.partition(".")
         gone = gone_options().get(path)
-        there = gone is None or release < release_order(gone.since)
-        if of == section and "." not in name and there and release_order(first) <= release:
+        there = gone is None or release < RocksDbVersion.of(gone.since)
+        if of == section and "." not in name and there and RocksDbVersion.of(first) <= release:
             names.add(name)
     return frozenset(names - _NOT_ALWAYS_WRITTEN)
-
-
-def release_order(version: str) -> tuple[int, ...]:
-    """Returns the key by which releases are ordered: "7.10.2" comes after "7.9"."""
-    return tuple(int(part) for part in version.split(".") if part.isdecimal())
 
 
 def _document(name: str) -> dict[str, Any]:

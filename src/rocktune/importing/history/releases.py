@@ -1,10 +1,11 @@
-"""The release lines of RocksDB from 4.3 to the newest one that the history covers."""
+"""The release lines of RocksDB from 4.3 to the newest one that the history covers, and their order."""
 
-from rocktune.importing.history import release_order
+from rocktune.rocksdb_version import RocksDbVersion
 
 _FIRST = (4, 3)
 _LAST_MINORS = {4: 13, 5: 18, 6: 29, 7: 10, 8: 11, 9: 11, 10: 11, 11: 8}
 """The last minor release of each major one."""
+_NEWEST_PATCH = 1 << 30
 
 
 def release_lines() -> tuple[str, ...]:
@@ -17,20 +18,31 @@ def release_lines() -> tuple[str, ...]:
     )
 
 
-def nearest_line(version: str) -> str:
+def nearest_line(version: RocksDbVersion) -> str:
     """Returns the release line of a version, or the nearest one if there is no such line.
 
     Args:
-        version: such as "8.5" or "8.5.3"; a major number alone stands for its last line.
+        version: a major number alone stands for its last line.
     """
-    order = release_order(version)
-    major = min(max(order[0], _FIRST[0]), max(_LAST_MINORS))
-    if major != order[0]:
-        return release_lines()[0 if order[0] < major else -1]
-    minor = min(order[1] if len(order) > 1 else _LAST_MINORS[major], _LAST_MINORS[major])
+    major, *rest = version.parts
+    if major not in _LAST_MINORS:
+        return release_lines()[0 if major < _FIRST[0] else -1]
+    minor = min(rest[0] if rest else _LAST_MINORS[major], _LAST_MINORS[major])
     return f"{major}.{max(minor, _FIRST[1]) if major == _FIRST[0] else minor}"
 
 
 def lies_between(release: str, older: str, newer: str) -> bool:
-    """Returns whether a release line is newer than `older`, and no newer than `newer`, without patches."""
-    return release_order(older)[:2] < release_order(release)[:2] <= release_order(newer)[:2]
+    """Returns whether an upgrade from a version to another one passes a release.
+
+    Args:
+        release: a release line, or a patch of it if the change came with a patch ("8.6.1").
+        older: the version before; without a patch it stands for the newest one of its line.
+        newer: the version after; see `older`.
+    """
+    return _newest(older) < RocksDbVersion.of(release) <= _newest(newer)
+
+
+def _newest(version: str) -> RocksDbVersion:
+    """Returns the newest patch of a line, or the version itself if it names a patch."""
+    parts = RocksDbVersion.of(version).parts
+    return RocksDbVersion(parts if len(parts) > 2 else (*parts, _NEWEST_PATCH))

@@ -137,7 +137,7 @@ def test_a_file_that_cannot_be_compared_is_refused(tree: Path) -> None:
     with pytest.raises(UserError, match="--from: missing; the OPTIONS file does not say which RocksDB"):
         api.prepare_upgrade("11.8", **given(tree))
     path.write_text(FILE.replace("8.5.3", "8.77.1"))
-    with pytest.raises(UserError, match=r"OPTIONS: rocktune knows no RocksDB 8\.77\.1; the nearest is 8.11"):
+    with pytest.raises(UserError, match=r"OPTIONS: rocktune knows no RocksDB 8\.77\.1; .* with --from"):
         api.prepare_upgrade("11.8", **given(tree))
     path.write_text(FILE + '[CFOptions "other"]\n')
     with pytest.raises(UserError, match="it has 2 column families"):
@@ -156,3 +156,17 @@ def test_without_any_worker_there_is_the_history(tree: Path, monkeypatch: pytest
     assert DYNAMIC in {change["name"] for change in found["upgrade"]["changes"]}
     with pytest.raises(UserError, match="--from: no RocksDB is installed or can be built here that stands"):
         api.upgrade("11.8", "7.9", **given(tree))
+
+
+def test_findings_that_a_kill_left_out_are_asked_for(tree: Path) -> None:
+    settings = given(tree, study="up")
+    prepared = api.prepare_upgrade("11.8", "7.9", pairs=2, **settings)
+    assert prepared.spec is not None
+    with open_ledger(settings["ledger"]) as ledger:
+        ledger.create_study("up", prepared.spec.model_dump(mode="json"))
+    with pytest.raises(UserError, match="study 'up': what changes for the file is not recorded; repeat the"):
+        api.resume("up", ledger=settings["ledger"])
+    assert prepared.run()["proof"]["failures"] == []
+    resumed = api.resume("up", ledger=settings["ledger"])
+    assert isinstance(resumed, dict)
+    assert resumed["upgrade"] == prepared.found()["upgrade"]

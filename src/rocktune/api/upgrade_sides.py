@@ -84,16 +84,23 @@ def _versions(
     document: OptionsDocument, family: str, from_version: str | None, to_version: str
 ) -> tuple[RocksDbVersion, RocksDbVersion]:
     """Returns the versions that the user means; see `upgrade_sides`."""
-    if from_version is None and not document.rocksdb_version:
-        raise UserError("--from: missing; the OPTIONS file does not say which RocksDB it is from")
-    where = "--from" if from_version else f"options file {document.path}"
-    before = known_version(from_version or document.rocksdb_version, where)
+    before = _file_version(document) if from_version is None else known_version(from_version, "--from")
     after = known_version(to_version, "--to")
     if before.includes(after) or after.includes(before):
         raise UserError(f"--to: RocksDB {after} is the version to go from; name a newer one")
     if after < before:
         raise UserError(_downgrade(document, family, before, after))
     return before, after
+
+
+def _file_version(document: OptionsDocument) -> RocksDbVersion:
+    """Returns the version that an OPTIONS file names; see `upgrade_sides`."""
+    if not document.rocksdb_version:
+        raise UserError("--from: missing; the OPTIONS file does not say which RocksDB it is from")
+    try:
+        return known_version(document.rocksdb_version, f"options file {document.path}")
+    except UserError as unknown:
+        raise UserError(f"{unknown}; give the present version with --from") from None
 
 
 def _asked(command: tuple[str, ...] | None, document: OptionsDocument, family: str) -> InstalledSide | None:

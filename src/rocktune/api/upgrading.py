@@ -11,7 +11,7 @@ from rocktune.api.upgrade_sides import UpgradeSide, upgrade_sides, version_notes
 from rocktune.errors import UserError
 from rocktune.importing import Upgrade, read_options_document, upgrade_of
 from rocktune.importing.families import chosen_family
-from rocktune.ledger import Ledger, open_ledger
+from rocktune.ledger import Ledger, StudyRecord, open_ledger
 from rocktune.options_account import account_json
 from rocktune.space import parse_block_cache
 from rocktune.study import Observer, StudyRequest, UpgradeSpec, own_account, run_upgrade, upgrade_s
@@ -163,12 +163,27 @@ def run_recorded_upgrade(
     watching = observer or Observer()
     with opened_executor(spec, (), executor, address, opened_engine, watching) as measuring:
         record = ledger.create_study(spec.name, spec.model_dump(mode="json"), measuring.version)
-        recorded = ledger.events(record, FOUND)
-        if not recorded and found is not None:
-            ledger.add_event(record, FOUND, found)
+        said = _recorded(ledger, record, found)
         proof = run_upgrade(spec, measuring, ledger, watching)
-    said = found or (dict(recorded[-1].payload) if recorded else {"upgrade": None, "notes": []})
     return said | _conditions(spec) | {"state": "finished", "proof": proof.to_json()}
+
+
+def _recorded(ledger: Ledger, record: StudyRecord, found: dict[str, Any] | None) -> dict[str, Any]:
+    """Returns the findings that the ledger has, after recording `found` if it has none.
+
+    Raises:
+        UserError: there are none, because the process was killed before it could record them.
+    """
+    recorded = ledger.events(record, FOUND)
+    if recorded:
+        return dict(recorded[-1].payload)
+    if found is None:
+        raise UserError(
+            f"study '{record.name}': what changes for the file is not recorded; repeat the command that began it"
+        )
+    with ledger.lock(record):
+        ledger.add_event(record, FOUND, found)
+    return found
 
 
 def _conditions(spec: UpgradeSpec) -> dict[str, Any]:

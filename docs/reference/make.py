@@ -160,8 +160,8 @@ def rocksdb_changes() -> str:
     """Returns the page on what changes between RocksDB's releases, the newest first."""
     page = (
         "# Changes of RocksDB's options\n\nThe changes of RocksDB 4.3 to 11.8 that `rocktune upgrade` knows. "
-        "`history N` is the entry of release N in RocksDB's own release history. A test compares the defaults "
-        "with those of each installed RocksDB.\n\n"
+        "`history N` is the entry of release N in RocksDB's own release history. A test compares the "
+        "defaults with those of each installed RocksDB.\n\n"
     )
     defaults: list[tuple[str, ...]] = [
         (each.since, f"`{each.path}`", f"`{each.before}`", f"`{each.after}`", each.note, each.source)

@@ -64,7 +64,7 @@ def test_both_versions_are_measured_in_pairs_and_compared(tree: Path) -> None:
     found = api.upgrade("11.8", "7.9", pairs=3, study="up", **given(tree))
     assert {DYNAMIC, "compression"} <= {change["name"] for change in found["upgrade"]["changes"]}
     assert found["rocksdb"] == ["7.8.3", "11.8.1"]
-    assert found["notes"][0] == "RocksDB 7.8.3 stands for 7.9."
+    assert found["notes"][0].startswith("RocksDB 7.8.3 stands for 7.9")
     assert "ycsb-a, because none was given" in found["notes"][1]
     assert found["notes"][2].startswith("Both versions have a block cache of ")
     # The made-up workers have one default, whatever their version.
@@ -80,6 +80,12 @@ def test_both_versions_are_measured_in_pairs_and_compared(tree: Path) -> None:
         version = record.trial.configuration["rocksdb"]
         assert record.measurement.engine == f"RocksDB {version}, assertions off"
     assert len(records) == 6
+    assert found["report"] == tree / "up" / "report.html"
+    page = found["report"].read_text()
+    assert "No difference is proven between RocksDB 11.8.1 and 7.8.3" in page
+    found["report"].unlink()
+    assert api.report("up", ledger=str(tree / "ledger.sqlite")) == found["report"]
+    assert found["report"].read_text() == page
 
 
 def test_an_upgrade_can_be_resumed_shown_and_listed(tree: Path) -> None:
@@ -87,6 +93,8 @@ def test_an_upgrade_can_be_resumed_shown_and_listed(tree: Path) -> None:
     with pytest.raises(Died):
         api.upgrade("11.8", "7.9", pairs=3, observer=DiesAfter(3), **settings)
     ledger = settings["ledger"]
+    with pytest.raises(UserError, match="study 'up' is not finished; 'rocktune resume up' continues it"):
+        api.report("up", ledger=ledger)
     resumed = api.resume("up", ledger=ledger)
     assert isinstance(resumed, dict)
     assert resumed["notes"][1] == "The proof's workload is ycsb-b."

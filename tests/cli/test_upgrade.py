@@ -104,7 +104,7 @@ def found(ratio: tuple[float, float, float], verdict: str, failures: tuple[str, 
         "failures": list(failures),
     }
     conditions = {"workload": "ycsb-a", "device": "none", "scale": "1/32", "seconds": 3.75, "pairs": 6}
-    return conditions | {"rocksdb": ["7.8.3", "11.8.1"], "proof": proof}
+    return conditions | {"rocksdb": ["7.8.3", "11.8.1"], "proof": proof, "report": "up/report.html"}
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,7 @@ def test_two_versions_are_measured_alternately_and_each_run_says_which(
     versions: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept_by_hand: bool
 ) -> None:
     monkeypatch.setenv("ROCKTUNE_DATA", str(tmp_path / "data"))
+    monkeypatch.chdir(tmp_path)
     file = tmp_path / "OPTIONS"
     file.write_text(BY_HAND if kept_by_hand else GOLDEN.read_text())
     ledger = str(tmp_path / "ledger.sqlite")

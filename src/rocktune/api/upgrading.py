@@ -6,6 +6,7 @@ from typing import Any, Unpack
 
 from rocktune.api.engines import opened_engine
 from rocktune.api.executors import opened_executor
+from rocktune.api.files import REPORT_NAME, claim_output
 from rocktune.api.requests import Given, new_name, requested
 from rocktune.api.upgrade_sides import UpgradeSide, upgrade_sides, version_notes
 from rocktune.errors import UserError
@@ -13,8 +14,9 @@ from rocktune.importing import Upgrade, read_options_document, upgrade_of
 from rocktune.importing.families import chosen_family
 from rocktune.ledger import Ledger, StudyRecord, open_ledger
 from rocktune.options_account import account_json
+from rocktune.report import write_upgrade_report
 from rocktune.space import parse_block_cache
-from rocktune.study import Observer, StudyRequest, UpgradeSpec, own_account, run_upgrade, upgrade_s
+from rocktune.study import Observer, StudyRequest, UpgradeSpec, own_account, proof_of, run_upgrade, upgrade_s
 from rocktune.study.specs.upgrading import HowToUpgrade, resolve_upgrade
 from rocktune.units import format_scale
 
@@ -34,12 +36,14 @@ class PreparedUpgrade:
         notes: sentences on the versions that stand for others, and on what the proof keeps equal.
         spec: the proof; None if none was asked for.
         ledger: URL or SQLite file; None for the user's own.
+        out: directory of the report; None for one with the upgrade's name.
     """
 
     findings: Upgrade
     notes: tuple[str, ...]
     spec: UpgradeSpec | None = None
     ledger: str | None = None
+    out: str | None = None
 
     def found(self) -> dict[str, Any]:
         """Returns the result without a proof; see `rocktune.api.upgrade`."""
@@ -62,7 +66,9 @@ class PreparedUpgrade:
         if self.spec is None:
             return self.found()
         with open_ledger(self.ledger) as ledger:
-            return run_recorded_upgrade(self.spec, ledger, executor, address, observer, self.found())
+            return run_recorded_upgrade(
+                self.spec, ledger, executor, address, observer, self.found(), self.out
+            )
 
 
 def prepare_upgrade(
@@ -98,7 +104,7 @@ def prepare_upgrade(
         return PreparedUpgrade(findings, tuple(version_notes((old, new))))
     spec = _resolved(request, old, new, pairs, seconds)
     notes = (*version_notes((old, new)), _workload_note(request, given), _cache_note(spec))
-    return PreparedUpgrade(findings, notes, spec, request.ledger)
+    return PreparedUpgrade(findings, notes, spec, request.ledger, request.out)
 
 
 def upgrade(
@@ -132,7 +138,8 @@ def upgrade(
     Returns:
         `upgrade`: the fields of `rocktune.importing.Upgrade`. `notes`: sentences. `proof`: None without one,
         else the fields of `rocktune.study.UpgradeProof`. With a proof also `study`, `state`, `workload`,
-        `device`, `scale`, `seconds`, `pairs`, `rocksdb` (the measured versions) and `options_account`.
+        `device`, `scale`, `seconds`, `pairs`, `rocksdb` (the measured versions), `options_account` and
+        `report`.
 
     Raises:
         UserError: a version is unknown, equal, older or not installed, or a part of the request is invalid.
@@ -149,6 +156,7 @@ def run_recorded_upgrade(
     address: str | None,
     observer: Observer | None,
     found: dict[str, Any] | None = None,
+    out: str | None = None,
 ) -> dict[str, Any]:
     """Runs or continues the proof of an upgrade; see `upgrade`.
 
@@ -159,31 +167,49 @@ def run_recorded_upgrade(
         address: see `rocktune.api.tune`.
         observer: see `rocktune.api.tune`.
         found: the result without the proof; None for the recorded one.
+        out: directory of the report; None for the earlier one, or one with the upgrade's name.
     """
     watching = observer or Observer()
     with opened_executor(spec, (), executor, address, opened_engine, watching) as measuring:
         record = ledger.create_study(spec.name, spec.model_dump(mode="json"), measuring.version)
-        said = _recorded(ledger, record, found)
-        proof = run_upgrade(spec, measuring, ledger, watching)
-    return said | _conditions(spec) | {"state": "finished", "proof": proof.to_json()}
+        _record(ledger, record, found)
+        directory = claim_output(ledger, record, out)
+        run_upgrade(spec, measuring, ledger, watching)
+    return report_upgrade(spec, ledger, record, directory)
 
 
-def _recorded(ledger: Ledger, record: StudyRecord, found: dict[str, Any] | None) -> dict[str, Any]:
-    """Returns the findings that the ledger has, after recording `found` if it has none.
+def report_upgrade(spec: UpgradeSpec, ledger: Ledger, record: StudyRecord, directory: Path) -> dict[str, Any]:
+    """Writes the report of a finished upgrade, and returns its result; see `upgrade`.
+
+    Raises:
+        UserError: it is not finished, or the report cannot be written.
+    """
+    proof = proof_of(spec, ledger, record).to_json()
+    path = directory / REPORT_NAME
+    said = dict(ledger.events(record, FOUND)[-1].payload) | _conditions(spec)
+    found = said | {"state": "finished", "proof": proof, "report": path}
+    try:
+        write_upgrade_report(path, found)
+    except OSError as failure:
+        raise UserError(f"{path}: cannot be written: {failure.strerror}") from None
+    return found
+
+
+def _record(ledger: Ledger, record: StudyRecord, found: dict[str, Any] | None) -> None:
+    """Records the findings if the ledger has none.
 
     Raises:
         UserError: there are none, because the process was killed before it could record them.
     """
-    recorded = ledger.events(record, FOUND)
-    if recorded:
-        return dict(recorded[-1].payload)
+    if ledger.events(record, FOUND):
+        return
     if found is None:
         raise UserError(
-            f"study '{record.name}': what changes for the file is not recorded; repeat the command that began it"
+            f"study '{record.name}': what changes for the file is not recorded; repeat the command that "
+            "began it"
         )
     with ledger.lock(record):
         ledger.add_event(record, FOUND, found)
-    return found
 
 
 def _conditions(spec: UpgradeSpec) -> dict[str, Any]:

@@ -36,7 +36,7 @@ def standing_for(read: ImportedOptions, wanted: str, measured: str) -> StandIn:
     stated = {f"{entry.section}.{entry.name}" for entry in read.account.entries}
     options, given, left = read.options, [], []
     for path, since in _passed(wanted, measured).items():
-        if path in stated or path.rpartition(".")[0] in stated:
+        if path in stated:
             continue
         changed = _with_value(options, path, _default_in(path, wanted))
         if changed is None:

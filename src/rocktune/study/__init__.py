@@ -14,7 +14,7 @@ from rocktune.study.specs.resolving import resolve, resolve_sweep
 from rocktune.study.specs.spec import StudySpec, SweepSpec, UpgradeSpec, VerificationSettings
 from rocktune.study.study import continue_study, run_study, verify_study
 from rocktune.study.sweep import run_sweep, runs_of, sweep_s
-from rocktune.study.upgrade import UpgradeProof, run_upgrade, upgrade_s
+from rocktune.study.upgrade import UpgradeProof, proof_of, run_upgrade, upgrade_s
 
 __all__ = [
     "ComparisonSpec",
@@ -36,6 +36,7 @@ __all__ = [
     "make_request",
     "own_account",
     "own_notes",
+    "proof_of",
     "recorded_outcome",
     "recorded_spec",
     "resolve",

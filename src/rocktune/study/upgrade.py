@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from rocktune.engine import Engine
 from rocktune.engine.versions import VERSION, configuration_of
+from rocktune.errors import UserError
 from rocktune.ledger import Ledger, StudyRecord, default_ledger_url
 from rocktune.space import Configuration
 from rocktune.study import seeds
@@ -14,7 +15,7 @@ from rocktune.study.measuring.interrupt import Interrupt, StudyInterrupted
 from rocktune.study.measuring.loop import Loop, StopRequested
 from rocktune.study.measuring.observer import Observer
 from rocktune.study.proving.statistics import Interval, mean_interval, ratio_interval
-from rocktune.study.proving.verification import Runs, interleaved
+from rocktune.study.proving.verification import interleaved
 from rocktune.study.specs.problem import space_of
 from rocktune.study.specs.spec import UpgradeSpec
 from rocktune.trial import Experiment, Measurement, Result, Status
@@ -125,15 +126,33 @@ def run_upgrade(
     """
     study = ledger.create_study(spec.name, spec.model_dump(mode="json"), engine.version)
     with ledger.lock(study):
-        runs = _measured(spec, executor_of(engine), ledger, study, observer or Observer())
-        ledger.set_state(study, "finished")
-    return _proof(*(runs[configuration_of(version)] for version in spec.engine.rocksdb))
+        if study.state != "finished":
+            _measure(spec, executor_of(engine), ledger, study, observer or Observer())
+            ledger.set_state(study, "finished")
+        return proof_of(spec, ledger, study)
 
 
-def _measured(
+def proof_of(spec: UpgradeSpec, ledger: Ledger, study: StudyRecord) -> UpgradeProof:
+    """Returns the proof from the recorded runs of an upgrade.
+
+    Raises:
+        UserError: the upgrade is not finished.
+    """
+    results = [record.result for record in ledger.trials(study)]
+    if len(results) < 2 * spec.pairs:
+        raise UserError(f"study '{study.name}' is not finished; 'rocktune resume {study.name}' continues it")
+    results.sort(key=lambda result: result.trial.replicate)
+    old, new = (
+        [result for result in results if result.trial.configuration == configuration_of(version)]
+        for version in spec.engine.rocksdb
+    )
+    return _proof(old, new)
+
+
+def _measure(
     spec: UpgradeSpec, executor: Executor, ledger: Ledger, study: StudyRecord, observer: Observer
-) -> Runs:
-    """Returns the runs of both versions; recorded ones are not measured again."""
+) -> None:
+    """Measures the runs of both versions that are not recorded; raises StudyInterrupted at Ctrl-C."""
     experiments = _experiments(spec)
     interrupt = Interrupt(
         lambda: observer.note(
@@ -146,14 +165,13 @@ def _measured(
         return loaded, configuration, seeds.seed_of(spec.seed, replicate)
 
     loop = Loop(executor, engine_inputs, _equal_score, ledger, study, observer, interrupt)
-    if study.state != "finished":
-        ledger.set_state(study, "prove")
+    ledger.set_state(study, "prove")
     observer.phase_started("prove", upgrade_s(spec))
     replicates = range(seeds.PROVE, seeds.PROVE + spec.pairs)
     stage = interleaved(map(configuration_of, spec.engine.rocksdb), replicates, spec.measured_s)
     try:
         with interrupt:
-            return loop.run("prove", stage, continues_runs=False, paired=True)
+            loop.run("prove", stage, continues_runs=False, paired=True)
     except StopRequested:
         ledger.set_state(study, "interrupted")
         where = "" if ledger.url == default_ledger_url() else f" --ledger {ledger.url}"

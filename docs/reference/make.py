@@ -20,9 +20,12 @@ from rocktune.cli.app import app
 from rocktune.device import DeviceSpec
 from rocktune.engine import CommandSpec
 from rocktune.engine.spec import MetricSpec
+from rocktune.importing.history import default_changes, meaning_changes
+from rocktune.importing.history.stores import store_changes
 from rocktune.objective import LARGER_IS_BETTER
 from rocktune.options_account import AccountEntry, ChangedDefault, OptionsAccount
 from rocktune.report.findings import field_label, field_unit
+from rocktune.rocksdb_version import RocksDbVersion
 from rocktune.space import CATALOGUE
 from rocktune.spec_file import Spec
 from rocktune.study import StudyRequest, VerificationSettings
@@ -153,6 +156,44 @@ def figures() -> str:
     return f"# Figures\n\nWhat objectives and metrics name.\n\n{table(heads, rows)}"
 
 
+def rocksdb_changes() -> str:
+    """Returns the page on what changes between RocksDB's releases, the newest first."""
+    page = (
+        "# Changes of RocksDB's options\n\nThe changes of RocksDB 4.3 to 11.8 that `rocktune upgrade` knows. "
+        "`history N` is the entry of release N in RocksDB's own release history. A test compares the "
+        "defaults with those of each installed RocksDB.\n\n"
+    )
+    defaults: list[tuple[str, ...]] = [
+        (each.since, f"`{each.path}`", f"`{each.before}`", f"`{each.after}`", each.note, each.source)
+        for each in default_changes()
+    ]
+    changed: list[tuple[str, ...]] = [
+        (each.since, f"`{each.path}`" + (", left out" if each.absent else ""), each.note, each.source)
+        for each in meaning_changes()
+    ]
+    effects = [
+        (
+            f"`{each.option}` becomes `{each.value}`" if each.option else f"RocksDB {each.since}",
+            each.effect,
+            each.back,
+            each.source,
+        )
+        for each in store_changes()
+    ]
+    default_heads = ("since", "option", "old default", "new default", "what it means", "source")
+    effect_heads = ("because of", "effect on the store's data", "on the way back", "source")
+    page += f"## Defaults\n\n{table(default_heads, _newest_first(defaults))}\n"
+    page += (
+        f"## Meanings\n\n{table(('since', 'option', 'what holds now', 'source'), _newest_first(changed))}\n"
+    )
+    return page + f"## Data\n\n{table(effect_heads, effects)}"
+
+
+def _newest_first(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Returns rows that begin with a release line, the newest first."""
+    return sorted(rows, key=lambda row: RocksDbVersion.of(row[0]), reverse=True)
+
+
 OUTCOME_PARTS: dict[str, type[BaseModel]] = {
     "A side: `best`, `rocksdb_defaults`": outcome.Side,
     "`baseline`": outcome.Baseline,
@@ -218,6 +259,7 @@ def main() -> None:
         "workload-file": workload_file,
         "options": options,
         "figures": figures,
+        "rocksdb-changes": rocksdb_changes,
         "outcome": outcome_page,
     }
     for name, page in pages.items():

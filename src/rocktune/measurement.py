@@ -50,6 +50,11 @@ class Measurement:
     raw: dict[str, Any] = field(repr=False)
 
     @property
+    def engine(self) -> str:
+        """The system that was measured, such as "RocksDB 8.6.7, assertions off"; "" if unknown."""
+        return str(self.raw.get("engine", ""))
+
+    @property
     def from_s(self) -> float:
         """Age in seconds at which the window begins."""
         return float(self.raw["from_s"])
@@ -261,6 +266,7 @@ _STATES = frozenset(
         "pending_compaction_bytes",
         "governor",
         "flsm",
+        "engine",
         "until_s",
     }
 )

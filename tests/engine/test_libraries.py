@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from tests.engine.versions import make_worker
 
 from rocktune import api
 from rocktune.engine import libraries
@@ -15,19 +16,6 @@ from rocktune.engine.libraries import (
 from rocktune.engine.worker import WORKER_VARIABLE
 from rocktune.errors import UserError
 from rocktune.rocksdb_version import RocksDbVersion
-from rocktune.testing.fake_worker import fake_worker_command
-
-
-def make_worker(path: Path, rocksdb: str) -> Path:
-    """Writes a program that says it is linked with a RocksDB."""
-    source = Path(fake_worker_command()[-1]).read_text()
-    path.parent.mkdir(parents=True)
-    path.write_text(
-        "#!/usr/bin/env python3\n"
-        + source.replace('ROCKSDB_VERSION = "7.8.3"', f'ROCKSDB_VERSION = "{rocksdb}"')
-    )
-    path.chmod(0o755)
-    return path
 
 
 @pytest.fixture

@@ -21,6 +21,7 @@ from rocktune.api.studies import delete, export, report, show, studies
 from rocktune.api.sweeping import estimate_sweep, prepare_sweep, sweep, write_recorded
 from rocktune.api.tradeoff import estimate_map, map_flsm
 from rocktune.api.tuning import estimate, prepare, resume, tune, verify
+from rocktune.api.upgrading import prepare_upgrade, upgrade
 from rocktune.outcome import Outcome
 
 __all__ = [
@@ -52,6 +53,7 @@ __all__ = [
     "prepare",
     "prepare_comparison",
     "prepare_sweep",
+    "prepare_upgrade",
     "report",
     "resume",
     "run",
@@ -60,6 +62,7 @@ __all__ = [
     "studies",
     "sweep",
     "tune",
+    "upgrade",
     "verify",
     "write_recorded",
 ]

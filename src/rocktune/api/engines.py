@@ -1,7 +1,7 @@
 """Opens the engine that measures, and reads the user's OPTIONS file."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 from rocktune.engine import (
@@ -10,11 +10,14 @@ from rocktune.engine import (
     DbBenchEngine,
     DbBenchSpec,
     EmbeddedEngine,
+    EmbeddedSpec,
     Engine,
     EngineSpec,
     OptionsChecker,
     RecordedEngine,
     RecordedSpec,
+    VersionsEngine,
+    VersionsSpec,
     default_data_directory,
 )
 from rocktune.engine.libraries import worker_with
@@ -46,6 +49,13 @@ def make_engine(spec: EngineSpec, figures: Sequence[str] = ()) -> Engine:
         return RecordedEngine(spec, figures)
     if isinstance(spec, CommandSpec):
         return CommandEngine(spec, data_directory, 0, 0, required_figures=figures)
+    if isinstance(spec, VersionsSpec):
+        with ExitStack() as opened:
+            engines: dict[str, Engine] = {}
+            for version in spec.rocksdb:
+                engines[version] = opened.enter_context(closing(make_engine(EmbeddedSpec(rocksdb=version))))
+            opened.pop_all()
+        return VersionsEngine(engines)
     return EmbeddedEngine(data_directory, 0, 0, worker=worker_with(spec.rocksdb))
 
 

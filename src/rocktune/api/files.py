@@ -17,18 +17,19 @@ REPORT_NAME = "report.html"
 
 
 def require_study(study: StudyRecord, lacks: str) -> None:
-    """Refuses a sweep or a comparison.
+    """Refuses a sweep, an upgrade or a comparison.
 
     Args:
         study: record to check.
-        lacks: what sweeps and comparisons lack, for the message.
+        lacks: what they lack, for the message.
 
     Raises:
-        UserError: the record is a sweep or a comparison.
+        UserError: the record is one of these.
     """
     kind = study.spec.get("kind")
     if kind is not None:
-        raise UserError(f"study '{study.name}': a {kind} {lacks}")
+        article = "an" if kind == "upgrade" else "a"
+        raise UserError(f"study '{study.name}': {article} {kind} {lacks}")
 
 
 def claim_output(ledger: Ledger, study: StudyRecord, out: str | Path | None) -> Path:

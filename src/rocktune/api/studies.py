@@ -6,11 +6,12 @@ from typing import Any
 
 from rocktune.api.comparing import report_comparison
 from rocktune.api.files import REPORT_NAME, claim_output, require_study, write_report_file
+from rocktune.api.upgrading import report_upgrade
 from rocktune.errors import UserError
 from rocktune.export import export_study
 from rocktune.ledger import Ledger, StudyRecord, open_ledger
 from rocktune.outcome import Outcome
-from rocktune.study import ComparisonSpec, recorded_outcome, recorded_spec
+from rocktune.study import ComparisonSpec, UpgradeSpec, recorded_outcome, recorded_spec
 from rocktune.units import format_scale
 
 
@@ -66,6 +67,9 @@ def report(name: str, *, ledger: str | None = None) -> Path:
         if isinstance(spec, ComparisonSpec):
             directory = claim_output(opened, record, None)
             return Path(report_comparison(spec, opened, record, directory)["report"])
+        if isinstance(spec, UpgradeSpec):
+            directory = claim_output(opened, record, None)
+            return Path(report_upgrade(spec, opened, record, directory)["report"])
         outcome = _finished(opened, record)
         directory = claim_output(opened, record, None)
         # The directory may have changed since the outcome was recorded.

@@ -12,6 +12,7 @@ from rocktune.api.executors import opened_executor
 from rocktune.api.files import claim_output, require_study, write_files
 from rocktune.api.requests import Given, resolved_study
 from rocktune.api.sweeping import run_recorded_sweep
+from rocktune.api.upgrading import run_recorded_upgrade
 from rocktune.engine import CommandSpec, command_lines
 from rocktune.ledger import open_ledger
 from rocktune.objective import objective_named
@@ -24,6 +25,7 @@ from rocktune.study import (
     StudyRequest,
     StudySpec,
     SweepSpec,
+    UpgradeSpec,
     recorded_spec,
 )
 from rocktune.units import format_scale, parse_scale
@@ -140,7 +142,7 @@ def resume(
     address: str | None = None,
     observer: Observer | None = None,
 ) -> Outcome | dict[str, Any]:
-    """Continues a study, sweep or comparison. For a finished one it writes the files again.
+    """Continues a study, sweep, upgrade or comparison. For a finished one it writes the files again.
 
     Args:
         name: name of the study.
@@ -150,7 +152,7 @@ def resume(
         observer: observer of phases, trials and progress.
 
     Returns:
-        The outcome of a study, or the result of `rocktune.api.sweep` or `rocktune.api.compare`.
+        The outcome of a study, or the result of `rocktune.api.sweep`, `upgrade` or `compare`.
 
     Raises:
         UserError: there is no such study, or another process runs it.
@@ -163,6 +165,8 @@ def resume(
             return run_recorded_comparison(spec, opened, executor, address, observer)
         if isinstance(spec, SweepSpec):
             return run_recorded_sweep(spec, opened, executor, address, observer)
+        if isinstance(spec, UpgradeSpec):
+            return run_recorded_upgrade(spec, opened, executor, address, observer)
         observer = observer or Observer()
         # What was measured before the interruption is not repeated.
         observer.estimated(max(0.0, study.estimate(spec).total_s - study.spent_s(opened, record)))

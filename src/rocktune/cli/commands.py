@@ -8,7 +8,7 @@ import typer
 
 from rocktune import api
 from rocktune.api.requests import Given, GivenConditions
-from rocktune.cli import options, research_tables, tables
+from rocktune.cli import options, research_tables, tables, upgrade_tables
 from rocktune.cli.app import announced, app, show_result
 from rocktune.cli.output import print_json, print_text, stderr
 from rocktune.cli.progress import ProgressDisplay
@@ -94,12 +94,14 @@ def resume(
     verbose: options.Verbose = False,
     json: options.Json = False,
 ) -> None:
-    """Continue an interrupted study, sweep or comparison."""
+    """Continue an interrupted study, sweep, upgrade or comparison."""
     with ProgressDisplay(stderr()) as display:
         resumed = api.resume(study, ledger=ledger, executor=executor, address=address, observer=display)
     if isinstance(resumed, Outcome):
         _show_outcome(resumed, json, verbose)
-    # The results of sweeps and comparisons are plain mappings; only a comparison has tuners.
+    # The others are plain mappings; only an upgrade has a proof, and only a comparison tuners.
+    elif "proof" in resumed:
+        show_result(resumed, json, upgrade_tables.print_upgrade)
     elif "tuners" in resumed:
         show_result(resumed, json, research_tables.print_comparison)
     else:

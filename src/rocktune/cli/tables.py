@@ -183,6 +183,8 @@ def print_study(console: Console, study: Mapping[str, Any], verbose: bool = Fals
     print_facts(console, facts)
     if outcome:
         print_outcome(console, Outcome.from_json(outcome), verbose)
+    elif study["state"] == "finished":
+        console.print(f"\nTo print its result again: rocktune resume {study['study']}", soft_wrap=True)
     else:
         console.print(f"\nNot finished. To continue: rocktune resume {study['study']}", soft_wrap=True)
 

@@ -10,7 +10,15 @@ from rocktune.engine.local.data_directory import DataDirectory, default_data_dir
 from rocktune.engine.options import run_options
 from rocktune.engine.recorded import RecordedEngine
 from rocktune.engine.recorded.engine import table_digest
-from rocktune.engine.spec import CommandSpec, DbBenchSpec, EmbeddedSpec, EngineSpec, RecordedSpec
+from rocktune.engine.spec import (
+    CommandSpec,
+    DbBenchSpec,
+    EmbeddedSpec,
+    EngineSpec,
+    RecordedSpec,
+    VersionsSpec,
+)
+from rocktune.engine.versions import VersionsEngine
 from rocktune.engine.worker import find_worker
 
 __all__ = [
@@ -30,6 +38,8 @@ __all__ = [
     "RecordedSpec",
     "Run",
     "RunFailed",
+    "VersionsEngine",
+    "VersionsSpec",
     "clean_data",
     "command_lines",
     "default_data_directory",

@@ -67,10 +67,16 @@ class Engine(Protocol):
     """True if a run can pause and continue later. Otherwise a run advances only once, from age 0."""
     version: str
     """The system under test for the record, such as "RocksDB 7.8.3, assertions on"."""
-    opening_s: float
-    """Wall seconds spent on opening and closing runs since the engine was created."""
-    loading_s: float
-    """Wall seconds spent on making preloaded bases since the engine was created."""
+
+    @property
+    def opening_s(self) -> float:
+        """Wall seconds spent on opening and closing runs since the engine was created."""
+        ...
+
+    @property
+    def loading_s(self) -> float:
+        """Wall seconds spent on making preloaded bases since the engine was created."""
+        ...
 
     def check(self, experiment: Experiment, configuration: Configuration) -> OptionMaps:
         """Returns the full-size options that the configuration would run with, without opening a run.

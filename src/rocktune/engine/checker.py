@@ -18,6 +18,7 @@ class OptionsChecker:
     Attributes:
         command: program and arguments that start a worker.
         rocksdb_version: version of the linked RocksDB, such as "7.8.3".
+        engine: the linked RocksDB for the record, such as "RocksDB 7.8.3, assertions on".
         assertions: True if the linked RocksDB was built with assertions, which make it slower.
         compressions: the compression types that the linked RocksDB supports, by RocksDB's names.
     """
@@ -35,6 +36,7 @@ class OptionsChecker:
         self._lock = threading.Lock()
         self._worker: WorkerProcess | None = start_worker(self.command)
         hello = self._worker.hello
+        self.engine = self._worker.engine
         self.rocksdb_version: str = hello["rocksdb_version"]
         self.assertions: bool = hello["assertions"]
         self.compressions: tuple[str, ...] = tuple(hello["compressions"])

@@ -44,6 +44,23 @@ class EmbeddedSpec(Spec):
         return float(scale)
 
 
+class VersionsSpec(Spec):
+    """Several versions of RocksDB, one of which measures each run; the configuration names it.
+
+    Attributes:
+        rocksdb: the versions, as `EmbeddedSpec.rocksdb` names them.
+    """
+
+    runs_continue: ClassVar[bool] = True
+
+    kind: Literal["versions"] = "versions"
+    rocksdb: Annotated[tuple[Text, ...], Field(min_length=2)]
+
+    def time_scale(self, scale: int) -> float:
+        """See `EmbeddedSpec.time_scale`."""
+        return float(scale)
+
+
 class DbBenchSpec(Spec):
     """Engine `db_bench`: a db_bench program of any version.
 
@@ -198,4 +215,6 @@ class RecordedSpec(Spec):
         return FULL_LENGTH_S / self.run_seconds
 
 
-EngineSpec = Annotated[EmbeddedSpec | DbBenchSpec | CommandSpec | RecordedSpec, Field(discriminator="kind")]
+EngineSpec = Annotated[
+    EmbeddedSpec | VersionsSpec | DbBenchSpec | CommandSpec | RecordedSpec, Field(discriminator="kind")
+]

@@ -121,6 +121,12 @@ class WorkerProcess:
         self._selector.register(self._stderr, selectors.EVENT_READ)
         self.hello = self._receive_hello(command[0])
 
+    @property
+    def engine(self) -> str:
+        """The linked RocksDB for the record, such as "RocksDB 7.8.3, assertions on"."""
+        assertions = "on" if self.hello["assertions"] else "off"
+        return f"RocksDB {self.hello['rocksdb_version']}, assertions {assertions}"
+
     def request(
         self,
         command: str,

@@ -7,6 +7,7 @@ from rocktune.report.governed import write_governed_report
 from rocktune.report.page import render_report, write_report
 from rocktune.report.reproduce import command_line
 from rocktune.report.tradeoff import write_tradeoff_report
+from rocktune.report.upgraded import write_upgrade_report
 
 __all__ = [
     "command_line",
@@ -17,4 +18,5 @@ __all__ = [
     "write_governed_report",
     "write_report",
     "write_tradeoff_report",
+    "write_upgrade_report",
 ]

@@ -11,9 +11,10 @@ from rocktune.study.specs.estimate import Estimate, estimate, verifying_s
 from rocktune.study.specs.problem import own_account, own_notes, space_of
 from rocktune.study.specs.request import StudyRequest, engine_names, make_request
 from rocktune.study.specs.resolving import resolve, resolve_sweep
-from rocktune.study.specs.spec import StudySpec, SweepSpec, VerificationSettings
+from rocktune.study.specs.spec import StudySpec, SweepSpec, UpgradeSpec, VerificationSettings
 from rocktune.study.study import continue_study, run_study, verify_study
 from rocktune.study.sweep import run_sweep, runs_of, sweep_s
+from rocktune.study.upgrade import UpgradeProof, proof_of, run_upgrade, upgrade_s
 
 __all__ = [
     "ComparisonSpec",
@@ -25,6 +26,8 @@ __all__ = [
     "StudyRequest",
     "StudySpec",
     "SweepSpec",
+    "UpgradeProof",
+    "UpgradeSpec",
     "VerificationSettings",
     "continue_study",
     "crowding",
@@ -33,17 +36,20 @@ __all__ = [
     "make_request",
     "own_account",
     "own_notes",
+    "proof_of",
     "recorded_outcome",
     "recorded_spec",
     "resolve",
     "resolve_sweep",
     "run_study",
     "run_sweep",
+    "run_upgrade",
     "runs_of",
     "space_of",
     "spent_s",
     "sweep_s",
     "table_of",
+    "upgrade_s",
     "verify_study",
     "verifying_s",
 ]

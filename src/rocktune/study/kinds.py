@@ -1,14 +1,17 @@
-"""Parses recorded specifications: a study, a sweep or a comparison."""
+"""Parses recorded specifications: a study, a sweep, an upgrade or a comparison."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from rocktune.spec_file import validated
 from rocktune.study.comparison import ComparisonSpec
-from rocktune.study.specs.spec import StudySpec, SweepSpec
+from rocktune.study.specs.spec import StudySpec, SweepSpec, UpgradeSpec
+
+AnySpec = StudySpec | SweepSpec | UpgradeSpec | ComparisonSpec
+"""The specification of anything that has a name in a ledger."""
 
 
-def recorded_spec(document: Mapping[str, Any]) -> StudySpec | SweepSpec | ComparisonSpec:
+def recorded_spec(document: Mapping[str, Any]) -> AnySpec:
     """Returns the specification in a ledger's document.
 
     Args:
@@ -20,6 +23,8 @@ def recorded_spec(document: Mapping[str, Any]) -> StudySpec | SweepSpec | Compar
     where = "its specification"
     if document.get("kind") == "sweep":
         return validated(SweepSpec, dict(document), where)
+    if document.get("kind") == "upgrade":
+        return validated(UpgradeSpec, dict(document), where)
     if document.get("kind") == "comparison":
         return validated(ComparisonSpec, dict(document), where)
     return validated(StudySpec, dict(document), where)

@@ -9,7 +9,7 @@ from rocktune.ledger.records import TrialRecord
 from rocktune.study import seeds
 from rocktune.study.comparison import ComparisonSpec
 from rocktune.study.kinds import recorded_spec
-from rocktune.study.specs.spec import ExperimentSpec, SweepSpec
+from rocktune.study.specs.spec import ExperimentSpec, SweepSpec, UpgradeSpec
 from rocktune.table import Conditions, Table, TableRow, knob_types
 from rocktune.trial import Configuration
 
@@ -21,12 +21,17 @@ def table_of(ledger: Ledger, study: StudyRecord) -> Table:
     disturbed run, the table has only the least disturbed of its repeats.
 
     Raises:
-        UserError: nothing has been measured yet, or the name belongs to a comparison.
+        UserError: nothing has been measured yet, or the name belongs to a comparison or an upgrade.
     """
     spec = recorded_spec(study.spec)
     if isinstance(spec, ComparisonSpec):
         raise UserError(
             f"study '{study.name}': is a comparison and has no runs of its own; name one of its studies"
+        )
+    if isinstance(spec, UpgradeSpec):
+        raise UserError(
+            f"study '{study.name}': is an upgrade, whose runs differ in their RocksDB and in no knob; name a "
+            "study or a sweep"
         )
     # RocksDB's bare defaults have no knobs, so a table has no row for them.
     records = [record for record in ledger.trials(study) if record.trial.configuration]

@@ -104,10 +104,11 @@ class EmbeddedRun(LocalRun):
         return self._window(3 * (until_s - self._age_s) + 60, {"until_s": until_s}, progress)
 
     def _window(self, timeout_s: float, end: dict[str, Any], progress: Progress | None) -> Measurement:
-        """Sends `advance` to the worker and returns the window, with other programs' CPU time."""
+        """Sends `advance` to the worker and returns the window, with engine and other programs' CPU time."""
         others = OtherCpuMeter()
         measured = self._worker.request("advance", timeout_s, end, progress)
-        return Measurement(measured | {"others": others.counted(measured["cpu_s"])})
+        added = {"engine": self._worker.engine, "others": others.counted(measured["cpu_s"])}
+        return Measurement(measured | added)
 
     def advance_operations(self, operations: int, progress: Progress | None = None) -> Measurement:
         """Applies the load until a number of operations have ended, then pauses it.
@@ -203,9 +204,7 @@ class EmbeddedEngine(LocalEngine):
         """
         super().__init__(OptionsChecker(worker), data_directory)
         self.bases = BaseCache(self.data, base_quota_bytes)
-        self.version = (
-            f"RocksDB {self.checker.rocksdb_version}, assertions {'on' if self.checker.assertions else 'off'}"
-        )
+        self.version = self.checker.engine
         self._memory_limit_bytes = memory_limit_bytes
         self._disk_limit_bytes = disk_limit_bytes
 

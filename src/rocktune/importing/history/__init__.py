@@ -1,4 +1,4 @@
-"""Which RocksDB release each option came with, and what became of those that are gone. Data, not code."""
+"""Which RocksDB release each option came with, what changed in it since, and what is gone. Data, not code."""
 
 from dataclasses import dataclass
 from functools import cache

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import groupby
+from typing import Any
 
 from rocktune.importing.history.data import toml_data
 from rocktune.rocksdb_version import RocksDbVersion
@@ -16,7 +17,7 @@ class DefaultChange:
     Attributes:
         section: "db", "cf" or "table"; "read" for ReadOptions, which no OPTIONS file holds.
         name: name of the option; for a setting inside braces, its name follows after a dot.
-        since: first release line with the new default, such as "8.4".
+        since: first release line with the new default, such as "8.4", or the first patch of a line.
         before: earlier default, as in the OPTIONS file of an open store that sets no option.
         after: new default, in the same form.
         note: what the change does, or what the value depends on; may be empty.
@@ -31,6 +32,11 @@ class DefaultChange:
     note: str
     source: str
 
+    @property
+    def path(self) -> str:
+        """Section and name, such as "cf.compression"."""
+        return f"{self.section}.{self.name}"
+
 
 @dataclass(frozen=True)
 class MeaningChange:
@@ -42,6 +48,7 @@ class MeaningChange:
         since: first release line with the new meaning, such as "8.5".
         note: the new meaning.
         source: where RocksDB says so.
+        absent: True if it is the absence of the option that means something else.
     """
 
     section: str
@@ -49,6 +56,12 @@ class MeaningChange:
     since: str
     note: str
     source: str
+    absent: bool = False
+
+    @property
+    def path(self) -> str:
+        """Section and name, such as "cf.compression"."""
+        return f"{self.section}.{self.name}"
 
 
 @dataclass(frozen=True)
@@ -95,7 +108,7 @@ def default_differences(first: RocksDbVersion, second: RocksDbVersion) -> tuple[
     return tuple(found)
 
 
-def _fields(file: str) -> Iterator[dict[str, str]]:
+def _fields(file: str) -> Iterator[dict[str, Any]]:
     for path, table in toml_data(file).items():
         section, _, name = path.partition(".")
         for change in table["changes"]:

@@ -89,7 +89,7 @@ def resolve(request: StudyRequest, name: str, own_options: OwnOptions = _no_own_
     # Checked first, because reading the OPTIONS file below starts a worker.
     objective_named(request.objective, request.constraints)
     engine = engine_spec(request)
-    conditions = _named(name) | conditions_of(request, engine, own_options)
+    conditions = named(name) | conditions_of(request, engine, own_options)
     _, budget_s = scale_and_budget(engine, format_scale(conditions["scale"]), request.budget)
     spec = StudySpec(
         **conditions,
@@ -122,7 +122,7 @@ def resolve_sweep(
         UserError: names the first mistake in the request.
     """
     engine = engine_spec(request)
-    conditions = _named(name) | conditions_of(request, engine, own_options)
+    conditions = named(name) | conditions_of(request, engine, own_options)
     full_size_s = SWEEP_MEASURED_S if engine.runs_continue else FULL_LENGTH_S
     time_scale = engine.time_scale(conditions["scale"])
     if how.warm_up is None:
@@ -150,7 +150,7 @@ def _parsed_part(text: str) -> tuple[int, int]:
     return part, parts
 
 
-def _named(name: str) -> dict[str, str]:
+def named(name: str) -> dict[str, str]:
     """Returns the field `name` of a specification; raises UserError if it is not valid."""
     if re.match(NAME_PATTERN, name) is None:
         raise UserError(

@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, field_validator
 
 from rocktune.device import DeviceSpec
-from rocktune.engine import EmbeddedSpec, EngineSpec
+from rocktune.engine import EmbeddedSpec, EngineSpec, VersionsSpec
 from rocktune.space import OptionMaps
 from rocktune.spec_file import Amount, Positive, SparseSpec, Spec
 from rocktune.study.specs.own_options import OwnTerms
@@ -21,6 +21,10 @@ Dremel's 60, 80, 100 and 120 s. Young stores are faster, so compare only at equa
 
 Age = Annotated[float, Field(strict=True, gt=0)]
 """Seconds of load since a run began, at full size."""
+
+
+MAX_PAIRS = 500
+"""Maximum number of pairs of a proof."""
 
 
 class VerificationSettings(Spec):
@@ -46,7 +50,7 @@ class VerificationSettings(Spec):
     ablation_pairs: Annotated[int, Field(strict=True, ge=0, le=90)] = 3
     prune_pairs: Annotated[int, Field(strict=True, ge=3, le=20)] = 3
     prune_attempts: Annotated[int, Field(strict=True, ge=0, le=5)] = 2
-    proof_pairs: Annotated[int, Field(strict=True, ge=6, le=500)] = 8
+    proof_pairs: Annotated[int, Field(strict=True, ge=6, le=MAX_PAIRS)] = 8
     ablation_age_s: Age = 60.0
     age_s: Age = 120.0
 
@@ -139,3 +143,27 @@ class SweepSpec(ExperimentSpec):
     warm_up_s: Amount
     measured_s: Age
     control_every: Positive = 20
+
+
+class UpgradeSpec(ExperimentSpec):
+    """The proof of an upgrade: one OPTIONS file with two versions of RocksDB. It converts to JSON.
+
+    `base_options` is the file as the older version reads it.
+
+    Attributes:
+        kind: distinguishes an upgrade from a study.
+        engine: the older and the newer version, in this order.
+        from_version: the version that the older one stands for.
+        to_version: the version that the newer one stands for.
+        new_options: the file as the newer version reads it, with the block cache of `base_options`.
+        pairs: number of runs of each version. 1 is refused, because it gives no interval.
+        measured_s: seconds that each run measures, at the scale of the model.
+    """
+
+    kind: Literal["upgrade"] = "upgrade"
+    engine: VersionsSpec
+    from_version: str
+    to_version: str
+    new_options: OptionMaps
+    pairs: Annotated[int, Field(strict=True, ge=2, le=MAX_PAIRS)]
+    measured_s: Age

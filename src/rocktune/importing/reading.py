@@ -75,27 +75,18 @@ def imported(
     chosen = chosen_family(document, family)
     decisions = decisions_of(document, chosen, linked)
     options = checked(decisions, document, chosen, linked)
-    entries = [entry for each in decisions for entry in _entries(each, chosen.name)]
-    for other in document.families:
-        if other is not chosen:
-            entries += _unmeasured(other)
-    for section in document.unknown_sections:
-        for option in section.options:
-            why = f"RocksDB has no section [{section.title}]"
-            entries += _alike(section.title, "", option, Fate.UNKNOWN, why)
     changed = changed_defaults(decisions, document, linked)
-    notes = (
-        *notes_of(decisions, application_measures),
-        *note_of(changed, document.rocksdb_version, linked.version),
-    )
     account = OptionsAccount(
         file_version=document.rocksdb_version,
         rocksdb_version=linked.version,
         family=chosen.name,
         other_families=tuple(each.name for each in document.families if each is not chosen),
-        notes=notes,
+        notes=(
+            *notes_of(decisions, application_measures),
+            *note_of(changed, document.rocksdb_version, linked.version),
+        ),
         changed_defaults=changed,
-        entries=tuple(sorted(entries, key=lambda entry: entry.line)),
+        entries=tuple(_entries_of(document, chosen, decisions)),
     )
     caches = {
         each.name: option.text
@@ -104,6 +95,19 @@ def imported(
         if option.name == "block_cache"
     }
     return ImportedOptions(options, caches, account)
+
+
+def _entries_of(document: OptionsDocument, chosen: Family, decisions: list[Decision]) -> list[AccountEntry]:
+    """Returns the entries of all options in the file's order."""
+    entries = [entry for each in decisions for entry in _entries(each, chosen.name)]
+    for other in document.families:
+        if other is not chosen:
+            entries += _unmeasured(other)
+    for section in document.unknown_sections:
+        for option in section.options:
+            why = f"RocksDB has no section [{section.title}]"
+            entries += _alike(section.title, "", option, Fate.UNKNOWN, why)
+    return sorted(entries, key=lambda entry: entry.line)
 
 
 def _entries(decision: Decision, family: str) -> Iterator[AccountEntry]:

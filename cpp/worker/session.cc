@@ -25,7 +25,7 @@
 namespace rocktune {
 namespace {
 
-constexpr int kProtocol = 1;
+constexpr int kProtocol = 2;
 
 void CheckFields(const nlohmann::json& command, std::initializer_list<const char*> fields) {
   for (const char* field : fields) {

@@ -82,42 +82,29 @@ def imported(
     together = family is None and len(loaded) > 0
     tuned = chosen_family(document, loaded[0] if together else family)
     others = [chosen_family(document, name) for name in loaded if name != tuned.name]
+    decisions: dict[str, list[Decision]] = {}
     options: OptionMaps = {}
-    decided: list[Decision] = []
-    of_tuned: list[Decision] = []
-    entries: list[AccountEntry] = []
     for each in (tuned, *others):
-        decisions = decisions_of(document, each, linked)
-        read = checked(decisions, document, each, linked)
-        # The database's options are in each family's answer; the first one's count.
-        fresh = decisions if each is tuned else [it for it in decisions if it.section != "db"]
-        of_tuned = of_tuned or decisions
-        decided += fresh
-        entries += [entry for decision in fresh for entry in _entries(decision, each.name)]
+        decisions[each.name] = decisions_of(document, each, linked)
+        read = checked(decisions[each.name], document, each, linked)
         options |= _own_sections(read, each.name) if together or each is not tuned else read
+        # The database's options are in each family's answer; the first one's count.
         options.setdefault("db", read["db"])
-    for other in document.families:
-        if other is not tuned and other not in others:
-            entries += _unmeasured(other)
-            options |= _own_sections(_as_it_stands(other), other.name)
-    for section in document.unknown_sections:
-        for option in section.options:
-            why = f"RocksDB has no section [{section.title}]"
-            entries += _alike(section.title, "", option, Fate.UNKNOWN, why)
-    measured = {tuned.name, *(each.name for each in others)}
-    changed = changed_defaults(of_tuned, document, linked)
+    for other in _unread(document, decisions):
+        options |= _own_sections(_as_it_stands(other), other.name)
+    changed = changed_defaults(decisions[tuned.name], document, linked)
     account = OptionsAccount(
         file_version=document.rocksdb_version,
         rocksdb_version=linked.version,
         family="" if together else tuned.name,
         loaded_families=tuple(loaded),
-        other_families=tuple(each.name for each in document.families if each.name not in measured),
+        other_families=tuple(each.name for each in _unread(document, decisions)),
         notes=(
-            *notes_of(decided, application_measures),
+            *notes_of([each for _, each in _each_once(decisions)], application_measures),
             *note_of(changed, document.rocksdb_version, linked.version),
         ),
         changed_defaults=changed,
-        entries=tuple(sorted(entries, key=lambda entry: entry.line)),
+        entries=tuple(_entries_of(document, decisions)),
     )
     caches = {
         each.name: option.text
@@ -126,6 +113,19 @@ def imported(
         if option.name == "block_cache"
     }
     return ImportedOptions(options, caches, account)
+
+
+def _unread(document: OptionsDocument, decisions: Mapping[str, list[Decision]]) -> list[Family]:
+    """Returns the column families of the file of which nothing was decided."""
+    return [family for family in document.families if family.name not in decisions]
+
+
+def _each_once(decisions: Mapping[str, list[Decision]]) -> Iterator[tuple[str, Decision]]:
+    """Yields each decision with its family; those of the database, which are in each family's, once."""
+    for number, (family, made) in enumerate(decisions.items()):
+        for decision in made:
+            if number == 0 or decision.section != "db":
+                yield family, decision
 
 
 def _own_sections(options: OptionMaps, family: str) -> OptionMaps:
@@ -139,6 +139,18 @@ def _as_it_stands(family: Family) -> OptionMaps:
         "cf": {option.name: option.text for option in family.options},
         "table": {option.name: option.text for option in family.table},
     }
+
+
+def _entries_of(document: OptionsDocument, decisions: Mapping[str, list[Decision]]) -> list[AccountEntry]:
+    """Returns the entries of all options in the file's order."""
+    entries = [entry for family, each in _each_once(decisions) for entry in _entries(each, family)]
+    for other in _unread(document, decisions):
+        entries += _unmeasured(other)
+    for section in document.unknown_sections:
+        for option in section.options:
+            why = f"RocksDB has no section [{section.title}]"
+            entries += _alike(section.title, "", option, Fate.UNKNOWN, why)
+    return sorted(entries, key=lambda entry: entry.line)
 
 
 def _entries(decision: Decision, family: str) -> Iterator[AccountEntry]:

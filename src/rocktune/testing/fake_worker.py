@@ -307,7 +307,7 @@ def main() -> int:
     _say(
         {
             "event": "hello",
-            "protocol": 1,
+            "protocol": 2,
             "rocksdb_version": ROCKSDB_VERSION,
             "assertions": False,
             "compressions": ["kNoCompression"],

@@ -13,8 +13,14 @@ LoadThread::LoadThread(const LoadTargets* targets, uint64_t index)
       operations_(targets->workload, targets->seed, index),
       // 1 TiB apart from the next thread's, so that no two threads write the same values in a run.
       value_position_(index << 40),
-      families_(targets->workload->spec().families.size()),
-      thread_([this] { Run(); }) {}
+      families_(targets->workload->spec().families.size()) {
+  for (std::size_t family = 0; family < families_.size(); ++family) {
+    families_[family].key_bytes = targets->workload->spec().families[family].key_bytes;
+    families_[family].values = (*targets->values)[family].get();
+    families_[family].live_keys = &(*targets->live_keys)[family];
+  }
+  thread_ = std::thread([this] { Run(); });
+}
 
 LoadThread::~LoadThread() { thread_.join(); }
 
@@ -61,7 +67,7 @@ bool LoadThread::WaitForStart(RunClock::Nanos intended) {
 }
 
 rocksdb::Status LoadThread::Perform(const Operation& operation) {
-  EncodeKey(operation.key, KeyBytes(operation), &key_);
+  EncodeKey(operation.key, FamilyOf(operation).key_bytes, &key_);
   switch (operation.kind) {
     case OperationKind::kGet:
     case OperationKind::kGetAbsent:
@@ -92,27 +98,27 @@ rocksdb::Status LoadThread::Get(const Operation& operation) {
 }
 
 rocksdb::Status LoadThread::Put(const Operation& operation) {
-  LiveKeys& live_keys = (*targets_.live_keys)[operation.family];
-  live_keys.Prefetch(operation.key);  // arrives while the store writes
-  const ValueSource& values = (*targets_.values)[operation.family];
-  const rocksdb::Slice value(values.Slice(value_position_, operation.value_bytes), operation.value_bytes);
+  Family& family = FamilyOf(operation);
+  family.live_keys->Prefetch(operation.key);  // arrives while the store writes
+  const rocksdb::Slice value(family.values->Slice(value_position_, operation.value_bytes),
+                             operation.value_bytes);
   value_position_ += operation.value_bytes;
   rocksdb::Status status = targets_.store->Put(operation.family, key_, value);
   if (status.ok()) {
-    FamilyCounters& counters = FamilyOf(operation);
-    counters.user_bytes_written.Add(key_.size() + operation.value_bytes);
-    counters.value_bytes_written.Add(operation.value_bytes);
-    counters.entries_written.Add(1);
-    AddLiveKeys(operation.family, live_keys.Add(operation.key));
+    family.user_bytes_written.Add(key_.size() + operation.value_bytes);
+    family.value_bytes_written.Add(operation.value_bytes);
+    family.entries_written.Add(1);
+    AddLiveKeys(&family, family.live_keys->Add(operation.key));
   }
   return status;
 }
 
 rocksdb::Status LoadThread::Delete(const Operation& operation) {
+  Family& family = FamilyOf(operation);
   rocksdb::Status status = targets_.store->Delete(operation.family, key_);
   if (status.ok()) {
-    FamilyOf(operation).user_bytes_written.Add(key_.size());
-    AddLiveKeys(operation.family, (*targets_.live_keys)[operation.family].Remove(operation.key));
+    family.user_bytes_written.Add(key_.size());
+    AddLiveKeys(&family, family.live_keys->Remove(operation.key));
   }
   return status;
 }
@@ -126,8 +132,9 @@ rocksdb::Status LoadThread::Scan(const Operation& operation) {
   return status;
 }
 
-void LoadThread::AddLiveKeys(std::size_t family, int64_t keys) {
-  families_[family].live_keys_added.store(live_keys_added(family) + keys, std::memory_order_relaxed);
+void LoadThread::AddLiveKeys(Family* family, int64_t keys) {
+  family->live_keys_added.store(family->live_keys_added.load(std::memory_order_relaxed) + keys,
+                                std::memory_order_relaxed);
 }
 
 void LoadThread::AddTo(RunTotals* totals) const {

@@ -30,8 +30,8 @@ struct LoadTargets {
   RunClock* clock = nullptr;
   LoadGate* gate = nullptr;
   WorkloadState* workload = nullptr;
-  const std::vector<ValueSource>* values = nullptr;  // by column family
-  std::deque<LiveKeys>* live_keys = nullptr;         // by column family
+  const ValueSources* values = nullptr;       // by column family
+  std::deque<LiveKeys>* live_keys = nullptr;  // by column family
   uint64_t seed = 0;
   RunClock::Nanos start = 0;  // the clock's value at the run's age 0
   // Called by a thread with the status of its first failed operation; the thread then ends. Must be
@@ -84,7 +84,11 @@ class LoadThread {
     Counter found;
     Histogram latency_ns;
   };
-  struct FamilyCounters {
+  // What operations on a family need, and their counters.
+  struct Family {
+    uint64_t key_bytes = 0;
+    const ValueSource* values = nullptr;
+    LiveKeys* live_keys = nullptr;
     std::array<KindCounters, kOperationKindCount> kinds;
     Counter user_bytes_read;
     Counter user_bytes_written;
@@ -102,13 +106,10 @@ class LoadThread {
   rocksdb::Status Put(const Operation& operation);
   rocksdb::Status Delete(const Operation& operation);
   rocksdb::Status Scan(const Operation& operation);
-  void AddLiveKeys(std::size_t family, int64_t keys);
-  FamilyCounters& FamilyOf(const Operation& operation) { return families_[operation.family]; }
+  static void AddLiveKeys(Family* family, int64_t keys);
+  Family& FamilyOf(const Operation& operation) { return families_[operation.family]; }
   KindCounters& CountersOf(const Operation& operation) {
     return FamilyOf(operation).kinds[static_cast<std::size_t>(operation.kind)];
-  }
-  uint64_t KeyBytes(const Operation& operation) const {
-    return targets_.workload->spec().families[operation.family].key_bytes;
   }
 
   const LoadTargets& targets_;
@@ -117,7 +118,7 @@ class LoadThread {
   rocksdb::PinnableSlice value_;
   uint64_t value_position_;  // of the next value in the ValueSource
 
-  std::vector<FamilyCounters> families_;  // by index
+  std::vector<Family> families_;  // by index
   Counter completed_;
   std::atomic<bool> waiting_{false};
   std::thread thread_;  // last, because the thread uses all members above

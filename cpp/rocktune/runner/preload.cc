@@ -123,7 +123,7 @@ void Settle(Store* store, const Progress& progress) {
 
 }  // namespace
 
-void Preload(const WorkloadSpec& spec, uint64_t seed, const std::vector<ValueSource>& values, Store* store,
+void Preload(const WorkloadSpec& spec, uint64_t seed, const ValueSources& values, Store* store,
              const Progress& progress) {
   const uint64_t total = spec.preload_keys();
   if (total == 0) {
@@ -132,7 +132,7 @@ void Preload(const WorkloadSpec& spec, uint64_t seed, const std::vector<ValueSou
   uint64_t done = 0;
   for (std::size_t family = 0; family < spec.families.size(); ++family) {
     const PreloadSpec& preload = spec.families[family].preload;
-    Loader loader(spec.families[family], family, seed, values[family], store);
+    Loader loader(spec.families[family], family, seed, *values[family], store);
     const uint64_t threads = preload.random_order ? std::min(spec.threads, kMaxThreads) : 1;
     LoadFamily(threads, done, total, &loader, progress);
     done += preload.keys;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "rocktune/runner/progress.h"
 #include "rocktune/runner/store.h"
@@ -17,7 +16,7 @@ namespace rocktune {
 // keys.
 // REQUIRES: `values` has an element for each family; the device is unthrottled and the run's clock runs, so
 // that the store's I/O does not wait.
-void Preload(const WorkloadSpec& spec, uint64_t seed, const std::vector<ValueSource>& values, Store* store,
+void Preload(const WorkloadSpec& spec, uint64_t seed, const ValueSources& values, Store* store,
              const Progress& progress);
 
 }  // namespace rocktune

@@ -61,13 +61,10 @@ Runner::Runner(const RunParts& parts, const RunPlan& plan)
     : parts_(parts),
       plan_(Checked(plan)),
       workload_(plan_.workload),
+      values_(NewValueSources(plan_.workload, plan_.seed)),
       live_keys_(plan_.workload.families.size()),
       gate_(parts.clock),
       stalls_(parts.clock) {
-  for (std::size_t family = 0; family < plan_.workload.families.size(); ++family) {
-    values_.emplace_back(plan_.seed, plan_.workload.families[family].value_compressed_fraction,
-                         plan_.workload.max_value_bytes(family));
-  }
   if (plan_.preloaded) {
     AddPreloadedKeys();
   }

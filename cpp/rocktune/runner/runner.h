@@ -118,9 +118,9 @@ class Runner {
   const RunParts parts_;
   const RunPlan plan_;
   WorkloadState workload_;
-  std::vector<ValueSource> values_;  // by column family
-  std::deque<LiveKeys> live_keys_;   // by column family
-  LoadGate gate_;                    // open during windows
+  ValueSources values_;             // by column family
+  std::deque<LiveKeys> live_keys_;  // by column family
+  LoadGate gate_;                   // open during windows
   LoadTargets targets_;
   std::vector<std::unique_ptr<LoadThread>> threads_;
   StallTracker stalls_;

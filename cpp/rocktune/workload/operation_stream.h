@@ -97,4 +97,9 @@ class ValueSource {
   std::string buffer_;
 };
 
+// The value sources of a workload by column family. Families with the same value_compressed_fraction share
+// one, so that it stays in the processor's cache.
+using ValueSources = std::vector<std::shared_ptr<const ValueSource>>;
+ValueSources NewValueSources(const WorkloadSpec& spec, uint64_t seed);
+
 }  // namespace rocktune

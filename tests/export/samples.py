@@ -6,8 +6,8 @@ from pathlib import Path
 from tests.report import sample
 
 from rocktune.export import export_study
-from rocktune.export.typed_options import ENUMERATIONS, TYPES
 from rocktune.space import OptionMaps
+from rocktune.systems.typed_options import ENUMERATIONS, TYPES
 from rocktune.workload import load_workload
 
 STUDY = replace(

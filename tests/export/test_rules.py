@@ -3,11 +3,11 @@ import pytest
 from rocktune.export.rules import (
     background_threads,
     flat,
-    named,
     translated,
     with_background_jobs,
 )
-from rocktune.export.values import whole
+from rocktune.systems.rules import named
+from rocktune.systems.values import whole
 
 RULES = {"b": named("b-there", whole(0, 9)), "a": named("a-there", whole(0, 9))}
 

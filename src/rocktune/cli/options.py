@@ -76,7 +76,12 @@ Memory = Annotated[
 ]
 OptionsFile = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Your own RocksDB OPTIONS file, the baseline to start from."),
+    typer.Option(
+        "--options-file",
+        "--baseline",
+        metavar="FILE",
+        help="Your own RocksDB OPTIONS file, or another system's configuration: the baseline to start from.",
+    ),
 ]
 ColumnFamily = Annotated[
     str | None,

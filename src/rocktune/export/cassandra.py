@@ -3,9 +3,10 @@
 import math
 
 from rocktune.errors import UserError
-from rocktune.export.rules import THREADS, Rule, Settings, background_threads, flat, named, translated
+from rocktune.export.rules import THREADS, background_threads, flat, translated
 from rocktune.export.target import Found, Target, commented, head
-from rocktune.export.values import (
+from rocktune.systems.rules import Rule, Settings, named
+from rocktune.systems.values import (
     NotExpressibleError,
     choice,
     filter_in,

@@ -3,10 +3,12 @@
 import json
 
 from rocktune.errors import UserError
-from rocktune.export.rules import Rule, Settings, named, translated
+from rocktune.export.rules import translated
 from rocktune.export.target import Found, Target, head
-from rocktune.export.typed_options import ENUMERATIONS, TYPES
-from rocktune.export.values import (
+from rocktune.space.options import SECTIONS
+from rocktune.systems.rules import Rule, Settings, named
+from rocktune.systems.typed_options import ENUMERATIONS, TYPES
+from rocktune.systems.values import (
     INT_MAX,
     LONG_MAX,
     UNSIGNED_LONG_MAX,
@@ -18,7 +20,6 @@ from rocktune.export.values import (
     switch,
     whole,
 )
-from rocktune.space.options import SECTIONS
 
 _PARSERS = {
     "db": ("DBOptions", "*options", "options"),
@@ -38,7 +39,13 @@ def _writer(kind: str) -> Writer:
     """Returns the writer that turns an option's text into a C++ expression of a type of `TYPES`."""
     if kind in ENUMERATIONS:
         return choice({name: f"rocksdb::{name}" for name in ENUMERATIONS[kind]})
-    return {"int": whole(-INT_MAX, INT_MAX), "long": _long, "double": decimal, "boolean": switch()}[kind]
+    writers: dict[str, Writer] = {
+        "int": whole(-INT_MAX, INT_MAX),
+        "long": _long,
+        "double": decimal,
+        "boolean": switch(),
+    }
+    return writers[kind]
 
 
 def _block_cache(text: str) -> Settings:

@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rocktune.export.rules import Rule, Settings, flat, named, translated
+from rocktune.export.rules import flat, translated
 from rocktune.export.target import Found, Target, head
-from rocktune.export.typed_options import ENUMERATIONS, TYPES
-from rocktune.export.values import (
+from rocktune.space import OptionMaps
+from rocktune.systems.rules import Rule, Settings, named
+from rocktune.systems.typed_options import ENUMERATIONS, TYPES, setter
+from rocktune.systems.values import (
     INT_MAX,
     LONG_MAX,
     NotExpressibleError,
@@ -17,16 +19,6 @@ from rocktune.export.values import (
     switch,
     whole,
 )
-from rocktune.space import OptionMaps
-
-# Setters whose names do not follow from the option's name.
-_OTHER_SETTERS = {
-    "blob_compression_type": "setBlobCompressionType",
-    "bottommost_compression": "setBottommostCompressionType",
-    "compaction_pri": "setCompactionPriority",
-    "compression": "setCompressionType",
-    "filter_policy": "setFilterPolicy",
-}
 
 
 @dataclass(frozen=True)
@@ -46,12 +38,6 @@ class JavaSource:
     unmapped: Sequence[str]
 
 
-def setter(name: str) -> str:
-    """Returns the name of an option's setter in rocksdbjni."""
-    words = "".join(word[:1].upper() + word[1:] for word in name.split("_"))
-    return _OTHER_SETTERS.get(name, f"set{words}")
-
-
 def _decimal(text: str) -> str:
     """Returns a number as a Java double."""
     return repr(float(decimal(text)))
@@ -66,7 +52,13 @@ def _writer(kind: str) -> Writer:
     """Returns the writer that turns an option's text into a Java expression of a type of `TYPES`."""
     if kind in ENUMERATIONS:
         return choice({name: f"{kind}.{java}" for name, java in ENUMERATIONS[kind].items()})
-    return {"int": whole(-INT_MAX, INT_MAX), "long": _long, "double": _decimal, "boolean": switch()}[kind]
+    writers: dict[str, Writer] = {
+        "int": whole(-INT_MAX, INT_MAX),
+        "long": _long,
+        "double": _decimal,
+        "boolean": switch(),
+    }
+    return writers[kind]
 
 
 def _block_cache(text: str) -> Settings:

@@ -1,19 +1,13 @@
 """Translates RocksDB options to another system's settings, with a table of one rule per option."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from rocktune.export.values import NotExpressibleError, Writer, number_in
 from rocktune.space import CATALOGUE, OptionMaps, merged_options
 from rocktune.space.options import SECTIONS, knob_values
-
-Settings = dict[str, str]
-Rule = Callable[[str], Settings]
-"""Returns the system's settings for an option's text; raises NotExpressibleError if it has none."""
-
-UNCHANGED = MappingProxyType({"allow_mmap_reads": "false", "target_file_size_multiplier": "1"})
-"""RocksDB's own values of options that most systems neither change nor have a setting for."""
+from rocktune.systems.rules import Rule, Settings
+from rocktune.systems.values import NotExpressibleError, number_in
 
 THREADS = ("max_background_compactions", "max_background_flushes")
 
@@ -29,11 +23,6 @@ class Translated:
 
     settings: Settings
     unmapped: list[str]
-
-
-def named(name: str, writer: Writer) -> Rule:
-    """Returns the rule of an option that corresponds to one setting."""
-    return lambda text: {name: writer(text)}
 
 
 def flat(options: OptionMaps) -> Settings:

@@ -16,11 +16,11 @@ from rocktune.export import (
     tikv,
 )
 from rocktune.export.target import Found
-from rocktune.export.values import NotExpressibleError
 from rocktune.ledger import StudyRecord
 from rocktune.outcome import Outcome
 from rocktune.space import OptionMaps, merged_options, parse_block_cache
 from rocktune.space.options import OWN_SECTIONS
+from rocktune.systems.values import NotExpressibleError
 
 _TARGETS = {
     target.name: target

@@ -33,12 +33,31 @@ class Option:
         text: the value without comment and without RocksDB's escapes.
         line: number of its line, from 1.
         parts: the settings inside its braces; empty for a plain value.
+        spelling: how another system's file says it; empty in OPTIONS files.
     """
 
     name: str
     text: str
     line: int
     parts: tuple[SubOption, ...] = ()
+    spelling: str = ""
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A setting of another system's file that is not used.
+
+    Attributes:
+        name: as the file spells it.
+        text: its value.
+        line: number of its line, from 1.
+        why: the reason.
+    """
+
+    name: str
+    text: str
+    line: int
+    why: str
 
 
 @dataclass(frozen=True)
@@ -89,6 +108,9 @@ class OptionsDocument:
         db: the options of [DBOptions].
         families: in the file's order.
         unknown_sections: those with a title that RocksDB does not have.
+        left_out: settings of another system's file that are not used.
+        notes: sentences about another system's file.
+        shared_cache: True if the file's system gives all column families one block cache.
     """
 
     path: str
@@ -98,3 +120,6 @@ class OptionsDocument:
     db: tuple[Option, ...]
     families: tuple[Family, ...]
     unknown_sections: tuple[Section, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    notes: tuple[str, ...] = ()
+    shared_cache: bool = False

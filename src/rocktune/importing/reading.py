@@ -27,11 +27,13 @@ class ImportedOptions:
             their options, the rest with what the file says, as it stands.
         block_caches: the text of each family's block cache, by family; families without one are left out.
         account: the fate of each option of the file.
+        shared_cache: True if the file's system gives all column families one block cache.
     """
 
     options: OptionMaps
     block_caches: Mapping[str, str]
     account: OptionsAccount
+    shared_cache: bool = False
 
     @property
     def family(self) -> str:
@@ -100,6 +102,7 @@ def imported(
         loaded_families=tuple(loaded),
         other_families=tuple(each.name for each in _unread(document, decisions)),
         notes=(
+            *document.notes,
             *notes_of([each for _, each in _each_once(decisions)], application_measures),
             *note_of(changed, document.rocksdb_version, linked.version),
         ),
@@ -112,7 +115,7 @@ def imported(
         for option in each.table
         if option.name == "block_cache"
     }
-    return ImportedOptions(options, caches, account)
+    return ImportedOptions(options, caches, account, document.shared_cache)
 
 
 def _unread(document: OptionsDocument, decisions: Mapping[str, list[Decision]]) -> list[Family]:
@@ -150,19 +153,27 @@ def _entries_of(document: OptionsDocument, decisions: Mapping[str, list[Decision
         for option in section.options:
             why = f"RocksDB has no section [{section.title}]"
             entries += _alike(section.title, "", option, Fate.UNKNOWN, why)
+    for each in document.left_out:
+        entries.append(
+            AccountEntry(
+                section="", name=each.name, line=each.line, given=each.text, fate=Fate.UNKNOWN, why=each.why
+            )
+        )
     return sorted(entries, key=lambda entry: entry.line)
 
 
 def _entries(decision: Decision, family: str) -> Iterator[AccountEntry]:
     option = decision.option
     where = {"section": decision.section, "family": "" if decision.section == "db" else family}
+    # Another system's setting is used as an option of RocksDB's, which has its own name and notation.
+    translated = bool(option.spelling) and decision.fate is Fate.USED
     yield AccountEntry(
         **where,
         name=option.name,
         line=option.line,
-        given=option.text,
-        fate=decision.fate,
-        value=decision.value,
+        given=option.spelling or option.text,
+        fate=Fate.TRANSLATED if translated else decision.fate,
+        value=option.text if translated else decision.value,
         why=decision.why,
     )
     for path, part in walked(option.parts):

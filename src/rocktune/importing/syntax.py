@@ -6,11 +6,14 @@ from pathlib import Path
 
 from rocktune.importing.document import Family, Option, OptionsDocument, OptionsFileError, Section
 from rocktune.importing.history import written_options
+from rocktune.importing.systems import FORMAT_NAMES, system_document
+from rocktune.importing.systems.db_bench import options_text
 from rocktune.importing.values import UnbalancedBracesError, parts_of, unescaped, without_comment
 
 _MAX_BYTES = 16 << 20
 _HEADER = "# This is a RocksDB option file"
 _TABLE = "TableOptions/"
+_OTHERS = f"; besides OPTIONS files, these can be read: {FORMAT_NAMES}"
 _CUT = "it is cut short; take a whole copy of the file"
 
 
@@ -46,6 +49,12 @@ def parsed_document(content: bytes, path: str = "OPTIONS") -> OptionsDocument:
     """
     text = _decoded(content, path)
     by_rocksdb = text.lstrip().startswith(_HEADER)
+    if not by_rocksdb and not re.search(r"^\s*\[\s*(DBOptions|CFOptions|TableOptions|Version)", text, re.M):
+        document = system_document(path, text)
+        if document is not None:
+            return document
+    elif (embedded := options_text(text)) is not None:
+        text = embedded
     sections = _sections(text, path, by_rocksdb)
     _refuse_pebble(sections, path)
     document = _document(sections, path, by_rocksdb)
@@ -99,7 +108,7 @@ def _sections(text: str, path: str, by_rocksdb: bool) -> list[Section]:
             continue
         name, equals, value = line.partition("=")
         if not equals or not name.strip() or not sections:
-            raise _refusal(path, _stray(line, number, by_rocksdb))
+            raise _refusal(path, _stray(line, number, by_rocksdb) + ("" if sections else _OTHERS))
         sections[-1].options.append(_option(name.strip(), value.strip(), number, path, by_rocksdb))
     closed = [section.closed() for section in sections]
     seen: dict[tuple[str, str | None], int] = {}
@@ -162,7 +171,7 @@ def _document(sections: list[Section], path: str, by_rocksdb: bool) -> OptionsDo
     if not families and "DBOptions" not in plain:
         named = ", ".join(f"[{section.title}]" for section in sections) or "no section at all"
         end = f"; {_CUT}" if by_rocksdb else ""
-        raise _refusal(path, f"it has no section [DBOptions] or [CFOptions], only {named}{end}")
+        raise _refusal(path, f"it has no section [DBOptions] or [CFOptions], only {named}{end or _OTHERS}")
     if not families:
         families["default"] = Family("default", 0, ())
     version = plain.get("Version", ())

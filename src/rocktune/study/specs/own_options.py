@@ -4,7 +4,7 @@ An OPTIONS file lacks some settings, such as the block cache. These are made equ
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 from rocktune.errors import UserError
@@ -114,6 +114,7 @@ def own_baseline(
         UserError: the file's families have different caches and share one, or its memtables and filters leave
             nothing for a cache.
     """
+    asked = replace(asked, shared_cache=asked.shared_cache or file.shared_cache)
     options = merged_options(file.options)
     if families or asked.shared_cache or asked.block_cache is not None:
         options = _without_own_caches(options)
@@ -258,7 +259,7 @@ def _cache_sentences(terms: OwnTerms, shares: MemoryShares) -> Iterator[str]:
         yield f"The loaded column families share this cache{size}."
     elif terms.families_with_cache > 1 or (terms.families_with_cache and terms.other_families):
         if terms.shared_cache:
-            yield "The file's column families share one block cache, as --shared-cache says."
+            yield "The file's column families share one block cache."
         else:
             yield (
                 f"The file gives {terms.families_with_cache} of its column families a block cache. A file "

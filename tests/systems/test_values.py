@@ -1,6 +1,6 @@
 import pytest
 
-from rocktune.export.values import (
+from rocktune.systems.values import (
     Filter,
     NotExpressibleError,
     choice,

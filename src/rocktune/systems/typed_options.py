@@ -1,4 +1,4 @@
-"""Types of options in RocksDB's C++ and Java interfaces, for exports to source code."""
+"""Types of options in RocksDB's C++ and Java interfaces, for source code that sets options."""
 
 from types import MappingProxyType
 
@@ -75,3 +75,18 @@ ENUMERATIONS = MappingProxyType(
 )
 """Java's names by C++'s enumerators, for each type. OPTIONS files use C++'s names, Flink uses Java's as text.
 """
+
+# Setters whose names do not follow from the option's name.
+_OTHER_SETTERS = {
+    "blob_compression_type": "setBlobCompressionType",
+    "bottommost_compression": "setBottommostCompressionType",
+    "compaction_pri": "setCompactionPriority",
+    "compression": "setCompressionType",
+    "filter_policy": "setFilterPolicy",
+}
+
+
+def setter(name: str) -> str:
+    """Returns the name of an option's setter in rocksdbjni."""
+    words = "".join(word[:1].upper() + word[1:] for word in name.split("_"))
+    return _OTHER_SETTERS.get(name, f"set{words}")

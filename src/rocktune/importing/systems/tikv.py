@@ -1,0 +1,89 @@
+"""TiKV's tikv.toml: tables such as [rocksdb.defaultcf], and the block cache that all families share."""
+
+import tomllib
+from typing import Any
+
+from rocktune.importing.document import LeftOut, OptionsFileError
+from rocktune.importing.systems.lines import line_of
+from rocktune.importing.systems.settings import Collected, Reading, Setting
+from rocktune.systems.tikv import CACHE, COMPRESSIONS, DATABASE, FAMILY, FIXED
+from rocktune.systems.values import choice
+
+_FAMILIES = {"defaultcf": "default", "writecf": "write", "lockcf": "lock", "raftcf": "raft"}
+_BLOCK_CACHE = "storage.block-cache"
+
+
+def recognises(text: str) -> bool:
+    """Returns whether a file has a table of TiKV's for RocksDB."""
+    return any(f"[{table}" in text for table in ("rocksdb]", "rocksdb.", _BLOCK_CACHE))
+
+
+def read(path: str, text: str) -> Collected:
+    """Returns the options of a tikv.toml; see `Collected.read` for what is refused.
+
+    Raises:
+        OptionsFileError: also if the text is no TOML.
+    """
+    try:
+        tables = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise OptionsFileError(f"options file {path}: malformed TOML: {error}") from None
+    file = Collected("TiKV", path, fixed=FIXED, shared_cache=True)
+    rocksdb = _table(tables, "rocksdb")
+    database = {name: value for name, value in rocksdb.items() if not isinstance(value, dict)}
+    cache = _table(_table(tables, "storage"), "block-cache")
+    file.db = file.read(_settings(file, text, {k: v for k, v in cache.items() if k == "capacity"}), CACHE, {})
+    file.db += file.read(_settings(file, text, database), DATABASE, {})
+    for table, family in _FAMILIES.items():
+        if table in rocksdb:
+            file.families[family] = _family(file, text, _table(rocksdb, table))
+    file.own = sum(len(value) if isinstance(value, dict) else 1 for key, value in tables.items()
+                   if key not in ("rocksdb", "storage"))  # fmt: skip
+    return file
+
+
+def _family(file: Collected, text: str, table: dict[str, Any]) -> list[Reading]:
+    settings = _settings(file, text, table)
+    filters = [settings.pop(name, None) for name in ("use-bloom-filter", "bloom-filter-bits-per-key")]
+    special = {
+        "compression-per-level": _compression,
+        "bottommost-level-compression": lambda value: {
+            "bottommost_compression": choice(COMPRESSIONS).read(value)
+        },
+    }
+    found = file.read(settings, FAMILY, special)
+    given = tuple(each for each in filters if each is not None)
+    if given:
+        bits = filters[1].text if filters[1] is not None else "10"
+        on = filters[0] is None or filters[0].text == "true"
+        found.append(Reading("filter_policy", f"bloomfilter:{bits}:false" if on else "nullptr", given))
+    return found
+
+
+def _compression(text: str) -> dict[str, str]:
+    types = [choice(COMPRESSIONS).read(each) for each in text.split(",")]
+    if len(set(types)) == 1:
+        return {"compression": types[0]}
+    return {"compression_per_level": ":".join(types)}
+
+
+def _table(tables: dict[str, Any], name: str) -> dict[str, Any]:
+    found = tables.get(name, {})
+    return found if isinstance(found, dict) else {}
+
+
+def _settings(file: Collected, text: str, table: dict[str, Any]) -> dict[str, Setting]:
+    settings = {}
+    for name, value in table.items():
+        line = line_of(text, name)
+        if isinstance(value, dict):
+            file.left_out.append(LeftOut(name, "a table", line, "no RocksDB option corresponds to it"))
+        else:
+            settings[name] = Setting(name, _text(value), line)
+    return settings
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list):
+        return ",".join(map(_text, value))
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,12 +1,15 @@
 import os
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from tests.servers import DatabaseServer, MariadbServer, PostgresqlServer
 
+from rocktune.engine import OptionsChecker
 from rocktune.engine.worker import WORKER_NAME, find_worker
 from rocktune.errors import UserError
+from rocktune.importing import LinkedRocksDb
 
 BUILDS = Path(__file__).parents[1] / "build"
 
@@ -23,6 +26,13 @@ def real_worker() -> tuple[str, ...]:
         if not built:
             pytest.skip(str(failure))
         return (str(built[-1]),)
+
+
+@pytest.fixture(scope="module")
+def linked(real_worker: tuple[str, ...]) -> Iterator[LinkedRocksDb]:
+    """The RocksDB of the real worker. It ends with the module, since other tests look for stray processes."""
+    with closing(OptionsChecker(real_worker)) as checker:
+        yield checker.linked()
 
 
 @pytest.fixture(scope="session")

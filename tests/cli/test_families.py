@@ -138,4 +138,5 @@ def test_a_whole_study_of_all_families_exports_each(capsys: Outputs) -> None:
     assert "all column families share it" in text
     report = Path(outcome["report"]).read_text()
     assert "Column family events" in report
+    assert "--all-families" in outcome["command"]
     assert main(["resume", "s", "--json"]) == 0

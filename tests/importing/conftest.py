@@ -8,13 +8,7 @@ from rocktune.engine.libraries import installed_workers
 from rocktune.importing import LinkedRocksDb
 
 
-@pytest.fixture(scope="session")
-def linked(real_worker: tuple[str, ...]) -> Iterator[LinkedRocksDb]:
-    with closing(OptionsChecker(real_worker)) as checker:
-        yield checker.linked()
-
-
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def every_linked(linked: LinkedRocksDb) -> Iterator[tuple[LinkedRocksDb, ...]]:
     """The RocksDB of each installed worker, the default one first."""
     found = {linked.version: linked}

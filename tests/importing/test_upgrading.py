@@ -197,7 +197,7 @@ def test_a_line_stands_for_its_newest_patch(release: str, older: str, newer: str
 # ---- with installed versions
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def sides() -> list[InstalledSide]:
     """Each installed version with an empty file, oldest first; the default worker alone is at least there."""
     found = []

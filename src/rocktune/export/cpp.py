@@ -5,7 +5,6 @@ import json
 from rocktune.errors import UserError
 from rocktune.export.rules import translated
 from rocktune.export.target import Found, Target, head
-from rocktune.space.options import SECTIONS
 from rocktune.systems.rules import Rule, Settings, named
 from rocktune.systems.typed_options import ENUMERATIONS, TYPES
 from rocktune.systems.values import (
@@ -101,9 +100,8 @@ def _rest(section: str, texts: Settings) -> list[str]:
     ]
 
 
-def _statements(found: Found, section: str) -> list[str]:
+def _statements(section: str, texts: Settings) -> list[str]:
     """Returns the statements that set the options of one section."""
-    texts = found.options.get(section, {})
     settings = translated(texts, _RULES).settings
     # Nothing is left out in C++: options that we have no type for go through RocksDB's parser as text.
     rest = {name: text for name, text in texts.items() if name not in settings}
@@ -112,10 +110,72 @@ def _statements(found: Found, section: str) -> list[str]:
     return statements + (_rest(section, rest) if rest else [])
 
 
+def _table_statements(texts: Settings) -> list[str]:
+    """Returns the statements that set table options, and keep the application's own that are not tuned."""
+    return [
+        "  rocksdb::BlockBasedTableOptions table;",
+        "  const auto* present = options->table_factory->GetOptions<rocksdb::BlockBasedTableOptions>();",
+        "  if (present != nullptr) table = *present;",
+        *_statements("table", texts),
+        "  options->table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));",
+    ]
+
+
+def _one_family(found: Found) -> list[str]:
+    """Returns the function that sets all options of a store with one column family."""
+    (own,) = found.families.values()
+    return [
+        "// Sets the tuned options; all others in `options` stay as they are.",
+        "// The status is not OK if RocksDB refuses an option.",
+        "inline rocksdb::Status ApplyRocktuneOptions(rocksdb::Options* options) {",
+        *_statements("db", found.options.get("db", {})),
+        *_statements("cf", own["cf"]),
+        *_table_statements(own["table"]),
+        "  return rocksdb::Status::OK();",
+        "}",
+    ]
+
+
+def _several_families(found: Found) -> list[str]:
+    """Returns the functions that set the options of the database and of a column family by its name."""
+    shared = "" if found.options.get("cf") else found.options.get("table", {}).get("block_cache", "")
+    lines = [
+        "// Sets the tuned options of the database; all others in `options` stay as they are.",
+        "// The status is not OK if RocksDB refuses an option.",
+        "inline rocksdb::Status ApplyRocktuneDatabaseOptions(rocksdb::DBOptions* options) {",
+        *_statements("db", found.options.get("db", {})),
+        "  return rocksdb::Status::OK();",
+        "}",
+        "",
+        "// Sets the tuned options of a column family; one of another name stays as it is.",
+        "inline rocksdb::Status ApplyRocktuneOptions(const std::string& family,",
+        "                                            rocksdb::ColumnFamilyOptions* options) {",
+    ]
+    if shared:
+        expression = _block_cache(shared)["block_cache"]
+        lines.append(
+            f"  static const std::shared_ptr<rocksdb::Cache> cache = {expression};  // of all families"
+        )
+    for name, own in found.families.items():
+        body = [*_statements("cf", own["cf"]), *_table_statements(own["table"])]
+        if shared:
+            body.insert(-1, "  table.block_cache = cache;")
+        lines += [
+            f"  if (family == {_literal(name)}) {{",
+            *(f"  {line}" if line else line for line in body),
+            "  }",
+        ]
+    return [*lines, "  return rocksdb::Status::OK();", "}"]
+
+
 def _write(found: Found) -> str:
     """Returns the C++ header."""
-    statements = {section: _statements(found, section) for section in SECTIONS}
-    notes = ["Each call makes its own block cache; to share one among stores, copy the table factory"]
+    several = len(found.families) > 1
+    notes = (
+        ["Call ApplyRocktuneOptions for each column family that you open"]
+        if several
+        else ["Each call makes its own block cache; to share one among stores, copy the table factory"]
+    )
     lines = [
         *head(found, "//", "RocksDB's C++ interface, 7.8 to 11", notes, []),
         "#pragma once",
@@ -126,22 +186,11 @@ def _write(found: Found) -> str:
         ),
         "",
         "#include <memory>",
+        *(["#include <string>"] if several else []),
         "",
-        "// Sets the tuned options; all others in `options` stay as they are.",
-        "// The status is not OK if RocksDB refuses an option.",
-        "inline rocksdb::Status ApplyRocktuneOptions(rocksdb::Options* options) {",
-        *statements["db"],
-        *statements["cf"],
-        "  rocksdb::BlockBasedTableOptions table;",
-        # Keeps the application's own table options that are not tuned.
-        "  const auto* present = options->table_factory->GetOptions<rocksdb::BlockBasedTableOptions>();",
-        "  if (present != nullptr) table = *present;",
-        *statements["table"],
-        "  options->table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));",
-        "  return rocksdb::Status::OK();",
-        "}",
+        *(_several_families(found) if several else _one_family(found)),
     ]
     return "\n".join(lines) + "\n"
 
 
-TARGET = Target("cpp", "a C++ header with a function that sets the options", _write)
+TARGET = Target("cpp", "a C++ header with a function that sets the options", _write, holds_families=True)

@@ -2,6 +2,8 @@
 
 from rocktune.export.rules import THREADS, background_threads, flat, translated, with_background_jobs
 from rocktune.export.target import Found, Target, head
+from rocktune.space import OptionMaps
+from rocktune.space.options import SECTIONS
 from rocktune.systems.myrocks import FAMILY, TABLE, VARIABLES
 from rocktune.systems.rules import Settings
 
@@ -21,33 +23,60 @@ def _threads(found: Found) -> Settings:
     return {} if threads is None else dict(zip(THREADS, map(str, threads), strict=True))
 
 
+def _family_string(options: OptionMaps) -> str:
+    """Returns a column family's options as one text, in RocksDB's own notation."""
+    texts = flat(options)
+    family = [f"{name}={value}" for name, value in translated(texts, FAMILY).settings.items()]
+    table = [f"{name}={value}" for name, value in translated(texts, TABLE).settings.items()]
+    if table:
+        # Table options are nested in one option.
+        family.append(f"block_based_table_factory={{{';'.join(table)}}}")
+    return ";".join(family)
+
+
+def _family_lines(found: Found) -> list[str]:
+    """Returns the variables with the options of the default column family and of all others."""
+    strings = {name: _family_string(options) for name, options in found.families.items()}
+    # A study of one family without a name of its own tunes what each of the server's families gets.
+    default = strings.pop("default", "") if len(strings) > 1 else strings.popitem()[1]
+    others = ";".join(f"{name}={{{text}}}" for name, text in strings.items() if text)
+    return [
+        *([f'rocksdb_default_cf_options="{default}"'] if default else []),
+        *([f'rocksdb_override_cf_options="{others}"'] if others else []),
+    ]
+
+
 def _write(found: Found) -> str:
     """Returns the [mysqld] section of my.cnf."""
     jobs, thread_notes = with_background_jobs(found.options)
-    options = flat(jobs)
-    done = translated(options, {**VARIABLES, **FAMILY, **TABLE})
-    variables = translated(options, VARIABLES).settings
+    common = flat({section: texts for section, texts in jobs.items() if section in SECTIONS})
+    unmapped = translated(common, {**VARIABLES, **FAMILY, **TABLE}).unmapped
+    for name, options in found.families.items():
+        if len(found.families) > 1 and name != found.family:
+            left = translated(flat(options), {**VARIABLES, **FAMILY, **TABLE}).unmapped
+            unmapped += [f"{name}: {line}" for line in left]
+    variables = translated(common, VARIABLES).settings
     # MariaDB lacks these variables; mysqld ignores unknown ones with the prefix loose_.
     variables |= {f"loose_rocksdb_{name}": count for name, count in _threads(found).items()}
-    family = [f"{name}={value}" for name, value in translated(options, FAMILY).settings.items()]
-    table = [f"{name}={value}" for name, value in translated(options, TABLE).settings.items()]
-    if table:
-        # Table options are nested in one option, in RocksDB's own notation.
-        family.append(f"block_based_table_factory={{{';'.join(table)}}}")
     lines = [
         *head(
             found,
             "#",
             "MyRocks, my.cnf (Facebook's MySQL 8.0, Percona Server 8.0, MariaDB 10.11)",
             [*_NOTES, *thread_notes],
-            done.unmapped,
+            unmapped,
         ),
         "",
         "[mysqld]",
         *(f"{name}={value}" for name, value in variables.items()),
-        *([f'rocksdb_default_cf_options="{";".join(family)}"'] if family else []),
+        *_family_lines(found),
     ]
     return "\n".join(lines) + "\n"
 
 
-TARGET = Target("myrocks", "MyRocks' variables for my.cnf (MySQL, Percona Server, MariaDB)", _write)
+TARGET = Target(
+    "myrocks",
+    "MyRocks' variables for my.cnf (MySQL, Percona Server, MariaDB)",
+    _write,
+    holds_families=True,
+)

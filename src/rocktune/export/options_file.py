@@ -15,4 +15,5 @@ TARGET = Target(
     "RocksDB's own OPTIONS file, with the options that differ from its defaults",
     _write,
     holds_cache_settings=True,
+    holds_families=True,
 )

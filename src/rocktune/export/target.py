@@ -6,6 +6,7 @@ from textwrap import TextWrapper
 
 from rocktune.ledger import StudyRecord
 from rocktune.space import OptionMaps
+from rocktune.space.options_file import options_by_family
 from rocktune.workload import WorkloadSpec
 
 _BULLET = TextWrapper(
@@ -35,6 +36,11 @@ class Found:
         return str(self.study.spec.get("column_family") or "default")
 
     @property
+    def families(self) -> dict[str, OptionMaps]:
+        """The sections "cf" and "table" of each column family, by name."""
+        return options_by_family(self.options, self.family)
+
+    @property
     def workload(self) -> WorkloadSpec:
         """The measured workload at full size."""
         return WorkloadSpec.model_validate(self.study.spec["workload"])
@@ -51,12 +57,15 @@ class Target:
             all.
         holds_cache_settings: whether the format accepts RocksDB's whole text of `block_cache`; otherwise it
             gets only the capacity.
+        holds_families: whether the format has options of several column families; otherwise it gets only the
+            tuned one's.
     """
 
     name: str
     summary: str
     write: Callable[[Found], str]
     holds_cache_settings: bool = False
+    holds_families: bool = False
 
 
 def one_line(text: str) -> str:

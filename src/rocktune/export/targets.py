@@ -1,6 +1,7 @@
 """All export targets: one file for each, and one line in the table below."""
 
 import re
+from dataclasses import replace
 
 from rocktune.errors import UserError, unknown_name
 from rocktune.export import (
@@ -20,6 +21,7 @@ from rocktune.ledger import StudyRecord
 from rocktune.outcome import Outcome
 from rocktune.space import OptionMaps, merged_options, parse_block_cache
 from rocktune.space.options import OWN_SECTIONS
+from rocktune.space.options_file import family_names
 from rocktune.systems.values import NotExpressibleError
 
 _TARGETS = {
@@ -66,10 +68,32 @@ def export_study(target: str, study: StudyRecord, outcome: Outcome, point: int |
         options, notes = _plain_cache(options)
         comment = (*comment, *notes)
     found = Found(options, comment, _rocksdb_version(study), study)
+    if not _TARGETS[target].holds_families:
+        found = _of_one_family(found, target)
     try:
         return _TARGETS[target].write(found)
     except NotExpressibleError as error:
         raise UserError(f"study '{study.name}' cannot be exported to {target}: {error}") from None
+
+
+def _of_one_family(found: Found, target: str) -> Found:
+    """Returns a configuration without the options of column families that are not tuned.
+
+    Raises:
+        UserError: the study tuned several families together.
+    """
+    others = family_names(found.options)
+    if not others:
+        return found
+    if not found.options.get("cf"):
+        holding = ", ".join(name for name, each in _TARGETS.items() if each.holds_families)
+        raise UserError(
+            f"{target}: holds the options of one column family, and study '{found.study.name}' tuned "
+            f"{', '.join(others)} together; export it to one of {holding}"
+        )
+    options = {section: texts for section, texts in found.options.items() if ":" not in section}
+    note = f"Options of column family '{found.family}'; those of {', '.join(others)} stay as they are"
+    return replace(found, options=options, comment=(*found.comment, note))
 
 
 def _beside(options: OptionMaps) -> tuple[str, ...]:

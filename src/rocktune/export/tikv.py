@@ -2,8 +2,9 @@
 
 from rocktune.export.rules import background_threads, flat, translated, with_background_jobs
 from rocktune.export.target import Found, Target, head
+from rocktune.space.options import SECTIONS
 from rocktune.systems.rules import Settings
-from rocktune.systems.tikv import CACHE, DATABASE, FAMILY, FIXED
+from rocktune.systems.tikv import CACHE, DATABASE, FAMILIES, FAMILY, FIXED
 
 _FLOW_CONTROL = {
     "level0_slowdown_writes_trigger": ("l0-files-threshold", "20"),
@@ -45,24 +46,34 @@ def _notes(found: Found, family: Settings) -> list[str]:
 
 def _write(found: Found) -> str:
     """Returns the tables of tikv.toml."""
-    options = flat(with_background_jobs(found.options)[0])
+    jobs = with_background_jobs(found.options)[0]
+    options = flat({section: texts for section, texts in jobs.items() if section in SECTIONS})
     threads = background_threads(found.options)
     if threads is not None:
         # TiKV has max-background-flushes besides the jobs, but no number of compactions.
         options["max_background_flushes"] = str(threads[1])
     # One pass over all tables gives the list of options left out; the passes below only sort settings by
     # table.
-    done = translated(options, {**CACHE, **DATABASE, **FAMILY}, FIXED)
+    unmapped = translated(options, {**CACHE, **DATABASE, **FAMILY}, FIXED).unmapped
     tables = {
         "storage.block-cache": translated(options, CACHE).settings,
         "rocksdb": translated(options, DATABASE).settings,
-        "rocksdb.defaultcf": translated(options, FAMILY).settings,
     }
-    lines = head(found, "#", "TiKV 8.5, tikv.toml", _notes(found, tables["rocksdb.defaultcf"]), done.unmapped)
+    for name, own in found.families.items():
+        tuned = len(found.families) == 1 or name == found.family
+        table = FAMILIES.get("default" if len(found.families) == 1 else name)
+        if table is None:
+            unmapped.append(f"column family {name}: TiKV has only {', '.join(FAMILIES)}")
+            continue
+        done = translated(flat(own), {**CACHE, **FAMILY}, FIXED)
+        unmapped += [] if tuned else [f"{name}: {line}" for line in done.unmapped]
+        tables[f"rocksdb.{table}"] = translated(flat(own), FAMILY).settings
+    first = next((tables[name] for name in tables if name.endswith("cf")), {})
+    lines = head(found, "#", "TiKV 8.5, tikv.toml", _notes(found, first), unmapped)
     for table, settings in tables.items():
         if settings:
             lines += ["", f"[{table}]", *(f"{name} = {value}" for name, value in settings.items())]
     return "\n".join(lines) + "\n"
 
 
-TARGET = Target("tikv", "TiKV's tikv.toml", _write)
+TARGET = Target("tikv", "TiKV's tikv.toml", _write, holds_families=True)

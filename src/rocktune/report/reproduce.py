@@ -63,19 +63,22 @@ def _conditions(spec: Mapping[str, Any], outcome: Outcome) -> list[Argument]:
         ("--memory", _exact_size(spec["memory_bytes"]) if spec.get("memory_bytes") else ""),
         # The path of the user's file is not recorded; the reader puts in their own.
         ("--options-file", "OPTIONS" if spec.get("base_options") else ""),
-        ("--column-family", _family(spec.get("own_terms") or {})),
+        *_families(spec),
     ]
 
 
-def _family(terms: Mapping[str, Any]) -> str:
-    """Returns the measured column family, if the OPTIONS file has others."""
-    return str(terms["family"]) if terms.get("other_families") else ""
+def _families(spec: Mapping[str, Any]) -> list[Argument]:
+    """Returns the options for the tuned column family, or for all of the workload's together."""
+    terms, workload = spec.get("own_terms") or {}, spec.get("workload") or {}
+    family = spec.get("column_family") or (terms["family"] if terms.get("other_families") else "")
+    together = isinstance(workload, Mapping) and bool(workload.get("families")) and not family
+    return [("--column-family", family), ("--all-families", together)]
 
 
 def _engine(engine: Mapping[str, Any]) -> list[Argument]:
     """Returns the options for the engine; none for the default one."""
     if engine.get("kind", "embedded") == "embedded":
-        return []
+        return [("--rocksdb", engine.get("rocksdb") or "")]
     return [
         ("--engine", engine["kind"]),
         ("--db-bench", str(engine.get("program", ""))),

@@ -37,9 +37,11 @@ def options_file_text(
         ("[Version]", {"rocksdb_version": rocksdb_version, "options_file_version": "1.1"}),
         ("[DBOptions]", options.get("db", {})),
     ]
-    for name, (cf, table) in _families(options, family).items():
-        sections.append((f'[CFOptions "{name}"]', cf))
-        sections.append((f'[TableOptions/BlockBasedTable "{name}"]', table))
+    families = options_by_family(options, family)
+    # RocksDB demands that the default one comes first.
+    for name, own in ({"default": families.pop("default", {})} | families).items():
+        sections.append((f'[CFOptions "{name}"]', own.get("cf", {})))
+        sections.append((f'[TableOptions/BlockBasedTable "{name}"]', own.get("table", {})))
     shared = (
         None
         if options.get("cf") or not family_names(options)
@@ -60,15 +62,20 @@ def family_names(options: OptionMaps) -> tuple[str, ...]:
     )
 
 
-def _families(options: OptionMaps, family: str) -> dict[str, tuple[dict[str, str], dict[str, str]]]:
-    """Returns the options of each column family, `default` first, as RocksDB demands."""
+def options_by_family(options: OptionMaps, family: str) -> dict[str, OptionMaps]:
+    """Returns the sections "cf" and "table" of each column family, by name.
+
+    Args:
+        options: options, with sections such as "cf:users" for further families.
+        family: name of the family of sections "cf" and "table", if these have options.
+    """
     own = {
-        name: (options[family_section("cf", name)], options.get(family_section("table", name), {}))
+        name: {kind: options.get(family_section(kind, name), {}) for kind in ("cf", "table")}
         for name in family_names(options)
     }
     if options.get("cf") or not own:
-        own = {family: (options.get("cf", {}), options.get("table", {}))} | own
-    return {"default": own.pop("default", ({}, {}))} | own
+        own = {family: {kind: options.get(kind, {}) for kind in ("cf", "table")}} | own
+    return own
 
 
 def _line(name: str, value: str) -> str:

@@ -57,6 +57,8 @@ def _compression(text: str) -> Settings:
     return {"compression-per-level": f"[{levels}]", "bottommost-level-compression": name}
 
 
+FAMILIES = {"default": "defaultcf", "write": "writecf", "lock": "lockcf", "raft": "raftcf"}
+"""TiKV's tables in [rocksdb] by column family."""
 CACHE: dict[str, Rule] = {"block_cache": named("capacity", _SIZE)}
 DATABASE: dict[str, Rule] = {
     **_kebab("max_background_jobs", "max_background_flushes", codec=whole(1, INT_MAX)),

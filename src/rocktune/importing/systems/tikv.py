@@ -6,10 +6,9 @@ from typing import Any
 from rocktune.importing.document import LeftOut, OptionsFileError
 from rocktune.importing.systems.lines import line_of
 from rocktune.importing.systems.settings import Collected, Reading, Setting
-from rocktune.systems.tikv import CACHE, COMPRESSIONS, DATABASE, FAMILY, FIXED
+from rocktune.systems.tikv import CACHE, COMPRESSIONS, DATABASE, FAMILIES, FAMILY, FIXED
 from rocktune.systems.values import choice
 
-_FAMILIES = {"defaultcf": "default", "writecf": "write", "lockcf": "lock", "raftcf": "raft"}
 _BLOCK_CACHE = "storage.block-cache"
 
 
@@ -34,7 +33,7 @@ def read(path: str, text: str) -> Collected:
     cache = _table(_table(tables, "storage"), "block-cache")
     file.db = file.read(_settings(file, text, {k: v for k, v in cache.items() if k == "capacity"}), CACHE, {})
     file.db += file.read(_settings(file, text, database), DATABASE, {})
-    for table, family in _FAMILIES.items():
+    for family, table in FAMILIES.items():
         if table in rocksdb:
             file.families[family] = _family(file, text, _table(rocksdb, table))
     file.own = sum(len(value) if isinstance(value, dict) else 1 for key, value in tables.items()

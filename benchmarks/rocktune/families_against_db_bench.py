@@ -3,9 +3,9 @@
 The quantity is how many times faster a program is with three families than with one. Both programs write to
 empty stores and read stores of their own that hold all keys and are compacted whole, with the same library,
 options and threads. Runs come in quartets: both programs with one and with three families, in rotating order.
-What counts is the runner's ratio over db_bench's in each quartet. A quartet's logarithm has a standard deviation
-of 0.04 to 0.09 on a quiet machine, so 40 of them give an interval of at most 3% to each side, which decides a
-tolerance of 5% unless the figure is near it.
+What counts is the runner's ratio over db_bench's in each quartet. A quartet's logarithm has a standard
+deviation of 0.04 to 0.09 on a quiet machine, so 40 of them give an interval of at most 3% to each side, which
+decides a tolerance of 5% unless the figure is near it.
 """
 
 import shutil

@@ -33,7 +33,8 @@ int main(int, char** arguments) {
     std::cerr << status.ToString() << "\n";
     return 1;
   }
-  std::cout << (caches[0] ? caches[0]->GetCapacity() : 0) << (caches[0] == caches[1] ? " shared\n" : " own\n");
+  std::cout << (caches[0] ? caches[0]->GetCapacity() : 0)
+            << (caches[0] == caches[1] ? " shared\n" : " own\n");
   for (rocksdb::ColumnFamilyHandle* handle : handles) {
     store->DestroyColumnFamilyHandle(handle).PermitUncheckedError();
   }

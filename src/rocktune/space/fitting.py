@@ -5,13 +5,33 @@ from dataclasses import replace
 
 from rocktune.errors import UserError
 from rocktune.lsm import level0_size_bytes
-from rocktune.space.configuration import Value
+from rocktune.space.configuration import OptionMaps, Value
+from rocktune.space.families import space_of_families
+from rocktune.space.memory import FamilyEntries
 from rocktune.space.rules import MIN_LEVEL0_TOLERANCE
 from rocktune.space.space import Space
 from rocktune.units import MIB
 
 _MEMTABLE_KNOBS = ("write_buffer_size", "max_write_buffer_number", "min_write_buffer_number_to_merge")
 _LEVEL1_KNOB = "max_bytes_for_level_base"
+
+
+def fitted(space: Space, base_options: OptionMaps | None, families: tuple[FamilyEntries, ...]) -> Space:
+    """Returns the space of the families, on the user's own options, with a default that fits the budget.
+
+    Args:
+        space: the space of one column family.
+        base_options: the user's own options; None without them.
+        families: the column families that get knobs of their own; none for a space of one.
+
+    Raises:
+        UserError: no configuration fits the budget, or the space cannot be that of several families.
+    """
+    if families:
+        space = space_of_families(space, families)
+    if base_options is None:
+        return with_fitting_default(space)
+    return with_fitting_memory(space.with_base_options(base_options))
 
 
 def with_fitting_default(space: Space) -> Space:

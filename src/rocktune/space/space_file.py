@@ -34,8 +34,7 @@ from rocktune.space.alabed import ALABED_MEMORY_BYTES, alabed_space
 from rocktune.space.catalogue import CATALOGUE, DERIVED
 from rocktune.space.configuration import OptionMaps, Value
 from rocktune.space.dremel import DREMEL_MEMORY_BYTES, dremel_space
-from rocktune.space.families import space_of_families
-from rocktune.space.fitting import with_fitting_default, with_fitting_memory
+from rocktune.space.fitting import fitted
 from rocktune.space.flsm import FLSM_MEMORY_BYTES, flsm_space
 from rocktune.space.jia_chen import JIA_CHEN_MEMORY_BYTES, jia_chen_space
 from rocktune.space.knob import ActsOn, Knob, Section
@@ -158,22 +157,13 @@ def space_from_document(
     if "file" not in document:
         preset = _PRESETS[where]
         memory_bytes = preset.memory_bytes if memory_bytes is None else memory_bytes
-        return _fitted(preset.make(memory_bytes, expected_entries), base_options, families)
+        return fitted(preset.make(memory_bytes, expected_entries), base_options, families)
     file = validated(SpaceFile, document["file"], where)
     try:
         changed = _changed(_base(file, memory_bytes, expected_entries), file, Path(where).stem)
-        return _fitted(changed, base_options, families)
+        return fitted(changed, base_options, families)
     except UserError as error:
         raise UserError(f"{where}: {error}") from None
-
-
-def _fitted(space: Space, base_options: OptionMaps | None, families: tuple[FamilyEntries, ...]) -> Space:
-    """Returns the space of the families, on the user's own options, with a default that fits the budget."""
-    if families:
-        space = space_of_families(space, families)
-    if base_options is None:
-        return with_fitting_default(space)
-    return with_fitting_memory(space.with_base_options(base_options))
 
 
 def _base(file: SpaceFile, memory_bytes: int | None, expected_entries: float) -> Space:

@@ -2,7 +2,7 @@ import pytest
 from tests.export.samples import changed, comments, exported, settings
 
 from rocktune.errors import UserError
-from rocktune.export.cassandra import false_positive_chance
+from rocktune.systems.cassandra import false_positive_chance
 
 
 def statement(text: str) -> str:

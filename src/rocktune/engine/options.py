@@ -88,7 +88,8 @@ def rocksdb_options(experiment: Experiment, configuration: Configuration, engine
         RunFailed: the options need a compaction governor or an FLSM store, or include one that an OPTIONS
             file cannot hold (status `invalid`).
     """
-    options = run_options(experiment, configuration)
+    # Without sections of other column families, which these engines do not load.
+    options = store_options(experiment, run_options(experiment, configuration))
     for section, what in OWN_SECTIONS.items():
         if options.get(section):
             settings = ", ".join(f"{section}_{name}" for name in options[section])

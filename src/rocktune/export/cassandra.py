@@ -5,6 +5,7 @@ import math
 from rocktune.errors import UserError
 from rocktune.export.rules import THREADS, background_threads, flat, translated
 from rocktune.export.target import Found, Target, commented, head
+from rocktune.systems.cassandra import COMPRESSORS, false_positive_chance
 from rocktune.systems.rules import Rule, Settings, named
 from rocktune.systems.values import (
     NotExpressibleError,
@@ -22,12 +23,6 @@ _MEMTABLES = ("write_buffer_size", "max_write_buffer_number")
 # per key).
 _MIN_FALSE_POSITIVE_CHANCE = 6.71e-5
 _MAX_CHUNK_KIB = 1024
-_COMPRESSORS = {
-    "kSnappyCompression": "SnappyCompressor",
-    "kZlibCompression": "DeflateCompressor",
-    "kLZ4Compression": "LZ4Compressor",
-    "kZSTD": "ZstdCompressor",
-}
 _NOTES = (
     "These values were measured on a RocksDB store, not on Cassandra. The settings are those that Dremel's"
     " table 6 says correspond, with their present names. Measure before you keep them",
@@ -72,11 +67,6 @@ _NODE: dict[str, Rule] = {
 """Rules for cassandra.yaml, where sizes are whole MiB."""
 
 
-def false_positive_chance(bits_per_key: float) -> float:
-    """Returns the share of false positives of an optimal Bloom filter: exp(-bits per key * (ln 2)^2)."""
-    return math.exp(-bits_per_key * math.log(2) ** 2)
-
-
 def _filter_policy(text: str) -> Settings:
     """Returns the table's bloom_filter_fp_chance.
 
@@ -109,7 +99,7 @@ _COMPACTION: dict[str, Rule] = {
     "max_bytes_for_level_multiplier": named("fanout_size", whole(1)),
 }
 _COMPRESSION: dict[str, Rule] = {
-    "compression": named("class", choice(_COMPRESSORS)),
+    "compression": named("class", choice(COMPRESSORS)),
     "block_size": _chunk_length,
 }
 _FILTER: dict[str, Rule] = {"filter_policy": _filter_policy}

@@ -26,20 +26,19 @@ class FamilyRule(Rule):
     Attributes:
         family: the family.
         rule: the rule, in which knobs have their plain names.
+        number: number of the rule in its paper.
+        statement: the condition in words.
     """
 
     family: FamilyEntries
     rule: Rule
+    number: int
+    statement: str
 
-    @property
-    def number(self) -> int:  # type: ignore[override]
-        """Number of the rule in its paper."""
-        return self.rule.number
-
-    @property
-    def statement(self) -> str:  # type: ignore[override]
-        """The condition in words."""
-        return f"{self.family.name}: {self.rule.statement}"
+    @classmethod
+    def of(cls, family: FamilyEntries, rule: Rule) -> "FamilyRule":
+        """Returns a rule for a family's own knobs."""
+        return cls(family, rule, rule.number, f"{family.name}: {rule.statement}")
 
     def holds(self, values: Mapping[str, Numbers]) -> NDArray[np.bool_]:
         """Returns whether each configuration keeps the rule; see `Rule.holds`."""
@@ -101,7 +100,7 @@ def space_of_families(space: Space, families: tuple[FamilyEntries, ...]) -> Spac
         if isinstance(rule, MemoryBudgetKept):
             rules.append(MemoryBudgetKept(combined.budget))
         else:
-            rules += [FamilyRule(family, rule) for family in families]
+            rules += [FamilyRule.of(family, rule) for family in families]
     return replace(combined, rules=tuple(rules))
 
 

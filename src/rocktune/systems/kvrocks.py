@@ -5,6 +5,9 @@ from rocktune.systems.values import LONG_MAX, UNSIGNED_LONG_MAX, Codec, choice, 
 from rocktune.units import MIB
 
 PREFIX = "rocksdb."
+LEVELS = 7
+DEFAULT_START_LEVEL = 2
+"""The first level that Kvrocks compresses unless its file says otherwise."""
 LEVELED = "kCompactionStyleLevel"
 
 COMPRESSIONS = {
@@ -72,6 +75,6 @@ FIXED = UNCHANGED | {
     "filter_policy": "bloomfilter:10:false",
     "format_version": "5",
     "metadata_block_size": "4096",
-    "num_levels": "7",
+    "num_levels": str(LEVELS),
 }
 """Options that Kvrocks sets itself, from its src/storage/storage.cc."""

@@ -43,7 +43,9 @@ def some(file: ImportedOptions, **expected: str) -> None:
 
 def test_kvrocks(linked: LinkedRocksDb) -> None:
     file = read(KVROCKS, linked)
-    some(file, write_buffer_size=str(64 << 20), compression="kZSTD", max_background_jobs="4")
+    some(file, write_buffer_size=str(64 << 20), max_background_jobs="4")
+    levels = file.options["cf"]["compression_per_level"]
+    assert levels == ":".join(["kNoCompression"] * 2 + ["kZSTD"] * 5)
     some(file, block_cache=str(4 << 30), enable_pipelined_write="false")
     # What Kvrocks sets in its code is an option, too, and said so.
     some(file, filter_policy="bloomfilter:10:false")

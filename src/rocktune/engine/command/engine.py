@@ -86,9 +86,7 @@ class CommandEngine(LocalEngine):
             directory, options = opening.directory, rocksdb_options(experiment, configuration, "command")
             effective = self.checker.effective(options)
             (directory / "data").mkdir()
-            text = options_file_text(
-                without_paths(options), self.checker.rocksdb_version, family=experiment.family or "default"
-            )
+            text = options_file_text(without_paths(options), self.checker.rocksdb_version)
             (directory / "OPTIONS").write_text(text)
             run = CommandRun(self._executor, self._required_figures, directory, effective, seed, self)
             self._remember(run)

@@ -1,10 +1,10 @@
 """Cassandra's cassandra.yaml and table properties, by the correspondence of Dremel's table 6."""
 
-import math
 import re
 
 from rocktune.importing.systems.lines import assignments
 from rocktune.importing.systems.settings import Collected, Reading, Setting
+from rocktune.systems.cassandra import COMPRESSORS, bits_per_key
 from rocktune.systems.values import choice, size, whole, whole_mebibytes
 
 _KEYS = (
@@ -16,12 +16,6 @@ _KEYS = (
     "file_cache_enabled",
 )
 _MARKS = ("memtable_heap_space:", "concurrent_compactors:", "sstable_size_in_mb", "cluster_name:")
-_COMPRESSORS = {
-    "kSnappyCompression": "SnappyCompressor",
-    "kZlibCompression": "DeflateCompressor",
-    "kLZ4Compression": "LZ4Compressor",
-    "kZSTD": "ZstdCompressor",
-}
 _PROPERTY = re.compile(r"'(sstable_size_in_mb|fanout_size|chunk_length_in_kb|class|enabled)'\s*:\s*'([^']*)'")
 _FALSE_POSITIVES = re.compile(r"bloom_filter_fp_chance\s*=\s*([0-9.eE+-]+)")
 
@@ -41,7 +35,9 @@ def read(path: str, text: str) -> Collected:
     named = file.once(each for each in settings if each.name in _KEYS)
     file.own = len(settings) - len(named)
     heap, threshold = named.pop("memtable_heap_space", None), named.pop("memtable_cleanup_threshold", None)
-    named.pop("file_cache_enabled", None)
+    enabled = named.pop("file_cache_enabled", None)
+    if enabled is not None and enabled.text.lower() != "true" and "file_cache_size" in named:
+        file.leave_out(named.pop("file_cache_size"), f"file_cache_enabled is {enabled.text}")
     special = {
         "memtable_flush_writers": lambda value: {"max_background_flushes": whole(1).read(value)},
         "concurrent_compactors": lambda value: {"max_background_compactions": whole(1).read(value)},
@@ -74,7 +70,7 @@ def _properties(file: Collected, text: str) -> list[Reading]:
         "sstable_size_in_mb": lambda value: {"target_file_size_base": whole_mebibytes().read(value)},
         "fanout_size": lambda value: {"max_bytes_for_level_multiplier": whole(1).read(value)},
         "chunk_length_in_kb": lambda value: {"block_size": str(1024 * int(whole(1).read(value)))},
-        "class": lambda value: {"compression": choice(_COMPRESSORS).read(value)},
+        "class": lambda value: {"compression": choice(COMPRESSORS).read(value)},
     }
     found: list[Reading] = []
     for match in _PROPERTY.finditer(text):
@@ -94,5 +90,4 @@ def _filter(setting: Setting) -> Reading:
     share = float(setting.text) if re.fullmatch(r"[0-9.]+(e-?\d+)?", setting.text) else 1.0
     if not 0 < share < 1:
         return Reading("filter_policy", "nullptr", (setting,))
-    bits = -math.log(share) / math.log(2) ** 2
-    return Reading("filter_policy", f"bloomfilter:{bits:.3g}:false", (setting,))
+    return Reading("filter_policy", f"bloomfilter:{bits_per_key(share):.3g}:false", (setting,))

@@ -2,7 +2,6 @@
 
 import re
 
-from rocktune.importing.document import LeftOut
 from rocktune.importing.systems.lines import assignments, unquoted
 from rocktune.importing.systems.settings import Collected, Reading, Setting, is_option
 from rocktune.importing.values import UnbalancedBracesError, parts_of
@@ -35,7 +34,11 @@ def read(path: str, text: str) -> Collected:
             name, _, options = entry.partition("=")
             own = Setting(_FAMILIES, options, ours[_FAMILIES].line)
             # O(3,0-13) is family O in three shards by some of the key's characters.
-            file.families[re.sub(r"\(.*\)", "", name)] = _options(file, own) if options else []
+            family, _, shards = name.partition("(")
+            file.families[family] = _options(file, own) if options else []
+            if shards:
+                count = shards.partition(",")[0].rstrip(")")
+                file.notes.append(f"Ceph divides column family {family} into {count}; here it is one.")
     return file
 
 
@@ -69,8 +72,7 @@ def _options(file: Collected, setting: Setting) -> list[Reading]:
     for part in parts:
         inner = Setting(part.name, part.text, setting.line)
         if part.name in _OF_CEPH or part.text.startswith("{type="):
-            why = "Ceph's own, no option of RocksDB"
-            file.left_out.append(LeftOut(inner.name, inner.text, inner.line, why))
+            file.leave_out(inner, "Ceph reads it itself; RocksDB has no such option")
         elif part.name.startswith("["):
             raise file.refused(setting, "is malformed: write NAME=VALUE, with commas between them")
         else:

@@ -4,7 +4,7 @@ import re
 import shlex
 from collections.abc import Callable
 
-from rocktune.importing.document import LeftOut, OptionsFileError
+from rocktune.importing.document import OptionsFileError
 from rocktune.importing.systems.settings import Collected, Setting, is_option
 from rocktune.systems.values import choice, decimal, switch, whole
 
@@ -41,7 +41,7 @@ def _bloom(text: str) -> str:
 
 def recognises(text: str) -> bool:
     """Returns whether a text runs db_bench, or is a file of its flags."""
-    return "db_bench" in text or any(line.strip().startswith("--benchmarks=") for line in text.split("\n"))
+    return re.search(r"^[^#\n]*(\bdb_bench\s+(\\\n\s*)?-|--benchmarks=)", text, re.MULTILINE) is not None
 
 
 def options_text(text: str) -> str | None:
@@ -59,9 +59,7 @@ def read(path: str, text: str) -> Collected:
         if name not in special and is_option(name):
             special[name] = _of_the_same_name(name)
     if "options_file" in flags:
-        why = "name that file itself with --options-file"
-        flag = flags.pop("options_file")
-        file.left_out.append(LeftOut(flag.name, flag.text, flag.line, why))
+        file.leave_out(flags.pop("options_file"), "name that file itself with --options-file")
     file.own = sum(name not in special for name in flags)
     file.db = file.read({name: flag for name, flag in flags.items() if name in special}, {}, special)
     file.notes.append("Options without a flag have RocksDB's defaults; db_bench has some of its own.")

@@ -3,7 +3,7 @@
 import re
 
 from rocktune.importing.systems.lines import unquoted
-from rocktune.importing.systems.settings import Collected, Reading, Setting
+from rocktune.importing.systems.settings import Collected, Setting, bloom_filter
 from rocktune.systems.flink import PREFIX, RULES
 
 _FILTER = (PREFIX + "use-bloom-filter", PREFIX + "bloom-filter.bits-per-key")
@@ -22,16 +22,9 @@ def read(path: str, text: str) -> Collected:
     file.own = len(keys) - len(named)
     filters = [named.pop(name, None) for name in _FILTER]
     file.db = file.read(named, RULES, {})
-    given = tuple(each for each in filters if each is not None)
-    if given:
-        bits = float(filters[1].text) if filters[1] is not None and _is_number(filters[1].text) else 10.0
-        on = filters[0] is not None and filters[0].text.lower() == "true"
-        file.db.append(Reading("filter_policy", f"bloomfilter:{bits:g}:false" if on else "nullptr", given))
+    if any(filters):
+        file.db.append(bloom_filter(file, filters[0], filters[1], on_by_default=False))
     return file
-
-
-def _is_number(text: str) -> bool:
-    return re.fullmatch(r"\d+(\.\d+)?", text) is not None
 
 
 def _keys(text: str) -> list[Setting]:

@@ -3,9 +3,8 @@
 import json
 import re
 
-from rocktune.importing.document import LeftOut
 from rocktune.importing.systems.lines import unquoted
-from rocktune.importing.systems.settings import Collected, Reading, Setting
+from rocktune.importing.systems.settings import Collected, Reading, Setting, unmapped
 from rocktune.systems.values import choice, whole_mebibytes
 
 _JSON = ("rocksdb_db_options", "rocksdb_column_family_options", "rocksdb_block_based_table_options")
@@ -42,9 +41,7 @@ def read(path: str, text: str) -> Collected:
     file.db += file.read(plain, {}, special)
     for name, flag in flags.items():
         if name.startswith("rocksdb_") and name not in (*_JSON, *special):
-            file.left_out.append(
-                LeftOut(name, flag.text, flag.line, "NebulaGraph's own, no option of RocksDB")
-            )
+            file.leave_out(flag, unmapped(name, special))
     return file
 
 

@@ -1,14 +1,14 @@
 """The settings of a system's file, and their way to an OPTIONS document."""
 
+import difflib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from rocktune.errors import unknown_name
 from rocktune.importing.document import Family, LeftOut, Option, OptionsDocument, OptionsFileError
 from rocktune.importing.history import introductions
 from rocktune.importing.values import UnbalancedBracesError, parts_of
 from rocktune.systems.rules import Named, Rule
-from rocktune.systems.values import Codec, NotExpressibleError
+from rocktune.systems.values import Codec, NotExpressibleError, decimal, switch
 
 _SECTIONS = ("db", "cf", "table")
 
@@ -80,6 +80,10 @@ class Collected:
             f"options file {self.path}: line {setting.line}: {setting.name}: '{setting.text}' {problem}"
         )
 
+    def leave_out(self, setting: Setting, why: str) -> None:
+        """Records that a setting is not used."""
+        self.left_out.append(LeftOut(setting.name, setting.text, setting.line, why))
+
     def once(self, settings: Iterable[Setting]) -> dict[str, Setting]:
         """Returns settings by name.
 
@@ -126,8 +130,7 @@ class Collected:
                     option, codec = known[name]
                     made = {option: codec.read(setting.text)}
                 else:
-                    why = str(unknown_name(f"setting of {self.system}", name, {*known, *special}))
-                    self.left_out.append(LeftOut(name, setting.text, setting.line, why))
+                    self.leave_out(setting, unmapped(name, {*known, *special}))
                     continue
             except NotExpressibleError as error:
                 raise self.refused(setting, str(error)) from None
@@ -195,6 +198,34 @@ class Collected:
             return Option(name, text, setting.line, parts_of(text), spelling)
         except UnbalancedBracesError as error:
             raise self.refused(setting, f"is malformed: {error}") from None
+
+
+def bloom_filter(
+    file: Collected, switched: Setting | None, bits: Setting | None, on_by_default: bool
+) -> Reading:
+    """Returns the filter policy of two settings: whether there is a Bloom filter, and its bits per key.
+
+    Raises:
+        OptionsFileError: a value is neither true nor false, or no number.
+    """
+    given = tuple(each for each in (switched, bits) if each is not None)
+    on, per_key = on_by_default, "10"
+    for setting in given:
+        try:
+            if setting is switched:
+                on = switch().read(setting.text) == "true"
+            else:
+                per_key = decimal.read(setting.text)
+        except NotExpressibleError as error:
+            raise file.refused(setting, str(error)) from None
+    return Reading("filter_policy", f"bloomfilter:{per_key}:false" if on else "nullptr", given)
+
+
+def unmapped(name: str, known: Iterable[str]) -> str:
+    """Returns the reason for leaving out a setting without a rule, with the nearest known name."""
+    nearest = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.85)
+    hint = f"; did you mean '{nearest[0]}'?" if nearest else ""
+    return f"rocktune knows no RocksDB option for it{hint}"
 
 
 def section_of(option: str) -> str:

@@ -5,7 +5,6 @@ import operator
 import re
 from collections.abc import Callable
 
-from rocktune.importing.document import LeftOut
 from rocktune.importing.systems.settings import Collected, Reading, Setting, is_option
 from rocktune.systems.typed_options import ENUMERATIONS, TYPES, setter
 
@@ -24,12 +23,12 @@ _BOOLEANS = ("true", "false")
 
 def recognises_java(text: str) -> bool:
     """Returns whether a file is Java source that uses rocksdbjni."""
-    return "org.rocksdb" in text or "RocksDBConfigSetter" in text
+    return re.search(r"^\s*import\s[^;\n]*[rR]ocks[dD][bB]", text, re.MULTILINE) is not None
 
 
 def recognises_cpp(text: str) -> bool:
     """Returns whether a file is C++ source that uses RocksDB."""
-    return "rocksdb::" in text or "#include <rocksdb/" in text
+    return "rocksdb::" in text or re.search(r"^\s*#\s*include\s*[<\"]rocksdb/", text, re.M) is not None
 
 
 def read_java(path: str, text: str) -> Collected:
@@ -37,7 +36,7 @@ def read_java(path: str, text: str) -> Collected:
     file = Collected("Java", path)
     names = {setter(name): name for name in TYPES}
     code = _without_comments(text)
-    cache = re.search(r"new\s+(?:LRU|HyperClock)Cache\s*\(([^,)]*)", code)
+    cache = re.search(r"new\s+LRUCache\s*\(([^,)]*)", code)
     bloom = re.search(r"new\s+BloomFilter\s*\(([^,)]*)", code)
     for call in _CALL.finditer(code):
         setting = Setting(call[1], call[2].strip(), _line(code, call.start()))
@@ -45,7 +44,7 @@ def read_java(path: str, text: str) -> Collected:
             _add_number(file, setting, "block_cache", cache, "{}")
         elif call[1] in ("setFilterPolicy", "setFilter"):
             if setting.text == "null":
-                file.db.append(Reading("filter_policy", "nullptr", (setting,)))
+                _replace(file, Reading("filter_policy", "nullptr", (setting,)))
             else:
                 _add_number(file, setting, "filter_policy", bloom, "bloomfilter:{}:false")
         elif call[1] in names:
@@ -60,12 +59,12 @@ def read_cpp(path: str, text: str) -> Collected:
     for found in _ASSIGNMENT.finditer(code):
         setting = Setting(found[1], " ".join(found[2].split()), _line(code, found.start()))
         if found[1] == "block_cache":
-            cache = re.search(r"New\w*Cache\s*\(([^,)]*)", setting.text)
+            cache = re.search(r"NewLRUCache\s*\(([^,)]*)", setting.text)
             _add_number(file, setting, "block_cache", cache, "{}")
         elif found[1] == "filter_policy":
             bits = re.search(r"New(Bloom|Ribbon)FilterPolicy\s*\(([^,)]*)", setting.text)
             if setting.text == "nullptr":
-                file.db.append(Reading("filter_policy", "nullptr", (setting,)))
+                _replace(file, Reading("filter_policy", "nullptr", (setting,)))
             elif bits is None:
                 _leave_out(file, setting)
             else:
@@ -77,7 +76,7 @@ def read_cpp(path: str, text: str) -> Collected:
     for found in _PARSED.finditer(code):
         if is_option(found[1]):
             setting = Setting(found[1], re.sub(r"\\(.)", r"\1", found[2]), _line(code, found.start()))
-            file.db.append(Reading(found[1], setting.text, (setting,)))
+            _replace(file, Reading(found[1], setting.text, (setting,)))
     return file
 
 
@@ -92,8 +91,7 @@ def _line(code: str, position: int) -> int:
 
 
 def _leave_out(file: Collected, setting: Setting) -> None:
-    why = "its value is no constant, so its effect is unknown"
-    file.left_out.append(LeftOut(setting.name, setting.text, setting.line, why))
+    file.leave_out(setting, "its value is no constant that rocktune reads, so its effect is unknown")
 
 
 def _add(file: Collected, setting: Setting, option: str) -> None:
@@ -128,7 +126,10 @@ def _add_number(
 
 def _replace(file: Collected, reading: Reading) -> None:
     """Adds a reading. A later statement replaces an earlier one's value, as it does when the code runs."""
-    file.db = [each for each in file.db if each.option != reading.option]
+    for earlier in [each for each in file.db if each.option == reading.option]:
+        file.db.remove(earlier)
+        line = reading.settings[0].line
+        file.leave_out(earlier.settings[0], f"set again in line {line}; one set of options is read")
     file.db.append(reading)
 
 

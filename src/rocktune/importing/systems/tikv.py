@@ -1,20 +1,19 @@
 """TiKV's tikv.toml: tables such as [rocksdb.defaultcf], and the block cache that all families share."""
 
+import re
 import tomllib
 from typing import Any
 
-from rocktune.importing.document import LeftOut, OptionsFileError
+from rocktune.importing.document import OptionsFileError
 from rocktune.importing.systems.lines import line_of
-from rocktune.importing.systems.settings import Collected, Reading, Setting
+from rocktune.importing.systems.settings import Collected, Reading, Setting, bloom_filter, unmapped
 from rocktune.systems.tikv import CACHE, COMPRESSIONS, DATABASE, FAMILIES, FAMILY, FIXED
 from rocktune.systems.values import choice
-
-_BLOCK_CACHE = "storage.block-cache"
 
 
 def recognises(text: str) -> bool:
     """Returns whether a file has a table of TiKV's for RocksDB."""
-    return any(f"[{table}" in text for table in ("rocksdb]", "rocksdb.", _BLOCK_CACHE))
+    return re.search(r"^\s*\[(rocksdb[\].]|storage\.block-cache\])", text, re.MULTILINE) is not None
 
 
 def read(path: str, text: str) -> Collected:
@@ -31,13 +30,14 @@ def read(path: str, text: str) -> Collected:
     rocksdb = _table(tables, "rocksdb")
     database = {name: value for name, value in rocksdb.items() if not isinstance(value, dict)}
     cache = _table(_table(tables, "storage"), "block-cache")
-    file.db = file.read(_settings(file, text, {k: v for k, v in cache.items() if k == "capacity"}), CACHE, {})
+    file.db = file.read(_settings(file, text, cache), CACHE, {})
     file.db += file.read(_settings(file, text, database), DATABASE, {})
     for family, table in FAMILIES.items():
         if table in rocksdb:
             file.families[family] = _family(file, text, _table(rocksdb, table))
-    file.own = sum(len(value) if isinstance(value, dict) else 1 for key, value in tables.items()
-                   if key not in ("rocksdb", "storage"))  # fmt: skip
+    others = {name: value for name, value in tables.items() if name not in ("rocksdb", "storage")}
+    storage = {name: value for name, value in _table(tables, "storage").items() if name != "block-cache"}
+    file.own = _count(others) + _count(storage)
     return file
 
 
@@ -51,11 +51,8 @@ def _family(file: Collected, text: str, table: dict[str, Any]) -> list[Reading]:
         },
     }
     found = file.read(settings, FAMILY, special)
-    given = tuple(each for each in filters if each is not None)
-    if given:
-        bits = filters[1].text if filters[1] is not None else "10"
-        on = filters[0] is None or filters[0].text == "true"
-        found.append(Reading("filter_policy", f"bloomfilter:{bits}:false" if on else "nullptr", given))
+    if any(filters):
+        found.append(bloom_filter(file, filters[0], filters[1], on_by_default=True))
     return found
 
 
@@ -64,6 +61,11 @@ def _compression(text: str) -> dict[str, str]:
     if len(set(types)) == 1:
         return {"compression": types[0]}
     return {"compression_per_level": ":".join(types)}
+
+
+def _count(table: dict[str, Any]) -> int:
+    """Returns the number of settings in a table and the tables inside it."""
+    return sum(_count(value) if isinstance(value, dict) else 1 for value in table.values())
 
 
 def _table(tables: dict[str, Any], name: str) -> dict[str, Any]:
@@ -76,7 +78,7 @@ def _settings(file: Collected, text: str, table: dict[str, Any]) -> dict[str, Se
     for name, value in table.items():
         line = line_of(text, name)
         if isinstance(value, dict):
-            file.left_out.append(LeftOut(name, "a table", line, "no RocksDB option corresponds to it"))
+            file.leave_out(Setting(name, "a table", line), unmapped(name, ()))
         else:
             settings[name] = Setting(name, _text(value), line)
     return settings

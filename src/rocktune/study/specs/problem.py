@@ -113,6 +113,14 @@ def own_account(spec: ExperimentSpec) -> OptionsAccount | None:
     return None if spec.own_terms is None else spec.own_terms.account
 
 
+def _entry_bytes(workload: WorkloadSpec, column_family: str | None) -> float:
+    """Returns the mean bytes of an entry of the tuned column family, or of all if there is no such family."""
+    for family in workload.families:
+        if family.name == column_family:
+            return workload.entry_bytes_of(family)
+    return workload.entry_bytes
+
+
 def problem_of(spec: StudySpec) -> Problem:
     """Returns the problem that the study's tuner solves.
 
@@ -128,5 +136,5 @@ def problem_of(spec: StudySpec) -> Problem:
         budget_s=spec.budget_s,
         baseline=baseline_of(spec, space),
         expected_entries=expected_entries(spec.workload, spec.device, spec.column_family),
-        entry_bytes=spec.workload.entry_bytes,
+        entry_bytes=_entry_bytes(spec.workload, spec.column_family),
     )

@@ -17,10 +17,15 @@ from typing import Any
 
 from benchmarks.common.claims import Claim, Settings, decided, main, ratio_interval, reported, write_csv
 from benchmarks.common.measuring import embedded_engine
-from benchmarks.rocktune.runner_against_db_bench import CACHE_BYTES, KEYS, OPTIONS, TIMEOUT_S, throughput_in
-from rocktune.device import load_device
+from benchmarks.rocktune.runner_against_db_bench import (
+    CACHE_BYTES,
+    KEYS,
+    OPTIONS,
+    TIMEOUT_S,
+    opened_worker,
+    throughput_in,
+)
 from rocktune.engine.local.bases import clone_store
-from rocktune.engine.worker import WorkerProcess, find_worker
 from rocktune.errors import UserError
 
 MIXES: dict[str, dict[str, float]] = {"fillrandom": {"put": 1.0}, "readrandom": {"get": 1.0}}
@@ -66,24 +71,8 @@ def _workload(mix: dict[str, float], families: int, preloaded: bool) -> dict[str
     }
 
 
-def _open(directory: Path, mix: dict[str, float], families: int, seed: int, preloaded: bool) -> WorkerProcess:
-    worker = WorkerProcess(find_worker())
-    fields = {
-        "directory": str(directory),
-        "options": OPTIONS,
-        "workload": _workload(mix, families, preloaded),
-        "device": load_device("none").model_dump(mode="json"),
-        "seed": seed,
-        "series_interval_s": 1.0,
-        "memory_limit_bytes": 0,
-        "disk_limit_bytes": 0,
-    }
-    worker.request("open", TIMEOUT_S, fields)
-    return worker
-
-
 def _runner_ops_s(store: Path, benchmark: str, families: int, seconds: float, seed: int) -> float:
-    worker = _open(store, MIXES[benchmark], families, seed, benchmark == "readrandom")
+    worker = opened_worker(store, _workload(MIXES[benchmark], families, benchmark == "readrandom"), seed)
     try:
         reply = worker.request("advance", TIMEOUT_S, {"until_s": seconds})
         return float(sum(kind["count"] for kind in reply["operations"].values())) / seconds
@@ -123,7 +112,7 @@ def _loaded(scratch: Path, seed: int) -> dict[_Side, Path]:
         base = scratch / f"base-{side.program}-{side.families}"
         base.mkdir()
         if side.program == "runner":
-            loader = _open(base, MIXES["readrandom"], side.families, seed, preloaded=True)
+            loader = opened_worker(base, _workload(MIXES["readrandom"], side.families, preloaded=True), seed)
             loader.request("load", TIMEOUT_S)
             loader.close_store(TIMEOUT_S)
         else:

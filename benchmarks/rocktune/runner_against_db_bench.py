@@ -60,11 +60,16 @@ def _workload(mix: dict[str, float], threads: int, preloaded: bool) -> dict[str,
 def _open(
     directory: Path, mix: dict[str, float], threads: int, seed: int, preloaded: bool = True
 ) -> WorkerProcess:
+    return opened_worker(directory, _workload(mix, threads, preloaded), seed)
+
+
+def opened_worker(directory: Path, workload: dict[str, Any], seed: int) -> WorkerProcess:
+    """Returns a worker with an open store of `OPTIONS` on an unlimited device."""
     worker = WorkerProcess(find_worker())
     fields = {
         "directory": str(directory),
         "options": OPTIONS,
-        "workload": _workload(mix, threads, preloaded),
+        "workload": workload,
         "device": load_device("none").model_dump(mode="json"),
         "seed": seed,
         "series_interval_s": 1.0,

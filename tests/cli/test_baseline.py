@@ -6,18 +6,12 @@ from pathlib import Path
 import pytest
 
 from rocktune.cli.main import main
-from rocktune.engine.worker import WORKER_VARIABLE
 
 CASES = Path(__file__).parents[1] / "importing" / "systems" / "cases"
 Outputs = pytest.CaptureFixture[str]
 
 
-@pytest.fixture(autouse=True)
-def own_directories(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, real_worker: tuple[str, ...]) -> None:
-    monkeypatch.setenv(WORKER_VARIABLE, real_worker[0])
-    monkeypatch.setenv("ROCKTUNE_DATA", str(tmp_path / "data"))
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "ledger"))
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("own_directories")
 
 
 def run(*arguments: str) -> int:

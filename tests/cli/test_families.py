@@ -1,12 +1,12 @@
 """Workloads on several column families from the command line, on the real worker."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
 from rocktune.cli.main import main
-from rocktune.engine.worker import WORKER_VARIABLE
 
 WORKLOAD = """
 threads = 2
@@ -37,11 +37,7 @@ Outputs = pytest.CaptureFixture[str]
 
 
 @pytest.fixture(autouse=True)
-def own_directories(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, real_worker: tuple[str, ...]) -> None:
-    monkeypatch.setenv(WORKER_VARIABLE, real_worker[0])
-    monkeypatch.setenv("ROCKTUNE_DATA", str(tmp_path / "data"))
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "ledger"))
-    monkeypatch.chdir(tmp_path)
+def files(own_directories: None) -> None:
     Path("two.toml").write_text(WORKLOAD)
     Path("OPTIONS").write_text(OPTIONS)
 
@@ -111,6 +107,24 @@ def test_a_family_that_the_file_lacks_is_named(capsys: Outputs) -> None:
     Path("OPTIONS").write_text(OPTIONS.replace('"events"', '"others"'))
     assert called("run", "--options-file", "OPTIONS") == 2
     assert "it has no column family 'events'" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(shutil.which("db_bench") is None, reason="db_bench is not installed (rocksdb-tools)")
+def test_engines_of_one_family_get_the_tuned_ones_options(capsys: Outputs) -> None:
+    asked = ("--options-file", "OPTIONS", "--column-family", "events", "--seconds", "1s", "--json")
+    assert main(["run", "--engine", "db_bench", "--workload", "fillrandom", "--scale", "1/512", *asked]) == 0
+    measured = json.loads(capsys.readouterr().out)
+    assert measured["runs"][0]["status"] == "ok"  # the other families name a class that db_bench lacks
+    program = Path("program.sh")
+    program.write_text('#!/bin/sh\ncp "$1" seen\necho \'{"throughput_ops_s": 5}\'\n')
+    program.chmod(0o755)
+    Path("own.toml").write_text(
+        'engine = "command"\nworkload = "ycsb-a"\n[command]\n'
+        f'run = ["{program.absolute()}", "{{options_file}}", "{{data_directory}}", "{{seconds}}"]\n'
+    )
+    assert main(["run", "own.toml", *asked]) == 0
+    measured = json.loads(capsys.readouterr().out)
+    assert measured["runs"][0]["status"] == "ok"
 
 
 def test_other_commands_say_that_they_load_one_family(capsys: Outputs) -> None:

@@ -8,7 +8,6 @@ from tests.report import sample
 
 from rocktune import api
 from rocktune.cli.main import main
-from rocktune.engine.worker import WORKER_VARIABLE
 from rocktune.outcome import Outcome
 
 CASES = Path(__file__).parents[1] / "importing" / "cases"
@@ -16,12 +15,7 @@ FAMILIES = str(CASES / "three-families-empty-default.ini")
 Outputs = pytest.CaptureFixture[str]
 
 
-@pytest.fixture(autouse=True)
-def own_directories(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, real_worker: tuple[str, ...]) -> None:
-    monkeypatch.setenv(WORKER_VARIABLE, real_worker[0])
-    monkeypatch.setenv("ROCKTUNE_DATA", str(tmp_path / "data"))
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "ledger"))
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("own_directories")
 
 
 def dry_run(*arguments: str) -> int:

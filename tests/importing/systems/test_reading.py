@@ -141,6 +141,8 @@ def test_cassandra(linked: LinkedRocksDb) -> None:
         (TIKV + "[broken", "malformed TOML"),
         (NEBULA.replace('"4"}', '"4"'), "is no JSON"),
         (NEBULA.replace('"8192"}', "8192}"), "must be a JSON object of texts"),
+        (FLINK + "state.backend.rocksdb.bloom-filter.bits-per-key: many\n", "'many' not a number"),
+        (KVROCKS.replace("start_level 2", "start_level 9"), "'9' must be from 0 to 6"),
         (MYROCKS.replace("16k}", "16k"), "is malformed"),
         (FLINK.replace("UNIVERSAL", "UNIVERSE"), "'UNIVERSE' must be one of LEVEL, UNIVERSAL"),
         ("rocksdb.\n", "besides OPTIONS files, these can be read: Java source"),
@@ -153,6 +155,35 @@ def test_what_cannot_be_read_is_one_line(text: str, message: str) -> None:
         parsed_document(text.encode(), "file")
     assert message in str(refusal.value)
     assert "\n" not in str(refusal.value)
+
+
+def test_nothing_is_left_out_without_a_word(linked: LinkedRocksDb) -> None:
+    file = read(KVROCKS.replace("start_level 2", "start_level 0"), linked)
+    some(file, compression="kZSTD")
+    file = read(TIKV.replace('capacity = "8GB"', 'capacity = "8GB"\nnum-shard-bits = 6'), linked, "default")
+    assert [each.name for each in file.account.with_fate(Fate.UNKNOWN)] == ["num-shard-bits"]
+    assert "2 of its settings are not RocksDB's." in file.account.notes
+    twice = CPP.replace("rocksdb::kZSTD;", "rocksdb::kZSTD;\n  other.compression = rocksdb::kNoCompression;")
+    file = read(twice, linked)
+    some(file, compression="kNoCompression")
+    assert "set again in line" in file.account.with_fate(Fate.UNKNOWN)[-1].why
+    assert any("divides column family O into 3" in note for note in read(CEPH, linked, "O").account.notes)
+    off = CASSANDRA + "file_cache_size: 64MiB\nfile_cache_enabled: false\n"
+    assert [each.name for each in read(off, linked).account.with_fate(Fate.UNKNOWN)] == ["file_cache_size"]
+
+
+@pytest.mark.parametrize(
+    ("text", "note"),
+    [
+        ("# compare db_bench --benchmarks=fillrandom\nrocksdb.block_size 4096\n", "Kvrocks"),
+        (
+            "state.backend.rocksdb.options-factory: org.rocksdb.Mine\nstate.backend.rocksdb.thread.num: 4\n",
+            "Flink",
+        ),
+    ],
+)
+def test_a_mention_of_another_system_is_not_its_file(linked: LinkedRocksDb, text: str, note: str) -> None:
+    assert read(text, linked).account.notes[0] == f"Read as a file of {note}."
 
 
 def test_a_typo_gets_the_nearest_name(linked: LinkedRocksDb) -> None:

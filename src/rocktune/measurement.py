@@ -18,6 +18,7 @@ LATENCY_TAILS = {"p50": 50.0, "p95": 95.0, "p99": 99.0, "p999": 99.9}
 
 FIGURES = (
     "throughput_ops_s",
+    "sustained_throughput_ops_s",
     *(f"{name}_latency_us_{tail}" for name in LATENCY_KINDS for tail in LATENCY_TAILS),
     "write_amplification",
     "read_amplification",
@@ -33,6 +34,7 @@ FIGURES = (
     "others_cpu_share",
     "read_block_get_us_p99",
     "level0_to_level1_us_p99",
+    "compaction_debt_bytes",
 )
 """The names of `Measurement.figures`."""
 
@@ -116,8 +118,11 @@ class Measurement:
     def figures(self) -> dict[str, float]:
         """The figures that objectives, constraints and tables use, by name; NaN if not defined.
 
-        Smaller is better for all of them except `throughput_ops_s`:
+        Smaller is better for all of them except the two of throughput:
 
+        - `throughput_ops_s`: operations per second of the window.
+        - `sustained_throughput_ops_s`: the same with the window's compaction debt paid. The debt takes the
+          time in which the device was idle, and then further time at the device's rate.
         - `{read,write,scan}_latency_us_{p50,p95,p99,p999}`: latency percentiles.
         - `write_amplification`: bytes written to the device, WAL included, per byte that the user wrote.
         - `read_amplification`: device reads that user reads cause, per user read.
@@ -133,6 +138,8 @@ class Measurement:
         - `read_block_get_us_p99`: time to read a block from the device, since the run began.
         - `level0_to_level1_us_p99`: wall time of a compaction of level 0. It and the last are adjacent tasks
           of Alabed and Yoneki.
+        - `compaction_debt_bytes`: bytes that flushes and compactions would move in steady state for what was
+          written, less the bytes that they moved. Below 0 if more was moved.
         """
         counted = self._counted_figures() if "operations" in self.raw else {}
         reported: dict[str, float] = self.raw.get("figures", {})
@@ -200,6 +207,7 @@ class Measurement:
         }
         return latencies | {
             "throughput_ops_s": _ratio(operations, self.seconds),
+            "sustained_throughput_ops_s": _ratio(operations, self._charged_s()),
             "write_amplification": _ratio(written, self._amount("user_bytes_written")),
             "read_amplification": _ratio(self._amount("device_operations", "user_read"), reads),
             "space_amplification": _ratio(self._amount("db_bytes"), self._amount("logical_bytes")),
@@ -216,7 +224,16 @@ class Measurement:
             ),
             "read_block_get_us_p99": self._amount("histograms", "rocksdb.read.block.get.micros", "p99"),
             "level0_to_level1_us_p99": _percentiles_us(self.raw.get("level0_compactions", {}), [99.0])[0],
+            "compaction_debt_bytes": self._amount("debt", "owed_bytes") - self._amount("debt", "moved_bytes"),
         }
+
+    def _charged_s(self) -> float:
+        """Returns the seconds that the operations take with their compaction debt paid; NaN if unknown.
+
+        The debt takes the device's time that the window left idle, and then further time.
+        """
+        charged_s = self._amount("debt", "busy_s") + self._amount("debt", "debt_s")
+        return charged_s if math.isnan(charged_s) else max(self.seconds, charged_s)
 
     def _amount(self, *path: str) -> float:
         """Returns the raw figure at a path of names; NaN if it was not measured."""

@@ -18,7 +18,7 @@ from rocktune.errors import UserError, unknown_name
 from rocktune.trial import FIGURES, Result, Status
 
 # Every figure is one of the two, so that a new figure cannot be without a direction.
-LARGER_IS_BETTER = frozenset({"throughput_ops_s"})
+LARGER_IS_BETTER = frozenset({"throughput_ops_s", "sustained_throughput_ops_s"})
 SMALLER_IS_BETTER = frozenset(FIGURES) - LARGER_IS_BETTER
 BALANCE = "balance"
 

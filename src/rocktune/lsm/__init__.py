@@ -1,5 +1,6 @@
 """The formulas of LSM-trees, as pure functions of numbers or arrays. All code shares these definitions."""
 
+from rocktune.lsm.distinct_keys import DistinctKeys
 from rocktune.lsm.features import (
     FEATURE_NAMES,
     block_cache_hit_rate,
@@ -17,6 +18,7 @@ from rocktune.lsm.levels import (
 )
 from rocktune.lsm.propagation import inferred_policy, propagated_policies
 from rocktune.lsm.static_policies import STATIC_POLICIES, static_policy
+from rocktune.lsm.steady_state import steady_amplification
 from rocktune.lsm.transitions import (
     flexible_additional_pages,
     greedy_additional_pages,
@@ -25,10 +27,15 @@ from rocktune.lsm.transitions import (
     lazy_additional_written_pages,
     lazy_transition_delay_s,
 )
+from rocktune.lsm.tree_shape import Amplification, TreeData, TreeShape
 
 __all__ = [
     "FEATURE_NAMES",
     "STATIC_POLICIES",
+    "Amplification",
+    "DistinctKeys",
+    "TreeData",
+    "TreeShape",
     "block_cache_hit_rate",
     "compaction_frequency",
     "flexible_additional_pages",
@@ -44,6 +51,7 @@ __all__ = [
     "propagated_policies",
     "read_sstable_cost",
     "static_policy",
+    "steady_amplification",
     "worst_case_read_amplification",
     "worst_case_space_amplification",
     "worst_case_write_amplification",

@@ -192,6 +192,22 @@ class WorkloadSpec(SparseSpec):
             }
         )
 
+    def with_all_keys(self) -> "WorkloadSpec":
+        """Returns the workload on a store that holds all keys at age 0, as a store in steady state does.
+
+        Keys that the workload preloads keep their order; where it preloads only some, all are preloaded in
+        random order.
+        """
+
+        def full(part: Any) -> dict[str, PreloadSpec]:
+            whole = part.preload.keys == part.keys
+            return {"preload": part.preload if whole else PreloadSpec(keys=part.keys, random_order=True)}
+
+        families = tuple(family.model_copy(update=full(family)) for family in self.families)
+        randomly = any(family.preload.random_order for family in families)
+        preload = PreloadSpec(keys=self.keys, random_order=randomly) if families else full(self)["preload"]
+        return self.model_copy(update={"families": families, "preload": preload})
+
     @property
     def family_names(self) -> tuple[str, ...]:
         """The names of the column families; that of the default one for a workload without families."""

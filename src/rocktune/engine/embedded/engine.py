@@ -9,6 +9,7 @@ from typing import Any
 from rocktune.device import DeviceSpec
 from rocktune.engine.base import Progress
 from rocktune.engine.checker import OptionsChecker
+from rocktune.engine.debt import CompactionDebt
 from rocktune.engine.embedded.machine import OtherCpuMeter
 from rocktune.engine.local.bases import BaseCache, base_key
 from rocktune.engine.local.engine import LocalEngine
@@ -87,6 +88,7 @@ class EmbeddedRun(LocalRun):
         directory: Path,
         options: OptionMaps,
         owner: RunOwner,
+        debt: CompactionDebt,
     ) -> None:
         """Takes over a worker with an open store.
 
@@ -95,20 +97,25 @@ class EmbeddedRun(LocalRun):
             directory: see `LocalRun`.
             options: see `LocalRun`.
             owner: see `LocalRun`.
+            debt: charges the run's windows.
         """
         super().__init__(directory, options, owner)
         self._worker = worker
+        self._debt = debt
 
     def _measured(self, until_s: float, progress: Progress | None) -> Measurement:
         # A throttled store on a busy machine falls behind its clock; three times the window is a hang.
         return self._window(3 * (until_s - self._age_s) + 60, {"until_s": until_s}, progress)
 
     def _window(self, timeout_s: float, end: dict[str, Any], progress: Progress | None) -> Measurement:
-        """Sends `advance` to the worker and returns the window, with engine and other programs' CPU time."""
+        """Sends `advance` to the worker and returns the window.
+
+        The engine, other programs' CPU time and the compaction debt are added.
+        """
         others = OtherCpuMeter()
         measured = self._worker.request("advance", timeout_s, end, progress)
         added = {"engine": self._worker.engine, "others": others.counted(measured["cpu_s"])}
-        return Measurement(measured | added)
+        return Measurement(measured | added | self._debt.charged(measured))
 
     def advance_operations(self, operations: int, progress: Progress | None = None) -> Measurement:
         """Applies the load until a number of operations have ended, then pauses it.
@@ -148,11 +155,12 @@ class EmbeddedRun(LocalRun):
             fields = {"level": level, "policy": policy, "transition": transition}
             self._worker.request("set_policy", _OPEN_TIMEOUT_S, fields)
 
-    def restart(self, open_store: Callable[[Path], tuple[WorkerProcess, OptionMaps]]) -> None:
+    def restart(self, open_store: Callable[[Path], tuple[WorkerProcess, OptionMaps, CompactionDebt]]) -> None:
         """Closes the store properly and opens it again; the run's age is then 0.
 
         Args:
-            open_store: opens the store in a given directory; returns its worker and the options in effect.
+            open_store: opens the store in a given directory; returns its worker, the options in effect, and
+                the new charges.
 
         Raises:
             RunFailed: closing or opening failed. The run can then only be closed.
@@ -160,7 +168,7 @@ class EmbeddedRun(LocalRun):
         self._require_alive()
         with self._remembered_failure():
             self._worker.close_store(_CLOSE_STORE_TIMEOUT_S)
-            self._worker, self.options = open_store(self.directory)
+            self._worker, self.options, self._debt = open_store(self.directory)
         self._age_s = 0.0
 
     def _resident_bytes(self) -> int:
@@ -225,8 +233,8 @@ class EmbeddedEngine(LocalEngine):
             store = self._store(experiment, run_options(experiment, configuration), seed)
             if store.workload.preload.keys:
                 opening.loading_s = self._clone_base(experiment, configuration, opening.directory, progress)
-            worker, options = self._open_store(store, opening.directory)
-            run = EmbeddedRun(worker, opening.directory, options, self)
+            worker, options, debt = self._open_store(store, opening.directory)
+            run = EmbeddedRun(worker, opening.directory, options, self, debt)
             self._remember(run)
         return run
 
@@ -261,8 +269,12 @@ class EmbeddedEngine(LocalEngine):
             memory_limit_bytes=min(limit_bytes, self._memory_limit_bytes or limit_bytes),
         )
 
-    def _open_store(self, store: _Store, directory: Path) -> tuple[WorkerProcess, OptionMaps]:
-        """Starts a worker and opens a store in it; returns the worker and the options in effect."""
+    def _open_store(self, store: _Store, directory: Path) -> tuple[WorkerProcess, OptionMaps, CompactionDebt]:
+        """Starts a worker and opens a store in it.
+
+        Returns:
+            The worker, the options in effect, and the charges of the store's windows.
+        """
         worker = WorkerProcess(self.checker.command, (self.data.lock_descriptor,))
         try:
             # Directories that are still being removed would count as occupied space.
@@ -271,7 +283,8 @@ class EmbeddedEngine(LocalEngine):
         except BaseException:
             worker.close()
             raise
-        return worker, worker.request("open", _OPEN_TIMEOUT_S, fields)["options"]
+        options = worker.request("open", _OPEN_TIMEOUT_S, fields)["options"]
+        return worker, options, CompactionDebt(store.workload, store.device, options)
 
     def _clone_base(
         self, experiment: Experiment, configuration: Configuration, target: Path, progress: Progress | None
@@ -292,7 +305,7 @@ class EmbeddedEngine(LocalEngine):
         def make(directory: Path) -> None:
             nonlocal made_s
             started = time.monotonic()
-            worker, _ = self._open_store(store, directory)
+            worker, *_ = self._open_store(store, directory)
             worker.request("load", _LOAD_SILENCE_TIMEOUT_S, progress=progress, renewed=True)
             worker.close_store(_CLOSE_STORE_TIMEOUT_S)
             made_s = time.monotonic() - started

@@ -1,0 +1,83 @@
+"""The options and the data that decide how an LSM-tree is compacted."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from rocktune.lsm.distinct_keys import DistinctKeys
+
+
+@dataclass(frozen=True)
+class TreeShape:
+    """The options of RocksDB that decide which sorted runs are merged when.
+
+    Attributes:
+        style: "leveled" or "universal".
+        trigger: files in level 0 (leveled) or sorted runs (universal) at which compaction starts.
+        slowdown: the same at which writes are delayed.
+        stop: the same at which writes stop.
+        flush_bytes: bytes of user writes that are flushed together.
+        level_base_bytes: size of level 1, in bytes of files.
+        level_ratio: ratio of a level's size to the one above, above 1.
+        file_bytes: size of a file of level 1.
+        file_ratio: ratio of a file's size to that of the level above.
+        levels: number of levels, level 0 included.
+        dynamic_levels: whether level sizes follow from that of the last level.
+        size_ratio: per cent by which the next run may be larger than those before it together (universal).
+        max_size_amplification: per cent of the last run that all newer runs may have together (universal).
+        min_merge_width: minimum number of runs that are merged for their sizes (universal).
+    """
+
+    style: Literal["leveled", "universal"]
+    trigger: int
+    slowdown: int
+    stop: int
+    flush_bytes: float
+    level_base_bytes: float
+    level_ratio: float
+    file_bytes: float
+    file_ratio: float
+    levels: int
+    dynamic_levels: bool = False
+    size_ratio: int = 1
+    max_size_amplification: int = 200
+    min_merge_width: int = 2
+
+
+@dataclass(frozen=True)
+class TreeData:
+    """The entries of a tree.
+
+    Attributes:
+        distinct: the number of distinct keys among a number of writes.
+        entry_bytes: bytes of a key and its value as the user writes them.
+        file_entry_bytes: bytes that an entry takes in a file, compressed.
+    """
+
+    distinct: DistinctKeys
+    entry_bytes: float
+    file_entry_bytes: float
+
+    @property
+    def stored_bytes(self) -> float:
+        """The bytes of files with one entry for each key."""
+        return self.distinct.keys * self.file_entry_bytes
+
+
+@dataclass(frozen=True)
+class Amplification:
+    """The bytes that flushes and compactions read and write for each byte that the user writes.
+
+    Attributes:
+        flush: bytes written by flushes.
+        compaction_read: bytes read by compactions.
+        compaction_write: bytes written by compactions.
+    """
+
+    flush: float
+    compaction_read: float
+    compaction_write: float
+
+    @property
+    def total(self) -> float:
+        """The sum of all bytes."""
+        return self.flush + self.compaction_read + self.compaction_write

@@ -1,0 +1,75 @@
+"""A tree under universal compaction: a list of sorted runs, and RocksDB's rules for merging them."""
+
+import math
+
+from rocktune.lsm.tree import Merge, Tree
+from rocktune.lsm.tree_shape import TreeData, TreeShape
+
+
+class UniversalTree(Tree):
+    """Sorted runs, each of which holds the writes of an interval of time.
+
+    The picks are those of RocksDB's `UniversalCompactionPicker`: for size amplification, for similar sizes,
+    for the number of runs, in this order. Periodic and incremental compactions are left out.
+    """
+
+    def __init__(self, shape: TreeShape, data: TreeData) -> None:
+        """Creates a tree with one run that holds all keys."""
+        super().__init__(shape, data)
+        # Oldest first, so that new runs do not move the others while a merge runs.
+        self._runs = [math.inf]
+
+    @property
+    def stalling_runs(self) -> int:
+        """See `Tree`."""
+        return len(self._runs)
+
+    def flush(self, writes: float) -> None:
+        """See `Tree`."""
+        self._runs.append(writes)
+
+    def next_merge(self) -> Merge | None:
+        """See `Tree`."""
+        if len(self._runs) < self._shape.trigger:
+            return None
+        sizes = [self._bytes(writes) for writes in reversed(self._runs)]
+        picked = self._for_size_amplification(sizes) or self._for_sizes(sizes) or self._for_number(sizes)
+        if picked is None:
+            return None
+        newest, width = picked
+        end = len(self._runs) - newest
+        begin = end - width
+        merged = math.fsum(self._runs[begin:end])
+
+        def finish() -> None:
+            self._runs[begin:end] = [merged]
+
+        return Merge(math.fsum(sizes[newest : newest + width]), self._bytes(merged), finish)
+
+    def _for_size_amplification(self, sizes: list[float]) -> tuple[int, int] | None:
+        """Returns all runs if the newer ones exceed their allowed share of the oldest.
+
+        Args:
+            sizes: bytes of each run, newest first.
+
+        Returns:
+            The index of the newest run to merge and the number of runs, or None.
+        """
+        newer = math.fsum(sizes[:-1])
+        return (0, len(sizes)) if newer * 100 >= self._shape.max_size_amplification * sizes[-1] else None
+
+    def _for_sizes(self, sizes: list[float]) -> tuple[int, int] | None:
+        """Returns the newest runs of which none is much larger than those before it together."""
+        for first, size in enumerate(sizes):
+            total, end = size, first + 1
+            while end < len(sizes) and sizes[end] * 100 <= total * (100 + self._shape.size_ratio):
+                total += sizes[end]
+                end += 1
+            if end - first >= self._shape.min_merge_width:
+                return first, end - first
+        return None
+
+    def _for_number(self, sizes: list[float]) -> tuple[int, int] | None:
+        """Returns the newest runs whose merge brings the number of runs down to the trigger."""
+        width = len(sizes) - self._shape.trigger + 1
+        return (0, width) if width >= 2 else None

@@ -289,7 +289,7 @@ _STATES = frozenset(
 )
 _MAXIMA = frozenset({"max_write_stop_s"})
 # Taken from the earlier window.
-_KEPT = frozenset({"from_s", "interval_s", "event"})
+_KEPT = frozenset({"from_s", "interval_s", "event", "ageing"})
 
 
 def _merged(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:

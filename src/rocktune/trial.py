@@ -128,6 +128,8 @@ class Experiment:
             default one, or if each family of the workload has sections of its own.
         base_seed: seed of the preloaded store that a run begins on. Runs whose stores are loaded in the same
             way share one store for each seed.
+        aged: whether a run begins on a store in steady state: after loading, the workload ran on it in a
+            closed loop, with the run's own options and device (docs/design/steady-state.md).
     """
 
     workload: WorkloadSpec
@@ -137,6 +139,7 @@ class Experiment:
     base_options: OptionMaps = field(default_factory=dict)
     family: str | None = None
     base_seed: int = 0
+    aged: bool = False
 
     def loaded_by(self, configuration: Configuration) -> "Experiment":
         """Returns this experiment with the configuration's changes to the workload, such as its threads."""

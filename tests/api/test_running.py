@@ -60,6 +60,9 @@ def test_an_option_over_a_file_is_not_said_to_be_the_files(engines: Engines) -> 
         ({"seconds": "0"}, "seconds: '0' is not a duration"),
         ({"repeat": 0}, "repeat: 0 must be at least 1"),
         ({"seed": -1}, "seed"),
+        ({"until": "stead"}, "unknown until 'stead': did you mean 'steady'"),
+        ({"until": "steady", "seconds": "3s"}, "until: 'steady' and --seconds exclude each other"),
+        ({"until": "steady", "engine": "db_bench"}, "until: engine 'db_bench' does not show its levels"),
         ({"engine": "dbbench"}, "unknown engine 'dbbench': did you mean 'db_bench'"),
         ({"engine": "command"}, "command: missing"),
         ({"engine": "db_bench", "workload": "ycsb-e"}, "db_bench"),
@@ -97,6 +100,22 @@ def test_a_failed_run_is_a_status(engines: Engines) -> None:
         "families": {},
         "output": "",
     }
+
+
+def test_a_run_is_followed_until_it_is_steady(engines: Engines) -> None:
+    followed = api.run(workload="ycsb-a", scale="1/64", until="steady")
+    (engine,) = engines.opened
+    (run,) = followed["runs"]
+    # Without writes to turn over, two windows of five steps of 20 s are enough.
+    assert run["steady"] == {
+        "is_steady": True,
+        "load_s": pytest.approx(200 / 64),
+        "window_s": pytest.approx(200 / 64),
+        "changes": "",
+    }
+    assert followed["seconds"] == 4 * 3600 / 64
+    assert engine.advanced_s == pytest.approx(200 / 64)
+    assert run["figures"]["throughput_ops_s"] > 0
 
 
 def test_a_run_takes_engine_and_file_as_a_study_does(engines: Engines, tmp_path: Path) -> None:

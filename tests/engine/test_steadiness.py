@@ -3,6 +3,7 @@
 import gzip
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,13 +12,18 @@ from rocktune.engine.steadiness import MIN_STEPS, Steadiness, Step
 RECORDED = Path(__file__).parent / "data" / "recorded_steps.jsonl.gz"
 
 
+def step_of(recorded: list[Any]) -> Step:
+    from_s, until_s, operations, written, flushed, compacted, levels, size = recorded
+    return Step(from_s, until_s, operations, written, flushed, compacted, tuple(levels), size)
+
+
 def recorded(setting: str, configuration: str) -> list[Step]:
     """Returns the recorded steps of a run."""
     with gzip.open(RECORDED, "rt") as file:
         for line in file:
             run = json.loads(line)
             if (run["setting"], run["configuration"]) == (setting, configuration):
-                return [Step(*plain, tuple(levels), size) for *plain, levels, size in run["steps"]]
+                return [step_of(each) for each in run["steps"]]
     raise KeyError(setting, configuration)
 
 

@@ -3,15 +3,17 @@
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 from typing import Any, Unpack
 
 from rocktune.api.engines import opened_engine
 from rocktune.api.options import options_by_section
 from rocktune.api.requests import GivenConditions, own_options_of, requested
-from rocktune.engine import Engine, EngineSpec, RunFailed, run_options
+from rocktune.engine import EmbeddedSpec, Engine, EngineSpec, Run, RunFailed, run_options
 from rocktune.engine.spec import FULL_LENGTH_S
-from rocktune.errors import UserError
+from rocktune.engine.steadiness import LIMIT_FULL_SIZE_S, STEP_FULL_SIZE_S, Steadiness, Step
+from rocktune.errors import UserError, unknown_name
 from rocktune.options_account import OptionsAccount, account_json
 from rocktune.space import Configuration, OptionMaps, merged_options, space_from_document
 from rocktune.study import Observer
@@ -20,7 +22,7 @@ from rocktune.study.specs.own_options import terms_sentences
 from rocktune.study.specs.problem import expected_entries, families_together
 from rocktune.study.specs.request import StudyRequest, engine_spec
 from rocktune.study.specs.resolving import conditions_of
-from rocktune.trial import Experiment, Result, Status, Trial
+from rocktune.trial import Experiment, Measurement, Result, Status, Trial
 from rocktune.units import format_scale, parse_seconds
 
 
@@ -45,6 +47,7 @@ def run(
     *,
     options: Mapping[str, str] | None = None,
     seconds: str | float | None = None,
+    until: str | None = None,
     repeat: int = 1,
     observer: Observer | None = None,
     **given: Unpack[GivenConditions],
@@ -59,6 +62,9 @@ def run(
             define the user's own program for engine "command".
         options: RocksDB options or knobs of the space by name, as text, at full size.
         seconds: length of each run; by default 120 s at full size, divided by S where times scale.
+        until: "steady" runs until the store is in steady state, for at most four hours at full size. The
+            figures are then those of the steady windows, or of the later half of a run that did not become
+            steady.
         repeat: number of runs; each has its own random numbers.
         observer: observer of phases, trials and progress.
         **given: conditions, named as the fields of `rocktune.study.StudyRequest`. If a memory budget is given
@@ -71,7 +77,8 @@ def run(
         `options_account` (see `rocktune.options_account`) and `runs`. Each run has `status`,
         `message`, `figures` (empty if it failed), `families` (the figures of each column family, if the
         workload has several) and `output` (the end of what the user's own program
-        printed).
+        printed). With `until` each run that did not fail has `steady`: `is_steady`, `load_s`, `changes` (what
+        still changed, in words) and `window_s` (the seconds that the figures are of).
 
     Raises:
         UserError: an argument is invalid, or this machine lacks something that is needed.
@@ -82,9 +89,9 @@ def run(
         raise UserError(f"repeat: {repeat} must be at least 1")
     subject = _subject(request, spec, options or {})
     divisor = subject.experiment.scale
-    seconds_s = (
-        FULL_LENGTH_S / spec.time_scale(divisor) if seconds is None else parse_seconds(seconds, "seconds")
-    )
+    _check_until(until, seconds, spec)
+    default_s = (LIMIT_FULL_SIZE_S if until else FULL_LENGTH_S) / spec.time_scale(divisor)
+    seconds_s = default_s if seconds is None else parse_seconds(seconds, "seconds")
     watching = observer or Observer()
     with opened_engine(spec) as opened:
         _refuse_invalid(opened, subject)
@@ -95,9 +102,8 @@ def run(
             # Replicates differ in their random numbers, as those of a study's proof do.
             trial = Trial(subject.configuration, seconds_s, replicate)
             watching.trial_started(trial, replicate, repeat)
-            result, output = _measured(
-                opened, subject.experiment, trial, seed_of(request.seed, replicate), watching
-            )
+            seed = seed_of(request.seed, replicate)
+            result, output = _measured(opened, subject.experiment, trial, seed, watching, bool(until))
             watching.trial_finished(result)
             # A failed run is shown with its status; it never counts as a figure of 0.
             figures = result.measurement.figures if result.measurement else {}
@@ -110,6 +116,7 @@ def run(
                     "families": {name: part.figures for name, part in families.items()},
                     "output": output,
                 }
+                | ({"steady": result.measurement.raw["followed"]} if until and result.measurement else {})
             )
         return {
             "workload": subject.experiment.workload.name,
@@ -140,8 +147,27 @@ def _refuse_invalid(engine: Engine, subject: _Subject) -> None:
         raise UserError(failed.message) from None
 
 
+def _check_until(until: str | None, seconds: str | float | None, spec: EngineSpec) -> None:
+    """Refuses an end that is unknown, contradictory, or that the engine cannot find.
+
+    Raises:
+        UserError: see above.
+    """
+    if until is None:
+        return
+    if until != "steady":
+        raise unknown_name("until", until, ["steady"])
+    if seconds is not None:
+        raise UserError("until: 'steady' and --seconds exclude each other; give one of them")
+    if not isinstance(spec, EmbeddedSpec):
+        raise UserError(
+            f"until: engine '{spec.kind}' does not show its levels while it runs; choose engine 'embedded' "
+            "or give --seconds"
+        )
+
+
 def _measured(
-    engine: Engine, experiment: Experiment, trial: Trial, seed: int, observer: Observer
+    engine: Engine, experiment: Experiment, trial: Trial, seed: int, observer: Observer, until_steady: bool
 ) -> tuple[Result, str]:
     """Returns the result of a trial, and the end of what the user's own program printed."""
     try:
@@ -149,10 +175,44 @@ def _measured(
         loaded = experiment.loaded_by(trial.configuration)
         opened = engine.open(loaded, trial.configuration, seed, observer.progress)
         with closing(opened):
-            measurement = opened.advance(trial.until_s, observer.progress)
+            if until_steady:
+                measurement = _followed(opened, trial.until_s, experiment.scale, observer)
+            else:
+                measurement = opened.advance(trial.until_s, observer.progress)
         return Result(trial, Status.OK, measurement), str(measurement.raw.get("output", ""))
     except RunFailed as failed:
         return Result(trial, failed.status, None, failed.message), failed.output
+
+
+def _followed(run: Run, limit_s: float, scale: int, observer: Observer) -> Measurement:
+    """Advances a run until it is steady; returns the measurement of the steady windows.
+
+    The measurement's raw figure `followed` says whether the run became steady.
+
+    Args:
+        run: a run of age 0.
+        limit_s: maximum age in seconds.
+        scale: S of the model.
+        observer: observer of the age.
+    """
+    steadiness, windows, age_s = Steadiness(), list[Measurement](), 0.0
+    is_steady = False
+    while not is_steady and age_s < limit_s:
+        age_s += STEP_FULL_SIZE_S / scale
+        windows.append(run.advance(age_s))
+        is_steady = steadiness.add(Step.of(windows[-1]))
+        observer.progress("follow", age_s, limit_s)
+    window = steadiness.steady or steadiness.latest
+    assert window is not None, "a run has at least one step"
+    # The steady windows end with the latest step.
+    merged = reduce(Measurement.merged, windows[-len(window.steps) :])
+    followed = {
+        "is_steady": is_steady,
+        "load_s": age_s,
+        "window_s": window.seconds,
+        "changes": "" if is_steady else steadiness.describe(),
+    }
+    return Measurement(merged.raw | {"followed": followed})
 
 
 def _subject(request: StudyRequest, spec: EngineSpec, options: Mapping[str, str]) -> _Subject:

@@ -52,6 +52,13 @@ def run(
     given: GivenConditions,
     option: options.Assignments = None,
     seconds: Annotated[str | None, typer.Option(metavar="TIME", help="Length of each run.")] = None,
+    until: Annotated[
+        str | None,
+        typer.Option(
+            metavar="steady",
+            help="Run until the store is in steady state; the figures are of that time.",
+        ),
+    ] = None,
     repeat: Annotated[int, typer.Option(min=1, metavar="N", help="Number of fresh runs.")] = 1,
     verbose: options.Verbose = False,
     json: options.Json = False,
@@ -60,7 +67,13 @@ def run(
     changes = options.assignments("--option", option or [])
     with ProgressDisplay(stderr()) as display:
         measured = api.run(
-            study_file, options=changes, seconds=seconds, repeat=repeat, observer=display, **given
+            study_file,
+            options=changes,
+            seconds=seconds,
+            until=until,
+            repeat=repeat,
+            observer=display,
+            **given,
         )
     show_result(measured, json, partial(tables.print_run, verbose=verbose))
 

@@ -27,6 +27,8 @@ _PHASES = {
     "simulate": "Simulating",
 }
 _STEPS = {"load": "loading data", "settle": "settling data"}
+_LIMITED = {"age": "ageing the store", "follow": "until steady"}
+"""Phases that mostly end before their limit."""
 
 
 class _ClockColumn(ProgressColumn):
@@ -129,7 +131,10 @@ class ProgressDisplay(Observer):
 
     def progress(self, phase: str, done: float, total: float) -> None:
         """Shows the age of the run, or the step that precedes the load."""
-        step = f"{done:.1f} of {total:.1f} s" if phase == "advance" else _STEPS.get(phase, phase)
+        if phase in _LIMITED:
+            step = f"{_LIMITED[phase]}: {done:.0f} of at most {total:.0f} s"
+        else:
+            step = f"{done:.1f} of {total:.1f} s" if phase == "advance" else _STEPS.get(phase, phase)
         self._progress.update(self._task, trial=f"{self._trial}, {step}")
 
     def best_changed(self, configuration: Configuration, ratio: float | None) -> None:  # noqa: ARG002

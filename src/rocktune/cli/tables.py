@@ -191,9 +191,11 @@ def print_study(console: Console, study: Mapping[str, Any], verbose: bool = Fals
 
 def print_run(console: Console, measured: Mapping[str, Any], verbose: bool = False) -> None:
     """Prints the figures of one configuration, one column per run."""
+    at_most = "at most " if any("steady" in run for run in measured["runs"]) else ""
+    length = at_most + format_seconds(measured["seconds"])
     console.print(
-        f"{measured['workload']} on {measured['device']} for {format_seconds(measured['seconds'])} at scale "
-        f"{measured['scale']}, {measured['engine']}"
+        f"{measured['workload']} on {measured['device']} for {length} at scale {measured['scale']}, "
+        f"{measured['engine']}"
     )
     print_notes(console, measured, verbose)
     console.print()
@@ -208,12 +210,22 @@ def print_run(console: Console, measured: Mapping[str, Any], verbose: bool = Fal
         _add_figures(made, [run["families"].get(family, {}) for run in runs])
     console.print(made)
     for number, run in enumerate(runs, 1):
+        if "steady" in run:
+            console.print(f"run {number}: {_steady_sentence(run['steady'])}", soft_wrap=True)
         if run.get("message"):
             console.print(f"run {number}: {run['message']}", soft_wrap=True)
         if run["status"] != "ok" and run["output"]:
             console.print(f"run {number} printed last:")
             # The cause of a failure is in the last lines; the whole output is in the JSON document.
             console.print("\n".join(run["output"].splitlines()[-_SHOWN_LINES:]), soft_wrap=True)
+
+
+def _steady_sentence(followed: Mapping[str, Any]) -> str:
+    """Returns a sentence on whether a run became steady."""
+    load, window = (format_seconds(followed[name]) for name in ("load_s", "window_s"))
+    if followed["is_steady"]:
+        return f"steady after {load} of load; the figures are those of the last {window}."
+    return f"not steady after {load} of load ({followed['changes']}); the figures are of the last {window}."
 
 
 def _add_figures(made: Table, runs: Sequence[Mapping[str, Any]]) -> None:

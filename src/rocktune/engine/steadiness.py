@@ -47,12 +47,17 @@ class Step:
     db_bytes: float
 
     @classmethod
-    def of(cls, measured: Measurement) -> Self:
-        """Returns the step that a measurement of the engine `embedded` describes."""
+    def of(cls, measured: Measurement, begun_s: float = 0.0) -> Self:
+        """Returns the step that a measurement of the engine `embedded` describes.
+
+        Args:
+            measured: a window of the run.
+            begun_s: seconds of load on the store before the run began.
+        """
         raw, device = measured.raw, measured.raw["device_bytes"]
         return cls(
-            measured.from_s,
-            measured.until_s,
+            begun_s + measured.from_s,
+            begun_s + measured.until_s,
             measured.operations(),
             float(raw["user_bytes_written"]),
             float(device["flush"]),

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from rocktune.ledger import TrialRecord
-from rocktune.objective import objective_named
+from rocktune.objective import LARGER_IS_BETTER, objective_named
 from rocktune.outcome import Outcome
 from rocktune.report.findings import field_label, field_unit, primary_field
 from rocktune.trial import Configuration, Measurement
@@ -311,7 +311,7 @@ def arms_map(arms: Sequence[Mapping[str, Any]], outcome: Outcome) -> Figure | No
         "ygap": 3,
         "colorscale": [[0, "role:low"], [1, "role:high"]],
         # Of all other objectives smaller is better; the best always has the colour role:high.
-        "reversescale": field != "throughput_ops_s",
+        "reversescale": field not in LARGER_IS_BETTER,
         "showscale": False,
         "hoverongaps": False,
         "hovertemplate": f"%{{z:,.4s}} {field_unit(field)}<br>%{{customdata}} trials<extra></extra>",

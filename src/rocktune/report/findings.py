@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from rocktune.objective import LARGER_IS_BETTER
 from rocktune.outcome import FrontPoint, Interval, OptionEffect, Outcome
 from rocktune.units import format_bytes
 
@@ -13,6 +14,8 @@ UNKNOWN = "–"
 _LATENCY_TAILS = {"p50": "p50", "p95": "p95", "p99": "p99", "p999": "p99.9"}
 _FIELDS = {
     "throughput_ops_s": ("throughput", "operations/s"),
+    "sustained_throughput_ops_s": ("sustained throughput", "operations/s"),
+    "compaction_debt_bytes": ("compaction debt", "bytes"),
     "write_amplification": ("write amplification", "bytes written per byte put"),
     "read_amplification": ("read amplification", "device reads per read"),
     "space_amplification": ("space amplification", "stored bytes per live byte"),
@@ -125,7 +128,8 @@ def format_field(field: str, value: float | None) -> str:
     if value is None or math.isnan(value):
         return UNKNOWN
     if field_unit(field) == "bytes":
-        return format_bytes(value)
+        # Only a debt can be below 0.
+        return format_bytes(value).replace("-", "−")
     return f"{100 * value:.1f}%" if field_unit(field) == "share" else format_number(value)
 
 
@@ -175,7 +179,7 @@ def headline(outcome: Outcome) -> str:
     if outcome.best is not None and not outcome.best.keeps_constraints:
         return f"No configuration proven to keep {constraints_phrase(outcome)}, {scale_phrase(outcome)}"
     if ratio is not None and is_proven(outcome):
-        larger = field == "throughput_ops_s"
+        larger = field in LARGER_IS_BETTER
         # Ratios are "times better": a latency 2 times better is 50% less.
         change = ratio - 1 if larger else 1 - 1 / ratio
         amount = f"{100 * change:.{0 if change >= 0.1 else 1}f}% {'more' if larger else 'less'}"
@@ -188,8 +192,8 @@ def headline(outcome: Outcome) -> str:
 def ratio_phrase(outcome: Outcome) -> str:
     """Returns the meaning of the ratio, to be read after it: `the throughput of the baseline`."""
     field = primary_field(outcome)
-    if field == "throughput_ops_s":
-        return f"the throughput of {baseline_name(outcome)}"
+    if field in LARGER_IS_BETTER:
+        return f"the {field_label(field)} of {baseline_name(outcome)}"
     return f"lower {field_label(field)} than {baseline_name(outcome)}"
 
 

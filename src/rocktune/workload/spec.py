@@ -11,6 +11,7 @@ from pydantic import Field, model_validator
 
 from rocktune.errors import unknown_name
 from rocktune.spec_file import Positive, SparseSpec, Switch
+from rocktune.workload.arrival import ArrivalSpec
 from rocktune.workload.distributions import KeyChooserSpec, SizeSpec
 from rocktune.workload.loads import (
     CompressedFraction,
@@ -207,6 +208,19 @@ class WorkloadSpec(SparseSpec):
         randomly = any(family.preload.random_order for family in families)
         preload = PreloadSpec(keys=self.keys, random_order=randomly) if families else full(self)["preload"]
         return self.model_copy(update={"families": families, "preload": preload})
+
+    def closed(self) -> "WorkloadSpec":
+        """Returns the workload with all sessions in a closed loop, which finds what a store sustains."""
+        return self._arriving(ArrivalSpec())
+
+    def offered(self, operations_s: float) -> "WorkloadSpec":
+        """Returns the workload with all sessions at a fixed rate, the sum over all threads."""
+        return self._arriving(ArrivalSpec(kind="fixed_rate", operations_s=operations_s))
+
+    def _arriving(self, arrival: ArrivalSpec) -> "WorkloadSpec":
+        """Returns the workload with an arrival for all sessions."""
+        sessions = tuple(session.model_copy(update={"arrival": arrival}) for session in self.sessions)
+        return self.model_copy(update={"sessions": sessions})
 
     @property
     def family_names(self) -> tuple[str, ...]:

@@ -7,8 +7,11 @@ from typing import Any
 
 import pytest
 
-from rocktune.engine.local.bases import BaseCache, base_key, clean_data
+from rocktune.device import DeviceSpec
+from rocktune.engine.base import RunFailed
+from rocktune.engine.local.bases import BaseCache, aged_base_key, base_key, clean_data
 from rocktune.engine.local.data_directory import DataDirectory, directory_bytes
+from rocktune.trial import Status
 from rocktune.workload import WorkloadSpec
 
 OPTIONS: dict[str, dict[str, str]] = {"db": {}, "cf": {"num_levels": "5"}, "table": {}}
@@ -92,6 +95,54 @@ def test_a_kill_leaves_no_half_base(tmp_path: Path) -> None:
     assert data.tidied_bytes == 1
     BaseCache(data, 1 << 30).clone("k", make, data.new_directory())
     data.close()
+
+
+def fail_empty(directory: Path) -> None:
+    raise AssertionError("what the base begins as was there")
+
+
+def test_a_base_that_takes_long_goes_on_where_it_was(data: DataDirectory) -> None:
+    bases = BaseCache(data, 1 << 30)
+
+    def cut(directory: Path) -> None:
+        (directory / "step").write_text("1")
+        raise KeyboardInterrupt
+
+    def finish(directory: Path) -> None:
+        assert (directory / "step").read_text() == "1"
+        (directory / "step").write_text("2")
+
+    with pytest.raises(KeyboardInterrupt):
+        bases.clone_resumable("k", make, cut, data.new_directory())
+    assert not (data.bases / "k").exists()
+    clone = data.new_directory()
+    bases.clone_resumable("k", fail_empty, finish, clone)
+    assert (clone / "step").read_text() == "2"
+    assert [path.name for path in data.bases.iterdir() if path.is_dir()] == ["k"]
+    bases.clone_resumable("k", fail_empty, fail, data.new_directory())
+
+
+def test_a_store_that_failed_is_not_continued(data: DataDirectory) -> None:
+    bases = BaseCache(data, 1 << 30)
+
+    def crash(directory: Path) -> None:
+        raise RunFailed(Status.CRASHED, "gone")
+
+    with pytest.raises(RunFailed, match="gone"):
+        bases.clone_resumable("k", make, crash, data.new_directory())
+    assert [path for path in data.bases.iterdir() if path.is_dir()] == []
+
+
+def test_what_was_begun_can_be_cleaned(data: DataDirectory) -> None:
+    bases = BaseCache(data, 1 << 30)
+
+    def cut(directory: Path) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        bases.clone_resumable("k", make, cut, data.new_directory())
+    assert bases.evict() > 0
+    assert [path for path in data.bases.iterdir() if path.is_dir()] == []
 
 
 def test_two_processes_make_it_once(tmp_path: Path) -> None:
@@ -199,3 +250,22 @@ def test_the_key_is_of_what_decides_the_data() -> None:
     keys.add(base_key(workload(), OPTIONS, 1, "7.8.3"))
     assert len(keys - {key}) == len(others) + 3
     assert base_key(workload(), dict(reversed(OPTIONS.items())), 0, "7.8.3") == key
+
+
+def test_the_key_of_an_aged_base_is_of_all_that_shapes_it() -> None:
+    device, same = DeviceSpec(name="a", bandwidth_bytes_s=100), workload()
+
+    def key(
+        load: WorkloadSpec = same, place: DeviceSpec = device, seed: int = 1, version: str = "7.8.3"
+    ) -> str:
+        return aged_base_key(load, place, OPTIONS, seed, version)
+
+    assert key() == key(workload(name="other"), device.model_copy(update={"name": "b"}))
+    others = [
+        key(workload(threads=3)),
+        key(place=device.model_copy(update={"bandwidth_bytes_s": 200})),
+        key(seed=2),
+        key(version="11.8.1"),
+        aged_base_key(workload(), device, {**OPTIONS, "cf": {"num_levels": "6"}}, 1, "7.8.3"),
+    ]
+    assert len({key(), *others}) == len(others) + 1

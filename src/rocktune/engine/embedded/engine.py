@@ -10,8 +10,9 @@ from rocktune.device import DeviceSpec
 from rocktune.engine.base import Progress
 from rocktune.engine.checker import OptionsChecker
 from rocktune.engine.debt import CompactionDebt
+from rocktune.engine.embedded.ageing import Ageing, age_store
 from rocktune.engine.embedded.machine import OtherCpuMeter
-from rocktune.engine.local.bases import BaseCache, base_key
+from rocktune.engine.local.bases import BaseCache, aged_base_key, base_key
 from rocktune.engine.local.engine import LocalEngine
 from rocktune.engine.local.run import LocalRun, RunOwner
 from rocktune.engine.options import model_options, preload_options, run_options, store_options
@@ -26,6 +27,7 @@ DEFAULT_BASE_QUOTA_BYTES = 16 << 30
 
 _MEMORY_FACTOR = 2
 _MEMORY_ALLOWANCE_BYTES = 512 * MIB
+_SEEDS_PER_BASE = 1_000_000
 _OPEN_TIMEOUT_S = 60.0
 _LOAD_SILENCE_TIMEOUT_S = 300.0
 _CLOSE_STORE_TIMEOUT_S = 600.0
@@ -102,6 +104,16 @@ class EmbeddedRun(LocalRun):
         super().__init__(directory, options, owner)
         self._worker = worker
         self._debt = debt
+        self._first_window: dict[str, Any] = {}
+
+    def note_ageing(self, ageing: Ageing, wall_s: float) -> None:
+        """Adds how the store was aged to the next window.
+
+        Args:
+            ageing: the ageing.
+            wall_s: wall seconds that it took now; 0 if the store had been aged before.
+        """
+        self._first_window = {"ageing": ageing.to_json() | {"wall_s": wall_s}}
 
     def _measured(self, until_s: float, progress: Progress | None) -> Measurement:
         # A throttled store on a busy machine falls behind its clock; three times the window is a hang.
@@ -115,6 +127,8 @@ class EmbeddedRun(LocalRun):
         others = OtherCpuMeter()
         measured = self._worker.request("advance", timeout_s, end, progress)
         added = {"engine": self._worker.engine, "others": others.counted(measured["cpu_s"])}
+        added |= self._first_window
+        self._first_window = {}
         return Measurement(measured | added | self._debt.charged(measured))
 
     def advance_operations(self, operations: int, progress: Progress | None = None) -> Measurement:
@@ -231,10 +245,19 @@ class EmbeddedEngine(LocalEngine):
         """See `Engine.open`."""
         with self._opening() as opening:
             store = self._store(experiment, run_options(experiment, configuration), seed)
-            if store.workload.preload.keys:
+            ageing = None
+            if experiment.aged:
+                opening.loading_s = self._clone_aged_base(
+                    experiment, configuration, store, opening.directory, progress
+                )
+                ageing = Ageing.taken_from(opening.directory)
+            elif store.workload.preload.keys:
                 opening.loading_s = self._clone_base(experiment, configuration, opening.directory, progress)
-            worker, options, debt = self._open_store(store, opening.directory)
+            measured = ageing.amplification if ageing and ageing.is_steady else None
+            worker, options, debt = self._open_store(store, opening.directory, measured)
             run = EmbeddedRun(worker, opening.directory, options, self, debt)
+            if ageing is not None:
+                run.note_ageing(ageing, opening.loading_s)
             self._remember(run)
         return run
 
@@ -269,8 +292,15 @@ class EmbeddedEngine(LocalEngine):
             memory_limit_bytes=min(limit_bytes, self._memory_limit_bytes or limit_bytes),
         )
 
-    def _open_store(self, store: _Store, directory: Path) -> tuple[WorkerProcess, OptionMaps, CompactionDebt]:
+    def _open_store(
+        self, store: _Store, directory: Path, measured: float | None = None
+    ) -> tuple[WorkerProcess, OptionMaps, CompactionDebt]:
         """Starts a worker and opens a store in it.
+
+        Args:
+            store: the parameters.
+            directory: directory of the store.
+            measured: see `CompactionDebt`.
 
         Returns:
             The worker, the options in effect, and the charges of the store's windows.
@@ -284,7 +314,45 @@ class EmbeddedEngine(LocalEngine):
             worker.close()
             raise
         options = worker.request("open", _OPEN_TIMEOUT_S, fields)["options"]
-        return worker, options, CompactionDebt(store.workload, store.device, options)
+        return worker, options, CompactionDebt(store.workload, store.device, options, measured)
+
+    def _clone_aged_base(
+        self,
+        experiment: Experiment,
+        configuration: Configuration,
+        store: _Store,
+        target: Path,
+        progress: Progress | None,
+    ) -> float:
+        """Clones the run's aged base into `target`, and makes the base first if it is missing.
+
+        Returns:
+            The wall seconds spent on making the base; 0 if it existed.
+        """
+        ageing = replace(store, workload=store.workload.closed())
+        made_s = 0.0
+
+        def begin(directory: Path) -> None:
+            if store.workload.preload.keys:
+                self._clone_base(experiment, configuration, directory, progress)
+
+        def go_on(directory: Path) -> None:
+            nonlocal made_s
+            started = time.monotonic()
+
+            def open_store(steps: int) -> WorkerProcess:
+                # A store that goes on after a kill meets new random numbers.
+                seeded = replace(ageing, seed=experiment.base_seed * _SEEDS_PER_BASE + steps)
+                return self._open_store(seeded, directory)[0]
+
+            age_store(directory, experiment.scale, open_store, progress)
+            made_s = time.monotonic() - started
+
+        key = aged_base_key(
+            ageing.workload, store.device, store.options, experiment.base_seed, self.checker.rocksdb_version
+        )
+        self.bases.clone_resumable(key, begin, go_on, target)
+        return made_s
 
     def _clone_base(
         self, experiment: Experiment, configuration: Configuration, target: Path, progress: Progress | None

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from rocktune.device import DeviceSpec
+from rocktune.engine.base import RunFailed
 from rocktune.engine.local.data_directory import DataDirectory, directory_bytes
 from rocktune.engine.local.locks import locked
 from rocktune.trial import OptionMaps
@@ -16,6 +18,8 @@ from rocktune.workload import WorkloadSpec
 # RocksDB never changes such a file once it is complete, so clones can share it.
 _SHARED_SUFFIXES = (".sst", ".blob")
 _LEFT_OUT = ("LOCK", "LOG")
+_PARTIAL_SUFFIX = ".partial"
+"""Suffix of the directory of a base that is being made and can be continued."""
 
 
 def base_key(workload: WorkloadSpec, options: OptionMaps, seed: int, rocksdb_version: str) -> str:
@@ -30,6 +34,23 @@ def base_key(workload: WorkloadSpec, options: OptionMaps, seed: int, rocksdb_ver
     fields = {"keys", "key_bytes", "value", "value_compressed_fraction", "preload"}
     data = workload.model_dump(mode="json", include=fields)
     text = json.dumps([data, options, seed, rocksdb_version], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def aged_base_key(
+    workload: WorkloadSpec, device: DeviceSpec, options: OptionMaps, seed: int, rocksdb_version: str
+) -> str:
+    """Returns the name of an aged base, equal for stores that were aged under the same conditions.
+
+    Args:
+        workload: scaled workload with which the base is aged.
+        device: device on which it is aged.
+        options: scaled options with which it is aged.
+        seed: see `base_key`.
+        rocksdb_version: see `base_key`.
+    """
+    conditions = [each.model_dump(mode="json", exclude={"name"}) for each in (workload, device)]
+    text = json.dumps(["aged", conditions, options, seed, rocksdb_version], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
@@ -88,6 +109,36 @@ class BaseCache:
             os.utime(base)
             clone_store(base, target)
 
+    def clone_resumable(
+        self, key: str, begin: Callable[[Path], None], go_on: Callable[[Path], None], target: Path
+    ) -> None:
+        """Clones a base that takes long to make, so that a kill must not lose what was done.
+
+        Args:
+            key: name of the base.
+            begin: fills an empty directory with what the base begins as.
+            go_on: makes the base of it. After a kill it gets the directory as it was left.
+            target: see `clone`.
+
+        Raises:
+            RunFailed: from `begin` or `go_on`; the directory is then removed.
+        """
+        base = self._data.bases / key
+        with locked(self._lock_of(base)):
+            if not base.is_dir():
+                partial = base.with_suffix(_PARTIAL_SUFFIX)
+                if not partial.is_dir():
+                    self._make(partial, begin)
+                try:
+                    go_on(partial)
+                except RunFailed:
+                    shutil.rmtree(partial, ignore_errors=True)
+                    raise
+                partial.rename(base)
+                self._keep_quota()
+            os.utime(base)
+            clone_store(base, target)
+
     def evict(self, quota_bytes: int = 0) -> int:
         """Removes the least recently used bases until the rest has at most `quota_bytes`.
 
@@ -124,6 +175,10 @@ class BaseCache:
         except BaseException:
             shutil.rmtree(making, ignore_errors=True)
             raise
+        self._keep_quota()
+
+    def _keep_quota(self) -> None:
+        """Removes bases beyond the quota; those in use stay."""
         possible_bytes = self._data.free_bytes() + directory_bytes(self._data.bases)
         self.evict(min(self._quota_bytes, possible_bytes // 2))
 

@@ -1,0 +1,131 @@
+"""Aged stores on the real worker: made once, continued after a cut, and used by runs."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from rocktune.device import DeviceSpec
+from rocktune.engine import EmbeddedEngine, RunFailed
+from rocktune.engine.embedded import ageing
+from rocktune.engine.embedded.ageing import Ageing
+from rocktune.space import load_space
+from rocktune.trial import Configuration, Experiment
+from rocktune.workload import WorkloadSpec
+
+SCALE = 512
+STEPS = 6
+"""Steps of 20 s / 512 until a store is given up in these tests."""
+
+
+@pytest.fixture
+def engine(tmp_path: Path, real_worker: tuple[str, ...]) -> Iterator[EmbeddedEngine]:
+    with closing(EmbeddedEngine(tmp_path / "data", 0, 0, real_worker)) as opened:
+        yield opened
+
+
+@pytest.fixture(autouse=True)
+def short_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ageing, "LIMIT_FULL_SIZE_S", STEPS * 20.0)
+
+
+def experiment(put: float = 0.5, base_seed: int = 0) -> Experiment:
+    workload = WorkloadSpec.model_validate(
+        {
+            "name": "mixed",
+            "keys": 1_000_000,
+            "threads": 2,
+            "sessions": [
+                {
+                    "mix": {"get": 1 - put, "put": put},
+                    "arrival": {"kind": "fixed_rate", "operations_s": 1000.0},
+                }
+            ],
+        }
+    )
+    device = DeviceSpec(name="fast", bandwidth_bytes_s=100_000_000)
+    space = load_space("dremel", None, 1e6)
+    return replace(Experiment(workload.with_all_keys(), device, SCALE, space), aged=True, base_seed=base_seed)
+
+
+def opened(engine: EmbeddedEngine, conditions: Experiment, **knobs: int) -> Ageing:
+    """Returns how the store of a run was aged."""
+    configuration = conditions.space.default().replaced(knobs)
+    with closing(engine.open(conditions, configuration, seed=1)) as run:
+        first, second = run.advance(0.1), run.advance(0.2)
+    assert "ageing" not in second.raw
+    found = dict(first.merged(second).raw["ageing"])
+    assert found.pop("wall_s") >= 0
+    assert not list(run.directory.glob("rocktune-ageing*"))
+    return Ageing(**found)
+
+
+def test_a_store_is_aged_once(engine: EmbeddedEngine) -> None:
+    first = opened(engine, experiment())
+    loading_s = engine.loading_s
+    assert first.load_s == pytest.approx(STEPS * 20 / SCALE)
+    # The offered rate of 1,000 a second does not hold it back.
+    assert first.throughput_ops_s > 2000
+    assert opened(engine, experiment()) == first
+    assert engine.loading_s == loading_s
+
+
+@pytest.mark.parametrize("changes", [{"base_seed": 1}, {}])
+def test_other_conditions_have_a_store_of_their_own(engine: EmbeddedEngine, changes: dict[str, int]) -> None:
+    opened(engine, experiment())
+    loading_s = engine.loading_s
+    knobs = {} if changes else {"level0_file_num_compaction_trigger": 6}
+    opened(engine, experiment(**changes), **knobs)
+    assert engine.loading_s > loading_s
+
+
+def test_ageing_goes_on_after_a_cut(engine: EmbeddedEngine) -> None:
+    conditions, seen = experiment(), []
+
+    def cut(phase: str, done: float, total: float) -> None:
+        if phase == "age":
+            seen.append(done)
+            if len(seen) == 2:
+                raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        engine.open(conditions, conditions.space.default(), 1, cut)
+    # A third step goes on from the two recorded ones.
+    with closing(engine.open(conditions, conditions.space.default(), 1, cut)) as run:
+        found = run.advance(0.1).raw["ageing"]
+    assert seen == pytest.approx([(step + 1) * 20 / SCALE for step in range(STEPS)])
+    assert found["load_s"] == pytest.approx(STEPS * 20 / SCALE)
+
+
+def test_a_store_that_only_reads_becomes_steady(
+    engine: EmbeddedEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ageing, "LIMIT_FULL_SIZE_S", 10_000.0)
+    conditions = experiment(put=0.0)
+    # Throughput may differ by more than the tolerance for a while; the store itself does not change.
+    assert opened(engine, conditions).amplification == 0
+
+
+def test_steady_amplification_is_what_is_owed(
+    engine: EmbeddedEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = Ageing(1.0, True, "", 1000.0, 7.5)
+    monkeypatch.setattr(Ageing, "taken_from", lambda directory: made)
+    conditions = experiment()
+    with closing(engine.open(conditions, conditions.space.default(), 1)) as run:
+        raw = run.advance(0.2).raw
+    assert raw["debt"]["owed_bytes"] == pytest.approx(7.5 * raw["user_bytes_written"])
+
+
+def test_a_store_that_fails_while_it_ages_is_a_failed_run(engine: EmbeddedEngine) -> None:
+    small = replace(experiment(), device=DeviceSpec(name="small", capacity_bytes=1_000_000))
+    for _ in range(2):
+        with pytest.raises(RunFailed):
+            engine.open(small, small.space.default(), 1)
+
+
+def test_bare_defaults_can_be_aged(engine: EmbeddedEngine) -> None:
+    with closing(engine.open(experiment(), Configuration({}), 1)) as run:
+        assert run.advance(0.1).raw["ageing"]["load_s"] > 0

@@ -16,6 +16,13 @@ REMOVED_FIELDS = frozenset({"twins"})
 """Fields of older documents that are ignored. `twins` counted trials that took an earlier trial's figures."""
 
 
+StopReason = Literal["fixed", "failed", "better", "worse", "equal", "maximum", "futile"]
+"""Why a proof ended. "fixed": its number of pairs was given. "failed": a run of the winner failed. "better",
+"worse": the interval lies above or below 1. "equal": the interval lies within the tolerated difference around
+1. "maximum": the maximum number of pairs was run. "futile": the remaining pairs could not have shown the
+winner to be better."""
+
+
 class Recorded(BaseModel):
     """A part of an outcome. Unknown fields are an error unless the class documents further fields."""
 

@@ -277,7 +277,9 @@ class Verification(Recorded):
         rocksdb_defaults: RocksDB's bare defaults; null if nothing was proven.
         ratio_to_baseline: how many times better `best` is than `baseline` in the objective's first field.
         ratio_to_rocksdb_defaults: how many times better `best` is than `rocksdb_defaults` in that field.
-        proof_pairs: number of pairs of runs behind the ratio.
+        proof_pairs: number of pairs of runs behind the ratio; pairs with a failed run do not count.
+        stopped: why the proof ended after these pairs; see `StopReason`. "fixed" if nothing was proven, and
+            in older documents.
         recommended: the configuration to use: "best" or "baseline".
     """
 
@@ -289,6 +291,7 @@ class Verification(Recorded):
     ratio_to_baseline: Interval | None
     ratio_to_rocksdb_defaults: Interval | None
     proof_pairs: int = 0
+    stopped: StopReason = "fixed"
     recommended: Literal["best", "baseline"]
 
     @property

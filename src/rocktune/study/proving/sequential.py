@@ -19,10 +19,10 @@ for clinical trials", Biometrika 70 (1983), in the two-sided form of Jennison an
 Methods" (1999), section 7.2. Critical values of t from nominal levels are in their section 4.4. Repeated
 intervals are theirs, too: "Interim analyses: the repeated confidence interval approach", JRSS B 51 (1989).
 
-The levels p_k add up to A. So by Bonferroni's inequality the chance that all K intervals contain the mean is at
-least 1 - A, whatever stops the proof. This holds for t at any number of pairs. Levels computed from the joint
-distribution of normal statistics hold only for many pairs. They would make no interval narrower by more than
-13%, because no level of look k can exceed a(f_k).
+The levels p_k add up to A. So by Bonferroni's inequality the chance that all K intervals contain the mean is
+at least 1 - A, whatever stops the proof. This holds for t at any number of pairs. Levels computed from the
+joint distribution of normal statistics hold only for many pairs. They would make no interval narrower by more
+than 13%, because no level of look k can exceed a(f_k).
 """
 
 import math
@@ -35,6 +35,7 @@ from scipy.special import ndtr, ndtri, stdtrit
 
 from rocktune.outcome import StopReason
 from rocktune.study.proving.statistics import CONFIDENCE, Interval, geometric_interval, known
+from rocktune.study.specs.spec import VerificationSettings
 
 MIN_PAIRS = 4
 """Minimum number of pairs at the first look. Three pairs have a critical value above 20."""
@@ -78,6 +79,13 @@ class Design:
         """The levels p_k of the looks."""
         spent = [0.0, *(spent_error(look / self.looks[-1]) for look in self.looks)]
         return tuple(after - before for before, after in pairwise(spent))
+
+
+def design_of(settings: VerificationSettings) -> Design:
+    """Returns the design of the proof that a study's settings describe."""
+    if settings.pairs is not None:
+        return Design.fixed(settings.pairs)
+    return Design.sequential(settings.max_pairs, settings.indifference)
 
 
 @dataclass(frozen=True)

@@ -228,8 +228,11 @@ def verdict(outcome: Outcome) -> str:
 
 
 def proof_sentence(outcome: Outcome) -> str:
-    """Returns how many pairs the proof ran and why it ended, in one sentence; "" if nothing was proven."""
-    if outcome.best is None:
+    """Returns how many pairs the proof ran and why it ended, in one sentence.
+
+    It is "" if nothing was proven, and for a document that has no number of pairs.
+    """
+    if outcome.best is None or (outcome.stopped == "fixed" and not outcome.proof_pairs):
         return ""
     pairs = f"{outcome.proof_pairs} pair{'' if outcome.proof_pairs == 1 else 's'}"
     reasons = {

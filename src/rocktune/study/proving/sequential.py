@@ -21,8 +21,8 @@ intervals are theirs, too: "Interim analyses: the repeated confidence interval a
 
 The levels p_k add up to A. So by Bonferroni's inequality the chance that all K intervals contain the mean is
 at least 1 - A, whatever stops the proof. This holds for t at any number of pairs. Levels computed from the
-joint distribution of normal statistics hold only for many pairs. They would make no interval narrower by more
-than 13%, because no level of look k can exceed a(f_k).
+joint distribution of normal statistics hold only approximately for few pairs. They would make no interval
+narrower by more than 13%, because no level of look k can exceed a(f_k).
 """
 
 import math

@@ -47,6 +47,7 @@ def test_an_old_document_is_read_and_written_without_removed_fields(name: str) -
     outcome = Outcome.from_json(old(name))
     assert outcome.to_json() == as_written_now(name)
     assert Outcome.from_json(outcome.to_json()) == outcome
+    assert outcome.stopped == "fixed"
 
 
 @pytest.mark.parametrize("name", OLD_NAMES)

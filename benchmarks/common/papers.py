@@ -242,6 +242,11 @@ PAPERS = (
                 "A/A: of 20 studies of a configuration against itself at most two recommend the challenger",
                 ("equal_terms/*",),
             ),
+            Finding(
+                "A/A, simulated: a proof recommends the challenger in at most 5% of studies; its intervals"
+                " contain the ratio in 95%",
+                ("proof_errors/*",),
+            ),
             Finding("A study's own time is at most 5%; 7.8.3 and 11.8.1", ("overhead*/*",)),
         ),
     ),

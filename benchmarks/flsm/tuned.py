@@ -103,7 +103,7 @@ def _winner(settings: Settings, workload: str, space: str, scratch: Path) -> Con
         ledger=str(settings.extra["ledger"]) or str(scratch / "ledger.sqlite"),
         out=scratch / name,
         observer=Teller(settings, name),
-        verification={"ablation_pairs": 0, "prune_attempts": 0, "proof_pairs": 6, "age_s": age_s},
+        verification={"ablation_pairs": 0, "prune_attempts": 0, "pairs": 6, "age_s": age_s},
     )
     # Whichever of the two did better in the proof, so that no space has less than its search has found.
     is_better = (found.ratio.value or 0) > 1

@@ -16,6 +16,13 @@ REMOVED_FIELDS = frozenset({"twins"})
 """Fields of older documents that are ignored. `twins` counted trials that took an earlier trial's figures."""
 
 
+StopReason = Literal["fixed", "failed", "better", "worse", "equal", "maximum", "futile"]
+"""Why a proof ended. "fixed": its number of pairs was given. "failed": a run of the winner failed. "better",
+"worse": the interval lies above or below 1. "equal": the interval lies within the tolerated difference around
+1. "maximum": the maximum number of pairs was run. "futile": the remaining pairs could not have shown the
+winner to be better."""
+
+
 class Recorded(BaseModel):
     """A part of an outcome. Unknown fields are an error unless the class documents further fields."""
 
@@ -270,7 +277,9 @@ class Verification(Recorded):
         rocksdb_defaults: RocksDB's bare defaults; null if nothing was proven.
         ratio_to_baseline: how many times better `best` is than `baseline` in the objective's first field.
         ratio_to_rocksdb_defaults: how many times better `best` is than `rocksdb_defaults` in that field.
-        proof_pairs: number of pairs of runs behind the ratio.
+        proof_pairs: number of pairs of runs behind the ratio; pairs with a failed run do not count.
+        stopped: why the proof ended after these pairs; see `StopReason`. "fixed" if nothing was proven, and
+            in older documents.
         recommended: the configuration to use: "best" or "baseline".
     """
 
@@ -282,6 +291,7 @@ class Verification(Recorded):
     ratio_to_baseline: Interval | None
     ratio_to_rocksdb_defaults: Interval | None
     proof_pairs: int = 0
+    stopped: StopReason = "fixed"
     recommended: Literal["best", "baseline"]
 
     @property

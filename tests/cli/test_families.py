@@ -136,7 +136,7 @@ def test_other_commands_say_that_they_load_one_family(capsys: Outputs) -> None:
 def test_a_whole_study_of_all_families_exports_each(capsys: Outputs) -> None:
     budget = ("--budget", "2s", "--tuner", "random", "--device", "ssd-100mb", "--scale", "1/512")
     Path("study.toml").write_text(
-        "[verification]\nproof_pairs = 6\nablation_pairs = 0\nprune_attempts = 0\nfinalists = 1\n"
+        "[verification]\npairs = 6\nablation_pairs = 0\nprune_attempts = 0\nfinalists = 1\n"
         "age_s = 60.0\npick_runs = 1\n"
     )
     arguments = ["--workload", "./two.toml", "--options-file", "OPTIONS", "--all-families", *budget]

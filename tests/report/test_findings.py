@@ -1,9 +1,10 @@
 import math
+from typing import Any, get_args
 
 import pytest
 from tests.report import sample
 
-from rocktune.outcome import Interval
+from rocktune.outcome import Interval, StopReason
 from rocktune.report import findings
 
 
@@ -41,6 +42,35 @@ def test_headline_of_a_gain_names_amount_baseline_and_scale() -> None:
     assert findings.headline(sample.outcome()) == (
         "57% more throughput than the tuning guide's configuration, on a 1/64 model"
     )
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"proof_pairs": 8}, "The proof ended after 8 pairs of runs: their number was given."),
+        (
+            {"proof_pairs": 4, "stopped": "better"},
+            "The proof ended after 4 pairs of runs: the interval lies above 1.",
+        ),
+        (
+            {"proof_pairs": 1, "stopped": "failed"},
+            "The proof ended after 1 pair of runs: a run of the tuned configuration failed.",
+        ),
+        (
+            {"proof_pairs": 12, "stopped": "maximum"},
+            "The proof ended after 12 pairs of runs: that is the maximum.",
+        ),
+        ({"best": None, "proof_pairs": 0}, ""),
+        ({"proof_pairs": 0}, ""),
+    ],
+)
+def test_how_a_proof_ended_is_one_sentence(changes: dict[str, Any], sentence: str) -> None:
+    assert findings.proof_sentence(sample.outcome(**changes)) == sentence
+
+
+@pytest.mark.parametrize("reason", get_args(StopReason))
+def test_every_reason_to_stop_has_words(reason: str) -> None:
+    assert findings.proof_sentence(sample.outcome(proof_pairs=6, stopped=reason)).endswith(".")
 
 
 def test_headline_of_a_latency_gain_says_less() -> None:

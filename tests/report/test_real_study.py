@@ -67,7 +67,7 @@ def test_report_after_a_verification_states_its_scale(ledger: Ledger, tmp_path: 
     verify_study(spec(tuner="random", budget="20s"), engine, ledger, 4)
     page = page_of(ledger, tmp_path)
     assert "on a 1/4 model" in page.text
-    assert "Verify 1/4: 24 trials" in page.text
+    assert "Verify 1/4: 10 trials" in page.text
     assert {"Latency", "Device traffic"} <= set(page.headings)
     # The proof at 1/4 runs for 120 s / 4, not for the search's 120 s / 64.
     series = json.loads(page.scripts["throughputoverarun0"])["data"]

@@ -127,7 +127,7 @@ def test_a_settings_file_may_say_how_results_are_verified(
     api.compare(**given | {"settings": [str(file)], "tuners": ["random"], "seeds": 1})
     (study,) = [each["study"] for each in api.studies(ledger=given["ledger"]) if each["tuner"] == "random"]
     verification = api.show(study, ledger=given["ledger"])["spec"]["verification"]
-    assert (verification["proof_pairs"], verification["ablation_pairs"]) == (7, 0)
+    assert (verification["pairs"], verification["ablation_pairs"]) == (7, 0)
     file.write_text(f'engine = "recorded"\ntable = "{table}"\nverification = 7\n')
     with pytest.raises(UserError, match=r"mine.toml: verification: "):
         api.compare(**given | {"settings": [str(file)], "tuners": ["random"], "seeds": 1, "study": "d"})

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.study.small_studies import Recorder, engine_of, recorded_keys, run, spec_of, timeless
+from tests.study.small_studies import Recorder, engine_of, recorded_keys, response, run, spec_of, timeless
 
 from rocktune.ledger import Ledger, open_ledger
 from rocktune.study import (
@@ -14,6 +14,7 @@ from rocktune.study import (
 from rocktune.study.executors import executor_of
 from rocktune.study.study import _Study
 from rocktune.testing.dying import Died
+from rocktune.testing.synthetic_engine import SyntheticEngine
 from rocktune.trial import Configuration, Result, Status
 
 
@@ -34,6 +35,27 @@ def test_dying_after_a_trial_changes_nothing(tmp_path: Path, tuner: str, stride:
             assert timeless(outcome) == whole
             assert recorded_keys(ledger) == expected
             assert len(dying.finished) + len(resumed.finished) == len(expected)
+            assert resumed.notes == []
+
+
+def test_dying_in_a_proof_of_several_looks_changes_nothing(tmp_path: Path) -> None:
+    spec = spec_of(verification={"ablation_pairs": 0, "pick_runs": 1})
+
+    def noisy() -> SyntheticEngine:
+        return SyntheticEngine(response, own_noise=0.05)
+
+    with open_ledger(str(tmp_path / "whole")) as ledger:
+        whole = timeless(run(spec, noisy(), ledger))
+        expected = recorded_keys(ledger)
+        proof = [record for record in ledger.trials(ledger.study("study")) if record.phase == "prove"]
+    assert len({record.batch for record in proof}) >= 3
+    for trial in range(len(expected) - len(proof), len(expected)):
+        with open_ledger(str(tmp_path / f"died after {trial}")) as ledger:
+            with pytest.raises(Died):
+                run(spec, noisy(), ledger, Recorder(dies_after=trial))
+            resumed = Recorder()
+            assert timeless(run(spec, noisy(), ledger, resumed)) == whole
+            assert recorded_keys(ledger) == expected
             assert resumed.notes == []
 
 
@@ -82,10 +104,11 @@ def test_ctrl_c_while_verifying_says_how_to_go_on_verifying(ledger: Ledger) -> N
     outcome = run_study(spec, engine_of(), ledger)
     best = outcome.best
     assert best is not None
+    spec = spec.model_copy(update={"verification": spec.verification.with_pairs(7)})
     study = _Study(spec, executor_of(engine_of()), ledger, ledger.study("study"), None, 4)
     study._interrupt.requested = True
     with pytest.raises(StudyInterrupted) as interrupted:
         study.verify(outcome, best)
-    assert interrupted.value.resume.startswith("rocktune verify study --scale 1/4")
+    assert interrupted.value.resume.startswith("rocktune verify study --scale 1/4 --pairs 7")
     assert dict(interrupted.value.best or {}) == best.configuration
     assert ledger.study("study").state == "finished"

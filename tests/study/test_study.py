@@ -3,12 +3,14 @@
 from pathlib import Path
 
 import pytest
-from tests.study.small_studies import Recorder, engine_of, response, run, spec_of, verify
+from tests.study.small_studies import SMALL, Recorder, engine_of, response, run, spec_of, verify
 
 from rocktune.errors import UserError
 from rocktune.ledger import Ledger, open_ledger
 from rocktune.study import (
+    StudySpec,
     VerificationSettings,
+    continue_study,
 )
 from rocktune.testing.dying import Died
 from rocktune.trial import Configuration, OptionMaps, Status
@@ -21,7 +23,9 @@ def test_a_study_from_beginning_to_end(ledger: Ledger) -> None:
     assert outcome["recommended"] == "best"
     assert outcome["ratio_to_baseline"]["low"] > 1
     assert outcome["ratio_to_rocksdb_defaults"]["value"] > outcome["ratio_to_baseline"]["value"]
-    assert outcome["ratio_to_baseline"]["repeats"] == 8
+    # A difference of more than half is decided at the first look.
+    assert (outcome["proof_pairs"], outcome["stopped"]) == (4, "better")
+    assert outcome["ratio_to_rocksdb_defaults"]["repeats"] == 2
     assert (outcome["search_scale"], outcome["verified_at_scale"]) == ("1/64", "1/64")
     largest = outcome["options_that_matter"][0]
     assert largest["matters"]
@@ -31,9 +35,9 @@ def test_a_study_from_beginning_to_end(ledger: Ledger) -> None:
         outcome["best"]["configuration"]["write_buffer_size"]
     )
     assert outcome["rocksdb_defaults"]["configuration"] == {}
-    # Within the budget, less what halving rounds down; the proof has its 24 runs of 120 s / 64.
+    # Within the budget, less what halving rounds down; the proof has its 10 runs of 120 s / 64.
     assert 0.95 * 2325 / 64 < outcome["seconds"]["search"] <= 2325 / 64
-    assert outcome["seconds"]["prove"] == pytest.approx(24 * 120 / 64)
+    assert outcome["seconds"]["prove"] == pytest.approx(10 * 120 / 64)
     assert ledger.outcome(ledger.study("study")) == outcome
     assert ledger.study("study").state == "finished"
     assert not engine.open_runs
@@ -54,7 +58,7 @@ def test_proof_and_search_never_share_a_workload_seed(ledger: Ledger) -> None:
 
 def test_every_pair_of_a_proof_has_preloaded_stores_of_its_own(ledger: Ledger) -> None:
     engine = engine_of()
-    run(spec_of(), engine, ledger)
+    run(spec_of(proof_pairs=8), engine, ledger)
     stores: dict[int, set[int]] = {}
     for (_, seed), experiment in zip(engine.opened, engine.experiments, strict=True):
         stores.setdefault(experiment.base_seed, set()).add(seed)
@@ -165,19 +169,19 @@ def test_the_users_own_options_are_the_baseline_as_they_stand(ledger: Ledger) ->
 
 
 def test_verifying_at_another_scale_is_kept_beside_and_resumes(ledger: Ledger) -> None:
-    spec = spec_of()
+    spec = spec_of(proof_pairs=8)
     first = run(spec, engine_of(), ledger)
     with pytest.raises(Died):
         verify(spec, engine_of(), ledger, 4, Recorder(dies_after=7))
     engine, observer = engine_of(), Recorder()
     second = verify(spec, engine, ledger, 4, observer)
-    assert len(observer.finished) == 17
+    assert len(observer.finished) == 11
     assert {experiment.scale for experiment in engine.experiments} == {4}
     assert {result.trial.until_s for result in observer.finished} == {30.0}
     assert second["verified_at_scale"] == "1/4"
     assert set(second["verifications"]) == {"1/64", "1/4"}
     assert second["verifications"]["1/64"]["ratio_to_baseline"] == first["ratio_to_baseline"]
-    assert second["seconds"]["verify 1/4"] == pytest.approx(24 * 30)
+    assert second["seconds"]["verify 1/4"] == pytest.approx(18 * 30)
     assert second["seconds"]["search"] == first["seconds"]["search"]
     smaller = verify(spec, engine_of(), ledger, 128)
     assert smaller["verified_at_scale"] == "1/4"
@@ -185,9 +189,22 @@ def test_verifying_at_another_scale_is_kept_beside_and_resumes(ledger: Ledger) -
     assert len({replicate for replicate in replicates if replicate >= 300}) == 3 * 8
 
 
+def test_a_study_of_an_older_release_keeps_its_number_of_pairs(ledger: Ledger) -> None:
+    spec = spec_of().model_dump(mode="json")
+    older = SMALL | {"proof_pairs": 7}
+    ledger.create_study("study", spec | {"verification": older})
+    study = ledger.study("study")
+    outcome = continue_study(StudySpec.model_validate(dict(study.spec)), engine_of(), ledger, study)
+    assert (outcome.proof_pairs, outcome.stopped) == (7, "fixed")
+
+
 def test_settings_of_verification_are_checked() -> None:
     with pytest.raises(ValueError, match="greater than or equal to 6"):
-        VerificationSettings(proof_pairs=5)
+        VerificationSettings(pairs=5)
+    with pytest.raises(ValueError, match="greater than or equal to 6"):
+        VerificationSettings(max_pairs=4)
+    with pytest.raises(UserError, match=r"^verification: pairs: .*not 5"):
+        VerificationSettings().with_pairs(5)
 
 
 EXPLAINING = '''

@@ -19,10 +19,11 @@ from rocktune.report import render_comparison, write_document
 from rocktune.spec_file import read_toml
 from rocktune.study import Executor, Observer, StudySpec
 from rocktune.study.comparison import ComparedStudy, ComparisonSpec, comparison_s, run_comparison
+from rocktune.study.specs.spec import current_names
 from rocktune.tuners.choice import parse_choice
 
 DEFAULT_SEEDS = 5
-VERIFICATION = {"ablation_pairs": 0, "prune_attempts": 0, "proof_pairs": 6}
+VERIFICATION = {"ablation_pairs": 0, "prune_attempts": 0, "pairs": 6}
 """Verification of each study by default. Ablation explains one winner but says nothing about its tuner."""
 
 
@@ -250,7 +251,8 @@ def _study(comparison: str, setting: str, choice: str, seed: int, given: Given) 
     said = read_toml(file).get("verification", {}) if file else {}
     # Anything other than a TOML table is refused later, with the rest of the file.
     if isinstance(said, dict):
-        asked["verification"] = VERIFICATION | said | (given.get("verification") or {})
+        own = given.get("verification") or {}
+        asked["verification"] = VERIFICATION | current_names(said) | current_names(own)
     spec, _ = resolved_study(file, asked)
     return ComparedStudy(setting=label, tuner=choice, study=spec)
 

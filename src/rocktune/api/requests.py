@@ -50,6 +50,7 @@ class Given(GivenConditions, total=False):
     ledger: str | None
     study: str | None
     out: str | Path | None
+    proof_pairs: int | None
     verification: dict[str, Any] | None
 
 

@@ -180,6 +180,7 @@ def verify(
     name: str,
     scale: str,
     *,
+    pairs: int | None = None,
     ledger: str | None = None,
     executor: str | None = None,
     address: str | None = None,
@@ -190,13 +191,14 @@ def verify(
     Args:
         name: name of the study.
         scale: "1/S", or "1" for full size.
+        pairs: number of pairs of this proof; None for the study's own setting.
         ledger: URL or SQLite file; None for the user's own.
         executor: see `tune`.
         address: see `tune`.
         observer: observer of phases, trials and progress.
 
     Raises:
-        UserError: the scale is invalid, there is no such study, or it has no winner.
+        UserError: the scale or the number of pairs is invalid, there is no such study, or it has no winner.
         StudyInterrupted: Ctrl-C was pressed; verifying again continues.
     """
     divisor = parse_scale(scale)
@@ -204,6 +206,7 @@ def verify(
         record = opened.study(name)
         require_study(record, "has no winner to verify")
         spec = StudySpec.model_validate(dict(record.spec))
+        spec = spec.model_copy(update={"verification": spec.verification.with_pairs(pairs)})
         observer = observer or Observer()
         # Runs at another scale take another time, so the study's own estimate does not hold.
         observer.estimated(study.verifying_s(spec, divisor))

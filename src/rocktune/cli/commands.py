@@ -84,6 +84,7 @@ def verify(
     scale: Annotated[
         str, typer.Option(metavar="1/S", help="Size of the model for the proof; 1 is full size.")
     ],
+    pairs: options.ProofPairs = None,
     ledger: options.Ledger = None,
     executor: options.Executor = None,
     address: options.Address = None,
@@ -93,7 +94,7 @@ def verify(
     """Prove a finished study's winner again at another scale."""
     with ProgressDisplay(stderr()) as display:
         outcome = api.verify(
-            study, scale, ledger=ledger, executor=executor, address=address, observer=display
+            study, scale, pairs=pairs, ledger=ledger, executor=executor, address=address, observer=display
         )
     _show_outcome(outcome, json, verbose)
 

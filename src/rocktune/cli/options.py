@@ -17,6 +17,14 @@ StudyFile = Annotated[
     Path | None,
     typer.Argument(metavar="STUDY.toml", help="A study file. Options on the command line override it."),
 ]
+ProofPairs = Annotated[
+    int | None,
+    typer.Option(
+        "--pairs",
+        metavar="N",
+        help="Pairs of fresh runs in the proof; by default it stops when it is decided.",
+    ),
+]
 Workload = Annotated[
     str | None,
     typer.Option(metavar="NAME|FILE", help="Operations, keys and values; see 'rocktune list workloads'."),

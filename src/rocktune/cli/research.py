@@ -18,7 +18,8 @@ from rocktune.tuners.choice import split_choices
 
 @app.command()
 @study_options(
-    Given.__annotations__, without=("table", "interpolate", "tuner", "objective", "constraints", "budget")
+    Given.__annotations__,
+    without=("table", "interpolate", "tuner", "objective", "constraints", "budget", "proof_pairs"),
 )
 def sweep(
     study_file: options.StudyFile = None,

@@ -42,6 +42,7 @@ OPTIONS: dict[str, Any] = {
         str | None, typer.Option(metavar="NAME", help="Name of the study in the ledger; made up by default.")
     ],
     "seed": options.Seed,
+    "proof_pairs": options.ProofPairs,
     "out": Annotated[
         Path | None,
         typer.Option(

@@ -96,6 +96,8 @@ def print_outcome(console: Console, outcome: Outcome, verbose: bool = False) -> 
     console.print()
     console.print(findings.headline(outcome), style="bold", soft_wrap=True)
     console.print(findings.verdict(outcome))
+    if sentence := findings.proof_sentence(outcome):
+        console.print(sentence, style="dim")
     console.print()
     console.print(_comparison(outcome))
     console.print()

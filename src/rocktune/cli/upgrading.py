@@ -18,7 +18,7 @@ from rocktune.cli.study_options import study_options
     Given.__annotations__,
     without=(
         "engine", "rocksdb", "db_bench", "table", "interpolate", "space", "tuner", "objective", "constraints",
-        "budget",
+        "budget", "proof_pairs",
     ),
 )  # fmt: skip
 def upgrade(

@@ -231,6 +231,26 @@ def verdict(outcome: Outcome) -> str:
     return f"Keep the baseline. The best configuration found reached only {measured}."
 
 
+def proof_sentence(outcome: Outcome) -> str:
+    """Returns how many pairs the proof ran and why it ended, in one sentence.
+
+    It is "" if nothing was proven, and for a document that has no number of pairs.
+    """
+    if outcome.best is None or (outcome.stopped == "fixed" and not outcome.proof_pairs):
+        return ""
+    pairs = f"{outcome.proof_pairs} pair{'' if outcome.proof_pairs == 1 else 's'}"
+    reasons = {
+        "fixed": "their number was given",
+        "failed": "a run of the tuned configuration failed",
+        "better": "the interval lies above 1",
+        "worse": "the interval lies below 1",
+        "equal": "the interval leaves no difference that matters",
+        "maximum": "that is the maximum",
+        "futile": "the remaining pairs could hardly have shown a gain",
+    }
+    return f"The proof ended after {pairs} of runs: {reasons[outcome.stopped]}."
+
+
 def _missed(outcome: Outcome, nearest: FrontPoint) -> str:
     """Returns the verdict if no configuration keeps the constraints, with the nearest one's figures."""
     # Constraints are kept as text, in either direction.

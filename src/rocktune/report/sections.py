@@ -114,11 +114,16 @@ def recommendation(outcome: Outcome) -> str:
     listed = "".join(f"<dt>{label}</dt><dd><code>{escape(path)}</code></dd>" for label, path in files if path)
     lines = "".join(f"<li>{_with_code(line)}</li>" for line in findings.advice(outcome))
     return (
-        f"<section><h2>What to do</h2>\n<p>{escape(findings.verdict(outcome))}</p>\n"
+        f"<section><h2>What to do</h2>\n<p>{escape(_concluded(outcome))}</p>\n"
         + (f"<dl>{listed}</dl>\n" if listed else "")
         + (f'<ul class="advice">{lines}</ul>\n' if lines else "")
         + "</section>\n"
     )
+
+
+def _concluded(outcome: Outcome) -> str:
+    """Returns the verdict and how the proof ended."""
+    return f"{findings.verdict(outcome)} {findings.proof_sentence(outcome)}".strip()
 
 
 def _with_code(text: str) -> str:

@@ -21,6 +21,7 @@ from rocktune.study.proving import outcome
 from rocktune.study.proving.ablation import ablate, prune
 from rocktune.study.proving.best import BestSoFar, finalists
 from rocktune.study.proving.hypervolume import hypervolume_over_time
+from rocktune.study.proving.sequential import design_of
 from rocktune.study.proving.verification import ROCKSDB_DEFAULTS, Proof, Stage, aged, pick, prove
 from rocktune.study.specs.estimate import verification_s
 from rocktune.study.specs.problem import experiment_of, problem_of
@@ -179,7 +180,11 @@ class _Study:
             with self._interrupt:
                 proof = self._prove(winner, baseline, f"verify {scale}")
         except StopRequested:
-            raise self._interrupted("verify", winner, recorded.ratio.value, f" --scale {scale}") from None
+            # A fixed number may be this verification's own.
+            fixed = f" --pairs {pairs}" if (pairs := self._spec.verification.pairs) else ""
+            raise self._interrupted(
+                "verify", winner, recorded.ratio.value, f" --scale {scale}{fixed}"
+            ) from None
         finally:
             self._ledger.set_state(self._study, "finished")
         proven = outcome.proven(self._spec, proof, self._options, self._scale)
@@ -277,13 +282,12 @@ class _Study:
     def _prove(self, winner: Configuration, baseline: Configuration, phase: str) -> Proof:
         """Runs the proof in a phase of the given name."""
         settings = self._spec.verification
-        replicates = _replicates(seeds.PROVE, settings.proof_pairs)
-        # A verification at another scale uses replicates of its own; with the study's it would replay its
-        # runs.
+        replicates = _replicates(seeds.PROVE, settings.limit_pairs)
+        # With the study's own replicates, a verification at another scale would replay its runs.
         if phase != "prove":
             replicates = [seeds.at_scale(replicate, self._scale) for replicate in replicates]
-        age_s = self._age_s(settings.age_s)
-        return self._run(phase, prove(winner, baseline, self._objective, replicates, age_s))
+        design, age_s = design_of(settings), self._age_s(settings.age_s)
+        return self._run(phase, prove(winner, baseline, self._objective, design, replicates, age_s))
 
     def _run(self, phase: str, stage: Stage[Found]) -> Found:
         """Runs a stage of the verification.

@@ -33,7 +33,7 @@ high = "64MiB"
 choices = [3, 4, 5, 6, 7, 8]
 default = 8
 """
-SHORT = {"finalists": 1, "pick_runs": 1, "ablation_pairs": 2, "prune_attempts": 0, "proof_pairs": 6}
+SHORT = {"finalists": 1, "pick_runs": 1, "ablation_pairs": 2, "prune_attempts": 0, "pairs": 6}
 
 
 class Recorder(Observer):

@@ -18,6 +18,7 @@ from rocktune.study.proving.ablation import (
     reverted,
 )
 from rocktune.study.proving.best import BestSoFar, finalists
+from rocktune.study.proving.sequential import Design
 from rocktune.study.proving.statistics import Interval
 from rocktune.study.proving.verification import (
     ROCKSDB_DEFAULTS,
@@ -25,6 +26,7 @@ from rocktune.study.proving.verification import (
     Proof,
     Stage,
     interleaved,
+    paired_ratio,
     pick,
     prove,
 )
@@ -289,7 +291,8 @@ def test_nothing_to_prune_measures_nothing() -> None:
 
 
 def _proof(answer: Answer, winner: Configuration = WINNER, pairs: int = 6) -> Proof:
-    return _run(prove(winner, BASELINE, THROUGHPUT, range(300, 300 + pairs), 2.0), answer)[0]
+    stage = prove(winner, BASELINE, THROUGHPUT, Design.fixed(pairs), range(300, 300 + pairs), 2.0)
+    return _run(stage, answer)[0]
 
 
 def test_ratios_are_paired_and_better_means_above_one() -> None:
@@ -306,7 +309,7 @@ def test_ratios_are_paired_and_better_means_above_one() -> None:
 
 def test_of_latencies_the_smaller_is_the_better() -> None:
     latencies = {WINNER: 100.0, BASELINE: 150.0, ROCKSDB_DEFAULTS: 300.0}
-    stage = prove(WINNER, BASELINE, LATENCY, range(6), 2.0)
+    stage = prove(WINNER, BASELINE, LATENCY, Design.fixed(6), range(6), 2.0)
     proof, _ = _run(stage, lambda trial: _ok(trial, 1000, latencies[trial.configuration]))
     assert proof.ratio_to_baseline.value == pytest.approx(1.5)
 
@@ -340,10 +343,79 @@ def test_constraints_come_before_the_ratio(bound: int, recommended: str) -> None
     objective = objective_named("throughput_ops_s", [f"read_latency_us_p99<={bound}"])
     figures = {WINNER: (900, 100), BASELINE: (1000, 300), ROCKSDB_DEFAULTS: (500, 500)}
     proof, _ = _run(
-        prove(WINNER, BASELINE, objective, range(10, 16), 2.0),
+        prove(WINNER, BASELINE, objective, Design.fixed(6), range(10, 16), 2.0),
         lambda trial: _ok(trial, *figures[trial.configuration]),
     )
     assert proof.recommended == recommended
+
+
+SEQUENTIAL = Design.sequential(12, 0.02)
+
+
+def _sequential(answer: Answer, winner: Configuration = WINNER) -> tuple[Proof, list[Batch]]:
+    return _run(prove(winner, BASELINE, THROUGHPUT, SEQUENTIAL, range(300, 312), 2.0), answer)
+
+
+def _by_pair(logarithms: Sequence[float]) -> Answer:
+    """The winner is better by each pair's logarithm."""
+    return lambda trial: _ok(
+        trial, 1000 * math.exp(logarithms[trial.replicate - 300] if trial.configuration == WINNER else 0)
+    )
+
+
+def test_a_clear_proof_ends_at_its_first_look_with_the_defaults_in_two_pairs() -> None:
+    speeds = {WINNER: 30_000, BASELINE: 20_000, ROCKSDB_DEFAULTS: 10_000}
+    proof, batches = _sequential(_engine_answer(lambda configuration: speeds[configuration]))
+    assert (proof.stopped, proof.recommended, proof.ratio_to_baseline.repeats) == ("better", "best", 4)
+    assert proof.ratio_to_rocksdb_defaults.repeats == 2
+    w, b, d = WINNER, BASELINE, ROCKSDB_DEFAULTS
+    assert [[trial.configuration for trial in batch.trials] for batch in batches] == [
+        [w, b, d, b, d, w, w, b, b, w]
+    ]
+    assert [trial.replicate for trial in batches[0].trials] == [300] * 3 + [301] * 3 + [302] * 2 + [303] * 2
+
+
+def test_an_undecided_proof_runs_one_batch_a_look_to_its_maximum() -> None:
+    proof, batches = _sequential(_by_pair([0.13, -0.07] * 6))
+    assert (proof.stopped, proof.recommended, proof.ratio_to_baseline.repeats) == ("maximum", "baseline", 12)
+    assert [len(batch.trials) for batch in batches] == [10, 4, 4, 8]
+    assert [trial.replicate for batch in batches[1:] for trial in batch.trials][::2] == list(range(304, 312))
+    # The repeated interval is wider than the plain one of all pairs.
+    plain = paired_ratio(proof.runs, THROUGHPUT, WINNER, BASELINE)
+    assert proof.ratio_to_baseline.low < plain.low
+    assert proof.ratio_to_baseline.high > plain.high
+
+
+def test_a_proof_that_cannot_become_better_ends() -> None:
+    proof, batches = _sequential(_by_pair([0.1, -0.1] * 6))
+    assert (proof.stopped, proof.recommended) == ("futile", "baseline")
+    assert len(batches) == 3
+
+
+def test_a_failed_run_of_the_winner_ends_the_proof() -> None:
+    def answer(trial: Trial) -> Result:
+        if trial.configuration == WINNER and trial.replicate == 303:
+            return Result(trial, Status.OUT_OF_DISK, None, "disk full")
+        return _ok(trial, 3000 if trial.configuration == WINNER else 1000)
+
+    proof, batches = _sequential(answer)
+    assert (proof.stopped, proof.recommended, len(batches)) == ("failed", "baseline", 1)
+
+
+def test_a_failed_run_of_the_baseline_costs_its_pair() -> None:
+    def answer(trial: Trial) -> Result:
+        if trial.configuration == BASELINE and trial.replicate < 303:
+            return Result(trial, Status.OUT_OF_DISK, None, "disk full")
+        return _by_pair([0.3 + 0.01 * pair for pair in range(12)])(trial)
+
+    proof, batches = _sequential(answer)
+    assert (proof.stopped, proof.recommended, proof.ratio_to_baseline.repeats) == ("better", "best", 3)
+    assert len(batches) == 2
+
+
+def test_a_winner_that_is_the_baseline_is_equal() -> None:
+    proof, batches = _sequential(_engine_answer(lambda _configuration: 1000), winner=BASELINE)
+    assert (proof.stopped, proof.recommended, len(batches)) == ("equal", "baseline", 1)
 
 
 def test_a_front_is_thinned_out_and_keeps_its_ends() -> None:
@@ -381,7 +453,7 @@ def _recommended(runs: dict[Configuration, list[Result]]) -> str:
             for trial in trials
         ]
 
-    stage = prove(WINNER, BASELINE, THROUGHPUT, range(6), 10.0)
+    stage = prove(WINNER, BASELINE, THROUGHPUT, Design.fixed(6), range(6), 10.0)
     try:
         batch = next(stage)
         while True:

@@ -5,7 +5,7 @@ import pytest
 
 from rocktune.engine import CommandSpec, DbBenchSpec, EmbeddedSpec
 from rocktune.errors import UserError
-from rocktune.study import StudySpec, estimate, make_request, resolve
+from rocktune.study import StudySpec, VerificationSettings, estimate, make_request, resolve
 from rocktune.study.specs.request import scale_and_budget
 
 
@@ -112,8 +112,11 @@ def test_defaults() -> None:
         ({"memory": "0x10"}, "memory: '0x10' is not a size"),
         ({"memory": "1MiB"}, "a memory budget of 1MiB is too small .* use at least"),
         ({"seed": -1}, "seed: .*not -1"),
-        ({"verification": {"proof_pairs": 5}}, "verification.proof_pairs: .*not 5"),
-        ({"verification": {"pairs": 9}}, "unknown field 'pairs'"),
+        ({"verification": {"proof_pairs": 5}}, "verification.pairs: .*not 5"),
+        ({"verification": {"pair": 9}}, "unknown field 'pair': did you mean 'pairs'"),
+        ({"verification": {"pairs": 9, "proof_pairs": 9}}, "verification: proof_pairs: .*give 'pairs' alone"),
+        ({"verification": {"indifference": -0.1}}, "verification.indifference: .*not -0.1"),
+        ({"proof_pairs": 5}, "proof_pairs: .*not 5"),
     ],
 )
 def test_bad_input_is_one_line(given: dict[str, Any], message: str) -> None:
@@ -151,12 +154,18 @@ def test_a_study_file_says_what_is_not_given(tmp_path: Path) -> None:
     file = _file(
         tmp_path,
         'workload = "ycsb-b"\ndevice = "nvme"\nscale = "1/128"\nbudget = "1m"\nseed = 7\n'
-        "[tuner_settings]\nbuckets = 3\n[verification]\nproof_pairs = 8\n",
+        "[tuner_settings]\nbuckets = 3\n[verification]\npairs = 8\n",
     )
     request = make_request({"device": "sata", "seed": None}, file)
     assert (request.workload, request.device, request.scale, request.seed) == ("ycsb-b", "sata", "1/128", 7)
     assert request.tuner_settings == {"buckets": 3}
-    assert request.verification.proof_pairs == 8
+    assert request.verification.pairs == 8
+
+
+def test_the_older_name_of_a_fixed_number_of_pairs_is_read(tmp_path: Path) -> None:
+    file = _file(tmp_path, "[verification]\nproof_pairs = 9\n")
+    assert make_request({}, file).verification == VerificationSettings(pairs=9)
+    assert make_request({}).verification.pairs is None
 
 
 def test_file_names_in_a_study_file_count_from_where_it_lies(tmp_path: Path) -> None:
@@ -204,7 +213,7 @@ def test_a_command_of_the_wrong_form_is_one_line(tmp_path: Path, command: str) -
         ('workload = "ycsb-a"\ndevice = nvme\n', "malformed TOML: .*line 2"),
         ('worklod = "ycsb-a"\n', "study.toml: unknown field 'worklod': did you mean 'workload'?"),
         ("seed = 1.5\n", "study.toml: seed: .*not 1.5"),
-        ("[verification]\nproof_pairs = 2\n", "study.toml: verification.proof_pairs: "),
+        ("[verification]\npairs = 2\n", "study.toml: verification.pairs: "),
     ],
 )
 def test_a_bad_study_file_is_named_with_what_is_wrong(tmp_path: Path, text: str, message: str) -> None:
@@ -221,9 +230,11 @@ def test_the_estimate_adds_up() -> None:
     expected = estimate(_resolved(scale="1/64"))
     assert expected.search_s == 2325 / 64
     # Full size: baseline 120 s, pick 4 * 2 * 120, ablation of 14 knobs 15 * 3 * 60, pruning twice
-    # 2 * 3 * 120, proof 3 * 8 * 120: 120 + 960 + 2700 + 1440 + 2880 = 8100 s.
-    assert expected.verification_s == pytest.approx(8100 / 64)
+    # 2 * 3 * 120, proof (2 * 12 + 2) * 120: 120 + 960 + 2700 + 1440 + 3120 = 8340 s.
+    assert expected.verification_s == pytest.approx(8340 / 64)
     assert expected.total_s == expected.search_s + expected.verification_s + expected.other_s
+    fixed = estimate(_resolved(scale="1/64", proof_pairs=8))
+    assert fixed.verification_s == pytest.approx((8340 - 8 * 120) / 64)
     assert 0 < expected.other_s < 0.2 * expected.total_s
 
 

@@ -104,6 +104,7 @@ def proven(spec: StudySpec, proof: Proof, options: Options, scale: int) -> Verif
         ratio_to_baseline=Interval(**proof.ratio_to_baseline.to_json()),
         ratio_to_rocksdb_defaults=Interval(**proof.ratio_to_rocksdb_defaults.to_json()),
         proof_pairs=proof.ratio_to_baseline.repeats,
+        stopped=proof.stopped,
         recommended=proof.recommended,
     )
 

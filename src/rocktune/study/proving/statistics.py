@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 CONFIDENCE = 0.95
@@ -12,7 +13,7 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Interval:
-    """An estimate with its two-sided 95% confidence interval.
+    """An estimate with its two-sided confidence interval, of 95% unless its maker says otherwise.
 
     Attributes:
         value: the estimate; NaN if nothing was measured.
@@ -39,22 +40,49 @@ class Interval:
         }
 
 
-def mean_interval(values: Sequence[float]) -> Interval:
+def known(values: Sequence[float]) -> NDArray[np.float64]:
+    """Returns the values that are not NaN."""
+    return np.array([value for value in values if not math.isnan(value)])
+
+
+def mean_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> Interval:
     """Returns the mean of independent values with its t interval.
 
     Args:
         values: values in any unit; NaNs are left out.
+        confidence: chance that the interval contains the mean, above 0 and below 1.
     """
-    known = np.array([value for value in values if not math.isnan(value)])
-    if known.size == 0:
+    measured = known(values)
+    if measured.size == 0:
         return Interval(math.nan, math.nan, math.nan, 0)
-    mean = float(known.mean())
-    if known.size == 1:
+    mean = float(measured.mean())
+    if measured.size == 1:
         return Interval(mean, -math.inf, math.inf, 1)
     # scipy.stats has the same quantile, but importing it takes a second.
-    quantile = float(stdtrit(known.size - 1, (1 + CONFIDENCE) / 2))
-    half_width = quantile * float(known.std(ddof=1)) / math.sqrt(known.size)
-    return Interval(mean, mean - half_width, mean + half_width, int(known.size))
+    quantile = float(stdtrit(measured.size - 1, (1 + confidence) / 2))
+    half_width = quantile * float(measured.std(ddof=1)) / math.sqrt(measured.size)
+    return Interval(mean, mean - half_width, mean + half_width, int(measured.size))
+
+
+def geometric_interval(logarithms: Sequence[float], confidence: float = CONFIDENCE) -> Interval:
+    """Returns the geometric mean of ratios, with the t interval of their logarithms.
+
+    Args:
+        logarithms: natural logarithms of the ratios; NaNs are left out.
+        confidence: see `mean_interval`.
+    """
+    mean = mean_interval(logarithms, confidence)
+    return Interval(math.exp(mean.value), math.exp(mean.low), math.exp(mean.high), mean.repeats)
+
+
+def ratio_logarithms(above: Sequence[float], below: Sequence[float]) -> list[float]:
+    """Returns the natural logarithm of each ratio; NaN where a value is NaN or not above 0.
+
+    Args:
+        above: numerators.
+        below: denominators in the same order.
+    """
+    return [math.log(a / b) if a > 0 and b > 0 else math.nan for a, b in zip(above, below, strict=True)]
 
 
 def ratio_interval(above: Sequence[float], below: Sequence[float]) -> Interval:
@@ -64,7 +92,4 @@ def ratio_interval(above: Sequence[float], below: Sequence[float]) -> Interval:
         above: numerators.
         below: denominators in the same order. A pair with a value that is NaN or not above 0 is left out.
     """
-    logarithms = [math.log(a / b) for a, b in zip(above, below, strict=True) if a > 0 and b > 0]
-    of_logarithms = mean_interval(logarithms)
-    low, value, high = (math.exp(end) for end in (of_logarithms.low, of_logarithms.value, of_logarithms.high))
-    return Interval(value, low, high, of_logarithms.repeats)
+    return geometric_interval(ratio_logarithms(above, below))

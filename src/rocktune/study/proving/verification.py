@@ -9,7 +9,15 @@ from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from rocktune.objective import Objective, Row
-from rocktune.study.proving.statistics import Interval, mean_interval, ratio_interval
+from rocktune.outcome import StopReason
+from rocktune.study.proving.sequential import Continue, Design, next_step
+from rocktune.study.proving.statistics import (
+    Interval,
+    geometric_interval,
+    mean_interval,
+    ratio_logarithms,
+)
+from rocktune.study.specs.spec import DEFAULTS_PAIRS
 from rocktune.trial import Batch, Configuration, Result, Status, Trial
 
 ROCKSDB_DEFAULTS = Configuration({})
@@ -40,12 +48,17 @@ def interleaved(
     runs: Runs = {configuration: [] for configuration in distinct}
     trials: list[Trial] = []
     for turn, replicate in enumerate(replicates):
-        start = turn % len(distinct)
-        order = distinct[start:] + distinct[:start]
-        trials += (Trial(configuration, age_s, replicate) for configuration in order)
+        trials += (Trial(configuration, age_s, replicate) for configuration in _rotated(distinct, turn))
     for result in (yield Batch(tuple(trials))):
         runs[result.trial.configuration].append(result)
     return runs
+
+
+def _rotated(configurations: Iterable[Configuration], turn: int) -> list[Configuration]:
+    """Returns the distinct configurations in the order of a turn; each turn begins with another one."""
+    distinct = list(dict.fromkeys(configurations))
+    start = turn % len(distinct)
+    return distinct[start:] + distinct[:start]
 
 
 def aged(configuration: Configuration, replicate: int, ages_s: Sequence[float]) -> Stage[list[Result]]:
@@ -65,22 +78,41 @@ def aged(configuration: Configuration, replicate: int, ages_s: Sequence[float]) 
 def paired_ratio(
     runs: Runs, objective: Objective, better: Configuration, than: Configuration, field: str | None = None
 ) -> Interval:
-    """Returns how many times better one configuration is than another, with its interval.
+    """Returns how many times better one configuration is than another, with its 95% t interval.
 
-    Pairs are runs of equal replicates. Pairs with a failed run are left out.
+    Pairs with a failed run are left out. For the arguments see `paired_logarithms`.
+    """
+    return geometric_interval(paired_logarithms(runs, objective, better, than, field))
+
+
+def paired_logarithms(
+    runs: Runs, objective: Objective, better: Configuration, than: Configuration, field: str | None = None
+) -> list[float]:
+    """Returns the logarithm of how many times better one configuration is than another, for each pair.
+
+    Pairs are runs of equal replicates. A run without a partner is left out.
 
     Args:
         runs: results of both configurations.
         objective: says for each field whether larger or smaller is better.
-        better: the ratio is above 1 if this configuration is the better one.
+        better: the logarithm is above 0 if this configuration is the better one.
         than: the configuration to compare with.
         field: the field to compare; the objective's first field by default.
+
+    Returns:
+        One logarithm a pair, in the order of the runs of `better`; NaN if a run of the pair failed.
     """
     field = field or objective.primary
-    figures = [[result.figure(field) for result in runs[side]] for side in (better, than)]
+    partners = {result.trial.replicate: result for result in runs[than]}
+    pairs = [
+        (result.figure(field), partners[result.trial.replicate].figure(field))
+        for result in runs[better]
+        if result.trial.replicate in partners
+    ]
+    figures = [[pair[side] for pair in pairs] for side in (0, 1)]
     # If smaller is better, the ratio is inverted, so that above 1 always means better.
     above, below = figures if objective.direction(field) > 0 else reversed(figures)
-    return ratio_interval(above, below)
+    return ratio_logarithms(above, below)
 
 
 def keeps_constraints(runs: Runs, objective: Objective, configuration: Configuration) -> bool:
@@ -151,8 +183,9 @@ class Proof:
         baseline: the configuration to beat.
         objective: the figures to improve, and the constraints.
         runs: all results by configuration.
-        ratio_to_baseline: how many times better the winner is than the baseline.
+        ratio_to_baseline: how many times better the winner is than the baseline, with the repeated interval.
         ratio_to_rocksdb_defaults: how many times better the winner is than RocksDB's bare defaults.
+        stopped: why the proof ended.
     """
 
     winner: Configuration
@@ -161,6 +194,7 @@ class Proof:
     runs: Runs
     ratio_to_baseline: Interval
     ratio_to_rocksdb_defaults: Interval
+    stopped: StopReason
 
     @property
     def recommended(self) -> Literal["best", "baseline"]:
@@ -169,8 +203,7 @@ class Proof:
         The winner has to keep the constraints and none of its runs may have failed. Then it is better if the
         whole interval of the ratio is above 1, or if the baseline breaks the constraints.
         """
-        failed = any(result.status is not Status.OK for result in self.runs[self.winner])
-        if failed or not self.keeps_constraints(self.winner):
+        if _has_failed(self.runs[self.winner]) or not self.keeps_constraints(self.winner):
             return "baseline"
         better = self.ratio_to_baseline.low > 1 or not self.keeps_constraints(self.baseline)
         return "best" if better else "baseline"
@@ -184,28 +217,41 @@ class Proof:
         return mean_interval([result.figure(field) for result in self.runs[configuration]])
 
 
+def _has_failed(results: Sequence[Result]) -> bool:
+    """Returns whether a run failed."""
+    return any(result.status is not Status.OK for result in results)
+
+
 def prove(
     winner: Configuration,
     baseline: Configuration,
     objective: Objective,
+    design: Design,
     replicates: Sequence[int],
     age_s: float,
 ) -> Stage[Proof]:
-    """Measures fresh runs of winner, baseline and RocksDB's bare defaults, and returns the study's ratios.
+    """Measures fresh runs of winner and baseline in pairs until the design stops, and returns the ratios.
+
+    There is one batch for each look. RocksDB's bare defaults run with the first `DEFAULTS_PAIRS` pairs.
 
     Args:
         winner: the configuration that will be exported.
         baseline: the configuration to beat.
         objective: the ratios compare its first field; its constraints take part in the recommendation.
-        replicates: one replicate for each pair; search, pick and ablation must not have used them.
+        design: decides when the proof ends.
+        replicates: one replicate for each pair up to the design's maximum; search, pick and ablation must not
+            have used them.
         age_s: age at which each run ends, seconds.
     """
-    runs = yield from interleaved((winner, baseline, ROCKSDB_DEFAULTS), replicates, age_s)
-    return Proof(
-        winner,
-        baseline,
-        objective,
-        runs,
-        paired_ratio(runs, objective, winner, baseline),
-        paired_ratio(runs, objective, winner, ROCKSDB_DEFAULTS),
-    )
+    runs: Runs = {configuration: [] for configuration in (winner, baseline, ROCKSDB_DEFAULTS)}
+    logarithms: list[float] = []
+    while isinstance(step := next_step(design, logarithms, _has_failed(runs[winner])), Continue):
+        trials: list[Trial] = []
+        for turn in range(len(logarithms), step.pairs):
+            sides = (winner, baseline, ROCKSDB_DEFAULTS) if turn < DEFAULTS_PAIRS else (winner, baseline)
+            trials += (Trial(side, age_s, replicates[turn]) for side in _rotated(sides, turn))
+        for result in (yield Batch(tuple(trials))):
+            runs[result.trial.configuration].append(result)
+        logarithms = paired_logarithms(runs, objective, winner, baseline)
+    to_defaults = paired_ratio(runs, objective, winner, ROCKSDB_DEFAULTS)
+    return Proof(winner, baseline, objective, runs, step.interval, to_defaults, step.reason)

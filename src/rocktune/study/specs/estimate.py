@@ -5,7 +5,7 @@ import os
 from dataclasses import dataclass
 
 from rocktune.study.specs.problem import baseline_of, expected_entries, space_of
-from rocktune.study.specs.spec import BASELINE_AGE_SHARES, StudySpec
+from rocktune.study.specs.spec import BASELINE_AGE_SHARES, DEFAULTS_PAIRS, StudySpec
 from rocktune.units import MIB
 
 _SECONDS_PER_CONFIGURATION = 75.0
@@ -56,14 +56,15 @@ def verification_s(spec: StudySpec, changed_options: int, scale: int) -> dict[st
         scale: S of the phases.
     """
     settings = spec.verification
+    proof_runs = 2 * settings.limit_pairs + DEFAULTS_PAIRS
     age_s, ablation_age_s = spec.age_s(settings.age_s, scale), spec.age_s(settings.ablation_age_s, scale)
     return {
         "baseline": age_s * (1 if spec.engine.runs_continue else sum(BASELINE_AGE_SHARES)),
         "pick": settings.finalists * settings.pick_runs * age_s,
         "ablate": (1 + changed_options) * settings.ablation_pairs * ablation_age_s,
         "prune": 2 * settings.prune_pairs * settings.prune_attempts * age_s,
-        "prove": 3 * settings.proof_pairs * age_s,
-        "verify": 3 * settings.proof_pairs * age_s,
+        "prove": proof_runs * age_s,
+        "verify": proof_runs * age_s,
     }
 
 
@@ -80,7 +81,7 @@ def estimate(spec: StudySpec) -> Estimate:
     searched = math.ceil(spec.budget_s / spec.age_s(_SECONDS_PER_CONFIGURATION))
     runs = searched + math.ceil(measuring_s / spec.age_s(spec.verification.age_s))
     # Each pair of the proof has preloaded stores of its own (`seeds.base_seed_of`).
-    loads = searched + 3 * spec.verification.proof_pairs
+    loads = searched + 2 * spec.verification.limit_pairs + DEFAULTS_PAIRS
     entry_bytes = spec.workload.entry_bytes
     preloaded_bytes = spec.workload.preload.keys * entry_bytes / spec.scale
     store_bytes = expected_entries(spec.workload, spec.device) * entry_bytes / spec.scale

@@ -18,7 +18,7 @@ from rocktune.errors import UserError, unknown_name
 from rocktune.space import parse_block_cache
 from rocktune.spec_file import Spec, Switch, is_file_name, read_toml, validated
 from rocktune.study.specs.own_options import AskedMemory
-from rocktune.study.specs.spec import VerificationSettings
+from rocktune.study.specs.spec import ProofPairs, VerificationSettings
 from rocktune.table import read_table
 from rocktune.units import parse_bytes, parse_scale, parse_seconds
 from rocktune.workload import WorkloadSpec
@@ -77,6 +77,7 @@ class StudyRequest(Spec):
         study: name of the study.
         seed: a whole number from 0.
         out: directory for the OPTIONS file and the report.
+        proof_pairs: number of pairs of the proof, instead of `verification.pairs`.
         verification: see `VerificationSettings`.
     """
 
@@ -105,6 +106,7 @@ class StudyRequest(Spec):
     study: str | None = None
     seed: Annotated[int, Field(strict=True, ge=0, lt=1 << 63)] = 1
     out: str | None = None
+    proof_pairs: ProofPairs | None = None
     verification: VerificationSettings = VerificationSettings()
 
 

@@ -98,7 +98,7 @@ def resolve(request: StudyRequest, name: str, own_options: OwnOptions = _no_own_
         objective=request.objective,
         constraints=request.constraints,
         budget_s=budget_s,
-        verification=request.verification,
+        verification=request.verification.with_pairs(request.proof_pairs),
     )
     _check_budget(spec)
     return spec

@@ -1,13 +1,13 @@
 """Complete specifications of studies and sweeps, which the ledger stores and resuming reads."""
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from rocktune.device import DeviceSpec
 from rocktune.engine import EmbeddedSpec, EngineSpec, VersionsSpec
 from rocktune.space import OptionMaps
-from rocktune.spec_file import Amount, Positive, SparseSpec, Spec
+from rocktune.spec_file import Amount, Positive, SparseSpec, Spec, validated
 from rocktune.study.specs.own_options import OwnTerms
 from rocktune.workload import WorkloadSpec
 
@@ -25,6 +25,11 @@ Age = Annotated[float, Field(strict=True, gt=0)]
 
 MAX_PAIRS = 500
 """Maximum number of pairs of a proof."""
+DEFAULTS_PAIRS = 2
+"""Number of pairs of a proof with which RocksDB's bare defaults run, too. They show an order of magnitude;
+the recommendation does not depend on them."""
+ProofPairs = Annotated[int, Field(strict=True, ge=6, le=MAX_PAIRS)]
+"""A number of pairs of a proof. Fewer give intervals that contain 1 unless the difference is huge."""
 
 
 class VerificationSettings(Spec):
@@ -39,7 +44,11 @@ class VerificationSettings(Spec):
         prune_pairs: pairs of runs of the winner and its pruned form in each attempt at pruning.
         prune_attempts: maximum number of attempts; each drops half of the options of the one before. 0 keeps
             the winner as the search found it.
-        proof_pairs: number of runs of each of winner, baseline and RocksDB's bare defaults.
+        pairs: number of pairs of winner and baseline in the proof; None for a proof that stops when it is
+            decided. Files and ledgers of older releases call it `proof_pairs`.
+        max_pairs: maximum number of pairs of a proof without `pairs`.
+        indifference: difference that does not matter, as a share. A proof without `pairs` stops when its
+            interval shows that the ratio to the baseline lies within it.
         ablation_age_s: age in seconds at which a run of the ablation ends.
         age_s: age in seconds at which all other runs of the verification end; 120 s in Dremel's paper.
     """
@@ -50,9 +59,35 @@ class VerificationSettings(Spec):
     ablation_pairs: Annotated[int, Field(strict=True, ge=0, le=90)] = 3
     prune_pairs: Annotated[int, Field(strict=True, ge=3, le=20)] = 3
     prune_attempts: Annotated[int, Field(strict=True, ge=0, le=5)] = 2
-    proof_pairs: Annotated[int, Field(strict=True, ge=6, le=MAX_PAIRS)] = 8
+    pairs: ProofPairs | None = None
+    max_pairs: ProofPairs = 12
+    indifference: Annotated[float, Field(strict=True, ge=0, le=1)] = 0.02
     ablation_age_s: Age = 60.0
     age_s: Age = 120.0
+
+    @property
+    def limit_pairs(self) -> int:
+        """Maximum number of pairs that the proof can run."""
+        return self.max_pairs if self.pairs is None else self.pairs
+
+    def with_pairs(self, pairs: int | None) -> Self:
+        """Returns the settings with another number of pairs; unchanged for None.
+
+        Raises:
+            UserError: the number is out of range.
+        """
+        if pairs is None:
+            return self
+        return validated(type(self), self.model_dump() | {"pairs": pairs}, "verification")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_older_name(cls, document: Any) -> Any:
+        if not isinstance(document, dict):
+            return document
+        if {"pairs", "proof_pairs"} <= document.keys():
+            raise ValueError("proof_pairs: this is the older name of 'pairs'; give 'pairs' alone")
+        return current_names(document)
 
     @field_validator("ablation_pairs")
     @classmethod
@@ -60,6 +95,11 @@ class VerificationSettings(Spec):
         if pairs == 1:
             raise ValueError("1 pair gives no interval; give 0 or at least 2")
         return pairs
+
+
+def current_names(verification: dict[str, Any]) -> dict[str, Any]:
+    """Returns a document of `VerificationSettings` with the present names of its fields."""
+    return {"pairs" if name == "proof_pairs" else name: value for name, value in verification.items()}
 
 
 class ExperimentSpec(SparseSpec):

@@ -215,7 +215,7 @@ class Bench:
     def _spec(self, name: str, given: Mapping[str, Any]) -> StudySpec:
         conditions = {"workload": self.setting.workload, "device": self.setting.device}
         scale = {"scale": format_scale(self._settings.scale), "seed": self._settings.seed}
-        spec = resolve(make_request({**conditions, **scale, **given}), name)
+        spec = resolve(make_request({"protocol": "short", **conditions, **scale, **given}), name)
         if self._threads is None:
             return spec
         return spec.model_copy(

@@ -50,6 +50,7 @@ def throughput(settings: Settings) -> list[Claim]:
                 device=setting.device,
                 scale=format_scale(settings.scale),
                 seed=settings.seed,
+                protocol="short",
                 study=name,
                 ledger=ledger,
                 out=(settings.out or Path(scratch)) / name,

@@ -107,6 +107,7 @@ def _study(scratch: Path, file: Path, workload: str, settings: Settings, seed: i
         tuner=str(scratch / "same.py"),
         options_file=file,
         budget=120.0 / settings.scale,
+        protocol="short",
         seed=seed,
         verification=_VERIFICATION,
         study=f"{workload}-{seed}",

@@ -21,6 +21,7 @@ def overhead(settings: Settings) -> list[Claim]:
             device=DEVICE,
             scale=format_scale(settings.scale),
             seed=settings.seed,
+            protocol="short",
             ledger=f"sqlite:///{scratch}/ledger.sqlite",
             out=Path(scratch) / "out",
         ).to_json()

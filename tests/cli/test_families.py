@@ -140,6 +140,7 @@ def test_a_whole_study_of_all_families_exports_each(capsys: Outputs) -> None:
         "age_s = 60.0\npick_runs = 1\n"
     )
     arguments = ["--workload", "./two.toml", "--options-file", "OPTIONS", "--all-families", *budget]
+    arguments += ["--protocol", "short"]
     assert main(["tune", "study.toml", *arguments, "--study", "s", "--json"]) == 0
     outcome = json.loads(capsys.readouterr().out)
     assert outcome["best"] is None or "events.write_buffer_size" in outcome["best"]["configuration"]

@@ -90,5 +90,5 @@ def test_an_option_without_meaning_for_a_command_is_refused(
 
 
 def test_a_run_takes_the_conditions_alone() -> None:
-    own = {"study_file", "options", "seconds", "repeat", "observer", "given"}
+    own = {"study_file", "options", "seconds", "until", "repeat", "observer", "given"}
     assert set(inspect.signature(api.run).parameters) == own

@@ -122,7 +122,7 @@ def test_the_extension_is_of_the_same_rocksdb(environment: Path, rocktune: Rockt
 
 def test_it_runs_and_tunes(rocktune: Rocktune, tmp_path: Path) -> None:
     assert "assertions off" in rocktune("run", *QUICK, "--seconds", "1")["engine"]
-    outcome = rocktune("tune", *QUICK, "--budget", "6s", "--out", "out")
+    outcome = rocktune("tune", *QUICK, "--protocol", "short", "--budget", "6s", "--out", "out")
     assert outcome["ratio_to_baseline"]["value"] > 0
     assert (tmp_path / "out/OPTIONS").exists()
     assert (tmp_path / "out/report.html").exists()

@@ -58,7 +58,7 @@ def _workers_of(scratch: Path) -> list[psutil.Process]:
 def test_a_study_killed_often_ends_with_nothing_recorded_twice(kills: int, tmp_path: Path) -> None:
     moments = random.Random(20261121)
     tune = ["tune", "--workload", "dremel-write-heavy", "--device", "ssd-100mb", "--scale", "1/512"]
-    tune += ["--study", "killed", "--seed", "7", "--out", str(tmp_path / "out")]
+    tune += ["--protocol", "short", "--study", "killed", "--seed", "7", "--out", str(tmp_path / "out")]
     resume = ["resume", "killed"]
     for kill in range(kills):
         driver = _Driver(resume if _study_exists(tmp_path) else tune, tmp_path)

@@ -32,7 +32,7 @@ NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 def _spec() -> StudySpec:
     given = {"workload": "dremel-write-heavy", "device": "ssd-100mb", "tuner": "random", "scale": "1/64"}
-    request = make_request(given | {"seed": 3, "budget": 7.5, "verification": SMALL})
+    request = make_request(given | {"protocol": "short", "seed": 3, "budget": 7.5, "verification": SMALL})
     return resolve(request, "study")
 
 

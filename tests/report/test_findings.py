@@ -40,7 +40,7 @@ def test_sizes_get_a_unit_and_counts_do_not() -> None:
 
 def test_headline_of_a_gain_names_amount_baseline_and_scale() -> None:
     assert findings.headline(sample.outcome()) == (
-        "57% more throughput than the tuning guide's configuration, on a 1/64 model"
+        "57% more throughput than the tuning guide's configuration in short runs, on a 1/64 model"
     )
 
 

@@ -63,6 +63,7 @@ def spec_of(
             "tuner": tuner,
             "scale": "1/64",
             "seed": seed,
+            "protocol": "short",
         }
         | {"budget": budget_s, "verification": verification}
         | given

@@ -248,7 +248,11 @@ def _study(comparison: str, setting: str, choice: str, seed: int, given: Given) 
         file = Path(setting)
     else:
         asked["workload"] = setting
-    said = read_toml(file).get("verification", {}) if file else {}
+    document = read_toml(file) if file else {}
+    if "protocol" not in document and given.get("protocol") is None:
+        # Comparisons are about searches, whose figures both protocols give; ageing stores takes far longer.
+        asked["protocol"] = "short"
+    said = document.get("verification", {})
     # Anything other than a TOML table is refused later, with the rest of the file.
     if isinstance(said, dict):
         own = given.get("verification") or {}

@@ -8,6 +8,7 @@ from typing import Any, TypedDict, TypeVar
 
 from rocktune.api.engines import own_options_file
 from rocktune.importing import ImportedOptions
+from rocktune.outcome import Protocol
 from rocktune.study import StudyRequest, StudySpec, make_request, resolve
 from rocktune.study.specs.resolving import OwnOptions
 
@@ -44,8 +45,10 @@ class Given(GivenConditions, total=False):
     all_families: bool | None
     tuner: str | None
     tuner_settings: dict[str, Any] | None
+    protocol: Protocol | None
     objective: str | Sequence[str] | None
     constraints: Sequence[str] | None
+    rate: float | None
     budget: str | float | None
     ledger: str | None
     study: str | None

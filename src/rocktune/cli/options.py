@@ -17,6 +17,21 @@ StudyFile = Annotated[
     Path | None,
     typer.Argument(metavar="STUDY.toml", help="A study file. Options on the command line override it."),
 ]
+ProtocolName = Annotated[
+    str | None,
+    typer.Option(
+        "--protocol",
+        metavar="steady|short",
+        help="steady: full, aged stores, with debt charged; short: the first 120 s, as in Dremel's paper.",
+    ),
+]
+Rate = Annotated[
+    float | None,
+    typer.Option(
+        metavar="OPS_PER_S",
+        help="Rate at which the proof measures tail latency; 80% of what the baseline sustains by default.",
+    ),
+]
 ProofPairs = Annotated[
     int | None,
     typer.Option(

@@ -19,7 +19,17 @@ from rocktune.tuners.choice import split_choices
 @app.command()
 @study_options(
     Given.__annotations__,
-    without=("table", "interpolate", "tuner", "objective", "constraints", "budget", "proof_pairs"),
+    without=(
+        "table",
+        "interpolate",
+        "tuner",
+        "protocol",
+        "objective",
+        "constraints",
+        "rate",
+        "budget",
+        "proof_pairs",
+    ),
 )
 def sweep(
     study_file: options.StudyFile = None,

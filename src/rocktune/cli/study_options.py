@@ -27,8 +27,10 @@ OPTIONS: dict[str, Any] = {
             metavar="NAME|FILE.py", help="How to search; see 'rocktune list tuners', or name your own file."
         ),
     ],
+    "protocol": options.ProtocolName,
     "objective": options.Objectives,
     "constraints": options.Constraints,
+    "rate": options.Rate,
     "scale": options.Scale,
     "budget": options.Budget,
     "memory": options.Memory,

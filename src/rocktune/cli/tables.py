@@ -1,6 +1,6 @@
 """Results as text for a terminal."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -9,13 +9,12 @@ from rich.table import Table
 
 from rocktune.cli.account_table import print_account, print_account_of
 from rocktune.cli.output import table
-from rocktune.outcome import NOT_MEASURED, FrontPoint, Interval, OptionEffect, Outcome
-from rocktune.report import findings
+from rocktune.outcome import NOT_MEASURED, FrontPoint, Interval, OptionEffect, Outcome, TailProof
+from rocktune.report import findings, lasting
 from rocktune.report.figures import SIDES
 from rocktune.report.memory import memory_rows, memory_sentence
 from rocktune.units import format_bytes, format_seconds
 
-_COMPARED = ("throughput_ops_s", "read_latency_us_p99", "write_amplification")
 _SHOWN_LINES = 20
 
 
@@ -98,14 +97,13 @@ def print_outcome(console: Console, outcome: Outcome, verbose: bool = False) -> 
     console.print(findings.verdict(outcome))
     if sentence := findings.proof_sentence(outcome):
         console.print(sentence, style="dim")
+    for sentence in lasting.sentences(outcome):
+        console.print(sentence, style="dim")
     console.print()
     console.print(_comparison(outcome))
     console.print()
-    if outcome.front:
-        console.print(_front(outcome.front))
-        console.print()
-    if outcome.options_that_matter:
-        console.print(_options(outcome.options_that_matter))
+    for made in _further_tables(outcome):
+        console.print(made)
         console.print()
     named = (
         ("OPTIONS file", outcome.options_file),
@@ -123,12 +121,31 @@ def print_outcome(console: Console, outcome: Outcome, verbose: bool = False) -> 
         console.print(f"\nNote: {line}".replace("`", ""), style="dim")
 
 
+def _further_tables(outcome: Outcome) -> Iterator[Table]:
+    """Yields the tables of what an outcome may have: the tail, the Pareto front, the changed options."""
+    if outcome.tail is not None:
+        yield _tail(outcome.tail)
+    if outcome.front:
+        yield _front(outcome.front)
+    if outcome.options_that_matter:
+        yield _options(outcome.options_that_matter)
+
+
+def _tail(tail: TailProof) -> Table:
+    """Returns a table of the latency at the offered rate."""
+    heads = ("tuned", "baseline", "tuned to baseline")
+    made = table(f"at {lasting.offered_phrase(tail)}", *heads, numbers=heads)
+    for label, texts in lasting.tail_rows(tail):
+        made.add_row(label, *texts)
+    return made
+
+
 def _comparison(outcome: Outcome) -> Table:
     """Returns a table of the three configurations with 95% intervals and the winner's ratios."""
     sides = outcome.sides
     heads = [SIDES[side] for side in sides]
     made = table("", *heads, numbers=heads)
-    for field in _COMPARED:
+    for field in lasting.compared_fields(outcome):
         intervals = [side.figure(field) for side in sides.values()]
         unit = findings.field_unit(field)
         label = findings.field_label(field) + (f", {unit}" if unit in ("operations/s", "µs") else "")

@@ -4,7 +4,8 @@ from rocktune.engine.base import Engine, Progress, Run, RunFailed
 from rocktune.engine.checker import OptionsChecker
 from rocktune.engine.command.engine import CommandEngine, command_lines
 from rocktune.engine.db_bench import DbBenchEngine, refuse_inexpressible
-from rocktune.engine.embedded.engine import EmbeddedEngine, EmbeddedRun
+from rocktune.engine.embedded.engine import EmbeddedEngine
+from rocktune.engine.embedded.run import EmbeddedRun
 from rocktune.engine.local.bases import clean_data
 from rocktune.engine.local.data_directory import DataDirectory, default_data_directory
 from rocktune.engine.options import run_options

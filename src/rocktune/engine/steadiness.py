@@ -8,6 +8,8 @@ from typing import Self
 from rocktune.measurement import Measurement
 from rocktune.units import format_bytes
 
+WARM_UP_FULL_SIZE_S = 60.0
+"""Seconds of load at full size before a run on an aged store counts, because its cache is empty at first."""
 STEP_FULL_SIZE_S = 20.0
 """Seconds of load of one step at full size."""
 LIMIT_FULL_SIZE_S = 4 * 3600.0

@@ -183,9 +183,12 @@ def headline(outcome: Outcome) -> str:
         # Ratios are "times better": a latency 2 times better is 50% less.
         change = ratio - 1 if larger else 1 - 1 / ratio
         amount = f"{100 * change:.{0 if change >= 0.1 else 1}f}% {'more' if larger else 'less'}"
-        return f"{amount} {field_label(field)} than {baseline_name(outcome)}, {where}"
+        short = " in short runs" if outcome.protocol == "short" else ""
+        return f"{amount} {field_label(field)} than {baseline_name(outcome)}{short}, {where}"
     if ratio is None:
         return "No configuration could be compared with the baseline"
+    if outcome.tail is not None and outcome.tail.verdict != "kept":
+        return f"More {field_label(field)} than {baseline_name(outcome)}, but no proof of its tail, {where}"
     return f"No proven gain over {baseline_name(outcome)}, {where}"
 
 
@@ -222,6 +225,12 @@ def verdict(outcome: Outcome) -> str:
         )
     if ratio.value is None:
         return "Keep the baseline. No configuration could be compared with it."
+    if outcome.tail is not None and outcome.tail.verdict != "kept":
+        tail = "was worse" if outcome.tail.verdict == "worse" else "is undecided"
+        return (
+            f"Keep the baseline. The best configuration found reached {measured}, but its tail latency at "
+            f"the offered rate {tail}."
+        )
     # A missing end of the interval counts as unbounded, which proves nothing.
     if (ratio.low or 0) <= 1 <= (ratio.high or math.inf):
         return (

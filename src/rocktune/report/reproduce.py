@@ -34,6 +34,9 @@ def command_lines(study: StudyRecord, outcome: Outcome) -> list[str]:
     engine = spec.get("engine") or {}
     arguments = [*_conditions(spec, outcome), *_engine(engine)]
     arguments.append(("--tuner", named(spec.get("tuner", outcome.tuner))))
+    if engine.get("kind", "embedded") == "embedded":
+        arguments.append(("--protocol", outcome.protocol))
+        arguments.append(("--rate", f"{spec['rate_ops_s']:g}" if spec.get("rate_ops_s") else ""))
     arguments += [
         *(("--objective", field) for field in outcome.objective.split(", ")),
         *(("--constraint", text) for text in outcome.constraints),

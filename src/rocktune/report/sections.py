@@ -8,14 +8,13 @@ from typing import Any
 
 from rocktune.ledger import StudyRecord, TrialRecord
 from rocktune.outcome import Interval, OptionEffect, Outcome
-from rocktune.report import figures, findings
+from rocktune.report import figures, findings, lasting
 from rocktune.report.reproduce import command_lines, facts, named
 from rocktune.trial import Measurement
 from rocktune.units import format_seconds
 
 # A very wide interval would squeeze all others to dots, so axes end this factor beyond the values.
 _BEYOND = 1.5
-_INTERVAL_FIELDS = ("throughput_ops_s", "read_latency_us_p99", "write_amplification")
 # Outcomes hold intervals only for the three fields above; these come from the recorded runs.
 _MEDIAN_FIELDS = (
     "write_latency_us_p99",
@@ -112,7 +111,8 @@ def recommendation(outcome: Outcome) -> str:
     """Returns the section on what to do: verdict, files and advice."""
     files = [("OPTIONS file", outcome.options_file), ("This report", outcome.report)]
     listed = "".join(f"<dt>{label}</dt><dd><code>{escape(path)}</code></dd>" for label, path in files if path)
-    lines = "".join(f"<li>{_with_code(line)}</li>" for line in findings.advice(outcome))
+    said = (*lasting.sentences(outcome), *findings.advice(outcome))
+    lines = "".join(f"<li>{_with_code(line)}</li>" for line in said)
     return (
         f"<section><h2>What to do</h2>\n<p>{escape(_concluded(outcome))}</p>\n"
         + (f"<dl>{listed}</dl>\n" if listed else "")
@@ -181,7 +181,7 @@ def comparison(outcome: Outcome, runs: Mapping[str, Sequence[Measurement]]) -> s
         f'style="background:var(--{side})"></span>{figures.SIDES[side]}</th>'
         for side in sides
     )
-    rows = "".join(_interval_row(outcome, field) for field in _INTERVAL_FIELDS)
+    rows = "".join(_interval_row(outcome, field) for field in lasting.compared_fields(outcome))
     rows += "".join(_median_row(runs, sides, field) for field in _MEDIAN_FIELDS if runs)
     rows += _family_rows(runs, sides)
     return (

@@ -12,6 +12,8 @@ PICK = 10
 ABLATE = 100
 PRUNE = 200
 PROVE = 300
+OFFER = 10_000_000
+"""Added to the replicate of a pair of the proof for its runs at an offered rate."""
 CONTROL = 100_000
 # Above all other replicates, so that a repeat and its original can be told apart and mapped to each other.
 _REPEAT = 1_000_000_000
@@ -39,8 +41,18 @@ def base_seed_of(replicate: int) -> int:
     loaded alike still differ, and the interval has to include that difference. The number does not depend on
     the study's seed, so that studies share the stores, which take time to load.
     """
-    original = original_of(replicate)
-    return original if original >= PROVE else 0
+    pair = original_of(replicate) % OFFER
+    return pair if pair >= PROVE else 0
+
+
+def is_proof(replicate: int) -> bool:
+    """Returns whether a replicate is of the proof, at an offered rate or not."""
+    return original_of(replicate) % OFFER >= PROVE
+
+
+def is_offered(replicate: int) -> bool:
+    """Returns whether a replicate is of the proof's runs at an offered rate."""
+    return original_of(replicate) >= OFFER
 
 
 def seed_of(study_seed: int, purpose: int | str) -> int:

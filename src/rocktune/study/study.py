@@ -1,32 +1,34 @@
 """Runs a study through its phases: baseline, search, pick, ablate, prune, prove."""
 
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 
-from rocktune.engine import Engine, run_options
+from rocktune.engine import Engine
 from rocktune.errors import UserError
 from rocktune.ledger import Ledger, StudyRecord, default_ledger_url
 from rocktune.objective import Objective
 from rocktune.outcome import VERSION, OptionEffect, Outcome, Side, Verification
-from rocktune.space import Configuration, OptionMaps
+from rocktune.space import Configuration
 from rocktune.study import seeds
 from rocktune.study.executors import Executor, executor_of
 from rocktune.study.measuring.interrupt import Interrupt, StudyInterrupted
 from rocktune.study.measuring.loop import Loop, StopRequested
 from rocktune.study.measuring.observer import Observer
 from rocktune.study.measuring.score import PrimaryScore
+from rocktune.study.openings import Openings
 from rocktune.study.proving import outcome
 from rocktune.study.proving.ablation import ablate, prune
 from rocktune.study.proving.best import BestSoFar, finalists
 from rocktune.study.proving.hypervolume import hypervolume_over_time
 from rocktune.study.proving.sequential import design_of
-from rocktune.study.proving.verification import ROCKSDB_DEFAULTS, Proof, Stage, aged, pick, prove
+from rocktune.study.proving.tail import Tail, offer
+from rocktune.study.proving.verification import Proof, Stage, aged, pick, prove
 from rocktune.study.specs.estimate import verification_s
-from rocktune.study.specs.problem import experiment_of, problem_of
+from rocktune.study.specs.problem import problem_of
 from rocktune.study.specs.spec import BASELINE_AGE_SHARES, StudySpec
-from rocktune.trial import Experiment
+from rocktune.trial import Result
 from rocktune.tuners import tuner_named
 from rocktune.units import format_scale
 
@@ -137,7 +139,7 @@ class _Study:
         self._objective: Objective = self._problem.objective
         self._best = BestSoFar(self._objective, self._observer)
         self._scale = verified_scale or spec.scale
-        self._experiment = experiment_of(spec, self._problem.space, self._scale)
+        self._openings = Openings(spec, self._problem, self._scale)
         self._interrupt = Interrupt(
             lambda: self._observer.note(
                 "Ending after the trials that are being measured; press Ctrl-C again to end at once."
@@ -145,7 +147,7 @@ class _Study:
         )
         self._loop = Loop(
             executor,
-            self._engine_inputs,
+            self._openings.engine_inputs,
             PrimaryScore(self._objective),
             ledger,
             study,
@@ -178,7 +180,7 @@ class _Study:
         scale = format_scale(self._scale)
         try:
             with self._interrupt:
-                proof = self._prove(winner, baseline, f"verify {scale}")
+                proven = self._prove(winner, baseline, f"verify {scale}")
         except StopRequested:
             # A fixed number may be this verification's own.
             fixed = f" --pairs {pairs}" if (pairs := self._spec.verification.pairs) else ""
@@ -187,7 +189,6 @@ class _Study:
             ) from None
         finally:
             self._ledger.set_state(self._study, "finished")
-        proven = outcome.proven(self._spec, proof, self._options, self._scale)
         verifications = recorded.verifications | {scale: proven}
         # The smallest S is the largest model.
         largest = min(verifications, key=lambda scale: int(scale.rpartition("/")[2]))
@@ -213,7 +214,17 @@ class _Study:
         self._enter("baseline")
         ages_s = [self._age_s(self._spec.verification.age_s * share) for share in BASELINE_AGE_SHARES]
         run = aged(self._problem.baseline, seeds.BASELINE, ages_s)
-        self._loop.run("baseline", run, True, self._best.add_baseline)
+        results = self._loop.run("baseline", run, True, self._best.add_baseline)
+        self._warn_of_rate(results[-1])
+
+    def _warn_of_rate(self, baseline: Result) -> None:
+        """Tells the user before the search if the baseline cannot sustain the rate that they gave."""
+        sustained, rate = baseline.figure(outcome.SUSTAINED), self._spec.rate_ops_s
+        if rate is not None and rate > sustained:
+            self._observer.note(
+                f"The baseline sustains about {sustained:,.0f} operations per second, less than the offered "
+                f"{rate:,.0f}. Its tail at that rate will be without bound; give a lower --rate."
+            )
 
     def _search(self) -> None:
         """Runs the tuner's search."""
@@ -232,7 +243,7 @@ class _Study:
         replicates, age_s = _replicates(seeds.PICK, settings.pick_runs), self._age_s(settings.age_s)
         picked = self._run("pick", pick(best, objective, replicates, age_s))
         if picked.winner is None or not picked.keeps_constraints(objective):
-            proof = outcome.unproven(self._spec, baseline, self._options)
+            proof = outcome.unproven(self._spec, baseline, self._openings.options)
             changes: tuple[OptionEffect, ...] = ()
         else:
             proof, changes = self._pruned_and_proven(picked.winner)
@@ -243,8 +254,8 @@ class _Study:
             **proof.explicit_fields(),
             options_that_matter=changes,
             verifications={} if proof.verified_at_scale is None else {proof.verified_at_scale: proof},
-            front=outcome.front_of(picked, objective, self._options),
-            nearest_miss=outcome.nearest_miss_of(picked, objective, self._options),
+            front=outcome.front_of(picked, objective, self._openings.options),
+            nearest_miss=outcome.nearest_miss_of(picked, objective, self._openings.options),
             hypervolume=hypervolume_over_time(searched, objective),
             models=outcome.models(self._ledger, self._study),
             **self._counted(),
@@ -264,7 +275,7 @@ class _Study:
         ablation_age_s = self._age_s(settings.ablation_age_s)
         effects = []
         if winner != baseline and ablations:
-            stage = ablate(winner, baseline, objective, self._is_valid, ablations, ablation_age_s)
+            stage = ablate(winner, baseline, objective, self._openings.is_valid, ablations, ablation_age_s)
             effects = self._run("ablate", stage)
         # Each attempt has replicates of its own. Reusing those that made an attempt fail would bias the next.
         attempts = [
@@ -272,22 +283,34 @@ class _Study:
             for attempt in range(settings.prune_attempts)
         ]
         age_s = self._age_s(settings.age_s)
-        pruning = prune(winner, baseline, effects, objective, self._is_valid, attempts, age_s)
+        pruning = prune(winner, baseline, effects, objective, self._openings.is_valid, attempts, age_s)
         exported = self._run("prune", pruning)
-        proof = self._prove(exported, baseline, "prove")
-        proven = outcome.proven(self._spec, proof, self._options, self._scale)
+        proven = self._prove(exported, baseline, "prove")
         space = self._problem.space
         return proven, outcome.options_that_matter(effects, winner, exported, baseline, space)
 
-    def _prove(self, winner: Configuration, baseline: Configuration, phase: str) -> Proof:
-        """Runs the proof in a phase of the given name."""
+    def _prove(self, winner: Configuration, baseline: Configuration, phase: str) -> Verification:
+        """Runs the proof in a phase of the given name, and its phase at an offered rate."""
         settings = self._spec.verification
         replicates = _replicates(seeds.PROVE, settings.limit_pairs)
         # With the study's own replicates, a verification at another scale would replay its runs.
         if phase != "prove":
             replicates = [seeds.at_scale(replicate, self._scale) for replicate in replicates]
-        design, age_s = design_of(settings), self._age_s(settings.age_s)
-        return self._run(phase, prove(winner, baseline, self._objective, design, replicates, age_s))
+        design, age_s = design_of(settings), self._age_s(self._spec.proof_s)
+        proof = self._run(phase, prove(winner, baseline, self._objective, design, replicates, age_s))
+        tail = None
+        # A winner that is not better is not recommended, whatever its tail.
+        if self._spec.protocol == "steady" and proof.recommended == "best":
+            tail = self._offer(proof, replicates[: len(proof.runs[winner])])
+        return outcome.proven(self._spec, proof, tail, self._openings.options, self._scale)
+
+    def _offer(self, proof: Proof, replicates: Sequence[int]) -> Tail:
+        """Runs the proof's phase at an offered rate."""
+        offered_ops_s = outcome.offered_ops_s(self._spec, proof)
+        self._openings.offered_ops_s = offered_ops_s
+        age_s = self._age_s(self._spec.verification.offered_s)
+        pairs = [seeds.OFFER + replicate for replicate in replicates]
+        return self._run("offer", offer(proof.winner, proof.baseline, offered_ops_s, pairs, age_s))
 
     def _run(self, phase: str, stage: Stage[Found]) -> Found:
         """Runs a stage of the verification.
@@ -308,43 +331,6 @@ class _Study:
     def _age_s(self, full_size_s: float) -> float:
         """Returns the age in seconds at this session's scale."""
         return self._spec.age_s(full_size_s, self._scale)
-
-    def _engine_inputs(
-        self, configuration: Configuration, replicate: int
-    ) -> tuple[Experiment, Configuration, int]:
-        """Returns the experiment, configuration and seed to open a run with; see `EngineInputs`."""
-        experiment, opened = self._opened_as(configuration)
-        loaded = replace(experiment, base_seed=seeds.base_seed_of(replicate))
-        return loaded, opened, seeds.seed_of(self._spec.seed, replicate)
-
-    def _opened_as(self, configuration: Configuration) -> tuple[Experiment, Configuration]:
-        """Returns the experiment and configuration with which an engine opens a configuration of the study.
-
-        The baseline from an OPTIONS file is opened as the file stands, with options that the space does not
-        know. RocksDB's bare defaults are opened without that file, but with the baseline's workload.
-        """
-        if configuration == ROCKSDB_DEFAULTS:
-            loaded = self._experiment.loaded_by(self._problem.baseline)
-            return replace(loaded, base_options={}), configuration
-        loaded = self._experiment.loaded_by(configuration)
-        if self._spec.base_options and configuration == self._problem.baseline:
-            return loaded, Configuration({})
-        return loaded, configuration
-
-    def _options(self, configuration: Configuration) -> OptionMaps:
-        """Returns the full-size options of a configuration."""
-        return run_options(*self._opened_as(configuration))
-
-    def _is_valid(self, configuration: Configuration) -> bool:
-        """Returns whether a configuration may be run; the user's own always may."""
-        if configuration == self._problem.baseline:
-            return True
-        try:
-            # The baseline, accepted above, may be an OPTIONS file that breaks the space's rules.
-            self._problem.space.validate(configuration)
-        except UserError:
-            return False
-        return True
 
 
 def _replicates(first: int, count: int) -> list[int]:

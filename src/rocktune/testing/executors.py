@@ -104,6 +104,7 @@ def small_study(tuner: str = "dremel", seed: int = 3) -> StudySpec:
             "tuner": tuner,
             "scale": "1/64",
             "seed": seed,
+            "protocol": "short",
             "budget": 1500 / 64 if tuner == "dremel" else 16 * 120 / 64,
             "verification": {"finalists": 2, "pick_runs": 2, "ablation_pairs": 2},
         }

@@ -6,7 +6,7 @@ from rocktune.trial import Measurement
 def synthetic_window(
     from_s: float, until_s: float, throughput_ops_s: float = 1000.0, read_latency_us: float = 100.0
 ) -> Measurement:
-    """Returns a window with all fields of docs/design/measurement.md.
+    """Returns a window with all fields of docs/design/measurement.md, without compaction debt.
 
     Half of the operations are reads, all with the given latency, and half are writes of 1,040 bytes. The
     series has ten intervals with equal counts, up to rounding.
@@ -59,6 +59,7 @@ def synthetic_window(
                 "resident": 1 << 25,
             },
             "cpu_s": seconds / 3,
+            "debt": {"owed_bytes": 0.0, "moved_bytes": 0.0, "busy_s": 0.0, "debt_s": 0.0},
             "others": {"cpu_s": 0.0, "available_s": seconds},
             "tickers": {"rocksdb.block.cache.hit": gets},
             "histograms": {"rocksdb.db.get.micros": {"count": gets, "p99": read_latency_us}},

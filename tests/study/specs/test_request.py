@@ -81,9 +81,13 @@ def test_defaults() -> None:
     assert (spec.tuner, spec.space, spec.objective, spec.seed) == (
         "dremel",
         {"name": "dremel"},
-        "throughput_ops_s",
+        "sustained_throughput_ops_s",
         1,
     )
+    assert (spec.protocol, spec.rate_ops_s) == ("steady", None)
+    # A store in steady state holds all keys.
+    assert spec.workload.preload.keys == spec.workload.keys
+    assert spec.workload.preload.random_order
     assert spec.memory_bytes == 1000 << 20
     assert spec.base_options is None
     assert StudySpec.model_validate(spec.model_dump(mode="json")) == spec
@@ -226,19 +230,71 @@ def test_a_missing_study_file_is_one_line(tmp_path: Path) -> None:
         make_request({}, tmp_path / "study.toml")
 
 
+def test_the_short_protocol_is_dremels() -> None:
+    spec = _resolved(protocol="short")
+    assert (spec.objective, spec.workload.preload.keys) == ("throughput_ops_s", 0)
+    assert _resolved(protocol="short", objective="db_bytes").objective == "db_bytes"
+
+
+def test_engines_that_cannot_age_a_store_have_the_short_protocol() -> None:
+    spec = _resolved(engine="db_bench", workload="fillrandom", device="none")
+    assert (spec.protocol, spec.objective) == ("short", "throughput_ops_s")
+
+
+def test_stores_without_a_model_of_debt_have_the_short_protocol() -> None:
+    assert _resolved(space="flsm", tuner="random").protocol == "short"
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"protocol": "long"}, "protocol"),
+        (
+            {"protocol": "steady", "engine": "db_bench", "workload": "fillrandom", "device": "none"},
+            "protocol: engine 'db_bench' cannot age a store; choose engine 'embedded'",
+        ),
+        ({"protocol": "steady", "space": "flsm"}, "protocol: there is no model of the debt of a FLSM store"),
+        (
+            {"protocol": "short", "rate": 100.0},
+            "rate: only the steady protocol has a phase",
+        ),
+        ({"rate": 0.0}, "rate"),
+    ],
+)
+def test_a_protocol_that_is_not_possible_is_refused(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(UserError, match=message) as refused:
+        _resolved(**given)
+    assert "\n" not in str(refused.value)
+
+
+def test_the_estimate_of_steady_studies_has_ageing_and_offered_runs() -> None:
+    short = estimate(_resolved(scale="1/64", protocol="short"))
+    steady = estimate(_resolved(scale="1/64"))
+    # 26 runs of 480 s instead of 120 s, and 24 of 1,440 s at an offered rate.
+    assert steady.verification_s - short.verification_s == pytest.approx((26 * 360 + 24 * 1440) / 64)
+    assert short.ageing_s == 0
+    assert steady.ageing_s == pytest.approx(26 * 4000 / 64)
+    assert steady.total_s == pytest.approx(
+        steady.search_s + steady.verification_s + steady.ageing_s + steady.other_s
+    )
+
+
 def test_the_estimate_adds_up() -> None:
-    expected = estimate(_resolved(scale="1/64"))
+    expected = estimate(_resolved(scale="1/64", protocol="short"))
     assert expected.search_s == 2325 / 64
     # Full size: baseline 120 s, pick 4 * 2 * 120, ablation of 14 knobs 15 * 3 * 60, pruning twice
     # 2 * 3 * 120, proof (2 * 12 + 2) * 120: 120 + 960 + 2700 + 1440 + 3120 = 8340 s.
     assert expected.verification_s == pytest.approx(8340 / 64)
     assert expected.total_s == expected.search_s + expected.verification_s + expected.other_s
-    fixed = estimate(_resolved(scale="1/64", proof_pairs=8))
+    fixed = estimate(_resolved(scale="1/64", protocol="short", proof_pairs=8))
     assert fixed.verification_s == pytest.approx((8340 - 8 * 120) / 64)
     assert 0 < expected.other_s < 0.2 * expected.total_s
 
 
 def test_preloading_takes_time_and_disk() -> None:
-    without, with_data = _resolved(), _resolved(workload="dremel-preloaded")
+    without, with_data = (
+        _resolved(workload=workload, protocol="short")
+        for workload in ("dremel-write-heavy", "dremel-preloaded")
+    )
     assert estimate(with_data).other_s > estimate(without).other_s
     assert estimate(with_data).disk_bytes > estimate(without).disk_bytes

@@ -1,7 +1,7 @@
 """Engine `embedded`, whose runs are stores of the linked RocksDB in worker processes."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,14 +11,14 @@ from rocktune.engine.base import Progress
 from rocktune.engine.checker import OptionsChecker
 from rocktune.engine.debt import CompactionDebt
 from rocktune.engine.embedded.ageing import Ageing, age_store
-from rocktune.engine.embedded.machine import OtherCpuMeter
+from rocktune.engine.embedded.run import CLOSE_STORE_TIMEOUT_S, OPEN_TIMEOUT_S, EmbeddedRun
 from rocktune.engine.local.bases import BaseCache, aged_base_key, base_key
 from rocktune.engine.local.engine import LocalEngine
-from rocktune.engine.local.run import LocalRun, RunOwner
 from rocktune.engine.options import model_options, preload_options, run_options, store_options
+from rocktune.engine.steadiness import WARM_UP_FULL_SIZE_S
 from rocktune.engine.worker import WorkerProcess
 from rocktune.space.options import own_memory_bytes
-from rocktune.trial import Configuration, Experiment, Measurement, OptionMaps
+from rocktune.trial import Configuration, Experiment, OptionMaps
 from rocktune.units import MIB
 from rocktune.workload import WorkloadSpec
 
@@ -28,12 +28,7 @@ DEFAULT_BASE_QUOTA_BYTES = 16 << 30
 _MEMORY_FACTOR = 2
 _MEMORY_ALLOWANCE_BYTES = 512 * MIB
 _SEEDS_PER_BASE = 1_000_000
-_OPEN_TIMEOUT_S = 60.0
 _LOAD_SILENCE_TIMEOUT_S = 300.0
-_CLOSE_STORE_TIMEOUT_S = 600.0
-_PARK_TIMEOUT_S = 60.0
-# No command ends by operations alone: this bounds a mission whose arrivals stop.
-_MAX_MISSION_S = 3600.0
 
 
 def memory_limit(experiment: Experiment, options: OptionMaps | None = None) -> int:
@@ -77,120 +72,6 @@ class _Store:
             "memory_limit_bytes": self.memory_limit_bytes,
             "disk_limit_bytes": disk_limit_bytes,
         }
-
-
-class EmbeddedRun(LocalRun):
-    """A store in a worker process of its own; see `rocktune.engine.base.Run`."""
-
-    advances_once = False
-
-    def __init__(
-        self,
-        worker: WorkerProcess,
-        directory: Path,
-        options: OptionMaps,
-        owner: RunOwner,
-        debt: CompactionDebt,
-    ) -> None:
-        """Takes over a worker with an open store.
-
-        Args:
-            worker: the process that has opened the store.
-            directory: see `LocalRun`.
-            options: see `LocalRun`.
-            owner: see `LocalRun`.
-            debt: charges the run's windows.
-        """
-        super().__init__(directory, options, owner)
-        self._worker = worker
-        self._debt = debt
-        self._first_window: dict[str, Any] = {}
-
-    def note_ageing(self, ageing: Ageing, wall_s: float) -> None:
-        """Adds how the store was aged to the next window.
-
-        Args:
-            ageing: the ageing.
-            wall_s: wall seconds that it took now; 0 if the store had been aged before.
-        """
-        self._first_window = {"ageing": ageing.to_json() | {"wall_s": wall_s}}
-
-    def _measured(self, until_s: float, progress: Progress | None) -> Measurement:
-        # A throttled store on a busy machine falls behind its clock; three times the window is a hang.
-        return self._window(3 * (until_s - self._age_s) + 60, {"until_s": until_s}, progress)
-
-    def _window(self, timeout_s: float, end: dict[str, Any], progress: Progress | None) -> Measurement:
-        """Sends `advance` to the worker and returns the window.
-
-        The engine, other programs' CPU time and the compaction debt are added.
-        """
-        others = OtherCpuMeter()
-        measured = self._worker.request("advance", timeout_s, end, progress)
-        added = {"engine": self._worker.engine, "others": others.counted(measured["cpu_s"])}
-        added |= self._first_window
-        self._first_window = {}
-        return Measurement(measured | added | self._debt.charged(measured))
-
-    def advance_operations(self, operations: int, progress: Progress | None = None) -> Measurement:
-        """Applies the load until a number of operations have ended, then pauses it.
-
-        Operations that other threads have begun by then are completed and counted too.
-
-        Args:
-            operations: number of operations, at least 1.
-            progress: see `Run.advance`.
-
-        Returns:
-            The measurement of the window from the run's previous age; its `until_s` is the run's new age.
-
-        Raises:
-            RunFailed: see `Run.advance`. The operations may take at most an hour.
-        """
-        self._require_alive()
-        end = {"until_s": self._age_s + _MAX_MISSION_S, "operations": operations}
-        with self._advancing():
-            window = self._window(_MAX_MISSION_S, end, progress)
-        self._age_s = window.until_s
-        return window
-
-    def set_policy(self, level: int, policy: int, transition: str) -> None:
-        """Changes the policy of a level of an FLSM store; see `rocktune.FlsmStore.set_policy`.
-
-        Args:
-            level: logical level, from 1.
-            policy: maximum number of sorted runs in the level.
-            transition: "greedy", "lazy" or "flexible".
-
-        Raises:
-            RunFailed: the store is not an FLSM store or refuses the policy. The run can then only be closed.
-        """
-        self._require_alive()
-        with self._remembered_failure():
-            fields = {"level": level, "policy": policy, "transition": transition}
-            self._worker.request("set_policy", _OPEN_TIMEOUT_S, fields)
-
-    def restart(self, open_store: Callable[[Path], tuple[WorkerProcess, OptionMaps, CompactionDebt]]) -> None:
-        """Closes the store properly and opens it again; the run's age is then 0.
-
-        Args:
-            open_store: opens the store in a given directory; returns its worker, the options in effect, and
-                the new charges.
-
-        Raises:
-            RunFailed: closing or opening failed. The run can then only be closed.
-        """
-        self._require_alive()
-        with self._remembered_failure():
-            self._worker.close_store(_CLOSE_STORE_TIMEOUT_S)
-            self._worker, self.options, self._debt = open_store(self.directory)
-        self._age_s = 0.0
-
-    def _resident_bytes(self) -> int:
-        # The worker pauses its load threads and its device, so the store does nothing while it is parked.
-        return int(self._worker.request("park", _PARK_TIMEOUT_S)["resident_bytes"])
-
-    def _end(self) -> None:
-        self._worker.close()
 
 
 class EmbeddedEngine(LocalEngine):
@@ -256,9 +137,13 @@ class EmbeddedEngine(LocalEngine):
             measured = ageing.amplification if ageing and ageing.is_steady else None
             worker, options, debt = self._open_store(store, opening.directory, measured)
             run = EmbeddedRun(worker, opening.directory, options, self, debt)
-            if ageing is not None:
-                run.note_ageing(ageing, opening.loading_s)
             self._remember(run)
+            if ageing is not None:
+                try:
+                    run.warm_up(WARM_UP_FULL_SIZE_S / experiment.scale, ageing, opening.loading_s)
+                except BaseException:
+                    run.close()
+                    raise
         return run
 
     def reopen(
@@ -313,7 +198,7 @@ class EmbeddedEngine(LocalEngine):
         except BaseException:
             worker.close()
             raise
-        options = worker.request("open", _OPEN_TIMEOUT_S, fields)["options"]
+        options = worker.request("open", OPEN_TIMEOUT_S, fields)["options"]
         return worker, options, CompactionDebt(store.workload, store.device, options, measured)
 
     def _clone_aged_base(
@@ -375,7 +260,7 @@ class EmbeddedEngine(LocalEngine):
             started = time.monotonic()
             worker, *_ = self._open_store(store, directory)
             worker.request("load", _LOAD_SILENCE_TIMEOUT_S, progress=progress, renewed=True)
-            worker.close_store(_CLOSE_STORE_TIMEOUT_S)
+            worker.close_store(CLOSE_STORE_TIMEOUT_S)
             made_s = time.monotonic() - started
 
         key = base_key(store.workload, store.options, store.seed, self.checker.rocksdb_version)

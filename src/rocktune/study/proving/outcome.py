@@ -8,6 +8,7 @@ from typing import Any
 from rocktune.ledger import Ledger, StudyRecord
 from rocktune.objective import Objective, objective_named
 from rocktune.outcome import (
+    AgedStores,
     Baseline,
     Conditions,
     FrontPoint,
@@ -18,20 +19,25 @@ from rocktune.outcome import (
     Outcome,
     Seconds,
     Side,
+    TailProof,
+    TailSide,
     Verification,
 )
 from rocktune.space import Configuration, OptionMaps, Space
 from rocktune.spec_file import validated
 from rocktune.study.executors import Executor
 from rocktune.study.measuring.loop import EXPLAINED, TIME
+from rocktune.study.proving import statistics
 from rocktune.study.proving.ablation import Effect
+from rocktune.study.proving.tail import BELOW, PERCENTILES, Tail
 from rocktune.study.proving.verification import ROCKSDB_DEFAULTS, Picked, Proof
 from rocktune.study.specs.problem import own_account, own_notes, space_of
 from rocktune.study.specs.spec import StudySpec
 from rocktune.trial import Status
 from rocktune.units import format_scale
 
-PHASES = ("baseline", "search", "pick", "ablate", "prune", "prove")
+PHASES = ("baseline", "search", "pick", "ablate", "prune", "prove", "offer")
+SUSTAINED = "sustained_throughput_ops_s"
 SHOWN_FIELDS = ("throughput_ops_s", "read_latency_us_p99", "write_amplification")
 MEMORY_FIELDS = ("memtable_bytes", "block_cache_bytes", "table_reader_bytes", "resident_bytes")
 
@@ -68,15 +74,35 @@ def conditions(spec: StudySpec, executor: Executor, ledger: Ledger) -> Condition
         memory_bytes=spec.memory_bytes,
         own_options_notes=tuple(own_notes(spec)),
         options_account=own_account(spec),
+        protocol=spec.protocol,
     )
 
 
-def proven(spec: StudySpec, proof: Proof, options: Options, scale: int) -> Verification:
+def offered_ops_s(spec: StudySpec, proof: Proof) -> float | None:
+    """Returns the rate at which the proof's tails are measured; None if the workload has rates of its own.
+
+    Args:
+        spec: the study.
+        proof: the runs, whose baseline shows what it sustains.
+    """
+    if spec.rate_ops_s is not None:
+        return spec.rate_ops_s
+    if any(session.arrival.kind != "closed" for session in spec.workload.sessions):
+        return None
+    sustained = proof.figure(proof.baseline, SUSTAINED).value
+    if math.isnan(sustained):
+        sustained = proof.figure(proof.baseline, "throughput_ops_s").value
+    return spec.verification.offered_share * sustained
+
+
+def proven(spec: StudySpec, proof: Proof, tail: Tail | None, options: Options, scale: int) -> Verification:
     """Returns the verification that a proof gives.
 
     Args:
         spec: the study.
         proof: the runs and their ratios.
+        tail: the runs at an offered rate; None if there were none. The winner is recommended only if its tail
+            is kept.
         options: see `Options`.
         scale: S of the proof.
     """
@@ -84,7 +110,8 @@ def proven(spec: StudySpec, proof: Proof, options: Options, scale: int) -> Verif
     def fields_of(configuration: Configuration) -> dict[str, Any]:
         """Returns the fields of one side of the proof."""
         failed = [result for result in proof.runs[configuration] if result.status is not Status.OK]
-        figures = dict.fromkeys((*SHOWN_FIELDS, *MEMORY_FIELDS, *proof.objective.all_fields))
+        steady = (SUSTAINED,) if spec.protocol == "steady" else ()
+        figures = dict.fromkeys((*SHOWN_FIELDS, *steady, *MEMORY_FIELDS, *proof.objective.all_fields))
         return {
             "configuration": dict(configuration),
             "options": options(configuration),
@@ -105,8 +132,60 @@ def proven(spec: StudySpec, proof: Proof, options: Options, scale: int) -> Verif
         ratio_to_rocksdb_defaults=Interval(**proof.ratio_to_rocksdb_defaults.to_json()),
         proof_pairs=proof.ratio_to_baseline.repeats,
         stopped=proof.stopped,
-        recommended=proof.recommended,
+        tail=None if tail is None else _tail_proof(spec, tail),
+        aged=_aged_stores(proof),
+        recommended=proof.recommended if tail is None or _keeps_tail(spec, tail) else "baseline",
     )
+
+
+def _keeps_tail(spec: StudySpec, tail: Tail) -> bool:
+    """Returns whether the winner's tail is shown to be as good as the study asks."""
+    return tail.verdict(spec.verification) == "kept"
+
+
+def _tail_proof(spec: StudySpec, tail: Tail) -> TailProof:
+    """Returns the outcome's part on the runs at an offered rate."""
+
+    def side(configuration: Configuration) -> TailSide:
+        """Returns the latency of a configuration."""
+        names = (*PERCENTILES, BELOW)
+        return TailSide(**{name: _interval(tail.figure(configuration, name)) for name in names})
+
+    settings = spec.verification
+    is_share = spec.rate_ops_s is None and tail.offered_ops_s is not None
+    return TailProof(
+        offered_ops_s=tail.offered_ops_s,
+        offered_share=settings.offered_share if is_share else None,
+        best=side(tail.winner),
+        baseline=side(tail.baseline),
+        p99_ratio=_interval(tail.ratio("latency_us_p99")),
+        longest_wait_ratio=_interval(tail.ratio("longest_wait_us")),
+        max_p99_ratio=settings.max_tail_ratio,
+        max_longest_wait_ratio=settings.max_stall_ratio,
+        verdict=tail.verdict(settings),
+    )
+
+
+def _interval(interval: statistics.Interval) -> Interval:
+    """Returns an interval as the outcome has it."""
+    return Interval(**interval.to_json())
+
+
+def _aged_stores(proof: Proof) -> dict[str, AgedStores]:
+    """Returns how the stores of each side were aged; empty in a proof without aged stores."""
+    sides = {"best": proof.winner, "baseline": proof.baseline, "rocksdb_defaults": ROCKSDB_DEFAULTS}
+    found = {}
+    for name, configuration in sides.items():
+        measured = [each.measurement for each in proof.runs[configuration] if each.measurement is not None]
+        aged = [each.raw["ageing"] for each in measured if "ageing" in each.raw]
+        if aged:
+            found[name] = AgedStores(
+                stores=len(aged),
+                steady=sum(each["is_steady"] for each in aged),
+                load_s=math.fsum(each["load_s"] for each in aged) / len(aged),
+                changes=tuple(each["changes"] for each in aged if not each["is_steady"]),
+            )
+    return found
 
 
 def _memory(spec: StudySpec, options: OptionMaps) -> Memory:
@@ -241,6 +320,13 @@ def seconds_of(ledger: Ledger, study: StudyRecord) -> Seconds:
     for record in ledger.trials(study):
         measured[record.phase] = measured.get(record.phase, 0.0) + record.measured_s
     wall = {name: _wall_s(ledger, study, name) for name in ("opening", "loading", "repeated")}
+    wall["ageing"] = math.fsum(
+        record.window.raw["ageing"]["wall_s"]
+        for record in ledger.trials(study)
+        if record.window is not None and "ageing" in record.window.raw
+    )
+    # The engine counts ageing as a part of loading.
+    wall["loading"] = max(0.0, wall["loading"] - wall["ageing"])
     measuring_s, total_s = sum(measured.values()), spent_s(ledger, study)
     # With several workers, measuring adds up to more than the wall time.
     other_s = max(0.0, total_s - measuring_s - sum(wall.values()))

@@ -17,6 +17,8 @@ _WORKER_BYTES = 64 * MIB
 _DISK_FACTOR = 2.0
 """Ratio of disk space to data: during a compaction, its inputs and outputs exist at the same time."""
 _MAX_PARKED = 16
+_AGEING_FULL_SIZE_S = 4000.0
+"""Seconds of load at full size until a store is steady: the mean of docs/evidence/rocktune/what_lasts."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,7 @@ class Estimate:
     Attributes:
         search_s: seconds of measuring in the search, which is the budget.
         verification_s: seconds of measuring the baseline before the search and in all phases after it.
+        ageing_s: seconds of load until the proof's stores are steady.
         other_s: wall seconds of opening, loading and everything else.
         disk_bytes: bytes in the data directory.
         memory_bytes: resident bytes of all runs that exist at the same time.
@@ -33,6 +36,7 @@ class Estimate:
 
     search_s: float
     verification_s: float
+    ageing_s: float
     other_s: float
     disk_bytes: int
     memory_bytes: int
@@ -40,7 +44,7 @@ class Estimate:
     @property
     def total_s(self) -> float:
         """The sum of all seconds."""
-        return self.search_s + self.verification_s + self.other_s
+        return self.search_s + self.verification_s + self.ageing_s + self.other_s
 
     def to_json(self) -> dict[str, float | int]:
         """Returns the attributes and `total_s`."""
@@ -56,15 +60,19 @@ def verification_s(spec: StudySpec, changed_options: int, scale: int) -> dict[st
         scale: S of the phases.
     """
     settings = spec.verification
-    proof_runs = 2 * settings.limit_pairs + DEFAULTS_PAIRS
+    proof_runs, proof_s = 2 * settings.limit_pairs + DEFAULTS_PAIRS, spec.age_s(spec.proof_s, scale)
+    offered_s = 0.0
+    if spec.protocol == "steady":
+        offered_s = 2 * settings.limit_pairs * spec.age_s(settings.offered_s, scale)
     age_s, ablation_age_s = spec.age_s(settings.age_s, scale), spec.age_s(settings.ablation_age_s, scale)
     return {
         "baseline": age_s * (1 if spec.engine.runs_continue else sum(BASELINE_AGE_SHARES)),
         "pick": settings.finalists * settings.pick_runs * age_s,
         "ablate": (1 + changed_options) * settings.ablation_pairs * ablation_age_s,
         "prune": 2 * settings.prune_pairs * settings.prune_attempts * age_s,
-        "prove": proof_runs * age_s,
-        "verify": proof_runs * age_s,
+        "prove": proof_runs * proof_s,
+        "offer": offered_s,
+        "verify": proof_runs * proof_s + offered_s,
     }
 
 
@@ -90,6 +98,7 @@ def estimate(spec: StudySpec) -> Estimate:
     return Estimate(
         search_s=spec.budget_s,
         verification_s=measuring_s,
+        ageing_s=_ageing_s(spec, spec.scale),
         other_s=loads * preloaded_bytes / _LOADING_BYTES_S
         + runs * _OPENING_S
         + _OTHER_SHARE * (spec.budget_s + measuring_s),
@@ -101,7 +110,15 @@ def estimate(spec: StudySpec) -> Estimate:
 
 def verifying_s(spec: StudySpec, scale: int) -> float:
     """Returns the estimated wall seconds of a verification at scale 1/`scale`, without loading data."""
-    return verification_s(spec, 0, scale)["verify"] * (1 + _OTHER_SHARE)
+    return verification_s(spec, 0, scale)["verify"] * (1 + _OTHER_SHARE) + _ageing_s(spec, scale)
+
+
+def _ageing_s(spec: StudySpec, scale: int) -> float:
+    """Returns the estimated seconds of load of ageing all stores of a proof at scale 1/`scale`."""
+    if spec.protocol == "short":
+        return 0.0
+    stores = 2 * spec.verification.limit_pairs + DEFAULTS_PAIRS
+    return stores * spec.age_s(_AGEING_FULL_SIZE_S, scale)
 
 
 def parked_limit_bytes() -> int:

@@ -1,6 +1,7 @@
 """Requests: studies as users describe them, by the names of the command line."""
 
 import os
+from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,7 +16,9 @@ from rocktune.engine import (
     table_digest,
 )
 from rocktune.errors import UserError, unknown_name
+from rocktune.outcome import Protocol
 from rocktune.space import parse_block_cache
+from rocktune.space.options import OWN_SECTIONS
 from rocktune.spec_file import Spec, Switch, is_file_name, read_toml, validated
 from rocktune.study.specs.own_options import AskedMemory
 from rocktune.study.specs.spec import ProofPairs, VerificationSettings
@@ -63,8 +66,14 @@ class StudyRequest(Spec):
         space: a preset's name, or a TOML file.
         tuner: its name, or a Python file with a tuner in it.
         tuner_settings: settings by the tuner's own names.
-        objective: a figure, "balance", or several figures, whose Pareto front is sought.
+        protocol: "steady": stores hold all keys, figures have the compaction debt charged, and the proof runs
+            on aged stores and at an offered rate. "short": the first 120 s, as in Dremel's paper. The default
+            is "steady" where the engine and the space allow it.
+        objective: a figure, "balance", or several figures, whose Pareto front is sought. By default it is
+            sustained_throughput_ops_s in the steady protocol, else throughput_ops_s.
         constraints: bounds on figures, such as "read_latency_us_p99<=250".
+        rate: the offered rate of the proof's second phase in operations per second; by default 80% of what
+            the baseline sustains.
         scale: "1/S".
         budget: the search's time of measuring ("3m").
         memory: the memory budget at full size ("1GiB").
@@ -92,8 +101,10 @@ class StudyRequest(Spec):
     space: str = "dremel"
     tuner: str = "dremel"
     tuner_settings: dict[str, Any] = Field(default={})
-    objective: str | tuple[str, ...] = "throughput_ops_s"
+    protocol: Protocol | None = None
+    objective: str | tuple[str, ...] | None = None
     constraints: tuple[str, ...] = ()
+    rate: Annotated[float, Field(gt=0)] | None = None
     scale: str | int | None = None
     budget: str | float | None = None
     memory: str | int | None = None
@@ -299,6 +310,34 @@ def scale_and_budget(
     if isinstance(engine, CommandSpec) and divisor != 1:
         raise UserError("scale: engine 'command' cannot scale your own program; leave the scale out")
     return divisor, full_size_s / engine.time_scale(divisor) if budget_s is None else budget_s
+
+
+def protocol_of(request: StudyRequest, engine: EngineSpec, sections: Collection[str]) -> Protocol:
+    """Returns the protocol of a study.
+
+    Args:
+        request: the request.
+        engine: its engine.
+        sections: the sections of the options that its space tunes or pins.
+
+    Raises:
+        UserError: the steady protocol is not possible, or a rate is given without it.
+    """
+    own = sorted(OWN_SECTIONS.keys() & set(sections))
+    missing = ""
+    if not isinstance(engine, EmbeddedSpec):
+        missing = f"engine '{engine.kind}' cannot age a store; choose engine 'embedded'"
+    elif own:
+        missing = f"there is no model of the debt of a {OWN_SECTIONS[own[0]]}, which the space tunes"
+    if request.protocol == "steady" and missing:
+        raise UserError(f"protocol: {missing}, or leave --protocol steady out")
+    protocol = request.protocol or ("short" if missing else "steady")
+    if protocol == "short" and request.rate is not None:
+        because = f"; {missing}" if missing else ""
+        raise UserError(
+            f"rate: only the steady protocol has a phase at an offered rate{because}; leave --rate out"
+        )
+    return protocol
 
 
 def require_workload(name: str | None) -> str:

@@ -19,6 +19,7 @@ from rocktune.engine.spec import FULL_LENGTH_S
 from rocktune.errors import UserError
 from rocktune.importing import ImportedOptions
 from rocktune.objective import objective_named
+from rocktune.outcome import Protocol
 from rocktune.space import FamilyEntries, space_document, space_from_document
 from rocktune.study.specs.own_options import OwnBaseline, own_baseline
 from rocktune.study.specs.problem import expected_entries, families_together, problem_of
@@ -26,6 +27,7 @@ from rocktune.study.specs.request import (
     StudyRequest,
     asked_memory,
     engine_spec,
+    protocol_of,
     require_workload,
     scale_and_budget,
     tuned_family,
@@ -35,6 +37,8 @@ from rocktune.table import read_table
 from rocktune.tuners import tuner_named
 from rocktune.units import format_scale, format_seconds, parse_bytes, parse_scale, parse_seconds
 from rocktune.workload import DEFAULT_FAMILY, WorkloadSpec, load_workload
+
+_DEFAULT_OBJECTIVES = {"steady": "sustained_throughput_ops_s", "short": "throughput_ops_s"}
 
 OwnOptions = Callable[[tuple[str, ...]], ImportedOptions | None]
 """Reads the request's OPTIONS file for the column families that the workload names; None if it has no file.
@@ -86,22 +90,34 @@ def resolve(request: StudyRequest, name: str, own_options: OwnOptions = _no_own_
     Raises:
         UserError: names the first mistake in the request.
     """
-    # Checked first, because reading the OPTIONS file below starts a worker.
-    objective_named(request.objective, request.constraints)
     engine = engine_spec(request)
-    conditions = named(name) | conditions_of(request, engine, own_options)
+    protocol: Protocol = "short"
+    if not isinstance(engine, RecordedSpec):
+        protocol = protocol_of(request, engine, _sections_of(request.space))
+    objective = request.objective or _DEFAULT_OBJECTIVES[protocol]
+    # Checked first, because reading the OPTIONS file below starts a worker.
+    objective_named(objective, request.constraints)
+    conditions = named(name) | conditions_of(request, engine, own_options, all_keys=protocol == "steady")
     _, budget_s = scale_and_budget(engine, format_scale(conditions["scale"]), request.budget)
     spec = StudySpec(
         **conditions,
         tuner=request.tuner,
         tuner_settings=request.tuner_settings,
-        objective=request.objective,
+        objective=objective,
         constraints=request.constraints,
         budget_s=budget_s,
         verification=request.verification.with_pairs(request.proof_pairs),
+        protocol=protocol,
+        rate_ops_s=request.rate,
     )
     _check_budget(spec)
     return spec
+
+
+def _sections_of(name_or_path: str) -> set[str]:
+    """Returns the sections of the options that a space tunes or pins."""
+    space = space_from_document(space_document(name_or_path), None, 1.0)
+    return {*space.fixed_options, *(knob.section for knob in space.knobs)}
 
 
 def resolve_sweep(
@@ -161,7 +177,11 @@ def named(name: str) -> dict[str, str]:
 
 
 def conditions_of(
-    request: StudyRequest, engine: EngineSpec, own_options: OwnOptions, choose_family: bool = True
+    request: StudyRequest,
+    engine: EngineSpec,
+    own_options: OwnOptions,
+    choose_family: bool = True,
+    all_keys: bool = False,
 ) -> dict[str, Any]:
     """Returns all fields of `ExperimentSpec` except the name.
 
@@ -170,6 +190,7 @@ def conditions_of(
         engine: the engine that the request names.
         own_options: see `OwnOptions`.
         choose_family: see `tuned_family`.
+        all_keys: whether stores hold all keys at age 0, whatever the workload preloads.
 
     Raises:
         UserError: names the first mistake in the request.
@@ -177,6 +198,7 @@ def conditions_of(
     if isinstance(engine, RecordedSpec):
         return _recorded_conditions(request, engine)
     workload, device = load_workload(require_workload(request.workload)), load_device(request.device)
+    workload = workload.with_all_keys() if all_keys else workload
     check_engine(engine, workload, device)
     scale, _ = scale_and_budget(engine, request.scale, request.budget)
     family = tuned_family(request, workload, choose_family)

@@ -6,6 +6,7 @@ from pydantic import Field, field_validator, model_validator
 
 from rocktune.device import DeviceSpec
 from rocktune.engine import EmbeddedSpec, EngineSpec, VersionsSpec
+from rocktune.outcome import Protocol
 from rocktune.space import OptionMaps
 from rocktune.spec_file import Amount, Positive, SparseSpec, Spec, validated
 from rocktune.study.specs.own_options import OwnTerms
@@ -49,6 +50,12 @@ class VerificationSettings(Spec):
         max_pairs: maximum number of pairs of a proof without `pairs`.
         indifference: difference that does not matter, as a share. A proof without `pairs` stops when its
             interval shows that the ratio to the baseline lies within it.
+        window_s: seconds of load that a run on an aged store measures; only in the steady protocol.
+        offered_s: seconds of load of a run at the offered rate, which has to span a cycle of compactions.
+        offered_share: offered rate as a share of what the baseline sustains, unless the study has a rate.
+        max_tail_ratio: maximum of the upper end of the p99 latency's ratio at the offered rate, winner over
+            baseline, for a recommendation.
+        max_stall_ratio: the same for the longest wait.
         ablation_age_s: age in seconds at which a run of the ablation ends.
         age_s: age in seconds at which all other runs of the verification end; 120 s in Dremel's paper.
     """
@@ -62,6 +69,11 @@ class VerificationSettings(Spec):
     pairs: ProofPairs | None = None
     max_pairs: ProofPairs = 12
     indifference: Annotated[float, Field(strict=True, ge=0, le=1)] = 0.02
+    window_s: Age = 480.0
+    offered_s: Age = 1440.0
+    offered_share: Annotated[float, Field(strict=True, gt=0, le=1)] = 0.8
+    max_tail_ratio: Annotated[float, Field(strict=True, ge=1)] = 1.25
+    max_stall_ratio: Annotated[float, Field(strict=True, ge=1)] = 1.5
     ablation_age_s: Age = 60.0
     age_s: Age = 120.0
 
@@ -154,7 +166,12 @@ class StudySpec(ExperimentSpec):
         constraints: bounds on figures, such as "read_latency_us_p99<=250".
         budget_s: maximum seconds of measuring in the search, at the study's scale.
         verification: settings of the verification.
+        protocol: "steady" or "short"; see `rocktune.outcome.Conditions`. Older documents are short.
+        rate_ops_s: the offered rate of the proof's second phase, operations per second over all threads; None
+            for a share of what the baseline sustains.
     """
+
+    sparse_fields: ClassVar[frozenset[str]] = ExperimentSpec.sparse_fields | {"rate_ops_s"}
 
     tuner: str
     tuner_settings: dict[str, Any] = Field(default={})
@@ -162,6 +179,13 @@ class StudySpec(ExperimentSpec):
     constraints: tuple[str, ...] = ()
     budget_s: Age
     verification: VerificationSettings = VerificationSettings()
+    protocol: Protocol = "short"
+    rate_ops_s: Annotated[float, Field(strict=True, gt=0)] | None = None
+
+    @property
+    def proof_s(self) -> float:
+        """Seconds at full size that each run of the proof measures."""
+        return self.verification.window_s if self.protocol == "steady" else self.verification.age_s
 
 
 class SweepSpec(ExperimentSpec):

@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from rocktune.options_account import OptionsAccount
+from rocktune.outcome.proof import Verification
+from rocktune.outcome.recorded import Interval, Recorded
 from rocktune.space import OptionMaps
 from rocktune.space.configuration import Value
 from rocktune.spec_file import validated
@@ -16,107 +18,8 @@ REMOVED_FIELDS = frozenset({"twins"})
 """Fields of older documents that are ignored. `twins` counted trials that took an earlier trial's figures."""
 
 
-StopReason = Literal["fixed", "failed", "better", "worse", "equal", "maximum", "futile"]
-"""Why a proof ended. "fixed": its number of pairs was given. "failed": a run of the winner failed. "better",
-"worse": the interval lies above or below 1. "equal": the interval lies within the tolerated difference around
-1. "maximum": the maximum number of pairs was run. "futile": the remaining pairs could not have shown the
-winner to be better."""
-
-
-class Recorded(BaseModel):
-    """A part of an outcome. Unknown fields are an error unless the class documents further fields."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
-
-    def explicit_fields(self) -> dict[str, Any]:
-        """Returns the fields that were set explicitly, by name; nested models are not converted."""
-        return {name: getattr(self, name) for name in self.model_fields_set}
-
-
-class Interval(Recorded):
-    """A figure or ratio with its two-sided 95% confidence interval.
-
-    Attributes:
-        value: the estimate in the figure's unit; null if nothing was measured.
-        low: lower end of the interval; null if it is not finite.
-        high: upper end of the interval; null if it is not finite.
-        repeats: number of values, or of pairs, behind the estimate.
-    """
-
-    value: float | None
-    low: float | None
-    high: float | None
-    repeats: int
-
-
-NOT_MEASURED = Interval(value=None, low=None, high=None, repeats=0)
-
-
-class CacheShare(Recorded):
-    """The block cache of a configuration, at full size.
-
-    Attributes:
-        kind: "lru" or "hyper_clock".
-        capacity_bytes: capacity in bytes.
-        settings: explicit settings by name, as text; RocksDB chooses the others.
-    """
-
-    kind: str
-    capacity_bytes: int
-    settings: dict[str, str]
-
-
-class Memory(Recorded):
-    """The memory that a configuration may use, in bytes at full size.
-
-    Attributes:
-        memtable_bytes: all memtables together.
-        filter_bytes: the filters of all expected keys.
-        block_cache: the block cache; null if the store has none.
-        total_bytes: the sum of memtables, filters and block cache.
-    """
-
-    memtable_bytes: int
-    filter_bytes: int
-    block_cache: CacheShare | None
-    total_bytes: int
-
-
-class Side(Recorded):
-    """One of the configurations that a proof compares. Further fields are figures, each with its interval.
-
-    The figures are those that every proof shows, and the fields of objectives and constraints.
-
-    Attributes:
-        configuration: values of the study's knobs, by knob.
-        options: RocksDB's options as text, by section, at full size.
-        memory: the memory that it may use; null for RocksDB's own defaults, which name no cache.
-        keeps_constraints: whether the means of its runs keep all constraints.
-        failures: status and message of each failed run.
-    """
-
-    model_config = ConfigDict(extra="allow")
-    __pydantic_extra__: dict[str, Interval] = Field(init=False)
-
-    configuration: dict[str, Value]
-    options: OptionMaps
-    memory: Memory | None = None
-    keeps_constraints: bool = True
-    failures: tuple[str, ...] = ()
-
-    def figure(self, field: str) -> Interval:
-        """Returns a figure by its field; `NOT_MEASURED` if the side does not have it."""
-        return self.__pydantic_extra__.get(field, NOT_MEASURED)
-
-
-class Baseline(Side):
-    """The configuration to beat, a side of the proof. Further fields are figures, each with its interval.
-
-    Attributes:
-        source: origin of the configuration: "options_file", "tuning_guide" or "space_default".
-    """
-
-    source: str
+Protocol = Literal["steady", "short"]
+"""What a study's figures stand for: a store in steady state, or the first 120 s."""
 
 
 class FrontPoint(Recorded):
@@ -198,6 +101,8 @@ class Seconds(Recorded):
 
     Attributes:
         baseline: measuring the baseline before the search.
+        offer: measuring at an offered rate in the proof.
+        ageing: ageing stores for the proof.
         search: measuring in the search.
         pick: measuring finalists.
         ablate: measuring the winner with options set back.
@@ -220,6 +125,8 @@ class Seconds(Recorded):
     ablate: float = 0.0
     prune: float = 0.0
     prove: float = 0.0
+    offer: float = 0.0
+    ageing: float = 0.0
     measuring: float = 0.0
     opening: float
     loading: float
@@ -247,6 +154,8 @@ class Conditions(Recorded):
         memory_bytes: the memory budget at full size; null without one.
         own_options_notes: sentences that say how the user's OPTIONS file was used.
         options_account: the account of each option of that file; null without one, and in older ledgers.
+        protocol: "steady" if stores hold all keys, debt is charged, and the proof runs on aged stores;
+            "short" for the first 120 s, as in older documents.
     """
 
     study: str
@@ -264,46 +173,7 @@ class Conditions(Recorded):
     memory_bytes: int | None = None
     own_options_notes: tuple[str, ...] = ()
     options_account: OptionsAccount | None = None
-
-
-class Verification(Recorded):
-    """The proof at one scale: the winner compared with the baseline and RocksDB's bare defaults.
-
-    Attributes:
-        verified_at_scale: "1/S", or "1" for full size; null if nothing was proven.
-        device_busy_share: share of the device's bandwidth that the winner used; null without a limit.
-        best: the tuned configuration; null if there was nothing to prove.
-        baseline: the configuration to beat.
-        rocksdb_defaults: RocksDB's bare defaults; null if nothing was proven.
-        ratio_to_baseline: how many times better `best` is than `baseline` in the objective's first field.
-        ratio_to_rocksdb_defaults: how many times better `best` is than `rocksdb_defaults` in that field.
-        proof_pairs: number of pairs of runs behind the ratio; pairs with a failed run do not count.
-        stopped: why the proof ended after these pairs; see `StopReason`. "fixed" if nothing was proven, and
-            in older documents.
-        recommended: the configuration to use: "best" or "baseline".
-    """
-
-    verified_at_scale: str | None
-    device_busy_share: float | None = None
-    best: Side | None
-    baseline: Baseline
-    rocksdb_defaults: Side | None
-    ratio_to_baseline: Interval | None
-    ratio_to_rocksdb_defaults: Interval | None
-    proof_pairs: int = 0
-    stopped: StopReason = "fixed"
-    recommended: Literal["best", "baseline"]
-
-    @property
-    def ratio(self) -> Interval:
-        """The ratio to the baseline; `NOT_MEASURED` if nothing was proven."""
-        return self.ratio_to_baseline or NOT_MEASURED
-
-    @property
-    def sides(self) -> dict[str, Side]:
-        """The compared configurations that are not null, by field name, `best` first."""
-        found = {"best": self.best, "baseline": self.baseline, "rocksdb_defaults": self.rocksdb_defaults}
-        return {name: side for name, side in found.items() if side is not None}
+    protocol: Protocol = "short"
 
 
 class Outcome(Verification, Conditions):

@@ -1,0 +1,59 @@
+"""Outcomes of studies: documents that the ledger keeps, as typed models."""
+
+from rocktune.outcome.document import (
+    REMOVED_FIELDS,
+    VERSION,
+    Conditions,
+    FrontPoint,
+    Hypervolume,
+    LearnedModel,
+    OptionEffect,
+    Outcome,
+    Protocol,
+    Seconds,
+)
+from rocktune.outcome.proof import (
+    AgedStores,
+    StopReason,
+    TailProof,
+    TailSide,
+    TailVerdict,
+    Verification,
+)
+from rocktune.outcome.recorded import (
+    NOT_MEASURED,
+    Interval,
+    Recorded,
+)
+from rocktune.outcome.sides import (
+    Baseline,
+    CacheShare,
+    Memory,
+    Side,
+)
+
+__all__ = [
+    "NOT_MEASURED",
+    "REMOVED_FIELDS",
+    "VERSION",
+    "AgedStores",
+    "Baseline",
+    "CacheShare",
+    "Conditions",
+    "FrontPoint",
+    "Hypervolume",
+    "Interval",
+    "LearnedModel",
+    "Memory",
+    "OptionEffect",
+    "Outcome",
+    "Protocol",
+    "Recorded",
+    "Seconds",
+    "Side",
+    "StopReason",
+    "TailProof",
+    "TailSide",
+    "TailVerdict",
+    "Verification",
+]

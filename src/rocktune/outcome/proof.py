@@ -1,0 +1,123 @@
+"""The proof at one scale: its sides, its ratios, its tails and its aged stores."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from rocktune.outcome.recorded import NOT_MEASURED, Interval, Recorded
+from rocktune.outcome.sides import Baseline, Side
+
+StopReason = Literal["fixed", "failed", "better", "worse", "equal", "maximum", "futile"]
+"""Why a proof ended. "fixed": its number of pairs was given. "failed": a run of the winner failed. "better",
+"worse": the interval lies above or below 1. "equal": the interval lies within the tolerated difference around
+1. "maximum": the maximum number of pairs was run. "futile": the remaining pairs could not have shown the
+winner to be better."""
+
+
+TailVerdict = Literal["kept", "worse", "undecided"]
+"""Whether the winner's tail at the offered rate is as good as asked: shown, refuted, or neither."""
+
+
+class TailSide(Recorded):
+    """The latency of a configuration at the offered rate, over all operations, from their intended starts.
+
+    Attributes:
+        latency_us_p50: median, microseconds.
+        latency_us_p99: 99th percentile, microseconds.
+        latency_us_p999: 99.9th percentile, microseconds.
+        longest_wait_us: the longest time that an operation took, microseconds.
+        share_below_rate: share of the time in which the store did clearly less than the rate asked; null
+            where the workload's own rate varies.
+    """
+
+    latency_us_p50: Interval
+    latency_us_p99: Interval
+    latency_us_p999: Interval
+    longest_wait_us: Interval
+    share_below_rate: Interval
+
+
+class TailProof(Recorded):
+    """The second phase of a proof: winner and baseline at the same offered rate.
+
+    Attributes:
+        offered_ops_s: the offered rate in operations per second; null for the workload's own arrivals.
+        offered_share: the rate as a share of what the baseline sustains; null if the user gave the rate.
+        best: the winner's latency.
+        baseline: the baseline's latency.
+        p99_ratio: the winner's 99th percentile over the baseline's; above 1 is worse.
+        longest_wait_ratio: the winner's longest wait over the baseline's; above 1 is worse.
+        max_p99_ratio: maximum of `p99_ratio` for a recommendation.
+        max_longest_wait_ratio: maximum of `longest_wait_ratio`, likewise.
+        verdict: whether both ratios' intervals lie below their maximum.
+    """
+
+    offered_ops_s: float | None
+    offered_share: float | None
+    best: TailSide
+    baseline: TailSide
+    p99_ratio: Interval
+    longest_wait_ratio: Interval
+    max_p99_ratio: float
+    max_longest_wait_ratio: float
+    verdict: TailVerdict
+
+
+class AgedStores(Recorded):
+    """The aged stores on which the runs of one side of a proof began.
+
+    Attributes:
+        stores: number of stores.
+        steady: number of those that became steady.
+        load_s: mean seconds of load until then, at the scale of the model.
+        changes: what still changed in the stores that did not become steady, in words, one each.
+    """
+
+    stores: int
+    steady: int
+    load_s: float
+    changes: tuple[str, ...] = ()
+
+
+class Verification(Recorded):
+    """The proof at one scale: the winner compared with the baseline and RocksDB's bare defaults.
+
+    Attributes:
+        verified_at_scale: "1/S", or "1" for full size; null if nothing was proven.
+        device_busy_share: share of the device's bandwidth that the winner used; null without a limit.
+        best: the tuned configuration; null if there was nothing to prove.
+        baseline: the configuration to beat.
+        rocksdb_defaults: RocksDB's bare defaults; null if nothing was proven.
+        ratio_to_baseline: how many times better `best` is than `baseline` in the objective's first field.
+        ratio_to_rocksdb_defaults: how many times better `best` is than `rocksdb_defaults` in that field.
+        proof_pairs: number of pairs of runs behind the ratio; pairs with a failed run do not count.
+        stopped: why the proof ended after these pairs; see `StopReason`. "fixed" if nothing was proven, and
+            in older documents.
+        tail: the phase at an offered rate; null in a short proof, and if the winner is not proven better.
+        aged: the aged stores of each side, by its field name; empty in a short proof.
+        recommended: the configuration to use: "best" or "baseline".
+    """
+
+    verified_at_scale: str | None
+    device_busy_share: float | None = None
+    best: Side | None
+    baseline: Baseline
+    rocksdb_defaults: Side | None
+    ratio_to_baseline: Interval | None
+    ratio_to_rocksdb_defaults: Interval | None
+    proof_pairs: int = 0
+    stopped: StopReason = "fixed"
+    tail: TailProof | None = None
+    aged: dict[str, AgedStores] = Field(default={})
+    recommended: Literal["best", "baseline"]
+
+    @property
+    def ratio(self) -> Interval:
+        """The ratio to the baseline; `NOT_MEASURED` if nothing was proven."""
+        return self.ratio_to_baseline or NOT_MEASURED
+
+    @property
+    def sides(self) -> dict[str, Side]:
+        """The compared configurations that are not null, by field name, `best` first."""
+        found = {"best": self.best, "baseline": self.baseline, "rocksdb_defaults": self.rocksdb_defaults}
+        return {name: side for name, side in found.items() if side is not None}

@@ -8,7 +8,7 @@ from rocktune.errors import UserError
 from rocktune.ledger import Ledger
 from rocktune.study import SweepSpec, make_request, resolve_sweep, run_sweep, runs_of, space_of, table_of
 from rocktune.study.executors import LocalExecutor
-from rocktune.study.measuring.evaluation import PLACED
+from rocktune.study.measuring.disturbance import PLACED
 from rocktune.study.measuring.observer import Observer
 from rocktune.study.specs.resolving import HowToSweep
 from rocktune.testing.dying import Died
@@ -169,13 +169,13 @@ class DisturbedEngine(SyntheticEngine):
 
 
 def test_a_disturbed_run_is_measured_again_and_the_quietest_counts(space: str, ledger: Ledger) -> None:
-    # 24 configurations and two controls; the repeats are runs 27, 28 and 29.
-    engine = DisturbedEngine({2: 0.5, 4: 0.3, 28: 0.4, 29: 0.6})
+    # 24 configurations and two controls; the repeats are runs 27 to 30.
+    engine = DisturbedEngine({2: 0.5, 4: 0.3, 28: 0.4, 29: 0.6, 30: 0.5})
     watching = Watching()
     table = run_sweep(sweep_spec(space), engine, ledger, watching)
-    assert len(engine.opened) == 29
+    assert len(engine.opened) == 30
     assert engine.opened[1] == engine.opened[26]
-    assert engine.opened[3] == engine.opened[27] == engine.opened[28]
+    assert engine.opened[3] == engine.opened[27] == engine.opened[28] == engine.opened[29]
     assert len(table.rows) == 26
     assert {row.replicate for row in table.rows} == {0, 100_000, 100_001}
     shares = [row.figures["others_cpu_share"] for row in table.rows]

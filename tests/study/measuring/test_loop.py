@@ -6,8 +6,9 @@ from rocktune.errors import UserError
 from rocktune.ledger import Ledger, StudyRecord
 from rocktune.study.executors import executor_of
 from rocktune.study.measuring.interrupt import Interrupt
-from rocktune.study.measuring.loop import DIFFERED, Loop, Phase, StopRequested
+from rocktune.study.measuring.loop import DIFFERED, Loop, StopRequested
 from rocktune.study.measuring.observer import Observer
+from rocktune.study.measuring.repeats import Phase
 from rocktune.testing.synthetic_engine import Fault, SyntheticEngine, no_fault
 from rocktune.trial import Batch, Configuration, Measurement, Result, Status, Trial
 

@@ -15,7 +15,7 @@ from pydantic_core import PydanticUndefined
 from typer.cli import get_docs_for_click
 
 import rocktune.cli.main  # noqa: F401 -- registers every command
-from rocktune import api, outcome
+from rocktune import api, outcome, outcome_parts
 from rocktune.cli.app import app
 from rocktune.device import DeviceSpec
 from rocktune.engine import CommandSpec
@@ -203,9 +203,9 @@ OUTCOME_PARTS: dict[str, type[BaseModel]] = {
     "A point: of `front`, or `nearest_miss`": outcome.FrontPoint,
     "An entry of `options_that_matter`": outcome.OptionEffect,
     "An entry of `verifications`": outcome.Verification,
-    "`hypervolume`": outcome.Hypervolume,
-    "An entry of `models`": outcome.LearnedModel,
-    "`seconds`": outcome.Seconds,
+    "`hypervolume`": outcome_parts.Hypervolume,
+    "An entry of `models`": outcome_parts.LearnedModel,
+    "`seconds`": outcome_parts.Seconds,
     "`options_account`": OptionsAccount,
     "An entry of its `entries`": AccountEntry,
     "An entry of its `changed_defaults`": ChangedDefault,

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from rocktune.options_account import OptionsAccount
+from rocktune.outcome_parts import Hypervolume, LearnedModel, Recorded, Seconds
 from rocktune.space import OptionMaps
 from rocktune.space.configuration import Value
 from rocktune.spec_file import validated
@@ -14,16 +15,6 @@ VERSION = 1
 """Version of the documents that are written now. Documents without a version are older; they are read too."""
 REMOVED_FIELDS = frozenset({"twins"})
 """Fields of older documents that are ignored. `twins` counted trials that took an earlier trial's figures."""
-
-
-class Recorded(BaseModel):
-    """A part of an outcome. Unknown fields are an error unless the class documents further fields."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
-
-    def explicit_fields(self) -> dict[str, Any]:
-        """Returns the fields that were set explicitly, by name; nested models are not converted."""
-        return {name: getattr(self, name) for name in self.model_fields_set}
 
 
 class Interval(Recorded):
@@ -158,69 +149,6 @@ class OptionEffect(Recorded):
     effect: str
 
 
-class Hypervolume(Recorded):
-    """The growth of the front during the search.
-
-    Attributes:
-        bounds: worst and best value of each objective field among the search's trials of full age.
-        by_time: pairs of seconds of measuring and the dominated share of the box between the bounds.
-    """
-
-    bounds: dict[str, tuple[float, float]]
-    by_time: tuple[tuple[float, float], ...]
-
-
-class LearnedModel(Recorded):
-    """A model that the tuner had learned by the end of the search.
-
-    Attributes:
-        length_scales: length scale of each knob, as a multiple of its range; shorter means more important.
-        tasks: the figures that it models.
-        correlations: correlation matrix of the tasks, row by row; may be empty for one task.
-    """
-
-    length_scales: dict[str, float]
-    tasks: tuple[str, ...]
-    correlations: tuple[tuple[float, ...], ...] = ()
-
-
-class Seconds(Recorded):
-    """The time that a study took, in seconds. Further fields, `verify 1/S`, are measuring at other scales.
-
-    With several workers, all fields but `total` are sums over the workers.
-
-    Attributes:
-        baseline: measuring the baseline before the search.
-        search: measuring in the search.
-        pick: measuring finalists.
-        ablate: measuring the winner with options set back.
-        prune: measuring the winner without options that do not help.
-        prove: measuring in the proof.
-        measuring: the sum over all phases.
-        opening: opening and closing runs.
-        loading: loading data before a run.
-        repeated: load that was run again because its run had been discarded.
-        other: the rest of `total`.
-        total: wall time.
-    """
-
-    model_config = ConfigDict(extra="allow")
-    __pydantic_extra__: dict[str, float] = Field(init=False)
-
-    baseline: float = 0.0
-    search: float = 0.0
-    pick: float = 0.0
-    ablate: float = 0.0
-    prune: float = 0.0
-    prove: float = 0.0
-    measuring: float = 0.0
-    opening: float
-    loading: float
-    repeated: float
-    other: float
-    total: float
-
-
 class Conditions(Recorded):
     """The conditions of a study.
 
@@ -271,6 +199,8 @@ class Verification(Recorded):
         ratio_to_baseline: how many times better `best` is than `baseline` in the objective's first field.
         ratio_to_rocksdb_defaults: how many times better `best` is than `rocksdb_defaults` in that field.
         proof_pairs: number of pairs of runs behind the ratio.
+        disturbed_pairs: number of pairs during which other programs took the processors, in all repeats.
+        reason: "undecided: the machine was busy" if that were more than half of the pairs; else "".
         recommended: the configuration to use: "best" or "baseline".
     """
 
@@ -282,6 +212,8 @@ class Verification(Recorded):
     ratio_to_baseline: Interval | None
     ratio_to_rocksdb_defaults: Interval | None
     proof_pairs: int = 0
+    disturbed_pairs: int = 0
+    reason: str = ""
     recommended: Literal["best", "baseline"]
 
     @property

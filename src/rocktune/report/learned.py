@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from html import escape
 
-from rocktune.outcome import LearnedModel, Outcome
+from rocktune.outcome import Outcome
+from rocktune.outcome_parts import LearnedModel
 from rocktune.report import findings
 from rocktune.report.sections import breakable
 

@@ -20,7 +20,6 @@ from rocktune.study.measuring.score import PrimaryScore
 from rocktune.study.proving import outcome
 from rocktune.study.proving.ablation import ablate, prune
 from rocktune.study.proving.best import BestSoFar, finalists
-from rocktune.study.proving.hypervolume import hypervolume_over_time
 from rocktune.study.proving.verification import ROCKSDB_DEFAULTS, Proof, Stage, aged, pick, prove
 from rocktune.study.specs.estimate import verification_s
 from rocktune.study.specs.problem import experiment_of, problem_of
@@ -231,7 +230,6 @@ class _Study:
             changes: tuple[OptionEffect, ...] = ()
         else:
             proof, changes = self._pruned_and_proven(picked.winner)
-        searched = [record for record in self._ledger.trials(self._study) if record.phase == "search"]
         return Outcome(
             version=VERSION,
             **outcome.conditions(self._spec, self._executor, self._ledger).explicit_fields(),
@@ -240,7 +238,7 @@ class _Study:
             verifications={} if proof.verified_at_scale is None else {proof.verified_at_scale: proof},
             front=outcome.front_of(picked, objective, self._options),
             nearest_miss=outcome.nearest_miss_of(picked, objective, self._options),
-            hypervolume=hypervolume_over_time(searched, objective),
+            hypervolume=outcome.hypervolume_of(self._ledger, self._study, objective),
             models=outcome.models(self._ledger, self._study),
             **self._counted(),
         )

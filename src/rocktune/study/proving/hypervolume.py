@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from rocktune.ledger import TrialRecord
 from rocktune.objective import Feasibility, Objective, Row
-from rocktune.outcome import Hypervolume
+from rocktune.outcome_parts import Hypervolume
 
 Bounds = Mapping[str, tuple[float, float]]
 """The (worst, best) value of each objective field: the corners of the box in which volume is measured."""

@@ -12,19 +12,21 @@ from rocktune.outcome import (
     Conditions,
     FrontPoint,
     Interval,
-    LearnedModel,
     Memory,
     OptionEffect,
     Outcome,
-    Seconds,
     Side,
     Verification,
 )
+from rocktune.outcome_parts import Hypervolume, LearnedModel, Seconds
 from rocktune.space import Configuration, OptionMaps, Space
 from rocktune.spec_file import validated
 from rocktune.study.executors import Executor
+from rocktune.study.measuring.kept import disturbed_s, kept_trials
 from rocktune.study.measuring.loop import EXPLAINED, TIME
 from rocktune.study.proving.ablation import Effect
+from rocktune.study.proving.disturbed import BUSY
+from rocktune.study.proving.hypervolume import hypervolume_over_time
 from rocktune.study.proving.verification import ROCKSDB_DEFAULTS, Picked, Proof
 from rocktune.study.specs.problem import own_account, own_notes, space_of
 from rocktune.study.specs.spec import StudySpec
@@ -104,6 +106,8 @@ def proven(spec: StudySpec, proof: Proof, options: Options, scale: int) -> Verif
         ratio_to_baseline=Interval(**proof.ratio_to_baseline.to_json()),
         ratio_to_rocksdb_defaults=Interval(**proof.ratio_to_rocksdb_defaults.to_json()),
         proof_pairs=proof.ratio_to_baseline.repeats,
+        disturbed_pairs=proof.disturbed_pairs,
+        reason=BUSY if proof.is_undecided else "",
         recommended=proof.recommended,
     )
 
@@ -148,6 +152,12 @@ def _point(
     row = picked.rows[configuration]
     figures = {field: row[field] if math.isfinite(row[field]) else None for field in objective.all_fields}
     return FrontPoint(configuration=dict(configuration), options=options(configuration), **figures)
+
+
+def hypervolume_of(ledger: Ledger, study: StudyRecord, objective: Objective) -> Hypervolume | None:
+    """Returns the growth of the hypervolume during a study's search; None unless a front was sought."""
+    searched = [record for record in kept_trials(ledger, study) if record.phase == "search"]
+    return hypervolume_over_time(searched, objective)
 
 
 def models(ledger: Ledger, study: StudyRecord) -> tuple[LearnedModel, ...]:
@@ -237,18 +247,19 @@ def seconds_of(ledger: Ledger, study: StudyRecord) -> Seconds:
     The last batch of a killed process is missing in `total`, because wall time is recorded after each batch.
     """
     measured = dict.fromkeys(PHASES, 0.0)
-    for record in ledger.trials(study):
+    for record in kept_trials(ledger, study):
         measured[record.phase] = measured.get(record.phase, 0.0) + record.measured_s
+    again_s = disturbed_s(ledger, study)
     wall = {name: _wall_s(ledger, study, name) for name in ("opening", "loading", "repeated")}
     measuring_s, total_s = sum(measured.values()), spent_s(ledger, study)
     # With several workers, measuring adds up to more than the wall time.
-    other_s = max(0.0, total_s - measuring_s - sum(wall.values()))
-    return Seconds(measuring=measuring_s, other=other_s, total=total_s, **wall, **measured)
+    other_s = max(0.0, total_s - measuring_s - again_s - sum(wall.values()))
+    return Seconds(measuring=measuring_s, disturbed=again_s, other=other_s, total=total_s, **wall, **measured)
 
 
 def trials_of(ledger: Ledger, study: StudyRecord) -> dict[str, int]:
-    """Returns the number of trials by status."""
-    return dict(sorted(Counter(str(record.status) for record in ledger.trials(study)).items()))
+    """Returns the number of trials by status, without repeats of disturbed runs."""
+    return dict(sorted(Counter(str(record.status) for record in kept_trials(ledger, study)).items()))
 
 
 def spent_s(ledger: Ledger, study: StudyRecord) -> float:

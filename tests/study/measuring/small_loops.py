@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from rocktune.ledger import Ledger, StudyRecord
-from rocktune.study.executors import executor_of
+from rocktune.study.executors import Executor, executor_of
 from rocktune.study.measuring.interrupt import Interrupt
 from rocktune.study.measuring.loop import Loop
 from rocktune.study.measuring.observer import Observer
@@ -34,7 +34,10 @@ def engine_of(fault: Fault = no_fault, **settings: object) -> SyntheticEngine:
 
 
 def loop_of(
-    ledger: Ledger, engine: SyntheticEngine, observer: Observer | None = None, limit_bytes: int = 1 << 40
+    ledger: Ledger,
+    engine: SyntheticEngine | Executor,
+    observer: Observer | None = None,
+    limit_bytes: int = 1 << 40,
 ) -> tuple[Loop, StudyRecord]:
     study = ledger.create_study("study", SPEC)
 

@@ -169,6 +169,14 @@ class Repeats:
             answer.append(replace(_of_original(result), disturbed=disturbed))
             if self._on_result is not None and (disturbed or result.trial != first.trial):
                 self._on_result(answer[-1])
+        stayed = {result.trial.run for result in answer if result.disturbed}
+        if stayed:
+            runs = {result.trial.run for result in answer}
+            self._announce(
+                f"{len(stayed)} of {len(runs)} runs stayed disturbed in {MAX_REPEATS} repeats. The least "
+                "disturbed attempts count.",
+                0.0,
+            )
         return answer
 
 

@@ -166,7 +166,10 @@ def _swept(spec: SweepSpec, runs: Sequence[RunKey]) -> Stage[None]:
 
 
 class _Counting(Observer):
-    """Passes events on to another observer, with the run's number and the estimated remaining time added."""
+    """Passes events on to another observer, with the run's number and the estimated remaining time added.
+
+    The estimate comes from the mean wall time of a run with its repeats, so delays are not passed on.
+    """
 
     def __init__(self, observer: Observer, spec: SweepSpec, runs: int, done: int) -> None:
         self._observer = observer

@@ -81,11 +81,10 @@ class Repeats:
 
     def _with_attempts(self, item: Batch | Callable[[], Batch]) -> Batch | Callable[[], Batch]:
         """Returns the phase's next batch with the attempts that count in place of the originals."""
-        unneeded, self._unneeded = self._unneeded, ()
 
         def translated(batch: Batch) -> Batch:
             trials = [replace(trial, replicate=self._counted_run(trial.run)[1]) for trial in batch.trials]
-            release = (*unneeded, *map(self._counted_run, batch.release))
+            release = (*self._unneeded, *map(self._counted_run, batch.release))
             return Batch(tuple(trials), release, batch.explanation)
 
         # A function stays one: a replay takes the recorded batch and does not call it.

@@ -3,6 +3,7 @@
 import math
 import tempfile
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from benchmarks.common.measuring import processors_awake
 from rocktune import api
 from rocktune.ledger import TrialRecord, open_ledger
 from rocktune.space import Space, load_space
+from rocktune.study import kept_trials
 from rocktune.study.specs.resolving import HowToSweep
 from rocktune.table import read_table
 from rocktune.tuners.unit_cube import UnitCube
@@ -51,7 +53,7 @@ def space(settings: Settings) -> list[Claim]:
         if not settings.quick:
             api.clusters(STUDY, out=out / "clusters.toml", ledger=ledger)
         with open_ledger(ledger) as opened:
-            records = opened.trials(opened.study(STUDY))
+            records = kept_trials(opened, opened.study(STUDY))
         memory_bytes = read_table(out / "table.csv").conditions.memory_bytes
     space = load_space(SPACE, memory_bytes, 5e7)
     claims = _claims(space, records, summary["noise"][THROUGHPUT], settings)
@@ -60,9 +62,11 @@ def space(settings: Settings) -> list[Claim]:
     return claims
 
 
-def _claims(space: Space, records: list[TrialRecord], noise: float | None, settings: Settings) -> list[Claim]:
+def _claims(
+    space: Space, records: Sequence[TrialRecord], noise: float | None, settings: Settings
+) -> list[Claim]:
     default = space.default()
-    # Of what was measured again because it was disturbed, the last.
+    # The trial at the maximum age of each.
     last = {record.trial.configuration: record for record in records}
     drawn = [record for configuration, record in last.items() if configuration != default]
     sound = [record for record in drawn if record.measurement is not None]
@@ -102,7 +106,7 @@ def _throughput(record: TrialRecord) -> float:
 
 
 def _reported(
-    name: str, unit: str, value: float, low: float | None, high: float | None, of: list[TrialRecord]
+    name: str, unit: str, value: float, low: float | None, high: float | None, of: Sequence[TrialRecord]
 ) -> Claim:
     measured = Measured(
         float(value), float(value if low is None else low), float(value if high is None else high), len(of)

@@ -28,6 +28,7 @@ from benchmarks.common.claims import (
 from benchmarks.common.figures import Panel, lines, write_figure
 from rocktune import api
 from rocktune.ledger import Ledger, open_ledger
+from rocktune.study import kept_trials
 from rocktune.units import format_scale
 
 WORKLOAD, SPACE = "alabed-text", "alabed"
@@ -125,7 +126,8 @@ def _curves(found: Mapping[str, Any], tuner: str, ledger: Ledger, scale: int) ->
     curves = []
     for run in found["runs"]:
         if run["tuner"] == tuner:
-            records = [each for each in ledger.trials(ledger.study(run["study"])) if each.phase == "search"]
+            trials = kept_trials(ledger, ledger.study(run["study"]))
+            records = [each for each in trials if each.phase == "search"]
             values = [
                 0.0 if record.measurement is None else record.measurement.figures[OBJECTIVE]
                 for record in records

@@ -14,7 +14,7 @@ from rocktune.engine import Engine
 from rocktune.errors import UserError
 from rocktune.ledger import Ledger, TrialRecord, open_ledger
 from rocktune.objective import Objective
-from rocktune.study import Observer, StudySpec, make_request, resolve
+from rocktune.study import Observer, StudySpec, kept_trials, make_request, resolve
 from rocktune.study.executors import executor_of
 from rocktune.study.measuring.interrupt import Interrupt
 from rocktune.study.measuring.loop import Loop
@@ -182,7 +182,7 @@ class Bench:
         search = tuner_named(spec.tuner, spec.tuner_settings).search(problem, rng)
         self._loop(spec, problem).run("search", search, continues_runs=True)
         self._settings.say(f"{self.setting.name}: searched with {tuner} for {objective}")
-        trials = self._ledger.trials(self._ledger.study(spec.name))
+        trials = kept_trials(self._ledger, self._ledger.study(spec.name))
         return Search(rng_seed, spec.tuner_settings, problem, trials)
 
     def fresh(

@@ -90,6 +90,14 @@ class Measurement:
         counted = self.raw.get("device_bytes")
         return math.nan if counted is None else float(sum(counted.values()))
 
+    @property
+    def others_share(self) -> float:
+        """Share of all processors' time that other programs, the kernel or the host used.
+
+        NaN if the engine did not count it, as for a run from a recorded table.
+        """
+        return _ratio(self._amount("others", "cpu_s"), self._amount("others", "available_s"))
+
     def operations(self, kinds: Iterable[str] | None = None) -> int:
         """Returns the number of completed operations of these kinds; None means all kinds."""
         counted = self.raw.get("operations", {})
@@ -219,9 +227,7 @@ class Measurement:
             "table_reader_bytes": self._amount("memory_bytes", "table_readers"),
             "resident_bytes": self._amount("memory_bytes", "resident"),
             "cpu_s_per_million_ops": _ratio(self._amount("cpu_s") * 1e6, operations),
-            "others_cpu_share": _ratio(
-                self._amount("others", "cpu_s"), self._amount("others", "available_s")
-            ),
+            "others_cpu_share": self.others_share,
             "read_block_get_us_p99": self._amount("histograms", "rocksdb.read.block.get.micros", "p99"),
             "level0_to_level1_us_p99": _percentiles_us(self.raw.get("level0_compactions", {}), [99.0])[0],
             "compaction_debt_bytes": self._amount("debt", "owed_bytes") - self._amount("debt", "moved_bytes"),

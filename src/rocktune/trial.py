@@ -94,12 +94,15 @@ class Result:
         status: how it ended.
         measurement: the run's measurement from age 0 to the trial's age; None unless the status is `ok`.
         message: the last output of the process if the trial failed, in one line; otherwise empty.
+        disturbed: whether other programs took the processors during the run and all its repeats (see
+            `rocktune.study.measuring.disturbance`).
     """
 
     trial: Trial
     status: Status
     measurement: Measurement | None = None
     message: str = ""
+    disturbed: bool = False
 
     def figure(self, name: str) -> float:
         """Returns one of `Measurement.figures` by its name; NaN if the trial failed."""

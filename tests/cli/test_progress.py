@@ -61,3 +61,11 @@ def test_unknown_total_has_no_time_left() -> None:
     assert "verify 1/4" in stream.getvalue()
     assert "left" not in stream.getvalue()
     assert "best" not in stream.getvalue()
+
+
+def test_repeats_of_disturbed_runs_extend_the_estimate() -> None:
+    console = Console(file=io.StringIO(), force_terminal=True, width=160)
+    with ProgressDisplay(console, estimated_s=100.0) as known, ProgressDisplay(console) as unknown:
+        for display in (known, unknown):
+            display.delayed(20.0)
+    assert (known._progress.tasks[0].total, unknown._progress.tasks[0].total) == (120.0, None)

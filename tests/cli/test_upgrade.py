@@ -98,6 +98,8 @@ def found(ratio: tuple[float, float, float], verdict: str, failures: tuple[str, 
     stalled = {"old": figure | {"value": 0.0}, "new": figure | {"value": 0.0}, "ratio": nothing}
     proof = {
         "verdict": verdict,
+        "disturbed_pairs": 0,
+        "reason": "",
         "caution": "RocksDB 7.8.3 is built with assertions.",
         "engines": ["RocksDB 7.8.3, assertions on", ""],
         "figures": {} if failures else {"throughput_ops_s": compared, "stalled_share": stalled},

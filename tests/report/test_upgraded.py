@@ -41,7 +41,14 @@ def found(**proof: Any) -> dict[str, Any]:
         "throughput_ops_s": {"old": figure, "new": figure, "ratio": ratio},
         "stalled_share": {"old": figure, "new": figure, "ratio": nothing},
     }
-    said = {"verdict": "faster", "caution": HOSTILE, "engines": ["RocksDB 8.6.7", ""], "figures": figures}
+    said = {
+        "verdict": "faster",
+        "caution": HOSTILE,
+        "engines": ["RocksDB 8.6.7", ""],
+        "figures": figures,
+        "disturbed_pairs": 0,
+        "reason": "",
+    }
     return {
         "upgrade": upgrade.model_dump(mode="json"),
         "notes": [HOSTILE],

@@ -3,17 +3,16 @@ from typing import Any
 
 import pytest
 
-from rocktune.engine.base import Progress
 from rocktune.errors import UserError
 from rocktune.ledger import Ledger
 from rocktune.study import SweepSpec, make_request, resolve_sweep, run_sweep, runs_of, space_of, table_of
 from rocktune.study.executors import LocalExecutor
-from rocktune.study.measuring.evaluation import PLACED
+from rocktune.study.measuring.disturbance import PLACED
 from rocktune.study.measuring.observer import Observer
 from rocktune.study.specs.resolving import HowToSweep
 from rocktune.testing.dying import Died
-from rocktune.testing.synthetic_engine import SyntheticEngine, SyntheticRun
-from rocktune.trial import Configuration, Measurement, Status, Trial
+from rocktune.testing.synthetic_engine import SyntheticEngine
+from rocktune.trial import Configuration, Status, Trial
 
 SMALL_SPACE = """
 base = "jia-chen"
@@ -148,34 +147,19 @@ def test_ages_can_be_given(space: str) -> None:
     assert (spec.measured_s, spec.warm_up_s) == (1.0, 0.0)
 
 
-class DisturbedEngine(SyntheticEngine):
-    """Others take a share of the processors that depends on how many runs there were before."""
-
-    def __init__(self, shares: dict[int, float]) -> None:
-        super().__init__(speed)
-        self._shares = shares
-
-    def open(self, *given: Any, **named: Any) -> SyntheticRun:
-        run = super().open(*given, **named)
-        share = self._shares.get(len(self.opened), 0.01)
-        advance = run.advance
-
-        def disturbed(until_s: float, progress: Progress | None = None) -> Measurement:
-            window = advance(until_s, progress)
-            return Measurement(window.raw | {"others": {"cpu_s": share * 4, "available_s": 4.0}})
-
-        run.advance = disturbed  # type: ignore[method-assign]
-        return run
+def disturbed_engine(shares: dict[int, float]) -> SyntheticEngine:
+    """Returns an engine; others take a share of the processors that depends on the run's number, from 1."""
+    return (engine := SyntheticEngine(speed, others_share=lambda: shares.get(len(engine.opened), 0.01)))
 
 
 def test_a_disturbed_run_is_measured_again_and_the_quietest_counts(space: str, ledger: Ledger) -> None:
-    # 24 configurations and two controls; the repeats are runs 27, 28 and 29.
-    engine = DisturbedEngine({2: 0.5, 4: 0.3, 28: 0.4, 29: 0.6})
+    # 24 configurations and two controls; the repeats are runs 27 to 30.
+    engine = disturbed_engine({2: 0.5, 4: 0.3, 28: 0.4, 29: 0.6, 30: 0.5})
     watching = Watching()
     table = run_sweep(sweep_spec(space), engine, ledger, watching)
-    assert len(engine.opened) == 29
+    assert len(engine.opened) == 30
     assert engine.opened[1] == engine.opened[26]
-    assert engine.opened[3] == engine.opened[27] == engine.opened[28]
+    assert engine.opened[3] == engine.opened[27] == engine.opened[28] == engine.opened[29]
     assert len(table.rows) == 26
     assert {row.replicate for row in table.rows} == {0, 100_000, 100_001}
     shares = [row.figures["others_cpu_share"] for row in table.rows]
@@ -188,15 +172,15 @@ def test_a_disturbed_run_is_measured_again_and_the_quietest_counts(space: str, l
 
 def test_a_sweep_that_died_while_it_repeated_goes_on(space: str, ledger: Ledger) -> None:
     with pytest.raises(Died):
-        run_sweep(sweep_spec(space), DisturbedEngine({2: 0.5, 4: 0.3}), ledger, Watching(dies_after=54))
-    engine = DisturbedEngine({})
+        run_sweep(sweep_spec(space), disturbed_engine({2: 0.5, 4: 0.3}), ledger, Watching(dies_after=54))
+    engine = disturbed_engine({})
     table = run_sweep(sweep_spec(space), engine, ledger)
     assert len(engine.opened) == 1
     assert max(row.figures["others_cpu_share"] for row in table.rows) == pytest.approx(0.01)
 
 
 def test_lanes_that_may_disturb_each_other_repeat_nothing(space: str, ledger: Ledger) -> None:
-    engine = DisturbedEngine({2: 0.5, 4: 0.3})
+    engine = disturbed_engine({2: 0.5, 4: 0.3})
     executor = LocalExecutor([engine])
     executor.is_parallel = True
     assert executor.arguments == ""

@@ -12,7 +12,7 @@ from rocktune.analysis.progress import NEAR_BEST, Progress, progress_of
 from rocktune.ledger import Ledger
 from rocktune.objective import Objective, Row, objective_named
 from rocktune.outcome import Outcome
-from rocktune.study import recorded_outcome
+from rocktune.study import kept_trials, recorded_outcome
 from rocktune.study.comparison import ComparedStudy, ComparisonSpec
 from rocktune.study.proving.hypervolume import Bounds, bounds_of, hypervolume
 from rocktune.study.proving.statistics import ratio_interval
@@ -66,7 +66,7 @@ def _is_finished(compared: ComparedStudy, ledger: Ledger) -> bool:
 
 def _runs_of_setting(finished: Sequence[ComparedStudy], ledger: Ledger) -> list[ComparedRun]:
     """Returns the runs of the finished studies of one setting."""
-    records = {each.study.name: ledger.trials(ledger.study(each.study.name)) for each in finished}
+    records = {each.study.name: kept_trials(ledger, ledger.study(each.study.name)) for each in finished}
     bounds: dict[str, Bounds | None] = {}
     for each in finished:
         objective = objective_named(each.study.objective, each.study.constraints)

@@ -11,6 +11,7 @@ from rocktune.errors import UserError
 from rocktune.ledger import open_ledger
 from rocktune.objective import objective_named
 from rocktune.space import Configuration
+from rocktune.study import kept_trials
 from rocktune.table import read_table
 from rocktune.trial import Status
 
@@ -58,7 +59,7 @@ def _runs(study_or_table: str, ledger: str | None) -> list[tuple[Configuration, 
         # A table has one age only, so its rows need no selection.
         return [(row.configuration, row.figures) for row in rows if row.status is Status.OK]
     with open_ledger(ledger, create=ledger is None) as opened:
-        records = opened.trials(opened.study(study_or_table))
+        records = kept_trials(opened, opened.study(study_or_table))
     last_s = max((record.trial.until_s for record in records), default=0.0)
     return [
         (

@@ -9,6 +9,7 @@ from rocktune.export import export_study
 from rocktune.ledger import Ledger, StudyRecord
 from rocktune.outcome import Outcome
 from rocktune.report import command_line, write_report
+from rocktune.study import kept_trials
 
 OUT = "out"
 """Kind of the ledger's event that records the output directory."""
@@ -99,7 +100,7 @@ def write_report_file(ledger: Ledger, study: StudyRecord, outcome: Outcome, dire
         UserError: the file cannot be written.
     """
     path = directory / REPORT_NAME
-    _written(path, lambda: write_report(path, study, outcome, ledger.trials(study)))
+    _written(path, lambda: write_report(path, study, outcome, kept_trials(ledger, study)))
     return path
 
 

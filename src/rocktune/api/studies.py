@@ -11,7 +11,7 @@ from rocktune.errors import UserError
 from rocktune.export import export_study
 from rocktune.ledger import Ledger, StudyRecord, open_ledger
 from rocktune.outcome import Outcome
-from rocktune.study import ComparisonSpec, UpgradeSpec, recorded_outcome, recorded_spec
+from rocktune.study import ComparisonSpec, UpgradeSpec, kept_trials, recorded_outcome, recorded_spec
 from rocktune.units import format_scale
 
 
@@ -34,7 +34,7 @@ def show(name: str, *, ledger: str | None = None) -> dict[str, Any]:
     with open_ledger(ledger, create=ledger is None) as opened:
         record = opened.study(name)
         outcome = recorded_outcome(opened, record)
-        statuses = Counter(str(trial.status) for trial in opened.trials(record))
+        statuses = Counter(str(trial.status) for trial in kept_trials(opened, record))
         return _summary(opened, record) | {
             "host": record.host,
             "engine": record.engine_version,

@@ -168,8 +168,10 @@ def resume(
         if isinstance(spec, UpgradeSpec):
             return run_recorded_upgrade(spec, opened, executor, address, observer)
         observer = observer or Observer()
-        # What was measured before the interruption is not repeated.
-        observer.estimated(max(0.0, study.estimate(spec).total_s - study.spent_s(opened, record)))
+        # What was measured before the interruption is not measured again. The estimate has no repeats of
+        # disturbed runs, so neither may the spent time have any.
+        spent_s = study.spent_s(opened, record) - study.disturbed_s(opened, record)
+        observer.estimated(max(0.0, study.estimate(spec).total_s - spent_s))
         with _executor_of(spec, executor, address, observer) as measuring:
             directory = claim_output(opened, record, None)
             outcome = study.continue_study(spec, measuring, opened, record, observer)

@@ -108,6 +108,12 @@ class ProgressDisplay(Observer):
         # The bar counts from the start of the command, the estimate from now.
         self._progress.update(self._task, total=elapsed_s + total_s)
 
+    def delayed(self, seconds: float) -> None:
+        """Adds seconds to the estimate, if there is one."""
+        total_s = self._progress.tasks[self._task].total
+        if total_s is not None:
+            self._progress.update(self._task, total=total_s + seconds)
+
     def phase_started(self, name: str, total_s: float | None) -> None:  # noqa: ARG002 - part of the whole estimate
         """Shows the phase's name."""
         if self._on_begin is not None:

@@ -90,6 +90,6 @@ def print_proof(console: Console, found: Mapping[str, Any]) -> None:
     for row in rows:
         made.add_row(*("\n".join(filter(None, cell)) for cell in row))
     console.print(made)
-    for sentence in filter(None, (found["proof"]["caution"], *found["proof"]["failures"])):
+    for sentence in upgraded.proof_cautions(found):
         console.print(sentence, soft_wrap=True)
     console.print(f"Report: {found['report']}", soft_wrap=True)

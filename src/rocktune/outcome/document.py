@@ -112,6 +112,7 @@ class Seconds(Recorded):
         opening: opening and closing runs.
         loading: loading data before a run.
         repeated: load that was run again because its run had been discarded.
+        disturbed: measuring disturbed runs again; not part of `measuring`.
         other: the rest of `total`.
         total: wall time.
     """
@@ -131,6 +132,7 @@ class Seconds(Recorded):
     opening: float
     loading: float
     repeated: float
+    disturbed: float = 0.0
     other: float
     total: float
 

@@ -95,6 +95,8 @@ class Verification(Recorded):
             in older documents.
         tail: the phase at an offered rate; null in a short proof, and if the winner is not proven better.
         aged: the aged stores of each side, by its field name; empty in a short proof.
+        disturbed_pairs: number of pairs during which other programs took the processors, in all repeats.
+        reason: "undecided: the machine was busy" if that were more than half of the pairs; else "".
         recommended: the configuration to use: "best" or "baseline".
     """
 
@@ -109,6 +111,8 @@ class Verification(Recorded):
     stopped: StopReason = "fixed"
     tail: TailProof | None = None
     aged: dict[str, AgedStores] = Field(default={})
+    disturbed_pairs: int = 0
+    reason: str = ""
     recommended: Literal["best", "baseline"]
 
     @property

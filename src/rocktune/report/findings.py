@@ -176,6 +176,8 @@ def headline(outcome: Outcome) -> str:
         kept = constraints_phrase(outcome)
         return f"Keeps {kept}, which {baseline_name(outcome)} does not, {scale_phrase(outcome)}"
     ratio, field, where = outcome.ratio.value, primary_field(outcome), scale_phrase(outcome)
+    if outcome.reason:
+        return f"{outcome.reason.capitalize()} during the proof, {where}"
     if outcome.best is not None and not outcome.best.keeps_constraints:
         return f"No configuration proven to keep {constraints_phrase(outcome)}, {scale_phrase(outcome)}"
     if ratio is not None and is_proven(outcome):
@@ -211,6 +213,11 @@ def verdict(outcome: Outcome) -> str:
         return _missed(outcome, outcome.nearest_miss)
     ratio = outcome.ratio
     measured = f"{format_ratio(ratio)} {ratio_phrase(outcome)} (95% interval {format_ratio_interval(ratio)})"
+    if outcome.reason:
+        return (
+            f"Keep the baseline. The proof is {outcome.reason}. The best configuration found reached "
+            f"{measured}, but that may be the work of other programs. Prove it again on a quiet machine."
+        )
     if alone_keeps_constraints(outcome):
         return (
             f"Use the tuned configuration. With workload seeds unseen by the search it kept "
@@ -274,6 +281,11 @@ def _missed(outcome: Outcome, nearest: FrontPoint) -> str:
     )
 
 
+def count_of(number: int, noun: str) -> str:
+    """Returns a number with its noun, such as "1 pair" or "2 pairs"."""
+    return f"{number} {noun}{'s' if number != 1 else ''}"
+
+
 def _divisor(scale: str) -> int:
     """Returns S of "1/S", and 1 of "1" and of ""."""
     return int(scale.rpartition("/")[2] or 1)
@@ -300,6 +312,11 @@ def advice(outcome: Outcome) -> list[str]:
         lines.append(
             f"{outcome.engine}: this is a debug build of RocksDB, so absolute numbers are lower than "
             f"a release build's. `make rocksdb` builds a release."
+        )
+    if outcome.disturbed_pairs:
+        lines.append(
+            f"Other programs took the processors during {count_of(outcome.disturbed_pairs, 'pair')} of the "
+            "proof, in all their repeats."
         )
     failed = {name: count for name, count in outcome.trials.items() if name != "ok" and count}
     if failed:

@@ -285,7 +285,8 @@ def trials(outcome: Outcome, records: Sequence[TrialRecord]) -> str:
     )
     return (
         '<section><h2>Trials</h2>\n<p class="note">In the order of measuring. A failed trial has a status '
-        "instead of figures. Configurations list the differences from the "
+        "instead of figures. A disturbed run shows its least disturbed attempt. "
+        "Configurations list the differences from the "
         f"baseline.</p>\n{blocks}</section>\n"
     )
 

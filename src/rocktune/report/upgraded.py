@@ -56,12 +56,26 @@ def proof_statement(found: Mapping[str, Any]) -> str:
     old, new = found["rocksdb"]
     if proof["failures"]:
         return f"Nothing is proven: {len(proof['failures'])} of {2 * found['pairs']} runs failed."
+    if proof["reason"]:
+        return f"Nothing is proven: {proof['reason']}."
     ratio = Interval(**proof["figures"]["throughput_ops_s"]["ratio"])
     model = "" if found["scale"] == "1" else f", on a {found['scale']} model"
     times = f"{findings.format_ratio(ratio)} the throughput ({findings.format_ratio_interval(ratio)}){model}"
     if proof["verdict"] == "no difference proven":
         return f"No difference is proven between RocksDB {new} and {old}: {times}."
     return f"RocksDB {new} is {proof['verdict']} than {old}: {times}."
+
+
+def proof_cautions(found: Mapping[str, Any]) -> list[str]:
+    """Returns sentences on what limits a proof: builds that differ, other programs, and failed runs."""
+    proof, disturbed = found["proof"], ""
+    if proof["disturbed_pairs"]:
+        disturbed = (
+            "Other programs took the processors during "
+            f"{findings.count_of(proof['disturbed_pairs'], 'pair')} of {found['pairs']}, in all their "
+            "repeats."
+        )
+    return [*filter(None, (proof["caution"], disturbed, *proof["failures"]))]
 
 
 def proof_conditions(found: Mapping[str, Any]) -> str:
@@ -126,11 +140,10 @@ def _proof(found: Mapping[str, Any]) -> str:
             for text, below in cells
         )
         body += f"<tr><td>{escape(label[:1].upper() + label[1:])}</td>{numbers}</tr>"
-    said = filter(None, (found["proof"]["caution"], *found["proof"]["failures"]))
     return (
         f'<section><h2>Side by side</h2>\n<p class="note">{escape(proof_conditions(found))}.</p>\n'
         f'<div class="scroll"><table><thead><tr><th>Measured</th>{head}</tr></thead><tbody>{body}</tbody>'
-        f"</table></div>{_paragraphs(said)}</section>\n"
+        f"</table></div>{_paragraphs(proof_cautions(found))}</section>\n"
     )
 
 

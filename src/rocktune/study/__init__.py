@@ -4,6 +4,7 @@ from rocktune.study.comparison import ComparisonSpec
 from rocktune.study.executors import Executor, LocalExecutor, crowding
 from rocktune.study.kinds import recorded_spec
 from rocktune.study.measuring.interrupt import StudyInterrupted
+from rocktune.study.measuring.kept import disturbed_s, kept_trials
 from rocktune.study.measuring.observer import Observer
 from rocktune.study.proving.outcome import recorded_outcome, spent_s
 from rocktune.study.recording import table_of
@@ -31,8 +32,10 @@ __all__ = [
     "VerificationSettings",
     "continue_study",
     "crowding",
+    "disturbed_s",
     "engine_names",
     "estimate",
+    "kept_trials",
     "make_request",
     "own_account",
     "own_notes",

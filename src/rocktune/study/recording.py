@@ -1,14 +1,13 @@
 """Exports the recorded runs of a study or sweep as a table."""
 
-import math
 from collections.abc import Sequence
 
 from rocktune.errors import UserError
 from rocktune.ledger import Ledger, StudyRecord
 from rocktune.ledger.records import TrialRecord
-from rocktune.study import seeds
 from rocktune.study.comparison import ComparisonSpec
 from rocktune.study.kinds import recorded_spec
+from rocktune.study.measuring.kept import kept_trials
 from rocktune.study.specs.spec import ExperimentSpec, SweepSpec, UpgradeSpec
 from rocktune.table import Conditions, Table, TableRow, knob_types
 from rocktune.trial import Configuration
@@ -17,8 +16,8 @@ from rocktune.trial import Configuration
 def table_of(ledger: Ledger, study: StudyRecord) -> Table:
     """Returns the recorded runs of a study or sweep that reached the maximum age.
 
-    A sweep's figures are those after the warm-up; a study's are those from age 0. If a sweep repeated a
-    disturbed run, the table has only the least disturbed of its repeats.
+    A sweep's figures are those after the warm-up; a study's are those from age 0. If a disturbed run was
+    repeated, the table has only the least disturbed attempt.
 
     Raises:
         UserError: nothing has been measured yet, or the name belongs to a comparison or an upgrade.
@@ -34,31 +33,16 @@ def table_of(ledger: Ledger, study: StudyRecord) -> Table:
             "study or a sweep"
         )
     # RocksDB's bare defaults have no knobs, so a table has no row for them.
-    records = [record for record in ledger.trials(study) if record.trial.configuration]
+    records = [record for record in kept_trials(ledger, study) if record.trial.configuration]
     if not records:
         raise UserError(f"study '{study.name}' has no measurement yet")
     last_s = max(record.trial.until_s for record in records)
-    whole = _least_disturbed([record for record in records if record.trial.until_s == last_s])
+    whole = [record for record in records if record.trial.until_s == last_s]
     warm_up_s = spec.warm_up_s if isinstance(spec, SweepSpec) else 0.0
     return Table(
         _conditions(spec, study, whole, warm_up_s, last_s - warm_up_s),
         tuple(_row(record, bool(warm_up_s)) for record in whole),
     )
-
-
-def _least_disturbed(records: Sequence[TrialRecord]) -> list[TrialRecord]:
-    """Returns one record for each run: the least disturbed one of the original and its repeats."""
-    chosen: dict[tuple[Configuration, int], TrialRecord] = {}
-    for record in records:
-        key = (record.trial.configuration, seeds.original_of(record.trial.replicate))
-        if key not in chosen or _disturbance(record) < _disturbance(chosen[key]):
-            chosen[key] = record
-    return list(chosen.values())
-
-
-def _disturbance(record: TrialRecord) -> float:
-    """Returns the share of the processors that others used; infinity for a failed trial."""
-    return math.inf if record.measurement is None else record.measurement.figures["others_cpu_share"]
 
 
 def _conditions(
@@ -92,7 +76,7 @@ def _row(record: TrialRecord, of_window: bool) -> TableRow:
     figures = {} if measured is None else measured.figures
     return TableRow(
         Configuration(record.trial.configuration),
-        seeds.original_of(record.trial.replicate),
+        record.trial.replicate,
         record.status,
         record.message,
         figures,

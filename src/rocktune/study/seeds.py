@@ -5,6 +5,9 @@ has replicates of its own, so that the verification meets random numbers that th
 """
 
 import hashlib
+from collections.abc import Hashable
+
+from rocktune.trial import RunKey
 
 SEARCH = 0
 BASELINE = 1
@@ -16,7 +19,8 @@ OFFER = 10_000_000
 """Added to the replicate of a pair of the proof for its runs at an offered rate."""
 CONTROL = 100_000
 # Above all other replicates, so that a repeat and its original can be told apart and mapped to each other.
-_REPEAT = 1_000_000_000
+# Three repeats fit into the ledger's columns of 32 bits.
+_REPEAT = 500_000_000
 
 
 def repeat_of(replicate: int) -> int:
@@ -27,6 +31,22 @@ def repeat_of(replicate: int) -> int:
 def original_of(replicate: int) -> int:
     """Returns the replicate that a run repeats; `replicate` itself if it is not a repeat."""
     return replicate % _REPEAT
+
+
+def repeats_before(replicate: int) -> int:
+    """Returns how many repeats of a run there were up to the one of this replicate; 0 for the original."""
+    return replicate // _REPEAT
+
+
+def compared_with(run: RunKey) -> Hashable:
+    """Returns a key that the runs of a batch share which are compared with each other in a pair.
+
+    Runs of equal replicate are paired. Those of a search or sweep all share one replicate, and each stands
+    for itself. A repeat has the key of its original.
+    """
+    configuration, replicate = run
+    original = original_of(replicate)
+    return (configuration, original) if original == SEARCH else original
 
 
 def at_scale(replicate: int, scale: int) -> int:
@@ -60,11 +80,14 @@ def seed_of(study_seed: int, purpose: int | str) -> int:
 
     Args:
         study_seed: the study's seed.
-        purpose: a replicate, for its workload, or a name such as "tuner".
+        purpose: a replicate, for its workload, or a name such as "tuner". A repeat meets the same random
+            numbers as its original.
 
     Returns:
         A whole number from 0 to 2**63 - 1.
     """
+    if isinstance(purpose, int):
+        purpose = original_of(purpose)
     digest = hashlib.sha256(f"{study_seed}/{purpose}".encode()).digest()
     # 63 bits fit into every signed integer on the way to the worker.
     return int.from_bytes(digest[:8]) >> 1

@@ -18,10 +18,9 @@ from rocktune.study.measuring.loop import Loop, StopRequested
 from rocktune.study.measuring.observer import Observer
 from rocktune.study.measuring.score import PrimaryScore
 from rocktune.study.openings import Openings
-from rocktune.study.proving import outcome
+from rocktune.study.proving import lasting, outcome
 from rocktune.study.proving.ablation import ablate, prune
 from rocktune.study.proving.best import BestSoFar, finalists
-from rocktune.study.proving.hypervolume import hypervolume_over_time
 from rocktune.study.proving.sequential import design_of
 from rocktune.study.proving.tail import Tail, offer
 from rocktune.study.proving.verification import Proof, Stage, aged, pick, prove
@@ -219,7 +218,7 @@ class _Study:
 
     def _warn_of_rate(self, baseline: Result) -> None:
         """Tells the user before the search if the baseline cannot sustain the rate that they gave."""
-        sustained, rate = baseline.figure(outcome.SUSTAINED), self._spec.rate_ops_s
+        sustained, rate = baseline.figure(lasting.SUSTAINED), self._spec.rate_ops_s
         if rate is not None and rate > sustained:
             self._observer.note(
                 f"The baseline sustains about {sustained:,.0f} operations per second, less than the offered "
@@ -247,7 +246,6 @@ class _Study:
             changes: tuple[OptionEffect, ...] = ()
         else:
             proof, changes = self._pruned_and_proven(picked.winner)
-        searched = [record for record in self._ledger.trials(self._study) if record.phase == "search"]
         return Outcome(
             version=VERSION,
             **outcome.conditions(self._spec, self._executor, self._ledger).explicit_fields(),
@@ -256,7 +254,7 @@ class _Study:
             verifications={} if proof.verified_at_scale is None else {proof.verified_at_scale: proof},
             front=outcome.front_of(picked, objective, self._openings.options),
             nearest_miss=outcome.nearest_miss_of(picked, objective, self._openings.options),
-            hypervolume=hypervolume_over_time(searched, objective),
+            hypervolume=outcome.hypervolume_of(self._ledger, self._study, objective),
             models=outcome.models(self._ledger, self._study),
             **self._counted(),
         )
@@ -306,7 +304,7 @@ class _Study:
 
     def _offer(self, proof: Proof, replicates: Sequence[int]) -> Tail:
         """Runs the proof's phase at an offered rate."""
-        offered_ops_s = outcome.offered_ops_s(self._spec, proof)
+        offered_ops_s = lasting.offered_ops_s(self._spec, proof)
         self._openings.offered_ops_s = offered_ops_s
         age_s = self._age_s(self._spec.verification.offered_s)
         pairs = [seeds.OFFER + replicate for replicate in replicates]

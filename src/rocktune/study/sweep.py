@@ -27,11 +27,6 @@ _DRAWS = 20
 _BATCH_RUNS = 120
 """Number of runs in a batch. 120 divides evenly among 2, 3, 4, 5, 6, 8, 10 or 12 workers."""
 
-DISTURBED_SHARE = 0.1
-"""A run is measured again if other processes used more than this share of the processors."""
-_REPEATS = 2
-"""Maximum number of times that a disturbed run is measured again."""
-
 
 def run_sweep(
     spec: SweepSpec, engine: Engine | Executor, ledger: Ledger, observer: Observer | None = None
@@ -121,17 +116,14 @@ def _measure(
     )
 
     def engine_inputs(configuration: Configuration, replicate: int) -> tuple[Experiment, Configuration, int]:
-        # A repeat meets the same random numbers as its original.
-        seed = seeds.seed_of(spec.seed, seeds.original_of(replicate))
-        return experiment.loaded_by(configuration), configuration, seed
+        return experiment.loaded_by(configuration), configuration, seeds.seed_of(spec.seed, replicate)
 
     loop = Loop(executor, engine_inputs, _equal_score, ledger, study, watching, interrupt)
     ledger.set_state(study, "sweep")
     observer.phase_started("sweep", None)
     try:
         with interrupt:
-            stage = _swept(spec, runs, may_repeat=not executor.is_parallel, observer=observer)
-            loop.run("sweep", stage, continues_runs=False)
+            loop.run("sweep", _swept(spec, runs), continues_runs=False)
     except StopRequested:
         ledger.set_state(study, "interrupted")
         where = "" if ledger.url == default_ledger_url() else f" --ledger {ledger.url}"
@@ -166,37 +158,18 @@ def _is_run(trial: Trial, last_s: float) -> bool:
     return trial.until_s == last_s and trial.replicate == seeds.original_of(trial.replicate)
 
 
-def _swept(spec: SweepSpec, runs: list[RunKey], may_repeat: bool, observer: Observer) -> Stage[None]:
-    """Measures the runs, then repeats those that were disturbed.
-
-    Several workers always disturb each other, so `may_repeat` is false for them.
-    """
-    ages_s = _ages_s(spec)
+def _swept(spec: SweepSpec, runs: Sequence[RunKey]) -> Stage[None]:
+    """Measures the runs."""
     for start in range(0, len(runs), _BATCH_RUNS):
         due = runs[start : start + _BATCH_RUNS]
-        for repeats_left in range(_REPEATS if may_repeat else 0, -1, -1):
-            trials = [Trial(run, age_s, replicate) for run, replicate in due for age_s in ages_s]
-            results = yield Batch(tuple(trials))
-            measured, due = len(due), _disturbed(results, ages_s[-1])
-            if not due or not repeats_left:
-                break
-            observer.note(
-                f"{len(due)} of {measured} runs were disturbed: other processes used more than "
-                f"{DISTURBED_SHARE:.0%} of the processors. They are measured again."
-            )
-
-
-def _disturbed(results: Sequence[Result], last_s: float) -> list[RunKey]:
-    """Returns the runs that repeat the disturbed ones among some results."""
-    return [
-        (result.trial.configuration, seeds.repeat_of(result.trial.replicate))
-        for result in results
-        if result.trial.until_s == last_s and result.figure("others_cpu_share") > DISTURBED_SHARE
-    ]
+        yield Batch(tuple(Trial(run, age_s, replicate) for run, replicate in due for age_s in _ages_s(spec)))
 
 
 class _Counting(Observer):
-    """Passes events on to another observer, with the run's number and the estimated remaining time added."""
+    """Passes events on to another observer, with the run's number and the estimated remaining time added.
+
+    The estimate comes from the mean wall time of a run with its repeats, so delays are not passed on.
+    """
 
     def __init__(self, observer: Observer, spec: SweepSpec, runs: int, done: int) -> None:
         self._observer = observer

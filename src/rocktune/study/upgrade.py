@@ -12,8 +12,10 @@ from rocktune.space import Configuration
 from rocktune.study import seeds
 from rocktune.study.executors import Executor, executor_of
 from rocktune.study.measuring.interrupt import Interrupt, StudyInterrupted
+from rocktune.study.measuring.kept import kept_trials
 from rocktune.study.measuring.loop import Loop, StopRequested
 from rocktune.study.measuring.observer import Observer
+from rocktune.study.proving.disturbed import BUSY, disturbed_pairs, is_undecided
 from rocktune.study.proving.statistics import Interval, mean_interval, ratio_interval
 from rocktune.study.proving.verification import interleaved
 from rocktune.study.specs.problem import space_of
@@ -64,20 +66,25 @@ class UpgradeProof:
         figures: each of `FIELDS` that was measured.
         failures: status and message of each failed run, those of the older version first, each with its
             version.
+        disturbed_pairs: number of pairs during which other programs took the processors, in all repeats.
+        is_undecided: whether these are so many that the ratios decide nothing.
     """
 
     engines: tuple[str, str]
     figures: Mapping[str, Compared]
     failures: tuple[str, ...]
+    disturbed_pairs: int = 0
+    is_undecided: bool = False
 
     @property
     def verdict(self) -> Verdict:
         """Whether the newer version is faster: the interval of the throughput's ratio decides.
 
-        Nothing is proven if a run failed.
+        Nothing is proven if a run failed, or if the machine was busy.
         """
         compared = self.figures.get(FIELDS[0])
-        if compared is None or self.failures or not compared.ratio.excludes(1.0):
+        nothing = self.failures or self.is_undecided
+        if compared is None or nothing or not compared.ratio.excludes(1.0):
             return "no difference proven"
         return "faster" if compared.ratio.value > 1 else "slower"
 
@@ -98,6 +105,8 @@ class UpgradeProof:
             "engines": list(self.engines),
             "figures": {field: compared.to_json() for field, compared in self.figures.items()},
             "failures": list(self.failures),
+            "disturbed_pairs": self.disturbed_pairs,
+            "reason": BUSY if self.is_undecided else "",
         }
 
 
@@ -138,7 +147,7 @@ def proof_of(spec: UpgradeSpec, ledger: Ledger, study: StudyRecord) -> UpgradePr
     Raises:
         UserError: the upgrade is not finished.
     """
-    results = [record.result for record in ledger.trials(study)]
+    results = [record.result for record in kept_trials(ledger, study)]
     if len(results) < 2 * spec.pairs:
         raise UserError(f"study '{study.name}' is not finished; 'rocktune resume {study.name}' continues it")
     results.sort(key=lambda result: result.trial.replicate)
@@ -176,7 +185,7 @@ def _measure(
         ledger.set_state(study, "interrupted")
         where = "" if ledger.url == default_ledger_url() else f" --ledger {ledger.url}"
         where += f" {executor.arguments}" if executor.arguments else ""
-        done = len(ledger.trials(study))
+        done = len(kept_trials(ledger, study))
         so_far = f"{done} of {2 * spec.pairs} runs are measured."
         raise StudyInterrupted(spec.name, None, None, f"rocktune resume {spec.name}{where}", so_far) from None
 
@@ -212,7 +221,9 @@ def _proof(old: Sequence[Result], new: Sequence[Result]) -> UpgradeProof:
         for result in (*old, *new)
         if result.status is not Status.OK
     )
-    return UpgradeProof((_engine_of(old), _engine_of(new)), figures, failures)
+    disturbed = disturbed_pairs((*old, *new))
+    undecided = is_undecided(disturbed, len(old))
+    return UpgradeProof((_engine_of(old), _engine_of(new)), figures, failures, disturbed, undecided)
 
 
 def _engine_of(results: Sequence[Result]) -> str:

@@ -24,7 +24,7 @@ from rocktune.errors import UserError
 from rocktune.ledger import Ledger, open_ledger
 from rocktune.outcome import Outcome
 from rocktune.study import Executor, Observer, StudyInterrupted, StudySpec, make_request, resolve, run_study
-from rocktune.study.measuring.evaluation import PLACED
+from rocktune.study.measuring.disturbance import PLACED
 from rocktune.testing.synthetic_engine import SyntheticEngine
 from rocktune.trial import Configuration, Experiment, OptionMaps, Result, Status
 

@@ -4,7 +4,11 @@ from rocktune.trial import Measurement
 
 
 def synthetic_window(
-    from_s: float, until_s: float, throughput_ops_s: float = 1000.0, read_latency_us: float = 100.0
+    from_s: float,
+    until_s: float,
+    throughput_ops_s: float = 1000.0,
+    read_latency_us: float = 100.0,
+    others_share: float = 0.0,
 ) -> Measurement:
     """Returns a window with all fields of docs/design/measurement.md, without compaction debt.
 
@@ -16,6 +20,7 @@ def synthetic_window(
         until_s: age at which it ends, above `from_s`.
         throughput_ops_s: operations per second, rounded to whole operations in the window.
         read_latency_us: latency of each read, microseconds; a write takes a tenth of it.
+        others_share: share of the processors that other programs used, 0 to 1.
     """
     seconds = until_s - from_s
     operations = round(throughput_ops_s * seconds)
@@ -60,7 +65,7 @@ def synthetic_window(
             },
             "cpu_s": seconds / 3,
             "debt": {"owed_bytes": 0.0, "moved_bytes": 0.0, "busy_s": 0.0, "debt_s": 0.0},
-            "others": {"cpu_s": 0.0, "available_s": seconds},
+            "others": {"cpu_s": others_share * seconds, "available_s": seconds},
             "tickers": {"rocksdb.block.cache.hit": gets},
             "histograms": {"rocksdb.db.get.micros": {"count": gets, "p99": read_latency_us}},
         }

@@ -50,9 +50,9 @@ class SyntheticRun:
         if progress is not None:
             progress("advance", until_s - self._age_s, until_s - self._age_s)
         throughput = self._engine.throughput(self._configuration, self._seed)
-        window = synthetic_window(
-            self._age_s, until_s, throughput, self._engine.latency_us(self._configuration, throughput)
-        )
+        latency_us = self._engine.latency_us(self._configuration, throughput)
+        others_share = self._engine.others_share()
+        window = synthetic_window(self._age_s, until_s, throughput, latency_us, others_share)
         self._engine.advanced_s += until_s - self._age_s
         self._age_s = until_s
         return window
@@ -89,6 +89,7 @@ class SyntheticEngine:
         can_park: bool = True,
         latency_us: Callable[[Configuration, float], float] = lambda _, throughput: 1e8 / throughput,
         pause_s: Callable[[Configuration], float] = lambda _: 0.0,
+        others_share: Callable[[], float] = lambda: 0.0,
     ) -> None:
         """Creates an engine.
 
@@ -101,10 +102,13 @@ class SyntheticEngine:
             can_park: see `Engine`.
             latency_us: returns the latency of a read in microseconds, from configuration and throughput.
             pause_s: returns the wall seconds that each `advance` of a configuration's run takes.
+            others_share: is called at each `advance`, and returns the share of the processors that other
+                programs use during it, 0 to 1.
         """
         self.can_park = can_park
         self.latency_us = latency_us
         self.pause_s = pause_s
+        self.others_share = others_share
         self.opening_s = 0.0
         self.loading_s = 0.0
         self.resident_bytes = resident_bytes

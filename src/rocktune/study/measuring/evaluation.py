@@ -8,6 +8,7 @@ from rocktune.errors import UserError
 from rocktune.ledger import Ledger, StudyRecord
 from rocktune.study.executors.runs import Job
 from rocktune.study.measuring.dispatch import Dispatcher, JobOutcome
+from rocktune.study.measuring.disturbance import PLACED, SharedRuns
 from rocktune.study.measuring.interrupt import Interrupt
 from rocktune.study.measuring.observer import Observer
 from rocktune.trial import Batch, Configuration, Experiment, Measurement, Result, RunKey, Status
@@ -19,9 +20,6 @@ The configuration may differ: the user's own options are opened with an empty co
 
 OUTPUT = "output"
 """Kind of the event with the output of a user's program whose run failed: batch, index, output."""
-PLACED = "placed"
-"""Kind of the event that names the lane which measured a trial, recorded if there are several lanes: batch,
-index, machine."""
 
 
 @dataclass
@@ -37,6 +35,7 @@ class Recording:
         is_parallel: see `rocktune.study.executors.Executor`. If true, the lane of each trial is recorded.
         observer: is informed of progress.
         interrupt: says after each trial whether the user wants to stop.
+        shared_runs: the runs that were measured with several lanes.
         failures: the first failed result of each failed run.
         repeated_s: seconds of load that were repeated because runs had been discarded or lost.
     """
@@ -49,6 +48,7 @@ class Recording:
     is_parallel: bool
     observer: Observer
     interrupt: Interrupt
+    shared_runs: SharedRuns
     failures: dict[RunKey, Result]
     repeated_s: float = 0.0
 
@@ -66,7 +66,7 @@ class Evaluation:
         number: int,
         batch: Batch,
         continues_runs: bool,
-        on_result: Callable[[Result], None] | None,
+        on_result: Callable[[Result], None],
     ) -> None:
         """Creates an evaluation of a planned batch.
 
@@ -159,6 +159,7 @@ class Evaluation:
         trial_key = (shared.study, self._number, index, self._trials[index])
         if shared.is_parallel:
             self._add_event(PLACED, index, machine=machine)
+            shared.shared_runs.add(self._trials[index])
         if isinstance(outcome, RunFailed):
             if outcome.output:
                 self._add_event(OUTPUT, index, output=outcome.output)
@@ -206,14 +207,13 @@ class Evaluation:
     def _deliver(self) -> None:
         """Delivers the results before which none is missing."""
         while self._delivered in self._results:
-            if self._on_result is not None:
-                self._on_result(self._results[self._delivered])
+            self._on_result(self._results[self._delivered])
             self._delivered += 1
 
     def _deliver_rest(self) -> None:
         """Delivers all remaining results, even behind missing ones, when the study stops."""
         for index in sorted(self._results):
-            if index >= self._delivered and self._on_result is not None:
+            if index >= self._delivered:
                 self._on_result(self._results[index])
 
     def _add_event(self, kind: str, index: int, **details: str | int) -> None:

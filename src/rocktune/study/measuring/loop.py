@@ -1,21 +1,17 @@
 """The loop that measures the batches of a study's phases and records all results in the ledger."""
 
 import time
-from collections.abc import Callable, Generator, Sequence
-from typing import TypeVar
+from collections.abc import Callable
 
 from rocktune.ledger import Ledger, StudyRecord
 from rocktune.study.executors import Executor
 from rocktune.study.measuring.dispatch import Dispatcher
+from rocktune.study.measuring.disturbance import SharedRuns
 from rocktune.study.measuring.evaluation import EngineInputs, Evaluation, Recording
 from rocktune.study.measuring.interrupt import Interrupt
 from rocktune.study.measuring.observer import Observer
+from rocktune.study.measuring.repeats import Found, Phase, Repeats
 from rocktune.trial import Batch, Measurement, Result
-
-Found = TypeVar("Found")
-Phase = Generator[Batch | Callable[[], Batch], Sequence[Result], Found]
-"""A generator that yields batches, or functions that make them, receives their results, and returns its
-findings."""
 
 TIME = "time"
 """Kind of the event with wall seconds by use: wall_s, opening_s, loading_s, repeated_s."""
@@ -74,6 +70,7 @@ class Loop:
             is_parallel=executor.is_parallel,
             observer=observer,
             interrupt=interrupt,
+            shared_runs=SharedRuns(ledger, study),
             failures={},
         )
         self._next_batch = first_batch
@@ -91,30 +88,34 @@ class Loop:
         on_result: Callable[[Result], None] | None = None,
         paired: bool = False,
     ) -> Found:
-        """Runs a phase to its end and returns its return value.
+        """Runs a phase to its end and returns its return value. Disturbed runs are repeated (`Repeats`).
 
         Args:
             name: name of the phase.
             phase: the generator, not started yet.
             continues_runs: True if a later batch may continue a run, so that runs stay parked between
                 batches. Within a batch they do anyway.
-            on_result: is called with every result, recorded ones too, in the order of batches and trials.
+            on_result: is called with every result, recorded ones too, in the order of batches and trials,
+                except that the result of a disturbed run follows when its repeats are measured.
             paired: see `Evaluation.run`.
 
         Raises:
             StopRequested: the user asked the study to stop.
             UserError: a resumed study cannot continue.
         """
+        disturbance = self._shared.shared_runs.disturbance
+        repeats = Repeats(disturbance, self._announce, on_result, continues_runs)
+        batches = repeats.batches(phase)
         try:
-            item = next(phase)
+            item = next(batches)
             while True:
                 number, batch = self._planned(name, item)
-                item = phase.send(self._evaluated(number, batch, continues_runs, paired, on_result))
+                item = batches.send(self._evaluated(number, batch, continues_runs, paired, repeats.received))
         except StopIteration as end:
             return end.value  # type: ignore[no-any-return]
         finally:
-            # Runs the generator's `finally` blocks now, not whenever it is collected.
-            phase.close()
+            # Runs the generators' `finally` blocks now, not whenever they are collected.
+            batches.close()
             self._dispatcher.release_all()
             self._record_time()
 
@@ -123,10 +124,7 @@ class Loop:
 
         A batch that is given as a function is computed only if it is not recorded.
         """
-        number = self._next_batch
-        # A study can have differed from its record more than once.
-        while number in self._continuations:
-            number = self._continuations[number]
+        number = self._next_number()
         recorded = self._ledger.planned_batch(self._study, number)
         batch = recorded if recorded is not None and callable(item) else item() if callable(item) else item
         # Explanations do not take part in the comparison: they may change with the version.
@@ -138,6 +136,20 @@ class Loop:
                 self._ledger.add_event(self._study, EXPLAINED, {**batch.explanation, "batch": number})
         self._next_batch = number + 1
         return number, batch
+
+    def _next_number(self) -> int:
+        """Returns the number of the next batch."""
+        number = self._next_batch
+        # A study can have differed from its record more than once.
+        while number in self._continuations:
+            number = self._continuations[number]
+        return number
+
+    def _announce(self, text: str, delay_s: float) -> None:
+        """Tells the user about the next batch, unless it is recorded and the user was told before."""
+        if self._ledger.planned_batch(self._study, self._next_number()) is None:
+            self._observer.note(text)
+            self._observer.delayed(delay_s)
 
     def _abandon_recorded(self, number: int, phase: str) -> int:
         """Abandons the recorded batches from `number` on; returns the number of the next batch."""
@@ -160,7 +172,7 @@ class Loop:
         batch: Batch,
         continues_runs: bool,
         paired: bool,
-        on_result: Callable[[Result], None] | None,
+        on_result: Callable[[Result], None],
     ) -> list[Result]:
         """Measures a batch and returns its results; raises StopRequested if the user stops."""
         for key in batch.release:

@@ -11,6 +11,9 @@ class Observer:
     def estimated(self, total_s: float) -> None:
         """The study will take about `total_s` more wall seconds."""
 
+    def delayed(self, seconds: float) -> None:
+        """The study will take `seconds` of measuring longer, because disturbed runs are measured again."""
+
     def phase_started(self, name: str, total_s: float | None) -> None:
         """A phase begins.
 

@@ -8,10 +8,10 @@ from typing import Any
 from rocktune.ledger import Ledger, StudyRecord
 from rocktune.objective import Objective, objective_named
 from rocktune.outcome import (
-    AgedStores,
     Baseline,
     Conditions,
     FrontPoint,
+    Hypervolume,
     Interval,
     LearnedModel,
     Memory,
@@ -19,17 +19,19 @@ from rocktune.outcome import (
     Outcome,
     Seconds,
     Side,
-    TailProof,
-    TailSide,
     Verification,
 )
 from rocktune.space import Configuration, OptionMaps, Space
 from rocktune.spec_file import validated
 from rocktune.study.executors import Executor
+from rocktune.study.measuring.kept import disturbed_s, kept_trials
 from rocktune.study.measuring.loop import EXPLAINED, TIME
-from rocktune.study.proving import statistics
+from rocktune.study.proving import lasting
 from rocktune.study.proving.ablation import Effect
-from rocktune.study.proving.tail import BELOW, PERCENTILES, Tail
+from rocktune.study.proving.disturbed import BUSY
+from rocktune.study.proving.hypervolume import hypervolume_over_time
+from rocktune.study.proving.lasting import SUSTAINED
+from rocktune.study.proving.tail import Tail
 from rocktune.study.proving.verification import ROCKSDB_DEFAULTS, Picked, Proof
 from rocktune.study.specs.problem import own_account, own_notes, space_of
 from rocktune.study.specs.spec import StudySpec
@@ -37,7 +39,6 @@ from rocktune.trial import Status
 from rocktune.units import format_scale
 
 PHASES = ("baseline", "search", "pick", "ablate", "prune", "prove", "offer")
-SUSTAINED = "sustained_throughput_ops_s"
 SHOWN_FIELDS = ("throughput_ops_s", "read_latency_us_p99", "write_amplification")
 MEMORY_FIELDS = ("memtable_bytes", "block_cache_bytes", "table_reader_bytes", "resident_bytes")
 
@@ -78,23 +79,6 @@ def conditions(spec: StudySpec, executor: Executor, ledger: Ledger) -> Condition
     )
 
 
-def offered_ops_s(spec: StudySpec, proof: Proof) -> float | None:
-    """Returns the rate at which the proof's tails are measured; None if the workload has rates of its own.
-
-    Args:
-        spec: the study.
-        proof: the runs, whose baseline shows what it sustains.
-    """
-    if spec.rate_ops_s is not None:
-        return spec.rate_ops_s
-    if any(session.arrival.kind != "closed" for session in spec.workload.sessions):
-        return None
-    sustained = proof.figure(proof.baseline, SUSTAINED).value
-    if math.isnan(sustained):
-        sustained = proof.figure(proof.baseline, "throughput_ops_s").value
-    return spec.verification.offered_share * sustained
-
-
 def proven(spec: StudySpec, proof: Proof, tail: Tail | None, options: Options, scale: int) -> Verification:
     """Returns the verification that a proof gives.
 
@@ -132,60 +116,12 @@ def proven(spec: StudySpec, proof: Proof, tail: Tail | None, options: Options, s
         ratio_to_rocksdb_defaults=Interval(**proof.ratio_to_rocksdb_defaults.to_json()),
         proof_pairs=proof.ratio_to_baseline.repeats,
         stopped=proof.stopped,
-        tail=None if tail is None else _tail_proof(spec, tail),
-        aged=_aged_stores(proof),
-        recommended=proof.recommended if tail is None or _keeps_tail(spec, tail) else "baseline",
+        tail=None if tail is None else lasting.tail_proof(spec, tail),
+        aged=lasting.aged_stores(proof),
+        disturbed_pairs=proof.disturbed_pairs,
+        reason=BUSY if proof.is_undecided else "",
+        recommended=proof.recommended if tail is None or lasting.keeps_tail(spec, tail) else "baseline",
     )
-
-
-def _keeps_tail(spec: StudySpec, tail: Tail) -> bool:
-    """Returns whether the winner's tail is shown to be as good as the study asks."""
-    return tail.verdict(spec.verification) == "kept"
-
-
-def _tail_proof(spec: StudySpec, tail: Tail) -> TailProof:
-    """Returns the outcome's part on the runs at an offered rate."""
-
-    def side(configuration: Configuration) -> TailSide:
-        """Returns the latency of a configuration."""
-        names = (*PERCENTILES, BELOW)
-        return TailSide(**{name: _interval(tail.figure(configuration, name)) for name in names})
-
-    settings = spec.verification
-    is_share = spec.rate_ops_s is None and tail.offered_ops_s is not None
-    return TailProof(
-        offered_ops_s=tail.offered_ops_s,
-        offered_share=settings.offered_share if is_share else None,
-        best=side(tail.winner),
-        baseline=side(tail.baseline),
-        p99_ratio=_interval(tail.ratio("latency_us_p99")),
-        longest_wait_ratio=_interval(tail.ratio("longest_wait_us")),
-        max_p99_ratio=settings.max_tail_ratio,
-        max_longest_wait_ratio=settings.max_stall_ratio,
-        verdict=tail.verdict(settings),
-    )
-
-
-def _interval(interval: statistics.Interval) -> Interval:
-    """Returns an interval as the outcome has it."""
-    return Interval(**interval.to_json())
-
-
-def _aged_stores(proof: Proof) -> dict[str, AgedStores]:
-    """Returns how the stores of each side were aged; empty in a proof without aged stores."""
-    sides = {"best": proof.winner, "baseline": proof.baseline, "rocksdb_defaults": ROCKSDB_DEFAULTS}
-    found = {}
-    for name, configuration in sides.items():
-        measured = [each.measurement for each in proof.runs[configuration] if each.measurement is not None]
-        aged = [each.raw["ageing"] for each in measured if "ageing" in each.raw]
-        if aged:
-            found[name] = AgedStores(
-                stores=len(aged),
-                steady=sum(each["is_steady"] for each in aged),
-                load_s=math.fsum(each["load_s"] for each in aged) / len(aged),
-                changes=tuple(each["changes"] for each in aged if not each["is_steady"]),
-            )
-    return found
 
 
 def _memory(spec: StudySpec, options: OptionMaps) -> Memory:
@@ -228,6 +164,12 @@ def _point(
     row = picked.rows[configuration]
     figures = {field: row[field] if math.isfinite(row[field]) else None for field in objective.all_fields}
     return FrontPoint(configuration=dict(configuration), options=options(configuration), **figures)
+
+
+def hypervolume_of(ledger: Ledger, study: StudyRecord, objective: Objective) -> Hypervolume | None:
+    """Returns the growth of the hypervolume during a study's search; None unless a front was sought."""
+    searched = [record for record in kept_trials(ledger, study) if record.phase == "search"]
+    return hypervolume_over_time(searched, objective)
 
 
 def models(ledger: Ledger, study: StudyRecord) -> tuple[LearnedModel, ...]:
@@ -317,8 +259,9 @@ def seconds_of(ledger: Ledger, study: StudyRecord) -> Seconds:
     The last batch of a killed process is missing in `total`, because wall time is recorded after each batch.
     """
     measured = dict.fromkeys(PHASES, 0.0)
-    for record in ledger.trials(study):
+    for record in kept_trials(ledger, study):
         measured[record.phase] = measured.get(record.phase, 0.0) + record.measured_s
+    again_s = disturbed_s(ledger, study)
     wall = {name: _wall_s(ledger, study, name) for name in ("opening", "loading", "repeated")}
     wall["ageing"] = math.fsum(
         record.window.raw["ageing"]["wall_s"]
@@ -329,13 +272,13 @@ def seconds_of(ledger: Ledger, study: StudyRecord) -> Seconds:
     wall["loading"] = max(0.0, wall["loading"] - wall["ageing"])
     measuring_s, total_s = sum(measured.values()), spent_s(ledger, study)
     # With several workers, measuring adds up to more than the wall time.
-    other_s = max(0.0, total_s - measuring_s - sum(wall.values()))
-    return Seconds(measuring=measuring_s, other=other_s, total=total_s, **wall, **measured)
+    other_s = max(0.0, total_s - measuring_s - again_s - sum(wall.values()))
+    return Seconds(measuring=measuring_s, disturbed=again_s, other=other_s, total=total_s, **wall, **measured)
 
 
 def trials_of(ledger: Ledger, study: StudyRecord) -> dict[str, int]:
-    """Returns the number of trials by status."""
-    return dict(sorted(Counter(str(record.status) for record in ledger.trials(study)).items()))
+    """Returns the number of trials by status, without repeats of disturbed runs."""
+    return dict(sorted(Counter(str(record.status) for record in kept_trials(ledger, study)).items()))
 
 
 def spent_s(ledger: Ledger, study: StudyRecord) -> float:

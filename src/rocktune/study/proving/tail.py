@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rocktune.outcome import TailVerdict
+from rocktune.study.proving.disturbed import disturbed_pairs, is_undecided
 from rocktune.study.proving.statistics import Interval, mean_interval, ratio_interval
 from rocktune.study.proving.verification import Runs, Stage, interleaved
 from rocktune.study.specs.spec import VerificationSettings
@@ -60,8 +61,11 @@ class Tail:
         """Returns whether the winner's tail is as good as the settings ask.
 
         "kept" if the intervals of both ratios lie below their maximum, "worse" if one lies above it, else
-        "undecided".
+        "undecided". It is "undecided", too, if most pairs stayed disturbed by other programs.
         """
+        results = [result for side in self.runs.values() for result in side]
+        if is_undecided(disturbed_pairs(results), len(self.runs[self.winner])):
+            return "undecided"
         bounds = {
             "latency_us_p99": settings.max_tail_ratio,
             "longest_wait_us": settings.max_stall_ratio,

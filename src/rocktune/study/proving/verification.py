@@ -6,10 +6,12 @@ Each stage is a generator of batches. The study's loop runs and replays it like 
 import math
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Literal, TypeVar
 
 from rocktune.objective import Objective, Row
 from rocktune.outcome import StopReason
+from rocktune.study.proving.disturbed import disturbed_pairs, is_undecided
 from rocktune.study.proving.sequential import Continue, Design, next_step
 from rocktune.study.proving.statistics import (
     Interval,
@@ -200,13 +202,25 @@ class Proof:
     def recommended(self) -> Literal["best", "baseline"]:
         """The recommendation: "best" if the winner is proven better, else "baseline".
 
-        The winner has to keep the constraints and none of its runs may have failed. Then it is better if the
-        whole interval of the ratio is above 1, or if the baseline breaks the constraints.
+        An undecided proof recommends the baseline. The winner has to keep the constraints and none of its
+        runs may have failed. Then it is better if the whole interval of the ratio is above 1, or if the
+        baseline breaks the constraints.
         """
-        if _has_failed(self.runs[self.winner]) or not self.keeps_constraints(self.winner):
+        failed = _has_failed(self.runs[self.winner])
+        if self.is_undecided or failed or not self.keeps_constraints(self.winner):
             return "baseline"
         better = self.ratio_to_baseline.low > 1 or not self.keeps_constraints(self.baseline)
         return "best" if better else "baseline"
+
+    @property
+    def disturbed_pairs(self) -> int:
+        """Number of pairs that stayed disturbed in all their repeats."""
+        return disturbed_pairs(chain.from_iterable(self.runs.values()))
+
+    @property
+    def is_undecided(self) -> bool:
+        """True if so many pairs stayed disturbed that the ratios decide nothing; see `is_undecided`."""
+        return is_undecided(self.disturbed_pairs, len(self.runs[self.winner]))
 
     def keeps_constraints(self, configuration: Configuration) -> bool:
         """Returns whether the means of a configuration's runs keep the constraints."""

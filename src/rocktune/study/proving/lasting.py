@@ -1,0 +1,79 @@
+"""The outcome's parts on aged stores and on latency at an offered rate."""
+
+import math
+
+from rocktune.outcome import AgedStores, Interval, TailProof, TailSide
+from rocktune.space import Configuration
+from rocktune.study.proving import statistics
+from rocktune.study.proving.tail import BELOW, PERCENTILES, Tail
+from rocktune.study.proving.verification import ROCKSDB_DEFAULTS, Proof
+from rocktune.study.specs.spec import StudySpec
+
+SUSTAINED = "sustained_throughput_ops_s"
+
+
+def offered_ops_s(spec: StudySpec, proof: Proof) -> float | None:
+    """Returns the rate at which the proof's tails are measured; None if the workload has rates of its own.
+
+    Args:
+        spec: the study.
+        proof: the runs, whose baseline shows what it sustains.
+    """
+    if spec.rate_ops_s is not None:
+        return spec.rate_ops_s
+    if any(session.arrival.kind != "closed" for session in spec.workload.sessions):
+        return None
+    sustained = proof.figure(proof.baseline, SUSTAINED).value
+    if math.isnan(sustained):
+        sustained = proof.figure(proof.baseline, "throughput_ops_s").value
+    return spec.verification.offered_share * sustained
+
+
+def keeps_tail(spec: StudySpec, tail: Tail) -> bool:
+    """Returns whether the winner's tail is shown to be as good as the study asks."""
+    return tail.verdict(spec.verification) == "kept"
+
+
+def tail_proof(spec: StudySpec, tail: Tail) -> TailProof:
+    """Returns the outcome's part on the runs at an offered rate."""
+
+    def side(configuration: Configuration) -> TailSide:
+        """Returns the latency of a configuration."""
+        names = (*PERCENTILES, BELOW)
+        return TailSide(**{name: _interval(tail.figure(configuration, name)) for name in names})
+
+    settings = spec.verification
+    is_share = spec.rate_ops_s is None and tail.offered_ops_s is not None
+    return TailProof(
+        offered_ops_s=tail.offered_ops_s,
+        offered_share=settings.offered_share if is_share else None,
+        best=side(tail.winner),
+        baseline=side(tail.baseline),
+        p99_ratio=_interval(tail.ratio("latency_us_p99")),
+        longest_wait_ratio=_interval(tail.ratio("longest_wait_us")),
+        max_p99_ratio=settings.max_tail_ratio,
+        max_longest_wait_ratio=settings.max_stall_ratio,
+        verdict=tail.verdict(settings),
+    )
+
+
+def _interval(interval: statistics.Interval) -> Interval:
+    """Returns an interval as the outcome has it."""
+    return Interval(**interval.to_json())
+
+
+def aged_stores(proof: Proof) -> dict[str, AgedStores]:
+    """Returns how the stores of each side were aged; empty in a proof without aged stores."""
+    sides = {"best": proof.winner, "baseline": proof.baseline, "rocksdb_defaults": ROCKSDB_DEFAULTS}
+    found = {}
+    for name, configuration in sides.items():
+        measured = [each.measurement for each in proof.runs[configuration] if each.measurement is not None]
+        aged = [each.raw["ageing"] for each in measured if "ageing" in each.raw]
+        if aged:
+            found[name] = AgedStores(
+                stores=len(aged),
+                steady=sum(each["is_steady"] for each in aged),
+                load_s=math.fsum(each["load_s"] for each in aged) / len(aged),
+                changes=tuple(each["changes"] for each in aged if not each["is_steady"]),
+            )
+    return found

@@ -11,7 +11,7 @@
 #include "rocktune/device_spec.h"
 #include "rocktune/flsm_store.h"
 #include "rocktune/runner/measurement.h"
-#include "rocktune/runner/progress.h"
+#include "rocktune/util/progress.h"
 #include "rocktune/runner/rocksdb_options.h"
 #include "rocktune/runner/rocksdb_store.h"
 #include "rocktune/runner/runner.h"

@@ -5,7 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "rocktune/runner/progress.h"
+#include "rocktune/util/progress.h"
 #include "rocktune/runner/run_error.h"
 #include "worker/run.h"
 

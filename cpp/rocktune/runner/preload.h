@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "rocktune/runner/progress.h"
+#include "rocktune/util/progress.h"
 #include "rocktune/runner/store.h"
 #include "rocktune/workload/operation_stream.h"
 #include "rocktune/workload/workload_spec.h"

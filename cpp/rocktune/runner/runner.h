@@ -15,7 +15,7 @@
 #include "rocktune/runner/load_gate.h"
 #include "rocktune/runner/load_thread.h"
 #include "rocktune/runner/measurement.h"
-#include "rocktune/runner/progress.h"
+#include "rocktune/util/progress.h"
 #include "rocktune/runner/stall_tracker.h"
 #include "rocktune/runner/store.h"
 #include "rocktune/throttled_file_system.h"

@@ -25,8 +25,18 @@ _PHASES = {
     "sweep": "Sweeping",
     "map": "Mapping",
     "simulate": "Simulating",
+    "measure-device": "Measuring the disk",
 }
-_STEPS = {"load": "loading data", "settle": "settling data"}
+_STEPS = {
+    "load": "loading data",
+    "settle": "settling data",
+    "fill": "writing a file",
+    "bandwidth_bytes_s": "bandwidth",
+    "iops": "operations per second",
+    "read_latency_us": "latency of reads",
+    "write_latency_us": "latency of writes",
+    "sync_latency_us": "latency of syncs",
+}
 
 
 class _ClockColumn(ProgressColumn):
@@ -130,7 +140,7 @@ class ProgressDisplay(Observer):
     def progress(self, phase: str, done: float, total: float) -> None:
         """Shows the age of the run, or the step that precedes the load."""
         step = f"{done:.1f} of {total:.1f} s" if phase == "advance" else _STEPS.get(phase, phase)
-        self._progress.update(self._task, trial=f"{self._trial}, {step}")
+        self._progress.update(self._task, trial=f"{self._trial}, {step}" if self._trial else step)
 
     def best_changed(self, configuration: Configuration, ratio: float | None) -> None:  # noqa: ARG002
         """Shows the best ratio to the baseline so far."""

@@ -4,6 +4,7 @@ from rocktune.engine.base import Engine, Progress, Run, RunFailed
 from rocktune.engine.checker import OptionsChecker
 from rocktune.engine.command.engine import CommandEngine, command_lines
 from rocktune.engine.db_bench import DbBenchEngine, refuse_inexpressible
+from rocktune.engine.device_measurement import MeasuredDevice, MeasureRequest, measured_device
 from rocktune.engine.embedded.engine import EmbeddedEngine, EmbeddedRun
 from rocktune.engine.local.bases import clean_data
 from rocktune.engine.local.data_directory import DataDirectory, default_data_directory
@@ -32,6 +33,8 @@ __all__ = [
     "EmbeddedSpec",
     "Engine",
     "EngineSpec",
+    "MeasureRequest",
+    "MeasuredDevice",
     "OptionsChecker",
     "Progress",
     "RecordedEngine",
@@ -44,6 +47,7 @@ __all__ = [
     "command_lines",
     "default_data_directory",
     "find_worker",
+    "measured_device",
     "refuse_inexpressible",
     "run_options",
     "table_digest",

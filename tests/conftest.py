@@ -1,4 +1,5 @@
 import os
+import shlex
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -7,9 +8,10 @@ import pytest
 from tests.servers import DatabaseServer, MariadbServer, PostgresqlServer
 
 from rocktune.engine import OptionsChecker
-from rocktune.engine.worker import WORKER_NAME, find_worker
+from rocktune.engine.worker import WORKER_NAME, WORKER_VARIABLE, find_worker
 from rocktune.errors import UserError
 from rocktune.importing import LinkedRocksDb
+from rocktune.testing.fake_worker import fake_worker_command
 
 BUILDS = Path(__file__).parents[1] / "build"
 
@@ -49,3 +51,12 @@ def mariadb_server() -> Iterator[DatabaseServer]:
     server = MariadbServer()
     yield server
     server.remove()
+
+
+@pytest.fixture
+def fake_worker_program(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lets rocktune find the substitute of the worker instead of a real one."""
+    program = tmp_path_factory.mktemp("worker") / "rocktune-worker"
+    program.write_text(f'#!/bin/sh\nexec {shlex.join(fake_worker_command())} "$@"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv(WORKER_VARIABLE, str(program))

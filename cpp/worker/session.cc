@@ -21,6 +21,7 @@
 #include "rocktune/runner/options_examination.h"
 #include "rocktune/runner/process_usage.h"
 #include "rocktune/util/rocksdb_compat.h"
+#include "worker/device_command.h"
 
 namespace rocktune {
 namespace {
@@ -128,6 +129,9 @@ nlohmann::json Session::Reply(const nlohmann::json& command, Next* next) {
   if (name == "examine_options" && run_ == nullptr) {
     return ExamineOptions(command);
   }
+  if (name == "measure_device" && run_ == nullptr) {
+    return MeasureDevice(command);
+  }
   if (name == "open" && run_ == nullptr) {
     return Open(command);
   }
@@ -186,6 +190,24 @@ nlohmann::json Session::ExamineOptions(const nlohmann::json& command) const {
           {"parsed", ToJson(examination.parsed)},
           {"opened", ToJson(examination.opened)},
           {"open_error", examination.open_error}};
+}
+
+nlohmann::json Session::MeasureDevice(const nlohmann::json& command) const {
+  CheckFields(command, {"directory", "bytes", "seconds"});
+  DeviceMeasurementRequest request;
+  request.directory = command.at("directory").get<std::string>();
+  request.bytes = WholeNumber(command, "bytes");
+  request.seconds = command.at("seconds").get<double>();
+  const DeviceMeasurement measurement = MeasureDeviceOfDirectory(request, ProgressSender());
+  const DeviceSpec& spec = measurement.spec;
+  return {{"event", "device_measured"},
+          {"device",
+           {{"bandwidth_bytes_s", spec.bandwidth_bytes_s},
+            {"iops", spec.iops},
+            {"read_latency_us", spec.read_latency_us},
+            {"write_latency_us", spec.write_latency_us},
+            {"sync_latency_us", spec.sync_latency_us}}},
+          {"written_bytes", measurement.written_bytes}};
 }
 
 nlohmann::json Session::Open(const nlohmann::json& command) {

@@ -5,8 +5,8 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "rocktune/runner/progress.h"
 #include "rocktune/runner/run_error.h"
+#include "rocktune/util/progress.h"
 #include "worker/run.h"
 
 namespace rocktune {
@@ -44,6 +44,7 @@ class Session {
   nlohmann::json Reply(const nlohmann::json& command, Next* next);
   nlohmann::json CheckOptions(const nlohmann::json& command) const;
   nlohmann::json ExamineOptions(const nlohmann::json& command) const;
+  nlohmann::json MeasureDevice(const nlohmann::json& command) const;
   nlohmann::json Open(const nlohmann::json& command);
   nlohmann::json Load();
   nlohmann::json Advance(const nlohmann::json& command);

@@ -49,6 +49,14 @@ def test_several_workers_are_counted() -> None:
     assert shown == ["trial 2 of 3, 2 at work", "trial 2 of 3"]
 
 
+def test_a_step_without_trials_stands_alone() -> None:
+    with ProgressDisplay(Console(file=io.StringIO(), force_terminal=True, width=160)) as display:
+        display.phase_started("measure-device", 20.0)
+        display.progress("read_latency_us", 14.0, 20.0)
+        fields = display._progress.tasks[0]
+        assert (fields.description, fields.fields["trial"]) == ("Measuring the disk", "latency of reads")
+
+
 def test_nothing_is_shown_without_a_terminal() -> None:
     assert watched(terminal=False) == ""
 

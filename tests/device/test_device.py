@@ -6,7 +6,7 @@ import tomli_w
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rocktune.device import DeviceSpec, device_names, load_device
+from rocktune.device import DeviceSpec, device_file_text, device_names, load_device
 from rocktune.errors import UserError
 
 counts = st.integers(0, (1 << 62) - 1)
@@ -34,6 +34,13 @@ def test_presets() -> None:
 )
 def test_json_keeps_a_device_as_it_is(device: DeviceSpec) -> None:
     assert DeviceSpec.model_validate(json.loads(json.dumps(device.model_dump(mode="json")))) == device
+
+
+@pytest.mark.parametrize("name", device_names())
+def test_a_device_file_is_read_as_the_device_that_it_was_made_from(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(device_file_text(load_device(name)))
+    assert load_device(str(path)) == load_device(name).model_copy(update={"name": "mine"})
 
 
 def test_every_preset_can_be_written_and_read(tmp_path: Path) -> None:

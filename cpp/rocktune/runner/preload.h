@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
-#include "rocktune/runner/progress.h"
 #include "rocktune/runner/store.h"
+#include "rocktune/util/progress.h"
 #include "rocktune/workload/operation_stream.h"
 #include "rocktune/workload/workload_spec.h"
 

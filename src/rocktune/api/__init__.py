@@ -10,6 +10,7 @@ from rocktune.api.catalogue import (
 )
 from rocktune.api.clusters import clusters
 from rocktune.api.comparing import compare, estimate_comparison, prepare_comparison
+from rocktune.api.devices import measure_device, prepare_device_measurement
 from rocktune.api.driving import drive
 from rocktune.api.flsm import flsm_shape, simulate_flsm
 from rocktune.api.governing import estimate_govern, govern
@@ -50,8 +51,10 @@ __all__ = [
     "list_tuners",
     "list_workloads",
     "map_flsm",
+    "measure_device",
     "prepare",
     "prepare_comparison",
+    "prepare_device_measurement",
     "prepare_sweep",
     "prepare_upgrade",
     "report",

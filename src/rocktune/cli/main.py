@@ -8,7 +8,15 @@ from collections.abc import Sequence
 import typer
 import typer.main
 
-from rocktune.cli import commands, flsm, ledgers, online, research, upgrading  # noqa: F401 -- they register themselves
+from rocktune.cli import (  # noqa: F401 -- they register themselves
+    commands,
+    devices,
+    flsm,
+    ledgers,
+    online,
+    research,
+    upgrading,
+)
 from rocktune.cli.app import app
 from rocktune.cli.output import print_line
 from rocktune.errors import UserError

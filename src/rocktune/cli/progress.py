@@ -20,13 +20,24 @@ _PHASES = {
     "ablate": "Measuring each option's effect",
     "prune": "Pruning",
     "prove": "Proving",
+    "offer": "Measuring tail latency",
     "govern": "Governing",
     "drive": "Driving",
     "sweep": "Sweeping",
     "map": "Mapping",
     "simulate": "Simulating",
+    "measure-device": "Measuring the disk",
 }
-_STEPS = {"load": "loading data", "settle": "settling data"}
+_STEPS = {
+    "load": "loading data",
+    "settle": "settling data",
+    "fill": "writing a file",
+    "bandwidth_bytes_s": "bandwidth",
+    "iops": "operations per second",
+    "read_latency_us": "latency of reads",
+    "write_latency_us": "latency of writes",
+    "sync_latency_us": "latency of syncs",
+}
 _LIMITED = {"age": "ageing the store", "follow": "until steady"}
 """Phases that mostly end before their limit."""
 
@@ -141,7 +152,7 @@ class ProgressDisplay(Observer):
             step = f"{_LIMITED[phase]}: {done:.0f} of at most {total:.0f} s"
         else:
             step = f"{done:.1f} of {total:.1f} s" if phase == "advance" else _STEPS.get(phase, phase)
-        self._progress.update(self._task, trial=f"{self._trial}, {step}")
+        self._progress.update(self._task, trial=f"{self._trial}, {step}" if self._trial else step)
 
     def best_changed(self, configuration: Configuration, ratio: float | None) -> None:  # noqa: ARG002
         """Shows the best ratio to the baseline so far."""

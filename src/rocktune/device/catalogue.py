@@ -6,6 +6,8 @@ are our choice: typical of their class, a little below data sheets.
 
 from pathlib import Path
 
+import tomli_w
+
 from rocktune.device.spec import DeviceSpec
 from rocktune.errors import unknown_name
 from rocktune.spec_file import is_file_name, read_toml, validated
@@ -116,3 +118,8 @@ def load_device(name_or_path: str) -> DeviceSpec:
         raise unknown_name("device", name_or_path, _PRESETS)
     path = Path(name_or_path)
     return validated(DeviceSpec, {"name": path.stem} | read_toml(path), name_or_path)
+
+
+def device_file_text(device: DeviceSpec) -> str:
+    """Returns the text of a TOML file that `load_device` reads as this device, named after the file."""
+    return tomli_w.dumps(device.model_dump(exclude={"name"}, exclude_defaults=True))

@@ -4,6 +4,7 @@ from rocktune.engine.base import Engine, Progress, Run, RunFailed
 from rocktune.engine.checker import OptionsChecker
 from rocktune.engine.command.engine import CommandEngine, command_lines
 from rocktune.engine.db_bench import DbBenchEngine, refuse_inexpressible
+from rocktune.engine.device_measurement import MeasuredDevice, MeasureRequest, measured_device
 from rocktune.engine.embedded.engine import EmbeddedEngine
 from rocktune.engine.embedded.run import EmbeddedRun
 from rocktune.engine.local.bases import clean_data
@@ -33,6 +34,8 @@ __all__ = [
     "EmbeddedSpec",
     "Engine",
     "EngineSpec",
+    "MeasureRequest",
+    "MeasuredDevice",
     "OptionsChecker",
     "Progress",
     "RecordedEngine",
@@ -45,6 +48,7 @@ __all__ = [
     "command_lines",
     "default_data_directory",
     "find_worker",
+    "measured_device",
     "refuse_inexpressible",
     "run_options",
     "table_digest",

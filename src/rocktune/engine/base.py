@@ -9,7 +9,7 @@ KEPT_OUTPUT = 16 << 10
 """Maximum number of characters kept of a user program's output; the last ones are kept."""
 
 Progress = Callable[[str, float, float], None]
-"""Is called with (phase, done, total) during long work. The phase is "load", "settle" or "advance"."""
+"""Is called with (phase, done, total) during long work. A run's phase is "load", "settle" or "advance"."""
 
 
 class RunFailed(Exception):  # noqa: N818 -- a result, not an error

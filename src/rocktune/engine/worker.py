@@ -27,6 +27,7 @@ _MEND = f"build it with 'make setup', or set {WORKER_VARIABLE} to its path"
 _REPLIES = {
     "check_options": "options",
     "examine_options": "examined",
+    "measure_device": "device_measured",
     "open": "opened",
     "load": "loaded",
     "advance": "measurement",
@@ -70,15 +71,19 @@ def find_worker() -> tuple[str, ...]:
     return (found,)
 
 
-def start_worker(command: Sequence[str]) -> "WorkerProcess":
+def start_worker(command: Sequence[str], inherited_descriptors: Sequence[int] = ()) -> "WorkerProcess":
     """Starts a worker and turns a failure to start into a message for the user.
+
+    Args:
+        command: program and arguments.
+        inherited_descriptors: open files that the worker keeps open while it lives, such as a lock.
 
     Raises:
         UserError: the worker does not start (such as for a missing library), or it has another version than
             rocktune. The message says how to mend it.
     """
     try:
-        return WorkerProcess(command)
+        return WorkerProcess(command, inherited_descriptors)
     except RunFailed as failure:
         mend = "build it again with 'make setup'"
         if "shared libraries" in failure.message:

@@ -208,6 +208,9 @@ class FakeWorker:
         if name == "examine_options":
             self._inject_fault(name, _effective({}))
             return _examined(command["options"])
+        if name == "measure_device":
+            self._inject_fault(name, DEFAULTS)
+            return _measured_device(command)
         options = _effective(command["options"]) if "options" in command else None
         self._inject_fault(name, options or (self._store.options if self._store else DEFAULTS))
         if name == "check_options":
@@ -296,6 +299,21 @@ def _abort(message: str) -> None:
 def _say(event: dict[str, Any]) -> None:
     """Prints an event."""
     print(json.dumps(event, separators=(",", ":")), flush=True)
+
+
+def _measured_device(command: dict[str, Any]) -> dict[str, Any]:
+    """Returns the figures of a made-up disk, and leaves a file as a killed worker does."""
+    (Path(command["directory"]) / "filled.sst").write_text("made up\n")
+    for phase, done in (("fill", 0.0), ("iops", command["seconds"] / 2)):
+        _say({"event": "progress", "phase": phase, "done": done, "total": command["seconds"]})
+    figures = {
+        "bandwidth_bytes_s": 400 << 20,
+        "iops": 60_000,
+        "read_latency_us": 110,
+        "write_latency_us": 40,
+        "sync_latency_us": 2_000,
+    }
+    return {"event": "device_measured", "device": figures, "written_bytes": command["bytes"]}
 
 
 def main() -> int:

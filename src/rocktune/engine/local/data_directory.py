@@ -17,32 +17,13 @@ from pathlib import Path
 import platformdirs
 
 from rocktune.engine.base import RunFailed
-from rocktune.engine.local.locks import is_locked_by_another, locked
+from rocktune.engine.local.claiming import RESERVED_FREE_BYTES, claim, refuse_unsafe
+from rocktune.engine.local.locks import locked
 from rocktune.errors import UserError
 from rocktune.trial import Status
-from rocktune.units import MIB, format_bytes
+from rocktune.units import format_bytes
 
 DATA_VARIABLE = "ROCKTUNE_DATA"
-MARKER_NAME = ".rocktune-data"
-RESERVED_FREE_BYTES = 256 * MIB
-"""Bytes that rocktune leaves free on the file system, for the ledger and for other programs."""
-
-_MARKER_TEXT = "rocktune keeps its stores in this directory and deletes whatever lies in it.\n"
-_SYSTEM_TREES = (
-    "/bin",
-    "/boot",
-    "/dev",
-    "/etc",
-    "/lib",
-    "/lib32",
-    "/lib64",
-    "/proc",
-    "/sbin",
-    "/sys",
-    "/usr",
-)
-_SYSTEM_DIRECTORIES = ("/", "/home", "/media", "/mnt", "/opt", "/root", "/run", "/srv", "/tmp", "/var")
-_RAM_DISK = Path("/dev/shm")
 _MEND = f"name an empty or new directory, for example with {DATA_VARIABLE}"
 
 
@@ -83,15 +64,14 @@ class DataDirectory:
         self._numbers = itertools.count()
         self._held = ExitStack()
         try:
-            _refuse_unsafe(self.path)
-            _claim(self.path)
+            named = f"data directory {self.path}"
+            refuse_unsafe(self.path, named, _MEND)
+            claim(self.path, named, _MEND)
             for directory in (self.bases, runs):
                 directory.mkdir(exist_ok=True)
                 # Through a link we would delete files outside of the directory that we claimed.
                 if directory.is_symlink():
-                    raise UserError(
-                        f"data directory {self.path}: {directory.name} is a symbolic link; remove it"
-                    )
+                    raise UserError(f"{named}: {directory.name} is a symbolic link; remove it")
             with locked(self.path / "lock"):
                 self.tidied_bytes = _remove_abandoned(runs)
                 self._runs = Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=runs))
@@ -180,32 +160,6 @@ def directory_bytes(directory: Path) -> int:
             with suppress(OSError):
                 total += (Path(folder) / name).lstat().st_size
     return total
-
-
-def _refuse_unsafe(path: Path) -> None:
-    """Raises UserError for directories that rocktune must never claim, even if they have its marker."""
-    system = path in map(Path, _SYSTEM_DIRECTORIES) or path.parent == Path("/home") or path == Path.home()
-    in_system_tree = any(path.is_relative_to(tree) for tree in _SYSTEM_TREES)
-    if system or (in_system_tree and _RAM_DISK not in path.parents):
-        raise UserError(f"data directory {path}: is a system or home directory; {_MEND}")
-    # The parent too: inside of a database, our files would lie among its own.
-    for directory in (path, path.parent):
-        if (directory / "CURRENT").is_file():
-            live = is_locked_by_another(directory / "LOCK")
-            state = ", which another process has open" if live else ""
-            raise UserError(f"data directory {path}: {directory} is a RocksDB database{state}; {_MEND}")
-
-
-def _claim(path: Path) -> None:
-    """Makes the directory and its marker; raises UserError if it holds other files."""
-    if path.exists() and not path.is_dir():
-        raise UserError(f"data directory {path}: is not a directory; {_MEND}")
-    path.mkdir(parents=True, exist_ok=True)
-    marker = path / MARKER_NAME
-    if not marker.is_file():
-        if any(entry != marker for entry in path.iterdir()):
-            raise UserError(f"data directory {path}: holds files that are not rocktune's; {_MEND}")
-        marker.write_text(_MARKER_TEXT)
 
 
 def _remove_abandoned(runs: Path) -> int:

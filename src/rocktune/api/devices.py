@@ -1,0 +1,202 @@
+"""Measures a disk, writes it as a device file, and compares it with another device."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from rocktune.device import DeviceSpec, device_file_text, load_device
+from rocktune.engine import MeasuredDevice, MeasureRequest, measured_device
+from rocktune.errors import UserError
+from rocktune.study import Observer
+from rocktune.units import format_bytes, parse_bytes, parse_seconds
+
+DEFAULT_BYTES = "2GiB"
+DEFAULT_SECONDS = 20
+MEASURED_FIGURES = (
+    "bandwidth_bytes_s",
+    "iops",
+    "read_latency_us",
+    "write_latency_us",
+    "sync_latency_us",
+)
+"""The fields of `DeviceSpec` that are measured."""
+DIFFERENCE = 1.25
+"""Figures differ if one is more than so many times the other."""
+
+_PHASE = "measure-device"
+_OPERATION_BYTES = 256 << 10
+"""The throttled file system charges one operation for so many bytes."""
+
+
+@dataclass(frozen=True)
+class PreparedDeviceMeasurement:
+    """A checked measurement of a disk that has not written anything yet.
+
+    Attributes:
+        request: what to measure.
+        out: device file to write; None for none.
+        compared: device to compare with; None for none.
+    """
+
+    request: MeasureRequest
+    out: Path | None
+    compared: DeviceSpec | None
+
+    def run(self, observer: Observer | None = None) -> dict[str, Any]:
+        """Measures; see `rocktune.api.measure_device`."""
+        watching = observer or Observer()
+        watching.estimated(self.request.seconds)
+        watching.phase_started(_PHASE, self.request.seconds)
+
+        def report(phase: str, done_s: float, total_s: float) -> None:
+            watching.estimated(total_s - done_s)  # a phase may end early
+            watching.progress(phase, done_s, total_s)
+
+        name = "measured" if self.out is None else self.out.stem
+        measured = measured_device(self.request, name, report)
+        found: dict[str, Any] = {
+            "directory": str(self.request.directory),
+            "device": measured.device.model_dump(mode="json", include={"name", *MEASURED_FIGURES}),
+            "written_bytes": measured.written_bytes,
+            "engine": measured.engine,
+            "notes": _notes(measured.device),
+            "compared_with": None if self.compared is None else self.compared.name,
+            "comparison": None if self.compared is None else compare_devices(measured.device, self.compared),
+            "file": None if self.out is None else str(self.out),
+        }
+        if self.out is not None:
+            _write(self.out, self.request, measured)
+        return found
+
+
+def prepare_device_measurement(
+    directory: str | Path,
+    *,
+    out: str | Path | None = None,
+    size: str | int = DEFAULT_BYTES,
+    seconds: str | float = DEFAULT_SECONDS,
+    compare: str | None = None,
+) -> PreparedDeviceMeasurement:
+    """Returns a checked measurement. Writes nothing.
+
+    Args:
+        directory: see `measure_device`.
+        out: see `measure_device`.
+        size: see `measure_device`.
+        seconds: see `measure_device`.
+        compare: see `measure_device`.
+
+    Raises:
+        UserError: see `measure_device`.
+    """
+    compared = None if compare is None else load_device(compare)
+    path = None if out is None else _checked_out(Path(out))
+    request = MeasureRequest.checked(
+        Path(directory), parse_bytes(size, "bytes"), parse_seconds(seconds, "seconds")
+    )
+    return PreparedDeviceMeasurement(request, path, compared)
+
+
+def measure_device(
+    directory: str | Path,
+    *,
+    out: str | Path | None = None,
+    size: str | int = DEFAULT_BYTES,
+    seconds: str | float = DEFAULT_SECONDS,
+    compare: str | None = None,
+    observer: Observer | None = None,
+) -> dict[str, Any]:
+    """Measures what the disk under a directory gives RocksDB.
+
+    All files lie in a new subdirectory, which is removed afterwards.
+
+    Args:
+        directory: existing directory on the disk.
+        out: device file to write, for `--device`; it must end in .toml and not exist yet.
+        size: maximum bytes written, at least 64 MiB. More bytes show what a disk gives once its own caches
+            are full.
+        seconds: maximum duration, at least 1 s.
+        compare: preset or device file to compare with.
+        observer: observer of progress.
+
+    Returns:
+        A JSON object. `device`: name and figures as in `rocktune.device.DeviceSpec`. `directory`,
+        `written_bytes`, `engine`, `notes` (sentences), `file` (None if none was written), `compared_with`
+        and `comparison` (see `compare_devices`; None without `compare`).
+
+    Raises:
+        UserError: an argument is invalid; the directory is missing, unsafe, in use, in memory or without
+            direct I/O; there is too little free space; or this machine lacks the worker.
+    """
+    prepared = prepare_device_measurement(directory, out=out, size=size, seconds=seconds, compare=compare)
+    return prepared.run(observer)
+
+
+def compare_devices(measured: DeviceSpec, device: DeviceSpec) -> list[dict[str, Any]]:
+    """Compares a measured device with another one.
+
+    Returns:
+        For each `figure` its value in `measured` and `device`, the `ratio` of the two, and whether it
+        `differs` by more than `DIFFERENCE`. Where `device` has 0, so limits or adds nothing, `ratio` is None
+        and `differs` is False.
+    """
+    rows = []
+    for figure in MEASURED_FIGURES:
+        found, given = getattr(measured, figure), getattr(device, figure)
+        ratio = found / given if given else None
+        differs = ratio is not None and not 1 / DIFFERENCE <= ratio <= DIFFERENCE
+        rows.append(
+            {"figure": figure, "measured": found, "device": given, "ratio": ratio, "differs": differs}
+        )
+    return rows
+
+
+def _notes(device: DeviceSpec) -> list[str]:
+    """Returns sentences on what the device file cannot express."""
+    sequential_bytes_s = device.iops * _OPERATION_BYTES
+    if sequential_bytes_s >= device.bandwidth_bytes_s:
+        return []
+    return [
+        f"A device emulated from these figures moves at most {format_bytes(sequential_bytes_s)}/s, because "
+        f"each {format_bytes(_OPERATION_BYTES)} count as one of its {device.iops:,} operations a second."
+    ]
+
+
+def _checked_out(path: Path) -> Path:
+    """Returns the path of the device file after checking it.
+
+    Raises:
+        UserError: the file exists, has a wrong suffix, or its directory is missing.
+    """
+    if path.suffix != ".toml" or not path.stem:
+        raise UserError(f"out: '{path}' must end in .toml, so that --device takes it for a file")
+    # Links that lead nowhere, too: writing would make the file that they name.
+    if path.exists() or path.is_symlink():
+        raise UserError(f"out: {path} exists; remove it, or name another file")
+    if not path.absolute().parent.is_dir():
+        raise UserError(f"out: the directory of {path} does not exist; make it first")
+    return path
+
+
+def _write(path: Path, request: MeasureRequest, measured: MeasuredDevice) -> None:
+    """Writes a device file.
+
+    Raises:
+        UserError: it cannot be written; the message has the figures, so that they are not lost.
+    """
+    figures = device_file_text(measured.device)
+    # ascii(), because the name of a directory may hold line ends, which would end the comment.
+    where = ascii(str(request.directory))
+    day = datetime.now(UTC).date().isoformat()
+    head = (
+        f"# Measured by `rocktune device measure` in {where} on {day}\n"
+        f"# with {measured.engine}: {format_bytes(measured.written_bytes)} written.\n"
+    )
+    try:
+        # "x": a file that was made during the measurement is not overwritten either.
+        with path.open("x", encoding="utf-8") as file:
+            file.write(head + figures)
+    except OSError as failure:
+        said = ", ".join(figures.splitlines())
+        raise UserError(f"out: {path} cannot be written: {failure.strerror}; measured: {said}") from None

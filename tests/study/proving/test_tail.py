@@ -1,0 +1,71 @@
+import math
+from typing import Any
+
+import pytest
+
+from rocktune.study.proving.tail import Tail, share_below
+from rocktune.study.specs.spec import VerificationSettings
+from rocktune.testing.synthetic import synthetic_window
+from rocktune.trial import Configuration, Measurement, Result, Status, Trial
+
+WINNER, BASELINE = Configuration({"a": 1}), Configuration({"a": 2})
+SETTINGS = VerificationSettings()
+
+
+def result(configuration: Configuration, pair: int, latencies_us: list[int]) -> Result:
+    """Returns a run with one read of each latency."""
+    counted = [[latency * 1000, 1] for latency in sorted(latencies_us)]
+    raw = synthetic_window(0.0, 1.0).raw | {
+        "operations": {"get": {"count": len(counted), "found": 0, "latency_ns": counted}}
+    }
+    return Result(Trial(configuration, 1.0, pair), Status.OK, Measurement(raw))
+
+
+def tail(winner: list[list[int]], baseline: list[list[int]]) -> Tail:
+    sides = {WINNER: winner, BASELINE: baseline}
+    runs = {
+        side: [result(side, pair, latencies) for pair, latencies in enumerate(given)]
+        for side, given in sides.items()
+    }
+    return Tail(WINNER, BASELINE, 1000.0, runs)
+
+
+def test_figures_by_hand() -> None:
+    # 100 reads of 1 to 100 us: the 99th is 99 us, the longest 100 us, the median 50 us.
+    found = tail([list(range(1, 101))] * 2, [list(range(1, 101))] * 2)
+    assert found.figure(WINNER, "latency_us_p99").value == pytest.approx(99)
+    assert found.figure(WINNER, "longest_wait_us").value == pytest.approx(100)
+    assert found.figure(BASELINE, "latency_us_p50").value == pytest.approx(50)
+    assert found.ratio("latency_us_p99").value == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("winner", "verdict"),
+    [
+        ([[100], [101], [99]], "kept"),
+        ([[200], [201], [199]], "worse"),
+        ([[50], [300], [100]], "undecided"),
+        # Much better, but so erratic that its longest wait might not be.
+        ([[100]], "undecided"),
+    ],
+)
+def test_verdict(winner: list[list[int]], verdict: str) -> None:
+    assert tail(winner, [[100]] * len(winner)).verdict(SETTINGS) == verdict
+
+
+def test_a_failed_run_costs_its_pair() -> None:
+    found = tail([[100], [100], [100]], [[100], [100], [100]])
+    found.runs[WINNER][1] = Result(Trial(WINNER, 1.0, 1), Status.CRASHED, None, "gone")
+    assert found.ratio("latency_us_p99").repeats == 2
+
+
+def window(counts: list[int], interval_s: float = 0.1) -> Measurement:
+    raw: dict[str, Any] = synthetic_window(0.0, 1.0).raw
+    return Measurement(raw | {"series": {"interval_s": interval_s, "operations": counts}})
+
+
+def test_time_below_the_rate_by_hand() -> None:
+    # 1,000 a second are 100 in each interval; 89 is below nine tenths of that. The last one is cut off.
+    assert share_below(window([100, 89, 90, 0, 3]), 1000.0) == 0.5
+    assert math.isnan(share_below(window([100, 3]), None))
+    assert math.isnan(share_below(window([3]), 1000.0))

@@ -1,0 +1,195 @@
+"""Studies in the steady protocol: full and aged stores, a closed loop, then an offered rate."""
+
+from typing import Any
+
+import pytest
+from tests.study.small_studies import (
+    Recorder,
+    engine_of,
+    recorded_keys,
+    response,
+    run,
+    spec_of,
+    timeless,
+    verify,
+)
+
+from rocktune.ledger import Ledger
+from rocktune.outcome import Outcome
+from rocktune.report import findings, lasting
+from rocktune.study import StudySpec, seeds
+from rocktune.testing.dying import Died
+from rocktune.testing.synthetic_engine import SyntheticEngine, no_fault
+from rocktune.trial import Configuration, Experiment
+from rocktune.workload.arrival import ArrivalSpec
+from rocktune.workload.sessions import SessionSpec
+
+
+def steady_spec(**given: Any) -> StudySpec:
+    return spec_of(protocol="steady", proof_pairs=6, **given)
+
+
+def proof_experiments(engine: SyntheticEngine) -> list[Experiment]:
+    return [each for each in engine.experiments if each.aged]
+
+
+def arrivals(experiments: list[Experiment]) -> list[ArrivalSpec]:
+    return [session.arrival for each in experiments for session in each.workload.sessions]
+
+
+def offered(experiments: list[Experiment]) -> set[float]:
+    return {each.operations_s for each in arrivals(experiments) if each.kind == "fixed_rate"}
+
+
+def test_a_steady_study_from_beginning_to_end(ledger: Ledger) -> None:
+    engine, observer = engine_of(), Recorder()
+    outcome = Outcome.from_json(run(steady_spec(), engine, ledger, observer))
+    assert observer.phases[-2:] == ["prove", "offer"]
+    assert (outcome.protocol, outcome.objective, outcome.recommended) == (
+        "steady",
+        "sustained_throughput_ops_s",
+        "best",
+    )
+    # All stores hold all keys; only those of the proof are aged, and each pair has its own.
+    assert all(each.workload.preload.keys == each.workload.keys for each in engine.experiments)
+    proof = proof_experiments(engine)
+    pairs = [seeds.PROVE + pair for pair in range(6)]
+    assert [each.base_seed for each in proof].count(pairs[0]) == 3 + 2
+    assert sorted({each.base_seed for each in proof}) == pairs
+    assert {each.base_seed for each in engine.experiments if not each.aged} == {0}
+    # 12 runs of the pairs and 2 of the defaults in a closed loop; 12 at 80% of the baseline's mean.
+    assert [each.kind for each in arrivals(proof)] == ["closed"] * 14 + ["fixed_rate"] * 12
+    (rate,) = offered(proof)
+    sustained = outcome.baseline.figure("sustained_throughput_ops_s").value
+    assert sustained is not None
+    assert rate == pytest.approx(0.8 * sustained)
+    assert outcome.tail is not None
+    assert outcome.tail.offered_ops_s == pytest.approx(rate)
+    assert outcome.tail.offered_share == 0.8
+    assert outcome.tail.verdict == "kept"
+    assert outcome.tail.p99_ratio.repeats == 6
+    assert outcome.seconds.prove == pytest.approx(14 * 480 / 64)
+    assert outcome.seconds.offer == pytest.approx(12 * 1440 / 64)
+    assert lasting.tail_sentence(outcome).startswith("Tail kept: at ")
+    assert "sustained throughput" in findings.headline(outcome)
+
+
+def slow_winners(configuration: Configuration, throughput: float) -> float:
+    """Large write buffers make the tail three times longer."""
+    return 300.0 if configuration.get("write_buffer_size", 0) > 64 << 20 else 100.0  # type: ignore[operator]
+
+
+def test_a_worse_tail_is_not_recommended(ledger: Ledger) -> None:
+    engine = SyntheticEngine(response, no_fault, own_noise=0.002, latency_us=slow_winners)
+    outcome = Outcome.from_json(run(steady_spec(), engine, ledger))
+    assert outcome.ratio.low is not None
+    assert outcome.ratio.low > 1
+    assert outcome.tail is not None
+    assert (outcome.tail.verdict, outcome.recommended) == ("worse", "baseline")
+    assert outcome.tail.p99_ratio.value == pytest.approx(3)
+    assert findings.verdict(outcome).startswith("Keep the baseline.")
+    assert "its tail latency at the offered rate was worse" in findings.verdict(outcome)
+    assert "no proof of its tail" in findings.headline(outcome)
+
+
+def test_an_undecided_tail_is_not_recommended(ledger: Ledger) -> None:
+    class Erratic:
+        """Latencies of which each other one is ten times as long."""
+
+        def __init__(self) -> None:
+            self.count = 0
+
+        def __call__(self, configuration: Configuration, throughput: float) -> float:
+            self.count += 1
+            return 1000.0 if self.count % 3 == 0 else 100.0
+
+    engine = SyntheticEngine(response, no_fault, own_noise=0.002, latency_us=Erratic())
+    outcome = Outcome.from_json(run(steady_spec(), engine, ledger))
+    assert outcome.tail is not None
+    assert (outcome.tail.verdict, outcome.recommended) == ("undecided", "baseline")
+    assert "is undecided" in findings.verdict(outcome)
+
+
+def test_without_a_gain_no_rate_is_offered(ledger: Ledger) -> None:
+    observer = Recorder()
+    outcome = Outcome.from_json(run(steady_spec(), engine_of(response=lambda _: 20_000.0), ledger, observer))
+    assert "offer" not in observer.phases
+    assert (outcome.tail, outcome.recommended) == (None, "baseline")
+
+
+@pytest.mark.parametrize(("rate", "is_told"), [(15_000.0, False), (1e6, True)])
+def test_a_given_rate_is_offered_and_told_if_it_is_too_much(
+    ledger: Ledger, rate: float, is_told: bool
+) -> None:
+    engine, observer = engine_of(), Recorder()
+    outcome = Outcome.from_json(run(steady_spec(rate=rate), engine, ledger, observer))
+    assert offered(proof_experiments(engine)) == {rate}
+    assert outcome.tail is not None
+    assert (outcome.tail.offered_ops_s, outcome.tail.offered_share) == (rate, None)
+    told = [note for note in observer.notes if "less than the offered 1,000,000" in note]
+    assert bool(told) == is_told
+
+
+def test_a_workload_with_a_rate_keeps_it_for_the_tail(ledger: Ledger) -> None:
+    spec = steady_spec()
+    rated = SessionSpec(
+        mix=spec.workload.sessions[0].mix, arrival=ArrivalSpec(kind="fixed_rate", operations_s=123.0)
+    )
+    spec = spec.model_copy(update={"workload": spec.workload.model_copy(update={"sessions": (rated,)})})
+    engine = engine_of()
+    outcome = Outcome.from_json(run(spec, engine, ledger))
+    # The search and the proof's first phase find what stores sustain.
+    assert {each.kind for each in arrivals(engine.experiments[:10])} == {"closed"}
+    assert offered(proof_experiments(engine)) == {123.0}
+    assert outcome.tail is not None
+    assert outcome.tail.offered_ops_s is None
+    assert "the workload's own rate" in lasting.tail_sentence(outcome)
+
+
+def test_a_search_for_latency_keeps_the_workloads_rate(ledger: Ledger) -> None:
+    spec = steady_spec(objective="read_latency_us_p99")
+    rated = SessionSpec(
+        mix=spec.workload.sessions[0].mix, arrival=ArrivalSpec(kind="fixed_rate", operations_s=123.0)
+    )
+    spec = spec.model_copy(update={"workload": spec.workload.model_copy(update={"sessions": (rated,)})})
+    engine = engine_of()
+    run(spec, engine, ledger)
+    assert {each.kind for each in arrivals(engine.experiments)} == {"fixed_rate"}
+
+
+@pytest.mark.parametrize("after", range(1, 12))
+def test_a_tail_that_was_cut_off_goes_on(ledger: Ledger, tmp_path: Any, after: int) -> None:
+    spec = steady_spec()
+    observer = Recorder()
+    whole = run(spec, engine_of(), ledger, observer)
+    trials = len(observer.finished)
+    keys = recorded_keys(ledger)
+    ledger.delete_study("study")
+    with pytest.raises(Died):
+        run(spec, engine_of(), ledger, Recorder(dies_after=trials - after))
+    again = Recorder()
+    assert timeless(run(spec, engine_of(), ledger, again)) == timeless(whole)
+    assert len(again.finished) == after
+    assert recorded_keys(ledger) == keys
+
+
+def test_verifying_at_another_scale_ages_stores_of_its_own(ledger: Ledger) -> None:
+    spec = steady_spec()
+    run(spec, engine_of(), ledger)
+    engine = engine_of()
+    verified = Outcome.from_json(verify(spec, engine, ledger, 16))
+    assert all(each.aged for each in engine.experiments)
+    assert {each.scale for each in engine.experiments} == {16}
+    assert verified.tail is not None
+    assert verified.verifications["1/16"].tail == verified.tail
+    assert verified.verified_at_scale == "1/16"
+
+
+def test_the_short_protocol_says_what_it_is(ledger: Ledger) -> None:
+    outcome = Outcome.from_json(run(spec_of(), engine_of(), ledger))
+    assert outcome.protocol == "short"
+    assert "in short runs" in findings.headline(outcome)
+    assert lasting.sentences(outcome) == [
+        "These figures are of short runs. A configuration that postpones compactions looks better in them "
+        "than in steady state."
+    ]

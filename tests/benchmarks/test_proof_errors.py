@@ -21,7 +21,7 @@ def test_a_share_without_a_case_has_the_interval_by_hand() -> None:
 
 
 def test_the_page_has_the_figures_of_the_evidence() -> None:
-    page = (ROOT / "docs/design/verification.md").read_text()
+    page = (ROOT / "docs/design/proof-statistics.md").read_text()
     rows = [
         [float(cell) for cell in match[1].split("|")]
         for match in re.finditer(r"^\| (1\.[0-9.]+ \|.*) \|$", page, re.MULTILINE)

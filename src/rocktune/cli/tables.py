@@ -78,6 +78,12 @@ def print_estimate(console: Console, estimate: Mapping[str, Any], verbose: bool 
         "memory.",
         soft_wrap=True,
     )
+    if estimate.get("ageing_s"):
+        console.print(
+            f"Up to {format_seconds(estimate['ageing_s'])} of that bring the proof's stores into steady "
+            "state; a proof that is decided early takes a third. --protocol short compares the first 120 s.",
+            soft_wrap=True,
+        )
     for line in estimate["commands"]:
         console.print(f"It executes {line}", soft_wrap=True, markup=False, highlight=False)
     print_notes(console, estimate, verbose)

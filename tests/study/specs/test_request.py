@@ -273,7 +273,7 @@ def test_the_estimate_of_steady_studies_has_ageing_and_offered_runs() -> None:
     # 26 runs of 480 s instead of 120 s, and 24 of 1,440 s at an offered rate.
     assert steady.verification_s - short.verification_s == pytest.approx((26 * 360 + 24 * 1440) / 64)
     assert short.ageing_s == 0
-    assert steady.ageing_s == pytest.approx(26 * 4000 / 64)
+    assert steady.ageing_s == pytest.approx(26 * 7000 / 64)
     assert steady.total_s == pytest.approx(
         steady.search_s + steady.verification_s + steady.ageing_s + steady.other_s
     )

@@ -1,4 +1,4 @@
-"""Decides after each look at a proof's pairs whether more pairs are needed (docs/design/verification.md).
+"""Decides after each look at a proof's pairs whether more pairs are needed (docs/design/proof-statistics.md).
 
 A group-sequential design with unknown variance. All letters are without unit:
 

@@ -17,8 +17,8 @@ _WORKER_BYTES = 64 * MIB
 _DISK_FACTOR = 2.0
 """Ratio of disk space to data: during a compaction, its inputs and outputs exist at the same time."""
 _MAX_PARKED = 16
-_AGEING_FULL_SIZE_S = 4000.0
-"""Seconds of load at full size until a store is steady: the mean of docs/evidence/rocktune/what_lasts."""
+_AGEING_FULL_SIZE_S = 7000.0
+"""Seconds of load at full size until a store is steady: about the mean of the benchmark what_lasts."""
 
 
 @dataclass(frozen=True)

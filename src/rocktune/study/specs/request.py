@@ -31,6 +31,8 @@ FULL_SIZE_BUDGET_S = 2325.0
 FULL_SIZE_RESTARTED_BUDGET_S = 3785.0
 """Seconds of measuring in the same search if the engine cannot pause runs and measures every age from 0."""
 DEFAULT_SCALE = 32
+STEADY_SCALE = 64
+"""S of the default scale of the steady protocol, whose proof takes longer."""
 MAX_SCALE = 512
 _ENGINES = {
     "embedded": "the linked RocksDB, in worker processes: fast, throttled, repeatable",
@@ -279,18 +281,21 @@ def tuned_family(request: StudyRequest, workload: WorkloadSpec, choose: bool = T
 
 
 def scale_and_budget(
-    engine: EngineSpec, scale: str | int | None, budget: str | float | None
+    engine: EngineSpec,
+    scale: str | int | None,
+    budget: str | float | None,
+    default_scale: int = DEFAULT_SCALE,
 ) -> tuple[int, float]:
     """Returns a study's scale S and its search's seconds of measuring.
 
     The default budget is that of the paper's search at the scale. The default scale is 1/S with the smallest
-    power of two S at which the paper's search fits the budget. If neither is given, the scale is 1/32. Engine
-    `command` always has S = 1.
+    power of two S at which the paper's search fits the budget. Engine `command` always has S = 1.
 
     Args:
         engine: the engine, which decides how long its runs are.
         scale: "1/S" or S; None for the default.
         budget: text such as "3m" or seconds; None for the default.
+        default_scale: S if neither scale nor budget is given.
 
     Raises:
         UserError: the scale or the budget is malformed or out of range.
@@ -302,7 +307,7 @@ def scale_and_budget(
     elif isinstance(engine, CommandSpec):
         divisor = 1
     elif budget_s is None:
-        divisor = DEFAULT_SCALE
+        divisor = default_scale
     else:
         divisor = 1
         while full_size_s / engine.time_scale(divisor) > budget_s and divisor < MAX_SCALE:

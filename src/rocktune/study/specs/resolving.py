@@ -24,6 +24,8 @@ from rocktune.space import FamilyEntries, space_document, space_from_document
 from rocktune.study.specs.own_options import OwnBaseline, own_baseline
 from rocktune.study.specs.problem import expected_entries, families_together, problem_of
 from rocktune.study.specs.request import (
+    DEFAULT_SCALE,
+    STEADY_SCALE,
     StudyRequest,
     asked_memory,
     engine_spec,
@@ -200,7 +202,8 @@ def conditions_of(
     workload, device = load_workload(require_workload(request.workload)), load_device(request.device)
     workload = workload.with_all_keys() if all_keys else workload
     check_engine(engine, workload, device)
-    scale, _ = scale_and_budget(engine, request.scale, request.budget)
+    default_scale = STEADY_SCALE if all_keys else DEFAULT_SCALE
+    scale, _ = scale_and_budget(engine, request.scale, request.budget, default_scale)
     family = tuned_family(request, workload, choose_family)
     asked, document = asked_memory(request), space_document(request.space)
     entries, families = (

@@ -32,8 +32,8 @@ struct DeviceMeasurement {
 //   bandwidth_bytes_s  4 threads append and 4 read files sequentially, 1 MiB at a time: bytes of all together
 //   iops               32 threads read 4 KiB at random offsets
 //   read_latency_us    median of such reads by one thread
-//   write_latency_us   median of appending 4 KiB and RangeSync, which ThrottledFileSystem charges as one
-//   write sync_latency_us    median of a buffered append of 4 KiB and Sync, as RocksDB writes its WAL, less
+//   write_latency_us   median of appending 4 KiB and RangeSync; ThrottledFileSystem charges one write
+//   sync_latency_us    median of a buffered append of 4 KiB and Sync, as RocksDB writes its WAL, less
 //                      write_latency_us, which ThrottledFileSystem charges for every sync after an append
 //
 // The phases of `progress` are "fill" and the names of these figures; `done` and `total` are seconds of the

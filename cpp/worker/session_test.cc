@@ -125,37 +125,6 @@ TEST_F(SessionTest, ExaminesOptionsOneByOneAndOpensNothingOnDisk) {
               "invalid", "RocksDB's own");
 }
 
-TEST_F(SessionTest, MeasuresADeviceOrSaysWhyNot) {
-  nlohmann::json command = {{"command", "measure_device"},
-                            {"directory", directory_.string()},
-                            {"bytes", uint64_t{64} << 20},
-                            {"seconds", 0.5}};
-  const nlohmann::json reply = Send(command);
-  if (reply.at("event") == "error") {  // the directory for temporary files is not on a disk
-    const std::string message = reply.at("message");
-    EXPECT_TRUE(message.find("in memory") != std::string::npos ||
-                message.find("direct I/O") != std::string::npos)
-        << message;
-  } else {
-    EXPECT_EQ(reply.at("event"), "device_measured") << reply;
-    EXPECT_GT(reply.at("device").at("bandwidth_bytes_s"), 0);
-    EXPECT_GT(reply.at("device").at("iops"), 0);
-    EXPECT_LE(reply.at("written_bytes"), command.at("bytes"));
-  }
-  EXPECT_TRUE(std::filesystem::is_empty(directory_));
-}
-
-TEST_F(SessionTest, RefusesToMeasureADeviceWithTooLittle) {
-  nlohmann::json command = {
-      {"command", "measure_device"}, {"directory", directory_.string()}, {"bytes", 1000}, {"seconds", 1.0}};
-  // In memory there is nothing to measure whatever the size.
-  const std::string message = Send(command).at("message");
-  EXPECT_TRUE(message.find("64 MiB") != std::string::npos || message.find("in memory") != std::string::npos)
-      << message;
-  command["bytes"] = -1;
-  ExpectError(Send(command), "invalid", "bytes must be a whole number");
-}
-
 TEST_F(SessionTest, ChangesPoliciesOfAnFlsmStoreBetweenMissions) {
   open_["options"]["flsm"] = {{"size_ratio", "4"}, {"policy_1", "1"}};
   open_["workload"]["preload"] = {{"keys", 0}};

@@ -10,12 +10,12 @@ import sys
 import sysconfig
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, Any
 
 from rocktune.engine.base import Progress, RunFailed
 from rocktune.engine.processes.postmortem import OutputTail, death, oom_kills
+from rocktune.engine.processes.spawner import start_on_lasting_thread
 from rocktune.errors import UserError
 from rocktune.trial import Status
 
@@ -41,10 +41,6 @@ _CLOSE_TIMEOUT_S = 10.0
 _DEATH_TIMEOUT_S = 10.0
 # Bounds the memory that a broken worker can take here by printing without a newline.
 _MAX_LINE_BYTES = 64 << 20
-
-# PR_SET_PDEATHSIG kills a worker when the *thread* that started it ends. Callers' threads may end before the
-# process does, so one thread that lives as long as the process starts all workers.
-_SPAWNER = ThreadPoolExecutor(max_workers=1, thread_name_prefix="rocktune-spawner")
 
 
 def find_worker() -> tuple[str, ...]:
@@ -114,7 +110,7 @@ class WorkerProcess:
         """
         self._oom_kills_before = oom_kills()
         try:
-            self._process = _SPAWNER.submit(_spawn, command, inherited_descriptors).result()
+            self._process = start_on_lasting_thread(lambda: _spawn(command, inherited_descriptors))
         except OSError as failure:
             raise UserError(f"{command[0]} cannot be started: {failure.strerror}; {_MEND}") from None
         self._stdin, self._stdout, self._stderr = _pipes(self._process)

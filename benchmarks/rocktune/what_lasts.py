@@ -4,9 +4,7 @@ With `--out` an interrupted measurement continues where its runs.csv ends.
 """
 
 import csv
-import gzip
 import itertools
-import json
 import math
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -112,7 +110,7 @@ class Runs:
         """Returns the charged figure of the first 120 s, and that of steady state, from all keys on."""
         scale = self._settings.scale
         experiment = self._experiment(key, all_keys=True)
-        steadiness, steps = Steadiness(), []
+        steadiness = Steadiness()
         with closing(self._engine.open(experiment, Configuration({}), self._settings.seed + key[2])) as run:
             age_s = SHORT_FULL_SIZE_S / scale
             first = run.advance(age_s)
@@ -121,11 +119,9 @@ class Runs:
             steady = False
             while not steady and age_s < limit_s:
                 age_s += STEP_FULL_SIZE_S / scale
-                steps.append(Step.of(run.advance(age_s)))
-                steady = steadiness.add(steps[-1])
+                steady = steadiness.add(Step.of(run.advance(age_s)))
         window = steadiness.steady or steadiness.latest
         assert window is not None
-        self._record(key, steps)
         return {
             "charged_ops_s": first.figures["sustained_throughput_ops_s"],
             "loaded_ops_s": first.figures["throughput_ops_s"],
@@ -137,14 +133,6 @@ class Runs:
             "space_amplification": window.db_bytes / (first.raw["logical_bytes"] or math.nan),
             "changes": "" if steady else steadiness.describe(),
         }
-
-    def _record(self, key: Key, steps: Sequence[Step]) -> None:
-        """Adds the steps of a run to the recorded series."""
-        if self._settings.out is None:
-            return
-        line = {"run": key, "steps": [list(vars(step).values()) for step in steps]}
-        with gzip.open(self._settings.out / "steps.jsonl.gz", "at") as file:
-            file.write(json.dumps(line) + "\n")
 
 
 def kendall(pairs: Sequence[tuple[float, float]]) -> float:

@@ -114,7 +114,7 @@ def test_a_failed_run_says_the_same_again(make_engine: MakeEngine) -> None:
 
 
 def test_a_hang_is_timed_out(make_engine: MakeEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedded, "_OPEN_TIMEOUT_S", 0.5)
+    monkeypatch.setattr(embedded, "OPEN_TIMEOUT_S", 0.5)
     engine = make_engine("open=hang@cf.num_levels=3")
     with pytest.raises(RunFailed, match="timed_out: no answer to 'open'"):
         engine.open(EXPERIMENT, DEFAULT.replaced({"num_levels": 3}), seed=1)

@@ -206,7 +206,7 @@ def _model_claim(runs: Runs, engine: str) -> Claim:
         "modelled_amplification_error",
         SOURCE,
         unit,
-        Measured(tail, 0.0, math.exp(off[-1]) - 1, len(off), exact=True),
+        Measured(tail, 0.0, math.exp(off[-1]) - 1, len(off)),
         engine=engine,
         device=DEVICE,
     )

@@ -21,6 +21,7 @@ import numpy as np
 from scipy import stats
 
 from rocktune.errors import UserError
+from rocktune.study.proving import statistics
 from rocktune.units import format_scale, parse_scale
 
 ROOT = Path(__file__).parent.parent.parent
@@ -281,6 +282,12 @@ def _t_interval(values: np.ndarray[Any, np.dtype[np.float64]]) -> Measured:
         return Measured(mean, mean, mean, len(values))
     half = float(stats.t.ppf(0.975, len(values) - 1) * values.std(ddof=1) / math.sqrt(len(values)))
     return Measured(mean, mean - half, mean + half, len(values))
+
+
+def spearman_interval(first: Sequence[float], second: Sequence[float]) -> Measured:
+    """Returns Spearman's correlation with its 95% interval (`rocktune.study.proving.statistics`)."""
+    found = statistics.spearman_interval(first, second)
+    return Measured(found.value, found.low, found.high, found.repeats, exact=found.low == found.high)
 
 
 def median_spread(values: Sequence[float]) -> Measured:

@@ -15,9 +15,17 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.common.claims import Claim, Settings, decided, main, ratio_interval, reported, write_csv
+from benchmarks.common.claims import (
+    Claim,
+    Settings,
+    decided,
+    main,
+    ratio_interval,
+    reported,
+    spearman_interval,
+    write_csv,
+)
 from benchmarks.common.measuring import WRITE_HEAVY, embedded_engine, experiment_of
-from benchmarks.rocktune.scale_model import spearman_interval
 from rocktune.engine import DbBenchEngine, Engine, RunFailed
 from rocktune.errors import UserError
 from rocktune.trial import Configuration, Experiment

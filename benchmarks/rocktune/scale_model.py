@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
 from benchmarks.common.claims import (
     Claim,
@@ -23,6 +22,7 @@ from benchmarks.common.claims import (
     main,
     ratio_interval,
     reported,
+    spearman_interval,
     write_csv,
 )
 from benchmarks.common.measuring import (
@@ -59,17 +59,6 @@ FIGURES = {"throughput_ops_s": 1, "read_latency_us_p99": -1, "write_amplificatio
 
 Key = tuple[str, int, int, int]
 """Workload, number of the configuration, scale, replicate (0 in the sweep, then the fresh runs)."""
-
-
-def spearman_interval(first: list[float], second: list[float]) -> Measured:
-    """Returns Spearman's correlation with its 95% interval by Fisher's transformation (Bonett and Wright)."""
-    correlation = float(stats.spearmanr(first, second).statistic)
-    count = len(first)
-    if count < 4 or abs(correlation) == 1:
-        return exactly(correlation, count)
-    half = stats.norm.ppf(0.975) * np.sqrt((1 + correlation**2 / 2) / (count - 3))
-    low, high = np.tanh(np.arctanh(correlation) + np.array([-half, half]))
-    return Measured(correlation, float(low), float(high), count)
 
 
 class Runs:

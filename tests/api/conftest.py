@@ -6,13 +6,13 @@ import pytest
 from tests.api.engines import OWN_FILE, SMALL, Engines
 
 from rocktune import api
-from rocktune.api import requests, running, sweeping, tuning
+from rocktune.api import requests, running, scaling, sweeping, tuning
 
 
 @pytest.fixture
 def engines(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Engines:
     engines = Engines()
-    for module in (tuning, sweeping, running):
+    for module in (tuning, sweeping, scaling, running):
         monkeypatch.setattr(module, "opened_engine", engines)
     monkeypatch.setattr(
         requests,

@@ -18,6 +18,7 @@ from rocktune.api.importance import importance
 from rocktune.api.ledgers import check_ledger, copy_ledger
 from rocktune.api.machine import clean, doctor
 from rocktune.api.running import run
+from rocktune.api.scaling import check_scale, prepare_scale_check
 from rocktune.api.studies import delete, export, report, show, studies
 from rocktune.api.sweeping import estimate_sweep, prepare_sweep, sweep, write_recorded
 from rocktune.api.tradeoff import estimate_map, map_flsm
@@ -28,6 +29,7 @@ from rocktune.outcome import Outcome
 __all__ = [
     "Outcome",
     "check_ledger",
+    "check_scale",
     "clean",
     "clusters",
     "compare",
@@ -55,6 +57,7 @@ __all__ = [
     "prepare",
     "prepare_comparison",
     "prepare_device_measurement",
+    "prepare_scale_check",
     "prepare_sweep",
     "prepare_upgrade",
     "report",

@@ -7,7 +7,16 @@ from functools import partial
 from rocktune.api.engines import make_engine
 from rocktune.engine import Engine, EngineSpec
 from rocktune.errors import UserError
-from rocktune.study import Executor, LocalExecutor, Observer, StudySpec, SweepSpec, UpgradeSpec, crowding
+from rocktune.study import (
+    Executor,
+    LocalExecutor,
+    Observer,
+    ScaleCheckSpec,
+    StudySpec,
+    SweepSpec,
+    UpgradeSpec,
+    crowding,
+)
 from rocktune.study.executors.on_ray import opened_cluster
 
 _LOCAL, _RAY = "local", "ray"
@@ -19,7 +28,7 @@ OpenEngine = Callable[[EngineSpec, Sequence[str]], AbstractContextManager[Engine
 
 @contextmanager
 def opened_executor(
-    spec: StudySpec | SweepSpec | UpgradeSpec,
+    spec: StudySpec | SweepSpec | ScaleCheckSpec | UpgradeSpec,
     figures: Sequence[str],
     executor: str | None,
     address: str | None,
@@ -29,7 +38,7 @@ def opened_executor(
     """Opens an executor and closes it at the end of the `with` statement.
 
     Args:
-        spec: study, sweep or upgrade to measure.
+        spec: study, sweep, scale check or upgrade to measure.
         figures: figures that a user's own program must report in each measurement.
         executor: "local:N" or "ray"; None for "local:1".
         address: address of the Ray cluster; None for the one on this machine.

@@ -18,7 +18,7 @@ REPORT_NAME = "report.html"
 
 
 def require_study(study: StudyRecord, lacks: str) -> None:
-    """Refuses a sweep, an upgrade or a comparison.
+    """Refuses a sweep, a scale check, an upgrade or a comparison.
 
     Args:
         study: record to check.
@@ -30,7 +30,7 @@ def require_study(study: StudyRecord, lacks: str) -> None:
     kind = study.spec.get("kind")
     if kind is not None:
         article = "an" if kind == "upgrade" else "a"
-        raise UserError(f"study '{study.name}': {article} {kind} {lacks}")
+        raise UserError(f"study '{study.name}': {article} {kind.replace('_', ' ')} {lacks}")
 
 
 def claim_output(ledger: Ledger, study: StudyRecord, out: str | Path | None) -> Path:

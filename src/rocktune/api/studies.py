@@ -99,7 +99,7 @@ def _finished(ledger: Ledger, record: StudyRecord) -> Outcome:
     """Returns the outcome of a finished study.
 
     Raises:
-        UserError: it is a sweep or comparison, or is not finished.
+        UserError: it is a sweep, a scale check or a comparison, or is not finished.
     """
     require_study(record, "has no configuration to export")
     outcome = recorded_outcome(ledger, record)
@@ -121,7 +121,7 @@ def _summary(ledger: Ledger, record: StudyRecord) -> dict[str, Any]:
         "state": record.state,
         "workload": spec["workload"]["name"],
         "device": spec["device"]["name"],
-        "tuner": spec.get("tuner", spec.get("kind")),
+        "tuner": spec.get("tuner", str(spec.get("kind")).replace("_", " ")),
         "scale": format_scale(spec["scale"]),
         "ratio_to_baseline": _ratio(ledger, record),
         "created_at": record.created_at,

@@ -11,17 +11,19 @@ from rocktune.api.engines import opened_engine
 from rocktune.api.executors import opened_executor
 from rocktune.api.files import claim_output, require_study, write_files
 from rocktune.api.requests import Given, resolved_study
+from rocktune.api.scaling import run_recorded_scale_check
 from rocktune.api.sweeping import run_recorded_sweep
 from rocktune.api.upgrading import run_recorded_upgrade
 from rocktune.engine import CommandSpec, command_lines
 from rocktune.ledger import open_ledger
 from rocktune.objective import objective_named
 from rocktune.options_account import account_json
-from rocktune.outcome import Outcome
+from rocktune.outcome import Outcome, ScaleCheck
 from rocktune.study import (
     ComparisonSpec,
     Executor,
     Observer,
+    ScaleCheckSpec,
     StudyRequest,
     StudySpec,
     SweepSpec,
@@ -141,8 +143,8 @@ def resume(
     executor: str | None = None,
     address: str | None = None,
     observer: Observer | None = None,
-) -> Outcome | dict[str, Any]:
-    """Continues a study, sweep, upgrade or comparison. For a finished one it writes the files again.
+) -> Outcome | ScaleCheck | dict[str, Any]:
+    """Continues a study, sweep, scale check, upgrade or comparison. Writes the files of a finished one again.
 
     Args:
         name: name of the study.
@@ -152,7 +154,7 @@ def resume(
         observer: observer of phases, trials and progress.
 
     Returns:
-        The outcome of a study, or the result of `rocktune.api.sweep`, `upgrade` or `compare`.
+        The outcome of a study, or the result of `rocktune.api.sweep`, `check_scale`, `upgrade` or `compare`.
 
     Raises:
         UserError: there is no such study, or another process runs it.
@@ -165,6 +167,8 @@ def resume(
             return run_recorded_comparison(spec, opened, executor, address, observer)
         if isinstance(spec, SweepSpec):
             return run_recorded_sweep(spec, opened, executor, address, observer)
+        if isinstance(spec, ScaleCheckSpec):
+            return run_recorded_scale_check(spec, opened, executor, address, observer)
         if isinstance(spec, UpgradeSpec):
             return run_recorded_upgrade(spec, opened, executor, address, observer)
         observer = observer or Observer()

@@ -8,13 +8,13 @@ import typer
 
 from rocktune import api
 from rocktune.api.requests import Given, GivenConditions
-from rocktune.cli import options, research_tables, tables, upgrade_tables
+from rocktune.cli import options, research_tables, scale_tables, tables, upgrade_tables
 from rocktune.cli.app import announced, app, show_result
 from rocktune.cli.output import print_json, print_text, stderr
 from rocktune.cli.progress import ProgressDisplay
 from rocktune.cli.study_options import study_options
 from rocktune.errors import unknown_name
-from rocktune.outcome import Outcome
+from rocktune.outcome import Outcome, ScaleCheck
 
 
 @app.command()
@@ -108,11 +108,13 @@ def resume(
     verbose: options.Verbose = False,
     json: options.Json = False,
 ) -> None:
-    """Continue an interrupted study, sweep, upgrade or comparison."""
+    """Continue an interrupted study, sweep, scale check, upgrade or comparison."""
     with ProgressDisplay(stderr()) as display:
         resumed = api.resume(study, ledger=ledger, executor=executor, address=address, observer=display)
     if isinstance(resumed, Outcome):
         _show_outcome(resumed, json, verbose)
+    elif isinstance(resumed, ScaleCheck):
+        scale_tables.show(resumed, json)
     # The others are plain mappings; only an upgrade has a proof, and only a comparison tuners.
     elif "proof" in resumed:
         show_result(resumed, json, upgrade_tables.print_upgrade)

@@ -15,6 +15,7 @@ from rocktune.cli import (  # noqa: F401 -- they register themselves
     ledgers,
     online,
     research,
+    scaling,
     upgrading,
 )
 from rocktune.cli.app import app

@@ -24,6 +24,8 @@ _PHASES = {
     "govern": "Governing",
     "drive": "Driving",
     "sweep": "Sweeping",
+    "rank": "Ranking at both models",
+    "choose": "Comparing the best",
     "map": "Mapping",
     "simulate": "Simulating",
     "measure-device": "Measuring the disk",

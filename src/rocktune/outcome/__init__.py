@@ -9,7 +9,6 @@ from rocktune.outcome.document import (
     LearnedModel,
     OptionEffect,
     Outcome,
-    Protocol,
     Seconds,
 )
 from rocktune.outcome.proof import (
@@ -23,8 +22,10 @@ from rocktune.outcome.proof import (
 from rocktune.outcome.recorded import (
     NOT_MEASURED,
     Interval,
+    Protocol,
     Recorded,
 )
+from rocktune.outcome.scale import RankedConfiguration, ScaleCheck, ScaleVerdict
 from rocktune.outcome.sides import (
     Baseline,
     CacheShare,
@@ -48,7 +49,10 @@ __all__ = [
     "OptionEffect",
     "Outcome",
     "Protocol",
+    "RankedConfiguration",
     "Recorded",
+    "ScaleCheck",
+    "ScaleVerdict",
     "Seconds",
     "Side",
     "StopReason",

@@ -7,7 +7,7 @@ from pydantic import ConfigDict, Field, model_validator
 
 from rocktune.options_account import OptionsAccount
 from rocktune.outcome.proof import Verification
-from rocktune.outcome.recorded import Interval, Recorded
+from rocktune.outcome.recorded import Interval, Protocol, Recorded
 from rocktune.space import OptionMaps
 from rocktune.space.configuration import Value
 from rocktune.spec_file import validated
@@ -16,10 +16,6 @@ VERSION = 1
 """Version of the documents that are written now. Documents without a version are older; they are read too."""
 REMOVED_FIELDS = frozenset({"twins"})
 """Fields of older documents that are ignored. `twins` counted trials that took an earlier trial's figures."""
-
-
-Protocol = Literal["steady", "short"]
-"""What a study's figures stand for: a store in steady state, or the first 120 s."""
 
 
 class FrontPoint(Recorded):

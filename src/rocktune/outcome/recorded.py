@@ -1,8 +1,11 @@
 """The common part of all models in an outcome, and figures with their intervals."""
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
+
+Protocol = Literal["steady", "short"]
+"""What a study's figures stand for: a store in steady state, or the first 120 s."""
 
 
 class Recorded(BaseModel):

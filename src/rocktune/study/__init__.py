@@ -8,11 +8,19 @@ from rocktune.study.measuring.kept import disturbed_s, kept_trials
 from rocktune.study.measuring.observer import Observer
 from rocktune.study.proving.outcome import recorded_outcome, spent_s
 from rocktune.study.recording import table_of
+from rocktune.study.scale_check import run_scale_check, runs_at_most, scale_check_of, scale_check_s
 from rocktune.study.specs.estimate import Estimate, estimate, verifying_s
 from rocktune.study.specs.problem import own_account, own_notes, space_of
 from rocktune.study.specs.request import StudyRequest, engine_names, make_request
 from rocktune.study.specs.resolving import resolve, resolve_sweep
-from rocktune.study.specs.spec import StudySpec, SweepSpec, UpgradeSpec, VerificationSettings
+from rocktune.study.specs.scaling import resolve_scale_check
+from rocktune.study.specs.spec import (
+    ScaleCheckSpec,
+    StudySpec,
+    SweepSpec,
+    UpgradeSpec,
+    VerificationSettings,
+)
 from rocktune.study.study import continue_study, run_study, verify_study
 from rocktune.study.sweep import run_sweep, runs_of, sweep_s
 from rocktune.study.upgrade import UpgradeProof, proof_of, run_upgrade, upgrade_s
@@ -23,6 +31,7 @@ __all__ = [
     "Executor",
     "LocalExecutor",
     "Observer",
+    "ScaleCheckSpec",
     "StudyInterrupted",
     "StudyRequest",
     "StudySpec",
@@ -43,11 +52,16 @@ __all__ = [
     "recorded_outcome",
     "recorded_spec",
     "resolve",
+    "resolve_scale_check",
     "resolve_sweep",
+    "run_scale_check",
     "run_study",
     "run_sweep",
     "run_upgrade",
+    "runs_at_most",
     "runs_of",
+    "scale_check_of",
+    "scale_check_s",
     "space_of",
     "spent_s",
     "sweep_s",

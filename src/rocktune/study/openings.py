@@ -5,6 +5,7 @@ from dataclasses import replace
 from rocktune.engine import run_options
 from rocktune.errors import UserError
 from rocktune.objective import LARGER_IS_BETTER
+from rocktune.outcome import Protocol
 from rocktune.space import Configuration, OptionMaps
 from rocktune.study import seeds
 from rocktune.study.proving.verification import ROCKSDB_DEFAULTS
@@ -13,6 +14,19 @@ from rocktune.study.specs.spec import StudySpec
 from rocktune.trial import Experiment
 from rocktune.tuners import Problem
 from rocktune.workload import WorkloadSpec
+
+
+def searched_workload(workload: WorkloadSpec, protocol: Protocol, figure: str) -> WorkloadSpec:
+    """Returns the workload with the arrivals that a search's runs have.
+
+    In the steady protocol throughput is measured in a closed loop, and tails at the offered rate.
+
+    Args:
+        workload: the study's workload.
+        protocol: the study's protocol.
+        figure: the first figure of its objective.
+    """
+    return workload.closed() if protocol == "steady" and figure in LARGER_IS_BETTER else workload
 
 
 class Openings:
@@ -50,14 +64,10 @@ class Openings:
         return conditions, opened, seeds.seed_of(self._spec.seed, replicate)
 
     def _arriving(self, workload: WorkloadSpec, replicate: int) -> WorkloadSpec:
-        """Returns the workload with the arrivals that a replicate's runs have.
-
-        In the steady protocol throughput is measured in a closed loop, and tails at the offered rate.
-        """
+        """Returns the workload with the arrivals that a replicate's runs have."""
         if seeds.is_offered(replicate):
             return workload if self.offered_ops_s is None else workload.offered(self.offered_ops_s)
-        seeks_throughput = self._problem.objective.primary in LARGER_IS_BETTER
-        return workload.closed() if self._spec.protocol == "steady" and seeks_throughput else workload
+        return searched_workload(workload, self._spec.protocol, self._problem.objective.primary)
 
     def _opened_as(self, configuration: Configuration) -> tuple[Experiment, Configuration]:
         """Returns the experiment and configuration with which an engine opens a configuration of the study.

@@ -8,7 +8,7 @@ from rocktune.ledger.records import TrialRecord
 from rocktune.study.comparison import ComparisonSpec
 from rocktune.study.kinds import recorded_spec
 from rocktune.study.measuring.kept import kept_trials
-from rocktune.study.specs.spec import ExperimentSpec, SweepSpec, UpgradeSpec
+from rocktune.study.specs.spec import ExperimentSpec, ScaleCheckSpec, SweepSpec, UpgradeSpec
 from rocktune.table import Conditions, Table, TableRow, knob_types
 from rocktune.trial import Configuration
 
@@ -20,7 +20,8 @@ def table_of(ledger: Ledger, study: StudyRecord) -> Table:
     repeated, the table has only the least disturbed attempt.
 
     Raises:
-        UserError: nothing has been measured yet, or the name belongs to a comparison or an upgrade.
+        UserError: nothing has been measured yet, or the name belongs to a comparison, an upgrade or a
+            scale check.
     """
     spec = recorded_spec(study.spec)
     if isinstance(spec, ComparisonSpec):
@@ -31,6 +32,11 @@ def table_of(ledger: Ledger, study: StudyRecord) -> Table:
         raise UserError(
             f"study '{study.name}': is an upgrade, whose runs differ in their RocksDB and in no knob; name a "
             "study or a sweep"
+        )
+    if isinstance(spec, ScaleCheckSpec):
+        raise UserError(
+            f"study '{study.name}': is a scale check, whose runs differ in their model; name a study or a "
+            "sweep"
         )
     # RocksDB's bare defaults have no knobs, so a table has no row for them.
     records = [record for record in kept_trials(ledger, study) if record.trial.configuration]

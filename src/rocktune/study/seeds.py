@@ -18,6 +18,8 @@ PROVE = 300
 OFFER = 10_000_000
 """Added to the replicate of a pair of the proof for its runs at an offered rate."""
 CONTROL = 100_000
+LARGER = 100_000_000
+"""Added to the replicate of a run of a scale check for the run at the larger model."""
 # Above all other replicates, so that a repeat and its original can be told apart and mapped to each other.
 # Three repeats fit into the ledger's columns of 32 bits.
 _REPEAT = 500_000_000
@@ -41,12 +43,12 @@ def repeats_before(replicate: int) -> int:
 def compared_with(run: RunKey) -> Hashable:
     """Returns a key that the runs of a batch share which are compared with each other in a pair.
 
-    Runs of equal replicate are paired. Those of a search or sweep all share one replicate, and each stands
-    for itself. A repeat has the key of its original.
+    Runs of equal replicate are paired. Those of a search, a sweep or a check's ranking all share one
+    replicate for each model, and each stands for itself. A repeat has the key of its original.
     """
     configuration, replicate = run
     original = original_of(replicate)
-    return (configuration, original) if original == SEARCH else original
+    return (configuration, original) if original % LARGER == SEARCH else original
 
 
 def at_scale(replicate: int, scale: int) -> int:
@@ -65,6 +67,11 @@ def base_seed_of(replicate: int) -> int:
     return pair if pair >= PROVE else 0
 
 
+def is_larger(replicate: int) -> bool:
+    """Returns whether a replicate of a scale check is of a run at the larger model."""
+    return original_of(replicate) >= LARGER
+
+
 def is_proof(replicate: int) -> bool:
     """Returns whether a replicate is of the proof, at an offered rate or not."""
     return original_of(replicate) % OFFER >= PROVE
@@ -81,13 +88,13 @@ def seed_of(study_seed: int, purpose: int | str) -> int:
     Args:
         study_seed: the study's seed.
         purpose: a replicate, for its workload, or a name such as "tuner". A repeat meets the same random
-            numbers as its original.
+            numbers as its original, and so do the runs of a scale check at both models.
 
     Returns:
         A whole number from 0 to 2**63 - 1.
     """
     if isinstance(purpose, int):
-        purpose = original_of(purpose)
+        purpose = original_of(purpose) % LARGER
     digest = hashlib.sha256(f"{study_seed}/{purpose}".encode()).digest()
     # 63 bits fit into every signed integer on the way to the worker.
     return int.from_bytes(digest[:8]) >> 1

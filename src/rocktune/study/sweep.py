@@ -73,7 +73,7 @@ def runs_of(spec: SweepSpec, space: Space) -> list[RunKey]:
         grid = space.grid()
         chosen = [grid[index] for index in rng.permutation(len(grid))]
     else:
-        chosen = _sampled(space, spec.samples, rng)
+        chosen = sampled(space, spec.samples, rng, "samples", "leave it out to measure all of them")
     part, parts = spec.part
     runs: list[RunKey] = []
     for number, configuration in enumerate(chosen[part - 1 :: parts]):
@@ -88,16 +88,29 @@ def sweep_s(spec: SweepSpec, runs: int) -> float:
     return runs * (spec.warm_up_s + spec.measured_s + _OPENING_S)
 
 
-def _sampled(space: Space, count: int, rng: np.random.Generator) -> list[Configuration]:
-    """Returns distinct configurations, drawn at random."""
+def sampled(
+    space: Space, count: int, rng: np.random.Generator, setting: str, mend: str
+) -> list[Configuration]:
+    """Returns distinct configurations, drawn at random.
+
+    Args:
+        space: the space.
+        count: number of configurations.
+        rng: draws them.
+        setting: name of the setting that asks for so many, for the message.
+        mend: what to do if the space has fewer, for the message.
+
+    Raises:
+        UserError: the space has fewer.
+    """
     distinct: dict[Configuration, None] = {}
     for _ in range(_DRAWS):
         distinct |= dict.fromkeys(space.sample(count, rng))
         if len(distinct) >= count:
             return list(distinct)[:count]
     raise UserError(
-        f"samples: {count} is more than the {len(distinct)} configurations that were found in space "
-        f"'{space.name}'; leave it out to measure all of them"
+        f"{setting}: {count} is more than the {len(distinct)} configurations that were found in space "
+        f"'{space.name}'; {mend}"
     )
 
 

@@ -1,8 +1,10 @@
 import math
 
+import numpy as np
 import pytest
+from scipy import stats
 
-from rocktune.study.proving.statistics import Interval, mean_interval, ratio_interval
+from rocktune.study.proving.statistics import Interval, mean_interval, ratio_interval, spearman_interval
 
 
 def test_mean_interval_by_hand() -> None:
@@ -50,3 +52,23 @@ def test_excludes_is_about_both_ends() -> None:
     assert Interval(1.2, 1.1, 1.3, 6).excludes(1)
     assert Interval(0.8, 0.7, 0.9, 6).excludes(1)
     assert not Interval(1.1, 0.9, 1.3, 6).excludes(1)
+
+
+def test_spearman_is_scipys_with_the_interval_of_bonett_and_wright() -> None:
+    rng = np.random.default_rng(1)
+    for count in (5, 20, 40):
+        first = rng.integers(0, 10, count).astype(float)
+        second = first + rng.normal(0, 3, count)
+        found = spearman_interval(list(first), list(second))
+        assert found.value == pytest.approx(stats.spearmanr(first, second).statistic, abs=1e-9)
+        assert found.repeats == count
+    half = 1.959964 * math.sqrt((1 + found.value**2 / 2) / (count - 3))
+    assert found.low == pytest.approx(math.tanh(math.atanh(found.value) - half), abs=1e-6)
+    assert found.high == pytest.approx(math.tanh(math.atanh(found.value) + half), abs=1e-6)
+
+
+def test_a_correlation_without_spread_or_interval() -> None:
+    assert spearman_interval([1.0, 2.0, 3.0], [1.0, 3.0, 2.0]) == Interval(0.5, 0.5, 0.5, 3)
+    assert spearman_interval([1.0, 2.0, 3.0, 9.0], [9.0, 8.0, 7.0, 1.0]) == Interval(-1.0, -1.0, -1.0, 4)
+    for first, second in (([1.0, 1.0], [1.0, 2.0]), ([], []), ([1.0], [2.0])):
+        assert math.isnan(spearman_interval(first, second).value)

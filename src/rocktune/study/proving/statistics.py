@@ -1,4 +1,4 @@
-"""Confidence intervals of means and of paired ratios, by Student's t distribution."""
+"""Confidence intervals of means and paired ratios (Student's t), and of rank correlations."""
 
 import math
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
+from scipy.special import ndtri, stdtrit
 
 CONFIDENCE = 0.95
 
@@ -93,3 +93,37 @@ def ratio_interval(above: Sequence[float], below: Sequence[float]) -> Interval:
         below: denominators in the same order. A pair with a value that is NaN or not above 0 is left out.
     """
     return geometric_interval(ratio_logarithms(above, below))
+
+
+def spearman_interval(first: Sequence[float], second: Sequence[float]) -> Interval:
+    """Returns Spearman's rank correlation with its 95% interval by Fisher's transformation.
+
+    The variance is that of Bonett and Wright, Psychometrika 65 (2000). A correlation of 1 or -1, and one of
+    fewer than 4 pairs, has no interval: both ends equal the value.
+
+    Args:
+        first: values in any unit, without NaN.
+        second: as many values of the same things.
+
+    Returns:
+        The correlation, -1 to 1; NaN if all values of a side are equal, or if there are fewer than 2.
+    """
+    count = len(first)
+    ranks = np.array([_ranks(first), _ranks(second)])
+    if count < 2 or not ranks.std(axis=1).all():
+        return Interval(math.nan, math.nan, math.nan, count)
+    # Rounding must not take a perfect correlation for one below 1.
+    correlation = float(np.clip(round(np.corrcoef(ranks)[0, 1], 12), -1, 1))
+    if count < 4 or abs(correlation) == 1:
+        return Interval(correlation, correlation, correlation, count)
+    quantile = float(ndtri((1 + CONFIDENCE) / 2))
+    half_width = quantile * math.sqrt((1 + correlation**2 / 2) / (count - 3))
+    center = math.atanh(correlation)
+    return Interval(correlation, math.tanh(center - half_width), math.tanh(center + half_width), count)
+
+
+def _ranks(values: Sequence[float]) -> NDArray[np.float64]:
+    """Returns the rank of each value from 1, smallest first; equal values share their mean rank."""
+    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
+    means: NDArray[np.float64] = (np.cumsum(counts) - (counts - 1) / 2)[inverse]
+    return means

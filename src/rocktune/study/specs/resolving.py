@@ -76,12 +76,12 @@ EVERYTHING = HowToSweep()
 """A sweep of all configurations with the default times."""
 
 
-def _no_own_options(_loaded: tuple[str, ...]) -> ImportedOptions | None:
+def no_own_options(_loaded: tuple[str, ...]) -> ImportedOptions | None:
     """Returns no OPTIONS file; see `OwnOptions`."""
     return None
 
 
-def resolve(request: StudyRequest, name: str, own_options: OwnOptions = _no_own_options) -> StudySpec:
+def resolve(request: StudyRequest, name: str, own_options: OwnOptions = no_own_options) -> StudySpec:
     """Returns the study that a request describes.
 
     Args:
@@ -95,8 +95,8 @@ def resolve(request: StudyRequest, name: str, own_options: OwnOptions = _no_own_
     engine = engine_spec(request)
     protocol: Protocol = "short"
     if not isinstance(engine, RecordedSpec):
-        protocol = protocol_of(request, engine, _sections_of(request.space))
-    objective = request.objective or _DEFAULT_OBJECTIVES[protocol]
+        protocol = protocol_of(request, engine, sections_of(request.space))
+    objective = request.objective or default_objective(protocol)
     # Checked first, because reading the OPTIONS file below starts a worker.
     objective_named(objective, request.constraints)
     conditions = named(name) | conditions_of(request, engine, own_options, all_keys=protocol == "steady")
@@ -116,7 +116,12 @@ def resolve(request: StudyRequest, name: str, own_options: OwnOptions = _no_own_
     return spec
 
 
-def _sections_of(name_or_path: str) -> set[str]:
+def default_objective(protocol: Protocol) -> str:
+    """Returns the figure that a study of a protocol improves if none is named."""
+    return _DEFAULT_OBJECTIVES[protocol]
+
+
+def sections_of(name_or_path: str) -> set[str]:
     """Returns the sections of the options that a space tunes or pins."""
     space = space_from_document(space_document(name_or_path), None, 1.0)
     return {*space.fixed_options, *(knob.section for knob in space.knobs)}
@@ -126,7 +131,7 @@ def resolve_sweep(
     request: StudyRequest,
     name: str,
     how: HowToSweep,
-    own_options: OwnOptions = _no_own_options,
+    own_options: OwnOptions = no_own_options,
 ) -> SweepSpec:
     """Returns the sweep that a request describes. Its tuner, objective and budget are ignored.
 

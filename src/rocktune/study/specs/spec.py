@@ -1,4 +1,4 @@
-"""Complete specifications of studies and sweeps, which the ledger stores and resuming reads."""
+"""Complete specifications of all that has a name in a ledger, which stores them; resuming reads them."""
 
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -207,6 +207,38 @@ class SweepSpec(ExperimentSpec):
     warm_up_s: Amount
     measured_s: Age
     control_every: Positive = 20
+
+
+LARGER_FACTOR = 4
+"""How many times larger than the checked model the one is that a scale check compares it with."""
+MIN_CHECKED = 20
+"""Minimum number of configurations of a scale check; fewer leave its correlation undecided."""
+MAX_CHECKED = 1000
+
+
+class ScaleCheckSpec(ExperimentSpec):
+    """A check of a scale: everything that decides what it measures. It converts to JSON.
+
+    Attributes:
+        kind: distinguishes a check from a study.
+        scale: S of the checked model, a multiple of `LARGER_FACTOR`.
+        configurations: number of configurations, with the space's default.
+        objective: the figure by which both models rank them.
+        protocol: see `StudySpec`.
+        run_s: seconds of load of each run at full size.
+    """
+
+    kind: Literal["scale_check"] = "scale_check"
+    scale: Annotated[int, Field(strict=True, ge=LARGER_FACTOR, le=512, multiple_of=LARGER_FACTOR)]
+    configurations: Annotated[int, Field(strict=True, ge=MIN_CHECKED, le=MAX_CHECKED)]
+    objective: str
+    protocol: Protocol
+    run_s: Age
+
+    @property
+    def larger_scale(self) -> int:
+        """S of the model that the checked one is compared with."""
+        return self.scale // LARGER_FACTOR
 
 
 class UpgradeSpec(ExperimentSpec):

@@ -238,7 +238,7 @@ class Bench:
             self._ledger,
             study,
             Observer(),
-            Interrupt(lambda: None),
+            Interrupt(Observer()),
         )
 
 

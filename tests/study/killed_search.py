@@ -63,7 +63,7 @@ def main(name: str, ledger_path: str, killed_at: int) -> None:
             ledger,
             study,
             Killed(killed_at),
-            Interrupt(lambda: None),
+            Interrupt(Observer()),
         )
         loop.run("search", tuner.search(problem, np.random.default_rng(5)), continues_runs=True)
         records = [

@@ -22,7 +22,7 @@ _FILE_OVERHEAD = 1.045
 """Ratio of a file to its entries, for index, filter and block trailers. Measured with 4 KiB blocks."""
 _COMPRESSION_OVERHEAD = 0.05
 """Share of a value that a fast compressor adds to its compressed size. Measured with Snappy."""
-_STYLES: dict[str, Literal["leveled", "universal"]] = {
+MODELLED_STYLES: dict[str, Literal["leveled", "universal"]] = {
     "kCompactionStyleLevel": "leveled",
     "kCompactionStyleUniversal": "universal",
 }
@@ -63,7 +63,7 @@ def tree_shape(options: OptionMaps, cf: Mapping[str, str], entry_bytes: float) -
     """
     if _NEEDED - cf.keys() or cf["disable_auto_compactions"] == "true" or int(cf["num_levels"]) < 2:
         return None
-    style = _STYLES.get(cf["compaction_style"])
+    style = MODELLED_STYLES.get(cf["compaction_style"])
     if style is None:
         return None
     buffers_bytes = int(cf["write_buffer_size"]) * int(cf["min_write_buffer_number_to_merge"])

@@ -153,7 +153,7 @@ class Conditions(Recorded):
         own_options_notes: sentences that say how the user's OPTIONS file was used.
         options_account: the account of each option of that file; null without one, and in older ledgers.
         protocol: "steady" if stores hold all keys, debt is charged, and the proof runs on aged stores;
-            "short" for the first 120 s, as in older documents.
+            "short" for the first 120 s, as in older documents; "own" if the user's program decides.
     """
 
     study: str

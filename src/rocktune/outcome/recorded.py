@@ -4,8 +4,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-Protocol = Literal["steady", "short"]
-"""What a study's figures stand for: a store in steady state, or the first 120 s."""
+Protocol = Literal["steady", "short", "own"]
+"""What a study's figures stand for: a store in steady state, the first 120 s, or what the user's program
+measures."""
 
 
 class Recorded(BaseModel):

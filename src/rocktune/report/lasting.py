@@ -66,7 +66,11 @@ def tail_sentence(outcome: Outcome) -> str:
         f"{tail.max_longest_wait_ratio:g}×)"
     )
     said = {"kept": "Tail kept", "worse": "Tail worse", "undecided": "Tail undecided"}[tail.verdict]
-    return f"{said}: at {offered_phrase(tail)}, {scale_phrase(outcome)}, {found}."
+    sustained = outcome.baseline.figure(_SUSTAINED).value
+    beyond = ""
+    if tail.offered_ops_s is not None and sustained is not None and tail.offered_ops_s > sustained:
+        beyond = f" The baseline sustains only {format_number(sustained)} operations/s, less than that."
+    return f"{said}: at {offered_phrase(tail)}, {scale_phrase(outcome)}, {found}.{beyond}"
 
 
 def offered_phrase(tail: TailProof) -> str:

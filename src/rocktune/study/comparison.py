@@ -7,10 +7,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from rocktune.ledger import Ledger, default_ledger_url
+from rocktune.ledger import Ledger
 from rocktune.spec_file import Spec
 from rocktune.study.executors import Executor
-from rocktune.study.measuring.interrupt import StudyInterrupted
+from rocktune.study.measuring.interrupt import StudyInterrupted, continuing_arguments
 from rocktune.study.measuring.observer import Observer
 from rocktune.study.specs.estimate import estimate
 from rocktune.study.specs.spec import Name, StudySpec
@@ -100,11 +100,10 @@ def run_comparison(
 
 def _interrupted(spec: ComparisonSpec, ledger: Ledger, done: int) -> StudyInterrupted:
     """Returns the exception that tells the user how to resume the comparison."""
-    where = "" if ledger.url == default_ledger_url() else f" --ledger {ledger.url}"
     return StudyInterrupted(
         spec.name,
         None,
         None,
-        f"rocktune resume {spec.name}{where}",
+        f"rocktune resume {spec.name}{continuing_arguments(ledger)}",
         so_far=f"{done} of {len(spec.studies)} studies are finished.",
     )

@@ -7,22 +7,23 @@ import numpy as np
 
 from rocktune.engine import Engine
 from rocktune.errors import UserError
-from rocktune.ledger import Ledger, StudyRecord, default_ledger_url
+from rocktune.ledger import Ledger, StudyRecord
 from rocktune.outcome import ScaleCheck
 from rocktune.space import Configuration, Space
 from rocktune.study import seeds
 from rocktune.study.executors import Executor, executor_of
-from rocktune.study.measuring.interrupt import Interrupt, StudyInterrupted
+from rocktune.study.measuring.interrupt import Interrupt, StudyInterrupted, continuing_arguments
 from rocktune.study.measuring.kept import KeptTrial, kept_trials
 from rocktune.study.measuring.loop import Loop, StopRequested
 from rocktune.study.measuring.observer import Observer
+from rocktune.study.measuring.score import equal_score
 from rocktune.study.openings import searched_workload
 from rocktune.study.proving.ranking import FOREMOST, ROUNDS, Ranking, regret
 from rocktune.study.proving.verification import Stage
 from rocktune.study.specs.problem import experiment_of, space_of
 from rocktune.study.specs.spec import MIN_CHECKED, ScaleCheckSpec
 from rocktune.study.sweep import sampled
-from rocktune.trial import Batch, Experiment, Measurement, Result, Trial
+from rocktune.trial import Batch, Experiment, Result, Trial
 from rocktune.units import format_scale
 
 RANK, CHOOSE = "rank", "choose"
@@ -137,12 +138,8 @@ def _measure(
     observer: Observer,
 ) -> None:
     """Measures the runs of a check; raises StudyInterrupted at Ctrl-C."""
-    interrupt = Interrupt(
-        lambda: observer.note(
-            "Ending after the trials that are being measured; press Ctrl-C again to end at once."
-        )
-    )
-    loop = Loop(executor, _Openings(spec).engine_inputs, _equal_score, ledger, study, observer, interrupt)
+    interrupt = Interrupt(observer)
+    loop = Loop(executor, _Openings(spec).engine_inputs, equal_score, ledger, study, observer, interrupt)
     recorded = kept_trials(ledger, study)
     spent_s = sum(_run_s(spec, seeds.is_larger(record.trial.replicate)) for record in recorded)
     observer.estimated(max(0.0, scale_check_s(spec) - spent_s))
@@ -154,10 +151,9 @@ def _measure(
             loop.run(CHOOSE, _chosen(spec, ranking), continues_runs=False, paired=True)
     except StopRequested:
         ledger.set_state(study, "interrupted")
-        where = "" if ledger.url == default_ledger_url() else f" --ledger {ledger.url}"
-        where += f" {executor.arguments}" if executor.arguments else ""
+        resume = f"rocktune resume {spec.name}{continuing_arguments(ledger, executor)}"
         so_far = f"{len(kept_trials(ledger, study))} of at most {runs_at_most(spec)} runs are measured."
-        raise StudyInterrupted(spec.name, None, None, f"rocktune resume {spec.name}{where}", so_far) from None
+        raise StudyInterrupted(spec.name, None, None, resume, so_far) from None
 
 
 def _enter(phase: str, ledger: Ledger, study: StudyRecord, observer: Observer) -> None:
@@ -183,11 +179,6 @@ class _Openings:
         experiment = self._larger if seeds.is_larger(replicate) else self._small
         # Both models get equal random numbers: seed_of does not tell them apart.
         return experiment.loaded_by(configuration), configuration, seeds.seed_of(self._seed, replicate)
-
-
-def _equal_score(_: Measurement) -> float:
-    """Scores all runs alike: none is parked."""
-    return 0.0
 
 
 def _ranked(spec: ScaleCheckSpec, configurations: Sequence[Configuration]) -> Stage[Ranking]:

@@ -7,13 +7,13 @@ import numpy as np
 
 from rocktune.engine import Engine
 from rocktune.errors import UserError
-from rocktune.ledger import Ledger, StudyRecord, default_ledger_url
+from rocktune.ledger import Ledger, StudyRecord
 from rocktune.objective import Objective
 from rocktune.outcome import VERSION, OptionEffect, Outcome, Side, Verification
 from rocktune.space import Configuration
 from rocktune.study import seeds
 from rocktune.study.executors import Executor, executor_of
-from rocktune.study.measuring.interrupt import Interrupt, StudyInterrupted
+from rocktune.study.measuring.interrupt import Interrupt, StudyInterrupted, continuing_arguments
 from rocktune.study.measuring.loop import Loop, StopRequested
 from rocktune.study.measuring.observer import Observer
 from rocktune.study.measuring.score import PrimaryScore
@@ -139,11 +139,7 @@ class _Study:
         self._best = BestSoFar(self._objective, self._observer)
         self._scale = verified_scale or spec.scale
         self._openings = Openings(spec, self._problem, self._scale)
-        self._interrupt = Interrupt(
-            lambda: self._observer.note(
-                "Ending after the trials that are being measured; press Ctrl-C again to end at once."
-            )
-        )
+        self._interrupt = Interrupt(self._observer)
         self._loop = Loop(
             executor,
             self._openings.engine_inputs,
@@ -200,11 +196,7 @@ class _Study:
         self, command: str, best: Configuration | None, ratio: float | None, arguments: str = ""
     ) -> StudyInterrupted:
         """Returns the exception that tells the user how to continue."""
-        # The command to continue has to find the same ledger and executor.
-        if self._ledger.url != default_ledger_url():
-            arguments += f" --ledger {self._ledger.url}"
-        if self._executor.arguments:
-            arguments += f" {self._executor.arguments}"
+        arguments += continuing_arguments(self._ledger, self._executor)
         resume = f"rocktune {command} {self._spec.name}{arguments}"
         return StudyInterrupted(self._spec.name, best, ratio, resume)
 

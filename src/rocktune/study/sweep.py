@@ -7,19 +7,20 @@ import numpy as np
 
 from rocktune.engine import Engine
 from rocktune.errors import UserError
-from rocktune.ledger import Ledger, StudyRecord, default_ledger_url
+from rocktune.ledger import Ledger, StudyRecord
 from rocktune.space import Configuration, Space
 from rocktune.study import seeds
 from rocktune.study.executors import Executor, executor_of
-from rocktune.study.measuring.interrupt import Interrupt, StudyInterrupted
+from rocktune.study.measuring.interrupt import Interrupt, StudyInterrupted, continuing_arguments
 from rocktune.study.measuring.loop import Loop, StopRequested
 from rocktune.study.measuring.observer import Observer
+from rocktune.study.measuring.score import equal_score
 from rocktune.study.proving.verification import Stage
 from rocktune.study.recording import table_of
 from rocktune.study.specs.problem import experiment_of, space_of
 from rocktune.study.specs.spec import SweepSpec
 from rocktune.table import Table
-from rocktune.trial import Batch, Experiment, Measurement, Result, RunKey, Trial
+from rocktune.trial import Batch, Experiment, Result, RunKey, Trial
 
 _OPENING_S = 0.5
 # Small spaces yield repeats, so sampling is repeated until there are enough distinct configurations.
@@ -122,16 +123,12 @@ def _measure(
     runs = runs_of(spec, space)
     experiment = experiment_of(spec, space, spec.scale)
     watching = _Counting(observer, spec, len(runs), _whole_runs(spec, ledger, study))
-    interrupt = Interrupt(
-        lambda: observer.note(
-            "Ending after the trials that are being measured; press Ctrl-C again to end at once."
-        )
-    )
+    interrupt = Interrupt(observer)
 
     def engine_inputs(configuration: Configuration, replicate: int) -> tuple[Experiment, Configuration, int]:
         return experiment.loaded_by(configuration), configuration, seeds.seed_of(spec.seed, replicate)
 
-    loop = Loop(executor, engine_inputs, _equal_score, ledger, study, watching, interrupt)
+    loop = Loop(executor, engine_inputs, equal_score, ledger, study, watching, interrupt)
     ledger.set_state(study, "sweep")
     observer.phase_started("sweep", None)
     try:
@@ -139,20 +136,14 @@ def _measure(
             loop.run("sweep", _swept(spec, runs), continues_runs=False)
     except StopRequested:
         ledger.set_state(study, "interrupted")
-        where = "" if ledger.url == default_ledger_url() else f" --ledger {ledger.url}"
-        where += f" {executor.arguments}" if executor.arguments else ""
+        resume = f"rocktune resume {spec.name}{continuing_arguments(ledger, executor)}"
         raise StudyInterrupted(
             spec.name,
             None,
             None,
-            f"rocktune resume {spec.name}{where}",
+            resume,
             so_far=f"{watching.done} of {len(runs)} runs are measured.",
         ) from None
-
-
-def _equal_score(_: Measurement) -> float:
-    """Scores all runs alike: a sweep parks runs only within a batch, and needs them all."""
-    return 0.0
 
 
 def _ages_s(spec: SweepSpec) -> list[float]:

@@ -7,20 +7,21 @@ from typing import Any, Literal
 from rocktune.engine import Engine
 from rocktune.engine.versions import VERSION, configuration_of
 from rocktune.errors import UserError
-from rocktune.ledger import Ledger, StudyRecord, default_ledger_url
+from rocktune.ledger import Ledger, StudyRecord
 from rocktune.space import Configuration
 from rocktune.study import seeds
 from rocktune.study.executors import Executor, executor_of
-from rocktune.study.measuring.interrupt import Interrupt, StudyInterrupted
+from rocktune.study.measuring.interrupt import Interrupt, StudyInterrupted, continuing_arguments
 from rocktune.study.measuring.kept import kept_trials
 from rocktune.study.measuring.loop import Loop, StopRequested
 from rocktune.study.measuring.observer import Observer
+from rocktune.study.measuring.score import equal_score
 from rocktune.study.proving.disturbed import BUSY, disturbed_pairs, is_undecided
 from rocktune.study.proving.statistics import Interval, mean_interval, ratio_interval
 from rocktune.study.proving.verification import interleaved
 from rocktune.study.specs.problem import space_of
 from rocktune.study.specs.spec import UpgradeSpec
-from rocktune.trial import Experiment, Measurement, Result, Status
+from rocktune.trial import Experiment, Result, Status
 
 FIELDS = (
     "throughput_ops_s",
@@ -163,17 +164,13 @@ def _measure(
 ) -> None:
     """Measures the runs of both versions that are not recorded; raises StudyInterrupted at Ctrl-C."""
     experiments = _experiments(spec)
-    interrupt = Interrupt(
-        lambda: observer.note(
-            "Ending after the trials that are being measured; press Ctrl-C again to end at once."
-        )
-    )
+    interrupt = Interrupt(observer)
 
     def engine_inputs(configuration: Configuration, replicate: int) -> tuple[Experiment, Configuration, int]:
         loaded = replace(experiments[str(configuration[VERSION])], base_seed=seeds.base_seed_of(replicate))
         return loaded, configuration, seeds.seed_of(spec.seed, replicate)
 
-    loop = Loop(executor, engine_inputs, _equal_score, ledger, study, observer, interrupt)
+    loop = Loop(executor, engine_inputs, equal_score, ledger, study, observer, interrupt)
     ledger.set_state(study, "prove")
     observer.phase_started("prove", upgrade_s(spec))
     replicates = range(seeds.PROVE, seeds.PROVE + spec.pairs)
@@ -183,11 +180,10 @@ def _measure(
             loop.run("prove", stage, continues_runs=False, paired=True)
     except StopRequested:
         ledger.set_state(study, "interrupted")
-        where = "" if ledger.url == default_ledger_url() else f" --ledger {ledger.url}"
-        where += f" {executor.arguments}" if executor.arguments else ""
+        resume = f"rocktune resume {spec.name}{continuing_arguments(ledger, executor)}"
         done = len(kept_trials(ledger, study))
         so_far = f"{done} of {2 * spec.pairs} runs are measured."
-        raise StudyInterrupted(spec.name, None, None, f"rocktune resume {spec.name}{where}", so_far) from None
+        raise StudyInterrupted(spec.name, None, None, resume, so_far) from None
 
 
 def _experiments(spec: UpgradeSpec) -> dict[str, Experiment]:
@@ -197,11 +193,6 @@ def _experiments(spec: UpgradeSpec) -> dict[str, Experiment]:
         space = space_of(spec.model_copy(update={"base_options": options}))
         experiments[version] = Experiment(spec.workload, spec.device, spec.scale, space, options or {})
     return experiments
-
-
-def _equal_score(_: Measurement) -> float:
-    """Scores all runs alike: none is parked."""
-    return 0.0
 
 
 def _proof(old: Sequence[Result], new: Sequence[Result]) -> UpgradeProof:

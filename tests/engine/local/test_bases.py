@@ -256,9 +256,13 @@ def test_the_key_of_an_aged_base_is_of_all_that_shapes_it() -> None:
     device, same = DeviceSpec(name="a", bandwidth_bytes_s=100), workload()
 
     def key(
-        load: WorkloadSpec = same, place: DeviceSpec = device, seed: int = 1, version: str = "7.8.3"
+        load: WorkloadSpec = same,
+        place: DeviceSpec = device,
+        seed: int = 1,
+        version: str = "7.8.3",
+        rule: tuple[float, ...] = (1.0,),
     ) -> str:
-        return aged_base_key(load, place, OPTIONS, seed, version)
+        return aged_base_key(load, place, OPTIONS, seed, version, rule)
 
     assert key() == key(workload(name="other"), device.model_copy(update={"name": "b"}))
     others = [
@@ -266,6 +270,7 @@ def test_the_key_of_an_aged_base_is_of_all_that_shapes_it() -> None:
         key(place=device.model_copy(update={"bandwidth_bytes_s": 200})),
         key(seed=2),
         key(version="11.8.1"),
-        aged_base_key(workload(), device, {**OPTIONS, "cf": {"num_levels": "6"}}, 1, "7.8.3"),
+        aged_base_key(workload(), device, {**OPTIONS, "cf": {"num_levels": "6"}}, 1, "7.8.3", (1.0,)),
+        key(rule=(2.0,)),
     ]
     assert len({key(), *others}) == len(others) + 1

@@ -47,7 +47,7 @@ def loop_of(
     def score(window: Measurement) -> float:
         return window.figures["throughput_ops_s"]
 
-    interrupt = Interrupt(lambda: None)
+    interrupt = Interrupt(Observer())
     executor = executor_of(engine, limit_bytes)
     loop = Loop(executor, opening, score, ledger, study, observer or Recorder(), interrupt)  # type: ignore[arg-type]
     return loop, study

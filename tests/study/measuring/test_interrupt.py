@@ -3,8 +3,10 @@ import signal
 import threading
 
 import pytest
+from tests.study.small_studies import Recorder
 
 from rocktune.study.measuring.interrupt import Interrupt, StudyInterrupted
+from rocktune.study.measuring.observer import Observer
 
 
 def _press() -> None:
@@ -12,15 +14,17 @@ def _press() -> None:
 
 
 def test_once_asks_and_twice_ends() -> None:
-    asked = []
+    observer = Recorder()
     before = signal.getsignal(signal.SIGINT)
-    with Interrupt(lambda: asked.append(1)) as interrupt:
+    with Interrupt(observer) as interrupt:
         assert not interrupt.requested
         _press()
         assert interrupt.requested
         with pytest.raises(KeyboardInterrupt):
             _press()
-    assert asked == [1]
+    assert observer.notes == [
+        "Ending after the trials that are being measured; press Ctrl-C again to end at once."
+    ]
     assert signal.getsignal(signal.SIGINT) is before
 
 
@@ -28,7 +32,7 @@ def test_outside_of_it_ctrl_c_is_what_it_always_was() -> None:
     # Where several processes share the tests, Ctrl-C is ignored in them.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        with Interrupt(lambda: None):
+        with Interrupt(Observer()):
             pass
         with pytest.raises(KeyboardInterrupt):
             _press()
@@ -40,7 +44,7 @@ def test_in_another_thread_it_changes_nothing() -> None:
     handlers = []
 
     def enter() -> None:
-        with Interrupt(lambda: None):
+        with Interrupt(Observer()):
             handlers.append(signal.getsignal(signal.SIGINT))
 
     before = signal.getsignal(signal.SIGINT)

@@ -7,6 +7,7 @@ from rocktune.engine import CommandSpec, DbBenchSpec, EmbeddedSpec
 from rocktune.errors import UserError
 from rocktune.study import StudySpec, VerificationSettings, estimate, make_request, resolve
 from rocktune.study.specs.request import scale_and_budget
+from rocktune.testing.own_options import imported_options
 
 
 def _resolved(**given: Any) -> StudySpec:
@@ -241,6 +242,32 @@ def test_engines_that_cannot_age_a_store_have_the_short_protocol() -> None:
     assert (spec.protocol, spec.objective) == ("short", "throughput_ops_s")
 
 
+def test_an_own_program_decides_itself_what_its_figures_are_of() -> None:
+    document = {"run": ["./benchmark", "{options_file}"], "run_seconds": 12.0}
+    for given in ({}, {"protocol": "short"}):
+        spec = _resolved(engine="command", command=document, device="none", **given)
+        assert (spec.protocol, spec.objective) == ("own", "throughput_ops_s")
+
+
+@pytest.mark.parametrize(
+    ("option", "text"),
+    [("compaction_style", "kCompactionStyleFIFO"), ("disable_auto_compactions", "true")],
+)
+def test_a_baseline_without_a_steady_state_is_refused(option: str, text: str) -> None:
+    file = imported_options({"db": {}, "cf": {option: text}, "table": {}})
+    asked = {"workload": "ycsb-a", "device": "ssd-100mb"}
+    with pytest.raises(UserError, match=f"protocol: the baseline has {option}={text}.*give --protocol short"):
+        resolve(make_request(asked), "study", lambda _: file)
+    short = resolve(make_request(asked | {"protocol": "short"}), "study", lambda _: file)
+    assert short.protocol == "short"
+
+
+def test_aged_stores_are_in_the_estimated_disk() -> None:
+    short, steady = (estimate(_resolved(scale="1/64", protocol=name)) for name in ("short", "steady"))
+    # 26 aged stores of 10 million keys / 64 with 1,040 bytes, at about twice their data.
+    assert steady.disk_bytes - short.disk_bytes > 26 * 2 * 10_000_000 / 64 * 1040
+
+
 def test_stores_without_a_model_of_debt_have_the_short_protocol() -> None:
     assert _resolved(space="flsm", tuner="random").protocol == "short"
 
@@ -258,6 +285,7 @@ def test_stores_without_a_model_of_debt_have_the_short_protocol() -> None:
             {"protocol": "short", "rate": 100.0},
             "rate: only the steady protocol has a phase",
         ),
+        ({"protocol": "own"}, "protocol: 'own' is that of engine 'command'"),
         ({"rate": 0.0}, "rate"),
     ],
 )

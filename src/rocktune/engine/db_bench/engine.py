@@ -12,8 +12,8 @@ from rocktune.engine.checker import OptionsChecker
 from rocktune.engine.db_bench.flags import plan_of, preload_flags, refuse_inexpressible
 from rocktune.engine.db_bench.program import DbBenchProgram, RunLimits
 from rocktune.engine.db_bench.run import DbBenchRun, Store, db_bench_seed
-from rocktune.engine.embedded.engine import DEFAULT_BASE_QUOTA_BYTES, memory_limit
-from rocktune.engine.local.bases import BaseCache, base_key
+from rocktune.engine.embedded.engine import memory_limit
+from rocktune.engine.local.bases import DEFAULT_BASE_QUOTA_BYTES, BaseCache, base_key
 from rocktune.engine.local.engine import LocalEngine
 from rocktune.engine.options import model_options, preload_options, rocksdb_options
 from rocktune.engine.processes.cgroup import DIRECT_IO_OPTIONS, device_cgroup

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from rocktune.engine.base import Progress
-from rocktune.engine.steadiness import LIMIT_FULL_SIZE_S, STEP_FULL_SIZE_S, Steadiness, Step
+from rocktune.engine.steadiness import LIMIT_FULL_SIZE_S, STEP_FULL_SIZE_S, TOLERANCE, Steadiness, Step
 from rocktune.engine.worker import WorkerProcess
 from rocktune.measurement import Measurement
 
@@ -46,6 +46,11 @@ class Ageing:
     def to_json(self) -> dict[str, Any]:
         """Returns the attributes."""
         return asdict(self)
+
+
+def ageing_rule(scale: int) -> tuple[float, ...]:
+    """Returns the numbers that decide when a store of a 1/S model is aged: step, limit, tolerance."""
+    return STEP_FULL_SIZE_S / scale, LIMIT_FULL_SIZE_S / scale, TOLERANCE
 
 
 def age_store(

@@ -10,9 +10,9 @@ from rocktune.device import DeviceSpec
 from rocktune.engine.base import Progress
 from rocktune.engine.checker import OptionsChecker
 from rocktune.engine.debt import CompactionDebt
-from rocktune.engine.embedded.ageing import Ageing, age_store
+from rocktune.engine.embedded.ageing import Ageing, age_store, ageing_rule
 from rocktune.engine.embedded.run import CLOSE_STORE_TIMEOUT_S, OPEN_TIMEOUT_S, EmbeddedRun
-from rocktune.engine.local.bases import BaseCache, aged_base_key, base_key
+from rocktune.engine.local.bases import DEFAULT_BASE_QUOTA_BYTES, BaseCache, aged_base_key, base_key
 from rocktune.engine.local.engine import LocalEngine
 from rocktune.engine.options import model_options, preload_options, run_options, store_options
 from rocktune.engine.steadiness import WARM_UP_FULL_SIZE_S
@@ -21,9 +21,6 @@ from rocktune.space.options import own_memory_bytes
 from rocktune.trial import Configuration, Experiment, OptionMaps
 from rocktune.units import MIB
 from rocktune.workload import WorkloadSpec
-
-DEFAULT_BASE_QUOTA_BYTES = 16 << 30
-"""Maximum bytes of the preloaded bases in a data directory."""
 
 _MEMORY_FACTOR = 2
 _MEMORY_ALLOWANCE_BYTES = 512 * MIB
@@ -234,7 +231,12 @@ class EmbeddedEngine(LocalEngine):
             made_s = time.monotonic() - started
 
         key = aged_base_key(
-            ageing.workload, store.device, store.options, experiment.base_seed, self.checker.rocksdb_version
+            ageing.workload,
+            store.device,
+            store.options,
+            experiment.base_seed,
+            self.checker.rocksdb_version,
+            ageing_rule(experiment.scale),
         )
         self.bases.clone_resumable(key, begin, go_on, target)
         return made_s

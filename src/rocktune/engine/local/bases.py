@@ -4,7 +4,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,6 +14,9 @@ from rocktune.engine.local.data_directory import DataDirectory, directory_bytes
 from rocktune.engine.local.locks import locked
 from rocktune.trial import OptionMaps
 from rocktune.workload import WorkloadSpec
+
+DEFAULT_BASE_QUOTA_BYTES = 16 << 30
+"""Maximum bytes of the preloaded bases in a data directory."""
 
 # RocksDB never changes such a file once it is complete, so clones can share it.
 _SHARED_SUFFIXES = (".sst", ".blob")
@@ -38,7 +41,12 @@ def base_key(workload: WorkloadSpec, options: OptionMaps, seed: int, rocksdb_ver
 
 
 def aged_base_key(
-    workload: WorkloadSpec, device: DeviceSpec, options: OptionMaps, seed: int, rocksdb_version: str
+    workload: WorkloadSpec,
+    device: DeviceSpec,
+    options: OptionMaps,
+    seed: int,
+    rocksdb_version: str,
+    rule: Sequence[float],
 ) -> str:
     """Returns the name of an aged base, equal for stores that were aged under the same conditions.
 
@@ -48,9 +56,10 @@ def aged_base_key(
         options: scaled options with which it is aged.
         seed: see `base_key`.
         rocksdb_version: see `base_key`.
+        rule: the numbers that define when a store is aged.
     """
     conditions = [each.model_dump(mode="json", exclude={"name"}) for each in (workload, device)]
-    text = json.dumps(["aged", conditions, options, seed, rocksdb_version], sort_keys=True)
+    text = json.dumps(["aged", conditions, options, seed, rocksdb_version, list(rule)], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 

@@ -2,10 +2,12 @@
 
 import signal
 import threading
-from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import Any
 
+from rocktune.ledger import Ledger, default_ledger_url
+from rocktune.study.executors import Executor
+from rocktune.study.measuring.observer import Observer
 from rocktune.trial import Configuration
 
 
@@ -37,16 +39,27 @@ class StudyInterrupted(Exception):  # noqa: N818 -- asked for, not an error
         super().__init__(f"study '{study}' was interrupted; to go on: {self.resume}")
 
 
+def continuing_arguments(ledger: Ledger, executor: Executor | None = None) -> str:
+    """Returns what a command needs to continue on the same ledger and executor: "" for the default ones.
+
+    Args:
+        ledger: the ledger of the study.
+        executor: the executor that measured it; None if the command chooses one for each study.
+    """
+    arguments = "" if ledger.url == default_ledger_url() else f" --ledger {ledger.url}"
+    return arguments + (f" {executor.arguments}" if executor is not None and executor.arguments else "")
+
+
 class Interrupt:
     """A context in which the first SIGINT sets `requested`, and the second raises KeyboardInterrupt.
 
     It does nothing in other threads than the main one, because only that one can set signal handlers.
     """
 
-    def __init__(self, on_request: Callable[[], None]) -> None:
-        """Creates the context; `on_request` is called from the signal handler at the first SIGINT."""
+    def __init__(self, observer: Observer) -> None:
+        """Creates the context; `observer` is told of the first SIGINT, from the signal handler."""
         self.requested = False
-        self._on_request = on_request
+        self._observer = observer
         self._previous: Any = None
 
     def __enter__(self) -> "Interrupt":
@@ -65,4 +78,6 @@ class Interrupt:
         if self.requested:
             raise KeyboardInterrupt
         self.requested = True
-        self._on_request()
+        self._observer.note(
+            "Ending after the trials that are being measured; press Ctrl-C again to end at once."
+        )

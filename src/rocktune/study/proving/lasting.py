@@ -51,8 +51,8 @@ def tail_proof(spec: StudySpec, tail: Tail) -> TailProof:
         baseline=side(tail.baseline),
         p99_ratio=_interval(tail.ratio("latency_us_p99")),
         longest_wait_ratio=_interval(tail.ratio("longest_wait_us")),
-        max_p99_ratio=settings.max_tail_ratio,
-        max_longest_wait_ratio=settings.max_stall_ratio,
+        max_p99_ratio=settings.max_p99_ratio,
+        max_longest_wait_ratio=settings.max_longest_wait_ratio,
         verdict=tail.verdict(settings),
     )
 

@@ -67,8 +67,8 @@ class Tail:
         if is_undecided(disturbed_pairs(results), len(self.runs[self.winner])):
             return "undecided"
         bounds = {
-            "latency_us_p99": settings.max_tail_ratio,
-            "longest_wait_us": settings.max_stall_ratio,
+            "latency_us_p99": settings.max_p99_ratio,
+            "longest_wait_us": settings.max_longest_wait_ratio,
         }
         ratios = {name: self.ratio(name) for name in bounds}
         if all(ratios[name].high <= bound for name, bound in bounds.items()):

@@ -4,6 +4,7 @@ import math
 import os
 from dataclasses import dataclass
 
+from rocktune.engine.local.bases import DEFAULT_BASE_QUOTA_BYTES
 from rocktune.study.specs.problem import baseline_of, expected_entries, space_of
 from rocktune.study.specs.spec import BASELINE_AGE_SHARES, DEFAULTS_PAIRS, StudySpec
 from rocktune.units import MIB
@@ -16,6 +17,8 @@ _OTHER_SHARE = 0.05
 _WORKER_BYTES = 64 * MIB
 _DISK_FACTOR = 2.0
 """Ratio of disk space to data: during a compaction, its inputs and outputs exist at the same time."""
+_AGED_FACTOR = 3.0
+"""Ratio of an aged store, and the loaded one that it was made of, to their data."""
 _MAX_PARKED = 16
 _AGEING_FULL_SIZE_S = 7000.0
 """Seconds of load at full size until a store is steady: about the mean of the benchmark what_lasts."""
@@ -95,15 +98,18 @@ def estimate(spec: StudySpec) -> Estimate:
     store_bytes = expected_entries(spec.workload, spec.device) * entry_bytes / spec.scale
     parked = min(_MAX_PARKED, searched) if spec.engine.runs_continue else 0
     run_bytes = spec.memory_bytes // spec.scale + _WORKER_BYTES
+    ageing_s = _ageing_s(spec, spec.scale)
+    # One run is measured while the others are parked.
+    runs_bytes = (parked + 1) * _DISK_FACTOR * store_bytes
+    bases_bytes = loads * preloaded_bytes * (_AGED_FACTOR if ageing_s else 1)
     return Estimate(
         search_s=spec.budget_s,
         verification_s=measuring_s,
-        ageing_s=_ageing_s(spec, spec.scale),
+        ageing_s=ageing_s,
         other_s=loads * preloaded_bytes / _LOADING_BYTES_S
         + runs * _OPENING_S
         + _OTHER_SHARE * (spec.budget_s + measuring_s),
-        # One run is measured while the others are parked.
-        disk_bytes=round((parked + 1) * _DISK_FACTOR * store_bytes),
+        disk_bytes=round(runs_bytes + min(bases_bytes, DEFAULT_BASE_QUOTA_BYTES)),
         memory_bytes=min(parked * run_bytes, parked_limit_bytes()) + run_bytes,
     )
 
@@ -115,7 +121,7 @@ def verifying_s(spec: StudySpec, scale: int) -> float:
 
 def _ageing_s(spec: StudySpec, scale: int) -> float:
     """Returns the estimated seconds of load of ageing all stores of a proof at scale 1/`scale`."""
-    if spec.protocol == "short":
+    if spec.protocol != "steady":
         return 0.0
     stores = 2 * spec.verification.limit_pairs + DEFAULTS_PAIRS
     return stores * spec.age_s(_AGEING_FULL_SIZE_S, scale)

@@ -1,7 +1,6 @@
 """Requests: studies as users describe them, by the names of the command line."""
 
 import os
-from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,7 +17,6 @@ from rocktune.engine import (
 from rocktune.errors import UserError, unknown_name
 from rocktune.outcome import Protocol
 from rocktune.space import parse_block_cache
-from rocktune.space.options import OWN_SECTIONS
 from rocktune.spec_file import Spec, Switch, is_file_name, read_toml, validated
 from rocktune.study.specs.own_options import AskedMemory
 from rocktune.study.specs.spec import ProofPairs, VerificationSettings
@@ -315,34 +313,6 @@ def scale_and_budget(
     if isinstance(engine, CommandSpec) and divisor != 1:
         raise UserError("scale: engine 'command' cannot scale your own program; leave the scale out")
     return divisor, full_size_s / engine.time_scale(divisor) if budget_s is None else budget_s
-
-
-def protocol_of(request: StudyRequest, engine: EngineSpec, sections: Collection[str]) -> Protocol:
-    """Returns the protocol of a study.
-
-    Args:
-        request: the request.
-        engine: its engine.
-        sections: the sections of the options that its space tunes or pins.
-
-    Raises:
-        UserError: the steady protocol is not possible, or a rate is given without it.
-    """
-    own = sorted(OWN_SECTIONS.keys() & set(sections))
-    missing = ""
-    if not isinstance(engine, EmbeddedSpec):
-        missing = f"engine '{engine.kind}' cannot age a store; choose engine 'embedded'"
-    elif own:
-        missing = f"there is no model of the debt of a {OWN_SECTIONS[own[0]]}, which the space tunes"
-    if request.protocol == "steady" and missing:
-        raise UserError(f"protocol: {missing}, or leave --protocol steady out")
-    protocol = request.protocol or ("short" if missing else "steady")
-    if protocol == "short" and request.rate is not None:
-        because = f"; {missing}" if missing else ""
-        raise UserError(
-            f"rate: only the steady protocol has a phase at an offered rate{because}; leave --rate out"
-        )
-    return protocol
 
 
 def require_workload(name: str | None) -> str:

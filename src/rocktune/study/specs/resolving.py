@@ -22,14 +22,18 @@ from rocktune.objective import objective_named
 from rocktune.outcome import Protocol
 from rocktune.space import FamilyEntries, space_document, space_from_document
 from rocktune.study.specs.own_options import OwnBaseline, own_baseline
-from rocktune.study.specs.problem import expected_entries, families_together, problem_of
+from rocktune.study.specs.problem import (
+    expected_entries,
+    families_together,
+    problem_of,
+)
+from rocktune.study.specs.protocol import check_compactions, protocol_of
 from rocktune.study.specs.request import (
     DEFAULT_SCALE,
     STEADY_SCALE,
     StudyRequest,
     asked_memory,
     engine_spec,
-    protocol_of,
     require_workload,
     scale_and_budget,
     tuned_family,
@@ -40,7 +44,11 @@ from rocktune.tuners import tuner_named
 from rocktune.units import format_scale, format_seconds, parse_bytes, parse_scale, parse_seconds
 from rocktune.workload import DEFAULT_FAMILY, WorkloadSpec, load_workload
 
-_DEFAULT_OBJECTIVES = {"steady": "sustained_throughput_ops_s", "short": "throughput_ops_s"}
+_DEFAULT_OBJECTIVES = {
+    "steady": "sustained_throughput_ops_s",
+    "short": "throughput_ops_s",
+    "own": "throughput_ops_s",
+}
 
 OwnOptions = Callable[[tuple[str, ...]], ImportedOptions | None]
 """Reads the request's OPTIONS file for the column families that the workload names; None if it has no file.
@@ -112,6 +120,8 @@ def resolve(request: StudyRequest, name: str, own_options: OwnOptions = no_own_o
         protocol=protocol,
         rate_ops_s=request.rate,
     )
+    if protocol == "steady":
+        check_compactions(spec)
     _check_budget(spec)
     return spec
 

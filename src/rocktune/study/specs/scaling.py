@@ -4,7 +4,8 @@ from rocktune.engine import CommandSpec, RecordedSpec
 from rocktune.engine.spec import FULL_LENGTH_S
 from rocktune.errors import UserError
 from rocktune.objective import objective_named
-from rocktune.study.specs.request import StudyRequest, engine_spec, protocol_of
+from rocktune.study.specs.protocol import protocol_of
+from rocktune.study.specs.request import StudyRequest, engine_spec
 from rocktune.study.specs.resolving import (
     OwnOptions,
     conditions_of,

@@ -53,9 +53,9 @@ class VerificationSettings(Spec):
         window_s: seconds of load that a run on an aged store measures; only in the steady protocol.
         offered_s: seconds of load of a run at the offered rate, which has to span a cycle of compactions.
         offered_share: offered rate as a share of what the baseline sustains, unless the study has a rate.
-        max_tail_ratio: maximum of the upper end of the p99 latency's ratio at the offered rate, winner over
+        max_p99_ratio: maximum of the upper end of the p99 latency's ratio at the offered rate, winner over
             baseline, for a recommendation.
-        max_stall_ratio: the same for the longest wait.
+        max_longest_wait_ratio: the same for the longest wait.
         ablation_age_s: age in seconds at which a run of the ablation ends.
         age_s: age in seconds at which all other runs of the verification end; 120 s in Dremel's paper.
     """
@@ -72,8 +72,8 @@ class VerificationSettings(Spec):
     window_s: Age = 480.0
     offered_s: Age = 1440.0
     offered_share: Annotated[float, Field(strict=True, gt=0, le=1)] = 0.8
-    max_tail_ratio: Annotated[float, Field(strict=True, ge=1)] = 1.25
-    max_stall_ratio: Annotated[float, Field(strict=True, ge=1)] = 1.5
+    max_p99_ratio: Annotated[float, Field(strict=True, ge=1)] = 1.25
+    max_longest_wait_ratio: Annotated[float, Field(strict=True, ge=1)] = 1.5
     ablation_age_s: Age = 60.0
     age_s: Age = 120.0
 

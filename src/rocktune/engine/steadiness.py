@@ -77,7 +77,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Window:
-    """Successive steps over which the levels above the last one were written anew.
+    """A window groups successive steps in which the levels above the last one were replaced.
 
     Attributes:
         steps: the steps, at least one.
@@ -157,7 +157,7 @@ class Steadiness:
     """Follows a run step by step until successive windows agree.
 
     A window ends when as many bytes were flushed as the levels above the last one hold at most, so that these
-    levels were written anew. Where those bytes rise and fall, as under universal compaction, a window also
+    levels were replaced. Where those bytes rise and fall, as under universal compaction, a window also
     spans a whole cycle: it ends just after a fall. The store is steady if the last n windows together agree
     with the n before them, for any n.
 

@@ -8,11 +8,11 @@ from rocktune.lsm.universal_tree import UniversalTree
 COMPACTION_SHARE = 0.5
 """Share of the device that a compaction takes besides user writes. Fitted to long runs."""
 COMPACTION_SHARE_DELAYED = 0.85
-"""The same while writes are delayed. Fitted likewise."""
+"""The same while writes are delayed, also fitted."""
 SETTLING_TURNOVERS = 3.0
 """User writes as a multiple of the number of keys after which the tree counts as settled."""
 COUNTED_TURNOVERS = 3.0
-"""User writes, likewise, over which the amplification is counted after that."""
+"""User writes over which the amplification is counted after that, as a multiple of the number of keys."""
 MAX_MERGES = 20_000
 """Maximum number of merges that are modelled, which bounds the time for trees with tiny files."""
 

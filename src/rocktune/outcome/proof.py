@@ -48,7 +48,7 @@ class TailProof(Recorded):
         p99_ratio: the winner's 99th percentile over the baseline's; above 1 is worse.
         longest_wait_ratio: the winner's longest wait over the baseline's; above 1 is worse.
         max_p99_ratio: maximum of `p99_ratio` for a recommendation.
-        max_longest_wait_ratio: maximum of `longest_wait_ratio`, likewise.
+        max_longest_wait_ratio: maximum of `longest_wait_ratio` for a recommendation.
         verdict: whether both ratios' intervals lie below their maximum.
     """
 

@@ -8,7 +8,7 @@ from rocktune.errors import UserError
 from rocktune.export import export_study
 from rocktune.ledger import Ledger, StudyRecord
 from rocktune.outcome import Outcome
-from rocktune.report import command_line, write_report
+from rocktune.report import check_command_line, command_line, write_report
 from rocktune.study import kept_trials
 
 OUT = "out"
@@ -70,8 +70,8 @@ def write_files(ledger: Ledger, study: StudyRecord, outcome: Outcome, directory:
     """Writes the OPTIONS file and the report, each atomically.
 
     Returns:
-        The outcome with `options_file` (None if there is nothing to export), `report` and `command`, as it is
-        now in the ledger.
+        The outcome with `options_file` (None if there is nothing to export), `report`, `command` and
+        `check_command`, as it is now in the ledger.
 
     Raises:
         UserError: a file cannot be written.
@@ -82,6 +82,7 @@ def write_files(ledger: Ledger, study: StudyRecord, outcome: Outcome, directory:
         "options_file": str(options_file) if has_options else None,
         "report": str(directory / REPORT_NAME),
         "command": command_line(study, outcome),
+        "check_command": check_command_line(study, outcome) if outcome.scale_check is None else None,
     }
     outcome = outcome.model_copy(update=files)
     if has_options:

@@ -4,6 +4,7 @@ from rocktune.engine import CommandSpec, RecordedSpec
 from rocktune.engine.spec import FULL_LENGTH_S
 from rocktune.errors import UserError
 from rocktune.objective import objective_named
+from rocktune.outcome import LARGER_FACTOR
 from rocktune.study.specs.request import StudyRequest, engine_spec, protocol_of
 from rocktune.study.specs.resolving import (
     OwnOptions,
@@ -13,7 +14,7 @@ from rocktune.study.specs.resolving import (
     no_own_options,
     sections_of,
 )
-from rocktune.study.specs.spec import LARGER_FACTOR, MAX_CHECKED, MIN_CHECKED, ScaleCheckSpec
+from rocktune.study.specs.spec import MAX_CHECKED, MIN_CHECKED, ScaleCheckSpec
 from rocktune.units import format_scale
 
 

@@ -13,7 +13,7 @@ from rocktune.api import tuning
 from rocktune.cli.main import main
 from rocktune.errors import UserError
 from rocktune.ledger import open_ledger
-from rocktune.outcome import ScaleCheck
+from rocktune.outcome import Outcome, ScaleCheck
 from rocktune.study import make_request, recorded_outcome, resolve_scale_check, run_scale_check
 from rocktune.testing.dying import Died, DiesAfter
 
@@ -146,6 +146,10 @@ def test_a_study_without_a_check_names_the_command_in_its_advice_only(
     # The command makes a check that the study finds.
     assert main([*command.split()[1:], "--ledger", ledger]) == 0
     assert api.estimate(**STUDY, ledger=ledger)["scale_check"]["verdict"] == "ranks"
+    resumed = api.resume("mine", ledger=ledger)
+    assert isinstance(resumed, Outcome)
+    assert resumed.scale_check is not None
+    assert (resumed.scale_check.verdict, resumed.check_command) == ("ranks", None)
 
 
 @pytest.mark.usefixtures("version")

@@ -125,3 +125,11 @@ def test_each_shipped_check_is_found_by_studies_on_its_presets(row: dict[str, st
     names = ("workload", "device", "space", "scale", "protocol")
     spec = study_of(**{name: row[name] for name in names}, objective=row["figure"])
     assert check_key(spec, row["engine"]) == row["key"]
+
+
+def test_a_check_that_cannot_be_read_is_passed_over(ledger: Ledger) -> None:
+    spec = resolve_scale_check(make_request(CONDITIONS), "c", 20)
+    newer = ledger.create_study("newer", spec.model_dump(mode="json") | {"unknown": 1}, ENGINE)
+    with ledger.lock(newer):
+        ledger.set_state(newer, "finished")
+    assert find_scale_check(study_of(), ENGINE, ledger) is None

@@ -192,7 +192,7 @@ class Outcome(Verification, Conditions):
         report: path of the report.
         command: the command that repeats the study.
         scale_check: how well the search's model ranks configurations, without `foremost`; null if no check
-            was known at the study's end, and in older documents.
+            was known when the files were written, and in older documents.
         check_command: the command that checks it; null if a check is known, if the scale has no larger model,
             and in older documents.
     """

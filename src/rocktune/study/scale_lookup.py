@@ -103,10 +103,12 @@ def _recorded(ledger: Ledger, key: str) -> Iterator[ScaleCheck]:
             continue
         try:
             spec = validated(ScaleCheckSpec, dict(study.spec), study.name)
+            matches = check_key(spec, study.engine_version) == key
+            check = scale_check_of(spec, ledger, study) if matches else None
         except UserError:
-            continue  # of a newer rocktune; `rocktune show` reports it
-        if check_key(spec, study.engine_version) == key:
-            yield scale_check_of(spec, ledger, study)
+            continue  # of a newer rocktune, or damaged; no study may end for it
+        if check is not None:
+            yield check
 
 
 def _shipped(key: str) -> Iterator[ScaleCheck]:

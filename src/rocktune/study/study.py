@@ -24,7 +24,6 @@ from rocktune.study.proving.best import BestSoFar, finalists
 from rocktune.study.proving.sequential import design_of
 from rocktune.study.proving.tail import Tail, offer
 from rocktune.study.proving.verification import Proof, Stage, aged, pick, prove
-from rocktune.study.scale_lookup import find_scale_check
 from rocktune.study.specs.estimate import verification_s
 from rocktune.study.specs.problem import problem_of
 from rocktune.study.specs.spec import BASELINE_AGE_SHARES, StudySpec
@@ -257,7 +256,6 @@ class _Study:
             nearest_miss=outcome.nearest_miss_of(picked, objective, self._openings.options),
             hypervolume=outcome.hypervolume_of(self._ledger, self._study, objective),
             models=outcome.models(self._ledger, self._study),
-            scale_check=find_scale_check(self._spec, self._executor.version, self._ledger),
             **self._counted(),
         )
 

@@ -34,8 +34,8 @@ def resolve_scale_check(
     """
     if not MIN_CHECKED <= configurations <= MAX_CHECKED:
         raise UserError(
-            f"configurations: {configurations} must be from {MIN_CHECKED} to {MAX_CHECKED}, because fewer "
-            "do not show how well a model ranks"
+            f"configurations: {configurations} must be from {MIN_CHECKED} to {MAX_CHECKED}; fewer do not "
+            "show how well a model ranks"
         )
     engine = engine_spec(request)
     if isinstance(engine, CommandSpec | RecordedSpec):

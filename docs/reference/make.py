@@ -209,6 +209,8 @@ OUTCOME_PARTS: dict[str, type[BaseModel]] = {
     "`hypervolume`": outcome.Hypervolume,
     "An entry of `models`": outcome.LearnedModel,
     "`seconds`": outcome.Seconds,
+    "`scale_check`, and the result of `check-scale`": outcome.ScaleCheck,
+    "An entry of its `foremost`": outcome.RankedConfiguration,
     "`options_account`": OptionsAccount,
     "An entry of its `entries`": AccountEntry,
     "An entry of its `changed_defaults`": ChangedDefault,

@@ -1,7 +1,7 @@
 """Opens the engine that measures, and reads the user's OPTIONS file."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 
 from rocktune.engine import (
@@ -20,7 +20,10 @@ from rocktune.engine import (
     VersionsSpec,
     default_data_directory,
 )
+from rocktune.engine.base import RunFailed
 from rocktune.engine.libraries import worker_with
+from rocktune.engine.worker import WorkerProcess
+from rocktune.errors import UserError
 from rocktune.importing import ImportedOptions, import_options
 
 
@@ -57,6 +60,19 @@ def make_engine(spec: EngineSpec, figures: Sequence[str] = ()) -> Engine:
             opened.pop_all()
         return VersionsEngine(engines)
     return EmbeddedEngine(data_directory, 0, 0, worker=worker_with(spec.rocksdb))
+
+
+def engine_version(spec: EngineSpec) -> str | None:
+    """Returns name and version of an engine, as its runs record them, before it is opened.
+
+    Returns:
+        Such as "RocksDB 7.8.3, assertions on"; None for other engines than `embedded`, and if its worker does
+        not start, of which opening the engine tells.
+    """
+    if isinstance(spec, EmbeddedSpec):
+        with suppress(UserError, RunFailed), closing(WorkerProcess(worker_with(spec.rocksdb))) as worker:
+            return worker.engine
+    return None
 
 
 def own_options_file(

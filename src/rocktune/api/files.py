@@ -7,9 +7,9 @@ from pathlib import Path
 from rocktune.errors import UserError
 from rocktune.export import export_study
 from rocktune.ledger import Ledger, StudyRecord
-from rocktune.outcome import Outcome
-from rocktune.report import command_line, write_report
-from rocktune.study import kept_trials
+from rocktune.outcome import Outcome, ScaleCheck
+from rocktune.report import check_command_line, command_line, write_report
+from rocktune.study import StudySpec, find_scale_check, kept_trials, recorded_spec
 
 OUT = "out"
 """Kind of the ledger's event that records the output directory."""
@@ -67,21 +67,24 @@ def claim_output(ledger: Ledger, study: StudyRecord, out: str | Path | None) -> 
 
 
 def write_files(ledger: Ledger, study: StudyRecord, outcome: Outcome, directory: Path) -> Outcome:
-    """Writes the OPTIONS file and the report, each atomically.
+    """Writes the OPTIONS file and the report, each atomically, and looks up the check of the study's scale.
 
     Returns:
-        The outcome with `options_file` (None if there is nothing to export), `report` and `command`, as it is
-        now in the ledger.
+        The outcome with `options_file` (None if there is nothing to export), `report`, `command`,
+        `scale_check` and `check_command`, as it is now in the ledger.
 
     Raises:
         UserError: a file cannot be written.
     """
+    check = outcome.scale_check or _scale_check(ledger, study, outcome)
     options_file = directory / OPTIONS_NAME
     has_options = outcome.recommended in outcome.sides
     files = {
         "options_file": str(options_file) if has_options else None,
         "report": str(directory / REPORT_NAME),
         "command": command_line(study, outcome),
+        "scale_check": check,
+        "check_command": check_command_line(study, outcome) if check is None else None,
     }
     outcome = outcome.model_copy(update=files)
     if has_options:
@@ -91,6 +94,12 @@ def write_files(ledger: Ledger, study: StudyRecord, outcome: Outcome, directory:
     # After the files exist, so that the ledger never names a file that was not written.
     ledger.set_outcome(study, outcome.to_json())
     return outcome
+
+
+def _scale_check(ledger: Ledger, study: StudyRecord, outcome: Outcome) -> ScaleCheck | None:
+    """Returns the check of a finished study's scale; None if none is known."""
+    spec = recorded_spec(study.spec)
+    return find_scale_check(spec, outcome.engine, ledger) if isinstance(spec, StudySpec) else None
 
 
 def write_report_file(ledger: Ledger, study: StudyRecord, outcome: Outcome, directory: Path) -> Path:

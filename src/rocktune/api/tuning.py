@@ -1,13 +1,13 @@
 """Tunes, resumes and verifies studies."""
 
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Unpack
 
 from rocktune import study
 from rocktune.api.comparing import run_recorded_comparison
-from rocktune.api.engines import opened_engine
+from rocktune.api.engines import engine_version, opened_engine
 from rocktune.api.executors import opened_executor
 from rocktune.api.files import claim_output, require_study, write_files
 from rocktune.api.requests import Given, resolved_study
@@ -15,10 +15,12 @@ from rocktune.api.scaling import run_recorded_scale_check
 from rocktune.api.sweeping import run_recorded_sweep
 from rocktune.api.upgrading import run_recorded_upgrade
 from rocktune.engine import CommandSpec, command_lines
+from rocktune.errors import UserError
 from rocktune.ledger import open_ledger
 from rocktune.objective import objective_named
 from rocktune.options_account import account_json
 from rocktune.outcome import Outcome, ScaleCheck
+from rocktune.report import scale_sentences
 from rocktune.study import (
     ComparisonSpec,
     Executor,
@@ -47,15 +49,29 @@ class PreparedStudy:
 
     def estimate(self) -> dict[str, Any]:
         """Returns the estimated time, disk and memory; see `rocktune.api.estimate`."""
-        spec = self.spec
+        spec, check = self.spec, self._scale_check()
         return {
             "study": spec.name,
             "scale": format_scale(spec.scale),
+            "scale_check": None if check is None else check.to_json(),
+            "scale_notes": scale_sentences(check),
             "commands": command_lines(spec.engine) if isinstance(spec.engine, CommandSpec) else [],
             "own_options_notes": study.own_notes(spec),
             "options_account": account_json(study.own_account(spec)),
             **study.estimate(spec).to_json(),
         }
+
+    def _scale_check(self) -> ScaleCheck | None:
+        """Returns the check of the study's scale; None if none is known."""
+        if not study.has_larger_model(self.spec):
+            return None
+        version = engine_version(self.spec.engine)
+        if version is None:
+            return None
+        # Without a ledger yet, or with one that cannot be read, rocktune's own checks remain.
+        with suppress(UserError), open_ledger(self.request.ledger, create=False) as ledger:
+            return study.find_scale_check(self.spec, version, ledger)
+        return study.find_scale_check(self.spec, version, None)
 
     def run(
         self,
@@ -99,8 +115,9 @@ def estimate(study_file: str | Path | None = None, **given: Unpack[Given]) -> di
 
     Returns:
         `study` (the name), `scale`, `commands` (the user's own programs that will be executed),
-        `own_options_notes` (how the OPTIONS file is used, in sentences), and the fields of
-        `rocktune.study.Estimate`.
+        `own_options_notes` (how the OPTIONS file is used, in sentences), `scale_check` (the fields of
+        `rocktune.outcome.ScaleCheck`, None if no check of the scale is known), `scale_notes` (sentences, if
+        the scale does not rank), and the fields of `rocktune.study.Estimate`.
 
     Raises:
         UserError: a part of the request is invalid.

@@ -13,6 +13,7 @@ from rocktune.outcome import NOT_MEASURED, FrontPoint, Interval, OptionEffect, O
 from rocktune.report import findings, lasting
 from rocktune.report.figures import SIDES
 from rocktune.report.memory import memory_rows, memory_sentence
+from rocktune.report.scale import scale_advice
 from rocktune.units import format_bytes, format_seconds
 
 _SHOWN_LINES = 20
@@ -84,6 +85,8 @@ def print_estimate(console: Console, estimate: Mapping[str, Any], verbose: bool 
             "state; a proof that is decided early takes a third. --protocol short compares the first 120 s.",
             soft_wrap=True,
         )
+    for line in estimate.get("scale_notes") or ():
+        console.print(line.replace("`", ""), soft_wrap=True, markup=False, highlight=False)
     for line in estimate["commands"]:
         console.print(f"It executes {line}", soft_wrap=True, markup=False, highlight=False)
     print_notes(console, estimate, verbose)
@@ -122,7 +125,7 @@ def print_outcome(console: Console, outcome: Outcome, verbose: bool = False) -> 
     print_account(console, outcome.options_account, verbose)
     for line in filter(None, (memory_sentence(outcome), *outcome.own_options_notes)):
         console.print(line, soft_wrap=True, markup=False, highlight=False)
-    for line in findings.advice(outcome):
+    for line in (*findings.advice(outcome), *scale_advice(outcome)):
         # Backquotes mark code in the HTML report; a terminal shows them as they are.
         console.print(f"\nNote: {line}".replace("`", ""), style="dim")
 

@@ -25,7 +25,7 @@ from rocktune.outcome.recorded import (
     Protocol,
     Recorded,
 )
-from rocktune.outcome.scale import RankedConfiguration, ScaleCheck, ScaleVerdict
+from rocktune.outcome.scale import LARGER_FACTOR, RankedConfiguration, ScaleCheck, ScaleVerdict
 from rocktune.outcome.sides import (
     Baseline,
     CacheShare,
@@ -34,6 +34,7 @@ from rocktune.outcome.sides import (
 )
 
 __all__ = [
+    "LARGER_FACTOR",
     "NOT_MEASURED",
     "REMOVED_FIELDS",
     "VERSION",

@@ -8,6 +8,7 @@ from pydantic import ConfigDict, Field, model_validator
 from rocktune.options_account import OptionsAccount
 from rocktune.outcome.proof import Verification
 from rocktune.outcome.recorded import Interval, Protocol, Recorded
+from rocktune.outcome.scale import ScaleCheck
 from rocktune.space import OptionMaps
 from rocktune.space.configuration import Value
 from rocktune.spec_file import validated
@@ -190,6 +191,10 @@ class Outcome(Verification, Conditions):
         options_file: path of the OPTIONS file; null if there is nothing to export.
         report: path of the report.
         command: the command that repeats the study.
+        scale_check: how well the search's model ranks configurations, without `foremost`; null if no check
+            was known when the files were written, and in older documents.
+        check_command: the command that checks it; null if a check is known, if the scale has no larger model,
+            and in older documents.
     """
 
     version: int = VERSION
@@ -204,6 +209,8 @@ class Outcome(Verification, Conditions):
     options_file: str | None = None
     report: str | None = None
     command: str | None = None
+    scale_check: ScaleCheck | None = None
+    check_command: str | None = None
 
     @model_validator(mode="before")
     @classmethod

@@ -9,6 +9,8 @@ ScaleVerdict = Literal["ranks", "does not rank", "undecided"]
 """Whether studies may rely on a model. "undecided" if too many runs failed, or the figure has
 no correlation or regret."""
 
+LARGER_FACTOR = 4
+"""How many times larger than the checked model the one is that it is compared with."""
 MIN_CORRELATION = 0.5
 """Minimum of the lower end of the correlation's interval. With 20 configurations that takes a correlation of
 0.80, which the benchmark `scale_model` asks for."""

@@ -5,14 +5,17 @@ from rocktune.report.document import write_document
 from rocktune.report.driven import write_driven_report
 from rocktune.report.governed import write_governed_report
 from rocktune.report.page import render_report, write_report
-from rocktune.report.reproduce import command_line
+from rocktune.report.reproduce import check_command_line, command_line
+from rocktune.report.scale import scale_sentences
 from rocktune.report.tradeoff import write_tradeoff_report
 from rocktune.report.upgraded import write_upgrade_report
 
 __all__ = [
+    "check_command_line",
     "command_line",
     "render_comparison",
     "render_report",
+    "scale_sentences",
     "write_document",
     "write_driven_report",
     "write_governed_report",

@@ -1,12 +1,13 @@
 """How to reproduce a study: its command line, and the facts that its figures depend on."""
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rocktune.device import device_names
 from rocktune.ledger import StudyRecord
-from rocktune.outcome import Outcome
+from rocktune.outcome import LARGER_FACTOR, Outcome
+from rocktune.report.findings import primary_field
 from rocktune.space import space_names
 from rocktune.spec_file import is_file_name
 from rocktune.units import format_bytes, format_seconds, parse_bytes
@@ -44,12 +45,32 @@ def command_lines(study: StudyRecord, outcome: Outcome) -> list[str]:
         ("--seed", str(outcome.seed)),
         ("--study", f"{study.name}-again"),
     ]
-    given = [
-        name if value is True else f"{name} {shlex.quote(str(value))}" for name, value in arguments if value
-    ]
+    given = _written(arguments)
     # The user's program is defined only in a study file.
     tune = "rocktune tune STUDY.toml" if engine.get("kind") == "command" else "rocktune tune"
     return [f"{tune} \\", *(f"    {argument} \\" for argument in given[:-1]), f"    {given[-1]}"]
+
+
+def check_command_line(study: StudyRecord, outcome: Outcome) -> str | None:
+    """Returns the command that checks how well a study's model ranks; None if there is no larger model."""
+    spec = study.spec
+    kind = (spec.get("engine") or {}).get("kind", "embedded")
+    if kind not in ("embedded", "db_bench") or int(outcome.search_scale.rpartition("/")[2]) % LARGER_FACTOR:
+        return None
+    arguments = [
+        *_conditions(spec, outcome),
+        *_engine(spec.get("engine") or {}),
+        ("--protocol", outcome.protocol if kind == "embedded" else ""),
+        ("--objective", primary_field(outcome)),
+    ]
+    return " ".join(["rocktune check-scale", *_written(arguments)])
+
+
+def _written(arguments: Sequence[Argument]) -> list[str]:
+    """Returns options as a shell takes them."""
+    return [
+        name if value is True else f"{name} {shlex.quote(str(value))}" for name, value in arguments if value
+    ]
 
 
 def _conditions(spec: Mapping[str, Any], outcome: Outcome) -> list[Argument]:

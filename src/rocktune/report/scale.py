@@ -1,6 +1,6 @@
 """Sentences about a scale check, shared by the report and the terminal."""
 
-from rocktune.outcome import ScaleCheck
+from rocktune.outcome import Outcome, ScaleCheck
 from rocktune.report.findings import count_of, field_label, format_interval, format_number
 
 _AS_GOOD = 0.005
@@ -30,6 +30,31 @@ def check_figures(check: ScaleCheck) -> str:
         f"{format_number(check.correlation.value, 2)} ({format_interval(check.correlation, 2)}), and its "
         f"choice is {choice} the larger model's"
     )
+
+
+def scale_advice(outcome: Outcome) -> list[str]:
+    """Returns what to know of the check of a study's scale; names in backquotes are code."""
+    if outcome.scale_check is None and outcome.check_command is not None:
+        return [
+            f"It is not known whether {_model(outcome.search_scale)} ranks these configurations like a "
+            f"larger one: `{outcome.check_command}` measures it."
+        ]
+    return scale_sentences(outcome.scale_check)
+
+
+def scale_sentences(check: ScaleCheck | None) -> list[str]:
+    """Returns what a study's user has to know of the check of its scale; empty if the scale ranks.
+
+    Args:
+        check: the check; None if none is known.
+    """
+    if check is None or check.verdict != "does not rank":
+        return []
+    return [
+        f"{_model(check.scale).capitalize()} ranks these configurations unlike "
+        f"{_model(check.larger_scale)} by {field_label(check.figure)}: {check_figures(check)}; tune with "
+        f"`--scale {check.larger_scale}`."
+    ]
 
 
 def check_notes(check: ScaleCheck) -> list[str]:

@@ -10,6 +10,7 @@ from rocktune.ledger import StudyRecord, TrialRecord
 from rocktune.outcome import Interval, OptionEffect, Outcome
 from rocktune.report import figures, findings, lasting
 from rocktune.report.reproduce import command_lines, facts, named
+from rocktune.report.scale import scale_advice
 from rocktune.trial import Measurement
 from rocktune.units import format_seconds
 
@@ -111,7 +112,7 @@ def recommendation(outcome: Outcome) -> str:
     """Returns the section on what to do: verdict, files and advice."""
     files = [("OPTIONS file", outcome.options_file), ("This report", outcome.report)]
     listed = "".join(f"<dt>{label}</dt><dd><code>{escape(path)}</code></dd>" for label, path in files if path)
-    said = (*lasting.sentences(outcome), *findings.advice(outcome))
+    said = (*lasting.sentences(outcome), *findings.advice(outcome), *scale_advice(outcome))
     lines = "".join(f"<li>{_with_code(line)}</li>" for line in said)
     return (
         f"<section><h2>What to do</h2>\n<p>{escape(_concluded(outcome))}</p>\n"

@@ -9,6 +9,7 @@ from rocktune.study.measuring.observer import Observer
 from rocktune.study.proving.outcome import recorded_outcome, spent_s
 from rocktune.study.recording import table_of
 from rocktune.study.scale_check import run_scale_check, runs_at_most, scale_check_of, scale_check_s
+from rocktune.study.scale_lookup import find_scale_check, has_larger_model
 from rocktune.study.specs.estimate import Estimate, estimate, verifying_s
 from rocktune.study.specs.problem import own_account, own_notes, space_of
 from rocktune.study.specs.request import StudyRequest, engine_names, make_request
@@ -44,6 +45,8 @@ __all__ = [
     "disturbed_s",
     "engine_names",
     "estimate",
+    "find_scale_check",
+    "has_larger_model",
     "kept_trials",
     "make_request",
     "own_account",

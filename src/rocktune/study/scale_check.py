@@ -20,9 +20,9 @@ from rocktune.study.measuring.score import equal_score
 from rocktune.study.openings import searched_workload
 from rocktune.study.proving.ranking import FOREMOST, ROUNDS, Ranking, regret
 from rocktune.study.proving.verification import Stage
+from rocktune.study.sampling import sampled
 from rocktune.study.specs.problem import experiment_of, space_of
 from rocktune.study.specs.spec import MIN_CHECKED, ScaleCheckSpec
-from rocktune.study.sweep import sampled
 from rocktune.trial import Batch, Experiment, Result, Trial
 from rocktune.units import format_scale
 

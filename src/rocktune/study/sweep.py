@@ -17,14 +17,13 @@ from rocktune.study.measuring.observer import Observer
 from rocktune.study.measuring.score import equal_score
 from rocktune.study.proving.verification import Stage
 from rocktune.study.recording import table_of
+from rocktune.study.sampling import sampled
 from rocktune.study.specs.problem import experiment_of, space_of
 from rocktune.study.specs.spec import SweepSpec
 from rocktune.table import Table
 from rocktune.trial import Batch, Experiment, Result, RunKey, Trial
 
 _OPENING_S = 0.5
-# Small spaces yield repeats, so sampling is repeated until there are enough distinct configurations.
-_DRAWS = 20
 _BATCH_RUNS = 120
 """Number of runs in a batch. 120 divides evenly among 2, 3, 4, 5, 6, 8, 10 or 12 workers."""
 
@@ -87,32 +86,6 @@ def runs_of(spec: SweepSpec, space: Space) -> list[RunKey]:
 def sweep_s(spec: SweepSpec, runs: int) -> float:
     """Returns the estimated wall seconds of a number of runs, without loading data."""
     return runs * (spec.warm_up_s + spec.measured_s + _OPENING_S)
-
-
-def sampled(
-    space: Space, count: int, rng: np.random.Generator, setting: str, mend: str
-) -> list[Configuration]:
-    """Returns distinct configurations, drawn at random.
-
-    Args:
-        space: the space.
-        count: number of configurations.
-        rng: draws them.
-        setting: name of the setting that asks for so many, for the message.
-        mend: what to do if the space has fewer, for the message.
-
-    Raises:
-        UserError: the space has fewer.
-    """
-    distinct: dict[Configuration, None] = {}
-    for _ in range(_DRAWS):
-        distinct |= dict.fromkeys(space.sample(count, rng))
-        if len(distinct) >= count:
-            return list(distinct)[:count]
-    raise UserError(
-        f"{setting}: {count} is more than the {len(distinct)} configurations that were found in space "
-        f"'{space.name}'; {mend}"
-    )
 
 
 def _measure(

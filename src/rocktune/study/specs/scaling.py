@@ -4,6 +4,7 @@ from rocktune.engine import CommandSpec, RecordedSpec
 from rocktune.engine.spec import FULL_LENGTH_S
 from rocktune.errors import UserError
 from rocktune.objective import objective_named
+from rocktune.outcome import LARGER_FACTOR
 from rocktune.study.specs.protocol import protocol_of
 from rocktune.study.specs.request import StudyRequest, engine_spec
 from rocktune.study.specs.resolving import (
@@ -14,7 +15,7 @@ from rocktune.study.specs.resolving import (
     no_own_options,
     sections_of,
 )
-from rocktune.study.specs.spec import LARGER_FACTOR, MAX_CHECKED, MIN_CHECKED, ScaleCheckSpec
+from rocktune.study.specs.spec import MAX_CHECKED, MIN_CHECKED, ScaleCheckSpec
 from rocktune.units import format_scale
 
 
@@ -34,8 +35,8 @@ def resolve_scale_check(
     """
     if not MIN_CHECKED <= configurations <= MAX_CHECKED:
         raise UserError(
-            f"configurations: {configurations} must be from {MIN_CHECKED} to {MAX_CHECKED}, because fewer "
-            "do not show how well a model ranks"
+            f"configurations: {configurations} must be from {MIN_CHECKED} to {MAX_CHECKED}; fewer do not "
+            "show how well a model ranks"
         )
     engine = engine_spec(request)
     if isinstance(engine, CommandSpec | RecordedSpec):

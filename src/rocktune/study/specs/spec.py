@@ -6,7 +6,7 @@ from pydantic import Field, field_validator, model_validator
 
 from rocktune.device import DeviceSpec
 from rocktune.engine import EmbeddedSpec, EngineSpec, VersionsSpec
-from rocktune.outcome import Protocol
+from rocktune.outcome import LARGER_FACTOR, Protocol
 from rocktune.space import OptionMaps
 from rocktune.spec_file import Amount, Positive, SparseSpec, Spec, validated
 from rocktune.study.specs.own_options import OwnTerms
@@ -209,8 +209,6 @@ class SweepSpec(ExperimentSpec):
     control_every: Positive = 20
 
 
-LARGER_FACTOR = 4
-"""How many times larger than the checked model the one is that a scale check compares it with."""
 MIN_CHECKED = 20
 """Minimum number of configurations of a scale check; fewer leave its correlation undecided."""
 MAX_CHECKED = 1000

@@ -10,7 +10,6 @@ and ends within `--hours`; a kill loses one chunk. Disk use is bounded and print
 
 import csv
 import json
-import math
 import shutil
 import tempfile
 import time
@@ -30,7 +29,7 @@ from benchmarks.common.claims import (
     reported,
 )
 from benchmarks.common.evidence import EVIDENCE
-from benchmarks.rocktune.outside_chunks import LOAD, Chunk, Conditions, Figures, Record, Step, plan
+from benchmarks.rocktune.outside_chunks import LOAD, Chunk, Conditions, Record, Step, plan
 from benchmarks.rocktune.outside_stores import SETTINGS, opened, workload_of
 from benchmarks.rocktune.what_lasts import CONFIGURATIONS
 from rocktune.errors import UserError, unknown_name
@@ -45,7 +44,18 @@ MIN_PAIRS = 3
 """Claims are made from so many pairs on."""
 LOAD_BYTES_S = 10 << 20
 """Bytes that one thread loads per second at least, for the estimate of the time."""
-QUICK = {"settings": "write-heavy", "configurations": "guide,winner", "ageing": 1, "pairs": MIN_PAIRS}
+FLAGS: dict[str, Any] = {
+    "settings": ",".join(SETTINGS),
+    "configurations": "guide,winner",
+    "data": "",
+    "db_bench": "",
+    "device": "ssd-100mb",
+    "hours": 2.0,
+    "ageing": 8,
+    "pairs": 6,
+}
+QUICK: dict[str, Any] = {"settings": "write-heavy", "ageing": 1, "pairs": MIN_PAIRS}
+"""Values for a smoke run of flags that are left at their defaults."""
 RATIOS = (
     ("ops_s", "", "ratio of operations per second"),
     ("read_us_p99", "_read_p99", "ratio of the p99 latency of gets"),
@@ -101,36 +111,24 @@ def claims_of(
     record: Record, conditions: Conditions, settings: Sequence[str], configurations: Sequence[str]
 ) -> Iterator[Claim]:
     """Yields the claims of all settings and rivals of the first configuration that have enough pairs."""
-    baseline, *rivals = configurations
+    baseline = configurations[0]
     shared: dict[str, Any] = {"engine": conditions.engine, "device": conditions.device}
     for setting in settings:
-        for rival in rivals:
-            pairs = list(record.pairs(setting, baseline, rival))
-            if len(pairs) < MIN_PAIRS:
-                continue
+        measured = {each: record.measured(setting, each) for each in configurations}
+        enough = [each for each, chunks in measured.items() if len(chunks) >= MIN_PAIRS]
+        if baseline not in enough or len(enough) < 2:
+            continue
+        for name in enough:
+            speeds = mean_interval([chunk.ops_s for chunk in measured[name]])
+            yield reported(f"{setting}_{name}", SOURCE, "operations per second", speeds, **shared)
+        for rival in enough[1:]:
+            # The last round may lack one side, if the call has ended within it.
+            pairs = list(zip(measured[rival], measured[baseline], strict=False))
             for figure, suffix, unit in RATIOS:
-                ratios = _ratios(pairs, figure)
-                if ratios:
-                    name = f"{setting}_{rival}_over_{baseline}{suffix}"
-                    yield reported(name, SOURCE, unit, ratio_interval(ratios), **shared)
-            yield from _sides(pairs, setting, (rival, baseline), shared)
+                ratios = [getattr(ours, figure) / getattr(theirs, figure) for ours, theirs in pairs]
+                name = f"{setting}_{rival}_over_{baseline}{suffix}"
+                yield reported(name, SOURCE, unit, ratio_interval(ratios), **shared)
             yield from steady_claim(setting, rival, baseline, WHAT_LASTS)
-
-
-def _ratios(pairs: Sequence[tuple[Figures, Figures]], figure: str) -> list[float]:
-    """Returns a figure's ratios over the pairs; none if a pair lacks the figure."""
-    ratios = [getattr(rival, figure) / (getattr(base, figure) or math.nan) for rival, base in pairs]
-    return ratios if all(ratio > 0 for ratio in ratios) else []
-
-
-def _sides(
-    pairs: Sequence[tuple[Figures, Figures]], setting: str, names: tuple[str, str], shared: dict[str, Any]
-) -> Iterator[Claim]:
-    """Yields the operations per second of both sides of a comparison."""
-    for side, name in enumerate(names):
-        measured = mean_interval([pair[side].ops_s for pair in pairs])
-        claim = f"{setting}_{name}_of_{'_and_'.join(names)}"
-        yield reported(claim, SOURCE, "operations per second", measured, **shared)
 
 
 def steady_claim(setting: str, rival: str, baseline: str, runs: Path) -> Iterator[Claim]:
@@ -204,7 +202,9 @@ def _program(named: str) -> str:
 
 def outside_check(settings: Settings) -> list[Claim]:
     """Compares configurations by stock db_bench on aged stores, in interleaved chunks."""
-    extra = settings.extra | (QUICK if settings.quick else {})
+    extra = dict(settings.extra)
+    if settings.quick:
+        extra |= {name: value for name, value in QUICK.items() if extra[name] == FLAGS[name]}
     chosen = names_in(extra["settings"], list(SETTINGS), "--settings", 1)
     configurations = names_in(extra["configurations"], list(CONFIGURATIONS), "--configurations", 2)
     with ExitStack() as stack:
@@ -224,9 +224,13 @@ def outside_check(settings: Settings) -> list[Claim]:
         settings.say(f"{stores.require_space(configurations)}; {conditions.engine}; {conditions.device}")
         total = format_seconds(sum(map(expected_s, remaining)))
         settings.say(f"{len(remaining)} of {len(steps)} chunks remain, about {total}")
-        hours = math.inf if settings.quick else float(extra["hours"])
         continued(
-            record, remaining, lambda step: stores.measure(step, conditions), expected_s, hours, settings.say
+            record,
+            remaining,
+            lambda step: stores.measure(step, conditions),
+            expected_s,
+            extra["hours"],
+            settings.say,
         )
         return list(claims_of(record, conditions, chosen, configurations))
 
@@ -237,18 +241,4 @@ def _load_s(scale: int) -> float:
 
 
 if __name__ == "__main__":
-    main(
-        "rocktune.outside_check",
-        outside_check,
-        scale=1,
-        extra={
-            "settings": ",".join(SETTINGS),
-            "configurations": "guide,winner",
-            "data": "",
-            "db_bench": "",
-            "device": "ssd-100mb",
-            "hours": 2.0,
-            "ageing": 8,
-            "pairs": 6,
-        },
-    )
+    main("rocktune.outside_check", outside_check, scale=1, extra=FLAGS)

@@ -5,7 +5,7 @@ import gzip
 import json
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -72,6 +72,8 @@ class Figures:
         write_us_p99: the same of puts.
         write_amplification: bytes written to the device, WAL included, per byte put, over the whole chunk.
         db_bytes: bytes of the store after the chunk; 0 as long as they are not known.
+        processors: CPU seconds of db_bench per second of the chunk; 0 as long as they are not known. Near the
+            number of processors, these set the pace instead of the device.
     """
 
     ops_s: float
@@ -79,6 +81,7 @@ class Figures:
     write_us_p99: float
     write_amplification: float
     db_bytes: int = 0
+    processors: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -138,7 +141,7 @@ def measured_figures(text: str) -> Figures:
     """Returns the figures of a chunk, which is the benchmark twice in one process; the last part counts.
 
     Raises:
-        UserError: db_bench printed no two results, or a get did not find its key.
+        UserError: db_bench printed no two results with latencies, or a get did not find its key.
     """
     results = [match.start() for match in _RESULT.finditer(text)]
     if len(results) != 2:
@@ -150,7 +153,10 @@ def measured_figures(text: str) -> Figures:
             f"db_bench did not find all keys ({found[0] if found else 'no count'}); load the stores again "
             "with new directories --data and --out"
         )
-    return _figures(last, MEASURED_BY)
+    figures = _figures(last, MEASURED_BY)
+    if math.isnan(figures.read_us_p99 + figures.write_us_p99):
+        raise UserError(f"db_bench printed no latencies of gets or of puts for {MEASURED_BY}")
+    return figures
 
 
 def _figures(text: str, benchmark: str) -> Figures:
@@ -222,20 +228,22 @@ class Record:
         self.chunks.append(chunk)
         if self._directory is None:
             return
-        with gzip.open(self._directory / "series.jsonl.gz", "at") as file:
-            line = asdict(chunk.step) | {"operations_per_s": list(chunk.operations)}
-            file.write(json.dumps(line) + "\n")
+        if chunk.operations:
+            with gzip.open(self._directory / "series.jsonl.gz", "at") as file:
+                line = asdict(chunk.step) | {"operations_per_s": list(chunk.operations)}
+                file.write(json.dumps(line) + "\n")
         fresh = self._directory / "chunks.csv.new"
         write_csv(fresh, (each.row() for each in self.chunks))
         fresh.replace(self._directory / "chunks.csv")
 
-    def pairs(self, setting: str, baseline: str, rival: str) -> Iterator[tuple[Figures, Figures]]:
-        """Yields the figures of measured pairs in a setting as (rival, baseline)."""
-        measured = {chunk.step: chunk.figures for chunk in self.chunks if chunk.step.phase == MEASURE}
-        for step, figures in measured.items():
-            other = measured.get(Step(setting, baseline, MEASURE, step.number))
-            if (step.setting, step.configuration) == (setting, rival) and other is not None:
-                yield figures, other
+    def measured(self, setting: str, configuration: str) -> list[Figures]:
+        """Returns the figures of the measured chunks, in the order of their numbers."""
+        return [
+            chunk.figures
+            for chunk in self.chunks
+            if (chunk.step.setting, chunk.step.configuration, chunk.step.phase)
+            == (setting, configuration, MEASURE)
+        ]
 
 
 def _chunk(row: dict[str, str]) -> Chunk:
@@ -249,5 +257,6 @@ def _chunk(row: dict[str, str]) -> Chunk:
         write_us_p99=float(row["write_us_p99"]),
         write_amplification=float(row["write_amplification"]),
         db_bytes=int(row["db_bytes"]),
+        processors=float(row["processors"]),
     )
     return Chunk(step, conditions, figures, float(row["seconds"]))

@@ -10,6 +10,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.common.measuring import READ_HEAVY, WRITE_HEAVY, experiment_of
@@ -17,6 +18,7 @@ from benchmarks.rocktune.outside_chunks import (
     LOAD,
     LOADED_BY,
     MEASURED_BY,
+    PHASES,
     Chunk,
     Conditions,
     Figures,
@@ -64,6 +66,16 @@ def max_store_bytes(scale: int) -> int:
     """Returns the maximum size of one store in bytes; db_bench is ended above it."""
     workload = workload_of("write-heavy", scale)
     return round(_SPACE_FACTOR * workload.keys * workload.entry_bytes) + _SPACE_FLOOR_BYTES
+
+
+def seed_of(step: Step, seed: int) -> int:
+    """Returns the seed of a chunk's random numbers; chunks that differ only in the configuration share it.
+
+    db_bench seeds its n-th thread, counted over both parts, with n more than its seed. Seeds that are nearer
+    than the number of threads would repeat the keys of other chunks.
+    """
+    kind = len(PHASES) * list(SETTINGS).index(step.setting) + PHASES.index(step.phase)
+    return ((seed * 100 + kind) * 10_000 + step.number) * 1_000
 
 
 class Stores:
@@ -145,7 +157,7 @@ class Stores:
     ) -> Figures:
         workload, is_load = workload_of(step.setting, self._scale), step.phase == LOAD
         flags = _load_flags(workload) if is_load else _chunk_flags(workload, conditions.part_s, report)
-        flags |= {"seed": db_bench_seed(conditions.seed + step.number), "statistics": "true"}
+        flags |= {"seed": db_bench_seed(seed_of(step, conditions.seed)), "statistics": "true"}
         timeout_s = _LOAD_TIMEOUT_S if is_load else 6 * conditions.part_s + _SPARE_S
         with nullcontext(()) if is_load or self._cgroup is None else self._cgroup.entered() as prefix:
             limits = RunLimits(timeout_s, 0, self._watch(store), (self._lock,), prefix)
@@ -154,7 +166,8 @@ class Stores:
             except RunFailed as failure:
                 raise UserError(f"{step}: {failure.message}") from None
         figures = load_figures(finished.output) if is_load else measured_figures(finished.output)
-        return Figures(**vars(figures) | {"db_bytes": directory_bytes(store)})
+        processors = round(finished.cpu_s / finished.seconds, 3)
+        return replace(figures, db_bytes=directory_bytes(store), processors=processors)
 
     def _watch(self, store: Path) -> Callable[[float], None]:
         """Returns a function that ends db_bench if the store is too large."""

@@ -1,8 +1,10 @@
+import itertools
+import json
 import math
 from pathlib import Path
 
 import pytest
-from benchmarks.rocktune.outside_check import claims_of, continued
+from benchmarks.rocktune.outside_check import claims_of, continued, names_in, steady_claim
 from benchmarks.rocktune.outside_chunks import (
     AGE,
     LOAD,
@@ -16,7 +18,7 @@ from benchmarks.rocktune.outside_chunks import (
     measured_figures,
     plan,
 )
-from benchmarks.rocktune.outside_stores import max_store_bytes, require_options, workload_of
+from benchmarks.rocktune.outside_stores import max_store_bytes, require_options, seed_of, workload_of
 
 from rocktune.engine.db_bench.flags import plan_of
 from rocktune.errors import UserError
@@ -101,6 +103,9 @@ def test_output_without_both_parts_or_with_missing_keys_is_refused() -> None:
         measured_figures(one + TICKERS)
     with pytest.raises(UserError, match=r"did not find all keys .*found:39"):
         measured_figures(one + part(1000, 4.0, 70, 90, found=39) + TICKERS)
+    without_puts = one.partition("Microseconds per write")[0]
+    with pytest.raises(UserError, match="no latencies of gets or of puts"):
+        measured_figures(one.partition("\n")[0] + "\n" + without_puts + TICKERS)
     with pytest.raises(UserError, match="printed no result for filluniquerandom"):
         load_figures(one)
 
@@ -115,6 +120,15 @@ def test_db_bench_expresses_both_settings_exactly() -> None:
         assert [flags.flags[name] for name in ("threads", "key_size", "value_size", "compression_ratio")] == [
             "16", "16", "1024", "0.5"
         ]  # fmt: skip
+
+
+def test_no_two_chunks_of_a_store_repeat_each_others_keys() -> None:
+    steps = plan(["write-heavy", "read-heavy"], ["guide", "winner"], ageing=8, pairs=9)
+    for name in ("guide", "winner"):
+        seeds = sorted(seed_of(step, 1) for step in steps if step.configuration == name)
+        # db_bench adds at most 2 * 16 to a seed.
+        assert min(later - earlier for earlier, later in itertools.pairwise(seeds)) > 32
+    assert len({seed_of(step, 1) for step in steps}) == len(steps) / 2
 
 
 def test_a_store_has_twice_its_data_and_room_for_buffers() -> None:
@@ -198,5 +212,42 @@ def test_claims_need_three_pairs_and_have_the_interval_by_hand() -> None:
     assert ratio.value == pytest.approx(math.exp(0.741181), abs=1e-5)
     assert ratio.low == pytest.approx(math.exp(0.741181 - 0.118393), abs=1e-4)
     assert ratio.repeats == 3
-    assert found["write-heavy_winner_of_winner_and_guide"].value == pytest.approx(210)
+    assert found["write-heavy_winner"].value == pytest.approx(210)
     assert found["write-heavy_winner_over_guide_write_amplification"].value == pytest.approx(1)
+
+
+def test_rocktunes_own_ratio_comes_from_the_evidence(tmp_path: Path) -> None:
+    runs = tmp_path / "what_lasts" / "runs.csv"
+    runs.parent.mkdir()
+    assert list(steady_claim("write-heavy", "winner", "guide", runs)) == []
+    runs.write_text(
+        "setting,configuration,replicate,steady_ops_s\n"
+        "dremel-write-heavy,guide,0,100\ndremel-write-heavy,winner,0,150\n"
+        "dremel-write-heavy,guide,1,100\ndremel-write-heavy,winner,1,150\n"
+        "dremel-write-heavy,winner,2,900\nycsb-a,guide,2,100\n"
+    )
+    conditions = {
+        "experiment": "what_lasts",
+        "engine": "RocksDB 11.8.1",
+        "device": "ssd-100mb",
+        "scale": "1/128",
+        "commit": "abc",
+        "date": "2026-11-26",
+        "command": "python -m benchmarks.rocktune.what_lasts",
+    }
+    (tmp_path / "claims.json").write_text(json.dumps([{"experiment": "throttle"}, conditions]))
+    (claim,) = steady_claim("write-heavy", "winner", "guide", runs)
+    assert claim.name == "write-heavy_winner_over_guide_by_rocktune"
+    assert claim.measured.value == pytest.approx(1.5)
+    assert claim.measured.repeats == 2
+    assert (claim.scale, claim.commit, claim.date) == ("1/128", "abc", "2026-11-26")
+    assert list(steady_claim("read-heavy", "winner", "guide", runs)) == []
+
+
+def test_misspelt_names_get_the_nearest() -> None:
+    known = ["guide", "winner"]
+    assert names_in("winner, guide", known, "--configurations", 2) == ["winner", "guide"]
+    with pytest.raises(UserError, match="unknown configuration 'winer': did you mean 'winner'"):
+        names_in("guide,winer", known, "--configurations", 2)
+    with pytest.raises(UserError, match="--configurations 'guide': name 2 or more, each once"):
+        names_in("guide", known, "--configurations", 2)

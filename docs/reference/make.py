@@ -201,6 +201,7 @@ OUTCOME_PARTS: dict[str, type[BaseModel]] = {
     "`memory`": outcome.Memory,
     "`block_cache`": outcome.CacheShare,
     "A point: of `front`, or `nearest_miss`": outcome.FrontPoint,
+    "An entry of `passed_over`": outcome.PassedOver,
     "An entry of `options_that_matter`": outcome.OptionEffect,
     "An entry of `verifications`": outcome.Verification,
     "`tail`": outcome.TailProof,

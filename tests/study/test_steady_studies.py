@@ -92,6 +92,68 @@ def test_a_worse_tail_is_not_recommended(ledger: Ledger) -> None:
     assert "no proof of its tail" in findings.headline(outcome)
 
 
+def test_finalists_with_a_worse_tail_are_passed_over(ledger: Ledger) -> None:
+    """A faster finalist that stalls at the offered rate does not cost the user a recommendation."""
+    verification = {"finalists": 3, "pick_runs": 2, "ablation_pairs": 0}
+    spec = steady_spec(verification=verification)
+    fastest = Outcome.from_json(run(spec, engine_of(), ledger)).best
+    assert fastest is not None
+    ledger.delete_study("study")
+
+    def stalls(configuration: Configuration, _throughput: float) -> float:
+        return 300.0 if dict(configuration) == fastest.configuration else 100.0
+
+    observer = Recorder()
+    engine = SyntheticEngine(response, no_fault, own_noise=0.002, latency_us=stalls)
+    outcome = Outcome.from_json(run(spec, engine, ledger, observer))
+    assert outcome.best is not None
+    assert outcome.best.configuration != fastest.configuration
+    assert outcome.recommended == "best"
+    (passed,) = outcome.passed_over
+    assert passed.configuration == fastest.configuration
+    assert passed.p99_ratio == pytest.approx(3, rel=0.02)
+    assert passed.figures["sustained_throughput_ops_s"] > 20_000  # type: ignore[operator]
+    assert "One finalist was faster in a closed loop and passed over" in " ".join(lasting.sentences(outcome))
+    # The baseline and both finalists, twice each, on loaded stores.
+    assert outcome.seconds.tails == pytest.approx(6 * 1440 / 64)
+    rated = [each for each in engine.experiments if not each.aged and offered([each])]
+    assert len(rated) == 6
+    assert Outcome.from_json(outcome.to_json()) == outcome
+
+
+def test_options_that_only_the_tail_needs_are_kept(ledger: Ledger) -> None:
+    """Pruning measures a closed loop, so what it leaves out is measured at the offered rate, too."""
+    spec = steady_spec()
+    pruned = Outcome.from_json(run(spec, engine_of(), ledger))
+    assert pruned.best is not None
+    dropped = [each for each in pruned.options_that_matter if not each.kept]
+    assert dropped
+    ledger.delete_study("study")
+
+    def stalls(configuration: Configuration, _throughput: float) -> float:
+        return 300.0 if dict(configuration) == pruned.best.configuration else 100.0  # type: ignore[union-attr]
+
+    engine = SyntheticEngine(response, no_fault, own_noise=0.002, latency_us=stalls)
+    outcome = Outcome.from_json(run(spec, engine, ledger))
+    assert all(each.kept for each in outcome.options_that_matter)
+    assert outcome.recommended == "best"
+
+
+def test_a_choice_by_tails_that_was_cut_off_goes_on(ledger: Ledger) -> None:
+    spec = steady_spec()
+    whole, observer = run(spec, engine_of(), ledger, Recorder()), Recorder()
+    records = ledger.trials(ledger.study("study"))
+    inside = [place for place, record in enumerate(records, 1) if record.phase == "tails"]
+    assert inside
+    for dies_after in inside:
+        ledger.delete_study("study")
+        with pytest.raises(Died):
+            run(spec, engine_of(), ledger, Recorder(dies_after=dies_after))
+        observer = Recorder()
+        assert timeless(run(spec, engine_of(), ledger, observer)) == timeless(whole)
+        assert len(observer.finished) == len(records) - dies_after
+
+
 def test_an_undecided_tail_is_not_recommended(ledger: Ledger) -> None:
     class Erratic:
         """Latencies of which each other one is ten times as long."""
@@ -139,7 +201,7 @@ def test_a_workload_with_a_rate_keeps_it_for_the_tail(ledger: Ledger) -> None:
     engine = engine_of()
     outcome = Outcome.from_json(run(spec, engine, ledger))
     # The search and the proof's first phase find what stores sustain.
-    assert {each.kind for each in arrivals(engine.experiments[:10])} == {"closed"}
+    assert {each.kind for each in arrivals(engine.experiments[:6])} == {"closed"}
     assert offered(proof_experiments(engine)) == {123.0}
     assert outcome.tail is not None
     assert outcome.tail.offered_ops_s is None

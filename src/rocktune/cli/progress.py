@@ -17,6 +17,7 @@ _PHASES = {
     "baseline": "Baseline",
     "search": "Searching",
     "pick": "Picking",
+    "tails": "Comparing tails",
     "ablate": "Measuring each option's effect",
     "prune": "Pruning",
     "prove": "Proving",

@@ -9,6 +9,7 @@ from rocktune.outcome.document import (
     LearnedModel,
     OptionEffect,
     Outcome,
+    PassedOver,
     Seconds,
 )
 from rocktune.outcome.proof import (
@@ -49,6 +50,7 @@ __all__ = [
     "Memory",
     "OptionEffect",
     "Outcome",
+    "PassedOver",
     "Protocol",
     "RankedConfiguration",
     "Recorded",

@@ -39,6 +39,19 @@ class FrontPoint(Recorded):
         return self.__pydantic_extra__
 
 
+class PassedOver(FrontPoint):
+    """A finalist that was better in the closed loop than the chosen one, and had a worse tail.
+
+    Attributes:
+        p99_ratio: 99th percentile of its latency at the offered rate over the baseline's, the geometric mean
+            of few pairs; null if a run failed.
+        longest_wait_ratio: the same for the longest wait.
+    """
+
+    p99_ratio: float | None
+    longest_wait_ratio: float | None
+
+
 class OptionEffect(Recorded):
     """The effect of one option that the search changed.
 
@@ -102,6 +115,7 @@ class Seconds(Recorded):
         ageing: ageing stores for the proof.
         search: measuring in the search.
         pick: measuring finalists.
+        tails: measuring finalists at an offered rate.
         ablate: measuring the winner with options set back.
         prune: measuring the winner without options that do not help.
         prove: measuring in the proof.
@@ -120,6 +134,7 @@ class Seconds(Recorded):
     baseline: float = 0.0
     search: float = 0.0
     pick: float = 0.0
+    tails: float = 0.0
     ablate: float = 0.0
     prune: float = 0.0
     prove: float = 0.0
@@ -184,6 +199,8 @@ class Outcome(Verification, Conditions):
         verifications: the proofs by scale.
         front: points of the Pareto front if one was sought, the best in the first field first.
         nearest_miss: the finalist that breaks the constraints least; null if a finalist keeps them.
+        passed_over: finalists that were better than the chosen one but for their tails, best first; empty in
+            other protocols than "steady", and in older documents.
         hypervolume: growth of the Pareto front during the search, if one was sought.
         models: the tuner's models, if it has any.
         seconds: the time that the study took.
@@ -202,6 +219,7 @@ class Outcome(Verification, Conditions):
     verifications: dict[str, Verification]
     front: tuple[FrontPoint, ...] = ()
     nearest_miss: FrontPoint | None = None
+    passed_over: tuple[PassedOver, ...] = ()
     hypervolume: Hypervolume | None = None
     models: tuple[LearnedModel, ...] = ()
     seconds: Seconds

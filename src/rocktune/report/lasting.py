@@ -39,7 +39,9 @@ def sentences(outcome: Outcome) -> list[str]:
             "them than in steady state."
         ]
     aged = [_aged_sentence(name, stores) for name, stores in outcome.aged.items()]
-    return [sentence for sentence in (*aged, tail_sentence(outcome)) if sentence]
+    return [
+        sentence for sentence in (*aged, passed_over_sentence(outcome), tail_sentence(outcome)) if sentence
+    ]
 
 
 def _aged_sentence(side: str, stores: AgedStores) -> str:
@@ -51,6 +53,25 @@ def _aged_sentence(side: str, stores: AgedStores) -> str:
     return (
         f"Not steady: {stores.stores - stores.steady} of {stores.stores} stores of {name} still changed "
         f"after {format_seconds(stores.load_s)} of load on average ({changes})."
+    )
+
+
+def passed_over_sentence(outcome: Outcome) -> str:
+    """Returns a sentence on finalists that were not chosen because of their tails; "" without any."""
+    found = outcome.passed_over
+    if not found:
+        return ""
+    count = "One finalist was" if len(found) == 1 else f"{len(found)} finalists were"
+    ratios = ", ".join(
+        UNKNOWN if each.p99_ratio is None else f"{format_number(each.p99_ratio)}×" for each in found
+    )
+    waits = ", ".join(
+        UNKNOWN if each.longest_wait_ratio is None else f"{format_number(each.longest_wait_ratio)}×"
+        for each in found
+    )
+    return (
+        f"{count} faster in a closed loop and passed over: at the offered rate, p99 latency was {ratios} and "
+        f"the longest wait {waits} that of {baseline_name(outcome)}, in few runs."
     )
 
 

@@ -1,4 +1,4 @@
-"""Runs a study through its phases: baseline, search, pick, ablate, prune, prove."""
+"""Runs a study through its phases: baseline, search, pick, tails, ablate, prune, prove, offer."""
 
 from collections.abc import Sequence
 from typing import Any, TypeVar
@@ -23,6 +23,7 @@ from rocktune.study.proving.ablation import ablate, prune
 from rocktune.study.proving.best import BestSoFar, finalists
 from rocktune.study.proving.sequential import design_of
 from rocktune.study.proving.tail import Tail, offer
+from rocktune.study.proving.tail_choice import TailChoice, choose_by_tail
 from rocktune.study.proving.verification import Proof, Stage, aged, pick, prove
 from rocktune.study.specs.estimate import verification_s
 from rocktune.study.specs.problem import problem_of
@@ -233,11 +234,12 @@ class _Study:
         best = finalists(self._best.results, objective, count)
         replicates, age_s = _replicates(seeds.PICK, settings.pick_runs), self._age_s(settings.age_s)
         picked = self._run("pick", pick(best, objective, replicates, age_s))
-        if picked.winner is None or not picked.keeps_constraints(objective):
-            proof = outcome.unproven(self._spec, baseline, self._openings.options)
-            changes: tuple[OptionEffect, ...] = ()
+        candidates, choice = picked.candidates(objective), None
+        if candidates:
+            choice = self._chosen_by_tail(candidates, seeds.PICK)
+            proof, changes = self._pruned_and_proven(choice.chosen)
         else:
-            proof, changes = self._pruned_and_proven(picked.winner)
+            proof, changes = outcome.unproven(self._spec, baseline, self._openings.options), ()
         return Outcome(
             version=VERSION,
             **outcome.conditions(self._spec, self._executor, self._ledger).explicit_fields(),
@@ -246,6 +248,7 @@ class _Study:
             verifications={} if proof.verified_at_scale is None else {proof.verified_at_scale: proof},
             front=outcome.front_of(picked, objective, self._openings.options),
             nearest_miss=outcome.nearest_miss_of(picked, objective, self._openings.options),
+            passed_over=outcome.passed_over(picked, choice, objective, self._openings.options),
             hypervolume=outcome.hypervolume_of(self._ledger, self._study, objective),
             models=outcome.models(self._ledger, self._study),
             **self._counted(),
@@ -257,6 +260,22 @@ class _Study:
             "seconds": outcome.seconds_of(self._ledger, self._study),
             "trials": outcome.trials_of(self._ledger, self._study),
         }
+
+    def _chosen_by_tail(self, candidates: Sequence[Configuration], first: int) -> TailChoice:
+        """Runs the phase that chooses by tails; the first candidate is chosen without it in other protocols.
+
+        Args:
+            candidates: see `choose_by_tail`.
+            first: the phase's first replicate, without the number that is added for an offered rate.
+        """
+        settings, baseline = self._spec.verification, self._problem.baseline
+        if self._spec.protocol != "steady" or candidates[0] == baseline:
+            return TailChoice(candidates[0], {})
+        rate = lasting.offered_ops_s(self._spec, self._best.baseline[-1:])
+        self._openings.offered_ops_s = rate
+        replicates = _replicates(seeds.OFFER + first, settings.pick_runs)
+        age_s = self._age_s(settings.offered_s)
+        return self._run("tails", choose_by_tail(candidates, baseline, rate, settings, replicates, age_s))
 
     def _pruned_and_proven(self, winner: Configuration) -> tuple[Verification, tuple[OptionEffect, ...]]:
         """Runs ablation, pruning and proof; returns the proof and the options' effects."""
@@ -275,6 +294,9 @@ class _Study:
         age_s = self._age_s(settings.age_s)
         pruning = prune(winner, baseline, effects, objective, self._openings.is_valid, attempts, age_s)
         exported = self._run("prune", pruning)
+        if exported != winner:
+            # An option without effect in a closed loop may matter to the tail.
+            exported = self._chosen_by_tail((exported, winner), seeds.PRUNE).chosen
         proven = self._prove(exported, baseline, "prove")
         space = self._problem.space
         return proven, outcome.options_that_matter(effects, winner, exported, baseline, space)
@@ -296,7 +318,7 @@ class _Study:
 
     def _offer(self, proof: Proof, replicates: Sequence[int]) -> Tail:
         """Runs the proof's phase at an offered rate."""
-        offered_ops_s = lasting.offered_ops_s(self._spec, proof)
+        offered_ops_s = lasting.offered_ops_s(self._spec, proof.runs[proof.baseline])
         self._openings.offered_ops_s = offered_ops_s
         age_s = self._age_s(self._spec.verification.offered_s)
         pairs = [seeds.OFFER + replicate for replicate in replicates]

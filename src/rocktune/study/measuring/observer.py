@@ -18,7 +18,7 @@ class Observer:
         """A phase begins.
 
         Args:
-            name: "baseline", "search", "pick", "ablate", "prune" or "prove".
+            name: "baseline", "search", "pick", "tails", "ablate", "prune", "prove" or "offer".
             total_s: maximum seconds of measuring in the phase; None if unknown.
         """
 

@@ -55,7 +55,8 @@ class BestSoFar:
     """Tracks the best configuration of a search, and informs the observer when it changes.
 
     Attributes:
-        results: all results that were added.
+        baseline: all results of the baseline that were added.
+        results: all other results that were added.
         configuration: the best configuration; None before the first result that is ok.
         ratio: how many times better it is than the baseline in the objective's first field; None if unknown.
     """
@@ -63,7 +64,7 @@ class BestSoFar:
     def __init__(self, objective: Objective, observer: Observer) -> None:
         self._objective = objective
         self._observer = observer
-        self._baseline: list[Result] = []
+        self.baseline: list[Result] = []
         self.results: list[Result] = []
         self.configuration: Configuration | None = None
         self.ratio: float | None = None
@@ -73,7 +74,7 @@ class BestSoFar:
 
         The best configuration is compared with the result nearest in age.
         """
-        self._baseline.append(result)
+        self.baseline.append(result)
 
     def add(self, result: Result) -> None:
         """Adds a result of the search."""
@@ -91,9 +92,9 @@ class BestSoFar:
 
     def _ratio(self, result: Result) -> float | None:
         """Returns the ratio of a result to the baseline; None if it cannot be computed."""
-        if not self._baseline:
+        if not self.baseline:
             return None
-        nearest = min(self._baseline, key=lambda other: abs(other.trial.until_s - result.trial.until_s))
+        nearest = min(self.baseline, key=lambda other: abs(other.trial.until_s - result.trial.until_s))
         field = self._objective.primary
         ratio = self._objective.improvement(result.figure(field), nearest.figure(field))
         return None if math.isnan(ratio) else ratio

@@ -1,6 +1,7 @@
 """The outcome's parts on aged stores and on latency at an offered rate."""
 
 import math
+from collections.abc import Sequence
 
 from rocktune.outcome import AgedStores, Interval, TailProof, TailSide
 from rocktune.space import Configuration
@@ -8,24 +9,25 @@ from rocktune.study.proving import statistics
 from rocktune.study.proving.tail import BELOW, PERCENTILES, Tail
 from rocktune.study.proving.verification import ROCKSDB_DEFAULTS, Proof
 from rocktune.study.specs.spec import StudySpec
+from rocktune.trial import Result
 
 SUSTAINED = "sustained_throughput_ops_s"
 
 
-def offered_ops_s(spec: StudySpec, proof: Proof) -> float | None:
-    """Returns the rate at which the proof's tails are measured; None if the workload has rates of its own.
+def offered_ops_s(spec: StudySpec, baseline: Sequence[Result]) -> float | None:
+    """Returns the rate at which tails are measured; None if the workload has rates of its own.
 
     Args:
         spec: the study.
-        proof: the runs, whose baseline shows what it sustains.
+        baseline: runs of the baseline, which show what it sustains.
     """
     if spec.rate_ops_s is not None:
         return spec.rate_ops_s
     if any(session.arrival.kind != "closed" for session in spec.workload.sessions):
         return None
-    sustained = proof.figure(proof.baseline, SUSTAINED).value
+    sustained = statistics.mean_interval([result.figure(SUSTAINED) for result in baseline]).value
     if math.isnan(sustained):
-        sustained = proof.figure(proof.baseline, "throughput_ops_s").value
+        sustained = statistics.mean_interval([result.figure("throughput_ops_s") for result in baseline]).value
     return spec.verification.offered_share * sustained
 
 

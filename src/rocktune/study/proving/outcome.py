@@ -17,6 +17,7 @@ from rocktune.outcome import (
     Memory,
     OptionEffect,
     Outcome,
+    PassedOver,
     Seconds,
     Side,
     Verification,
@@ -32,13 +33,14 @@ from rocktune.study.proving.disturbed import BUSY
 from rocktune.study.proving.hypervolume import hypervolume_over_time
 from rocktune.study.proving.lasting import SUSTAINED
 from rocktune.study.proving.tail import Tail
+from rocktune.study.proving.tail_choice import TailChoice
 from rocktune.study.proving.verification import ROCKSDB_DEFAULTS, Picked, Proof
 from rocktune.study.specs.problem import own_account, own_notes, space_of
 from rocktune.study.specs.spec import StudySpec
 from rocktune.trial import Status
 from rocktune.units import format_scale
 
-PHASES = ("baseline", "search", "pick", "ablate", "prune", "prove", "offer")
+PHASES = ("baseline", "search", "pick", "tails", "ablate", "prune", "prove", "offer")
 SHOWN_FIELDS = ("throughput_ops_s", "read_latency_us_p99", "write_amplification")
 MEMORY_FIELDS = ("memtable_bytes", "block_cache_bytes", "table_reader_bytes", "resident_bytes")
 
@@ -157,12 +159,40 @@ def nearest_miss_of(picked: Picked, objective: Objective, options: Options) -> F
     return _point(picked, picked.winner, objective, options)
 
 
+def passed_over(
+    picked: Picked, choice: TailChoice | None, objective: Objective, options: Options
+) -> tuple[PassedOver, ...]:
+    """Returns the finalists that were better in the closed loop and not chosen, because of their tails.
+
+    Args:
+        picked: the finalists' figures.
+        choice: the choice by tails; None if there was none.
+        objective: see `front_of`.
+        options: see `Options`.
+    """
+    if choice is None:
+        return ()
+    return tuple(
+        PassedOver(
+            **_point(picked, each, objective, options).explicit_fields(),
+            p99_ratio=_finite(choice.ratios[each].p99_ratio),
+            longest_wait_ratio=_finite(choice.ratios[each].longest_wait_ratio),
+        )
+        for each in choice.passed_over(picked.candidates(objective))
+    )
+
+
+def _finite(value: float) -> float | None:
+    """Returns a number, None if it is not finite."""
+    return value if math.isfinite(value) else None
+
+
 def _point(
     picked: Picked, configuration: Configuration, objective: Objective, options: Options
 ) -> FrontPoint:
     """Returns a finalist as a point of a front."""
     row = picked.rows[configuration]
-    figures = {field: row[field] if math.isfinite(row[field]) else None for field in objective.all_fields}
+    figures = {field: _finite(row[field]) for field in objective.all_fields}
     return FrontPoint(configuration=dict(configuration), options=options(configuration), **figures)
 
 

@@ -142,6 +142,14 @@ class Picked:
         """Returns whether the winner keeps the constraints; if it does not, no finalist does."""
         return self.winner is not None and objective.violation(self.rows[self.winner]) == 0
 
+    def candidates(self, objective: Objective) -> list[Configuration]:
+        """Returns the finalists that keep the constraints, the winner first, in the order of their ranks."""
+        ranked = sorted(
+            zip(objective.ranks_of(list(self.rows.values())), self.rows, strict=True),
+            key=lambda pair: pair[0],
+        )
+        return [each for _, each in ranked if objective.violation(self.rows[each]) == 0]
+
 
 def pick(
     finalists: Sequence[Configuration], objective: Objective, replicates: Sequence[int], age_s: float

@@ -64,13 +64,16 @@ def verification_s(spec: StudySpec, changed_options: int, scale: int) -> dict[st
     """
     settings = spec.verification
     proof_runs, proof_s = 2 * settings.limit_pairs + DEFAULTS_PAIRS, spec.age_s(spec.proof_s, scale)
-    offered_s = 0.0
+    offered_s = tails_s = 0.0
     if spec.protocol == "steady":
         offered_s = 2 * settings.limit_pairs * spec.age_s(settings.offered_s, scale)
+        # The finalists and the baseline; after pruning the winner, its pruned form and the baseline.
+        tails_s = (settings.finalists + 4) * settings.pick_runs * spec.age_s(settings.offered_s, scale)
     age_s, ablation_age_s = spec.age_s(settings.age_s, scale), spec.age_s(settings.ablation_age_s, scale)
     return {
         "baseline": age_s * (1 if spec.engine.runs_continue else sum(BASELINE_AGE_SHARES)),
         "pick": settings.finalists * settings.pick_runs * age_s,
+        "tails": tails_s,
         "ablate": (1 + changed_options) * settings.ablation_pairs * ablation_age_s,
         "prune": 2 * settings.prune_pairs * settings.prune_attempts * age_s,
         "prove": proof_runs * proof_s,

@@ -1,0 +1,92 @@
+"""Chooses among configurations by their latency at an offered rate, before the proof.
+
+A closed loop does not show a tail: each wait there delays the next operation, so that few operations meet a
+stall. Among the fastest configurations of a search, the tails at an offered rate differ by factors.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rocktune.study.proving.tail import Tail
+from rocktune.study.proving.verification import Runs, Stage, interleaved
+from rocktune.study.specs.spec import VerificationSettings
+from rocktune.trial import Configuration
+
+
+@dataclass(frozen=True)
+class TailRatios:
+    """The tail of a configuration beside the baseline's at the offered rate; above 1 is worse.
+
+    Attributes:
+        p99_ratio: 99th percentile of the latency over the baseline's; NaN if a run failed.
+        longest_wait_ratio: longest wait over the baseline's; NaN if a run failed.
+    """
+
+    p99_ratio: float
+    longest_wait_ratio: float
+
+    def excess(self, settings: VerificationSettings) -> float:
+        """Returns the larger ratio as a multiple of what the settings allow; infinite if a run failed."""
+        shares = (
+            self.p99_ratio / settings.max_p99_ratio,
+            self.longest_wait_ratio / settings.max_longest_wait_ratio,
+        )
+        return math.inf if any(map(math.isnan, shares)) else max(shares)
+
+
+@dataclass(frozen=True)
+class TailChoice:
+    """The result of choosing by tails.
+
+    Attributes:
+        chosen: the chosen configuration.
+        ratios: the ratios of each candidate that was measured, in the order of the candidates.
+    """
+
+    chosen: Configuration
+    ratios: dict[Configuration, TailRatios]
+
+    def passed_over(self, candidates: Sequence[Configuration]) -> list[Configuration]:
+        """Returns the candidates that come before the chosen one."""
+        return list(candidates[: candidates.index(self.chosen)])
+
+
+def choose_by_tail(
+    candidates: Sequence[Configuration],
+    baseline: Configuration,
+    offered_ops_s: float | None,
+    settings: VerificationSettings,
+    replicates: Sequence[int],
+    age_s: float,
+) -> Stage[TailChoice]:
+    """Returns the first candidate whose tail is as good as the settings ask, by the ratios of few runs.
+
+    There is one batch for each candidate until one is good enough. If none is, the candidate with the
+    smallest excess is chosen. The proof decides whether the tail is kept; this only picks what is worth
+    proving.
+
+    Args:
+        candidates: at least one configuration, best first.
+        baseline: the configuration to compare with.
+        offered_ops_s: the rate at which the study opens the runs of these replicates; see `Tail`.
+        settings: the maximum of both ratios.
+        replicates: one replicate for each pair.
+        age_s: age at which each run ends, seconds.
+    """
+    runs: Runs = {}
+    ratios: dict[Configuration, TailRatios] = {}
+    for candidate in candidates:
+        missing = [side for side in (candidate, baseline) if side not in runs]
+        runs |= (yield from interleaved(missing, replicates, age_s)) if missing else {}
+        tail = Tail(candidate, baseline, offered_ops_s, {side: runs[side] for side in (candidate, baseline)})
+        ratios[candidate] = TailRatios(_ratio(tail, "latency_us_p99"), _ratio(tail, "longest_wait_us"))
+        if ratios[candidate].excess(settings) <= 1:
+            return TailChoice(candidate, ratios)
+    return TailChoice(min(candidates, key=lambda each: ratios[each].excess(settings)), ratios)
+
+
+def _ratio(tail: Tail, name: str) -> float:
+    """Returns the geometric mean of the pairs' ratios; NaN if a run failed."""
+    ratio = tail.ratio(name)
+    return ratio.value if ratio.repeats == len(tail.runs[tail.winner]) else math.nan

@@ -1,0 +1,71 @@
+"""The first candidate with a good tail is chosen, by hand-made results."""
+
+import math
+from collections.abc import Mapping
+
+import pytest
+
+from rocktune.study.proving.tail_choice import TailChoice, TailRatios, choose_by_tail
+from rocktune.study.specs.spec import VerificationSettings
+from rocktune.testing.synthetic import synthetic_window
+from rocktune.trial import Batch, Configuration, Measurement, Result, Status, Trial
+
+FIRST, SECOND, THIRD, BASELINE = (Configuration({"a": value}) for value in range(4))
+SETTINGS = VerificationSettings()
+
+
+def result(trial: Trial, latency_us: float | None) -> Result:
+    """Returns a run whose reads all took equally long; a crash for None."""
+    if latency_us is None:
+        return Result(trial, Status.CRASHED, None, "gone")
+    counted = {"get": {"count": 9, "found": 0, "latency_ns": [[round(latency_us * 1000), 9]]}}
+    window = synthetic_window(0.0, 1.0).raw | {"operations": counted}
+    return Result(trial, Status.OK, Measurement(window))
+
+
+def choose(latencies_us: Mapping[Configuration, float | None]) -> tuple[TailChoice, list[Batch]]:
+    """Returns the choice among FIRST, SECOND and THIRD, and the batches that it asked for."""
+    candidates = [each for each in (FIRST, SECOND, THIRD) if each in latencies_us]
+    stage = choose_by_tail(candidates, BASELINE, 1000.0, SETTINGS, (7, 8), 1.0)
+    batches = [next(stage)]
+    while True:
+        results = [result(trial, latencies_us[trial.configuration]) for trial in batches[-1].trials]
+        try:
+            batches.append(stage.send(results))
+        except StopIteration as end:
+            return end.value, batches
+
+
+def test_the_first_is_chosen_if_its_tail_is_good() -> None:
+    choice, batches = choose({FIRST: 110, SECOND: 50, BASELINE: 100})
+    assert (choice.chosen, choice.passed_over([FIRST, SECOND])) == (FIRST, [])
+    assert choice.ratios[FIRST].p99_ratio == pytest.approx(1.1, rel=0.02)
+    # SECOND was not measured, and the order alternates from pair to pair.
+    (batch,) = batches
+    assert [(each.configuration, each.replicate) for each in batch.trials] == [
+        (FIRST, 7), (BASELINE, 7), (BASELINE, 8), (FIRST, 8)
+    ]  # fmt: skip
+
+
+def test_candidates_with_bad_tails_are_passed_over_one_by_one() -> None:
+    choice, batches = choose({FIRST: 2500, SECOND: None, THIRD: 60, BASELINE: 100})
+    assert choice.chosen == THIRD
+    assert choice.passed_over([FIRST, SECOND, THIRD]) == [FIRST, SECOND]
+    assert math.isnan(choice.ratios[SECOND].p99_ratio)
+    # The baseline is measured once.
+    assert [len(batch.trials) for batch in batches] == [4, 2, 2]
+
+
+def test_the_least_bad_is_chosen_if_none_is_good() -> None:
+    choice, _ = choose({FIRST: 2500, SECOND: 300, THIRD: None, BASELINE: 100})
+    assert choice.chosen == SECOND
+    assert choice.passed_over([FIRST, SECOND, THIRD]) == [FIRST]
+
+
+@pytest.mark.parametrize(
+    ("p99_ratio", "longest_wait_ratio", "excess"),
+    [(1.25, 1.5, 1.0), (2.5, 1.5, 2.0), (0.5, 4.5, 3.0), (math.nan, 1.0, math.inf)],
+)
+def test_the_excess_by_hand(p99_ratio: float, longest_wait_ratio: float, excess: float) -> None:
+    # At most 1.25 and 1.5 are allowed.
+    assert TailRatios(p99_ratio, longest_wait_ratio).excess(SETTINGS) == pytest.approx(excess)

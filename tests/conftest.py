@@ -16,6 +16,12 @@ from rocktune.testing.fake_worker import fake_worker_command
 BUILDS = Path(__file__).parents[1] / "build"
 
 
+@pytest.fixture(autouse=True)
+def own_data_directory(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keeps tests away from what the user's own ledger and measured disks say."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path_factory.getbasetemp() / "user-data"))
+
+
 @pytest.fixture(scope="session")
 def real_worker() -> tuple[str, ...]:
     """The command of the real worker; skips only where none is built."""

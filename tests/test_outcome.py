@@ -94,7 +94,7 @@ def test_the_ledger_has_every_field_of_a_new_outcome(tmp_path: Path) -> None:
     assert document == outcome.to_json()
     assert document is not None
     # The files are written afterwards.
-    written_later = {"options_file", "report", "command", "scale_check", "check_command"}
+    written_later = {"options_file", "report", "command", "scale_check", "check_command", "device_notes"}
     assert set(Outcome.model_fields) - set(document) == written_later
     changed = document["options_that_matter"][0]
     assert {"from", "to"} <= set(changed)

@@ -1,11 +1,13 @@
 """A/A studies: the only candidate differs from the user's configuration in an option without effect.
 
 A proven gain is then false. With 95% intervals, chance gives one in 40 studies. Unequal memory or data on the
-two sides would give one in nearly all.
+two sides would give one in nearly all. With `--out`, studies that studies.csv has are not run again.
 """
 
+import csv
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +22,10 @@ from benchmarks.common.claims import (
     write_csv,
 )
 from rocktune import api
+from rocktune.errors import unknown_name
 from rocktune.space import OptionMaps, load_space, merged_options, options_file_text
 from rocktune.units import MIB, format_scale
 
-DEVICE = "cloud-gp3"
-WORKLOADS = ("dremel-write-heavy", "dremel-preloaded", "ycsb-b", "ycsb-e")
-STUDIES_EACH = 5
 MAX_FALSE_GAINS = 2
 CACHES = {"without a cache": None, "with a cache": f"capacity={512 * MIB};num_shard_bits=4"}
 """Variants of the user's OPTIONS file; RocksDB never writes a block cache into one."""
@@ -62,21 +62,63 @@ class Same(Tuner):
 _VERIFICATION = {"finalists": 1, "pick_runs": 1, "ablation_pairs": 0, "prune_attempts": 0}
 
 
+@dataclass(frozen=True)
+class Plan:
+    """The studies in one protocol.
+
+    Attributes:
+        device: the device.
+        workloads: the workloads.
+        each: number of studies on each workload.
+        caches: names of `CACHES` that the studies take in turn.
+    """
+
+    device: str
+    workloads: tuple[str, ...]
+    each: int
+    caches: tuple[str, ...]
+
+
+PLANS: Mapping[str, Plan] = {
+    "short": Plan(
+        "cloud-gp3", ("dremel-write-heavy", "dremel-preloaded", "ycsb-b", "ycsb-e"), 5, tuple(CACHES)
+    ),
+    # Each file has aged stores of its own, which take most of the time.
+    "steady": Plan("ssd-100mb", ("dremel-write-heavy", "ycsb-a"), 10, ("with a cache",)),
+}
+
+
 def equal_terms(settings: Settings) -> list[Claim]:
     """Runs the studies and counts false gains."""
-    workloads, each = (WORKLOADS[:1], 1) if settings.quick else (WORKLOADS, STUDIES_EACH)
-    rows = []
+    protocol = str(settings.extra["protocol"])
+    if protocol not in PLANS:
+        raise unknown_name("protocol", protocol, list(PLANS))
+    plan = PLANS[protocol]
+    workloads, each = (plan.workloads[:1], 1) if settings.quick else (plan.workloads, plan.each)
+    rows = _recorded(settings)
+    known = {(row["workload"], int(row["seed"])) for row in rows}
     with tempfile.TemporaryDirectory(prefix="rocktune-benchmark-") as scratch:
         files = _files(Path(scratch))
         for workload in workloads:
             for number in range(each):
-                cache = list(CACHES)[number % len(CACHES)]
-                outcome = _study(Path(scratch), files[cache], workload, settings, settings.seed + number)
-                rows.append(_row(outcome, workload, cache, settings.seed + number))
+                seed, cache = settings.seed + number, plan.caches[number % len(plan.caches)]
+                if (workload, seed) in known:
+                    continue
+                outcome = _study(Path(scratch), files[cache], workload, plan.device, settings, seed)
+                rows.append(_row(outcome, workload, cache, seed))
                 settings.say(f"{workload}, {cache}: {rows[-1]['ratio']:.3f}, {rows[-1]['recommended']}")
-    if settings.out is not None:
-        write_csv(settings.out / "studies.csv", rows)
-    return _claims(rows, str(outcome["engine"]))
+                if settings.out is not None:
+                    write_csv(settings.out / "studies.csv", rows)
+    return _claims(rows, plan.device)
+
+
+def _recorded(settings: Settings) -> list[dict[str, Any]]:
+    """Returns the rows of the studies that were run before."""
+    path = None if settings.out is None or settings.quick else settings.out / "studies.csv"
+    if path is None or not path.exists():
+        return []
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def _files(scratch: Path) -> dict[str, Path]:
@@ -98,16 +140,18 @@ def _files(scratch: Path) -> dict[str, Path]:
     return files
 
 
-def _study(scratch: Path, file: Path, workload: str, settings: Settings, seed: int) -> dict[str, Any]:
+def _study(
+    scratch: Path, file: Path, workload: str, device: str, settings: Settings, seed: int
+) -> dict[str, Any]:
     return api.tune(
         workload=workload,
-        device=DEVICE,
+        device=device,
         scale=format_scale(settings.scale),
         space=str(scratch / "space.toml"),
         tuner=str(scratch / "same.py"),
         options_file=file,
         budget=120.0 / settings.scale,
-        protocol="short",
+        protocol=settings.extra["protocol"],
         seed=seed,
         verification=_VERIFICATION,
         study=f"{workload}-{seed}",
@@ -127,6 +171,9 @@ def _row(outcome: dict[str, Any], workload: str, cache: str, seed: int) -> dict[
         "low": ratio["low"],
         "high": ratio["high"],
         "recommended": outcome["recommended"],
+        "pairs": outcome["proof_pairs"],
+        "stopped": outcome["stopped"],
+        "engine": outcome["engine"],
         "tuned_memory_bytes": sides["best"],
         "baseline_memory_bytes": sides["baseline"],
         "tuned_resident_bytes": outcome["best"]["resident_bytes"]["value"],
@@ -134,14 +181,15 @@ def _row(outcome: dict[str, Any], workload: str, cache: str, seed: int) -> dict[
     }
 
 
-def _claims(rows: Sequence[dict[str, Any]], engine: str) -> list[Claim]:
+def _claims(rows: Sequence[Mapping[str, Any]], device: str) -> list[Claim]:
+    engine = str(rows[-1]["engine"])
     false_gains = sum(row["recommended"] == "best" for row in rows)
-    unequal = sum(row["tuned_memory_bytes"] != row["baseline_memory_bytes"] for row in rows)
+    unequal = sum(int(row["tuned_memory_bytes"]) != int(row["baseline_memory_bytes"]) for row in rows)
 
     def counted(name: str, count: int) -> Claim:
         of = f"of {len(rows)} studies"
         measured = exactly(count, len(rows))
-        return reported(name, "equal terms", of, measured, engine=engine, device=DEVICE)
+        return reported(name, "equal terms", of, measured, engine=engine, device=device)
 
     return [
         decided(counted("false_gains", false_gains), high=MAX_FALSE_GAINS),
@@ -150,12 +198,12 @@ def _claims(rows: Sequence[dict[str, Any]], engine: str) -> list[Claim]:
             "ratio_of_a_configuration_to_itself",
             "equal terms",
             "ratio",
-            ratio_interval([row["ratio"] for row in rows]),
+            ratio_interval([float(row["ratio"]) for row in rows]),
             engine=engine,
-            device=DEVICE,
+            device=device,
         ),
     ]
 
 
 if __name__ == "__main__":
-    main("rocktune.equal_terms", equal_terms, scale=256)
+    main("rocktune.equal_terms", equal_terms, scale=256, extra={"protocol": "short"})

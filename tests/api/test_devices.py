@@ -7,8 +7,7 @@ import pytest
 
 from rocktune import api
 from rocktune.api import devices
-from rocktune.api.devices import compare_devices
-from rocktune.device import DeviceSpec, load_device
+from rocktune.device import DeviceSpec, compare_devices, load_device, measured_disks
 from rocktune.engine import MeasuredDevice
 from rocktune.errors import UserError
 from rocktune.study import Observer
@@ -57,6 +56,8 @@ def test_a_measured_disk_is_a_device_for_studies(disk: Path, tmp_path: Path) -> 
     assert (found["notes"], found["comparison"], found["compared_with"]) == ([], None, None)
     assert load_device(str(out)) == DeviceSpec(**found["device"])
     assert str(disk) in out.read_text().splitlines()[0]
+    (kept,) = measured_disks()
+    assert (kept.directory, kept.device) == (str(disk), load_device(str(out)))
     assert watching.left_s == [4.0, 4.0, 2.0]
     assert watching.phases == ["measure-device", "fill", "iops"]
 
@@ -131,7 +132,7 @@ def test_comparisons_name_what_differs(disk: Path) -> None:
 def test_a_device_without_a_limit_differs_in_nothing() -> None:
     measured = DeviceSpec(name="m", bandwidth_bytes_s=1000, iops=10, sync_latency_us=0)
     rows = compare_devices(measured, DeviceSpec(name="d", bandwidth_bytes_s=1000, sync_latency_us=500))
-    found = {row["figure"]: (row["ratio"], row["differs"]) for row in rows}
+    found = {row.figure: (row.ratio, row.differs) for row in rows}
     assert found["bandwidth_bytes_s"] == (1.0, False)
     assert found["iops"] == (None, False)
     assert found["read_latency_us"] == (None, False)

@@ -1,6 +1,7 @@
 """Scale checks."""
 
 import json
+import platform
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from tests.study.test_scale_check import TwoModels, by_buffer, by_smaller_buffer
 from rocktune import api
 from rocktune.api import tuning
 from rocktune.cli.main import main
+from rocktune.device import MeasuredDisk, load_device, remember
 from rocktune.errors import UserError
 from rocktune.ledger import open_ledger
 from rocktune.outcome import Outcome, ScaleCheck
@@ -97,6 +99,32 @@ def misranking_check(ledger: str) -> None:
         engine.version = "RocksDB 7.8.3, assertions on"
         spec = resolve_scale_check(make_request({**STUDY, "study": None}), "check", 20)
         assert run_scale_check(spec, engine, opened).verdict == "does not rank"
+
+
+@pytest.mark.usefixtures("version")
+def test_a_study_on_a_device_unlike_the_measured_disk_says_so(
+    engines: Engines,
+    ledger: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
+    slow = load_device("ssd-100mb").model_copy(update={"bandwidth_bytes_s": 20 << 20})
+    here = platform.node()
+    remember(MeasuredDisk(machine=here, directory="/srv/db", date="2026-11-26", device=slow))
+    outcome = api.tune(**STUDY, **QUICK, device="ssd-100mb", ledger=ledger)
+    says = (
+        "Device ssd-100mb is unlike the disk under /srv/db, measured on 2026-11-26: bandwidth 20MiB/s there"
+    )
+    (note,) = outcome.device_notes
+    assert note.startswith(says)
+    assert main(["resume", "mine", "--ledger", ledger]) == 0
+    assert says in capsys.readouterr().out
+    assert outcome.report is not None
+    assert (
+        "<code>rocktune device measure /srv/db --out my-disk.toml</code>" in Path(outcome.report).read_text()
+    )
 
 
 @pytest.mark.usefixtures("version")

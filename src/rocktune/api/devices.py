@@ -1,11 +1,21 @@
 """Measures a disk, writes it as a device file, and compares it with another device."""
 
+import platform
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from rocktune.device import DeviceSpec, device_file_text, load_device
+from rocktune.device import (
+    MEASURED_FIGURES,
+    DeviceSpec,
+    MeasuredDisk,
+    compare_devices,
+    device_file_text,
+    load_device,
+    remember,
+)
 from rocktune.engine import MeasuredDevice, MeasureRequest, measured_device
 from rocktune.errors import UserError
 from rocktune.study import Observer
@@ -13,17 +23,6 @@ from rocktune.units import format_bytes, parse_bytes, parse_seconds
 
 DEFAULT_BYTES = "2GiB"
 DEFAULT_SECONDS = 20
-MEASURED_FIGURES = (
-    "bandwidth_bytes_s",
-    "iops",
-    "read_latency_us",
-    "write_latency_us",
-    "sync_latency_us",
-)
-"""The fields of `DeviceSpec` that are measured."""
-DIFFERENCE = 1.25
-"""Figures differ if one is more than so many times the other."""
-
 _PHASE = "measure-device"
 _OPERATION_BYTES = 256 << 10
 """The throttled file system charges one operation for so many bytes."""
@@ -62,11 +61,14 @@ class PreparedDeviceMeasurement:
             "engine": measured.engine,
             "notes": _notes(measured.device),
             "compared_with": None if self.compared is None else self.compared.name,
-            "comparison": None if self.compared is None else compare_devices(measured.device, self.compared),
+            "comparison": None
+            if self.compared is None
+            else [row.model_dump() for row in compare_devices(measured.device, self.compared)],
             "file": None if self.out is None else str(self.out),
         }
         if self.out is not None:
             _write(self.out, self.request, measured)
+        _remember(self.request, measured)
         return found
 
 
@@ -123,7 +125,8 @@ def measure_device(
     Returns:
         A JSON object. `device`: name and figures as in `rocktune.device.DeviceSpec`. `directory`,
         `written_bytes`, `engine`, `notes` (sentences), `file` (None if none was written), `compared_with`
-        and `comparison` (see `compare_devices`; None without `compare`).
+        and `comparison` (the fields of `rocktune.device.FigureComparison` for each figure; None without
+        `compare`). Reports of later studies on this machine name the disk if their device is unlike it.
 
     Raises:
         UserError: an argument is invalid; the directory is missing, unsafe, in use, in memory or without
@@ -131,25 +134,6 @@ def measure_device(
     """
     prepared = prepare_device_measurement(directory, out=out, size=size, seconds=seconds, compare=compare)
     return prepared.run(observer)
-
-
-def compare_devices(measured: DeviceSpec, device: DeviceSpec) -> list[dict[str, Any]]:
-    """Compares a measured device with another one.
-
-    Returns:
-        For each `figure` its value in `measured` and `device`, the `ratio` of the two, and whether it
-        `differs` by more than `DIFFERENCE`. Where `device` has 0, so limits or adds nothing, `ratio` is None
-        and `differs` is False.
-    """
-    rows = []
-    for figure in MEASURED_FIGURES:
-        found, given = getattr(measured, figure), getattr(device, figure)
-        ratio = found / given if given else None
-        differs = ratio is not None and not 1 / DIFFERENCE <= ratio <= DIFFERENCE
-        rows.append(
-            {"figure": figure, "measured": found, "device": given, "ratio": ratio, "differs": differs}
-        )
-    return rows
 
 
 def _notes(device: DeviceSpec) -> list[str]:
@@ -161,6 +145,18 @@ def _notes(device: DeviceSpec) -> list[str]:
         f"A device emulated from these figures moves at most {format_bytes(sequential_bytes_s)}/s, because "
         f"each {format_bytes(_OPERATION_BYTES)} count as one of its {device.iops:,} operations a second."
     ]
+
+
+def _remember(request: MeasureRequest, measured: MeasuredDevice) -> None:
+    """Keeps the measurement for the reports of later studies, where the user's data directory allows it."""
+    disk = MeasuredDisk(
+        machine=platform.node(),
+        directory=str(request.directory),
+        date=datetime.now(UTC).date().isoformat(),
+        device=measured.device,
+    )
+    with suppress(OSError):
+        remember(disk)
 
 
 def _checked_out(path: Path) -> Path:

@@ -4,12 +4,14 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from rocktune.device import measured_disks, unlike
 from rocktune.errors import UserError
 from rocktune.export import export_study
 from rocktune.ledger import Ledger, StudyRecord
 from rocktune.outcome import Outcome, ScaleCheck
-from rocktune.report import check_command_line, command_line, write_report
+from rocktune.report import check_command_line, command_line, disk_notes, write_report
 from rocktune.study import StudySpec, find_scale_check, kept_trials, recorded_spec
+from rocktune.study.kinds import AnySpec
 
 OUT = "out"
 """Kind of the ledger's event that records the output directory."""
@@ -67,16 +69,17 @@ def claim_output(ledger: Ledger, study: StudyRecord, out: str | Path | None) -> 
 
 
 def write_files(ledger: Ledger, study: StudyRecord, outcome: Outcome, directory: Path) -> Outcome:
-    """Writes the OPTIONS file and the report, each atomically, and looks up the check of the study's scale.
+    """Writes the OPTIONS file and the report, each atomically, and looks up what is known of the conditions.
 
     Returns:
         The outcome with `options_file` (None if there is nothing to export), `report`, `command`,
-        `scale_check` and `check_command`, as it is now in the ledger.
+        `scale_check`, `check_command` and `device_notes`, as it is now in the ledger.
 
     Raises:
         UserError: a file cannot be written.
     """
-    check = outcome.scale_check or _scale_check(ledger, study, outcome)
+    spec = recorded_spec(study.spec)
+    check = outcome.scale_check or _scale_check(ledger, spec, outcome)
     options_file = directory / OPTIONS_NAME
     has_options = outcome.recommended in outcome.sides
     files = {
@@ -85,6 +88,7 @@ def write_files(ledger: Ledger, study: StudyRecord, outcome: Outcome, directory:
         "command": command_line(study, outcome),
         "scale_check": check,
         "check_command": check_command_line(study, outcome) if check is None else None,
+        "device_notes": _device_notes(spec),
     }
     outcome = outcome.model_copy(update=files)
     if has_options:
@@ -96,9 +100,16 @@ def write_files(ledger: Ledger, study: StudyRecord, outcome: Outcome, directory:
     return outcome
 
 
-def _scale_check(ledger: Ledger, study: StudyRecord, outcome: Outcome) -> ScaleCheck | None:
+def _device_notes(spec: AnySpec) -> tuple[str, ...]:
+    """Returns sentences on measured disks of this machine that are unlike a study's device."""
+    # The user's own program uses a real disk.
+    if not isinstance(spec, StudySpec) or spec.engine.kind == "command":
+        return ()
+    return disk_notes(spec.device, unlike(spec.device, measured_disks()))
+
+
+def _scale_check(ledger: Ledger, spec: AnySpec, outcome: Outcome) -> ScaleCheck | None:
     """Returns the check of a finished study's scale; None if none is known."""
-    spec = recorded_spec(study.spec)
     return find_scale_check(spec, outcome.engine, ledger) if isinstance(spec, StudySpec) else None
 
 

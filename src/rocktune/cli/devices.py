@@ -15,15 +15,8 @@ from rocktune.cli.app import app, show_result
 from rocktune.cli.output import print_line, stderr, table
 from rocktune.cli.progress import ProgressDisplay
 from rocktune.errors import UserError
+from rocktune.report import FIGURE_LABELS, format_device_figure
 from rocktune.units import format_bytes, format_seconds
-
-_LABELS = {
-    "bandwidth_bytes_s": "bandwidth",
-    "iops": "operations/s",
-    "read_latency_us": "read latency",
-    "write_latency_us": "write latency",
-    "sync_latency_us": "sync latency",
-}
 
 devices = typer.Typer()
 app.add_typer(devices, name="device")
@@ -95,17 +88,21 @@ def _print_measured(console: Console, measured: Mapping[str, Any]) -> None:
     figures, comparison = measured["device"], measured["comparison"]
     if comparison is None:
         rows = table("", measured["directory"], numbers=(measured["directory"],))
-        for name, label in _LABELS.items():
-            rows.add_row(label, _text(name, figures[name]))
+        for name, label in FIGURE_LABELS.items():
+            rows.add_row(label, format_device_figure(name, figures[name]))
     else:
         heads = ("measured", measured["compared_with"], "ratio")
         rows = table("", *heads, "", numbers=heads)
         for row in comparison:
             name = row["figure"]
             ratio = "" if row["ratio"] is None else f"{row['ratio']:.2f}"
-            limit = _text(name, row["device"]) if row["device"] else _absent(name)
+            limit = format_device_figure(name, row["device"]) if row["device"] else _absent(name)
             rows.add_row(
-                _LABELS[name], _text(name, row["measured"]), limit, ratio, "differs" if row["differs"] else ""
+                FIGURE_LABELS[name],
+                format_device_figure(name, row["measured"]),
+                limit,
+                ratio,
+                "differs" if row["differs"] else "",
             )
     console.print(rows)
     for note in measured["notes"]:
@@ -118,17 +115,10 @@ def _print_measured(console: Console, measured: Mapping[str, Any]) -> None:
 
 def _verdict(measured: Mapping[str, Any]) -> str:
     """Returns a sentence on the figures that differ."""
-    differing = [_LABELS[row["figure"]] for row in measured["comparison"] if row["differs"]]
+    differing = [FIGURE_LABELS[row["figure"]] for row in measured["comparison"] if row["differs"]]
     if not differing:
         return f"No figure differs from {measured['compared_with']} by more than 25%."
     return f"More than 25% from {measured['compared_with']}: {', '.join(differing)}."
-
-
-def _text(figure: str, value: int) -> str:
-    """Returns a figure with its unit."""
-    if figure == "bandwidth_bytes_s":
-        return f"{format_bytes(value)}/s"
-    return f"{value:,}" if figure == "iops" else f"{value:,} µs"
 
 
 def _absent(figure: str) -> str:

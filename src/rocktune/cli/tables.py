@@ -125,7 +125,7 @@ def print_outcome(console: Console, outcome: Outcome, verbose: bool = False) -> 
     print_account(console, outcome.options_account, verbose)
     for line in filter(None, (memory_sentence(outcome), *outcome.own_options_notes)):
         console.print(line, soft_wrap=True, markup=False, highlight=False)
-    for line in (*findings.advice(outcome), *scale_advice(outcome)):
+    for line in (*findings.advice(outcome), *scale_advice(outcome), *outcome.device_notes):
         # Backquotes mark code in the HTML report; a terminal shows them as they are.
         console.print(f"\nNote: {line}".replace("`", ""), style="dim")
 

@@ -212,6 +212,8 @@ class Outcome(Verification, Conditions):
             was known when the files were written, and in older documents.
         check_command: the command that checks it; null if a check is known, if the scale has no larger model,
             and in older documents.
+        device_notes: sentences on disks that `rocktune device measure` measured on this machine and that are
+            unlike the study's device; empty if one of them is like it.
     """
 
     version: int = VERSION
@@ -229,6 +231,7 @@ class Outcome(Verification, Conditions):
     command: str | None = None
     scale_check: ScaleCheck | None = None
     check_command: str | None = None
+    device_notes: tuple[str, ...] = ()
 
     @model_validator(mode="before")
     @classmethod

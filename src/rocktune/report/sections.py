@@ -112,7 +112,12 @@ def recommendation(outcome: Outcome) -> str:
     """Returns the section on what to do: verdict, files and advice."""
     files = [("OPTIONS file", outcome.options_file), ("This report", outcome.report)]
     listed = "".join(f"<dt>{label}</dt><dd><code>{escape(path)}</code></dd>" for label, path in files if path)
-    said = (*lasting.sentences(outcome), *findings.advice(outcome), *scale_advice(outcome))
+    said = (
+        *lasting.sentences(outcome),
+        *findings.advice(outcome),
+        *scale_advice(outcome),
+        *outcome.device_notes,
+    )
     lines = "".join(f"<li>{_with_code(line)}</li>" for line in said)
     return (
         f"<section><h2>What to do</h2>\n<p>{escape(_concluded(outcome))}</p>\n"

@@ -1,5 +1,7 @@
 """Studies in the steady protocol: full and aged stores, a closed loop, then an offered rate."""
 
+import signal
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -14,10 +16,11 @@ from tests.study.small_studies import (
     verify,
 )
 
+from rocktune.engine.base import Conditions, Progress
 from rocktune.ledger import Ledger
 from rocktune.outcome import Outcome
 from rocktune.report import findings, lasting
-from rocktune.study import StudySpec, seeds
+from rocktune.study import StudyInterrupted, StudySpec, seeds
 from rocktune.testing.dying import Died
 from rocktune.testing.synthetic_engine import SyntheticEngine, no_fault
 from rocktune.trial import Configuration, Experiment
@@ -233,6 +236,45 @@ def test_a_tail_that_was_cut_off_goes_on(ledger: Ledger, tmp_path: Any, after: i
     assert timeless(run(spec, engine_of(), ledger, again)) == timeless(whole)
     assert len(again.finished) == after
     assert recorded_keys(ledger) == keys
+
+
+class Preparing(SyntheticEngine):
+    """An engine that makes stores ahead, during which the user may press Ctrl-C."""
+
+    def __init__(self, interrupts: bool = False) -> None:
+        super().__init__(response, no_fault, own_noise=0.002)
+        self.prepared: list[list[Experiment]] = []
+        self._interrupts = interrupts
+
+    def prepare(self, conditions: Sequence[Conditions], progress: Progress) -> None:
+        self.prepared.append([experiment for experiment, _ in conditions])
+        if self._interrupts and self.prepared[-1][0].aged:
+            signal.raise_signal(signal.SIGINT)
+            progress("age", 1.0, 2.0)
+            pytest.fail("the user asked to stop")
+
+
+def test_stores_are_made_ahead_of_the_runs_of_a_batch(ledger: Ledger) -> None:
+    engine = Preparing()
+    run(steady_spec(), engine, ledger)
+    # Six pairs and the defaults twice; then the pairs' stores again, which the cache has by then.
+    aged = [each for each in engine.prepared if each[0].aged]
+    assert [len(each) for each in aged] == [14, 12]
+    assert [each.base_seed for each in aged[0]] == [each.base_seed for each in proof_experiments(engine)[:14]]
+
+
+def test_ctrl_c_does_not_wait_for_stores_that_are_made_ahead(ledger: Ledger) -> None:
+    spec = steady_spec()
+    whole = run(spec, engine_of(), ledger)
+    trials = len(recorded_keys(ledger))
+    ledger.delete_study("study")
+    engine = Preparing(interrupts=True)
+    with pytest.raises(StudyInterrupted):
+        run(spec, engine, ledger)
+    assert not proof_experiments(engine)
+    observer = Recorder()
+    assert timeless(run(spec, engine_of(), ledger, observer)) == timeless(whole)
+    assert len(observer.finished) < trials
 
 
 def test_verifying_at_another_scale_ages_stores_of_its_own(ledger: Ledger) -> None:

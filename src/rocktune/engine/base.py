@@ -1,7 +1,7 @@
 """The protocols of a system under test: an engine opens runs; a run advances, parks and closes."""
 
-from collections.abc import Callable
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from typing import Protocol, runtime_checkable
 
 from rocktune.trial import Configuration, Experiment, Measurement, OptionMaps, Status
 
@@ -9,7 +9,8 @@ KEPT_OUTPUT = 16 << 10
 """Maximum number of characters kept of a user program's output; the last ones are kept."""
 
 Progress = Callable[[str, float, float], None]
-"""Is called with (phase, done, total) during long work. A run's phase is "load", "settle" or "advance"."""
+"""Is called with (phase, done, total) during long work. A run's phase is "load", "settle", "age" or
+"advance"."""
 
 
 class RunFailed(Exception):  # noqa: N818 -- a result, not an error
@@ -57,6 +58,26 @@ class Run(Protocol):
 
     def close(self) -> None:
         """Ends the run and has its data removed before the next run is loaded. Idempotent; never raises."""
+        ...
+
+
+Conditions = tuple[Experiment, Configuration]
+"""Experiment and configuration with which a run will be opened."""
+
+
+@runtime_checkable
+class PreparingEngine(Protocol):
+    """An engine that can make what runs begin with ahead of them, several at a time."""
+
+    def prepare(self, conditions: Sequence[Conditions], progress: Progress) -> None:
+        """Makes what runs will begin with, as far as that helps; the runs that are opened make the rest.
+
+        Failures show when the runs are opened.
+
+        Args:
+            conditions: the runs, in the order in which they will be opened.
+            progress: see `Engine.open`. If it raises, preparing ends soon, and the exception is passed on.
+        """
         ...
 
 

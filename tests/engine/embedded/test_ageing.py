@@ -99,6 +99,55 @@ def test_ageing_goes_on_after_a_cut(engine: EmbeddedEngine) -> None:
     assert found["load_s"] == pytest.approx(STEPS * 20 / SCALE)
 
 
+def test_stores_of_several_runs_are_aged_ahead(engine: EmbeddedEngine) -> None:
+    conditions = [experiment(base_seed=seed) for seed in (1, 2, 1)]
+    configuration = conditions[0].space.default()
+    seen: list[float] = []
+    runs = [(each, configuration) for each in conditions]
+    engine.prepare(runs, lambda phase, done, _total: seen.append(done) if phase == "age" else None)
+    assert seen[-1] == pytest.approx(2 * STEPS * 20 / SCALE)
+    loading_s = engine.loading_s
+    for each, has_made in ((conditions[0], True), (conditions[1], True), (conditions[0], False)):
+        with closing(engine.open(each, configuration, seed=1)) as run:
+            found = run.advance(0.1).raw["ageing"]
+        # The time counts once, for the first run on the store.
+        assert (found["wall_s"] > 0) == has_made
+    assert engine.loading_s == loading_s
+    engine.prepare(runs, lambda *_: pytest.fail("nothing is missing"))
+
+
+def test_stores_that_the_quota_does_not_hold_are_not_aged_ahead(
+    tmp_path: Path, real_worker: tuple[str, ...]
+) -> None:
+    """The second store would remove the first before it is used."""
+    with closing(EmbeddedEngine(tmp_path / "data", 0, 0, real_worker, base_quota_bytes=5 << 20)) as engine:
+        runs = [(each, each.space.default()) for each in (experiment(base_seed=1), experiment(base_seed=2))]
+        engine.prepare(runs, lambda *_: pytest.fail("nothing is aged"))
+
+
+def test_stores_on_the_machines_own_disk_are_aged_one_by_one(engine: EmbeddedEngine) -> None:
+    free = [replace(experiment(base_seed=seed), device=DeviceSpec(name="none")) for seed in (1, 2)]
+    engine.prepare([(each, each.space.default()) for each in free], lambda *_: pytest.fail("nothing is aged"))
+
+
+def test_a_cut_while_stores_age_together_loses_no_step(engine: EmbeddedEngine) -> None:
+    runs = [(each, each.space.default()) for each in (experiment(base_seed=1), experiment(base_seed=2))]
+
+    def cut(phase: str, _done: float, _total: float) -> None:
+        if phase == "age":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        engine.prepare(runs, cut)
+    partial = list(engine.data.bases.glob("*.partial")) + [
+        path for path in engine.data.bases.iterdir() if (path / "rocktune-ageing.json").exists()
+    ]
+    assert partial
+    engine.prepare(runs, lambda *_: None)
+    with closing(engine.open(*runs[0], seed=1)) as run:
+        assert run.advance(0.1).raw["ageing"]["load_s"] == pytest.approx(STEPS * 20 / SCALE)
+
+
 def test_a_store_that_only_reads_becomes_steady(
     engine: EmbeddedEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

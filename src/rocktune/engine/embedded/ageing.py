@@ -6,7 +6,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from rocktune.engine.base import Progress
 from rocktune.engine.steadiness import LIMIT_FULL_SIZE_S, STEP_FULL_SIZE_S, TOLERANCE, Steadiness, Step
 from rocktune.engine.worker import WorkerProcess
 from rocktune.measurement import Measurement
@@ -14,6 +13,10 @@ from rocktune.measurement import Measurement
 _STEPS_NAME = "rocktune-ageing-steps.jsonl"
 _RECORD_NAME = "rocktune-ageing.json"
 _CLOSE_STORE_TIMEOUT_S = 600.0
+
+OnStep = Callable[[float, float, float], None]
+"""Is called after each step of ageing with the seconds of load so far, their maximum, and the processors that
+the worker kept busy during the step. Seconds are at the scale of the model."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,7 @@ def ageing_rule(scale: int) -> tuple[float, ...]:
 
 
 def age_store(
-    directory: Path, scale: int, open_store: Callable[[int], WorkerProcess], progress: Progress | None
+    directory: Path, scale: int, open_store: Callable[[int], WorkerProcess], on_step: OnStep
 ) -> None:
     """Ages the store in a directory, and leaves a record of it there.
 
@@ -64,7 +67,7 @@ def age_store(
         directory: directory of the store.
         scale: S of the model.
         open_store: opens the store. Its argument is the number of steps so far, from which it makes the seed.
-        progress: is called with the phase "age", and seconds of load.
+        on_step: see `OnStep`; if it raises, the step is recorded, and the exception is passed on.
 
     Raises:
         RunFailed: the store failed.
@@ -88,8 +91,7 @@ def age_store(
                     file.flush()
                     is_steady = steadiness.add(step)
                     age_s = until_s
-                    if progress is not None:
-                        progress("age", age_s, limit_s)
+                    on_step(age_s, limit_s, raw["cpu_s"] / step_s)
             worker.close_store(_CLOSE_STORE_TIMEOUT_S)
         finally:
             worker.close()

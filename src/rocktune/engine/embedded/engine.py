@@ -3,15 +3,17 @@
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from rocktune.device import DeviceSpec
-from rocktune.engine.base import Progress
+from rocktune.engine.base import Conditions, Progress
 from rocktune.engine.checker import OptionsChecker
 from rocktune.engine.debt import CompactionDebt
-from rocktune.engine.embedded.ageing import Ageing, age_store, ageing_rule
+from rocktune.engine.embedded.ageing import Ageing, OnStep, age_store, ageing_rule
 from rocktune.engine.embedded.run import CLOSE_STORE_TIMEOUT_S, OPEN_TIMEOUT_S, EmbeddedRun
+from rocktune.engine.embedded.together import AgeOne, age_together
 from rocktune.engine.local.bases import DEFAULT_BASE_QUOTA_BYTES, BaseCache, aged_base_key, base_key
 from rocktune.engine.local.engine import LocalEngine
 from rocktune.engine.options import model_options, preload_options, run_options, store_options
@@ -26,6 +28,8 @@ _MEMORY_FACTOR = 2
 _MEMORY_ALLOWANCE_BYTES = 512 * MIB
 _SEEDS_PER_BASE = 1_000_000
 _LOAD_SILENCE_TIMEOUT_S = 300.0
+_AGED_FACTOR = 3
+"""Maximum ratio of an aged base and its loaded one to their data."""
 
 
 def memory_limit(experiment: Experiment, options: OptionMaps | None = None) -> int:
@@ -71,6 +75,39 @@ class _Store:
         }
 
 
+@dataclass(frozen=True)
+class _AgedBase:
+    """The aged base of a run.
+
+    Attributes:
+        key: name of the base.
+        experiment: the run's experiment.
+        configuration: the run's configuration.
+        store: the parameters with which the base is aged.
+    """
+
+    key: str
+    experiment: Experiment
+    configuration: Configuration
+    store: _Store
+
+
+def _aged_bytes(conditions: Conditions) -> int:
+    """Returns the bytes that a run's aged base may take, with the loaded one that it is made of."""
+    experiment = conditions[0]
+    return round(_AGED_FACTOR * experiment.workload.keys * experiment.workload.entry_bytes / experiment.scale)
+
+
+def _reporting(progress: Progress | None) -> OnStep:
+    """Returns what reports each step of ageing as progress."""
+
+    def report(age_s: float, limit_s: float, _processors: float) -> None:
+        if progress is not None:
+            progress("age", age_s, limit_s)
+
+    return report
+
+
 class EmbeddedEngine(LocalEngine):
     """Runs the linked RocksDB in worker processes; see `rocktune.engine.base.Engine`. Thread-safe.
 
@@ -107,6 +144,8 @@ class EmbeddedEngine(LocalEngine):
         self.version = self.checker.engine
         self._memory_limit_bytes = memory_limit_bytes
         self._disk_limit_bytes = disk_limit_bytes
+        # Wall seconds of `prepare` by base, until a run begins with the base.
+        self._prepared_s: dict[str, float] = {}
 
     def check(self, experiment: Experiment, configuration: Configuration) -> OptionMaps:
         """See `Engine.check`. Returns all options of the linked RocksDB."""
@@ -123,11 +162,11 @@ class EmbeddedEngine(LocalEngine):
         """See `Engine.open`."""
         with self._opening() as opening:
             store = self._store(experiment, run_options(experiment, configuration), seed)
-            ageing = None
+            ageing, prepared_s = None, 0.0
             if experiment.aged:
-                opening.loading_s = self._clone_aged_base(
-                    experiment, configuration, store, opening.directory, progress
-                )
+                base = self._aged_base(experiment, configuration)
+                opening.loading_s = self._age(base, opening.directory, _reporting(progress), progress)
+                prepared_s = self._prepared_s.pop(base.key, 0.0)
                 ageing = Ageing.taken_from(opening.directory)
             elif store.workload.preload.keys:
                 opening.loading_s = self._clone_base(experiment, configuration, opening.directory, progress)
@@ -137,11 +176,31 @@ class EmbeddedEngine(LocalEngine):
             self._remember(run)
             if ageing is not None:
                 try:
-                    run.warm_up(WARM_UP_FULL_SIZE_S / experiment.scale, ageing, opening.loading_s)
+                    aged_s = opening.loading_s + prepared_s
+                    run.warm_up(WARM_UP_FULL_SIZE_S / experiment.scale, ageing, aged_s)
                 except BaseException:
                     run.close()
                     raise
         return run
+
+    def prepare(self, conditions: Sequence[Conditions], progress: Progress) -> None:
+        """See `PreparingEngine`. Ages stores together if their device is limited and the quota holds them."""
+        missing: dict[str, AgeOne] = {}
+        for experiment, configuration in conditions:
+            # Without a limit, stores that age together share the real device.
+            if experiment.aged and (experiment.device.bandwidth_bytes_s or experiment.device.iops):
+                base = self._aged_base(experiment, configuration)
+                if not self.bases.has(base.key):
+                    missing.setdefault(base.key, partial(self._age, base, None))
+        fitting = self.bases.quota_bytes // max(map(_aged_bytes, conditions), default=1)
+        tasks = dict(list(missing.items())[:fitting])
+        # The second store would remove the first before it is used.
+        if len(tasks) < 2:
+            return
+        seconds = age_together(list(tasks.values()), progress)
+        with self._lock:
+            self.loading_s += seconds
+            self._prepared_s |= dict.fromkeys(tasks, seconds / len(tasks))
 
     def reopen(
         self, run: EmbeddedRun, experiment: Experiment, configuration: Configuration, seed: int
@@ -198,38 +257,11 @@ class EmbeddedEngine(LocalEngine):
         options = worker.request("open", OPEN_TIMEOUT_S, fields)["options"]
         return worker, options, CompactionDebt(store.workload, store.device, options, measured)
 
-    def _clone_aged_base(
-        self,
-        experiment: Experiment,
-        configuration: Configuration,
-        store: _Store,
-        target: Path,
-        progress: Progress | None,
-    ) -> float:
-        """Clones the run's aged base into `target`, and makes the base first if it is missing.
-
-        Returns:
-            The wall seconds spent on making the base; 0 if it existed.
-        """
+    def _aged_base(self, experiment: Experiment, configuration: Configuration) -> _AgedBase:
+        """Returns the aged base with which a run begins."""
+        # Ageing does not depend on the run's seed.
+        store = self._store(experiment, run_options(experiment, configuration), 0)
         ageing = replace(store, workload=store.workload.closed())
-        made_s = 0.0
-
-        def begin(directory: Path) -> None:
-            if store.workload.preload.keys:
-                self._clone_base(experiment, configuration, directory, progress)
-
-        def go_on(directory: Path) -> None:
-            nonlocal made_s
-            started = time.monotonic()
-
-            def open_store(steps: int) -> WorkerProcess:
-                # A store that goes on after a kill meets new random numbers.
-                seeded = replace(ageing, seed=experiment.base_seed * _SEEDS_PER_BASE + steps)
-                return self._open_store(seeded, directory)[0]
-
-            age_store(directory, experiment.scale, open_store, progress)
-            made_s = time.monotonic() - started
-
         key = aged_base_key(
             ageing.workload,
             store.device,
@@ -238,7 +270,35 @@ class EmbeddedEngine(LocalEngine):
             self.checker.rocksdb_version,
             ageing_rule(experiment.scale),
         )
-        self.bases.clone_resumable(key, begin, go_on, target)
+        return _AgedBase(key, experiment, configuration, ageing)
+
+    def _age(
+        self, base: _AgedBase, target: Path | None, on_step: OnStep, progress: Progress | None = None
+    ) -> float:
+        """Makes an aged base if it is missing, and clones it into `target` if one is given.
+
+        Returns:
+            The wall seconds spent on making the base; 0 if it existed.
+        """
+        experiment, made_s = base.experiment, 0.0
+
+        def begin(directory: Path) -> None:
+            if base.store.workload.preload.keys:
+                self._clone_base(experiment, base.configuration, directory, progress)
+
+        def go_on(directory: Path) -> None:
+            nonlocal made_s
+            started = time.monotonic()
+
+            def open_store(steps: int) -> WorkerProcess:
+                # A store that goes on after a kill meets new random numbers.
+                seeded = replace(base.store, seed=experiment.base_seed * _SEEDS_PER_BASE + steps)
+                return self._open_store(seeded, directory)[0]
+
+            age_store(directory, experiment.scale, open_store, on_step)
+            made_s = time.monotonic() - started
+
+        self.bases.clone_resumable(base.key, begin, go_on, target)
         return made_s
 
     def _clone_base(

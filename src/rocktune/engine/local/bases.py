@@ -118,8 +118,16 @@ class BaseCache:
             os.utime(base)
             clone_store(base, target)
 
+    def has(self, key: str) -> bool:
+        """Returns whether a base is complete."""
+        return (self._data.bases / key).is_dir()
+
     def clone_resumable(
-        self, key: str, begin: Callable[[Path], None], go_on: Callable[[Path], None], target: Path
+        self,
+        key: str,
+        begin: Callable[[Path], None],
+        go_on: Callable[[Path], None],
+        target: Path | None = None,
     ) -> None:
         """Clones a base that takes long to make, so that a kill must not lose what was done.
 
@@ -127,7 +135,7 @@ class BaseCache:
             key: name of the base.
             begin: fills an empty directory with what the base begins as.
             go_on: makes the base of it. After a kill it gets the directory as it was left.
-            target: see `clone`.
+            target: see `clone`; None to make the base only.
 
         Raises:
             RunFailed: from `begin` or `go_on`; the directory is then removed.
@@ -146,7 +154,8 @@ class BaseCache:
                 partial.rename(base)
                 self._keep_quota()
             os.utime(base)
-            clone_store(base, target)
+            if target is not None:
+                clone_store(base, target)
 
     def evict(self, quota_bytes: int = 0) -> int:
         """Removes the least recently used bases until the rest has at most `quota_bytes`.
@@ -186,10 +195,15 @@ class BaseCache:
             raise
         self._keep_quota()
 
+    @property
+    def quota_bytes(self) -> int:
+        """Maximum bytes of all bases at present."""
+        possible_bytes = self._data.free_bytes() + directory_bytes(self._data.bases)
+        return min(self._quota_bytes, possible_bytes // 2)
+
     def _keep_quota(self) -> None:
         """Removes bases beyond the quota; those in use stay."""
-        possible_bytes = self._data.free_bytes() + directory_bytes(self._data.bases)
-        self.evict(min(self._quota_bytes, possible_bytes // 2))
+        self.evict(self.quota_bytes)
 
     def _remove(self, base: Path) -> None:
         """Removes a base whose lock the caller holds."""

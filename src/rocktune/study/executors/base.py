@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-from rocktune.engine.base import Progress
+from rocktune.engine.base import Conditions, Progress
 from rocktune.study.executors.runs import Job, Window
 from rocktune.trial import RunKey
 
@@ -23,6 +23,9 @@ class Lane(ABC):
     """
 
     machine: str
+
+    def prepare(self, conditions: Sequence[Conditions], progress: Progress) -> None:  # noqa: B027 -- optional
+        """Makes what runs will begin with ahead of them, where that saves time; see `PreparingEngine`."""
 
     @abstractmethod
     def measure(self, job: Job, progress: Progress) -> Window:

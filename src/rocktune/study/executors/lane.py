@@ -1,9 +1,10 @@
 """The lane of an engine in this process."""
 
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rocktune.engine.base import Engine, Progress, Run
+from rocktune.engine.base import Conditions, Engine, PreparingEngine, Progress, Run
 from rocktune.study.executors.base import Lane
 from rocktune.study.executors.runs import Job, Window
 from rocktune.trial import RunKey
@@ -43,6 +44,11 @@ class EngineLane(Lane):
         self._limit_bytes = parked_limit_bytes
         self._parked: dict[RunKey, _Parked] = {}
         self._abandoned = threading.Event()
+
+    def prepare(self, conditions: Sequence[Conditions], progress: Progress) -> None:
+        """See `Lane.prepare`."""
+        if isinstance(self._engine, PreparingEngine):
+            self._engine.prepare(conditions, progress)
 
     def measure(self, job: Job, progress: Progress) -> Window:
         """See `Lane.measure`. The run is closed if any exception is raised."""

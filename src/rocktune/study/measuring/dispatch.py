@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import Protocol
 
-from rocktune.engine.base import Progress, RunFailed
+from rocktune.engine.base import Conditions, Progress, RunFailed
 from rocktune.study.executors.base import Executor, Lane, LaneLost
 from rocktune.study.executors.runs import Job, Window
 from rocktune.study.measuring.observer import Observer
@@ -113,6 +113,17 @@ class Dispatcher:
         except BaseException:
             self._abandon()
             raise
+
+    def prepare(self, conditions: Sequence[Conditions], progress: Progress) -> None:
+        """Makes what runs will begin with ahead of them; several lanes make it when they open the runs.
+
+        Args:
+            conditions: the runs, in the order in which they will be opened.
+            progress: see `PreparingEngine.prepare`.
+        """
+        lanes = self._executor.lanes()
+        if len(lanes) == 1:
+            lanes[0].prepare(conditions, progress)
 
     def release(self, key: RunKey) -> None:
         """Ends a parked run on whichever lane it is; does nothing if it is not parked."""

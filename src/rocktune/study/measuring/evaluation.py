@@ -1,7 +1,8 @@
 """Measures and records the trials of one batch."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
+from itertools import chain
 
 from rocktune.engine.base import RunFailed
 from rocktune.errors import UserError
@@ -20,6 +21,10 @@ The configuration may differ: the user's own options are opened with an empty co
 
 OUTPUT = "output"
 """Kind of the event with the output of a user's program whose run failed: batch, index, output."""
+
+
+class _Interrupted(Exception):  # noqa: N818 -- asked for, not an error
+    """The user asked the study to stop while stores were prepared."""
 
 
 @dataclass
@@ -115,11 +120,28 @@ class Evaluation:
                 self._store(index, result)
         self._deliver()
         if groups:
+            self._prepare(dispatcher, chain.from_iterable(groups.values()))
             dispatcher.measure(groups.values(), self._keys, self)
         if self._stopping:
             self._deliver_rest()
             return None
         return [self._results[index] for index in range(len(self._trials))]
+
+    def _prepare(self, dispatcher: Dispatcher, indexes: Iterable[int]) -> None:
+        """Makes what the trials' runs begin with, unless the user asks to stop meanwhile."""
+        shared = self._shared
+        runs = dict.fromkeys(self._keys[index] for index in indexes)
+        conditions = [shared.engine_inputs(*run)[:2] for run in runs]
+
+        def progress(phase: str, done: float, total: float) -> None:
+            if shared.interrupt.requested:
+                raise _Interrupted
+            shared.observer.progress(phase, done, total)
+
+        try:
+            dispatcher.prepare(conditions, progress)
+        except _Interrupted:
+            self._stopping = True
 
     @property
     def stopping(self) -> bool:

@@ -21,11 +21,14 @@ TailVerdict = Literal["kept", "worse", "undecided"]
 class TailSide(Recorded):
     """The latency of a configuration at the offered rate, over all operations, from their intended starts.
 
+    `repeats` of the intervals is the number of windows, of `share_below_rate` the number of runs.
+
     Attributes:
         latency_us_p50: median, microseconds.
         latency_us_p99: 99th percentile, microseconds.
         latency_us_p999: 99.9th percentile, microseconds.
-        longest_wait_us: the longest time that an operation took, microseconds.
+        longest_wait_us: the longest time that an operation took in a window, the mean over the windows,
+            microseconds. In older documents the longest time of all.
         share_below_rate: share of the time in which the store did clearly less than the rate asked; null
             where the workload's own rate varies.
     """

@@ -320,9 +320,10 @@ class _Study:
         """Runs the proof's phase at an offered rate."""
         offered_ops_s = lasting.offered_ops_s(self._spec, proof.runs[proof.baseline])
         self._openings.offered_ops_s = offered_ops_s
-        age_s = self._age_s(self._spec.verification.offered_s)
+        settings = self._spec.verification
+        ages_s = [self._age_s(settings.offered_s * end) for end in range(1, 2 + settings.offered_windows)]
         pairs = [seeds.OFFER + replicate for replicate in replicates]
-        return self._run("offer", offer(proof.winner, proof.baseline, offered_ops_s, pairs, age_s))
+        return self._run("offer", offer(proof.winner, proof.baseline, offered_ops_s, pairs, ages_s))
 
     def _run(self, phase: str, stage: Stage[Found]) -> Found:
         """Runs a stage of the verification.

@@ -1,9 +1,10 @@
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from rocktune.study.proving.tail import Tail, share_below
+from rocktune.study.proving.tail import Tail, offer, share_below
 from rocktune.study.specs.spec import VerificationSettings
 from rocktune.testing.synthetic import synthetic_window
 from rocktune.trial import Configuration, Measurement, Result, Status, Trial
@@ -45,7 +46,7 @@ def test_figures_by_hand() -> None:
         ([[100], [101], [99]], "kept"),
         ([[200], [201], [199]], "worse"),
         ([[50], [300], [100]], "undecided"),
-        # Much better, but so erratic that its longest wait might not be.
+        # A single window has no interval.
         ([[100]], "undecided"),
     ],
 )
@@ -53,10 +54,35 @@ def test_verdict(winner: list[list[int]], verdict: str) -> None:
     assert tail(winner, [[100]] * len(winner)).verdict(SETTINGS) == verdict
 
 
-def test_a_failed_run_costs_its_pair() -> None:
+def test_a_failed_run_of_the_baseline_is_left_out() -> None:
+    found = tail([[100], [100], [100]], [[100], [100], [100]])
+    found.runs[BASELINE][1] = Result(Trial(BASELINE, 1.0, 1), Status.CRASHED, None, "gone")
+    assert found.ratio("latency_us_p99").repeats == 2
+    assert found.verdict(SETTINGS) == "kept"
+
+
+def test_a_winner_that_fails_at_the_rate_is_worse() -> None:
     found = tail([[100], [100], [100]], [[100], [100], [100]])
     found.runs[WINNER][1] = Result(Trial(WINNER, 1.0, 1), Status.CRASHED, None, "gone")
-    assert found.ratio("latency_us_p99").repeats == 2
+    assert found.verdict(SETTINGS) == "worse"
+
+
+def test_the_first_of_several_windows_does_not_count() -> None:
+    """An aged store begins with the backlog of its closed loop, on either side."""
+    trials: dict[Configuration, list[list[int]]] = {
+        WINNER: [[9000], [9000, 10], [9000, 10, 12]],
+        BASELINE: [[10], [10, 10], [10, 10, 10]],
+    }
+    runs = {
+        # Results hold all operations since age 0.
+        side: [replace(result(side, 0, list(all_us)), trial=Trial(side, age, 0)) for age, all_us in aged]
+        for side, aged in ((side, enumerate(given, 1)) for side, given in trials.items())
+    }
+    found = Tail(WINNER, BASELINE, None, runs)
+    assert found.figure(WINNER, "latency_us_p99").value == pytest.approx(12)
+    assert found.figure(WINNER, "longest_wait_us").value == pytest.approx(11)
+    assert found.ratio("longest_wait_us").value == pytest.approx(1.1)
+    assert found.ratio("longest_wait_us").repeats == 2
 
 
 def window(counts: list[int], interval_s: float = 0.1) -> Measurement:
@@ -67,5 +93,15 @@ def window(counts: list[int], interval_s: float = 0.1) -> Measurement:
 def test_time_below_the_rate_by_hand() -> None:
     # 1,000 a second are 100 in each interval; 89 is below nine tenths of that. The last one is cut off.
     assert share_below(window([100, 89, 90, 0, 3]), 1000.0) == 0.5
+    assert share_below(window([0, 0, 100, 89, 3]), 1000.0, settled_s=0.2) == 0.5
     assert math.isnan(share_below(window([100, 3]), None))
     assert math.isnan(share_below(window([3]), 1000.0))
+
+
+def test_the_windows_are_measured_one_after_the_other_and_the_sides_take_turns() -> None:
+    stage = offer(WINNER, BASELINE, 100.0, (5, 6), (1.0, 2.0))
+    trials = next(stage).trials
+    assert [(each.configuration, each.until_s, each.replicate) for each in trials] == [
+        (WINNER, 1.0, 5), (WINNER, 2.0, 5), (BASELINE, 1.0, 5), (BASELINE, 2.0, 5),
+        (BASELINE, 1.0, 6), (BASELINE, 2.0, 6), (WINNER, 1.0, 6), (WINNER, 2.0, 6),
+    ]  # fmt: skip

@@ -298,8 +298,11 @@ def test_a_protocol_that_is_not_possible_is_refused(given: dict[str, Any], messa
 def test_the_estimate_of_steady_studies_has_ageing_and_offered_runs() -> None:
     short = estimate(_resolved(scale="1/64", protocol="short"))
     steady = estimate(_resolved(scale="1/64"))
-    # 26 runs of 480 s instead of 120 s, and at an offered rate 24 of 1,440 s in the proof and twice 8 before.
-    assert steady.verification_s - short.verification_s == pytest.approx((26 * 360 + 40 * 1440) / 64)
+    # 26 runs of 480 s instead of 120 s, and at an offered rate 24 of 5,760 s in the proof and twice 8 of
+    # 1,440 s before.
+    assert steady.verification_s - short.verification_s == pytest.approx(
+        (26 * 360 + 24 * 5760 + 16 * 1440) / 64
+    )
     assert short.ageing_s == 0
     assert steady.ageing_s == pytest.approx(26 * 7000 / 64)
     assert steady.total_s == pytest.approx(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from rocktune.outcome import AgedStores, Interval, TailProof, TailSide
 from rocktune.space import Configuration
 from rocktune.study.proving import statistics
-from rocktune.study.proving.tail import BELOW, PERCENTILES, Tail
+from rocktune.study.proving.tail import BELOW, LONGEST_WAIT, PERCENTILES, Tail
 from rocktune.study.proving.verification import ROCKSDB_DEFAULTS, Proof
 from rocktune.study.specs.spec import StudySpec
 from rocktune.trial import Result
@@ -41,7 +41,7 @@ def tail_proof(spec: StudySpec, tail: Tail) -> TailProof:
 
     def side(configuration: Configuration) -> TailSide:
         """Returns the latency of a configuration."""
-        names = (*PERCENTILES, BELOW)
+        names = (*PERCENTILES, LONGEST_WAIT, BELOW)
         return TailSide(**{name: _interval(tail.figure(configuration, name)) for name in names})
 
     settings = spec.verification
@@ -52,7 +52,7 @@ def tail_proof(spec: StudySpec, tail: Tail) -> TailProof:
         best=side(tail.winner),
         baseline=side(tail.baseline),
         p99_ratio=_interval(tail.ratio("latency_us_p99")),
-        longest_wait_ratio=_interval(tail.ratio("longest_wait_us")),
+        longest_wait_ratio=_interval(tail.ratio(LONGEST_WAIT)),
         max_p99_ratio=settings.max_p99_ratio,
         max_longest_wait_ratio=settings.max_longest_wait_ratio,
         verdict=tail.verdict(settings),

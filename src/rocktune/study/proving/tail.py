@@ -4,23 +4,24 @@ Operations arrive at a fixed rate, whether or not the store keeps up, and latenc
 start. So a pause shows in the latency of every operation that waited for it.
 """
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 
 from rocktune.outcome import TailVerdict
 from rocktune.study.proving.disturbed import disturbed_pairs, is_undecided
-from rocktune.study.proving.statistics import Interval, mean_interval, ratio_interval
-from rocktune.study.proving.verification import Runs, Stage, interleaved
+from rocktune.study.proving.latencies import Latencies, latencies_between
+from rocktune.study.proving.statistics import Interval, mean_interval
+from rocktune.study.proving.verification import Runs, Stage
 from rocktune.study.specs.spec import VerificationSettings
-from rocktune.trial import Configuration, Measurement, Result
+from rocktune.trial import Batch, Configuration, Measurement, Result, Status, Trial
 
-PERCENTILES = {
-    "latency_us_p50": 50.0,
-    "latency_us_p99": 99.0,
-    "latency_us_p999": 99.9,
-    "longest_wait_us": 100.0,
-}
+PERCENTILES = {"latency_us_p50": 50.0, "latency_us_p99": 99.0, "latency_us_p999": 99.9}
 """Latency figures over all operations, by name, with their percentiles."""
+LONGEST_WAIT = "longest_wait_us"
+"""Name of the mean of the windows' longest waits."""
 BELOW = "share_below_rate"
 BELOW_RATE = 0.9
 """Share of the offered rate under which an interval is below the rate; arrivals are not exactly even."""
@@ -30,11 +31,14 @@ BELOW_RATE = 0.9
 class Tail:
     """The result of the runs at an offered rate.
 
+    A run has one or several windows; where it has several, the first one lets the store settle at the rate
+    and does not count. An aged store begins with the backlog of its closed loop.
+
     Attributes:
         winner: the configuration to be proven.
         baseline: the configuration to beat.
         offered_ops_s: the offered rate, operations per second; None if the workload has rates of its own.
-        runs: results of both configurations.
+        runs: results of both configurations at all ages.
     """
 
     winner: Configuration
@@ -43,65 +47,96 @@ class Tail:
     runs: Runs
 
     def figure(self, configuration: Configuration, name: str) -> Interval:
-        """Returns a figure over a configuration's runs: the geometric mean of a latency, the mean of a share.
+        """Returns a figure over all windows of a configuration, with its interval.
 
         Args:
             configuration: winner or baseline.
-            name: a name of `PERCENTILES`, or `BELOW`.
+            name: a name of `PERCENTILES`, `LONGEST_WAIT`, or `BELOW`, the mean over the runs.
         """
-        figures = self._figures(configuration, name)
-        # A latency varies by factors, so that a mean's interval could reach below 0.
-        return mean_interval(figures) if name == BELOW else ratio_interval(figures, [1.0] * len(figures))
+        if name == BELOW:
+            return mean_interval([self._share_below(run) for run in self._runs_of(configuration)])
+        latencies = self._latencies[configuration]
+        return latencies.longest_wait() if name == LONGEST_WAIT else latencies.percentile(PERCENTILES[name])
 
     def ratio(self, name: str) -> Interval:
-        """Returns the winner's figure over the baseline's, from pairs; above 1 is worse."""
-        return ratio_interval(self._figures(self.winner, name), self._figures(self.baseline, name))
+        """Returns the winner's figure over the baseline's; above 1 is worse."""
+        ours, theirs = self._latencies[self.winner], self._latencies[self.baseline]
+        if name == LONGEST_WAIT:
+            return ours.longest_wait_ratio(theirs)
+        return ours.percentile_ratio(theirs, PERCENTILES[name])
+
+    def has_failed(self, configuration: Configuration) -> bool:
+        """Returns whether a run of a configuration failed."""
+        return any(result.status is not Status.OK for result in self.runs[configuration])
 
     def verdict(self, settings: VerificationSettings) -> TailVerdict:
         """Returns whether the winner's tail is as good as the settings ask.
 
-        "kept" if the intervals of both ratios lie below their maximum, "worse" if one lies above it, else
-        "undecided". It is "undecided", too, if most pairs stayed disturbed by other programs.
+        "kept" if the intervals of both ratios lie below their maximum, "worse" if one lies above it or a run
+        of the winner failed, else "undecided". It is "undecided", too, if most pairs stayed disturbed by
+        other programs.
         """
+        if self.has_failed(self.winner):
+            return "worse"
         results = [result for side in self.runs.values() for result in side]
-        if is_undecided(disturbed_pairs(results), len(self.runs[self.winner])):
+        if is_undecided(disturbed_pairs(results), len(self._runs_of(self.winner))):
             return "undecided"
-        bounds = {
-            "latency_us_p99": settings.max_p99_ratio,
-            "longest_wait_us": settings.max_longest_wait_ratio,
-        }
+        bounds = {"latency_us_p99": settings.max_p99_ratio, LONGEST_WAIT: settings.max_longest_wait_ratio}
         ratios = {name: self.ratio(name) for name in bounds}
         if all(ratios[name].high <= bound for name, bound in bounds.items()):
             return "kept"
         return "worse" if any(ratios[name].low > bound for name, bound in bounds.items()) else "undecided"
 
-    def _figures(self, configuration: Configuration, name: str) -> list[float]:
-        """Returns a figure of each run, NaN for a failed one."""
-        return [self._figure(result, name) for result in self.runs[configuration]]
+    @cached_property
+    def _latencies(self) -> Mapping[Configuration, Latencies]:
+        """The latencies of each configuration, by window."""
+        return {
+            configuration: Latencies(
+                [window for run in self._runs_of(configuration) for window in _windows(run)]
+            )
+            for configuration in self.runs
+        }
 
-    def _figure(self, result: Result, name: str) -> float:
-        measured = result.measurement
-        if measured is None:
-            return float("nan")
-        if name == BELOW:
-            return share_below(measured, self.offered_ops_s)
-        return measured.latency_us(measured.raw["operations"], PERCENTILES[name])
+    def _share_below(self, run: Sequence[Result]) -> float:
+        """Returns the share of a run's time below the rate, without the window in which it settled."""
+        measured, settled_s = run[-1].measurement, run[0].trial.until_s if len(run) > 1 else 0.0
+        return math.nan if measured is None else share_below(measured, self.offered_ops_s, settled_s)
+
+    def _runs_of(self, configuration: Configuration) -> list[list[Result]]:
+        """Returns the results of each run that did not fail, in the order of their ages."""
+        runs: dict[int, list[Result]] = {}
+        for result in self.runs[configuration]:
+            runs.setdefault(result.trial.replicate, []).append(result)
+        return [
+            sorted(run, key=lambda result: result.trial.until_s)
+            for run in runs.values()
+            if all(result.status is Status.OK for result in run)
+        ]
 
 
-def share_below(measured: Measurement, offered_ops_s: float | None) -> float:
+def _windows(run: Sequence[Result]) -> list[Mapping[int, int]]:
+    """Returns the latencies of the windows of a run that count: operations by nanoseconds."""
+    measured = [result.measurement for result in run if result.measurement is not None]
+    if len(measured) == 1:
+        return [latencies_between(None, measured[0])]
+    return [latencies_between(*pair) for pair in pairwise(measured)]
+
+
+def share_below(measured: Measurement, offered_ops_s: float | None, settled_s: float = 0.0) -> float:
     """Returns the share of a run's intervals in which clearly fewer operations ended than were offered.
 
     Args:
-        measured: the run.
+        measured: the run from age 0.
         offered_ops_s: the offered rate; None, which gives NaN, if it varies.
+        settled_s: age in seconds up to which intervals do not count.
     """
     series = measured.raw.get("series")
     if series is None or offered_ops_s is None:
-        return float("nan")
+        return math.nan
     # The last interval of a run is mostly shorter than the others.
-    counts = series["operations"][:-1]
+    counts = series["operations"][math.ceil(settled_s / series["interval_s"]) : -1]
     least = BELOW_RATE * offered_ops_s * series["interval_s"]
-    return sum(count < least for count in counts) / len(counts) if counts else float("nan")
+    return sum(count < least for count in counts) / len(counts) if counts else math.nan
 
 
 def offer(
@@ -109,7 +144,7 @@ def offer(
     baseline: Configuration,
     offered_ops_s: float | None,
     replicates: Sequence[int],
-    age_s: float,
+    ages_s: Sequence[float],
 ) -> Stage[Tail]:
     """Measures both configurations at the offered rate, in pairs.
 
@@ -118,7 +153,14 @@ def offer(
         baseline: the configuration to beat.
         offered_ops_s: the rate at which the study opens the runs of these replicates; see `Tail`.
         replicates: one replicate for each pair.
-        age_s: age at which each run ends, seconds.
+        ages_s: ages at which the windows of a run end, seconds, increasing; see `Tail`.
     """
-    runs = yield from interleaved((winner, baseline), replicates, age_s)
+    trials: list[Trial] = []
+    for turn, replicate in enumerate(replicates):
+        # Each pair begins with another side, so that drift favours none.
+        sides = (winner, baseline) if turn % 2 == 0 else (baseline, winner)
+        trials += (Trial(side, age_s, replicate) for side in sides for age_s in ages_s)
+    runs: Runs = {winner: [], baseline: []}
+    for result in (yield Batch(tuple(trials))):
+        runs[result.trial.configuration].append(result)
     return Tail(winner, baseline, offered_ops_s, runs)

@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rocktune.study.proving.tail import Tail
+from rocktune.study.proving.tail import LONGEST_WAIT, Tail
 from rocktune.study.proving.verification import Runs, Stage, interleaved
 from rocktune.study.specs.spec import VerificationSettings
 from rocktune.trial import Configuration
@@ -80,13 +80,12 @@ def choose_by_tail(
         missing = [side for side in (candidate, baseline) if side not in runs]
         runs |= (yield from interleaved(missing, replicates, age_s)) if missing else {}
         tail = Tail(candidate, baseline, offered_ops_s, {side: runs[side] for side in (candidate, baseline)})
-        ratios[candidate] = TailRatios(_ratio(tail, "latency_us_p99"), _ratio(tail, "longest_wait_us"))
+        ratios[candidate] = TailRatios(_ratio(tail, "latency_us_p99"), _ratio(tail, LONGEST_WAIT))
         if ratios[candidate].excess(settings) <= 1:
             return TailChoice(candidate, ratios)
     return TailChoice(min(candidates, key=lambda each: ratios[each].excess(settings)), ratios)
 
 
 def _ratio(tail: Tail, name: str) -> float:
-    """Returns the geometric mean of the pairs' ratios; NaN if a run failed."""
-    ratio = tail.ratio(name)
-    return ratio.value if ratio.repeats == len(tail.runs[tail.winner]) else math.nan
+    """Returns a ratio of the candidate to the baseline; NaN if a run of the candidate failed."""
+    return math.nan if tail.has_failed(tail.winner) else tail.ratio(name).value

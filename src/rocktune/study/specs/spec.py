@@ -51,7 +51,9 @@ class VerificationSettings(Spec):
         indifference: difference that does not matter, as a share. A proof without `pairs` stops when its
             interval shows that the ratio to the baseline lies within it.
         window_s: seconds of load that a run on an aged store measures; only in the steady protocol.
-        offered_s: seconds of load of a run at the offered rate, which has to span a cycle of compactions.
+        offered_s: seconds of load of a window at the offered rate, which has to span a cycle of compactions.
+        offered_windows: number of windows of a run at the offered rate that count in the proof; one before
+            them lets the store settle at the rate.
         offered_share: offered rate as a share of what the baseline sustains, unless the study has a rate.
         max_p99_ratio: maximum of the upper end of the p99 latency's ratio at the offered rate, winner over
             baseline, for a recommendation.
@@ -71,6 +73,7 @@ class VerificationSettings(Spec):
     indifference: Annotated[float, Field(strict=True, ge=0, le=1)] = 0.02
     window_s: Age = 480.0
     offered_s: Age = 1440.0
+    offered_windows: Positive = 3
     offered_share: Annotated[float, Field(strict=True, gt=0, le=1)] = 0.8
     max_p99_ratio: Annotated[float, Field(strict=True, ge=1)] = 1.25
     max_longest_wait_ratio: Annotated[float, Field(strict=True, ge=1)] = 1.5

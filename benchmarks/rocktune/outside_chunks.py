@@ -116,12 +116,14 @@ def plan(settings: Sequence[str], configurations: Sequence[str], ageing: int, pa
     Args:
         settings: the settings.
         configurations: the configurations, the baseline first.
-        ageing: chunks of ageing on each store in each setting.
+        ageing: chunks of ageing on each store in the first setting. Later settings have half of them, at
+            least 1, because the stores were overwritten before.
         pairs: measured chunks of each configuration in each setting.
     """
     steps = [Step(settings[0], each, LOAD, 0) for each in configurations]
     for setting in settings:
-        for phase, rounds in ((AGE, ageing), (MEASURE, pairs)):
+        ageing_now = ageing if setting == settings[0] else max(1, ageing // 2)
+        for phase, rounds in ((AGE, ageing_now), (MEASURE, pairs)):
             for number in range(rounds):
                 order = configurations if number % 2 == 0 else reversed(configurations)
                 steps += [Step(setting, each, phase, number) for each in order]

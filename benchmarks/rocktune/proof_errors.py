@@ -1,4 +1,4 @@
-"""Measures how often proofs err, and how many pairs they run, on simulated studies."""
+"""Measures how often proofs err in both phases, and how many pairs they run, on simulated studies."""
 
 import math
 from collections.abc import Iterator
@@ -19,6 +19,7 @@ from benchmarks.common.claims import (
 )
 from rocktune.objective import objective_named
 from rocktune.study import VerificationSettings
+from rocktune.study.proving.latencies import Latencies
 from rocktune.study.proving.sequential import design_of
 from rocktune.study.proving.verification import Proof, prove
 from rocktune.testing.synthetic import synthetic_window
@@ -29,6 +30,10 @@ ENGINE = "none: normal logarithms of ratios"
 RATIOS = (1.0, 1.02, 1.05, 1.1, 1.3)
 DEVIATIONS = (0.02, 0.04, 0.1)
 """Standard deviations of the logarithm of a pair's ratio."""
+STALLS = (0.0, 0.05, 0.15, 0.3)
+"""Shares of windows with a stall."""
+TAIL_WINDOWS = 12
+"""Four pairs with three windows each."""
 WINNER, BASELINE = Configuration({"side": 1}), Configuration({"side": 2})
 THROUGHPUT_OPS_S = 1e6
 AGE_S = 10.0
@@ -109,6 +114,38 @@ def simulated(ratio: float, deviation: float, rng: np.random.Generator) -> Proof
         return found
 
 
+def simulated_windows(stalls: float, ratio: float, rng: np.random.Generator) -> Latencies:
+    """Returns the latencies of a configuration at an offered rate.
+
+    Nearly all operations are quick, and their level varies from window to window. In a window with a stall,
+    2% of the operations wait up to some 100 ms.
+
+    Args:
+        stalls: share of the windows that have a stall.
+        ratio: factor of all latencies.
+        rng: draws levels and stalls.
+    """
+    windows = []
+    for _ in range(TAIL_WINDOWS):
+        level_ns = 3.5e6 * ratio * math.exp(rng.normal(0, 0.35))
+        counted = {round(level_ns / 20): 9800, round(level_ns): 150, round(3 * level_ns): 50}
+        if rng.random() < stalls:
+            stall_ns = 1e8 * ratio * math.exp(rng.normal(0, 0.8))
+            counted |= {round(stall_ns * step / 10): 20 for step in range(1, 11)}
+        windows.append(counted)
+    return Latencies(windows)
+
+
+def is_kept(stalls: float, settings: VerificationSettings, rng: np.random.Generator) -> bool:
+    """Returns whether a tail whose p99 is as much worse as allowed counts as kept."""
+    worse = simulated_windows(stalls, settings.max_p99_ratio, rng)
+    baseline = simulated_windows(stalls, 1.0, rng)
+    return (
+        worse.percentile_ratio(baseline, 99).high <= settings.max_p99_ratio
+        and worse.longest_wait_ratio(baseline).high <= settings.max_longest_wait_ratio
+    )
+
+
 def share_interval(count: int, studies: int) -> Measured:
     """Returns a share of studies with its 95% interval by Clopper and Pearson."""
     interval = binomtest(count, studies).proportion_ci(0.95, "exact")
@@ -127,7 +164,18 @@ def proof_errors(settings: Settings) -> list[Claim]:
             settings.say(f"ratio {ratio:g}, deviation {deviation:g}: {np.mean(cells[-1].pairs):.2f} pairs")
     if settings.out is not None:
         write_csv(settings.out / "cells.csv", [cell.row() for cell in cells])
-    return list(_claims(cells))
+    return [*_claims(cells), *_tail_claims(settings, studies)]
+
+
+def _tail_claims(settings: Settings, studies: int) -> Iterator[Claim]:
+    """Yields how often a tail at the limit of what is allowed counts as kept."""
+    rng, verification = np.random.default_rng(settings.seed), VerificationSettings()
+    for stalls in STALLS:
+        kept = sum(is_kept(stalls, verification, rng) for _ in range(studies))
+        settings.say(f"stalls in {stalls:.0%} of the windows: {kept} of {studies} kept")
+        name = f"tails_at_the_limit_kept_stalls_{stalls:g}"
+        share = share_interval(kept, studies)
+        yield decided(_reported(name, "share of simulated tails", share), high=0.1)
 
 
 def _claims(cells: list[Cell]) -> Iterator[Claim]:

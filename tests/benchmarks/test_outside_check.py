@@ -18,7 +18,13 @@ from benchmarks.rocktune.outside_chunks import (
     measured_figures,
     plan,
 )
-from benchmarks.rocktune.outside_stores import max_store_bytes, require_options, seed_of, workload_of
+from benchmarks.rocktune.outside_stores import (
+    SETTINGS,
+    max_store_bytes,
+    require_options,
+    seed_of,
+    workload_of,
+)
 
 from rocktune.engine.db_bench.flags import plan_of
 from rocktune.errors import UserError
@@ -89,6 +95,13 @@ def test_a_plan_alternates_on_one_store_for_each_configuration() -> None:
         ("r", "w", MEASURE, 1),
         ("r", "g", MEASURE, 1),
     ]
+
+
+@pytest.mark.parametrize(("ageing", "later"), [(1, 1), (2, 1), (8, 4)])
+def test_later_settings_age_half_as_long(ageing: int, later: int) -> None:
+    steps = plan(["write-heavy", "read-heavy"], ["guide", "winner"], ageing, pairs=3)
+    counted = [sum(step.setting == name and step.phase == AGE for step in steps) for name in SETTINGS]
+    assert counted == [2 * ageing, 2 * later]
 
 
 def test_the_last_part_of_a_chunk_counts() -> None:

@@ -138,8 +138,9 @@ def section(outcome: Outcome) -> str:
     return (
         f'<section><h2>Latency at an offered rate</h2>\n<p class="note">Both configurations got '
         f"{escape(offered_phrase(tail))}, whether or not they kept up. Latency counts from the moment at "
-        "which an operation was due, over all operations, with 95% intervals. On a model, times are those of "
-        "the model: compare the two sides, not with your own milliseconds.</p>\n"
+        "which an operation was due, over all operations in all windows of time; the longest wait is the "
+        "mean of the windows' longest. 95% intervals are from resampled windows. On a model, times are those "
+        "of the model: compare the two sides, not with your own milliseconds.</p>\n"
         '<div class="scroll"><table><thead><tr><th></th><th>Tuned</th><th>Baseline</th><th>Tuned to baseline'
         f"</th></tr></thead><tbody>{rows}</tbody></table></div></section>\n"
     )

@@ -38,13 +38,31 @@ def sentences(outcome: Outcome) -> list[str]:
             "These figures are of short runs. A configuration that postpones compactions looks better in "
             "them than in steady state."
         ]
-    aged = [_aged_sentence(name, stores) for name, stores in outcome.aged.items()]
+    unsteady = [_unsteady_sentence(name, stores) for name, stores in outcome.aged.items()]
     return [
-        sentence for sentence in (*aged, passed_over_sentence(outcome), tail_sentence(outcome)) if sentence
+        sentence
+        for sentence in (
+            _aged_sentence(outcome),
+            *unsteady,
+            passed_over_sentence(outcome),
+            tail_sentence(outcome),
+        )
+        if sentence
     ]
 
 
-def _aged_sentence(side: str, stores: AgedStores) -> str:
+def _aged_sentence(outcome: Outcome) -> str:
+    """Returns a sentence on the age of the proof's stores; "" without aged stores."""
+    if "best" not in outcome.aged or "baseline" not in outcome.aged:
+        return ""
+    best, baseline = (format_seconds(outcome.aged[side].load_s) for side in ("best", "baseline"))
+    return (
+        f"The proof's stores held all keys and had been under load for {best} (tuned) and {baseline} "
+        f"({baseline_name(outcome)}) on average, {scale_phrase(outcome)}."
+    )
+
+
+def _unsteady_sentence(side: str, stores: AgedStores) -> str:
     """Returns a sentence on the stores of a side that did not become steady; "" if all did."""
     if stores.steady == stores.stores:
         return ""

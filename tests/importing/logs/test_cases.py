@@ -13,7 +13,7 @@ CASES = Path(__file__).parent / "cases"
 def test_stalls_of_three_families() -> None:
     opening = only(CASES / "stalls-of-three-families.log")
     assert opening.version == ""
-    assert opening.families == ("by_owner", "blocks", "signatures")
+    assert opening.families == ("blocks", "by_owner", "signatures")
     found = {(stall.family, stall.stops, stall.cause): stall for stall in opening.stalls}
     assert len(found) == len(opening.stalls) == 5
 

@@ -1,6 +1,7 @@
 """Reading the LOG files that RocksDB writes beside its data."""
 
 from rocktune.importing.logs.document import LeftOut, LogDocument, Message, Opening
+from rocktune.importing.logs.flat import CSV_KINDS, SeriesPoint, csv_text, series
 from rocktune.importing.logs.jobs import Compaction, FamilyWork, Flush, LevelsPoint
 from rocktune.importing.logs.lines import LogFileError
 from rocktune.importing.logs.options import LoggedOption, OptionChange
@@ -10,6 +11,7 @@ from rocktune.importing.logs.stats import DbStats, Dump, FamilyStats, Histogram,
 from rocktune.importing.logs.tables import LevelRow
 
 __all__ = [
+    "CSV_KINDS",
     "Compaction",
     "DbStats",
     "Dump",
@@ -26,9 +28,12 @@ __all__ = [
     "Message",
     "Opening",
     "OptionChange",
+    "SeriesPoint",
     "StallCause",
     "StallPeriod",
     "StallSummary",
     "Traffic",
+    "csv_text",
     "read_log",
+    "series",
 ]

@@ -21,6 +21,7 @@ from rocktune.importing.logs.stats import (
 from rocktune.importing.logs.tables import LevelRow, headings, level_row
 
 _TABLE = re.compile(r"\*\* Compaction Stats \[(.*)\] \*\*$")
+_ROW = re.compile(r"(?:L\d{1,3}|Sum|Int|Low|High|User|Bottom)\s")
 _BLOCK = re.compile(r"\*\* .{1,300} \*\*:?$")
 _MAX_ROWS = 20_000
 """Rows of tables that are kept; about 15 MB."""
@@ -75,11 +76,13 @@ class DumpCollector:
         self._family: _OpenFamily | None = None
         self._columns: tuple[str, ...] = ()
         self._priorities = False
-        self._rule_seen = False
 
     def add(self, line: Line) -> None:
         """Takes a line of the LOG."""
         text = line.text.strip()
+        # An empty line ends a table, but text that people pasted may have lost it.
+        if self._columns and not (text.startswith("---") or _ROW.match(text)):
+            self._columns = ()
         if text.startswith("** ") and _BLOCK.match(text):
             self._begin_block(line, text)
         elif text.startswith("rocksdb."):
@@ -130,15 +133,11 @@ class DumpCollector:
         if not priorities and self._families[family].rows:
             self.close()
             self._open_family(line, family)
-        self._columns, self._priorities, self._rule_seen = columns, priorities, False
+        self._columns, self._priorities = columns, priorities
 
     def _add_row(self, text: str) -> None:
         assert self._family is not None
         if text.startswith("---"):
-            self._rule_seen = True
-            return
-        if not text or not self._rule_seen:
-            self._columns = ()
             return
         row = level_row(text, self._columns)
         rows = self._family.priorities if self._priorities else self._family.rows

@@ -150,8 +150,8 @@ class StallCollector:
             self._end(family, end)
 
     def summaries(self) -> tuple[StallSummary, ...]:
-        """Returns a summary for each family, kind and cause, in the order of their first periods."""
-        return tuple(self._summaries.values())
+        """Returns a summary for each family, kind and cause, in the order of their first messages."""
+        return tuple(sorted(self._summaries.values(), key=lambda each: each.first or datetime.min))
 
     def _add_stall(self, period: StallPeriod) -> None:
         before = self._open.get(period.family)

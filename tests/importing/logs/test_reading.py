@@ -8,7 +8,7 @@ from tests.importing.logs.made import TABLE, Write, document, header, message, o
 
 from rocktune.importing.logs import LogFileError, StallCause
 
-NAMES = ("two words", "a:b", 'with "quotes"', "brackets [1] [JOB 2] x", "] ", "é", "")
+NAMES = ("two words", "a:b", 'with "quotes"', "back\\nslash", "brackets [1] [JOB 2] x", "] ", "é", "")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -24,6 +24,11 @@ def test_any_name_of_a_family(write: Write, name: str) -> None:
         )
         + message(3, f"[db/flush_job.cc:935] [{name}] [JOB 7] Flushing memtable with next log file: 8")
         + message(4, 'EVENT_LOG_v1 {"job": 7, "event": "flush_finished", "lsm_state": [1]}')
+        # RocksDB writes the name as it is.
+        + message(
+            4, f'EVENT_LOG_v1 {{"job": 8, "event": "compaction_started", "cf_name": "{name}", "score": 1}}'
+        )
+        + message(5, 'EVENT_LOG_v1 {"job": 8, "event": "compaction_finished", "num_output_files": 1}')
         + message(5, f"[db/db_impl.cc:432] [{name}] Level summary: files[1 0 0] max score 0.25")
         + message(6, "[db/db_impl.cc:500] ------- DUMPING STATS -------")
         + message(6, "[db/db_impl.cc:501]").rstrip()
@@ -36,7 +41,8 @@ def test_any_name_of_a_family(write: Write, name: str) -> None:
     (stall,) = opening.stall_periods
     assert (stall.family, stall.min_rate_bytes_s) == (name, 99)
     assert stall.over == datetime(2026, 3, 4, 10, 0, 5)
-    assert opening.flushes[0].family == name
+    assert opening.flushes[0].family == opening.compactions[0].family == name
+    assert not opening.unread
     assert opening.levels[0].files == (1, 0, 0)
     assert opening.dumps[0].families[0].family == name
 

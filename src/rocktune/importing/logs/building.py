@@ -14,6 +14,7 @@ from rocktune.importing.logs.stalls import StallCollector
 VERSION = re.compile(r"(RocksDB|SpeeDB|Speedb) version: (\S{1,60})")
 SESSION = re.compile(r"DB Session ID: +(\S{1,60})")
 _FAMILY = re.compile(r"Column family \[(.*)\] \(ID \d+\)|Created column family \[(.*)\] \(ID \d+\)")
+_STATISTICS = re.compile(r"(?:-+ DUMPING STATS -+|STATISTICS:)?\s*$")
 _MAX_MESSAGES = 400
 _MAX_TEXT = 500
 _MAX_FAMILIES = 2_000
@@ -67,7 +68,8 @@ class OpeningBuilder:
     def _add_message(self, line: Line) -> None:
         if self._options.add(line) or self._stalls.add(line) or self._events.add(line):
             return
-        if line.level in self._levels:
+        # RocksDB 5 dumps statistics at the level of warnings.
+        if line.level in self._levels and not _STATISTICS.match(line.text):
             self._levels[line.level] += 1
             self._messages.add(Message(line.time, line.level, line.text[:_MAX_TEXT]))
         elif "olumn family [" in line.text and (match := _FAMILY.match(line.text)):

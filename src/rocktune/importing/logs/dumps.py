@@ -69,6 +69,7 @@ class DumpCollector:
         self.histograms: dict[str, Histogram] = {}
         self.unread_rows = 0
         self.unread_example = ""
+        self._last: Dump | None = None
         self._time: datetime | None = None
         self._db: DbStats | None = None
         self._families: dict[str, _OpenFamily] = {}
@@ -106,8 +107,18 @@ class DumpCollector:
         if self._db is not None or self._families:
             families = tuple(family.closed() for family in self._families.values())
             dump = Dump(self._time, self._db, families)
-            self.dumps.add(dump, dump.rows + 1)
+            if not self._repeats(dump):
+                self.dumps.add(dump, dump.rows + 1)
+                self._last = dump
         self._db, self._families = None, {}
+
+    def _repeats(self, dump: Dump) -> bool:
+        """Returns whether a dump is the second part of the last one.
+
+        RocksDB 5.18 prints each family twice; the second time its interval is only just beginning.
+        """
+        same = self._last is not None and dump.time is not None and self._last.time == dump.time
+        return same and dump.db is None and all(family.interval_s == 0 for family in dump.families)
 
     def _begin_block(self, line: Line, text: str) -> None:
         table = _TABLE.match(text)
@@ -115,6 +126,7 @@ class DumpCollector:
             # The LOG has this block before the families', the property rocksdb.stats behind them.
             if self._db is not None or self._time != line.time:
                 self.close()
+            self.end_block()
             self._time, self._db, self._in_db = line.time, DbStats(), True
             return
         self.end_block()

@@ -12,6 +12,8 @@ from rocktune.importing.logs.lines import Line
 from rocktune.importing.logs.stalls import StallCause, StallCollector
 
 _EVENT = "EVENT_LOG_v1 "
+# RocksDB does not escape quotes and backslashes of names in its JSON.
+_NAME = re.compile(r'("(?:cf|column_family)_name": )"(.*?)"(, "[a-z_]+": |\})')
 _JOB = re.compile(r"\[(.*)\] \[JOB (\d{1,18})\] ")
 _MOVED = re.compile(r"\[(.*)\] (?:\[JOB \d+\] )?Mov(?:ed|ing) #\d+ to level-")
 _SUMMARY = re.compile(r"\[(?P<family>.*?)\] (?:\[JOB \d+\] )?Level summary: (?P<rest>.*)$")
@@ -142,7 +144,7 @@ class EventCollector:
 
     def _add_event(self, text: str, time: datetime | None) -> None:
         try:
-            event = json.loads(text)
+            event = json.loads(_NAME.sub(_escaped, text))
         except (ValueError, RecursionError):
             event = None
         if not isinstance(event, dict):
@@ -216,6 +218,10 @@ class EventCollector:
         work.compaction_written_bytes += found.output_bytes or 0
         work.compaction_s += found.seconds or 0.0
         work.add_reason(found.reason)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return f"{match[1]}{json.dumps(match[2])}{match[3]}"
 
 
 def _integer(event: dict[str, Any], name: str) -> int | None:

@@ -179,7 +179,8 @@ def family_figures(text: str) -> dict[str, float | int | tuple[tuple[str, int], 
         return {"stalls": tuple((name, times) for name, times in old if name is not None)}
     if text.startswith("Write Stall (count): "):
         new = _NEW_STALLS.findall(text[21:2000])
-        return {"stalls": tuple((name, int(times)) for name, times in new)}
+        # The totals count others again.
+        return {"stalls": tuple((name, int(times)) for name, times in new if not name.startswith("total-"))}
     return {}
 
 

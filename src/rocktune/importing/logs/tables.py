@@ -90,7 +90,8 @@ def headings(line: str) -> tuple[str, ...] | None:
     words = line.split()
     if len(words) < 3 or words[0] not in ("Level", "Priority") or words[1] != "Files":
         return None
-    return tuple(words[1:_MAX_COLUMNS])
+    # RocksDB 5.0 prints some of the heads with a wrong bracket: `Size(MB}`.
+    return tuple(word.replace("}", ")") for word in words[1:_MAX_COLUMNS])
 
 
 def level_row(line: str, columns: tuple[str, ...]) -> LevelRow | None:

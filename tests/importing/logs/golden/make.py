@@ -1,8 +1,9 @@
-"""Makes the LOG files of this directory by running db_bench, and shortens them.
+"""Makes the LOG files of this directory by running db_bench, or a program in Java, and shortens them.
 
     python tests/importing/logs/golden/make.py DB_BENCH NAME
+    python tests/importing/logs/golden/make.py rocksdbjni-5.18.4.jar NAME
 
-Leaves out compressions and some options, deletions of files, properties of tables, buckets of histograms,
+Leaves out options of compression and BlobDB, deletions of files, properties of tables, buckets of histograms,
 messages about the course of flushes, and most of RocksDB's counters.
 """
 
@@ -21,31 +22,36 @@ ARGUMENTS = (
     "--rate_limiter_bytes_per_sec=700000 --stats_dump_period_sec=2 --statistics --threads=1"
 )
 NOISE = re.compile(
-    r"supported: 0$|compression_opts|_blob_|universal|table_file_deletion|Deleted file"
+    r"supported: 0$|compression_|Compression |_blob_|universal|table_file_deletion|Deleted file"
     r"|Try to delete WAL|Syncing log|commit flush result|Calling FlushMem|New memtable"
-    r"|Generated table|: started *$"
+    r"|Generated table|: started *$|Shutdown|Level-0 commit table|Compacting [0-9]"
+    r"|Compaction start summary"
 )
 WANTED = re.compile(r"rocksdb\.(block\.cache|bytes\.|stall|db\.|number\.keys|compaction\.times)")
 
 
 def main(program: str, name: str) -> None:
-    """Writes NAME.log and what db_bench printed, NAME.txt."""
+    """Writes NAME.log and what the program printed, NAME.txt."""
     with tempfile.TemporaryDirectory() as directory:
-        database = Path(directory) / "db"
-        command = [program, f"--db={database}", *ARGUMENTS.split()]
+        database = f"{directory}/db"
+        if program.endswith(".jar"):
+            command = ["java", "-cp", program, str(HERE / "MakeLog.java"), database]
+        else:
+            command = [program, f"--db={database}", *ARGUMENTS.split()]
         printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-        text = (database / "LOG").read_text().replace(directory, "/data")
+        text = Path(database, "LOG").read_text().replace(directory, "/data")
     (HERE / f"{name}.log").write_text(shortened(text))
-    wanted = printed[printed.index("fillrandom ") :].replace(directory, "/data")
+    # Without what db_bench prints about its own progress.
+    wanted = printed[max(0, printed.find("fillrandom ")) :].replace(directory, "/data")
     (HERE / f"{name}.txt").write_text("\n".join(wanted.splitlines()[:70]) + "\n")
 
 
 def shortened(text: str) -> str:
     """Returns a LOG without the lines that take much space and say little."""
-    lines = text.splitlines()
+    lines = re.sub(r', "table_properties": \{.*?\}', "", text).splitlines()
     last = max((at for at, line in enumerate(lines) if line.endswith("STATISTICS:")), default=0)
     kept = [
-        re.sub(r', "table_properties": \{.*?\}', "", line)
+        line
         for at, line in enumerate(lines)
         if not NOISE.search(line)
         and not re.match(r"[\[(] +\d+, +\d+ [\])]", line)

@@ -117,6 +117,26 @@ def test_a_long_line_is_cut_and_the_next_one_read(write: Write) -> None:
     assert "1 lines are longer than 256 KiB" in found.notes[0]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "-" * 200_000 + " ptions",
+        "RocksDB version: 1" + " " * 200_000 + "x",
+        "EVENT_LOG_v1 " + '"cf_name": "' * 20_000,
+        "[" * 100_000 + "] Stalling writes because " + "]" * 100_000,
+        " rate " * 40_000 + " because we have",
+        "Options." + "a" * 200_000,
+        "** " * 80_000,
+        "Cumulative writes: 1 writes, 1 keys, " + "ingest: " * 30_000,
+    ],
+    ids=range(8),
+)
+def test_long_lines_that_almost_match(write: Write, text: str) -> None:
+    # A pattern that took quadratic time would run into the time limit of the tests.
+    written = write(message(0, text) + text + "\n" + message(1, "[WARN] after"))
+    assert document(written).openings[-1].messages[-1].text == "after"
+
+
 def test_a_sparse_file_of_five_gigabytes(tmp_path: Path) -> None:
     path = tmp_path / "LOG"
     with path.open("wb") as file:

@@ -89,10 +89,28 @@ def test_files_are_ordered_by_their_times(write: Write) -> None:
     assert [each.text for each in found.openings[0].messages] == ["early", "late"]
 
 
-@pytest.mark.parametrize("spelled", ["SpeeDB", "Speedb"])
-def test_speedb(write: Write, spelled: str) -> None:
-    opening = only(write(message(0, f"{spelled} version: 2.7.0 (abcdef) (8.1.1)")))
-    assert (opening.product, opening.version) == ("Speedb", "2.7.0")
+@pytest.mark.parametrize(
+    ("text", "version", "base"),
+    [
+        ("SpeeDB version: 2.0.0", "2.0.0", ""),
+        ("Speedb version: 2.6.0-? (8.1.1)", "2.6.0", "8.1.1"),
+        ("Speedb version: 2.2.1-(#(HEAD detached)+1) (7.7.8)", "2.2.1", "7.7.8"),
+    ],
+)
+def test_speedb(write: Write, text: str, version: str, base: str) -> None:
+    stall = "[default] Stalling writes because we have 3 level-0 files. delayed write rate: 4096"
+    free = message(5, "[WARN] WC no longer enforcing stop writes") + message(
+        7, "[WARN] WC no longer enforcing delay"
+    )
+    opening = only(write(message(0, text) + message(1, f"[WARN] {stall}") + free + message(9, "[WARN] end")))
+    assert (opening.product, opening.version, opening.rocksdb_version) == ("Speedb", version, base)
+    assert opening.stalls[0].min_rate_bytes_s == 4096
+    assert opening.stalls[0].max_s == 6
+
+
+def test_indented_text(write: Write) -> None:
+    opening = only(write("  " + header(0, "9.9.3").replace("\n", "\n  ")))
+    assert (opening.version, opening.rocksdb_version, len(opening.options)) == ("9.9.3", "9.9.3", 1)
 
 
 def test_versions_before_5_1_print_sizes_in_megabytes(write: Write) -> None:

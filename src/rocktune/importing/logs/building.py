@@ -11,7 +11,9 @@ from rocktune.importing.logs.lines import Line
 from rocktune.importing.logs.options import OptionCollector
 from rocktune.importing.logs.stalls import StallCollector
 
-VERSION = re.compile(r"(RocksDB|SpeeDB|Speedb) version: (\S{1,60})")
+VERSION = re.compile(
+    r"(RocksDB|SpeeDB|Speedb) version: (\d+\.\d+(?:\.\d+)?|\S{1,60}).*?(?:\((\d+\.\d+\.\d+)\))?\s*$"
+)
 SESSION = re.compile(r"DB Session ID: +(\S{1,60})")
 _FAMILY = re.compile(r"Column family \[(.*)\] \(ID \d+\)|Created column family \[(.*)\] \(ID \d+\)")
 _STATISTICS = re.compile(r"(?:-+ DUMPING STATS -+|STATISTICS:)?\s*$")
@@ -31,6 +33,7 @@ class OpeningBuilder:
     def __init__(self) -> None:
         self.product = "RocksDB"
         self.version = ""
+        self._rocksdb_version = ""
         self.session = ""
         self._begins = False
         self._first: datetime | None = None
@@ -43,11 +46,17 @@ class OpeningBuilder:
         self._stalls = StallCollector()
         self._events = EventCollector(self._stalls)
 
-    def begin(self, product: str, version: str) -> None:
-        """Takes the first line of an opening."""
-        # Speedb 2.3 and older spelled itself SpeeDB.
+    def begin(self, product: str, version: str, base: str | None) -> None:
+        """Takes the first line of an opening.
+
+        Args:
+            product: as the LOG spells it; old versions of Speedb wrote SpeeDB.
+            version: its version.
+            base: version of the RocksDB that Speedb is made from; None if not stated.
+        """
         self.product = "Speedb" if product.lower() == "speedb" else "RocksDB"
         self.version, self._begins = version, True
+        self._rocksdb_version = (base or "") if self.product == "Speedb" else version
         self._options.opened()
 
     def continues(self) -> None:
@@ -89,6 +98,7 @@ class OpeningBuilder:
         return Opening(
             product=self.product,
             version=self.version,
+            rocksdb_version=self._rocksdb_version,
             session=self.session,
             begins=self._begins,
             first=self._first,

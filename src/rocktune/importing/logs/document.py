@@ -46,6 +46,7 @@ class Opening:
     Attributes:
         product: "RocksDB" or "Speedb".
         version: such as "9.9.3"; "" if the LOG begins later.
+        rocksdb_version: of the RocksDB that Speedb is made from, "" if unknown; for RocksDB `version` again.
         session: RocksDB's identifier of the opening; "" before RocksDB 6.13.
         begins: whether the LOG has the beginning of the opening.
         first: time of the first message; None in text without times.
@@ -72,6 +73,7 @@ class Opening:
 
     product: str
     version: str
+    rocksdb_version: str
     session: str
     begins: bool
     first: datetime | None

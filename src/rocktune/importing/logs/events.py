@@ -13,7 +13,7 @@ from rocktune.importing.logs.stalls import StallCause, StallCollector
 
 _EVENT = "EVENT_LOG_v1 "
 # RocksDB does not escape quotes and backslashes of names in its JSON.
-_NAME = re.compile(r'("(?:cf|column_family)_name": )"(.*?)"(, "[a-z_]+": |\})')
+_NAME = re.compile(r'("(?:cf|column_family)_name": )"(.{0,1000}?)"(, "[a-z_]+": |\})')
 _JOB = re.compile(r"\[(.*)\] \[JOB (\d{1,18})\] ")
 _MOVED = re.compile(r"\[(.*)\] (?:\[JOB \d+\] )?Mov(?:ed|ing) #\d+ to level-")
 _SUMMARY = re.compile(r"\[(?P<family>.*?)\] (?:\[JOB \d+\] )?Level summary: (?P<rest>.*)$")

@@ -16,7 +16,8 @@ _BUFFER_BYTES = 1 << 20
 # Threads that write at the same time are out of order by less.
 _TURN = timedelta(seconds=1)
 _TIME = r"(\d{4})/(\d\d)/(\d\d)-(\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?"
-_START = re.compile(_TIME + r" ([0-9a-fA-F]+) ?")
+# Text that people pasted may be indented.
+_START = re.compile(r"[ \t]{0,20}" + _TIME + r" ([0-9a-fA-F]+) ?")
 _ORIGINAL = re.compile(r"\(Original Log Time " + _TIME + r"\) ?")
 _LEVEL = re.compile(r"\[(DEBUG|INFO|WARN|ERROR|FATAL)\] ?")
 _SOURCE = re.compile(r"\[[^\[\]]{1,300}\.(?:cc|h|cpp|hpp):\d+\] ?")

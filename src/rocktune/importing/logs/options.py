@@ -8,7 +8,7 @@ from rocktune.importing.logs.bounded import FirstAndLast
 from rocktune.importing.logs.lines import Line
 
 _OPTION = re.compile(r"\s*Options\.([A-Za-z][\w.\[\]-]{0,120}(?: stats level)?)\s*: ?(.*)$")
-_FAMILY = re.compile(r"-{2,} Options for column family \[(.*)\]:?\s*$")
+_FAMILY = re.compile(r"-{2,40} Options for column family \[(.*)\]:?\s*$")
 _TABLE = re.compile(r"\s*table_factory options:\s*(\S.*)?$")
 _TABLE_OPTION = re.compile(r"\s*([a-z][a-z0-9_]{0,80})\s*: ?(.*)$")
 _CHANGES_OF_FAMILY = re.compile(
@@ -98,7 +98,7 @@ class OptionCollector:
         elif match := _TABLE.match(text):
             self._in_table, self._nested = True, ""
             self._add_table_option(match[1] or "")
-        elif match := _FAMILY.search(text):
+        elif match := _FAMILY.match(text):
             self._family = match[1]
         else:
             return self._add_change(line)

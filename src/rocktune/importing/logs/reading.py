@@ -12,6 +12,7 @@ from rocktune.importing.logs.rolled import LogFile, ordered_files
 _MAX_ITEMS = 60_000
 """Dumped rows, jobs and the like that all openings keep together."""
 _MAX_OPENINGS = 1_000
+_MAX_VERSION_LINE = 300
 _HEADER_MESSAGES = 50
 """Messages within which the header of an opening names its session."""
 
@@ -91,22 +92,22 @@ class _Reader:
         self._messages += 1
         if self._messages == _HEADER_MESSAGES:
             self._settle()
-        if " version: " in line.text and (match := VERSION.match(line.text)):
-            self._begin(match[1], match[2])
+        if " version: " in line.text and (match := VERSION.match(line.text[:_MAX_VERSION_LINE])):
+            self._begin(match[1], match[2], match[3])
         elif line.text.startswith("DB Session ID:") and (match := SESSION.match(line.text)):
             self._identify(match[1])
         else:
             return False
         return True
 
-    def _begin(self, product: str, version: str) -> None:
+    def _begin(self, product: str, version: str, base: str | None) -> None:
         self._settle()
         # Before sessions had names, only the missing recovery tells that a file continues the one before.
         if self._rolled and self._current.version == version and not self._current.session:
             self._current.continues()
         else:
             self._before, self._current = self._current, OpeningBuilder()
-            self._current.begin(product, version)
+            self._current.begin(product, version, base)
             self._messages = 0
         self._rolled = False
 

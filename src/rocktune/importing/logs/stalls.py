@@ -14,8 +14,10 @@ _STALL = re.compile(
     r"\[(?P<family>.*)\] (?P<kind>Stalling|Stopping) writes because "
     r"(?:we have (?P<count>\d{1,18}) (?P<what>immutable memtables|level-0 files)"
     r"|of estimated pending compaction bytes (?P<bytes>\d{1,20}))"
-    r"(?:.*? rate (?P<rate>\d{1,20}))?"
+    r"(?:.*? rate:? (?P<rate>\d{1,20}))?"
 )
+# Speedb alone says when writes are free again.
+_FREE = {"WC no longer enforcing delay": False, "WC no longer enforcing stop writes": True}
 _OVER = re.compile(r"\[(.*)\] Increasing compaction threads because ")
 
 
@@ -119,6 +121,9 @@ class StallCollector:
 
     def add(self, line: Line) -> bool:
         """Takes a line of the LOG, and returns whether it was of the write controller."""
+        if line.text in _FREE:
+            self._free(_FREE[line.text], line.time)
+            return True
         if " because " not in line.text:
             return False
         if match := _STALL.match(line.text):
@@ -152,6 +157,11 @@ class StallCollector:
     def summaries(self) -> tuple[StallSummary, ...]:
         """Returns a summary for each family, kind and cause, in the order of their first messages."""
         return tuple(sorted(self._summaries.values(), key=lambda each: each.first or datetime.min))
+
+    def _free(self, stops: bool, time: datetime | None) -> None:
+        """Ends all stops, or else all delays."""
+        for family in [period.family for period in self._open.values() if period.stops is stops]:
+            self._end(family, time)
 
     def _add_stall(self, period: StallPeriod) -> None:
         before = self._open.get(period.family)

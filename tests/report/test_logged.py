@@ -88,3 +88,14 @@ def test_what_was_left_out_is_said(tmp_path: Path) -> None:
     path = tmp_path / "LOG"
     path.write_text(message(0, "[WARN] w") * 1000)
     assert "Of 1000 warnings and errors 400 are kept" in render_log(read_log([path]))
+
+
+def test_levels_of_the_largest_families_alone(tmp_path: Path) -> None:
+    path = tmp_path / "LOG"
+    tables = "".join(TABLE.format(family=f"f{at}").replace("36.10 MB", f"{1 + at}.00 MB") for at in range(23))
+    path.write_text(message(0, "x").rstrip() + tables)
+    page = render_log(read_log([path]))
+    assert page.count("<h2>Levels of ") == 20
+    assert "Levels of &#x27;f2&#x27;" not in page
+    assert "Levels of &#x27;f3&#x27;" in page
+    assert "3 smaller families are not shown" in page

@@ -8,6 +8,8 @@ from rocktune.importing.logs import FamilyStats, LogDocument, Opening, StallCaus
 from rocktune.units import format_bytes, format_seconds
 
 _MAX_MESSAGES = 20
+_MAX_FAMILIES = 20
+"""Families whose levels are shown, those with the most data."""
 
 
 @dataclass(frozen=True)
@@ -164,7 +166,7 @@ def _family_table(opening: Opening) -> TextTable:
 
 
 def _level_tables(opening: Opening) -> Iterable[TextTable]:
-    """Yields the last compaction table of each family."""
+    """Yields the last compaction table of each family, or of the largest ones if there are many."""
     last: dict[str, tuple[datetime | None, FamilyStats]] = {}
     for dump in opening.dumps:
         for family in dump.families:
@@ -173,9 +175,13 @@ def _level_tables(opening: Opening) -> Iterable[TextTable]:
         "level", "files", "size", "score", "read GiB", "written GiB", "W-amp", "read MiB/s", "write MiB/s",
         "took", "jobs", "keys in", "dropped",
     )  # fmt: skip
-    for name, (time, family) in last.items():
+    largest = sorted(last, key=lambda name: -_size(last[name][1]))[:_MAX_FAMILIES]
+    left_out = len(last) - len(largest)
+    more = f" {left_out} smaller families are not shown; --csv levels has all." if left_out else ""
+    shown = [name for name in last if name in largest]
+    for name in shown:
+        time, family = last[name]
         at = f", {_time(time)}" if time is not None else ""
-        pending = family.pending_bytes
         rows = [*family.levels, *([family.total] if family.total else [])]
         yield TextTable(
             f"Levels of '{name}'{at}",
@@ -199,8 +205,16 @@ def _level_tables(opening: Opening) -> Iterable[TextTable]:
                 )
                 for row in rows
             ),
-            "" if pending is None else f"Compactions still have to rewrite about {format_bytes(pending)}.",
+            (_debt(family.pending_bytes) + (more if name == shown[-1] else "")).strip(),
         )
+
+
+def _size(family: FamilyStats) -> float:
+    return family.total.size_bytes or 0.0 if family.total else 0.0
+
+
+def _debt(pending: int | None) -> str:
+    return "" if pending is None else f"Compactions still have to rewrite about {format_bytes(pending)}."
 
 
 def _change_table(opening: Opening) -> TextTable:

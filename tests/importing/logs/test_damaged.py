@@ -137,6 +137,33 @@ def test_long_lines_that_almost_match(write: Write, text: str) -> None:
     assert document(written).openings[-1].messages[-1].text == "after"
 
 
+def test_control_characters_do_not_reach_a_terminal(write: Write) -> None:
+    opening = document(write(message(0, "[ERROR] \x1b[31mred\x07 \x9b2J\tend"))).openings[0]
+    assert opening.messages[0].text == "\ufffd[31mred\ufffd \ufffd2J\tend"
+
+
+def test_of_very_many_openings_the_last_are_kept(write: Write) -> None:
+    found = document(write("".join(header(at, f"1.2.{at}") for at in range(1_100))))
+    assert len(found.openings) == 1_000
+    assert found.openings[-1].version == "1.2.1099"
+    assert found.notes == ("The LOG has more than 1000 openings; the first 100 are left out.",)
+
+
+def test_long_names_and_values_are_bounded(write: Write) -> None:
+    long = "n" * 100_000
+    text = (
+        header(0, "9.9.3")
+        + "".join(message(1, f" Options.name{at}: {long}") for at in range(3_000))
+        + message(2, f"[{long}] Stopping writes because we have 5 level-0 files")
+        + message(3, "[a] Stopping writes because we have 5 level-0 files")
+    )
+    (opening,) = document(write(text)).openings
+    assert sum(len(option.value) for option in opening.options) <= 4_000_000
+    (left_out,) = opening.left_out
+    assert (left_out.what, left_out.total) == ("options", 3_001)
+    assert [stall.family for stall in opening.stalls] == ["a"]
+
+
 def test_a_sparse_file_of_five_gigabytes(tmp_path: Path) -> None:
     path = tmp_path / "LOG"
     with path.open("wb") as file:

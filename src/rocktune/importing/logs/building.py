@@ -15,7 +15,7 @@ VERSION = re.compile(
     r"(RocksDB|SpeeDB|Speedb) version: (\d+\.\d+(?:\.\d+)?|\S{1,60}).*?(?:\((\d+\.\d+\.\d+)\))?\s*$"
 )
 SESSION = re.compile(r"DB Session ID: +(\S{1,60})")
-_FAMILY = re.compile(r"Column family \[(.*)\] \(ID \d+\)|Created column family \[(.*)\] \(ID \d+\)")
+_FAMILY = re.compile(r"(?:C|Created c)olumn family \[(.{0,1000})\] \(ID \d+\)")
 _STATISTICS = re.compile(r"(?:-+ DUMPING STATS -+|STATISTICS:)?\s*$")
 _MAX_MESSAGES = 400
 _MAX_TEXT = 500
@@ -82,7 +82,7 @@ class OpeningBuilder:
             self._levels[line.level] += 1
             self._messages.add(Message(line.time, line.level, line.text[:_MAX_TEXT]))
         elif "olumn family [" in line.text and (match := _FAMILY.match(line.text)):
-            self._add_family(match[1] if match[1] is not None else match[2])
+            self._add_family(match[1])
         else:
             self._dumps.add(line)
 

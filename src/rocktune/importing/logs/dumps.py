@@ -20,7 +20,7 @@ from rocktune.importing.logs.stats import (
 )
 from rocktune.importing.logs.tables import LevelRow, headings, level_row
 
-_TABLE = re.compile(r"\*\* Compaction Stats \[(.*)\] \*\*$")
+_TABLE = re.compile(r"\*\* Compaction Stats \[(.{0,1000})\] \*\*$")
 _ROW = re.compile(r"(?:L\d{1,3}|Sum|Int|Low|High|User|Bottom)\s")
 _BLOCK = re.compile(r"\*\* .{1,300} \*\*:?$")
 _MAX_ROWS = 20_000

@@ -4,6 +4,7 @@ import json
 import re
 from dataclasses import dataclass, field
 from datetime import datetime
+from sys import intern
 from typing import Any
 
 from rocktune.importing.logs.bounded import FirstAndLast, Thinned
@@ -14,9 +15,9 @@ from rocktune.importing.logs.stalls import StallCause, StallCollector
 _EVENT = "EVENT_LOG_v1 "
 # RocksDB does not escape quotes and backslashes of names in its JSON.
 _NAME = re.compile(r'("(?:cf|column_family)_name": )"(.{0,1000}?)"(, "[a-z_]+": |\})')
-_JOB = re.compile(r"\[(.*)\] \[JOB (\d{1,18})\] ")
-_MOVED = re.compile(r"\[(.*)\] (?:\[JOB \d+\] )?Mov(?:ed|ing) #\d+ to level-")
-_SUMMARY = re.compile(r"\[(?P<family>.*?)\] (?:\[JOB \d+\] )?Level summary: (?P<rest>.*)$")
+_JOB = re.compile(r"\[(.{0,1000})\] \[JOB (\d{1,18})\] ")
+_MOVED = re.compile(r"\[(.{0,1000})\] (?:\[JOB \d+\] )?Mov(?:ed|ing) #\d+ to level-")
+_SUMMARY = re.compile(r"\[(?P<family>.{0,1000}?)\] (?:\[JOB \d+\] )?Level summary: (?P<rest>.*)$")
 _SUMMARY_FILES = re.compile(r"files\[([\d ]{1,400})\]")
 _SUMMARY_PENDING = re.compile(r"estimated pending compaction bytes (\d{1,20})")
 _MAX_EVENTS = 5_000
@@ -95,7 +96,7 @@ class EventCollector:
             self._work_of(match[1]).trivial_moves += 1
             return True
         if match := _JOB.match(text):
-            self._job(int(match[2])).family = match[1]
+            self._job(int(match[2])).family = intern(match[1])
             return True
         return False
 
@@ -135,7 +136,7 @@ class EventCollector:
             return
         pending = _SUMMARY_PENDING.search(match["rest"])
         numbers = tuple(int(each) for each in files[1].split() if len(each) < 10)
-        point = LevelsPoint(time, match["family"], numbers, int(pending[1]) if pending else None)
+        point = LevelsPoint(time, intern(match["family"]), numbers, int(pending[1]) if pending else None)
         self.points.add(point)
         if numbers:
             self._stalls.observe(point.family, StallCause.LEVEL0, numbers[0], time)
@@ -155,7 +156,7 @@ class EventCollector:
             return
         job = self._job(number)
         if isinstance(event.get("cf_name"), str):
-            job.family = event["cf_name"]
+            job.family = intern(event["cf_name"])
         self._add_to_job(job, number, event, time)
 
     def _add_to_job(self, job: _Job, number: int, event: dict[str, Any], time: datetime | None) -> None:

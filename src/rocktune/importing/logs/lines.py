@@ -19,6 +19,7 @@ _TIME = r"(\d{4})/(\d\d)/(\d\d)-(\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?"
 # Text that people pasted may be indented.
 _START = re.compile(r"[ \t]{0,20}" + _TIME + r" ([0-9a-fA-F]+) ?")
 _ORIGINAL = re.compile(r"\(Original Log Time " + _TIME + r"\) ?")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _LEVEL = re.compile(r"\[(DEBUG|INFO|WARN|ERROR|FATAL)\] ?")
 _SOURCE = re.compile(r"\[[^\[\]]{1,300}\.(?:cc|h|cpp|hpp):\d+\] ?")
 _PACKED = {
@@ -105,7 +106,9 @@ def _check_start(path: Path, file: BinaryIO) -> None:
 def _parsed(file: BinaryIO, counts: LineCounts) -> Iterator[Line]:
     before: Line | None = None
     for raw in _raw_lines(file, counts):
-        line = parsed_line(raw.decode("utf-8", "replace"), before)
+        text = raw.decode("utf-8", "replace")
+        # Terminals would obey control characters.
+        line = parsed_line(text if text.isprintable() else _CONTROL.sub("\ufffd", text), before)
         if before is not None and before.written is not None and line.written is not None:
             counts.turns += (before.written - line.written) > _TURN
         before = line

@@ -8,20 +8,21 @@ from rocktune.importing.logs.bounded import FirstAndLast
 from rocktune.importing.logs.lines import Line
 
 _OPTION = re.compile(r"\s*Options\.([A-Za-z][\w.\[\]-]{0,120}(?: stats level)?)\s*: ?(.*)$")
-_FAMILY = re.compile(r"-{2,40} Options for column family \[(.*)\]:?\s*$")
+_FAMILY = re.compile(r"-{2,40} Options for column family \[(.{0,1000})\]:?\s*$")
 _TABLE = re.compile(r"\s*table_factory options:\s*(\S.*)?$")
 _TABLE_OPTION = re.compile(r"\s*([a-z][a-z0-9_]{0,80})\s*: ?(.*)$")
 _CHANGES_OF_FAMILY = re.compile(
-    r"Set(?:Options\(\)| options) on column family \[(.*)\](?: \(\d+/\d+\))?, inputs:"
+    r"Set(?:Options\(\)| options) on column family \[(.{0,1000})\](?: \(\d+/\d+\))?, inputs:"
 )
 _CHANGES = re.compile(r"SetDBOptions\(\), inputs:|SetOptions\(\) on \[\d+\] column families, inputs:")
-_CHANGE = re.compile(r"(?:\[(.*)\] )?([a-z][\w.]{0,120}): (.*)$")
+_CHANGE = re.compile(r"(?:\[(.{0,1000})\] )?([a-z][\w.]{0,120}): (.*)$")
 _RESULT = re.compile(
     r"(?:\[.*\] )?Set(?:(?:DB)?Options(?:\(\))?| options on column family \[.*\] \(\d+/\d+\)) "
     r"(succeeded|failed)"
 )
 _MAX_OPTIONS = 60_000
 _MAX_VALUE = 2_000
+_MAX_CHARACTERS = 4_000_000
 _MAX_CHANGES = 2_000
 
 
@@ -72,6 +73,7 @@ class OptionCollector:
         self.failed_changes = 0
         self.left_out = 0
         self._options: dict[tuple[str | None, str], str] = {}
+        self._characters = 0
         self._family: str | None = None
         self._in_table = False
         self._nested = ""
@@ -113,10 +115,12 @@ class OptionCollector:
         # A rolled file repeats the options; what a change prints is no longer the opening's.
         if key in self._options:
             return
-        if len(self._options) >= _MAX_OPTIONS:
+        text = value.strip()[:_MAX_VALUE]
+        self._characters += len(text)
+        if len(self._options) >= _MAX_OPTIONS or self._characters > _MAX_CHARACTERS:
             self.left_out += 1
             return
-        self._options[key] = value.strip()[:_MAX_VALUE]
+        self._options[key] = text
 
     def _add_table_option(self, text: str) -> bool:
         match = _TABLE_OPTION.match(text)

@@ -83,7 +83,7 @@ class _Reader:
         self._keep(self._current)
         if self._dropped:
             self.notes.append(
-                f"The LOG has more than {_MAX_OPENINGS} openings; {self._dropped} of them are left out."
+                f"The LOG has more than {_MAX_OPENINGS} openings; the first {self._dropped} are left out."
             )
         return tuple(self._openings)
 
@@ -129,10 +129,10 @@ class _Reader:
         opening = builder.build()
         if not _says_something(opening):
             return
-        if len(self._openings) >= _MAX_OPENINGS:
-            self._dropped += 1
-            return
         self._openings.append(opening)
+        if len(self._openings) > _MAX_OPENINGS:
+            self._dropped += 1
+            del self._openings[0]
         items = sum(map(_items, self._openings))
         for at, each in enumerate(self._openings[:-1]):
             if items <= _MAX_ITEMS:

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
+from sys import intern
 
 from rocktune.importing.logs.bounded import FirstAndLast
 from rocktune.importing.logs.lines import Line
@@ -11,14 +12,14 @@ from rocktune.importing.logs.lines import Line
 _MAX_PERIODS = 5_000
 _MAX_FAMILIES = 2_000
 _STALL = re.compile(
-    r"\[(?P<family>.*)\] (?P<kind>Stalling|Stopping) writes because "
+    r"\[(?P<family>.{0,1000})\] (?P<kind>Stalling|Stopping) writes because "
     r"(?:we have (?P<count>\d{1,18}) (?P<what>immutable memtables|level-0 files)"
     r"|of estimated pending compaction bytes (?P<bytes>\d{1,20}))"
     r"(?:.*? rate:? (?P<rate>\d{1,20}))?"
 )
 # Speedb alone says when writes are free again.
 _FREE = {"WC no longer enforcing delay": False, "WC no longer enforcing stop writes": True}
-_OVER = re.compile(r"\[(.*)\] Increasing compaction threads because ")
+_OVER = re.compile(r"\[(.{0,1000})\] Increasing compaction threads because ")
 
 
 class StallCause(StrEnum):
@@ -221,7 +222,7 @@ def _period(match: re.Match[str], time: datetime | None) -> StallPeriod:
         amount = int(match["count"])
         cause = StallCause.LEVEL0 if match["what"] == "level-0 files" else StallCause.MEMTABLES
     return StallPeriod(
-        family=match["family"],
+        family=intern(match["family"]),
         stops=match["kind"] == "Stopping",
         cause=cause,
         began=time,

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 from datetime import datetime
+from sys import intern
 
 from rocktune.importing.logs.printed import count, duration_s, number
 from rocktune.importing.logs.tables import LevelRow
@@ -180,7 +181,11 @@ def family_figures(text: str) -> dict[str, float | int | tuple[tuple[str, int], 
     if text.startswith("Write Stall (count): "):
         new = _NEW_STALLS.findall(text[21:2000])
         # The totals count others again.
-        return {"stalls": tuple((name, int(times)) for name, times in new if not name.startswith("total-"))}
+        return {
+            "stalls": tuple(
+                (intern(name), int(times)) for name, times in new if not name.startswith("total-")
+            )
+        }
     return {}
 
 

@@ -25,6 +25,7 @@ _NUMBERS = {
 }
 _COUNTS = {"KeyIn": "keys_in", "KeyDrop": "keys_dropped"}
 _MAX_COLUMNS = 60
+_MAX_CELL = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +126,7 @@ def level_row(line: str, columns: tuple[str, ...]) -> LevelRow | None:
         elif column in _COUNTS:
             found[_COUNTS[column]] = count(text)
         else:
-            other.append((column, text))
+            other.append((column[:_MAX_CELL], text[:_MAX_CELL]))
     if at != len(values) or found.get("files") is None:
         return None
     return LevelRow(level, other=tuple(other), **found)  # type: ignore[arg-type]  # names are the fields'

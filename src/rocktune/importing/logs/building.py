@@ -26,6 +26,7 @@ class OpeningBuilder:
     """Collects the lines of one opening.
 
     Attributes:
+        product: "RocksDB" or "Speedb".
         version: of the RocksDB that opened the database; "" if the LOG begins later.
         session: identifier of the opening; "" if unknown.
     """

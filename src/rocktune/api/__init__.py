@@ -16,6 +16,7 @@ from rocktune.api.flsm import flsm_shape, simulate_flsm
 from rocktune.api.governing import estimate_govern, govern
 from rocktune.api.importance import importance
 from rocktune.api.ledgers import check_ledger, copy_ledger
+from rocktune.api.logs import log_csv, log_json, read_log
 from rocktune.api.machine import clean, doctor
 from rocktune.api.running import run
 from rocktune.api.scaling import check_scale, prepare_scale_check
@@ -52,6 +53,8 @@ __all__ = [
     "list_spaces",
     "list_tuners",
     "list_workloads",
+    "log_csv",
+    "log_json",
     "map_flsm",
     "measure_device",
     "prepare",
@@ -60,6 +63,7 @@ __all__ = [
     "prepare_scale_check",
     "prepare_sweep",
     "prepare_upgrade",
+    "read_log",
     "report",
     "resume",
     "run",

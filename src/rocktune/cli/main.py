@@ -13,6 +13,7 @@ from rocktune.cli import (  # noqa: F401 -- they register themselves
     devices,
     flsm,
     ledgers,
+    logs,
     online,
     research,
     scaling,

@@ -5,6 +5,7 @@ from rocktune.report.disks import FIGURE_LABELS, disk_notes, format_device_figur
 from rocktune.report.document import write_document
 from rocktune.report.driven import write_driven_report
 from rocktune.report.governed import write_governed_report
+from rocktune.report.logged import write_log_report
 from rocktune.report.page import render_report, write_report
 from rocktune.report.reproduce import check_command_line, command_line
 from rocktune.report.scale import scale_sentences
@@ -23,6 +24,7 @@ __all__ = [
     "write_document",
     "write_driven_report",
     "write_governed_report",
+    "write_log_report",
     "write_report",
     "write_tradeoff_report",
     "write_upgrade_report",

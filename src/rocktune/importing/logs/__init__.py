@@ -1,0 +1,39 @@
+"""Reading the LOG files that RocksDB writes beside its data."""
+
+from rocktune.importing.logs.document import LeftOut, LogDocument, Message, Opening
+from rocktune.importing.logs.flat import CSV_KINDS, SeriesPoint, csv_text, series
+from rocktune.importing.logs.jobs import Compaction, FamilyWork, Flush, LevelsPoint
+from rocktune.importing.logs.lines import LogFileError
+from rocktune.importing.logs.options import LoggedOption, OptionChange
+from rocktune.importing.logs.reading import read_log
+from rocktune.importing.logs.stalls import StallCause, StallPeriod, StallSummary
+from rocktune.importing.logs.stats import DbStats, Dump, FamilyStats, Histogram, Traffic
+from rocktune.importing.logs.tables import LevelRow
+
+__all__ = [
+    "CSV_KINDS",
+    "Compaction",
+    "DbStats",
+    "Dump",
+    "FamilyStats",
+    "FamilyWork",
+    "Flush",
+    "Histogram",
+    "LeftOut",
+    "LevelRow",
+    "LevelsPoint",
+    "LogDocument",
+    "LogFileError",
+    "LoggedOption",
+    "Message",
+    "Opening",
+    "OptionChange",
+    "SeriesPoint",
+    "StallCause",
+    "StallPeriod",
+    "StallSummary",
+    "Traffic",
+    "csv_text",
+    "read_log",
+    "series",
+]

@@ -1,0 +1,205 @@
+"""Reads LOG files of any RocksDB or Speedb, and what db_bench and `rocksdb.stats` print."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from rocktune.importing.logs.building import SESSION, VERSION, OpeningBuilder
+from rocktune.importing.logs.document import LeftOut, LogDocument, Opening
+from rocktune.importing.logs.lines import MAX_LINE_BYTES, Line, LineCounts, LogFileError, log_lines
+from rocktune.importing.logs.rolled import LogFile, ordered_files
+
+_MAX_ITEMS = 60_000
+"""Dumped rows, jobs and the like that all openings keep together."""
+_MAX_OPENINGS = 1_000
+_MAX_VERSION_LINE = 300
+_HEADER_MESSAGES = 50
+"""Messages within which the header of an opening names its session."""
+
+
+def read_log(paths: Sequence[Path]) -> LogDocument:
+    """Reads LOG files without holding them in memory.
+
+    Accepts excerpts that begin or end anywhere, CRLF, damaged lines, statistics without times, and several
+    openings of one or of several databases in one file. What memory does not allow to keep is counted.
+
+    Args:
+        paths: files in any order, or directories of databases.
+
+    Raises:
+        LogFileError: a file cannot be read, or no line in them is of a LOG.
+    """
+    reader = _Reader()
+    files = ordered_files(paths)
+    for file in files:
+        reader.read(file)
+    openings = reader.finished()
+    if not openings:
+        named = ", ".join(str(file.path) for file in files) or "none given"
+        raise LogFileError(
+            f"LOG file {named}: no line of it is from a RocksDB LOG; name the LOG in a database's directory"
+        )
+    return LogDocument(
+        files=tuple(str(file.path) for file in files),
+        lines=reader.lines,
+        openings=openings,
+        notes=tuple(reader.notes),
+    )
+
+
+class _Reader:
+    """Distributes lines among openings.
+
+    Attributes:
+        lines: lines read.
+        notes: sentences on how files were read.
+    """
+
+    def __init__(self) -> None:
+        self.lines = 0
+        self.notes: list[str] = []
+        self._openings: list[Opening] = []
+        self._dropped = 0
+        self._current = OpeningBuilder()
+        # The opening before, until it is known that the current one is not its continuation.
+        self._before: OpeningBuilder | None = None
+        self._messages = 0
+        self._rolled = False
+
+    def read(self, file: LogFile) -> None:
+        """Reads a file that follows those before."""
+        counts = LineCounts()
+        self._rolled = not file.opens
+        for line in log_lines(file.path, counts):
+            if line.starts and self._is_header(line):
+                continue
+            self._current.add(line)
+        self.lines += counts.lines
+        self._add_notes(file.path, counts)
+
+    def finished(self) -> tuple[Opening, ...]:
+        """Returns the openings that say anything."""
+        self._settle()
+        self._keep(self._current)
+        if self._dropped:
+            self.notes.append(
+                f"The LOG has more than {_MAX_OPENINGS} openings; the first {self._dropped} are left out."
+            )
+        return tuple(self._openings)
+
+    def _is_header(self, line: Line) -> bool:
+        """Takes a line that begins or identifies an opening, and returns whether it was one."""
+        self._messages += 1
+        if self._messages == _HEADER_MESSAGES:
+            self._settle()
+        if " version: " in line.text and (match := VERSION.match(line.text[:_MAX_VERSION_LINE])):
+            self._begin(match[1], match[2], match[3])
+        elif line.text.startswith("DB Session ID:") and (match := SESSION.match(line.text)):
+            self._identify(match[1])
+        else:
+            return False
+        return True
+
+    def _begin(self, product: str, version: str, base: str | None) -> None:
+        self._settle()
+        # Before sessions had names, only the missing recovery tells that a file continues the one before.
+        if self._rolled and self._current.version == version and not self._current.session:
+            self._current.continues()
+        else:
+            self._before, self._current = self._current, OpeningBuilder()
+            self._current.begin(product, version, base)
+            self._messages = 0
+        self._rolled = False
+
+    def _identify(self, session: str) -> None:
+        if self._before is not None and self._before.session == session:
+            self._current, self._before = self._before, None
+            self._current.continues()
+        else:
+            self._current.session = session
+            self._settle()
+
+    def _settle(self) -> None:
+        """Keeps the opening before, which the current one does not continue."""
+        if self._before is not None:
+            self._keep(self._before)
+            self._before = None
+
+    def _keep(self, builder: OpeningBuilder) -> None:
+        opening = builder.build()
+        if not _says_something(opening):
+            return
+        self._openings.append(opening)
+        if len(self._openings) > _MAX_OPENINGS:
+            self._dropped += 1
+            del self._openings[0]
+        items = sum(map(_items, self._openings))
+        for at, each in enumerate(self._openings[:-1]):
+            if items <= _MAX_ITEMS:
+                break
+            self._openings[at] = _slimmed(each)
+            items += _items(self._openings[at]) - _items(each)
+
+    def _add_notes(self, path: Path, counts: LineCounts) -> None:
+        if counts.cut_lines:
+            self.notes.append(
+                f"{path}: {counts.cut_lines} lines are longer than {MAX_LINE_BYTES >> 10} KiB; only their "
+                "beginnings were read."
+            )
+        if counts.binary_lines:
+            self.notes.append(f"{path}: {counts.binary_lines} lines hold NUL bytes, which were left out.")
+        if counts.turns:
+            self.notes.append(f"{path}: the time goes back {counts.turns} times; lengths may be too short.")
+
+
+def _says_something(opening: Opening) -> bool:
+    """Returns whether any line of an opening was of a known kind."""
+    return bool(
+        opening.version
+        or opening.options
+        or opening.changes
+        or opening.families
+        or opening.dumps
+        or opening.tickers
+        or opening.histograms
+        or opening.work
+        or opening.levels
+        or opening.messages
+    )
+
+
+def _items(opening: Opening) -> int:
+    """Returns how much an opening keeps, in rows of tables."""
+    return (
+        sum(dump.rows + 1 for dump in opening.dumps)
+        + len(opening.stall_periods)
+        + len(opening.flushes)
+        + len(opening.compactions)
+        + len(opening.levels)
+        + len(opening.options) // 4
+    )
+
+
+def _slimmed(opening: Opening) -> Opening:
+    """Returns an opening with its sums, its options and its last dump of statistics alone."""
+    dropped = {
+        "dumps of statistics": (opening.dumps, min(1, len(opening.dumps))),
+        "delays and stops": (opening.stall_periods, 0),
+        "flushes": (opening.flushes, 0),
+        "compactions": (opening.compactions, 0),
+        "files by level": (opening.levels, 0),
+    }
+    left_out = {each.what: each for each in opening.left_out}
+    for what, (items, kept) in dropped.items():
+        total = left_out[what].total if what in left_out else len(items)
+        if total > kept:
+            left_out[what] = LeftOut(what, kept, total)
+    return replace(
+        opening,
+        dumps=opening.dumps[-1:],
+        stall_periods=(),
+        flushes=(),
+        compactions=(),
+        levels=(),
+        left_out=tuple(left_out.values()),
+    )

@@ -1,0 +1,58 @@
+"""Reading LOG files through the API."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from tests.importing.logs.made import GOLDENS, TABLE, message
+
+from rocktune import api
+from rocktune.errors import UserError
+
+
+def test_files_are_named_by_text_or_path(tmp_path: Path) -> None:
+    golden = GOLDENS[0]
+    assert api.read_log([str(golden)]) == api.read_log([golden])
+
+
+def test_json_holds_every_field(tmp_path: Path) -> None:
+    document = api.read_log([GOLDENS[0]])
+    found = json.loads("".join(api.log_json(document)))
+    (opening,), (read,) = found["openings"], document.openings
+    assert opening["version"] == read.version
+    assert opening["first"] == (read.first.isoformat() if read.first else None)
+    assert opening["flushes"][0]["output_bytes"] == read.flushes[0].output_bytes
+    level = opening["dumps"][-1]["families"][0]["levels"][0]
+    assert level["write_mb_s"] == read.dumps[-1].families[0].levels[0].write_mb_s
+
+
+def test_csv_of_names_with_commas_and_quotes_and_of_other_columns(tmp_path: Path) -> None:
+    name = 'a, "b"'
+    table = (
+        TABLE.format(family=name).replace("KeyDrop", "KeyDrop More(GB)").replace("0      0\n", "0      0 7\n")
+    )
+    path = tmp_path / "LOG"
+    path.write_text(message(0, "x").rstrip() + table)
+    rows = list(csv.DictReader(io.StringIO(api.log_csv(api.read_log([path]), "levels"))))
+    assert [(row["family"], row["level"], row["other"]) for row in rows] == [
+        (name, "L0", "More(GB)=7"),
+        (name, "Sum", "More(GB)=7"),
+    ]
+    assert rows[0]["time"] == "2026-03-04T10:00:00"
+    assert rows[0]["uncompressed_gb"] == ""
+
+
+def test_a_page_replaces_an_older_one(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    page.write_text("old")
+    api.read_log([GOLDENS[0]], out=str(page))
+    assert page.read_text().startswith("<!DOCTYPE html>")
+    assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
+
+
+def test_a_page_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UserError, match=r"page\.html: cannot be written"):
+        api.read_log([GOLDENS[0]], out=tmp_path / "file" / "page.html")

@@ -14,7 +14,13 @@ from rocktune.engine.debt import CompactionDebt
 from rocktune.engine.embedded.ageing import Ageing, OnStep, age_store, ageing_rule
 from rocktune.engine.embedded.run import CLOSE_STORE_TIMEOUT_S, OPEN_TIMEOUT_S, EmbeddedRun
 from rocktune.engine.embedded.together import AgeOne, age_together
-from rocktune.engine.local.bases import DEFAULT_BASE_QUOTA_BYTES, BaseCache, aged_base_key, base_key
+from rocktune.engine.local.bases import (
+    AGED_FACTOR,
+    DEFAULT_BASE_QUOTA_BYTES,
+    BaseCache,
+    aged_base_key,
+    base_key,
+)
 from rocktune.engine.local.engine import LocalEngine
 from rocktune.engine.options import model_options, preload_options, run_options, store_options
 from rocktune.engine.steadiness import WARM_UP_FULL_SIZE_S
@@ -28,8 +34,6 @@ _MEMORY_FACTOR = 2
 _MEMORY_ALLOWANCE_BYTES = 512 * MIB
 _SEEDS_PER_BASE = 1_000_000
 _LOAD_SILENCE_TIMEOUT_S = 300.0
-_AGED_FACTOR = 3
-"""Maximum ratio of an aged base and its loaded one to their data."""
 
 
 def memory_limit(experiment: Experiment, options: OptionMaps | None = None) -> int:
@@ -95,7 +99,7 @@ class _AgedBase:
 def _aged_bytes(conditions: Conditions) -> int:
     """Returns the bytes that a run's aged base may take, with the loaded one that it is made of."""
     experiment = conditions[0]
-    return round(_AGED_FACTOR * experiment.workload.keys * experiment.workload.entry_bytes / experiment.scale)
+    return round(AGED_FACTOR * experiment.workload.keys * experiment.workload.entry_bytes / experiment.scale)
 
 
 def _reporting(progress: Progress | None) -> OnStep:

@@ -18,6 +18,9 @@ from rocktune.workload import WorkloadSpec
 DEFAULT_BASE_QUOTA_BYTES = 16 << 30
 """Maximum bytes of the preloaded bases in a data directory."""
 
+AGED_FACTOR = 3
+"""Maximum ratio of an aged base, and the loaded one that it was made of, to their data."""
+
 # RocksDB never changes such a file once it is complete, so clones can share it.
 _SHARED_SUFFIXES = (".sst", ".blob")
 _LEFT_OUT = ("LOCK", "LOG")

@@ -4,7 +4,7 @@ import math
 import os
 from dataclasses import dataclass
 
-from rocktune.engine.local.bases import DEFAULT_BASE_QUOTA_BYTES
+from rocktune.engine.local.bases import AGED_FACTOR, DEFAULT_BASE_QUOTA_BYTES
 from rocktune.study.specs.problem import baseline_of, expected_entries, space_of
 from rocktune.study.specs.spec import BASELINE_AGE_SHARES, DEFAULTS_PAIRS, StudySpec
 from rocktune.units import MIB
@@ -17,8 +17,6 @@ _OTHER_SHARE = 0.05
 _WORKER_BYTES = 64 * MIB
 _DISK_FACTOR = 2.0
 """Ratio of disk space to data: during a compaction, its inputs and outputs exist at the same time."""
-_AGED_FACTOR = 3.0
-"""Ratio of an aged store, and the loaded one that it was made of, to their data."""
 _MAX_PARKED = 16
 _AGEING_FULL_SIZE_S = 7000.0
 """Seconds of load at full size until a store is steady: about the mean of the benchmark what_lasts."""
@@ -31,7 +29,7 @@ class Estimate:
     Attributes:
         search_s: seconds of measuring in the search, which is the budget.
         verification_s: seconds of measuring the baseline before the search and in all phases after it.
-        ageing_s: seconds of load until the proof's stores are steady.
+        ageing_s: wall seconds until the proof's stores are steady; several age together.
         other_s: wall seconds of opening, loading and everything else.
         disk_bytes: bytes in the data directory.
         memory_bytes: resident bytes of all runs that exist at the same time.
@@ -105,7 +103,7 @@ def estimate(spec: StudySpec) -> Estimate:
     ageing_s = _ageing_s(spec, spec.scale)
     # One run is measured while the others are parked.
     runs_bytes = (parked + 1) * _DISK_FACTOR * store_bytes
-    bases_bytes = loads * preloaded_bytes * (_AGED_FACTOR if ageing_s else 1)
+    bases_bytes = loads * preloaded_bytes * (AGED_FACTOR if ageing_s else 1)
     return Estimate(
         search_s=spec.budget_s,
         verification_s=measuring_s,
@@ -124,11 +122,19 @@ def verifying_s(spec: StudySpec, scale: int) -> float:
 
 
 def _ageing_s(spec: StudySpec, scale: int) -> float:
-    """Returns the estimated seconds of load of ageing all stores of a proof at scale 1/`scale`."""
+    """Returns the estimated wall seconds of ageing all stores of a proof at scale 1/`scale`."""
     if spec.protocol != "steady":
         return 0.0
     stores = 2 * spec.verification.limit_pairs + DEFAULTS_PAIRS
-    return stores * spec.age_s(_AGEING_FULL_SIZE_S, scale)
+    return stores * spec.age_s(_AGEING_FULL_SIZE_S, scale) / _ageing_together(spec, scale)
+
+
+def _ageing_together(spec: StudySpec, scale: int) -> int:
+    """Returns how many stores of a proof age at the same time at most; see `EmbeddedEngine.prepare`."""
+    if not (spec.device.bandwidth_bytes_s or spec.device.iops):
+        return 1
+    aged_bytes = AGED_FACTOR * spec.workload.keys * spec.workload.entry_bytes / scale
+    return max(1, min(len(os.sched_getaffinity(0)), int(DEFAULT_BASE_QUOTA_BYTES / aged_bytes)))
 
 
 def parked_limit_bytes() -> int:

@@ -60,7 +60,7 @@ def test_a_chain_is_active_as_far_as_its_conditions_hold() -> None:
         )
     ]
     assert CHAIN.default() == Configuration({"a": "no"})
-    assert [knob.name for knob in CHAIN.knobs_in_order] == ["a", "b", "c"]
+    assert [knob.name for knob in CHAIN.conditional_knobs.in_order] == ["a", "b", "c"]
 
 
 def test_draws_of_active_knobs_are_uniform() -> None:

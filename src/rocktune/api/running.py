@@ -244,7 +244,7 @@ def _subject(request: StudyRequest, spec: EngineSpec, options: Mapping[str, str]
         )
         _refuse_derived(changes, run_options(subject.experiment, configuration))
         return subject
-    for knob in chosen.knobs_in_order:
+    for knob in chosen.conditional_knobs.in_order:
         if knob.name in values:
             section, option = changes.setdefault(knob.section, {}), knob.option_name
             present = section.get(option, base.get(knob.section, {}).get(option))

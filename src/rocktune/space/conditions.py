@@ -103,7 +103,10 @@ class ConditionalKnobs:
                 else:
                     longer.append(row)
                 if len(longer) > max_count:
-                    raise UserError(f"more than {max_count:,} combinations; narrow its knobs or fix some")
+                    raise UserError(
+                        f"{len(longer):,} combinations or more exceed {max_count:,}; narrow its knobs or fix "
+                        "some"
+                    )
             rows = longer
         return [Configuration(row) for row in rows]
 

@@ -8,10 +8,13 @@ from pydantic import Field
 
 from rocktune.errors import UserError, unknown_name
 from rocktune.space.catalogue import CATALOGUE, DERIVED
+from rocktune.space.catalogue_files import FILE_KNOBS
 from rocktune.space.configuration import Value
 from rocktune.space.knob import ActsOn, Condition, Knob, Section
 from rocktune.spec_file import Spec, Switch
 from rocktune.units import parse_bytes
+
+_CATALOGUED_LATER = {knob.name for knob in FILE_KNOBS}
 
 
 class KnobTable(Spec):
@@ -90,7 +93,10 @@ def knob_of(name: str, table: KnobTable, present: Knob | None) -> Knob:
     if table.section is not None and name not in CATALOGUE:
         return _new_knob(name, table.section, table)
     for field in ("section", "unit", "effect", "acts_on"):
-        if getattr(table, field) is not None:
+        given = getattr(table, field)
+        # A file from before an option was catalogued may repeat what is known now.
+        repeats = name in _CATALOGUED_LATER and given == getattr(CATALOGUE[name], field)
+        if given is not None and not repeats:
             if name in CATALOGUE:
                 raise UserError(f"knobs.{name}: {field} is known and cannot be changed; leave it out")
             raise UserError(

@@ -55,8 +55,8 @@ class Knob:
             governor), "flsm" (a setting of an FLSM store) or "workload" (a field of the workload). A store
             has a governor, or is an FLSM store, if any option of that section is set. A column family's own
             knobs have sections such as "cf:users".
-        unit: "bytes", "files", "levels", "runs", "buffers", "threads", "ratio", "bits", "bytes/s", "us", or
-            "" for switches and words.
+        unit: "bytes", "files", "levels", "runs", "buffers", "threads", "ratio", "percent", "bits", "bytes/s",
+            "us", or "" for switches and words.
         default: RocksDB's default in a catalogue entry, the starting value in a space.
         effect: a sentence for the report that says what the option does and what a higher value costs.
         low: smallest value; an `int` if the knob takes whole numbers.
@@ -221,6 +221,10 @@ class Knob:
             raise UserError(f"{self.name}: '{text}' is not a number") from None
         # int(found) first: a double would lose digits of whole numbers above 2^53.
         return int(found) if re.fullmatch(r"-?\d+", found) else int(number) if number.is_integer() else number
+
+    def like_choice(self, value: Value) -> Value:
+        """Returns the choice that equals a value, of the choices' type (0.0 for 0), or the value itself."""
+        return next((choice for choice in self.choices if choice == value), value)
 
     def shown(self, value: Value) -> str:
         """Returns a value as text for people, sizes with their unit (`64MiB`, `16MiB/s`)."""

@@ -1,7 +1,7 @@
 """Functions on RocksDB options as text: merging them, reading knobs from them, scaling them."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from rocktune.errors import UserError
@@ -69,7 +69,7 @@ def knob_values(options: OptionMaps, knobs: Iterable[Knob]) -> dict[str, Value]:
         if text is not None and knob.name == BLOCK_CACHE and is_block_cache(text):
             values[knob.name] = parse_block_cache(text).capacity_bytes
         else:
-            values[knob.name] = known.default if text is None else known.value_in(text)
+            values[knob.name] = known.default if text is None else knob.like_choice(known.value_in(text))
     # RocksDB derives either thread count only if both are unset. A configuration that sets just one would
     # change the other too, so both values are made explicit.
     for name, threads in _background_threads(options.get("db", {})).items():
@@ -98,6 +98,14 @@ def all_values(
             if CATALOGUE[name].section in sections:
                 values.setdefault(family.own(name), value)
     return values
+
+
+def caches_filters(options: OptionMaps, families: Sequence[FamilyEntries]) -> bool:
+    """Returns whether filters lie in the block cache: those of all families, or of a store of one."""
+    sections = [family_section("table", family.name) for family in families] or ["table"]
+    return all(
+        options.get(section, {}).get("cache_index_and_filter_blocks") == "true" for section in sections
+    )
 
 
 def own_memory_bytes(options: OptionMaps, family: str) -> int:

@@ -14,7 +14,14 @@ from rocktune.space.conditions import Columns, ConditionalKnobs
 from rocktune.space.configuration import Configuration, OptionMaps, Value
 from rocktune.space.knob import Knob
 from rocktune.space.memory import MIN_CACHE_SHARE, FamilyEntries, MemoryBudget, MemoryShares
-from rocktune.space.options import BLOCK_CACHE, all_values, knob_values, merged_options, with_knobs
+from rocktune.space.options import (
+    BLOCK_CACHE,
+    all_values,
+    caches_filters,
+    knob_values,
+    merged_options,
+    with_knobs,
+)
 from rocktune.space.rules import MemoryBudgetKept, Rule
 from rocktune.units import MIB, format_bytes
 
@@ -66,17 +73,12 @@ class Space:
         Raises:
             UserError: see `ConditionalKnobs`.
         """
-        _ = self._conditional
+        _ = self.conditional_knobs
 
     @cached_property
-    def _conditional(self) -> ConditionalKnobs:
+    def conditional_knobs(self) -> ConditionalKnobs:
         """The knobs with their conditions."""
         return ConditionalKnobs(self.knobs)
-
-    @property
-    def knobs_in_order(self) -> tuple[Knob, ...]:
-        """The knobs, each after those that its conditions name."""
-        return self._conditional.in_order
 
     @property
     def derives_block_cache(self) -> bool:
@@ -90,7 +92,12 @@ class Space:
         is_flsm = "flsm" in self.fixed_options or any(knob.section == "flsm" for knob in self.knobs)
         filter_bits = "flsm_bits_per_key" if is_flsm else "bloom_bits"
         return MemoryBudget(
-            self.memory_bytes, self.expected_entries, filter_bits, self.min_cache_share, self.families
+            self.memory_bytes,
+            self.expected_entries,
+            filter_bits,
+            self.min_cache_share,
+            self.families,
+            caches_filters(self.fixed_options, self.families),
         )
 
     @cached_property
@@ -113,7 +120,7 @@ class Space:
             # Always a whole chunk, whatever is missing, so that results do not depend on `count`.
             columns = {knob.name: knob.sample(_CHUNK, rng) for knob in self.knobs}
             valid = np.flatnonzero(self.valid(columns))[: count - len(configurations)]
-            configurations.extend(self._conditional.configurations(columns, valid))
+            configurations.extend(self.conditional_knobs.configurations(columns, valid))
             drawn += _CHUNK
             if drawn >= _DRAWS_BEFORE_GIVING_UP and len(configurations) < _MIN_VALID_SHARE * drawn:
                 raise self._nothing_valid(columns)
@@ -126,7 +133,7 @@ class Space:
             UserError: a knob takes real numbers, or there are more than 100,000 combinations.
         """
         try:
-            combinations = self._conditional.combinations(_MAX_GRID)
+            combinations = self.conditional_knobs.combinations(_MAX_GRID)
         except UserError as problem:
             raise UserError(f"space '{self.name}' has no grid: {problem}") from None
         columns = self.columns(combinations)
@@ -148,7 +155,7 @@ class Space:
 
     def _kept(self, columns: Columns) -> Iterator[NDArray[np.bool_]]:
         """Yields for each rule which of many configurations keep it; see `valid`."""
-        active = self._conditional.active_rows(columns)
+        active = self.conditional_knobs.active_rows(columns)
         values: dict[str, Any] = _numbers(self._constants) | dict(columns)
         for name, rows in active.items():
             values[name] = np.where(rows, columns[name], self._constants[name])
@@ -186,15 +193,15 @@ class Space:
             values: values by knob name. Those of inactive knobs are dropped; an active knob without a value
                 gets its default.
         """
-        return self._conditional.activated(values)
+        return self.conditional_knobs.activated(values)
 
     def broken_rules(self, configuration: Mapping[str, Value]) -> list[str]:
         """Returns a message with the compared numbers for each rule that the configuration breaks."""
         if not self.rules:
             return []
-        inactive = self._conditional.conditional - self._conditional.active(configuration).keys()
+        inactive = self.conditional_knobs.conditional - self.conditional_knobs.active(configuration).keys()
         held = {name: value for name, value in configuration.items() if name not in inactive}
-        values = _numbers(self._all_values(held))
+        values = _numbers(self._constants | held)
         return [
             rule.explanation(values)
             for rule in self.rules
@@ -211,8 +218,8 @@ class Space:
         for name, value in configuration.items():
             if name in knobs:
                 knobs[name].check(value)
-        self._conditional.refuse_others(self.name, configuration)
-        for name in self._conditional.active(configuration):
+        self.conditional_knobs.refuse_others(self.name, configuration)
+        for name in self.conditional_knobs.active(configuration):
             if name not in configuration:
                 raise UserError(f"{name}: the configuration has no value for this knob; add one")
         broken = self.broken_rules(configuration)
@@ -229,16 +236,16 @@ class Space:
                 budget.
         """
         knobs = {knob.name: knob for knob in self.knobs}
-        self._conditional.refuse_others(self.name, configuration)
+        self.conditional_knobs.refuse_others(self.name, configuration)
         # In this order, because a knob may write into an option that its parent has written.
-        result = with_knobs(self.fixed_options, self._conditional.in_order, configuration)
+        result = with_knobs(self.fixed_options, self.conditional_knobs.in_order, configuration)
         if BLOCK_CACHE in knobs and BLOCK_CACHE in configuration:
             capacity_bytes = parse_block_cache(result["table"][BLOCK_CACHE]).capacity_bytes
         # A fixed block cache is among the fixed options already.
         elif not self.derives_block_cache or result["table"].get("no_block_cache") == "true":
             return result
         else:
-            values = _numbers(self._all_values(configuration))
+            values = _numbers(self._constants | dict(configuration))
             capacity_bytes = int(self.budget.block_cache_bytes(values))
             if capacity_bytes <= 0:
                 raise UserError(MemoryBudgetKept(self.budget).explanation(values))
@@ -257,7 +264,7 @@ class Space:
         has_cache = cache is not None and table.get("no_block_cache") != "true"
         return MemoryShares(
             memtable_bytes=int(self.budget.memtable_bytes(values)),
-            filter_bytes=int(self.budget.all_filter_bytes(values)),
+            filter_bytes=int(self.budget.filter_bytes_outside(values)),
             block_cache=parse_block_cache(cache) if has_cache and cache is not None else None,
         )
 
@@ -304,10 +311,6 @@ class Space:
         rules = tuple(kept if rule.number == kept.number else rule for rule in self.rules)
         return replace(space, rules=rules)
 
-    def _all_values(self, configuration: Mapping[str, Value]) -> dict[str, Value]:
-        """Returns the values of a store with this configuration, by name; see `_constants`."""
-        return self._constants | dict(configuration)
-
     def _nothing_valid(self, columns: Columns) -> UserError:
         """Returns the error for a space whose draws in `columns` are almost all invalid."""
         # The rule that the fewest draws keep is the one to name.
@@ -329,7 +332,7 @@ class Space:
         lows = {knob.name: min(knob.choices, default=knob.low) for knob in self.knobs}
         filter_knobs = {prefix + self.budget.filter_bits for prefix, _ in self.budget.parts()}
         filters = {name: value for name, value in self.default().items() if name in filter_knobs}
-        values = _numbers(self._all_values(lows | filters))
+        values = _numbers(self._constants | lows | filters)
         for prefix, _ in self.budget.parts():
             # Rule 7 needs one memtable more than a flush merges.
             buffers, merged = f"{prefix}max_write_buffer_number", f"{prefix}min_write_buffer_number_to_merge"

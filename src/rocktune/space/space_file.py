@@ -40,6 +40,7 @@ from rocktune.space.dremel import DREMEL_MEMORY_BYTES, dremel_space
 from rocktune.space.file_knobs import KnobTable, conditions_of, knob_of, value_of, widest
 from rocktune.space.fitting import fitted
 from rocktune.space.flsm import FLSM_MEMORY_BYTES, flsm_space
+from rocktune.space.full import FULL_MEMORY_BYTES, full_space
 from rocktune.space.jia_chen import JIA_CHEN_MEMORY_BYTES, jia_chen_space
 from rocktune.space.knob import Knob
 from rocktune.space.memory import FamilyEntries
@@ -61,6 +62,7 @@ class _Preset:
 _PRESETS = {
     "dremel": _Preset(dremel_space, DREMEL_MEMORY_BYTES),
     "jia-chen": _Preset(jia_chen_space, JIA_CHEN_MEMORY_BYTES),
+    "full": _Preset(full_space, FULL_MEMORY_BYTES),
     "alabed": _Preset(alabed_space, ALABED_MEMORY_BYTES),
     "flsm": _Preset(flsm_space, FLSM_MEMORY_BYTES),
     **{

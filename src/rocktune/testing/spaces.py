@@ -97,7 +97,8 @@ class SpaceConformance:
                     columns[prefix + name] for name in ("max_write_buffer_number", "write_buffer_size")
                 )
                 memtables += buffers * size
-                filters += float(part.filter_bytes(columns[prefix + space.budget.filter_bits]))
+                bits = columns[prefix + space.budget.filter_bits]
+                filters += 0 if space.budget.filters_in_cache else float(part.filter_bytes(bits))
             used = _size(options, CATALOGUE["block_cache"]) + memtables + filters
             assert space.memory_bytes - 1 <= used <= space.memory_bytes
 

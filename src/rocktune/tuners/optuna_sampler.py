@@ -77,7 +77,7 @@ class OptunaTuner(Tuner):
         while left and repeats < _MAX_REPEATS:
             asked, wanted = study.ask(), dict[str, Value]()
             # A knob is suggested after its parents, whose values decide whether it is active.
-            for knob in problem.space.knobs_in_order:
+            for knob in problem.space.conditional_knobs.in_order:
                 if knob.is_active(wanted):
                     wanted[knob.name] = axes[knob.name].suggested(asked, knob.name)
             # Closed as failed, which samplers ignore: the configuration that was measured may be a repaired

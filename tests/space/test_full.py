@@ -58,7 +58,8 @@ def test_options_of_both_styles() -> None:
     }
     universal = space.options(space.activated(values))
     assert universal["cf"]["compaction_options_universal"] == (
-        "{size_ratio=20;min_merge_width=2;max_merge_width=4294967295;max_size_amplification_percent=200}"
+        "{size_ratio=20;min_merge_width=2;max_merge_width=4294967295;max_size_amplification_percent=200;"
+        "max_read_amp=-1}"
     )
     assert "max_bytes_for_level_base" not in universal["cf"]
 

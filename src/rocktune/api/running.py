@@ -236,7 +236,8 @@ def _subject(request: StudyRequest, spec: EngineSpec, options: Mapping[str, str]
         knobs[name].check(value)
     changes = options_by_section(other, knobs, [each.name for each in together], base)
     if base is None:
-        configuration = chosen.default().replaced(values)
+        # What a value makes inactive goes; a value that is itself inactive stays and is refused.
+        configuration = chosen.activated(values).replaced(values)
         chosen.validate(configuration)
         subject = _Subject(
             Experiment(load, place, scale, chosen.with_base_options(changes), changes, family),

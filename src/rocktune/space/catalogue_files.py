@@ -36,6 +36,12 @@ COMPACTION_STYLES = (
         option="compaction_options_universal", field="max_size_amplification_percent",
         effect="Space above the last sorted run, in percent of it, that starts a merge of all runs.",
     ),
+    # RocksDB refuses a limit below the trigger of level 0; -1 means that trigger, 0 one of its own choice.
+    Knob(
+        "universal_max_read_amp", "cf", "runs", -1, low=-1, high=1024, since="9.4",
+        option="compaction_options_universal", field="max_read_amp",
+        effect="Maximum number of sorted runs, -1 for the trigger of level 0: more write less and read more.",
+    ),
 )  # fmt: skip
 
 COMPRESSION = (
@@ -72,6 +78,16 @@ TABLES = (
         effect="Divides filters into blocks that are cached one by one; needs a two-level index.",
     ),
     Knob(
+        "decouple_partitioned_filters", "table", "", False, choices=(False, True), acts_on="all_files",
+        live_change="reopen", since="9.6",
+        effect="Lets partitions of filters end at other keys than those of the index, so that all are full.",
+    ),
+    Knob(
+        "index_block_search_type", "table", "", "kBinary", choices=("kBinary", "kInterpolation", "kAuto"),
+        live_change="reopen", since="11.0",
+        effect="Search in an index block: interpolation needs fewer steps if keys are evenly distributed.",
+    ),
+    Knob(
         "index_type", "table", "", "kBinarySearch", acts_on="all_files", live_change="reopen",
         choices=("kBinarySearch", "kBinarySearchWithFirstKey", "kTwoLevelIndexSearch"),
         effect="Form of a file's index: with first keys scans skip blocks, two levels are cached in parts.",
@@ -94,6 +110,10 @@ TABLES = (
     Knob(
         "prepopulate_block_cache", "table", "", "kDisable", choices=("kDisable", "kFlushOnly"),
         effect="Puts flushed blocks into the block cache: recent data never miss, older blocks leave sooner.",
+    ),
+    Knob(
+        "uncache_aggressiveness", "cf", "", 0, low=0, high=10_000, since="9.4",
+        effect="Effort to remove blocks of deleted files from the block cache, 0 for none.",
     ),
 )  # fmt: skip
 

@@ -81,6 +81,8 @@ def _compaction() -> tuple[Knob, ...]:
         _choice("universal_min_merge_width", (2, 3, 4), 2, _UNIVERSAL),
         _choice("universal_max_merge_width", (4, 8, 16, _NO_LIMIT), _NO_LIMIT, _UNIVERSAL),
         _choice("universal_max_size_amplification_percent", (25, 50, 100, 200, 400), 200, _UNIVERSAL),
+        # At least the highest trigger of level 0, as RocksDB demands.
+        _choice("universal_max_read_amp", (-1, 0, 16, 24), -1, _UNIVERSAL),
         _range("target_file_size_base", 32 * MIB, 128 * MIB, 64 * MIB),
     )
 
@@ -142,10 +144,13 @@ def _tables() -> tuple[Knob, ...]:
         _choice("block_size", tuple(size * _KIB for size in (2, 4, 8, 16, 32, 64)), 4 * _KIB),
         CATALOGUE["index_type"],
         _choice("partition_filters", (False, True), False, _FILTERED, _TWO_LEVELS),
+        CATALOGUE["decouple_partitioned_filters"].narrowed(when=(Condition("partition_filters", (True,)),)),
         CATALOGUE["data_block_index_type"],
+        CATALOGUE["index_block_search_type"],
         _choice("unpartitioned_pinning", _PINNINGS, "kNone", replace(_TWO_LEVELS, unless=True)),
         _choice("partition_pinning", _PINNINGS, "kNone", _TWO_LEVELS),
         CATALOGUE["prepopulate_block_cache"],
+        _choice("uncache_aggressiveness", (0, 10, 100, 1000), 0),
     )
 
 

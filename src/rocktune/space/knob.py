@@ -77,6 +77,7 @@ class Knob:
         pattern: regular expression whose first group is the value in the option's text. The value is the
             default if it does not match. Several knobs may share an option's text, each with its own group.
         family: the column family whose own knob it is; empty for all others.
+        since: the release that introduced the option, such as "9.4"; empty if RocksDB 7.8 has it.
         when: the conditions under which the knob is active, all of which must hold; empty for a knob that is
             always active.
     """
@@ -100,6 +101,7 @@ class Knob:
     template: str = "{}"
     pattern: str = "(.*)"
     family: str = ""
+    since: str = ""
     when: tuple[Condition, ...] = ()
 
     @property

@@ -43,6 +43,7 @@ from rocktune.space.flsm import FLSM_MEMORY_BYTES, flsm_space
 from rocktune.space.full import FULL_MEMORY_BYTES, full_space
 from rocktune.space.jia_chen import JIA_CHEN_MEMORY_BYTES, jia_chen_space
 from rocktune.space.knob import Knob
+from rocktune.space.left_out import without
 from rocktune.space.memory import FamilyEntries
 from rocktune.space.options import SECTIONS, knob_values, merged_options
 from rocktune.space.rules import MemoryBudgetKept
@@ -131,7 +132,8 @@ def space_from_document(
     """Returns the space that a document describes.
 
     Args:
-        document: a document that `space_document` returned.
+        document: a document that `space_document` returned. It may name knobs and words to leave out, by
+            "left_out" (`rocktune.space.left_out`).
         memory_bytes: the memory budget at full size; None as in `load_space`.
         expected_entries: distinct keys in the store by the end of a full-length run, at full size.
         base_options: the user's own options, which replace fixed ones (`Space.with_base_options`). The
@@ -142,15 +144,16 @@ def space_from_document(
         UserError: the file's contents are invalid, the budget is too small, or the space cannot be that of
             several families.
     """
-    where = str(document["name"])
+    where, left_out = str(document["name"]), document.get("left_out", {})
     if "file" not in document:
         preset = _PRESETS[where]
         memory_bytes = preset.memory_bytes if memory_bytes is None else memory_bytes
-        return fitted(preset.make(memory_bytes, expected_entries), base_options, families)
+        space = without(preset.make(memory_bytes, expected_entries), left_out)
+        return fitted(space, base_options, families)
     file = validated(SpaceFile, document["file"], where)
     try:
         changed = _changed(_base(file, memory_bytes, expected_entries), file, Path(where).stem)
-        return fitted(changed, base_options, families)
+        return fitted(without(changed, left_out), base_options, families)
     except UserError as error:
         raise UserError(f"{where}: {error}") from None
 

@@ -81,7 +81,7 @@ def test_options_that_several_knobs_share() -> None:
     assert (
         options["table"]["metadata_cache_options"] == "{top_level_index_pinning=kAll;partition_pinning=kAll}"
     )
-    assert options["cf"]["bottommost_compression_opts"] == "{enabled=true;level=6}"
+    assert options["cf"]["bottommost_compression_opts"] == "{level=6;enabled=true}"
     assert options["cf"]["compression_per_level"] == "kNoCompression:kZSTD"
     assert options["cf"]["compression_opts"] == "{level=3}"
 
@@ -107,3 +107,30 @@ def test_the_users_own_uncached_filters_are_counted_beside_the_cache() -> None:
     shares = space.memory_shares(space.options(space.default()))
     assert shares.filter_bytes == 12_500_000
     assert shares.total_bytes == 1000 * MIB
+
+
+def test_knobs_override_the_users_options_that_rocksdb_prefers() -> None:
+    own = {
+        "db": {"max_background_compactions": "4", "max_background_flushes": "-1"},
+        "cf": {
+            "compression_per_level": "kNoCompression:kSnappyCompression",
+            "bottommost_compression_opts": "{enabled=false;level=9;max_dict_bytes=7}",
+        },
+        "table": {"filter_policy": "bloomfilter:8:false"},
+    }
+    space = space_from_document(space_document("full"), None, 1e7, own)
+    options = space.options(space.default().replaced({"max_background_jobs": 5}))
+    assert options["db"]["max_background_jobs"] == "5"
+    assert options["db"].keys().isdisjoint(own["db"])
+    # The default's own, which its condition makes active.
+    assert options["cf"]["compression_per_level"] == "kLZ4Compression"
+    none = space.activated(dict(space.default()) | {"compression": "kNoCompression"})
+    assert "compression_per_level" not in space.options(none)["cf"]
+    values: dict[str, Value] = {
+        "filter_kind": "ribbon",
+        "bottommost_compression": "kZSTD",
+        "bottommost_compression_level": 6,
+    }
+    others = space.options(space.activated(dict(space.default()) | values))
+    assert others["table"]["filter_policy"] == "ribbonfilter:10"
+    assert others["cf"]["bottommost_compression_opts"] == "{enabled=true;level=6;max_dict_bytes=7}"

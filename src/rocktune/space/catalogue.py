@@ -114,6 +114,10 @@ _MEMORY = (
         effect="Share of a memtable for its Bloom filter: reads of absent keys skip searching the memtable.",
     ),
     Knob(
+        "memtable_whole_key_filtering", "cf", "", False, choices=(False, True),
+        effect="Puts whole keys into the memtable's Bloom filter, which otherwise holds only prefixes.",
+    ),
+    Knob(
         "db_write_buffer_size", "db", "bytes", 0, low=0, high=64 * _GIB, step=MIB, scaled=True,
         scaled_floor=64 * _KIB, live_change="reopen",
         effect="Maximum bytes of all memtables together, 0 for no limit: reaching it forces a flush.",

@@ -58,11 +58,11 @@ COMPRESSION = (
         ),
         effect="Compression of the last level, which holds most data and is rewritten least.",
     ),
-    # RocksDB uses these settings only if their field `enabled` is true.
+    # RocksDB uses these settings only if they are enabled.
     Knob(
         "bottommost_compression_level", "cf", "", _DEFAULT_LEVEL, low=-128, high=_DEFAULT_LEVEL,
-        option="bottommost_compression_opts", field="level", acts_on="all_files",
-        effect="Level of the last level's compression, if bottommost_compression_opts are enabled.",
+        option="bottommost_compression_opts", field="level", template="{};enabled=true", acts_on="all_files",
+        effect="Level of the last level's compression: higher saves more space and costs more CPU time.",
     ),
 )  # fmt: skip
 

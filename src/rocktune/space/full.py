@@ -23,10 +23,6 @@ FIXED_OPTIONS: OptionMaps = {
     "cf": {
         # Enough for any data: an empty level costs nothing, and one too few stops the store.
         "num_levels": "7",
-        # Without a prefix extractor, the memtable's filter works only on whole keys.
-        "memtable_whole_key_filtering": "true",
-        # The level of the last level's compression counts only if these settings are enabled.
-        "bottommost_compression_opts": "{enabled=true}",
     },
     "table": {
         # So that index and filters cannot take memory beyond the budget, whatever their size.
@@ -41,6 +37,7 @@ _KIB = 1 << 10
 _LEVELED = Condition("compaction_style", ("kCompactionStyleLevel",))
 _UNIVERSAL = Condition("compaction_style", ("kCompactionStyleUniversal",))
 _FILTERED = Condition("bloom_bits", (0,), unless=True)
+_MEMTABLE_FILTER = Condition("memtable_prefix_bloom_size_ratio", (0.0,), unless=True)
 _TWO_LEVELS = Condition("index_type", ("kTwoLevelIndexSearch",))
 _BLOBS = Condition("enable_blob_files", (True,))
 _NO_LIMIT = (1 << 32) - 1
@@ -93,7 +90,11 @@ def _memtables_and_threads() -> tuple[Knob, ...]:
         _range("write_buffer_size", 16 * MIB, 128 * MIB, 64 * MIB),
         _range("min_write_buffer_number_to_merge", 1, 4, 2),
         _choice("memtable_prefix_bloom_size_ratio", (0.0, 0.02, 0.05, 0.1), 0.0),
-        _range("max_background_jobs", 2, 16, 2),
+        _choice("memtable_whole_key_filtering", (False, True), True, _MEMTABLE_FILTER),
+        # RocksDB ignores the jobs if either number of threads is set, as in many people's files.
+        _range("max_background_jobs", 2, 16, 2).narrowed(
+            overrides=("max_background_compactions", "max_background_flushes")
+        ),
         _range("max_subcompactions", 1, 8, 1),
     )
 
@@ -111,7 +112,9 @@ def _per_level(name: str, compression: str, milder: tuple[str, ...]) -> Knob:
 def _compression() -> tuple[Knob, ...]:
     """Returns the knobs of three tiers: level 0, the levels between, and the last level."""
     return (
-        _choice("compression", _COMPRESSIONS, "kLZ4Compression"),
+        _choice("compression", _COMPRESSIONS, "kLZ4Compression").narrowed(
+            overrides=("compression_per_level",)
+        ),
         _per_level("lz4_per_level", "kLZ4Compression", ("kNoCompression",)),
         _per_level("zstd_per_level", "kZSTD", ("kNoCompression", "kLZ4Compression")),
         _choice("compression_level", _ZSTD_LEVELS, 3, Condition("compression", ("kZSTD",))),
@@ -135,9 +138,12 @@ def _tables() -> tuple[Knob, ...]:
         effect="A Ribbon filter takes a third less memory than a Bloom filter and more CPU time to build.",
     )  # fmt: skip
     return (
-        # Without a last part, which has a different meaning for each kind of filter.
+        # Written anew and without a last part, which has a different meaning for each kind of filter.
         CATALOGUE["bloom_bits"].narrowed(
-            choices=(0, 4, 6, 8, 10, 12, 16, 20), default=10, template="bloomfilter:{}"
+            choices=(0, 4, 6, 8, 10, 12, 16, 20),
+            default=10,
+            template="bloomfilter:{}",
+            overrides=("filter_policy",),
         ),
         filter_kind,
         _choice("optimize_filters_for_hits", (False, True), False, _FILTERED),

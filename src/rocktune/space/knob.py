@@ -73,11 +73,14 @@ class Knob:
         live_change: the cheapest way to change the option of an open store on RocksDB 7.8.
         option: RocksDB's name of the option if it differs from `name`.
         field: name of the field that holds the value, if the option is a struct of several fields.
-        template: text of the option with `{}` in place of the value.
+        template: text of the option with `{}` in place of the value; that of a field may go on with other
+            fields, as in "{};enabled=true".
         pattern: regular expression whose first group is the value in the option's text. The value is the
             default if it does not match. Several knobs may share an option's text, each with its own group.
         family: the column family whose own knob it is; empty for all others.
         since: the release that introduced the option, such as "9.4"; empty if RocksDB 7.8 has it.
+        overrides: options of its section that RocksDB would use instead of it. A configuration with the knob
+            leaves them out.
         when: the conditions under which the knob is active, all of which must hold; empty for a knob that is
             always active.
     """
@@ -102,6 +105,7 @@ class Knob:
     pattern: str = "(.*)"
     family: str = ""
     since: str = ""
+    overrides: tuple[str, ...] = ()
     when: tuple[Condition, ...] = ()
 
     @property
@@ -189,7 +193,7 @@ class Knob:
         """
         written = str(value).lower() if isinstance(value, bool) else str(value)
         if self.field:
-            return _with_field(present or "", self.field, written)
+            return _with_fields(present or "", _fields(f"{self.field}={self.template.format(written)}"))
         match = None if present is None else re.fullmatch(self.pattern, present.strip())
         if present is None or match is None:
             return self.template.format(written)
@@ -284,6 +288,6 @@ def _fields(text: str) -> dict[str, str]:
     return {name.strip(): value.strip() for name, _, value in assignments}
 
 
-def _with_field(text: str, name: str, value: str) -> str:
-    """Returns a struct's text with a field replaced or added."""
-    return "{" + ";".join(f"{key}={each}" for key, each in (_fields(text) | {name: value}).items()) + "}"
+def _with_fields(text: str, fields: Mapping[str, str]) -> str:
+    """Returns a struct's text with fields replaced or added."""
+    return "{" + ";".join(f"{name}={value}" for name, value in {**_fields(text), **fields}.items()) + "}"

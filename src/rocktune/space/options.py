@@ -42,13 +42,16 @@ def with_knobs(options: OptionMaps, knobs: Iterable[Knob], values: Mapping[str, 
 
     Args:
         options: the options so far.
-        knobs: the knobs; each is written after those before it, of which it keeps what shares its option.
+        knobs: the knobs; each is written after those before it, of which it keeps what shares its option,
+            and whose options it may override.
         values: values by knob name; a knob without one, and a field of the workload, is left out.
     """
     result = merged_options(options)
     for knob in knobs:
         if knob.section != "workload" and knob.name in values:
             section = result.setdefault(knob.section, {})
+            for option in knob.overrides:
+                section.pop(option, None)
             section[knob.option_name] = knob.text(values[knob.name], section.get(knob.option_name))
     return result
 

@@ -134,3 +134,13 @@ def test_knobs_override_the_users_options_that_rocksdb_prefers() -> None:
     others = space.options(space.activated(dict(space.default()) | values))
     assert others["table"]["filter_policy"] == "ribbonfilter:10"
     assert others["cf"]["bottommost_compression_opts"] == "{enabled=true;level=6;max_dict_bytes=7}"
+
+
+def test_filters_are_counted_where_the_options_put_them() -> None:
+    space = load_space("full", 1000 * MIB, 1e7)
+    cached = space.options(space.default())
+    # RocksDB's own default leaves them outside the cache, whatever the space pins.
+    outside = {section: dict(texts) for section, texts in cached.items()}
+    del outside["table"]["cache_index_and_filter_blocks"]
+    assert space.memory_shares(cached).filter_bytes == 0
+    assert space.memory_shares(outside).filter_bytes == 12_500_000

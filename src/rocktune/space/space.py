@@ -259,12 +259,13 @@ class Space:
             options: the options at full size. An absent `block_cache` counts as no cache.
         """
         values = _numbers(all_values(options, self.knobs, self.families))
+        budget = replace(self.budget, filters_in_cache=caches_filters(options, self.families))
         table = options.get("table", {})
         cache = table.get(BLOCK_CACHE)
         has_cache = cache is not None and table.get("no_block_cache") != "true"
         return MemoryShares(
-            memtable_bytes=int(self.budget.memtable_bytes(values)),
-            filter_bytes=int(self.budget.filter_bytes_outside(values)),
+            memtable_bytes=int(budget.memtable_bytes(values)),
+            filter_bytes=int(budget.filter_bytes_outside(values)),
             block_cache=parse_block_cache(cache) if has_cache and cache is not None else None,
         )
 

@@ -100,3 +100,20 @@ def test_a_table_is_read_by_its_file_and_a_study_by_its_name(tmp_path: Path) -> 
         api.importance(str(tmp_path / "nowhere.csv"))
     with pytest.raises(UserError, match="does not exist"):
         api.importance("mine", ledger=str(tmp_path / "no.sqlite"))
+
+
+def test_a_conditional_knob_is_judged_where_it_is_active() -> None:
+    # `width` explains everything among the wide shapes, and nothing is known of it elsewhere.
+    rows: list[tuple[dict[str, Value], float]] = [
+        ({"style": "flat", "other": each % 2}, 100.0) for each in range(20)
+    ]
+    rows += [
+        ({"style": "wide", "other": each % 2, "width": each % 3}, 10.0 * (each % 3)) for each in range(18)
+    ]
+    (found,) = importance_of(table_of(rows), ["throughput_ops_s"]).values()
+    by_knob = {each["knob"]: each for each in found}
+    assert by_knob["width"]["r2"] == pytest.approx(1)
+    assert by_knob["style"]["r2"] < 1
+    assert sum(each["fanova"] for each in found) == pytest.approx(1)
+    # Not only the wide shapes: `style` itself explains most of the variance.
+    assert by_knob["style"]["fanova"] > by_knob["width"]["fanova"]

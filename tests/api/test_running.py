@@ -136,3 +136,22 @@ def test_a_run_takes_engine_and_file_as_a_study_does(engines: Engines, tmp_path:
         run=(str(tmp_path / "bench"), "{options_file}"), run_seconds=7.5
     )
     assert (measured["scale"], measured["seconds"], measured["seed"]) == ("1", 7.5, 5)
+
+
+def test_a_knob_of_a_conditional_space_takes_its_dependants_along(engines: Engines, tmp_path: Path) -> None:
+    space = tmp_path / "mine.toml"
+    space.write_text(
+        "[knobs.max_subcompactions]\nchoices = [1, 2]\nwhen = { block_size = [4096, 8192] }\n"
+        '[knobs.enable_pipelined_write]\nunless = { block_size = "4KiB" }\n'
+    )
+    given: dict[str, Any] = {"workload": "ycsb-a", "seconds": 2, "space": str(space)}
+    default = api.run(**given)["configuration"]
+    assert "max_subcompactions" in default
+    assert "enable_pipelined_write" not in default
+    larger = api.run(**given, options={"block_size": "16KiB"})["configuration"]
+    assert "max_subcompactions" not in larger
+    assert larger["enable_pipelined_write"] is False
+    with pytest.raises(
+        UserError, match=r"^max_subcompactions: has an effect only if block_size is 4096 or 8192"
+    ):
+        api.run(**given, options={"block_size": "16KiB", "max_subcompactions": "2"})

@@ -164,7 +164,7 @@ def test_a_file_that_makes_it_an_flsm_store_counts_its_filters(tmp_path: Path) -
 
 def test_names() -> None:
     flsm = ["flsm", "flsm-moderate", "flsm-lazy", "flsm-lazy-leveling"]
-    assert list(space_names()) == ["dremel", "jia-chen", "alabed", *flsm]
+    assert list(space_names()) == ["dremel", "jia-chen", "full", "alabed", *flsm]
     assert "14 knobs" in space_names()["dremel"]
 
 

@@ -76,6 +76,15 @@ def test_what_is_written_is_read_again(tmp_path: Path, name: str) -> None:
     assert [each.name for each in tmp_path.iterdir()] == [name]
 
 
+@pytest.mark.parametrize("name", ["t.csv", "t.parquet"])
+def test_inactive_knobs_are_empty_cells(tmp_path: Path, name: str) -> None:
+    if name.endswith("parquet"):
+        pytest.importorskip("pyarrow")
+    without = TableRow(Configuration({"n": 2, "how": "none"}), 0, Status.OK, "", figures())
+    write_table(tmp_path / name, table_of([*ROWS, without]))
+    assert read_table(tmp_path / name).rows[-1].configuration == without.configuration
+
+
 @settings(derandomize=True, max_examples=50, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(-(1 << 60), 1 << 60), numbers, st.booleans(), texts, numbers), min_size=1)

@@ -1,8 +1,11 @@
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
-from rocktune.testing.tuners import TunerConformance
+from rocktune.space import load_space
+from rocktune.testing.tuners import TunerConformance, drive, synthetic_problem
 from rocktune.tuners import Tuner, tuner_named
 
 # A small pool, population or swarm keeps the tests fast; nothing that they look at depends on its size.
@@ -88,3 +91,22 @@ class TestCmaEs(TunerConformance):
     @pytest.fixture
     def tuner(self) -> Tuner:
         return tuner_named("optuna:CmaEsSampler")
+
+
+FULL = load_space("full", None, 1e7)
+SOME = ["random", "tpe", "ga", "nsga2", "weighted-sum", "smpso", "dremel", "optuna:CmaEsSampler"]
+
+
+@pytest.mark.parametrize("name", SOME)
+def test_the_configurations_of_a_large_space_hold_active_knobs_only(name: str) -> None:
+    settings = {"dremel": SMALL, "smpso": {"swarm_size": 4}}.get(name, FEW if name in ("ga", "nsga2") else {})
+    both = BOTH if name == "weighted-sum" else "throughput_ops_s"
+    problem = replace(
+        synthetic_problem(budget_s=1500.0, scale=1, objective=both), space=FULL, baseline=FULL.default()
+    )
+    search = tuner_named(name, settings).search(problem, np.random.default_rng(5))
+    configurations = drive(search).configurations
+    assert len(configurations) >= 10
+    for configuration in configurations:
+        FULL.validate(configuration)
+    assert len({each["compaction_style"] for each in configurations}) == 2

@@ -29,7 +29,8 @@ Reals = NDArray[np.float64]
 def clusters_of(runs: Sequence[tuple[Configuration, Mapping[str, float]]], objective: str) -> dict[str, Any]:
     """Returns clusters of knobs with the metrics that each influences.
 
-    Correlations are Spearman's, because metrics have long tails.
+    Knobs that are inactive in some of the runs are left out. Correlations are Spearman's, because metrics
+    have long tails.
 
     Args:
         runs: configuration and metrics of each run, best of random configurations (500 in the paper).
@@ -49,7 +50,7 @@ def clusters_of(runs: Sequence[tuple[Configuration, Mapping[str, float]]], objec
         raise UserError(
             f"clusters: {len(runs)} runs are too few; at least {MIN_RUNS} are needed (the paper had 500)"
         )
-    knobs = [name for name in runs[0][0] if len({run[0][name] for run in runs}) > 1]
+    knobs = _varied(runs)
     settings = _ranks(np.array([[_number(run[0][name]) for name in knobs] for run in runs]))
     names, columns = _metrics(runs)
     if objective not in names:
@@ -86,6 +87,15 @@ def clusters_of(runs: Sequence[tuple[Configuration, Mapping[str, float]]], objec
             for each in chosen
         ],
     }
+
+
+def _varied(runs: Sequence[tuple[Configuration, Mapping[str, float]]]) -> list[str]:
+    """Returns the knobs that vary and are active in every run.
+
+    Others are left out: where a conditional knob is inactive it has no rank among the values of the rest.
+    """
+    everywhere = [name for name in runs[0][0] if all(name in run[0] for run in runs)]
+    return [name for name in everywhere if len({run[0][name] for run in runs}) > 1]
 
 
 def _number(value: Any) -> float:

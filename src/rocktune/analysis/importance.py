@@ -1,6 +1,7 @@
 """The importance of knobs for a figure: Jia and Chen's R² (section VI-2), and functional ANOVA."""
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -30,9 +31,10 @@ def importance_of(table: Table, fields: Sequence[str], seed: int = 0) -> dict[st
 
     Returns:
         By field one row for each knob that takes several values, the most important by R² first. `knob`: its
-        name. `r2`: R² of the knob alone, from 0 to 1. `r2_given_first`: the highest R² of the knob among runs
-        with one value of the first knob; None for the first. `given`: that value. `fanova`: the share of the
-        variance that functional ANOVA gives to the knob; all shares add up to 1.
+        name. `r2`: R² of the knob alone, from 0 to 1, among the runs in which it is active.
+        `r2_given_first`: the highest R² of the knob among runs with one value of the first knob; None for the
+        first. `given`: that value. `fanova`: the share of the variance that functional ANOVA gives to the
+        knob; all shares add up to 1.
 
     Raises:
         UserError: a field is unknown or has no values, or there are too few runs.
@@ -65,11 +67,12 @@ def _importance(rows: Sequence[TableRow], field: str, seed: int) -> list[dict[st
         UserError: no knob varies, or the figure does not.
     """
     values = np.array([row.figures[field] for row in rows])
-    groups = {name: _groups([row.configuration[name] for row in rows]) for name in rows[0].configuration}
-    varied = {name: column for name, column in groups.items() if len(set(column.tolist())) > 1}
+    names = dict.fromkeys(name for row in rows for name in row.configuration)
+    groups = {name: _groups([row.configuration.get(name) for row in rows]) for name in names}
+    varied = {name: column for name, column in groups.items() if len(set(column[column >= 0].tolist())) > 1}
     if not varied or values.min() == values.max():
         raise UserError(f"importance of {field}: neither a knob nor the figure varies in these runs")
-    alone = {name: r_squared(column, values) for name, column in varied.items()}
+    alone = {name: r_squared(column[column >= 0], values[column >= 0]) for name, column in varied.items()}
     first = max(alone, key=lambda name: alone[name])
     shares = _fanova(rows, list(varied), values, seed)
     found = []
@@ -114,8 +117,8 @@ def _given(
 ) -> tuple[float | None, int | None]:
     """Returns the highest R² of a knob among runs in one group of the first knob, and such a run's index."""
     best: tuple[float | None, int | None] = (None, None)
-    for group in np.unique(first):
-        inside = np.flatnonzero(first == group)
+    for group in np.unique(first[first >= 0]):
+        inside = np.flatnonzero((first == group) & (other >= 0))
         # With about one run per value every run is its group's mean, and R² would be 1 by construction.
         if len(inside) <= 2 * len(set(other[inside].tolist())):
             continue
@@ -125,15 +128,20 @@ def _given(
     return best
 
 
-def _groups(column: Sequence[Value]) -> NDArray[np.intp]:
-    """Returns the group of each value: one per distinct value, or its quantile if there are many."""
-    levels = sorted(set(column), key=lambda value: (isinstance(value, str), value))
+def _groups(column: Sequence[Value | None]) -> NDArray[np.intp]:
+    """Returns the group of each value: one per distinct value, or its quantile if there are many.
+
+    None, an inactive knob, is in group -1, which counts as no group.
+    """
+    levels = sorted(
+        {value for value in column if value is not None}, key=lambda value: (isinstance(value, str), value)
+    )
     if len(levels) <= MAX_LEVELS:
         numbers = {value: number for number, value in enumerate(levels)}
-        return np.array([numbers[value] for value in column])
-    reals = np.array([float(value) for value in column])
-    edges = np.quantile(reals, np.linspace(0, 1, MAX_LEVELS + 1)[1:-1])
-    return np.searchsorted(np.unique(edges), reals, side="right")
+        return np.array([-1 if value is None else numbers[value] for value in column])
+    reals = np.array([math.nan if value is None else float(value) for value in column])
+    edges = np.nanquantile(reals, np.linspace(0, 1, MAX_LEVELS + 1)[1:-1])
+    return np.where(np.isnan(reals), -1, np.searchsorted(np.unique(edges), reals, side="right"))
 
 
 def _fanova(rows: Sequence[TableRow], names: Sequence[str], values: Reals, seed: int) -> dict[str, float]:
@@ -146,15 +154,15 @@ def _fanova(rows: Sequence[TableRow], names: Sequence[str], values: Reals, seed:
     chosen = np.arange(len(rows))
     if len(rows) > _MAX_ROWS_OF_FANOVA:
         chosen = np.random.default_rng(seed).choice(len(rows), _MAX_ROWS_OF_FANOVA, replace=False)
-    distributions = {
-        name: _distribution([row.configuration[name] for row in rows], optuna.distributions) for name in names
-    }
+    # The evaluator needs every knob in every run. The most frequent value of an inactive one explains least.
+    columns = {name: _filled([row.configuration.get(name) for row in rows]) for name in names}
+    distributions = {name: _distribution(column, optuna.distributions) for name, column in columns.items()}
     # Optuna computes importance only from its own studies, so the runs are entered into one in memory.
     study = optuna.create_study()
     for place in chosen.tolist():
         study.add_trial(
             optuna.trial.create_trial(
-                params={name: rows[place].configuration[name] for name in names},
+                params={name: column[place] for name, column in columns.items()},
                 distributions=distributions,
                 value=float(values[place]),
             )
@@ -162,6 +170,12 @@ def _fanova(rows: Sequence[TableRow], names: Sequence[str], values: Reals, seed:
     shares = FanovaImportanceEvaluator(seed=seed).evaluate(study)
     total = sum(shares.values())
     return {name: shares.get(name, 0.0) / total if total else 0.0 for name in names}
+
+
+def _filled(column: Sequence[Value | None]) -> list[Value]:
+    """Returns the column with its most frequent value in place of None."""
+    ((usual, _),) = Counter(value for value in column if value is not None).most_common(1)
+    return [usual if value is None else value for value in column]
 
 
 def _distribution(column: Sequence[Value], distributions: Any) -> Any:

@@ -9,7 +9,10 @@ from rocktune.space import CATALOGUE, OptionMaps, family_section
 
 
 def options_by_section(
-    options: Mapping[str, str], known: Iterable[str] = (), families: Sequence[str] = ()
+    options: Mapping[str, str],
+    known: Iterable[str] = (),
+    families: Sequence[str] = (),
+    base: OptionMaps | None = None,
 ) -> OptionMaps:
     """Returns options by section: those of rocktune's catalogue, and any other of the linked RocksDB.
 
@@ -18,6 +21,7 @@ def options_by_section(
         known: further names to suggest for a misspelt one.
         families: column families with sections of their own. An option's name may begin with a family's, as
             in "users.write_buffer_size"; without one it is set for each of them.
+        base: the options that these are laid over. Of an option that holds several values, the others stay.
 
     Raises:
         UserError: an option is unknown, or its text is not a value of its kind.
@@ -32,13 +36,14 @@ def options_by_section(
             knob = CATALOGUE[name]
             value = knob.parse(options[given])
             knob.check(value)
-            section, option, text = knob.section, knob.option_name, knob.text(value)
+            for each in _sections_of(knob.section, family, families):
+                texts, option = maps.setdefault(each, {}), knob.option_name
+                texts[option] = knob.text(value, texts.get(option, (base or {}).get(each, {}).get(option)))
         elif name in sections:
-            section, option, text = sections[name], name, options[given]
+            for each in _sections_of(sections[name], family, families):
+                maps.setdefault(each, {})[name] = options[given]
         else:
             raise unknown_name("option", given, {*known, *CATALOGUE, *sections})
-        for each in _sections_of(section, family, families):
-            maps.setdefault(each, {})[option] = text
     return maps
 
 

@@ -234,9 +234,10 @@ def _subject(request: StudyRequest, spec: EngineSpec, options: Mapping[str, str]
     values = {name: knobs[name].parse(text) for name, text in tuned.items()}
     for name, value in values.items():
         knobs[name].check(value)
-    changes = options_by_section(other, knobs, [each.name for each in together])
+    changes = options_by_section(other, knobs, [each.name for each in together], base)
     if base is None:
-        configuration = chosen.default().replaced(values)
+        # What a value makes inactive goes; a value that is itself inactive stays and is refused.
+        configuration = chosen.activated(values).replaced(values)
         chosen.validate(configuration)
         subject = _Subject(
             Experiment(load, place, scale, chosen.with_base_options(changes), changes, family),
@@ -244,9 +245,11 @@ def _subject(request: StudyRequest, spec: EngineSpec, options: Mapping[str, str]
         )
         _refuse_derived(changes, run_options(subject.experiment, configuration))
         return subject
-    for name, value in values.items():
-        section = changes.setdefault(knobs[name].section, {})
-        section[knobs[name].option_name] = knobs[name].text(value)
+    for knob in chosen.conditional_knobs.in_order:
+        if knob.name in values:
+            section, option = changes.setdefault(knob.section, {}), knob.option_name
+            present = section.get(option, base.get(knob.section, {}).get(option))
+            section[option] = knob.text(values[knob.name], present)
     # The sentences describe the OPTIONS file alone; the last one names the options changed on top of it.
     notes = terms_sentences(found["own_terms"], found["memory_bytes"], chosen.memory_shares(base), base)
     if options:

@@ -107,7 +107,7 @@ def rocksdb_options(experiment: Experiment, configuration: Configuration, engine
 def preload_options(experiment: Experiment, configuration: Configuration) -> OptionMaps:
     """Returns the full-size options with which the preloaded base of a configuration is made.
 
-    Knobs that act on all files have the configuration's values, because they shape the data at age 0. All
+    Knobs that act on all files are as in the configuration, because they shape the data at age 0. All
     other knobs have the space's defaults, so that a base does not depend on the configuration that is
     measured first. The user's own options begin on the base of the configuration with their knobs' values.
     RocksDB's bare defaults have a base of their own. No governor runs while a base is made. The base of an
@@ -125,8 +125,12 @@ def preload_options(experiment: Experiment, configuration: Configuration) -> Opt
     if "flsm" in own:
         options["flsm"] = own["flsm"]
     for knob in experiment.space.knobs:
-        if knob.acts_on == "all_files" and knob.name in configuration:
-            options[knob.section][knob.option_name] = own[knob.section][knob.option_name]
+        if knob.acts_on != "all_files":
+            continue
+        # An option of an inactive knob is absent, though the default configuration may have it.
+        options.get(knob.section, {}).pop(knob.option_name, None)
+        if knob.option_name in own.get(knob.section, {}):
+            options.setdefault(knob.section, {})[knob.option_name] = own[knob.section][knob.option_name]
     return options
 
 

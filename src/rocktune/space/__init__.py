@@ -4,7 +4,7 @@ from rocktune.space.block_cache import BlockCache, is_block_cache, parse_block_c
 from rocktune.space.catalogue import CATALOGUE
 from rocktune.space.configuration import Configuration, OptionMaps, Value, family_section, section_kind
 from rocktune.space.dremel import dremel_space
-from rocktune.space.knob import Knob
+from rocktune.space.knob import Condition, Knob
 from rocktune.space.memory import FamilyEntries, MemoryShares
 from rocktune.space.options import merged_options, scaled_options
 from rocktune.space.options_file import options_file_text
@@ -14,6 +14,7 @@ from rocktune.space.space_file import load_space, space_document, space_from_doc
 __all__ = [
     "CATALOGUE",
     "BlockCache",
+    "Condition",
     "Configuration",
     "FamilyEntries",
     "Knob",

@@ -6,6 +6,7 @@ RocksDB's `options/cf_options.cc` and `options/db_options.cc`, versions 7.8 to 1
 
 from types import MappingProxyType
 
+from rocktune.space.catalogue_files import FILE_KNOBS
 from rocktune.space.knob import Knob
 from rocktune.units import MIB
 
@@ -74,6 +75,7 @@ _LEVELS = (
         "compaction_pri", "cf", "", "kMinOverlappingRatio", live_change="reopen",
         choices=(
             "kByCompensatedSize", "kOldestLargestSeqFirst", "kOldestSmallestSeqFirst", "kMinOverlappingRatio",
+            "kRoundRobin",
         ),
         effect="Which file of a level is compacted first: the least overlap below costs the fewest bytes.",
     ),
@@ -82,11 +84,6 @@ _LEVELS = (
         "compression", "cf", "", "kSnappyCompression", acts_on="all_files",
         choices=("kNoCompression", "kSnappyCompression", "kLZ4Compression", "kZSTD"),
         effect="Compression of blocks: a stronger one saves device bandwidth and space and costs CPU time.",
-    ),
-    Knob(
-        "blob_file_size", "cf", "bytes", 256 * MIB, low=MIB, high=16 * _GIB, step=MIB, scaled=True,
-        acts_on="new_files",
-        effect="Size of blob files, if they are enabled: larger gives fewer files, cleaned up later.",
     ),
 )  # fmt: skip
 
@@ -117,6 +114,10 @@ _MEMORY = (
         effect="Share of a memtable for its Bloom filter: reads of absent keys skip searching the memtable.",
     ),
     Knob(
+        "memtable_whole_key_filtering", "cf", "", False, choices=(False, True),
+        effect="Puts whole keys into the memtable's Bloom filter, which otherwise holds only prefixes.",
+    ),
+    Knob(
         "db_write_buffer_size", "db", "bytes", 0, low=0, high=64 * _GIB, step=MIB, scaled=True,
         scaled_floor=64 * _KIB, live_change="reopen",
         effect="Maximum bytes of all memtables together, 0 for no limit: reaching it forces a flush.",
@@ -129,7 +130,8 @@ _MEMORY = (
     # 0 means no filter. A Ribbon filter's number means the bits of a Bloom filter that is as good.
     Knob(
         "bloom_bits", "table", "bits", 0, low=0, high=24, acts_on="all_files", live_change="reopen",
-        option="filter_policy", template="bloomfilter:{}:false", pattern=r"(?:bloom|ribbon)filter:([\d.]+).*",
+        option="filter_policy", template="bloomfilter:{}:false",
+        pattern=r"(?:\{?id=)?(?:bloom|ribbon)filter:([\d.]+).*",
         effect="Filter bits per key: more avoid more reads of files without the key, and cost memory.",
     ),
     Knob(
@@ -304,7 +306,10 @@ _FLSM = (
 )  # fmt: skip
 
 CATALOGUE = MappingProxyType(
-    {knob.name: knob for knob in (*_LEVELS, *_MEMORY, *_PARALLELISM, *_INPUT_OUTPUT, *_GOVERNOR, *_FLSM)}
+    {
+        knob.name: knob
+        for knob in (*_LEVELS, *FILE_KNOBS, *_MEMORY, *_PARALLELISM, *_INPUT_OUTPUT, *_GOVERNOR, *_FLSM)
+    }
 )
 """All catalogued knobs by name."""
 

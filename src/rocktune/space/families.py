@@ -1,6 +1,6 @@
 """Spaces in which several column families of one store have knobs of their own."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -28,17 +28,20 @@ class FamilyRule(Rule):
         rule: the rule, in which knobs have their plain names.
         number: number of the rule in its paper.
         statement: the condition in words.
+        compares: names of the knobs that the rule compares: the family's own and those of the database.
     """
 
     family: FamilyEntries
     rule: Rule
     number: int
     statement: str
+    compares: tuple[str, ...]
 
     @classmethod
     def of(cls, family: FamilyEntries, rule: Rule) -> "FamilyRule":
         """Returns a rule for a family's own knobs."""
-        return cls(family, rule, rule.number, f"{family.name}: {rule.statement}")
+        compares = (*rule.compares, *map(family.own, rule.compares))
+        return cls(family, rule, rule.number, f"{family.name}: {rule.statement}", compares)
 
     def holds(self, values: Mapping[str, Numbers]) -> NDArray[np.bool_]:
         """Returns whether each configuration keeps the rule; see `Rule.holds`."""
@@ -85,8 +88,9 @@ def space_of_families(space: Space, families: tuple[FamilyEntries, ...]) -> Spac
                 "choose one with --column-family, or another space"
             )
     knobs: list[Knob] = [knob for knob in space.knobs if knob.section not in _FAMILY_SECTIONS]
+    own = [knob for knob in space.knobs if knob.section in _FAMILY_SECTIONS]
     for family in families:
-        knobs += [_own_knob(knob, family) for knob in space.knobs if knob.section in _FAMILY_SECTIONS]
+        knobs += [_own_knob(knob, family, {each.name for each in own}) for knob in own]
     combined = replace(
         space,
         knobs=tuple(knobs),
@@ -104,13 +108,18 @@ def space_of_families(space: Space, families: tuple[FamilyEntries, ...]) -> Spac
     return replace(combined, rules=tuple(rules))
 
 
-def _own_knob(knob: Knob, family: FamilyEntries) -> Knob:
+def _own_knob(knob: Knob, family: FamilyEntries, own: Collection[str]) -> Knob:
+    """Returns a family's own knob, whose conditions on knobs named in `own` are on the family's."""
+    when = tuple(
+        replace(each, parent=family.own(each.parent)) if each.parent in own else each for each in knob.when
+    )
     return replace(
         knob,
         name=family.own(knob.name),
         option=knob.option_name,
         section=family_section(knob.section, family.name),
         family=family.name,
+        when=when,
     )
 
 

@@ -1,6 +1,7 @@
 """Knobs: single options with a range of values, which can be sampled, written and read."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -18,6 +19,32 @@ LiveChange = Literal["set_options", "set_db_options", "object", "reopen", "migra
 
 
 @dataclass(frozen=True)
+class Condition:
+    """A condition under which a knob is active: its parent is active and has one of some values.
+
+    Attributes:
+        parent: name of the parent, a knob of the same space.
+        values: the parent's values with which the condition holds, at least one.
+        unless: whether the condition holds with all other values instead.
+    """
+
+    parent: str
+    values: tuple[Value, ...]
+    unless: bool = False
+
+    def holds(self, value: Value) -> bool:
+        """Returns whether the condition holds with a value of an active parent."""
+        return (value in self.values) != self.unless
+
+    @property
+    def shown(self) -> str:
+        """The condition as text for people, such as "bloom_bits is 8 or 10"."""
+        *others, last = map(str, self.values)
+        verb = "is not" if self.unless else "is"
+        return f"{self.parent} {verb} {', '.join(others)}{' or ' if others else ''}{last}"
+
+
+@dataclass(frozen=True)
 class Knob:
     """An option and the values that it may have: a range of numbers or a list of choices.
 
@@ -28,8 +55,8 @@ class Knob:
             governor), "flsm" (a setting of an FLSM store) or "workload" (a field of the workload). A store
             has a governor, or is an FLSM store, if any option of that section is set. A column family's own
             knobs have sections such as "cf:users".
-        unit: "bytes", "files", "levels", "runs", "buffers", "threads", "ratio", "bits", "bytes/s", "us", or
-            "" for switches and words.
+        unit: "bytes", "files", "levels", "runs", "buffers", "threads", "ratio", "percent", "bits", "bytes/s",
+            "us", or "" for switches and words.
         default: RocksDB's default in a catalogue entry, the starting value in a space.
         effect: a sentence for the report that says what the option does and what a higher value costs.
         low: smallest value; an `int` if the knob takes whole numbers.
@@ -45,10 +72,17 @@ class Knob:
             ("new_files"), or every file, so that a preloaded base must be rewritten ("all_files").
         live_change: the cheapest way to change the option of an open store on RocksDB 7.8.
         option: RocksDB's name of the option if it differs from `name`.
-        template: text of the option with `{}` in place of the value.
+        field: name of the field that holds the value, if the option is a struct of several fields.
+        template: text of the option with `{}` in place of the value; that of a field may go on with other
+            fields, as in "{};enabled=true".
         pattern: regular expression whose first group is the value in the option's text. The value is the
-            default if it does not match.
+            default if it does not match. Several knobs may share an option's text, each with its own group.
         family: the column family whose own knob it is; empty for all others.
+        since: the release that introduced the option, such as "9.4"; empty if RocksDB 7.8 has it.
+        overrides: options of its section that RocksDB would use instead of it. A configuration with the knob
+            leaves them out.
+        when: the conditions under which the knob is active, all of which must hold; empty for a knob that is
+            always active.
     """
 
     name: str
@@ -66,9 +100,13 @@ class Knob:
     acts_on: ActsOn = "live"
     live_change: LiveChange = "set_options"
     option: str = ""
+    field: str = ""
     template: str = "{}"
     pattern: str = "(.*)"
     family: str = ""
+    since: str = ""
+    overrides: tuple[str, ...] = ()
+    when: tuple[Condition, ...] = ()
 
     @property
     def plain_name(self) -> str:
@@ -79,6 +117,10 @@ class Knob:
     def option_name(self) -> str:
         """RocksDB's name of the option."""
         return self.option or self.name
+
+    def is_active(self, values: Mapping[str, Value]) -> bool:
+        """Returns whether the knob's conditions hold with the values of active knobs, by name."""
+        return all(each.parent in values and each.holds(values[each.parent]) for each in self.when)
 
     def sample(self, count: int, rng: np.random.Generator) -> NDArray[Any]:
         """Returns `count` independently drawn values, as an array of int64, float64, bool or str."""
@@ -141,10 +183,25 @@ class Knob:
         """
         return _parsed(text.strip(), self.choices[0] if self.choices else self.low, self.unit, self.name)
 
-    def text(self, value: Value) -> str:
-        """Returns the option's text with this value, in the form that RocksDB parses."""
+    def text(self, value: Value, present: str | None = None) -> str:
+        """Returns the option's text with this value, in the form that RocksDB parses.
+
+        Args:
+            value: the value.
+            present: the option's text so far, of which everything but this knob's value is kept; None if the
+                option is not set.
+        """
         written = str(value).lower() if isinstance(value, bool) else str(value)
-        return self.template.format(written)
+        if self.field:
+            return _with_fields(present or "", _fields(f"{self.field}={self.template.format(written)}"))
+        match = None if present is None else re.fullmatch(self.pattern, present.strip())
+        if present is None or match is None:
+            return self.template.format(written)
+        return f"{match.string[: match.start(1)]}{written}{match.string[match.end(1) :]}"
+
+    def decides(self, text: str) -> bool:
+        """Returns whether an option's text sets this knob's value: always, unless it is a field left out."""
+        return not self.field or self.field in _fields(text)
 
     def value_in(self, text: str) -> Value:
         """Returns the value in an option's text as RocksDB writes it (`10.000000`, `bloomfilter:10:false`).
@@ -154,10 +211,13 @@ class Knob:
         Raises:
             UserError: the text does not contain a value of this knob's type.
         """
-        match = re.fullmatch(self.pattern, text.strip())
-        if match is None:
+        if self.field:
+            found = _fields(text).get(self.field)
+        else:
+            match = re.fullmatch(self.pattern, text.strip())
+            found = None if match is None else match[1]
+        if found is None:
             return self.default
-        found = match[1]
         # The default has the option's own type, which `low` of a knob with choices does not show.
         if isinstance(self.default, bool | str):
             return _parsed(found, self.default, self.unit, self.name)
@@ -167,6 +227,10 @@ class Knob:
             raise UserError(f"{self.name}: '{text}' is not a number") from None
         # int(found) first: a double would lose digits of whole numbers above 2^53.
         return int(found) if re.fullmatch(r"-?\d+", found) else int(number) if number.is_integer() else number
+
+    def like_choice(self, value: Value) -> Value:
+        """Returns the choice that equals a value, of the choices' type (0.0 for 0), or the value itself."""
+        return next((choice for choice in self.choices if choice == value), value)
 
     def shown(self, value: Value) -> str:
         """Returns a value as text for people, sizes with their unit (`64MiB`, `16MiB/s`)."""
@@ -216,3 +280,14 @@ def _parsed(text: str, example: Value, unit: str, name: str) -> Value:
     if not re.fullmatch(r"-?\d+(\.\d+)?([eE][-+]?\d+)?", text):
         raise UserError(f"{name}: '{text}' is not a number")
     return float(text)
+
+
+def _fields(text: str) -> dict[str, str]:
+    """Returns the fields of a struct's text: `{a=1;b=2}`, or `a=1;b=2;` as RocksDB writes it."""
+    assignments = (part.partition("=") for part in text.strip().strip("{}").split(";") if part.strip())
+    return {name.strip(): value.strip() for name, _, value in assignments}
+
+
+def _with_fields(text: str, fields: Mapping[str, str]) -> str:
+    """Returns a struct's text with fields replaced or added."""
+    return "{" + ";".join(f"{name}={value}" for name, value in {**_fields(text), **fields}.items()) + "}"

@@ -76,6 +76,8 @@ class MemoryBudget:
         min_cache_share: smallest share of the budget, from 0 to 1, that a valid configuration leaves for the
             block cache.
         families: the column families that share the budget, each with knobs of its own; empty for one family.
+        filters_in_cache: whether filters lie in the block cache, which then is larger by their size. A valid
+            configuration's cache holds them and `min_cache_bytes` of other blocks.
     """
 
     memory_bytes: int
@@ -83,6 +85,7 @@ class MemoryBudget:
     filter_bits: str = "bloom_bits"
     min_cache_share: float = MIN_CACHE_SHARE
     families: tuple[FamilyEntries, ...] = ()
+    filters_in_cache: bool = False
 
     @property
     def min_cache_bytes(self) -> int:
@@ -121,17 +124,22 @@ class MemoryBudget:
         )
 
     def block_cache_bytes(self, values: Mapping[str, Numbers]) -> Reals:
-        """Returns the bytes left for the block cache; negative if memtables and filters exceed the budget.
+        """Returns the bytes left for the block cache; negative if what else there is exceeds the budget.
 
         Args:
             values: by knob name; must hold `max_write_buffer_number`, `write_buffer_size` in bytes, and the
                 knob that `filter_bits` names, of each family.
         """
-        return self.memory_bytes - self.memtable_bytes(values) - self.all_filter_bytes(values)
+        return self.memory_bytes - self.memtable_bytes(values) - self.filter_bytes_outside(values)
+
+    def filter_bytes_outside(self, values: Mapping[str, Numbers]) -> Reals:
+        """Returns the bytes of the filters that do not lie in the block cache; see `block_cache_bytes`."""
+        return real(0) if self.filters_in_cache else self.all_filter_bytes(values)
 
     def suffices(self, values: Mapping[str, Numbers]) -> NDArray[np.bool_]:
-        """Returns whether each configuration leaves at least `min_cache_bytes` for the block cache."""
-        return self.block_cache_bytes(values) >= self.min_cache_bytes
+        """Returns whether each configuration leaves at least `min_cache_bytes` for data blocks."""
+        taken = self.memtable_bytes(values) + self.all_filter_bytes(values)
+        return self.memory_bytes - taken >= self.min_cache_bytes
 
     def min_sufficient_bytes(self, values: Mapping[str, Numbers]) -> int:
         """Returns the smallest budget in bytes that holds the memtables and filters and a valid cache.

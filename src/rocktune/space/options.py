@@ -1,7 +1,7 @@
 """Functions on RocksDB options as text: merging them, reading knobs from them, scaling them."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from rocktune.errors import UserError
@@ -9,6 +9,7 @@ from rocktune.space.block_cache import is_block_cache, parse_block_cache
 from rocktune.space.catalogue import CATALOGUE
 from rocktune.space.configuration import OptionMaps, Value, family_section, section_kind
 from rocktune.space.knob import Knob
+from rocktune.space.memory import FamilyEntries
 
 BLOCK_CACHE = "block_cache"
 SECTIONS = ("db", "cf", "table")
@@ -36,6 +37,25 @@ def merged_options(*maps: OptionMaps) -> OptionMaps:
     }
 
 
+def with_knobs(options: OptionMaps, knobs: Iterable[Knob], values: Mapping[str, Value]) -> OptionMaps:
+    """Returns new options with the values of knobs, which replace options of their names.
+
+    Args:
+        options: the options so far.
+        knobs: the knobs; each is written after those before it, of which it keeps what shares its option,
+            and whose options it may override.
+        values: values by knob name; a knob without one, and a field of the workload, is left out.
+    """
+    result = merged_options(options)
+    for knob in knobs:
+        if knob.section != "workload" and knob.name in values:
+            section = result.setdefault(knob.section, {})
+            for option in knob.overrides:
+                section.pop(option, None)
+            section[knob.option_name] = knob.text(values[knob.name], section.get(knob.option_name))
+    return result
+
+
 def knob_values(options: OptionMaps, knobs: Iterable[Knob]) -> dict[str, Value]:
     """Returns the values of knobs that a store with these options has, by knob name.
 
@@ -52,13 +72,43 @@ def knob_values(options: OptionMaps, knobs: Iterable[Knob]) -> dict[str, Value]:
         if text is not None and knob.name == BLOCK_CACHE and is_block_cache(text):
             values[knob.name] = parse_block_cache(text).capacity_bytes
         else:
-            values[knob.name] = known.default if text is None else known.value_in(text)
+            values[knob.name] = known.default if text is None else knob.like_choice(known.value_in(text))
     # RocksDB derives either thread count only if both are unset. A configuration that sets just one would
     # change the other too, so both values are made explicit.
     for name, threads in _background_threads(options.get("db", {})).items():
         if name in values:
             values[name] = threads
     return values
+
+
+def all_values(
+    options: OptionMaps, knobs: Iterable[Knob], families: Iterable[FamilyEntries]
+) -> dict[str, Value]:
+    """Returns the values of knobs and of all catalogue entries in a store with these options, by name.
+
+    Args:
+        options: the options; absent ones have RocksDB 7.8's defaults.
+        knobs: a space's knobs, which replace the catalogue's of their names.
+        families: column families, whose values of catalogue entries have names that begin with the family's.
+    """
+    own = {knob.name: knob for knob in knobs}
+    values = knob_values(options, (CATALOGUE | own).values())
+    for family in families:
+        # The family's knobs are among `own`; here are its options that are no knobs.
+        sections = {kind: options.get(family_section(kind, family.name), {}) for kind in ("cf", "table")}
+        of_family = knob_values({"db": options.get("db", {}), **sections}, CATALOGUE.values())
+        for name, value in of_family.items():
+            if CATALOGUE[name].section in sections:
+                values.setdefault(family.own(name), value)
+    return values
+
+
+def caches_filters(options: OptionMaps, families: Sequence[FamilyEntries]) -> bool:
+    """Returns whether filters lie in the block cache: those of all families, or of a store of one."""
+    sections = [family_section("table", family.name) for family in families] or ["table"]
+    return all(
+        options.get(section, {}).get("cache_index_and_filter_blocks") == "true" for section in sections
+    )
 
 
 def own_memory_bytes(options: OptionMaps, family: str) -> int:

@@ -28,10 +28,13 @@ class Rule(ABC):
     Attributes:
         number: number of the rule in its paper.
         statement: the condition in words.
+        compares: names of the knobs that the rule compares. It applies only to configurations in which all
+            conditional ones of them are active.
     """
 
     number: int
     statement: str
+    compares: tuple[str, ...] = ()
 
     @abstractmethod
     def holds(self, values: Mapping[str, Numbers]) -> NDArray[np.bool_]:
@@ -59,6 +62,7 @@ class SpaceAmplificationBounded(Rule):
 
     number = 1
     statement = "max_bytes_for_level_multiplier at least 4"
+    compares = ("max_bytes_for_level_multiplier",)
 
     def holds(self, values: Mapping[str, Numbers]) -> NDArray[np.bool_]:
         """Returns whether each configuration keeps the rule; see `Rule.holds`."""
@@ -77,6 +81,7 @@ class ReadAmplificationBounded(Rule):
 
     number = 2
     statement = "level0_stop_writes_trigger at most 24"
+    compares = ("level0_stop_writes_trigger",)
 
     def holds(self, values: Mapping[str, Numbers]) -> NDArray[np.bool_]:
         """Returns whether each configuration keeps the rule; see `Rule.holds`."""
@@ -95,6 +100,7 @@ class WriteAmplificationBounded(Rule):
 
     number = 3
     statement = "max_bytes_for_level_multiplier at most 16"
+    compares = ("max_bytes_for_level_multiplier",)
 
     def holds(self, values: Mapping[str, Numbers]) -> NDArray[np.bool_]:
         """Returns whether each configuration keeps the rule; see `Rule.holds`."""
@@ -148,6 +154,11 @@ class Level0TriggersOrdered(Rule):
     statement = (
         "level0_file_num_compaction_trigger < level0_slowdown_writes_trigger < level0_stop_writes_trigger"
     )
+    compares = (
+        "level0_file_num_compaction_trigger",
+        "level0_slowdown_writes_trigger",
+        "level0_stop_writes_trigger",
+    )
 
     def holds(self, values: Mapping[str, Numbers]) -> NDArray[np.bool_]:
         """Returns whether each configuration keeps the rule; see `Rule.holds`."""
@@ -169,6 +180,7 @@ class LevelsHaveSeveralFiles(Rule):
 
     number = 6
     statement = "max_bytes_for_level_multiplier > target_file_size_multiplier"
+    compares = ("max_bytes_for_level_multiplier", "target_file_size_multiplier")
 
     def holds(self, values: Mapping[str, Numbers]) -> NDArray[np.bool_]:
         """Returns whether each configuration keeps the rule; see `Rule.holds`."""
@@ -185,6 +197,7 @@ class FlushStartsBeforeBuffersRunOut(Rule):
 
     number = 7
     statement = "min_write_buffer_number_to_merge < max_write_buffer_number"
+    compares = ("min_write_buffer_number_to_merge", "max_write_buffer_number")
 
     def holds(self, values: Mapping[str, Numbers]) -> NDArray[np.bool_]:
         """Returns whether each configuration keeps the rule; see `Rule.holds`."""
@@ -207,6 +220,12 @@ class Level1LikeLevel0(Rule):
     tolerance: float = MIN_LEVEL0_TOLERANCE
     number = 8
     statement = "max_bytes_for_level_base near the size of level 0"
+    compares = (
+        "max_bytes_for_level_base",
+        "level0_file_num_compaction_trigger",
+        "min_write_buffer_number_to_merge",
+        "write_buffer_size",
+    )
 
     def __post_init__(self) -> None:
         """Checks the tolerance.

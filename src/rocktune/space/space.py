@@ -1,7 +1,5 @@
 """Spaces, which draw and validate configurations and translate them into RocksDB options."""
 
-import itertools
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -10,14 +8,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rocktune.errors import UserError, unknown_name
-from rocktune.lsm.arrays import Numbers
+from rocktune.errors import UserError
 from rocktune.space.block_cache import BlockCache, parse_block_cache
-from rocktune.space.catalogue import CATALOGUE
-from rocktune.space.configuration import Configuration, OptionMaps, Value, family_section
+from rocktune.space.conditions import Columns, ConditionalKnobs
+from rocktune.space.configuration import Configuration, OptionMaps, Value
 from rocktune.space.knob import Knob
 from rocktune.space.memory import MIN_CACHE_SHARE, FamilyEntries, MemoryBudget, MemoryShares
-from rocktune.space.options import BLOCK_CACHE, knob_values, merged_options
+from rocktune.space.options import (
+    BLOCK_CACHE,
+    all_values,
+    caches_filters,
+    knob_values,
+    merged_options,
+    with_knobs,
+)
 from rocktune.space.rules import MemoryBudgetKept, Rule
 from rocktune.units import MIB, format_bytes
 
@@ -28,8 +32,6 @@ _MIN_VALID_SHARE = 1e-5
 _DRAWS_BEFORE_GIVING_UP = 16 * _CHUNK
 _MAX_GRID = 100_000
 
-Columns = Mapping[str, NDArray[Any]]
-
 
 @dataclass(frozen=True)
 class Space:
@@ -38,7 +40,7 @@ class Space:
     Attributes:
         name: name of the space for users.
         summary: a description in one line.
-        knobs: the active knobs.
+        knobs: the knobs to tune. A configuration holds the active ones only.
         memory_bytes: the budget in bytes that memtables, filters and block cache share, at full size.
         fixed_options: options that all configurations share and no knob sets, at full size.
         expected_entries: distinct keys in the store by the end of a full-length run, at full size. The
@@ -65,6 +67,19 @@ class Space:
     min_cache_share: float = MIN_CACHE_SHARE
     families: tuple[FamilyEntries, ...] = ()
 
+    def __post_init__(self) -> None:
+        """Checks the conditions of the knobs.
+
+        Raises:
+            UserError: see `ConditionalKnobs`.
+        """
+        _ = self.conditional_knobs
+
+    @cached_property
+    def conditional_knobs(self) -> ConditionalKnobs:
+        """The knobs with their conditions."""
+        return ConditionalKnobs(self.knobs)
+
     @property
     def derives_block_cache(self) -> bool:
         """Whether the block cache gets the rest of the budget, being neither a knob nor a fixed option."""
@@ -77,19 +92,24 @@ class Space:
         is_flsm = "flsm" in self.fixed_options or any(knob.section == "flsm" for knob in self.knobs)
         filter_bits = "flsm_bits_per_key" if is_flsm else "bloom_bits"
         return MemoryBudget(
-            self.memory_bytes, self.expected_entries, filter_bits, self.min_cache_share, self.families
+            self.memory_bytes,
+            self.expected_entries,
+            filter_bits,
+            self.min_cache_share,
+            self.families,
+            caches_filters(self.fixed_options, self.families),
         )
 
     @cached_property
     def _constants(self) -> dict[str, Value]:
         """The values of all knobs and catalogue entries in a store with only the fixed options, by name."""
-        return self._values_of(self.fixed_options)
+        return all_values(self.fixed_options, self.knobs, self.families)
 
     def sample(self, count: int, rng: np.random.Generator) -> list[Configuration]:
         """Returns `count` independent draws from the valid configurations.
 
-        Each knob is sampled by itself, and configurations that break a rule are rejected. With equal
-        generators, a smaller count returns a prefix of a larger count's configurations.
+        Each knob is sampled by itself, inactive ones are dropped, and configurations that break a rule are
+        rejected. With equal generators, a smaller count returns a prefix of a larger count's configurations.
 
         Raises:
             UserError: almost no configuration is valid; names the rule that most of them break.
@@ -100,7 +120,7 @@ class Space:
             # Always a whole chunk, whatever is missing, so that results do not depend on `count`.
             columns = {knob.name: knob.sample(_CHUNK, rng) for knob in self.knobs}
             valid = np.flatnonzero(self.valid(columns))[: count - len(configurations)]
-            configurations.extend(_rows(columns, valid))
+            configurations.extend(self.conditional_knobs.configurations(columns, valid))
             drawn += _CHUNK
             if drawn >= _DRAWS_BEFORE_GIVING_UP and len(configurations) < _MIN_VALID_SHARE * drawn:
                 raise self._nothing_valid(columns)
@@ -113,31 +133,37 @@ class Space:
             UserError: a knob takes real numbers, or there are more than 100,000 combinations.
         """
         try:
-            axes = {knob.name: knob.values(_MAX_GRID) for knob in self.knobs}
+            combinations = self.conditional_knobs.combinations(_MAX_GRID)
         except UserError as problem:
             raise UserError(f"space '{self.name}' has no grid: {problem}") from None
-        combinations = math.prod(map(len, axes.values()))
-        if combinations > _MAX_GRID:
-            raise UserError(
-                f"space '{self.name}' has no grid: {combinations:,} combinations exceed {_MAX_GRID:,}; "
-                "narrow its knobs or fix some"
-            )
-        rows = list(itertools.product(*axes.values()))
-        columns = {name: np.array(column) for name, column in zip(axes, zip(*rows, strict=True), strict=True)}
-        return list(_rows(columns, np.flatnonzero(self.valid(columns))))
+        columns = self.columns(combinations)
+        valid = self.valid({knob.name: columns[knob.name] for knob in self.knobs})
+        return [combinations[index] for index in np.flatnonzero(valid)]
 
     def valid(self, columns: Columns) -> NDArray[np.bool_]:
         """Returns whether each of many configurations keeps all rules; bounds are not checked.
 
         Args:
-            columns: the values of each active knob by name, as arrays of equal length.
+            columns: the values of all knobs by name, as arrays of equal length. Those of inactive knobs do
+                not matter.
         """
         (length,) = {len(column) for column in columns.values()}
         result = np.ones(length, dtype=np.bool_)
-        values = self._with_constants(columns)
-        for rule in self.rules:
-            result &= rule.holds(values)
+        for holds in self._kept(columns):
+            result &= holds
         return result
+
+    def _kept(self, columns: Columns) -> Iterator[NDArray[np.bool_]]:
+        """Yields for each rule which of many configurations keep it; see `valid`."""
+        active = self.conditional_knobs.active_rows(columns)
+        values: dict[str, Any] = _numbers(self._constants) | dict(columns)
+        for name, rows in active.items():
+            values[name] = np.where(rows, columns[name], self._constants[name])
+        for rule in self.rules:
+            holds = rule.holds(values)
+            for name in active.keys() & set(rule.compares):
+                holds = holds | ~active[name]
+            yield holds
 
     def columns(self, configurations: Sequence[Mapping[str, Value]]) -> dict[str, NDArray[Any]]:
         """Returns the values of many configurations as arrays by knob name.
@@ -157,15 +183,30 @@ class Space:
         }
 
     def default(self) -> Configuration:
-        """Returns the configuration of all knobs' defaults, from which tuning starts."""
-        return Configuration({knob.name: knob.default for knob in self.knobs})
+        """Returns the configuration of the knobs' defaults, from which tuning starts."""
+        return self.activated({})
+
+    def activated(self, values: Mapping[str, Value]) -> Configuration:
+        """Returns the configuration of the active knobs, which may break a rule.
+
+        Args:
+            values: values by knob name. Those of inactive knobs are dropped; an active knob without a value
+                gets its default.
+        """
+        return self.conditional_knobs.activated(values)
 
     def broken_rules(self, configuration: Mapping[str, Value]) -> list[str]:
         """Returns a message with the compared numbers for each rule that the configuration breaks."""
         if not self.rules:
             return []
-        values = _numbers(self._all_values(configuration))
-        return [rule.explanation(values) for rule in self.rules if not rule.holds(values)]
+        inactive = self.conditional_knobs.conditional - self.conditional_knobs.active(configuration).keys()
+        held = {name: value for name, value in configuration.items() if name not in inactive}
+        values = _numbers(self._constants | held)
+        return [
+            rule.explanation(values)
+            for rule in self.rules
+            if inactive.isdisjoint(rule.compares) and not rule.holds(values)
+        ]
 
     def validate(self, configuration: Mapping[str, Value]) -> None:
         """Checks that a configuration has exactly the active knobs and keeps their bounds and all rules.
@@ -175,10 +216,10 @@ class Space:
         """
         knobs = {knob.name: knob for knob in self.knobs}
         for name, value in configuration.items():
-            if name not in knobs:
-                raise unknown_name(f"option of space '{self.name}':", name, knobs)
-            knobs[name].check(value)
-        for name in knobs:
+            if name in knobs:
+                knobs[name].check(value)
+        self.conditional_knobs.refuse_others(self.name, configuration)
+        for name in self.conditional_knobs.active(configuration):
             if name not in configuration:
                 raise UserError(f"{name}: the configuration has no value for this knob; add one")
         broken = self.broken_rules(configuration)
@@ -191,23 +232,20 @@ class Space:
         The block cache gets the rest of the memory budget unless it is a knob or a fixed option.
 
         Raises:
-            UserError: the configuration has an unknown knob, or memtables and filters exceed the budget.
+            UserError: the configuration has an unknown or inactive knob, or memtables and filters exceed the
+                budget.
         """
-        result = merged_options(self.fixed_options)
         knobs = {knob.name: knob for knob in self.knobs}
-        for name, value in configuration.items():
-            if name not in knobs:
-                raise unknown_name(f"option of space '{self.name}':", name, knobs)
-            if knobs[name].section != "workload":
-                section = result.setdefault(knobs[name].section, {})
-                section[knobs[name].option_name] = knobs[name].text(value)
+        self.conditional_knobs.refuse_others(self.name, configuration)
+        # In this order, because a knob may write into an option that its parent has written.
+        result = with_knobs(self.fixed_options, self.conditional_knobs.in_order, configuration)
         if BLOCK_CACHE in knobs and BLOCK_CACHE in configuration:
             capacity_bytes = parse_block_cache(result["table"][BLOCK_CACHE]).capacity_bytes
         # A fixed block cache is among the fixed options already.
         elif not self.derives_block_cache or result["table"].get("no_block_cache") == "true":
             return result
         else:
-            values = _numbers(self._all_values(configuration))
+            values = _numbers(self._constants | dict(configuration))
             capacity_bytes = int(self.budget.block_cache_bytes(values))
             if capacity_bytes <= 0:
                 raise UserError(MemoryBudgetKept(self.budget).explanation(values))
@@ -220,28 +258,16 @@ class Space:
         Args:
             options: the options at full size. An absent `block_cache` counts as no cache.
         """
-        values = _numbers(self._values_of(options))
+        values = _numbers(all_values(options, self.knobs, self.families))
+        budget = replace(self.budget, filters_in_cache=caches_filters(options, self.families))
         table = options.get("table", {})
         cache = table.get(BLOCK_CACHE)
         has_cache = cache is not None and table.get("no_block_cache") != "true"
         return MemoryShares(
-            memtable_bytes=int(self.budget.memtable_bytes(values)),
-            filter_bytes=int(self.budget.all_filter_bytes(values)),
+            memtable_bytes=int(budget.memtable_bytes(values)),
+            filter_bytes=int(budget.filter_bytes_outside(values)),
             block_cache=parse_block_cache(cache) if has_cache and cache is not None else None,
         )
-
-    def _values_of(self, options: OptionMaps) -> dict[str, Value]:
-        """Returns the values of all knobs and catalogue entries in a store with these options, by name."""
-        own = {knob.name: knob for knob in self.knobs}
-        values = knob_values(options, (CATALOGUE | own).values())
-        for family in self.families:
-            # The family's knobs are among `own`; here are its options that are no knobs.
-            sections = {kind: options.get(family_section(kind, family.name), {}) for kind in ("cf", "table")}
-            of_family = knob_values({"db": options.get("db", {}), **sections}, CATALOGUE.values())
-            for name, value in of_family.items():
-                if CATALOGUE[name].section in sections:
-                    values.setdefault(family.own(name), value)
-        return values
 
     def workload_changes(self, configuration: Mapping[str, Value]) -> dict[str, Value]:
         """Returns the fields of the workload that a configuration sets, by field name."""
@@ -257,7 +283,7 @@ class Space:
         Raises:
             UserError: an option's text does not contain a value of its knob's type.
         """
-        return Configuration(knob_values(options, self.knobs))
+        return self.activated(knob_values(options, self.knobs))
 
     def with_base_options(self, base_options: OptionMaps) -> "Space":
         """Returns this space with the user's own options among the fixed ones, which they replace.
@@ -286,19 +312,10 @@ class Space:
         rules = tuple(kept if rule.number == kept.number else rule for rule in self.rules)
         return replace(space, rules=rules)
 
-    def _all_values(self, configuration: Mapping[str, Value]) -> dict[str, Value]:
-        """Returns the values of a store with this configuration, by name; see `_constants`."""
-        return self._constants | dict(configuration)
-
-    def _with_constants(self, columns: Columns) -> dict[str, Numbers]:
-        """Returns the columns, with constants for all other numbers that rules may read."""
-        return {**_numbers(self._constants), **columns}
-
     def _nothing_valid(self, columns: Columns) -> UserError:
         """Returns the error for a space whose draws in `columns` are almost all invalid."""
-        values = self._with_constants(columns)
         # The rule that the fewest draws keep is the one to name.
-        kept = [float(np.mean(rule.holds(values))) for rule in self.rules]
+        kept = [float(np.mean(holds)) for holds in self._kept(columns)]
         least = min(range(len(kept)), key=kept.__getitem__)
         rule = self.rules[least]
         if isinstance(rule, MemoryBudgetKept):
@@ -316,7 +333,7 @@ class Space:
         lows = {knob.name: min(knob.choices, default=knob.low) for knob in self.knobs}
         filter_knobs = {prefix + self.budget.filter_bits for prefix, _ in self.budget.parts()}
         filters = {name: value for name, value in self.default().items() if name in filter_knobs}
-        values = _numbers(self._all_values(lows | filters))
+        values = _numbers(self._constants | lows | filters)
         for prefix, _ in self.budget.parts():
             # Rule 7 needs one memtable more than a flush merges.
             buffers, merged = f"{prefix}max_write_buffer_number", f"{prefix}min_write_buffer_number_to_merge"
@@ -331,11 +348,3 @@ class Space:
 def _numbers(values: Mapping[str, Value]) -> dict[str, float]:
     """Returns the values that are numbers, not switches or words: those that rules can use."""
     return {name: value for name, value in values.items() if not isinstance(value, bool | str)}
-
-
-def _rows(columns: Columns, indices: NDArray[np.intp]) -> Iterator[Configuration]:
-    """Yields the configurations at these indices of the columns."""
-    names = tuple(columns)
-    # tolist() turns NumPy's scalars into Python's, which JSON and Configuration.key need.
-    for row in zip(*(columns[name][indices].tolist() for name in names), strict=True):
-        yield Configuration(dict(zip(names, row, strict=True)))

@@ -15,6 +15,9 @@ choices = [1, 2, 4]
 section = "cf"
 choices = ["kLZ4Compression", "kZSTD"]
 
+[knobs.min_write_buffer_number_to_merge]
+when = { max_write_buffer_number = [4, 6, 8] }  # a knob only with these values of another
+
 [fixed]                             # options with one value, which are not tuned
 num_levels = 7
 cf.periodic_compaction_seconds = 0  # any RocksDB option, by section
@@ -31,18 +34,21 @@ from pydantic import Field
 from rocktune.errors import UserError, unknown_name
 from rocktune.lsm import STATIC_POLICIES
 from rocktune.space.alabed import ALABED_MEMORY_BYTES, alabed_space
-from rocktune.space.catalogue import CATALOGUE, DERIVED
+from rocktune.space.conditions import resolved
 from rocktune.space.configuration import OptionMaps, Value
 from rocktune.space.dremel import DREMEL_MEMORY_BYTES, dremel_space
+from rocktune.space.file_knobs import KnobTable, conditions_of, knob_of, value_of, widest
 from rocktune.space.fitting import fitted
 from rocktune.space.flsm import FLSM_MEMORY_BYTES, flsm_space
+from rocktune.space.full import FULL_MEMORY_BYTES, full_space
 from rocktune.space.jia_chen import JIA_CHEN_MEMORY_BYTES, jia_chen_space
-from rocktune.space.knob import ActsOn, Knob, Section
+from rocktune.space.knob import Knob
+from rocktune.space.left_out import without
 from rocktune.space.memory import FamilyEntries
-from rocktune.space.options import SECTIONS, merged_options
+from rocktune.space.options import SECTIONS, knob_values, merged_options
 from rocktune.space.rules import MemoryBudgetKept
 from rocktune.space.space import Space
-from rocktune.spec_file import Spec, Switch, is_file_name, read_toml, validated
+from rocktune.spec_file import Spec, is_file_name, read_toml, validated
 from rocktune.units import parse_bytes
 
 
@@ -57,6 +63,7 @@ class _Preset:
 _PRESETS = {
     "dremel": _Preset(dremel_space, DREMEL_MEMORY_BYTES),
     "jia-chen": _Preset(jia_chen_space, JIA_CHEN_MEMORY_BYTES),
+    "full": _Preset(full_space, FULL_MEMORY_BYTES),
     "alabed": _Preset(alabed_space, ALABED_MEMORY_BYTES),
     "flsm": _Preset(flsm_space, FLSM_MEMORY_BYTES),
     **{
@@ -64,23 +71,6 @@ _PRESETS = {
         for policies in STATIC_POLICIES[1:]
     },
 }
-
-
-class KnobTable(Spec):
-    """A file's table for one knob; the attributes are those of `rocktune.space.Knob`.
-
-    `section`, `unit`, `effect` and `acts_on` are allowed only for options without a catalogue entry.
-    """
-
-    low: int | float | str | None = None
-    high: int | float | str | None = None
-    choices: tuple[Value, ...] = ()
-    default: Value | None = None
-    log: Switch | None = None
-    section: Section | None = None
-    unit: str | None = None
-    effect: str | None = None
-    acts_on: ActsOn | None = None
 
 
 class SpaceFile(Spec):
@@ -142,7 +132,8 @@ def space_from_document(
     """Returns the space that a document describes.
 
     Args:
-        document: a document that `space_document` returned.
+        document: a document that `space_document` returned. It may name knobs and words to leave out, by
+            "left_out" (`rocktune.space.left_out`).
         memory_bytes: the memory budget at full size; None as in `load_space`.
         expected_entries: distinct keys in the store by the end of a full-length run, at full size.
         base_options: the user's own options, which replace fixed ones (`Space.with_base_options`). The
@@ -153,15 +144,16 @@ def space_from_document(
         UserError: the file's contents are invalid, the budget is too small, or the space cannot be that of
             several families.
     """
-    where = str(document["name"])
+    where, left_out = str(document["name"]), document.get("left_out", {})
     if "file" not in document:
         preset = _PRESETS[where]
         memory_bytes = preset.memory_bytes if memory_bytes is None else memory_bytes
-        return fitted(preset.make(memory_bytes, expected_entries), base_options, families)
+        space = without(preset.make(memory_bytes, expected_entries), left_out)
+        return fitted(space, base_options, families)
     file = validated(SpaceFile, document["file"], where)
     try:
         changed = _changed(_base(file, memory_bytes, expected_entries), file, Path(where).stem)
-        return fitted(changed, base_options, families)
+        return fitted(without(changed, left_out), base_options, families)
     except UserError as error:
         raise UserError(f"{where}: {error}") from None
 
@@ -184,11 +176,15 @@ def _base(file: SpaceFile, memory_bytes: int | None, expected_entries: float) ->
 
 def _changed(base: Space, file: SpaceFile, name: str) -> Space:
     """Returns the base with a file's knobs and fixed options, under a new name."""
-    knobs = {knob.name: knob for knob in base.knobs}
+    present = {knob.name: knob for knob in base.knobs}
+    knobs = present | {name: knob_of(name, table, present.get(name)) for name, table in file.knobs.items()}
     for knob_name, table in file.knobs.items():
-        knobs[knob_name] = _knob(knob_name, table, knobs.get(knob_name))
-    fixed = _fixed_options(file.fixed, {knob.name: knob for knob in base.knobs})
-    active = tuple(knob for knob in knobs.values() if knob.option_name not in fixed.get(knob.section, {}))
+        if table.when or table.unless:
+            conditions = conditions_of(knob_name, table, knobs)
+            knobs[knob_name] = replace(knobs[knob_name], when=conditions)
+    fixed = _fixed_options(file.fixed, present, base.fixed_options)
+    gone = [knob for knob in knobs.values() if _is_fixed(knob, file.fixed)]
+    active = resolved([knob for knob in knobs.values() if knob not in gone], knob_values(fixed, gone))
     if not active:
         raise UserError("every knob is fixed, so there is nothing to tune; remove some from [fixed]")
     space = replace(
@@ -205,120 +201,23 @@ def _changed(base: Space, file: SpaceFile, name: str) -> Space:
     )
 
 
-def _limits(name: str, present: Knob | None) -> Knob:
-    """Returns the knob with the widest range of an option: its catalogue entry, or the base's knob.
-
-    Args:
-        name: name of the knob.
-        present: the base's knob of this name, if it has one.
-
-    Raises:
-        UserError: the option is unknown, or rocktune derives it.
-    """
-    if present is not None:
-        return CATALOGUE.get(name, present)
-    if name in DERIVED:
-        raise UserError(f"{name}: cannot be set, because {DERIVED[name]}; leave it out")
-    if name not in CATALOGUE:
-        raise unknown_name("option", name, [*CATALOGUE])
-    return CATALOGUE[name]
+def _is_fixed(knob: Knob, fixed: Mapping[str, Value | dict[str, Value]]) -> bool:
+    """Returns whether a file fixes a knob, by the knob's name or by that of its option."""
+    section = fixed.get(knob.section)
+    if not isinstance(section, dict) or knob.option_name not in section:
+        return knob.name in fixed
+    return knob.decides(_text(section[knob.option_name]))
 
 
-def _knob(name: str, table: KnobTable, present: Knob | None) -> Knob:
-    """Returns a knob with a file's changes: the base's, the catalogue's, or a new one of the file's section.
-
-    Raises:
-        UserError: the option is unknown, or the file changes a known attribute or gives invalid values.
-    """
-    if table.section is not None and name not in CATALOGUE:
-        return _new_knob(name, table.section, table)
-    for field in ("section", "unit", "effect", "acts_on"):
-        if getattr(table, field) is not None:
-            if name in CATALOGUE:
-                raise UserError(f"knobs.{name}: {field} is known and cannot be changed; leave it out")
-            raise UserError(
-                f"{unknown_name('option', name, [*CATALOGUE])} (for an option of your own, add section)"
-            )
-    limits = _limits(name, present)
-    return _with_range(present or limits, limits, table)
-
-
-def _with_range(knob: Knob, limits: Knob, table: KnobTable) -> Knob:
-    """Returns the knob with a file's bounds or choices and default.
-
-    Raises:
-        UserError: `limits` does not accept one of them, or the file gives both bounds and choices.
-    """
-    changes: dict[str, Any] = {} if table.log is None else {"log": table.log}
-    bounds = {name: bound for name in ("low", "high") if (bound := getattr(table, name)) is not None}
-    if table.choices and bounds:
-        raise UserError(f"knobs.{knob.name}: give either choices or bounds")
-    # `low` and `high` of a knob with choices mean nothing, so one new bound is not enough.
-    if bounds and knob.choices and len(bounds) < 2:
-        raise UserError(f"knobs.{knob.name}: it has choices so far; give both low and high, or other choices")
-    changes |= {name: _value(bound, limits) for name, bound in bounds.items()}
-    changes["choices"] = (
-        () if bounds else tuple(_value(each, limits) for each in table.choices) or knob.choices
-    )
-    if table.default is not None:
-        changes["default"] = _value(table.default, limits)
-        # `narrowed` would silently move a default that is out of bounds; the user's own is refused instead.
-        replace(knob, **changes).check(changes["default"])
-    return knob.narrowed(**changes)
-
-
-def _value(written: Value, limits: Knob) -> Value:
-    """Returns the value that a file's text or number stands for.
-
-    Raises:
-        UserError: it has another type than the option, or is out of the option's widest range.
-    """
-    example = limits.choices[0] if limits.choices else limits.low
-    value = limits.parse(written) if isinstance(written, str) and not isinstance(example, str) else written
-    # TOML's 1 is an int even where the option takes real numbers.
-    if isinstance(example, float) and type(value) is int:
-        value = float(value)
-    limits.check(value)
-    return value
-
-
-def _new_knob(name: str, section: Section, table: KnobTable) -> Knob:
-    """Returns a knob for an option without a catalogue entry. Its value is never scaled.
-
-    Raises:
-        UserError: the table has neither bounds nor choices, or choices of different types.
-    """
-    if not table.choices and (table.low is None or table.high is None):
-        raise UserError(f"knobs.{name}: give low and high, or choices")
-    if len({type(choice) for choice in table.choices}) > 1:
-        raise UserError(f"knobs.{name}: choices have different types; use one type, such as only numbers")
-    low, high = (
-        parse_bytes(bound, name) if isinstance(bound, str) else bound or 0
-        for bound in (table.low, table.high)
-    )
-    knob = Knob(
-        name,
-        section,
-        unit=table.unit or ("bytes" if isinstance(table.low, str) else ""),
-        default=table.choices[0] if table.choices else low,
-        effect=table.effect or "",
-        low=low,
-        high=high,
-        choices=table.choices,
-        log=bool(table.log),
-        # The cautious answers for an option that rocktune knows nothing about.
-        acts_on=table.acts_on or "all_files",
-        live_change="reopen",
-    )
-    return knob.narrowed(**({} if table.default is None else {"default": _value(table.default, knob)}))
-
-
-def _fixed_options(fixed: Mapping[str, Value | dict[str, Value]], base: Mapping[str, Knob]) -> OptionMaps:
+def _fixed_options(
+    fixed: Mapping[str, Value | dict[str, Value]], base: Mapping[str, Knob], base_fixed: OptionMaps
+) -> OptionMaps:
     """Returns the options that a file fixes, by section.
 
     Args:
         fixed: values by knob name, and tables of any options by section.
         base: knobs of the base by name.
+        base_fixed: fixed options of the base. What a knob's value shares an option with is kept of them.
 
     Raises:
         UserError: a name is unknown, a value is invalid, or an option belongs to the workload.
@@ -330,12 +229,14 @@ def _fixed_options(fixed: Mapping[str, Value | dict[str, Value]], base: Mapping[
                 raise unknown_name("section of options", name, SECTIONS)
             result[name] |= {option: _text(written) for option, written in value.items()}
         else:
-            knob = _limits(name, base.get(name))
+            knob = widest(name, base.get(name))
             if knob.section == "workload":
                 raise UserError(
                     f"{name}: belongs to the workload; write [knobs.{name}] choices = [{value}] instead"
                 )
-            result.setdefault(knob.section, {})[knob.option_name] = knob.text(_value(value, knob))
+            section, option = result.setdefault(knob.section, {}), knob.option_name
+            present = section.get(option, base_fixed.get(knob.section, {}).get(option))
+            section[option] = base.get(name, knob).text(value_of(value, knob), present)
     return result
 
 

@@ -8,6 +8,7 @@ from rocktune.objective import LARGER_IS_BETTER
 from rocktune.outcome import Protocol
 from rocktune.space import Configuration, OptionMaps
 from rocktune.study import seeds
+from rocktune.study.proving.ablation import Validity
 from rocktune.study.proving.verification import ROCKSDB_DEFAULTS
 from rocktune.study.specs.problem import experiment_of
 from rocktune.study.specs.spec import StudySpec
@@ -87,7 +88,12 @@ class Openings:
         """Returns the full-size options of a configuration."""
         return run_options(*self._opened_as(configuration))
 
-    def is_valid(self, configuration: Configuration) -> bool:
+    @property
+    def is_valid(self) -> Validity:
+        """Says which configurations may be run, and completes those made of two others."""
+        return Validity(self._may_run, self._problem.space.activated)
+
+    def _may_run(self, configuration: Configuration) -> bool:
         """Returns whether a configuration may be run; the user's own always may."""
         if configuration == self._problem.baseline:
             return True

@@ -83,6 +83,7 @@ def _cells(table: Table) -> list[dict[str, Any]]:
     """Returns the values of each row by column."""
     return [
         {
+            **dict.fromkeys(table.conditions.knobs),
             **row.configuration,
             "replicate": row.replicate,
             "status": str(row.status),
@@ -104,11 +105,11 @@ def _write_csv(path: Path, table: Table) -> None:
             writer.writerow({name: _text(value) for name, value in cells.items()})
 
 
-def _text(value: Value) -> str:
-    """Returns a value as the text of a CSV cell; NaN is an empty cell."""
+def _text(value: Value | None) -> str:
+    """Returns a value as the text of a CSV cell; NaN and None, an inactive knob, are empty cells."""
     if isinstance(value, bool):
         return str(value).lower()
-    return "" if isinstance(value, float) and math.isnan(value) else str(value)
+    return "" if value is None or (isinstance(value, float) and math.isnan(value)) else str(value)
 
 
 def _read_csv(path: Path) -> tuple[dict[str, Any], tuple[str, ...], list[dict[str, Any]]]:
@@ -192,7 +193,12 @@ def _row(conditions: Conditions, cells: Mapping[str, Any], where: str) -> TableR
     Raises:
         UserError: a cell is malformed; the message begins with `where` and the column.
     """
-    values = {name: _value(cells[name], kind, f"{where}, {name}") for name, kind in conditions.knobs.items()}
+    # An empty cell is a knob that is inactive in this run.
+    values = {
+        name: _value(cells[name], kind, f"{where}, {name}")
+        for name, kind in conditions.knobs.items()
+        if cells[name] not in (None, "")
+    }
     if cells["status"] not in tuple(Status):
         raise UserError(f"{where}, status: '{cells['status']}' is not one of {', '.join(Status)}")
     # Columns of figures may be absent: older tables lack those that were added later.

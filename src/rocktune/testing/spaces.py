@@ -64,7 +64,7 @@ class SpaceConformance:
         rng = np.random.default_rng(3)
         columns = {knob.name: knob.sample(_COUNT, rng) for knob in space.knobs}
         single = [
-            not space.broken_rules({name: columns[name][row].item() for name in columns})
+            not space.broken_rules(space.activated({name: columns[name][row].item() for name in columns}))
             for row in range(_COUNT)
         ]
         assert space.valid(columns).tolist() == single
@@ -97,7 +97,8 @@ class SpaceConformance:
                     columns[prefix + name] for name in ("max_write_buffer_number", "write_buffer_size")
                 )
                 memtables += buffers * size
-                filters += float(part.filter_bytes(columns[prefix + space.budget.filter_bits]))
+                bits = columns[prefix + space.budget.filter_bits]
+                filters += 0 if space.budget.filters_in_cache else float(part.filter_bytes(bits))
             used = _size(options, CATALOGUE["block_cache"]) + memtables + filters
             assert space.memory_bytes - 1 <= used <= space.memory_bytes
 
@@ -108,7 +109,8 @@ class SpaceConformance:
             options = space.options(configuration)
             assert scaled_options(options, 1) == options
             models = [scaled_options(options, scale) for scale in scales]
-            for knob in (*space.knobs, CATALOGUE["block_cache"]):
+            active = [knob for knob in space.knobs if knob.name in configuration]
+            for knob in (*active, CATALOGUE["block_cache"]):
                 if knob.scaled:
                     sizes = [_size(model, knob) for model in models]
                     assert sizes == sorted(sizes, reverse=True)
@@ -122,7 +124,20 @@ class SpaceConformance:
         assert set(columns) >= set(CATALOGUE)
         assert {len(column) for column in columns.values()} == {_COUNT}
         for knob in space.knobs:
-            assert columns[knob.name].tolist() == [configuration[knob.name] for configuration in sample]
+            for value, configuration in zip(columns[knob.name].tolist(), sample, strict=True):
+                assert value == configuration.get(knob.name, value)
+
+    def test_inactive_knobs_are_absent_and_refused(self, space: Space, sample: list[Configuration]) -> None:
+        """A configuration holds active knobs only; its error names the condition in one line."""
+        for configuration in sample[:20]:
+            assert space.activated(configuration) == configuration
+            active = {knob.name for knob in space.knobs if knob.is_active(configuration)}
+            assert set(configuration) == active
+            for knob in space.knobs:
+                if knob.name not in active:
+                    with pytest.raises(UserError, match="has an effect only if") as refusal:
+                        space.validate(configuration.replaced({knob.name: knob.default}))
+                    assert "\n" not in str(refusal.value)
 
     def test_wrong_configurations_are_refused_in_one_line(self, space: Space) -> None:
         """Each error names the option in one line."""

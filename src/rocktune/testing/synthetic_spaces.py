@@ -1,13 +1,13 @@
 """Synthetic spaces of all shapes that a tuner must support."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rocktune.lsm.arrays import Numbers
-from rocktune.space import CATALOGUE, Knob, Space
+from rocktune.space import CATALOGUE, Condition, Knob, Space
 from rocktune.space.rules import Rule
 
 _MEMORY_BYTES = 1 << 30
@@ -19,6 +19,7 @@ class _FewerFlushes(Rule):
 
     number = 1
     statement = "max_background_flushes < max_background_compactions"
+    compares = ("max_background_flushes", "max_background_compactions")
 
     def holds(self, values: Mapping[str, Numbers]) -> NDArray[np.bool_]:
         return np.asarray(values["max_background_flushes"]) < values["max_background_compactions"]
@@ -53,6 +54,22 @@ _SIXTEEN = (
     CATALOGUE["enable_pipelined_write"],
 )
 
+_ONLY_STATIC = (Condition("level_compaction_dynamic_level_bytes", (False,)),)
+_CONDITIONAL = (
+    replace(_COMPACTIONS, default=4),
+    # Before its parent, which must be no obstacle.
+    replace(_FLUSHES, when=(Condition("max_subcompactions", (1,), unless=True),)),
+    CATALOGUE["level_compaction_dynamic_level_bytes"],
+    replace(CATALOGUE["max_bytes_for_level_multiplier"].narrowed(low=4, high=16), when=_ONLY_STATIC),
+    replace(CATALOGUE["max_subcompactions"].narrowed(choices=(1, 2, 4), default=2), when=_ONLY_STATIC),
+    CATALOGUE["compression"],
+    replace(
+        CATALOGUE["memtable_prefix_bloom_size_ratio"],
+        when=(*_ONLY_STATIC, Condition("compression", ("kLZ4Compression", "kZSTD"))),
+    ),
+    CATALOGUE["block_size"].narrowed(choices=(2048, 4096, 8192, 16384)),
+)
+
 SYNTHETIC_SPACES = (
     _space("one choice", (CATALOGUE["level0_file_num_compaction_trigger"].narrowed(choices=(2, 4, 8)),)),
     _space("one switch", (CATALOGUE["enable_pipelined_write"],)),
@@ -62,7 +79,8 @@ SYNTHETIC_SPACES = (
     _space("two that depend on each other", (_COMPACTIONS, _FLUSHES), (_FewerFlushes(),)),
     _space("sixteen of every kind", _SIXTEEN),
     _space("sixteen under a rule", _SIXTEEN, (_FewerFlushes(),)),
+    _space("conditional", _CONDITIONAL),
+    _space("conditional under a rule", _CONDITIONAL, (_FewerFlushes(),)),
 )
 """Spaces of one knob of each kind, whose values are soon all measured, spaces whose knobs depend on each
-other by
-a rule, and spaces of sixteen knobs."""
+other by a rule or by conditions, and spaces of sixteen knobs."""

@@ -2,14 +2,14 @@
 
 A sampler suggests one configuration at a time and gets its figures before the next. A suggestion that breaks
 a rule is replaced by a valid configuration with most of its values, and the sampler gets the figures of that
-one.
+one. Only active knobs are parameters of a suggestion, so that samplers model conditional knobs as such.
 """
 
 import importlib.util
 import inspect
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import optuna
@@ -75,18 +75,21 @@ class OptunaTuner(Tuner):
         known: dict[Configuration, Result] = {}
         release: tuple[RunKey, ...] = ()
         while left and repeats < _MAX_REPEATS:
-            asked = study.ask(distributions)
+            asked, wanted = study.ask(), dict[str, Value]()
+            # A knob is suggested after its parents, whose values decide whether it is active.
+            for knob in problem.space.conditional_knobs.in_order:
+                if knob.is_active(wanted):
+                    wanted[knob.name] = axes[knob.name].suggested(asked, knob.name)
             # Closed as failed, which samplers ignore: the configuration that was measured may be a repaired
             # one, and is added below with its own parameters.
             study.tell(asked, state=TrialState.FAIL)
-            wanted = Configuration({name: axis.value(asked.params[name]) for name, axis in axes.items()})
-            configuration = cube.repaired(wanted, rng)
+            configuration = cube.repaired(Configuration(wanted), rng)
             # A known configuration costs nothing and is reported again, from which the sampler may move on.
             repeats = repeats + 1 if configuration in known else 0
             if configuration not in known:
                 (known[configuration],) = yield Batch((Trial(configuration, age_s),), release)
                 release, left = ((configuration, 0),), left - 1
-            params = {name: axis.parameter(configuration[name]) for name, axis in axes.items()}
+            params = {name: axes[name].parameter(value) for name, value in configuration.items()}
             study.add_trial(_frozen(params, distributions, known[configuration], problem, fields))
 
     def min_budget_s(self, problem: Problem) -> float:
@@ -142,9 +145,15 @@ class _Axis:
         else:
             self.distribution = FloatDistribution(knob.low, knob.high, log=knob.log)
 
-    def value(self, parameter: Any) -> Value:
-        """Returns the knob's value for a parameter of Optuna."""
-        return self._choices[parameter] if self._choices and not self._words else parameter  # type: ignore[no-any-return]
+    def suggested(self, trial: optuna.Trial, name: str) -> Value:
+        """Returns the value that a trial of Optuna suggests for the knob of this name."""
+        found = self.distribution
+        if isinstance(found, IntDistribution):
+            number = trial.suggest_int(name, found.low, found.high, step=found.step, log=found.log)
+            return self._choices[number] if self._choices else number
+        if isinstance(found, FloatDistribution):
+            return trial.suggest_float(name, found.low, found.high, log=found.log)
+        return cast("Value", trial.suggest_categorical(name, self._choices))
 
     def parameter(self, value: Value) -> Any:
         """Returns Optuna's parameter for a value of the knob."""
@@ -170,7 +179,7 @@ def _frozen(
     constrained = bool(problem.objective.constraints)
     return optuna.trial.create_trial(
         params=dict(params),
-        distributions=dict(distributions),
+        distributions={name: distributions[name] for name in params},
         values=values if known else None,
         state=TrialState.COMPLETE if known else TrialState.FAIL,
         constraints={_VIOLATION: problem.objective.violation(row)} if constrained and known else None,

@@ -17,6 +17,9 @@ class UnitCube:
     The interval of a knob with k values is divided into k cells of equal width, in the order of its range or
     choices. A coordinate means the value of its cell. A knob for real numbers has no cells. The coordinates
     of a knob with a logarithmic scale follow that scale.
+
+    The coordinates of inactive knobs mean nothing. `point` puts them where their knobs' defaults are, so that
+    equal configurations have equal points and a model does not learn from them.
     """
 
     def __init__(self, space: Space) -> None:
@@ -35,8 +38,8 @@ class UnitCube:
         return np.array([axis.values > 0 for axis in self._axes])
 
     def configuration(self, point: Points) -> Configuration:
-        """Returns the configuration of a point; it may break a rule."""
-        return Configuration(
+        """Returns the configuration of a point, which holds the active knobs only; it may break a rule."""
+        return self._space.activated(
             {
                 axis.knob.name: axis.value(float(coordinate))
                 for axis, coordinate in zip(self._axes, point, strict=True)
@@ -45,7 +48,13 @@ class UnitCube:
 
     def point(self, configuration: Configuration) -> Points:
         """Returns the centre of a configuration's cells; values out of bounds count as the nearest bound."""
-        return np.array([axis.coordinate(configuration[axis.knob.name]) for axis in self._axes])
+        return np.array(
+            [axis.coordinate(configuration.get(axis.knob.name, axis.knob.default)) for axis in self._axes]
+        )
+
+    def active(self, configuration: Configuration) -> NDArray[np.bool_]:
+        """Returns whether each coordinate means a value of a configuration, shape (dimensions,)."""
+        return np.array([axis.knob.name in configuration for axis in self._axes])
 
     def points(self, configurations: Sequence[Configuration]) -> Points:
         """Returns the points of configurations, shape (configurations, dimensions)."""
@@ -65,7 +74,8 @@ class UnitCube:
         """Returns `wanted` if it is valid, else a valid configuration with most of its values.
 
         The latter starts as a valid configuration drawn at random. It takes over the wanted values one by one
-        in random order, except those that would break a rule.
+        in random order, except those that would break a rule. Knobs that a taken value makes active have
+        their wanted values too.
         """
         if not self._space.broken_rules(wanted):
             return wanted
@@ -73,7 +83,9 @@ class UnitCube:
         (found,) = self._space.sample(1, rng)
         for index in rng.permutation(self.dimensions):
             name = self._axes[index].knob.name
-            changed = found.replaced({name: wanted[name]})
+            if name not in wanted:
+                continue
+            changed = self._space.activated({**wanted, **found, name: wanted[name]})
             if not self._space.broken_rules(changed):
                 found = changed
         return found

@@ -4,11 +4,16 @@ from typing import TypeVar
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from rocktune.errors import UserError
 from rocktune.objective import objective_named
+from rocktune.space import Condition, Knob, Space
 from rocktune.study.measuring.observer import Observer
 from rocktune.study.proving.ablation import (
     Effect,
+    Validity,
     ablate,
     differing,
     droppable,
@@ -69,8 +74,7 @@ def _speeds(speeds: dict[Configuration, float]) -> Answer:
     return lambda trial: _ok(trial, speeds[trial.configuration])
 
 
-def _always_valid(_configuration: Configuration) -> bool:
-    return True
+_always_valid = Validity(lambda _: True)
 
 
 # Finalists
@@ -178,11 +182,58 @@ def test_what_breaks_a_constraint_wins_only_where_all_do() -> None:
 # Ablation
 
 
-def test_reverting_gives_what_the_baseline_has_and_may_have_nothing() -> None:
-    winner, baseline = Configuration({"a": 2, "new": 5}), Configuration({"a": 1, "gone": 3})
-    assert differing(winner, baseline) == ["a", "gone", "new"]
-    assert reverted(winner, baseline, ["a"]) == Configuration({"a": 1, "new": 5})
-    assert reverted(winner, baseline, ["gone", "new"]) == Configuration({"a": 2, "gone": 3})
+SHAPES = Space(
+    "shapes",
+    "",
+    (
+        Knob("style", "cf", "", "flat", "", choices=("flat", "deep", "wide")),
+        Knob("depth", "cf", "", 3, "", low=1, high=9, when=(Condition("style", ("deep",)),)),
+        Knob("width", "cf", "", 4, "", low=1, high=9, when=(Condition("style", ("wide",)),)),
+        Knob("cells", "cf", "", 5, "", low=1, high=9, when=(Condition("width", (4,), unless=True),)),
+        Knob("threads", "db", "", 1, "", low=1, high=8),
+    ),
+    1 << 30,
+)
+
+
+def _is_shape(configuration: Configuration) -> bool:
+    try:
+        SHAPES.validate(configuration)
+    except UserError:
+        return False
+    return True
+
+
+VALID_SHAPES = Validity(_is_shape, SHAPES.activated)
+
+
+def test_reverting_a_parent_changes_which_knobs_are_active() -> None:
+    winner = Configuration({"style": "wide", "width": 6, "cells": 7, "threads": 2})
+    baseline = Configuration({"style": "deep", "depth": 2, "threads": 1})
+    assert differing(winner, baseline) == ["cells", "depth", "style", "threads", "width"]
+    as_before = reverted(winner, baseline, ["style"], VALID_SHAPES)
+    assert as_before == Configuration({"style": "deep", "depth": 2, "threads": 2})
+    # The baseline has no width, so its default measures what the winner's is good for.
+    assert reverted(winner, baseline, ["width"], VALID_SHAPES) == Configuration(
+        {"style": "wide", "width": 4, "threads": 2}
+    )
+    # `depth` alone changes nothing, because it is inactive in the winner.
+    assert groups(winner, baseline, VALID_SHAPES) == {
+        (name,): (name,) for name in ("cells", "style", "threads", "width")
+    }
+    everything = differing(winner, baseline)
+    assert reverted(winner, baseline, everything, VALID_SHAPES) == baseline
+
+
+@given(st.integers(0, 1000))
+def test_every_reverted_form_of_conditional_knobs_is_valid(seed: int) -> None:
+    winner, baseline = SHAPES.sample(2, np.random.default_rng(seed))
+    tied = groups(winner, baseline, VALID_SHAPES)
+    for group in tied:
+        variant = reverted(winner, baseline, group, VALID_SHAPES)
+        SHAPES.validate(variant)
+        assert variant != winner
+    assert bool(tied) == (winner != baseline)
 
 
 def test_options_that_a_rule_ties_are_reverted_together() -> None:
@@ -190,9 +241,13 @@ def test_options_that_a_rule_ties_are_reverted_together() -> None:
         return float(configuration["b"]) <= float(configuration["a"])
 
     # Reverting a alone would leave b = 2 above a = 1.
-    assert groups(WINNER, BASELINE, b_not_above_a) == {("a", "b"): ("a",), ("b",): ("b",), ("c",): ("c",)}
+    assert groups(WINNER, BASELINE, Validity(b_not_above_a)) == {
+        ("a", "b"): ("a",),
+        ("b",): ("b",),
+        ("c",): ("c",),
+    }
     assert groups(WINNER, BASELINE, _always_valid) == {(name,): (name,) for name in ("a", "b", "c")}
-    all_or_nothing = groups(WINNER, BASELINE, lambda configuration: configuration in (WINNER, BASELINE))
+    all_or_nothing = groups(WINNER, BASELINE, Validity(lambda each: each in (WINNER, BASELINE)))
     assert all_or_nothing == {("a", "b", "c"): ("a", "b", "c")}
 
 
@@ -241,8 +296,10 @@ def test_pruning_goes_as_far_as_the_rules_let_it() -> None:
 
     dropped = droppable(effects)
     assert [effect.options for effect in dropped] == [("c",), ("b",)]
-    assert pruned(WINNER, BASELINE, effects, dropped, b_and_c_not_both_reverted) == WINNER.replaced({"c": 1})
-    assert pruned(WINNER, BASELINE, effects, dropped, lambda configuration: configuration == WINNER) == WINNER
+    assert pruned(WINNER, BASELINE, effects, dropped, Validity(b_and_c_not_both_reverted)) == WINNER.replaced(
+        {"c": 1}
+    )
+    assert pruned(WINNER, BASELINE, effects, dropped, Validity(lambda each: each == WINNER)) == WINNER
 
 
 def test_pruning_drops_what_has_to_go_with_something_else_but_keeps_what_helps() -> None:
@@ -252,8 +309,8 @@ def test_pruning_drops_what_has_to_go_with_something_else_but_keeps_what_helps()
     helping = Effect(("b",), ("b",), Interval(1.2, 1.1, 1.3, 3))
     useless = Effect(("b",), ("b",), Interval(1.0, 0.9, 1.1, 3))
     tied = Effect(("c",), ("b", "c"), Interval(0.99, 0.9, 1.1, 3))
-    assert pruned(WINNER, BASELINE, [helping, tied], [tied], c_only_with_b) == WINNER
-    both = pruned(WINNER, BASELINE, [useless, tied], [tied, useless], c_only_with_b)
+    assert pruned(WINNER, BASELINE, [helping, tied], [tied], Validity(c_only_with_b)) == WINNER
+    both = pruned(WINNER, BASELINE, [useless, tied], [tied, useless], Validity(c_only_with_b))
     assert both == WINNER.replaced({"b": 1, "c": 1})
 
 

@@ -56,7 +56,7 @@ class Interpolation:
             raise UserError(
                 f"table: {len(sound)} runs are too few to interpolate; at least {MIN_ROWS} are needed"
             )
-        self._knobs = list(table.conditions.knobs)
+        self._knobs = table.conditions.knobs
         self._failures = _failure_model(self._knobs, table.rows)
         wanted = dict.fromkeys((*ALWAYS_MODELLED, *required_figures))
         self._fields = [field for field in wanted if all(row.figures[field] > 0 for row in sound)]
@@ -103,18 +103,19 @@ class Interpolation:
         return status, np.array([model.predict(features)[0] for model in self._models])
 
 
-def _features(knobs: Sequence[str], configurations: Sequence[Configuration]) -> NDArray[Any]:
-    """Returns a row of features for each configuration, in the order of `knobs`.
+def _features(knobs: Mapping[str, str], configurations: Sequence[Configuration]) -> NDArray[Any]:
+    """Returns a row of features for each configuration, in the order of `knobs`, which have types.
 
-    Numbers above 0 become base-2 logarithms, because knobs act by ratios; others become -1.
+    Numbers above 0 become base-2 logarithms, because knobs act by ratios; others become -1. An inactive knob
+    has a value of its own: 0, or an empty word.
     """
     columns = []
-    for name in knobs:
-        values = [configuration[name] for configuration in configurations]
-        if all(isinstance(value, str) for value in values):
-            columns.append(np.array(values, dtype=object))
+    for name, kind in knobs.items():
+        values = [configuration.get(name) for configuration in configurations]
+        if kind == "str":
+            columns.append(np.array([value or "" for value in values], dtype=object))
         else:
-            numbers = np.array([float(value) for value in values])
+            numbers = np.array([0.0 if value is None else float(value) for value in values])
             # The maximum only keeps log2 from warning; `where` discards its result.
             columns.append(np.where(numbers > 0, np.log2(np.maximum(numbers, 1e-300)), -1.0).astype(object))
     return np.array(columns, dtype=object).T
@@ -166,7 +167,7 @@ def _noise_covariance(rows: Sequence[TableRow], logs: Reals) -> Reals:
     return np.asarray(residuals.T @ residuals / (len(residuals) - len(repeated)))
 
 
-def _failure_model(knobs: Sequence[str], rows: Sequence[TableRow]) -> Any | None:
+def _failure_model(knobs: Mapping[str, str], rows: Sequence[TableRow]) -> Any | None:
     """Returns a model that predicts the status of the nearest run; None if no run failed."""
     if all(row.status is Status.OK for row in rows):
         return None

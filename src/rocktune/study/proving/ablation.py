@@ -1,7 +1,7 @@
 """Measures which of the winner's options matter, and drops those that do not."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
@@ -9,7 +9,7 @@ from typing import Literal
 from rocktune.objective import Objective
 from rocktune.study.proving.statistics import Interval
 from rocktune.study.proving.verification import Runs, Stage, interleaved, keeps_constraints, paired_ratio
-from rocktune.trial import Configuration
+from rocktune.trial import Configuration, Value
 
 TOLERATED_LOSS = 0.02
 """A pruned configuration is not kept if it measures worse than the winner by more than this share, even if
@@ -20,8 +20,19 @@ MAX_TIED = 4
 """Maximum number of options that are searched for to be reverted together with one. An option that needs more
 is reverted together with all options that differ; trying all subsets would take exponential time."""
 
-IsValid = Callable[[Configuration], bool]
-"""Returns whether a configuration may be run."""
+
+@dataclass(frozen=True)
+class Validity:
+    """Says which configurations may be run.
+
+    Attributes:
+        may_run: returns whether a configuration may be run.
+        completed: returns the configuration of those values whose knobs are active, with defaults for active
+            knobs without a value (`Space.activated`).
+    """
+
+    may_run: Callable[[Configuration], bool]
+    completed: Callable[[Mapping[str, Value]], Configuration] = Configuration
 
 
 @dataclass(frozen=True)
@@ -63,30 +74,41 @@ def differing(winner: Configuration, baseline: Configuration) -> list[str]:
     return [name for name in names if winner.get(name) != baseline.get(name)]
 
 
-def reverted(winner: Configuration, baseline: Configuration, options: Sequence[str]) -> Configuration:
-    """Returns the winner with some options as in the baseline. Options that it lacks are removed."""
+def reverted(
+    winner: Configuration, baseline: Configuration, options: Sequence[str], validity: Validity
+) -> Configuration:
+    """Returns the winner with some options as in the baseline.
+
+    Options that are inactive in the baseline get their defaults. Options that a reverted one makes inactive
+    are removed; those that it makes active are as in the baseline too.
+    """
     kept = {name: value for name, value in winner.items() if name not in options}
-    return Configuration(kept | {name: baseline[name] for name in options if name in baseline})
+    return validity.completed({**baseline, **kept})
 
 
 def groups(
-    winner: Configuration, baseline: Configuration, is_valid: IsValid
+    winner: Configuration, baseline: Configuration, validity: Validity
 ) -> dict[tuple[str, ...], tuple[str, ...]]:
     """Returns sets of options to revert together so that no rule is broken.
 
     Args:
         winner: a valid configuration.
         baseline: a valid configuration.
-        is_valid: see `IsValid`.
+        validity: which configurations may be run.
 
     Returns:
         For each set of options to revert, the options whose effect it measures. Each option that differs is
-        measured by the smallest set with which it can be reverted. Sets may overlap.
+        measured by the smallest set with which it can be reverted. Sets may overlap. An option that differs
+        only because another one makes it active or inactive is left out: that one's set reverts it.
     """
-    names = differing(winner, baseline)
+
+    def variant(options: Sequence[str]) -> Configuration:
+        return reverted(winner, baseline, options, validity)
+
+    names = [name for name in differing(winner, baseline) if variant([name]) != winner]
     result: dict[tuple[str, ...], tuple[str, ...]] = {}
     for name in names:
-        group = _smallest_valid(name, names, lambda tried: is_valid(reverted(winner, baseline, tried)))
+        group = _smallest_valid(name, names, lambda tried: validity.may_run(variant(tried)))
         result[group] = (*result.get(group, ()), name)
     return result
 
@@ -108,7 +130,7 @@ def ablate(
     winner: Configuration,
     baseline: Configuration,
     objective: Objective,
-    is_valid: IsValid,
+    validity: Validity,
     replicates: Sequence[int],
     age_s: float,
 ) -> Stage[list[Effect]]:
@@ -120,15 +142,15 @@ def ablate(
         winner: a valid configuration.
         baseline: a valid configuration.
         objective: its first field is compared.
-        is_valid: see `IsValid`.
+        validity: which configurations may be run.
         replicates: one replicate for each pair.
         age_s: age at which each run ends, seconds.
 
     Returns:
         The effects, largest ratio first.
     """
-    tied = groups(winner, baseline, is_valid)
-    without = [reverted(winner, baseline, group) for group in tied]
+    tied = groups(winner, baseline, validity)
+    without = [reverted(winner, baseline, group, validity) for group in tied]
     runs = yield from interleaved((winner, *without), replicates, age_s)
     effects = [
         Effect(options, group, paired_ratio(runs, objective, winner, variant))
@@ -152,7 +174,7 @@ def pruned(
     baseline: Configuration,
     effects: Sequence[Effect],
     dropped: Sequence[Effect],
-    is_valid: IsValid,
+    validity: Validity,
 ) -> Configuration:
     """Returns the winner without the options of some effects, unless dropping them breaks a rule.
 
@@ -161,7 +183,7 @@ def pruned(
         baseline: gives the values of dropped options.
         effects: all effects; an option whose own effect is not dropped stays.
         dropped: the effects to drop.
-        is_valid: see `IsValid`.
+        validity: which configurations may be run.
     """
     kept = {name for effect in effects if effect not in dropped for name in effect.options}
     gone: set[str] = set()
@@ -172,12 +194,13 @@ def pruned(
             (
                 names
                 for names in left
-                if not names <= gone and is_valid(reverted(winner, baseline, sorted(gone | names)))
+                if not names <= gone
+                and validity.may_run(reverted(winner, baseline, sorted(gone | names), validity))
             ),
             None,
         )
         if fitting is None:
-            return reverted(winner, baseline, sorted(gone))
+            return reverted(winner, baseline, sorted(gone), validity)
         gone |= fitting
 
 
@@ -186,7 +209,7 @@ def prune(
     baseline: Configuration,
     effects: Sequence[Effect],
     objective: Objective,
-    is_valid: IsValid,
+    validity: Validity,
     attempts: Sequence[Sequence[int]],
     age_s: float,
 ) -> Stage[Configuration]:
@@ -201,7 +224,7 @@ def prune(
         baseline: gives the values of dropped options.
         effects: the effects that `ablate` measured.
         objective: its fields are compared.
-        is_valid: see `IsValid`.
+        validity: which configurations may be run.
         attempts: the replicates of the pairs of each attempt.
         age_s: age at which each run ends, seconds.
 
@@ -210,7 +233,7 @@ def prune(
     """
     dropped = droppable(effects)
     for replicates in attempts:
-        candidate = pruned(winner, baseline, effects, dropped, is_valid)
+        candidate = pruned(winner, baseline, effects, dropped, validity)
         if candidate == winner:
             return winner
         runs = yield from interleaved((winner, candidate), replicates, age_s)

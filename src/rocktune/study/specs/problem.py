@@ -6,6 +6,7 @@ from rocktune.device import DeviceSpec
 from rocktune.objective import objective_named
 from rocktune.options_account import OptionsAccount
 from rocktune.space import Configuration, FamilyEntries, Space, space_from_document
+from rocktune.study.specs.left_out import left_out_sentences
 from rocktune.study.specs.own_options import terms_sentences
 from rocktune.study.specs.spec import ExperimentSpec, StudySpec
 from rocktune.trial import Experiment
@@ -101,11 +102,12 @@ def baseline_of(spec: ExperimentSpec, space: Space) -> Configuration:
 
 
 def own_notes(spec: ExperimentSpec) -> list[str]:
-    """Returns sentences for the user on how their OPTIONS file was used; empty if they gave none."""
+    """Returns sentences for the user on what the space leaves out, and how their OPTIONS file was used."""
+    notes = left_out_sentences(spec.space)
     if spec.own_terms is None or spec.base_options is None:
-        return []
+        return notes
     shares = space_of(spec).memory_shares(spec.base_options)
-    return terms_sentences(spec.own_terms, spec.memory_bytes, shares, spec.base_options)
+    return notes + terms_sentences(spec.own_terms, spec.memory_bytes, shares, spec.base_options)
 
 
 def own_account(spec: ExperimentSpec) -> OptionsAccount | None:

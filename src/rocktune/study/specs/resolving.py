@@ -21,6 +21,7 @@ from rocktune.importing import ImportedOptions
 from rocktune.objective import objective_named
 from rocktune.outcome import Protocol
 from rocktune.space import FamilyEntries, space_document, space_from_document
+from rocktune.study.specs.left_out import left_out_of
 from rocktune.study.specs.own_options import OwnBaseline, own_baseline
 from rocktune.study.specs.problem import (
     expected_entries,
@@ -226,6 +227,10 @@ def conditions_of(
         families_together(workload, device, family),
     )
     space = space_from_document(document, asked.memory_bytes, entries, families=families)
+    left_out = left_out_of(space, engine, workload)
+    if left_out:
+        document = document | {"left_out": left_out}
+        space = space_from_document(document, asked.memory_bytes, entries, families=families)
     file = own_options(workload.family_names if workload.families else ())
     own = None if file is None else own_baseline(file, document, entries, asked, families)
     if own is not None:
@@ -276,7 +281,9 @@ def _recorded_conditions(request: StudyRequest, engine: RecordedSpec) -> dict[st
         "scale": request.scale is not None and parse_scale(request.scale),
         "memory": request.memory is not None and parse_bytes(request.memory, "memory"),
     }
-    recorded = dict(table) | {"memory": table.memory_bytes}
+    # What was left out of the table's space follows from its RocksDB.
+    space = {name: part for name, part in table.space.items() if name != "left_out"}
+    recorded = dict(table) | {"memory": table.memory_bytes, "space": space}
     for field, value in asked.items():
         # False stands for a field that the request does not state.
         if value is not False and value != recorded[field]:
@@ -284,7 +291,7 @@ def _recorded_conditions(request: StudyRequest, engine: RecordedSpec) -> dict[st
     if request.options_file is not None:
         raise UserError("options_file: a table has its own baseline; leave it out")
     shared = ("workload", "device", "space", "memory_bytes", "scale", "base_options")
-    return {each: recorded[each] for each in shared} | {"engine": engine, "seed": request.seed}
+    return {each: getattr(table, each) for each in shared} | {"engine": engine, "seed": request.seed}
 
 
 def check_engine(engine: EngineSpec, workload: WorkloadSpec, device: DeviceSpec) -> None:

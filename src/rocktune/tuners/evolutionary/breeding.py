@@ -109,8 +109,9 @@ class ValidGenes(Repair):
         wanted = self._cube.configuration(point)
         found = self._cube.repaired(wanted, rng)
         centre = self._cube.point(found)
-        # The genes of a valid individual that have no cells keep their exact coordinates.
-        return np.where(self._cube.discrete, centre, point) if found is wanted else centre
+        # The active genes of a valid individual that have no cells keep their exact coordinates.
+        exact = ~self._cube.discrete & self._cube.active(found)
+        return np.where(exact, point, centre) if found is wanted else centre
 
 
 def breed(

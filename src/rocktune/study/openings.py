@@ -56,11 +56,14 @@ class Openings:
     ) -> tuple[Experiment, Configuration, int]:
         """Returns the experiment, configuration and seed to open a run with; see `EngineInputs`."""
         experiment, opened = self._opened_as(configuration)
+        is_aged = self._spec.protocol == "steady" and seeds.is_proof(replicate)
+        # Nothing is decided by RocksDB's defaults, and their stores take longest to become steady.
+        shares = is_aged and configuration == ROCKSDB_DEFAULTS
         conditions = replace(
             experiment,
             workload=self._arriving(experiment.workload, replicate),
-            base_seed=seeds.base_seed_of(replicate),
-            aged=self._spec.protocol == "steady" and seeds.is_proof(replicate),
+            base_seed=seeds.base_seed_of(seeds.first_pair_of(replicate) if shares else replicate),
+            aged=is_aged,
         )
         return conditions, opened, seeds.seed_of(self._spec.seed, replicate)
 

@@ -20,6 +20,8 @@ OFFER = 10_000_000
 CONTROL = 100_000
 LARGER = 100_000_000
 """Added to the replicate of a run of a scale check for the run at the larger model."""
+# Above the replicates of all pairs.
+_SCALE_STEP = 1000
 # Above all other replicates, so that a repeat and its original can be told apart and mapped to each other.
 # Three repeats fit into the ledger's columns of 32 bits.
 _REPEAT = 500_000_000
@@ -53,7 +55,7 @@ def compared_with(run: RunKey) -> Hashable:
 
 def at_scale(replicate: int, scale: int) -> int:
     """Returns the replicate to use instead of the study's own if it is verified at scale 1/`scale`."""
-    return 1000 * scale + replicate
+    return _SCALE_STEP * scale + replicate
 
 
 def base_seed_of(replicate: int) -> int:
@@ -65,6 +67,12 @@ def base_seed_of(replicate: int) -> int:
     """
     pair = original_of(replicate) % OFFER
     return pair if pair >= PROVE else 0
+
+
+def first_pair_of(replicate: int) -> int:
+    """Returns the replicate of a proof's first pair, given one of its pairs."""
+    original = original_of(replicate)
+    return replicate - (original % _SCALE_STEP - PROVE)
 
 
 def is_larger(replicate: int) -> bool:

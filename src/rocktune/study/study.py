@@ -24,11 +24,10 @@ from rocktune.study.proving.best import BestSoFar, finalists
 from rocktune.study.proving.sequential import design_of
 from rocktune.study.proving.tail import Tail, offer
 from rocktune.study.proving.tail_choice import TailChoice, choose_by_tail
-from rocktune.study.proving.verification import Proof, Stage, aged, pick, prove
+from rocktune.study.proving.verification import Proof, Runs, Stage, aged, pick, prove
 from rocktune.study.specs.estimate import verification_s
 from rocktune.study.specs.problem import problem_of
 from rocktune.study.specs.spec import BASELINE_AGE_SHARES, StudySpec
-from rocktune.trial import Result
 from rocktune.tuners import tuner_named
 from rocktune.units import format_scale
 
@@ -207,16 +206,8 @@ class _Study:
         ages_s = [self._age_s(self._spec.verification.age_s * share) for share in BASELINE_AGE_SHARES]
         run = aged(self._problem.baseline, seeds.BASELINE, ages_s)
         results = self._loop.run("baseline", run, True, self._best.add_baseline)
-        self._warn_of_rate(results[-1])
-
-    def _warn_of_rate(self, baseline: Result) -> None:
-        """Tells the user before the search if the baseline cannot sustain the rate that they gave."""
-        sustained, rate = baseline.figure(lasting.SUSTAINED), self._spec.rate_ops_s
-        if rate is not None and rate > sustained:
-            self._observer.note(
-                f"The baseline sustains about {sustained:,.0f} operations per second, less than the offered "
-                f"{rate:,.0f}. Its tail at that rate will be without bound; give a lower --rate."
-            )
+        if warning := lasting.rate_warning(self._spec, results[-1]):
+            self._observer.note(warning)
 
     def _search(self) -> None:
         """Runs the tuner's search."""
@@ -237,7 +228,7 @@ class _Study:
         candidates, choice = picked.candidates(objective), None
         if candidates:
             choice = self._chosen_by_tail(candidates, seeds.PICK)
-            proof, changes = self._pruned_and_proven(choice.chosen)
+            proof, changes = self._pruned_and_proven(choice)
         else:
             proof, changes = outcome.unproven(self._spec, baseline, self._openings.options), ()
         return Outcome(
@@ -261,25 +252,30 @@ class _Study:
             "trials": outcome.trials_of(self._ledger, self._study),
         }
 
-    def _chosen_by_tail(self, candidates: Sequence[Configuration], first: int) -> TailChoice:
+    def _chosen_by_tail(
+        self, candidates: Sequence[Configuration], first: int, known: Runs | None = None
+    ) -> TailChoice:
         """Runs the phase that chooses by tails; the first candidate is chosen without it in other protocols.
 
         Args:
             candidates: see `choose_by_tail`.
             first: the phase's first replicate, without the number that is added for an offered rate.
+            known: see `choose_by_tail`.
         """
         settings, baseline = self._spec.verification, self._problem.baseline
         if self._spec.protocol != "steady" or candidates[0] == baseline:
-            return TailChoice(candidates[0], {})
+            return TailChoice(candidates[0], {}, {})
         rate = lasting.offered_ops_s(self._spec, self._best.baseline[-1:])
         self._openings.offered_ops_s = rate
         replicates = _replicates(seeds.OFFER + first, settings.pick_runs)
         age_s = self._age_s(settings.offered_s)
-        return self._run("tails", choose_by_tail(candidates, baseline, rate, settings, replicates, age_s))
+        choosing = choose_by_tail(candidates, baseline, rate, settings, replicates, age_s, known)
+        return self._run("tails", choosing)
 
-    def _pruned_and_proven(self, winner: Configuration) -> tuple[Verification, tuple[OptionEffect, ...]]:
+    def _pruned_and_proven(self, choice: TailChoice) -> tuple[Verification, tuple[OptionEffect, ...]]:
         """Runs ablation, pruning and proof; returns the proof and the options' effects."""
-        settings, objective, baseline = self._spec.verification, self._objective, self._problem.baseline
+        winner, settings = choice.chosen, self._spec.verification
+        objective, baseline = self._objective, self._problem.baseline
         ablations = _replicates(seeds.ABLATE, settings.ablation_pairs)
         ablation_age_s = self._age_s(settings.ablation_age_s)
         effects = []
@@ -296,7 +292,7 @@ class _Study:
         exported = self._run("prune", pruning)
         if exported != winner:
             # An option without effect in a closed loop may matter to the tail.
-            exported = self._chosen_by_tail((exported, winner), seeds.PRUNE).chosen
+            exported = self._chosen_by_tail((exported, winner), seeds.PRUNE, choice.runs).chosen
         proven = self._prove(exported, baseline, "prove")
         space = self._problem.space
         return proven, outcome.options_that_matter(effects, winner, exported, baseline, space)

@@ -56,6 +56,15 @@ def test_candidates_with_bad_tails_are_passed_over_one_by_one() -> None:
     assert [len(batch.trials) for batch in batches] == [4, 2, 2]
 
 
+def test_what_is_known_is_not_measured_again() -> None:
+    known, _ = choose({FIRST: 110, BASELINE: 100})
+    stage = choose_by_tail((SECOND, FIRST), BASELINE, 1000.0, SETTINGS, (9,), 1.0, known.runs)
+    assert [trial.configuration for trial in next(stage).trials] == [SECOND]
+    with pytest.raises(StopIteration) as end:
+        stage.send([result(Trial(SECOND, 1.0, 9), 900)])
+    assert end.value.value.chosen == FIRST
+
+
 def test_the_least_bad_is_chosen_if_none_is_good() -> None:
     choice, _ = choose({FIRST: 2500, SECOND: 300, THIRD: None, BASELINE: 100})
     assert choice.chosen == SECOND

@@ -300,10 +300,10 @@ def test_the_estimate_of_steady_studies_has_ageing_and_offered_runs(monkeypatch:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2})
     short = estimate(_resolved(scale="1/64", protocol="short"))
     steady = estimate(_resolved(scale="1/64"))
-    # 26 runs of 480 s instead of 120 s, and at an offered rate 24 of 5,760 s in the proof and twice 8 of
+    # 26 runs of 480 s instead of 120 s, and at an offered rate 24 of 5,760 s in the proof and twice 6 of
     # 1,440 s before.
     assert steady.verification_s - short.verification_s == pytest.approx(
-        (26 * 360 + 24 * 5760 + 16 * 1440) / 64
+        (26 * 360 + 24 * 5760 + 12 * 1440) / 64
     )
     assert short.ageing_s == 0
     # On a limited device three stores age together, or as many as the quota of 16 GiB holds: 7.3 GiB each.

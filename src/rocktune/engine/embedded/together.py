@@ -29,7 +29,7 @@ class _Watch:
         self._stopped = threading.Event()
         self._ages_s = [0.0] * stores
         self._limits_s = [0.0] * stores
-        self._processors: float | None = None
+        self._processors: list[float] = []
 
     def of(self, store: int) -> OnStep:
         """Returns what the ageing of a store calls after each step."""
@@ -39,7 +39,7 @@ class _Watch:
                 raise _Stopped
             with self._lock:
                 self._ages_s[store], self._limits_s[store] = age_s, limit_s
-                self._processors = max(self._processors or 0.0, processors)
+                self._processors.append(processors)
 
         return on_step
 
@@ -54,11 +54,11 @@ class _Watch:
                 return True
             available = len(os.sched_getaffinity(0))
             # Unknown until the first step of the first store ends.
-            return (
-                self._processors is not None
-                and running < available
-                and (running + 1) * self._processors <= BUSY_SHARE * available
-            )
+            if not self._processors or running >= available:
+                return False
+            # The mean, because single steps differ by a factor of three.
+            each = sum(self._processors) / len(self._processors)
+            return (running + 1) * each <= BUSY_SHARE * available
 
     def report(self, progress: Progress) -> None:
         """Passes on the sum of the ages, and of the limits as far as they are known."""

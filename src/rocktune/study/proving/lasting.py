@@ -31,6 +31,17 @@ def offered_ops_s(spec: StudySpec, baseline: Sequence[Result]) -> float | None:
     return spec.verification.offered_share * sustained
 
 
+def rate_warning(spec: StudySpec, baseline: Result) -> str:
+    """Returns a sentence if the baseline cannot sustain the rate that the user gave; "" if it can."""
+    sustained, rate = baseline.figure(SUSTAINED), spec.rate_ops_s
+    if rate is None or not rate > sustained:
+        return ""
+    return (
+        f"The baseline sustains about {sustained:,.0f} operations per second, less than the offered "
+        f"{rate:,.0f}. Its tail at that rate will be without bound; give a lower --rate."
+    )
+
+
 def keeps_tail(spec: StudySpec, tail: Tail) -> bool:
     """Returns whether the winner's tail is shown to be as good as the study asks."""
     return tail.verdict(spec.verification) == "kept"

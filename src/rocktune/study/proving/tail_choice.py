@@ -42,10 +42,12 @@ class TailChoice:
     Attributes:
         chosen: the chosen configuration.
         ratios: the ratios of each candidate that was measured, in the order of the candidates.
+        runs: the results of these and of the baseline.
     """
 
     chosen: Configuration
     ratios: dict[Configuration, TailRatios]
+    runs: Runs
 
     def passed_over(self, candidates: Sequence[Configuration]) -> list[Configuration]:
         """Returns the candidates that come before the chosen one."""
@@ -59,6 +61,7 @@ def choose_by_tail(
     settings: VerificationSettings,
     replicates: Sequence[int],
     age_s: float,
+    known: Runs | None = None,
 ) -> Stage[TailChoice]:
     """Returns the first candidate whose tail is as good as the settings ask, by the ratios of few runs.
 
@@ -73,8 +76,9 @@ def choose_by_tail(
         settings: the maximum of both ratios.
         replicates: one replicate for each pair.
         age_s: age at which each run ends, seconds.
+        known: results of an earlier choice at the same rate, which are not measured again.
     """
-    runs: Runs = {}
+    runs: Runs = dict(known or {})
     ratios: dict[Configuration, TailRatios] = {}
     for candidate in candidates:
         missing = [side for side in (candidate, baseline) if side not in runs]
@@ -82,8 +86,8 @@ def choose_by_tail(
         tail = Tail(candidate, baseline, offered_ops_s, {side: runs[side] for side in (candidate, baseline)})
         ratios[candidate] = TailRatios(_ratio(tail, "latency_us_p99"), _ratio(tail, LONGEST_WAIT))
         if ratios[candidate].excess(settings) <= 1:
-            return TailChoice(candidate, ratios)
-    return TailChoice(min(candidates, key=lambda each: ratios[each].excess(settings)), ratios)
+            return TailChoice(candidate, ratios, runs)
+    return TailChoice(min(candidates, key=lambda each: ratios[each].excess(settings)), ratios, runs)
 
 
 def _ratio(tail: Tail, name: str) -> float:

@@ -66,8 +66,8 @@ def verification_s(spec: StudySpec, changed_options: int, scale: int) -> dict[st
     if spec.protocol == "steady":
         window_s = spec.age_s(settings.offered_s, scale)
         offered_s = 2 * settings.limit_pairs * (1 + settings.offered_windows) * window_s
-        # The finalists and the baseline; after pruning the winner, its pruned form and the baseline.
-        tails_s = (settings.finalists + 4) * settings.pick_runs * window_s
+        # The finalists and the baseline, then the pruned winner.
+        tails_s = (settings.finalists + 2) * settings.pick_runs * window_s
     age_s, ablation_age_s = spec.age_s(settings.age_s, scale), spec.age_s(settings.ablation_age_s, scale)
     return {
         "baseline": age_s * (1 if spec.engine.runs_continue else sum(BASELINE_AGE_SHARES)),

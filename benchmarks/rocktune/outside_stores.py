@@ -257,7 +257,7 @@ def _load_flags(workload: WorkloadSpec) -> Flags:
 def _chunk_flags(workload: WorkloadSpec, part_s: int, report: Path) -> Flags:
     """Returns the flags of a chunk: a part that fills the caches of the reopened store, and one that counts.
 
-    db_bench writes the report file anew for each part.
+    db_bench overwrites the report file in each part.
     """
     return plan_of(workload).flags | {
         "benchmarks": f"{MEASURED_BY},{MEASURED_BY}",

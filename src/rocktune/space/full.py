@@ -138,7 +138,7 @@ def _tables() -> tuple[Knob, ...]:
         effect="A Ribbon filter takes a third less memory than a Bloom filter and more CPU time to build.",
     )  # fmt: skip
     return (
-        # Written anew and without a last part, which has a different meaning for each kind of filter.
+        # Rewritten, and without a last part, which has a different meaning for each kind of filter.
         CATALOGUE["bloom_bits"].narrowed(
             choices=(0, 4, 6, 8, 10, 12, 16, 20),
             default=10,

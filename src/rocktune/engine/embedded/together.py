@@ -72,7 +72,7 @@ def age_together(tasks: Sequence[AgeOne], progress: Progress) -> float:
     """Ages stores, several at a time where the processors carry it.
 
     Another store begins if the workers then use at most `BUSY_SHARE` of the processors, by the steps so far.
-    For a store whose device is limited, ageing beside others then takes as long as alone.
+    A store on a limited device then ages as fast as it does alone.
 
     Args:
         tasks: one for each store, in the order in which they begin. A store that fails is left out; the run

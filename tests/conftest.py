@@ -17,9 +17,12 @@ BUILDS = Path(__file__).parents[1] / "build"
 
 
 @pytest.fixture(autouse=True)
-def own_data_directory(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+def own_data_directory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Keeps tests away from what the user's own ledger and measured disks say."""
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path_factory.getbasetemp() / "user-data"))
+    # Not the fixture `monkeypatch`: the test's own changes would then last beyond its other fixtures.
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("XDG_DATA_HOME", str(tmp_path_factory.getbasetemp() / "user-data"))
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -116,6 +116,15 @@ def test_stores_of_several_runs_are_aged_ahead(engine: EmbeddedEngine) -> None:
     engine.prepare(runs, lambda *_: pytest.fail("nothing is missing"))
 
 
+def test_options_that_are_refused_fail_when_the_run_is_opened(engine: EmbeddedEngine) -> None:
+    """Not while stores are made ahead, which would end the study."""
+    good = experiment(base_seed=1)
+    bad = replace(good, base_options={"cf": {"no_such_option": "1"}})
+    engine.prepare([(bad, Configuration({})), (bad, bad.space.default())], lambda *_: None)
+    with pytest.raises(RunFailed):
+        engine.open(bad, bad.space.default(), 1)
+
+
 def test_stores_that_the_quota_does_not_hold_are_not_aged_ahead(
     tmp_path: Path, real_worker: tuple[str, ...]
 ) -> None:

@@ -2,13 +2,14 @@
 
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from rocktune.device import DeviceSpec
-from rocktune.engine.base import Conditions, Progress
+from rocktune.engine.base import Conditions, Progress, RunFailed
 from rocktune.engine.checker import OptionsChecker
 from rocktune.engine.debt import CompactionDebt
 from rocktune.engine.embedded.ageing import Ageing, OnStep, age_store, ageing_rule
@@ -192,7 +193,10 @@ class EmbeddedEngine(LocalEngine):
         missing: dict[str, AgeOne] = {}
         for experiment, configuration in conditions:
             # Without a limit, stores that age together share the real device.
-            if experiment.aged and (experiment.device.bandwidth_bytes_s or experiment.device.iops):
+            if not experiment.aged or not (experiment.device.bandwidth_bytes_s or experiment.device.iops):
+                continue
+            # Options that RocksDB refuses fail when the run is opened.
+            with suppress(RunFailed):
                 base = self._aged_base(experiment, configuration)
                 if not self.bases.has(base.key):
                     missing.setdefault(base.key, partial(self._age, base, None))

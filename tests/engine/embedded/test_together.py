@@ -54,8 +54,8 @@ def no_progress(_phase: str, _done: float, _total: float) -> None:
 
 @pytest.mark.parametrize(
     ("processors", "running"),
-    # At most 80% of four processors, and at most one store for each.
-    [(0.1, 4), (0.8, 4), (1.0, 3), (1.6, 2), (1.7, 1), (5.0, 1)],
+    # At most a tenth more than four processors, and at most one store for each.
+    [(0.1, 4), (1.0, 4), (1.2, 3), (1.6, 2), (2.3, 1), (5.0, 1)],
 )
 def test_as_many_age_as_the_processors_carry(processors: float, running: int) -> None:
     stores = Stores()

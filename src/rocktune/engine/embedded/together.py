@@ -10,8 +10,8 @@ from rocktune.engine.base import Progress, RunFailed
 from rocktune.engine.embedded.ageing import OnStep
 
 _POLL_S = 0.2
-BUSY_SHARE = 0.8
-"""Share of the processors that the workers of stores which age together may use."""
+BUSY_SHARE = 1.1
+"""Processors that the workers of stores which age together may ask for, as a share of those there are."""
 
 AgeOne = Callable[[OnStep], float]
 """Ages a store, calls its argument after each step, and returns the wall seconds. It may raise RunFailed."""
@@ -71,8 +71,8 @@ class _Watch:
 def age_together(tasks: Sequence[AgeOne], progress: Progress) -> float:
     """Ages stores, several at a time where the processors carry it.
 
-    Another store begins if the workers then use at most `BUSY_SHARE` of the processors, by the steps so far.
-    A store on a limited device then ages as fast as it does alone.
+    Another store begins if the workers then ask for at most `BUSY_SHARE` of the processors, by the steps so
+    far. A store on a limited device then ages about as it does alone (docs/design/steady-state.md).
 
     Args:
         tasks: one for each store, in the order in which they begin. A store that fails is left out; the run

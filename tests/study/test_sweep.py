@@ -129,6 +129,21 @@ def test_what_cannot_be_swept_is_refused(ledger: Ledger) -> None:
         run_sweep(spec, SyntheticEngine(speed, can_park=False), ledger)
 
 
+def test_a_steady_sweep_begins_with_all_keys(space: str) -> None:
+    def swept(**given: object) -> SweepSpec:
+        return resolve_sweep(make_request({"workload": "dremel-write-heavy", **given}), "s", HowToSweep())
+
+    assert swept().workload.preload.keys == 0
+    steady = swept(protocol="steady")
+    assert steady.workload.preload.keys == steady.workload.keys
+    # The default scale is that of steady studies.
+    assert (swept().scale, steady.scale) == (32, 64)
+    with pytest.raises(UserError, match="protocol: engine 'db_bench' cannot age a store"):
+        swept(protocol="steady", engine="db_bench", db_bench="db_bench")
+    with pytest.raises(UserError, match="protocol: 'own' is that of engine 'command'"):
+        swept(protocol="own")
+
+
 def test_parts_have_every_configuration_once(space: str, ledger: Ledger) -> None:
     request = make_request({"workload": "zipfian", "space": space, "scale": "1/64"})
     whole = sweep_spec(space)

@@ -22,7 +22,8 @@ ProtocolName = Annotated[
     typer.Option(
         "--protocol",
         metavar="steady|short",
-        help="steady: full, aged stores, with debt charged; short: the first 120 s, as in Dremel's paper.",
+        help="steady: stores hold all keys, debt is charged, proofs age the stores; short: the first "
+        "120 s, as in Dremel's paper.",
     ),
 ]
 Rate = Annotated[

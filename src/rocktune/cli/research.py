@@ -23,7 +23,6 @@ from rocktune.tuners.choice import split_choices
         "table",
         "interpolate",
         "tuner",
-        "protocol",
         "objective",
         "constraints",
         "rate",

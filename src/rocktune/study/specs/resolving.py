@@ -146,6 +146,8 @@ def resolve_sweep(
 ) -> SweepSpec:
     """Returns the sweep that a request describes. Its tuner, objective and budget are ignored.
 
+    Under the steady protocol, stores hold all keys at age 0; by default a sweep has the short protocol.
+
     Args:
         request: the user's request.
         name: name of the sweep.
@@ -156,7 +158,11 @@ def resolve_sweep(
         UserError: names the first mistake in the request.
     """
     engine = engine_spec(request)
-    conditions = named(name) | conditions_of(request, engine, own_options)
+    # Tables of the papers' evaluations are of stores that fill during the run.
+    steady = request.protocol == "steady"
+    if request.protocol is not None and not isinstance(engine, RecordedSpec):
+        protocol_of(request, engine, sections_of(request.space))
+    conditions = named(name) | conditions_of(request, engine, own_options, all_keys=steady)
     full_size_s = SWEEP_MEASURED_S if engine.runs_continue else FULL_LENGTH_S
     time_scale = engine.time_scale(conditions["scale"])
     if how.warm_up is None:

@@ -64,3 +64,18 @@ def test_a_sweep_of_which_everything_failed_says_why() -> None:
     with console.capture() as captured:
         print_sweep(console, summary)
     assert "1 runs failed: invalid, no such option\n" in captured.get()
+
+
+def test_configurations_with_different_active_knobs_are_shown_side_by_side() -> None:
+    def measured(knobs: dict[str, int], throughput_ops_s: float, latency_us: float) -> TableRow:
+        figures = UNKNOWN | {"throughput_ops_s": throughput_ops_s, "read_latency_us_p99": latency_us}
+        return TableRow(Configuration(knobs), 0, Status.OK, "", figures)
+
+    fast, quick = measured({"knob": 1, "left": 2}, 20.0, 9.0), measured({"knob": 1, "right": 3}, 10.0, 1.0)
+    console = Console(width=100, force_terminal=False)
+    with console.capture() as captured:
+        print_sweep(console, summary_of_table(table(fast, quick)) | {"table": "t.csv"})
+    cells = {line.split()[0]: line.split()[1:] for line in captured.get().splitlines() if line.strip()}
+    assert cells["left"] == ["2", "–"]
+    assert cells["right"] == ["–", "3"]
+    assert cells["knob"] == ["1", "1"]

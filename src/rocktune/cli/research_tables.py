@@ -54,8 +54,13 @@ def _extremes(summary: Mapping[str, Any]) -> Table:
             f"{findings.field_label(field)}, {unit}", *cells, "–" if noise is None else f"{noise:.1%}"
         )
     configurations = [best["configuration"] for best in summary["best"].values()]
-    for name in configurations[0]:
-        made.add_row(name, *(findings.format_option(name, each[name]) for each in configurations), "")
+    for name in dict.fromkeys(name for configuration in configurations for name in configuration):
+        cells = [
+            # A configuration lacks the knobs that are inactive in it.
+            findings.format_option(name, configuration[name]) if name in configuration else "–"
+            for configuration in configurations
+        ]
+        made.add_row(name, *cells, "")
     return made
 
 

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from rocktune.device import DeviceSpec
-from rocktune.engine.debt import CompactionDebt, tree_data, tree_shape
+from rocktune.engine.debt import CompactionDebt, collects_blobs, tree_data, tree_shape
 from rocktune.measurement import Measurement
 from rocktune.workload import WorkloadSpec
 from rocktune.workload.loads import MixSpec
@@ -121,11 +121,27 @@ def test_reads_owe_nothing() -> None:
         {"compaction_style": "kCompactionStyleFIFO"},
         {"disable_auto_compactions": "true"},
         {"num_levels": "1"},
+        # Overwritten values leave garbage, whose collection has no model.
+        {"enable_blob_files": "true", "min_blob_size": "1024"},
     ],
 )
 def test_options_without_a_model_have_no_figure(changes: dict[str, str]) -> None:
     debt = CompactionDebt(WRITES, BOUND, OPTIONS | {"cf": CF | changes})
     assert debt.charged(window()) == {}
+
+
+def test_blob_files_have_debt_without_garbage_or_once_measured() -> None:
+    blobs = OPTIONS | {"cf": CF | {"enable_blob_files": "true", "min_blob_size": "1024"}}
+    inserts = WRITES.model_copy(update={"sessions": (SessionSpec(mix=MixSpec(get=0.5, insert=0.5)),)})
+    assert [collects_blobs(each, blobs) for each in (WRITES, inserts, READS)] == [True, False, False]
+    assert CompactionDebt(inserts, BOUND, blobs).charged(window())["debt"]["owed_bytes"] > 0
+    assert CompactionDebt(WRITES, BOUND, blobs, measured=4.0).charged(window())["debt"]["owed_bytes"] == 8000
+    above = {"cf": CF | {"enable_blob_files": "true", "min_blob_size": "1025"}}
+    assert not collects_blobs(WRITES, above)
+    # A missing threshold is RocksDB's: every value.
+    assert collects_blobs(WRITES, {"cf": {"enable_blob_files": "true"}})
+    users = OPTIONS | {"cf:users": {"enable_blob_files": "true"}}
+    assert not collects_blobs(WRITES, users)
 
 
 @pytest.mark.parametrize("section", ["flsm", "governor"])

@@ -44,6 +44,19 @@ def offered(experiments: list[Experiment]) -> set[float]:
     return {each.operations_s for each in arrivals(experiments) if each.kind == "fixed_rate"}
 
 
+def test_what_only_an_aged_store_shows_is_searched_on_aged_stores(ledger: Ledger) -> None:
+    """The garbage of blob files has no model, so that only configurations without them are searched young."""
+    engine = engine_of()
+    with_blobs = {"cf": {"enable_blob_files": "true", "min_blob_size": "100"}}
+    run(steady_spec(base_options=with_blobs), engine, ledger)
+    assert engine.experiments
+    assert all(each.aged for each in engine.experiments if each.base_options)
+    young = engine_of()
+    large = {"cf": {"enable_blob_files": "true", "min_blob_size": "2000"}}
+    run(steady_spec(base_options=large).model_copy(update={"name": "young"}), young, ledger)
+    assert not all(each.aged for each in young.experiments)
+
+
 def test_a_steady_study_from_beginning_to_end(ledger: Ledger) -> None:
     engine, observer = engine_of(), Recorder()
     outcome = Outcome.from_json(run(steady_spec(), engine, ledger, observer))

@@ -10,7 +10,7 @@ from rocktune.lsm import Amplification, DistinctKeys, TreeData, TreeShape, stead
 from rocktune.space import family_section
 from rocktune.trial import OptionMaps
 from rocktune.workload import WorkloadSpec, key_popularity
-from rocktune.workload.loads import FamilySpec
+from rocktune.workload.loads import FamilySpec, Load
 
 CAUSES = ("flush", "compaction_read", "compaction_write")
 """Causes of I/O that move bytes which users wrote before."""
@@ -99,30 +99,83 @@ def tree_data(workload: WorkloadSpec, family: FamilySpec | None, cf: Mapping[str
     Returns:
         None if nothing is ever written to the family.
     """
+    writes = _writes(workload, family)
+    if writes is None:
+        return None
+    popularity = key_popularity(writes.busiest.key_chooser, (family or workload).keys)
+    key_bytes = (family and family.key_bytes) or workload.key_bytes
+    fraction = (family and family.value_compressed_fraction) or workload.value_compressed_fraction
+    stored_value_bytes = writes.value_bytes
+    if _in_blob_files(writes, cf):
+        # Compactions move a reference; the value stays in its blob file.
+        stored_value_bytes = min(stored_value_bytes, 30.0)
+    elif cf.get("compression") not in ("kNoCompression", "kDisableCompressionOption"):
+        stored_value_bytes *= min(1.0, fraction + _COMPRESSION_OVERHEAD)
+    return TreeData(
+        DistinctKeys(popularity.counts, popularity.probabilities, writes.insert_share),
+        entry_bytes=key_bytes + writes.value_bytes,
+        file_entry_bytes=(key_bytes + _FILE_ENTRY_BYTES + stored_value_bytes) * _FILE_OVERHEAD,
+    )
+
+
+@dataclass(frozen=True)
+class _Writes:
+    """The writes to a column family.
+
+    Attributes:
+        value_bytes: mean size of their values.
+        insert_share: share of them that add a key.
+        busiest: the load that writes most, which decides which keys are popular.
+    """
+
+    value_bytes: float
+    insert_share: float
+    busiest: Load
+
+
+def _writes(workload: WorkloadSpec, family: FamilySpec | None) -> _Writes | None:
+    """Returns the writes of a workload to a column family; None if there are none."""
     index = workload.families.index(family) if family is not None else 0
     loads = [(weight, workload.loads(session)[index]) for weight, session in workload.weighted_sessions()]
     written = [(weight * load.share * load.mix.write_share, load) for weight, load in loads]
     total = sum(weight for weight, _ in written)
     if total == 0:
         return None
-    # The session that writes most decides which keys are popular.
-    busiest = max(written, key=lambda each: each[0])[1]
-    inserted = sum(weight * load.share * load.mix.insert for weight, load in loads)
-    popularity = key_popularity(busiest.key_chooser, (family or workload).keys)
-    key_bytes = (family and family.key_bytes) or workload.key_bytes
-    fraction = (family and family.value_compressed_fraction) or workload.value_compressed_fraction
-    value_bytes = sum(weight * load.value.mean for weight, load in written) / total
-    stored_value_bytes = value_bytes
-    if cf.get("enable_blob_files") == "true" and value_bytes >= int(cf.get("min_blob_size", "0")):
-        # Compactions move a reference; the value stays in its blob file.
-        stored_value_bytes = min(value_bytes, 30.0)
-    elif cf.get("compression") not in ("kNoCompression", "kDisableCompressionOption"):
-        stored_value_bytes *= min(1.0, fraction + _COMPRESSION_OVERHEAD)
-    return TreeData(
-        DistinctKeys(popularity.counts, popularity.probabilities, inserted / total),
-        entry_bytes=key_bytes + value_bytes,
-        file_entry_bytes=(key_bytes + _FILE_ENTRY_BYTES + stored_value_bytes) * _FILE_OVERHEAD,
+    return _Writes(
+        value_bytes=sum(weight * load.value.mean for weight, load in written) / total,
+        insert_share=sum(weight * load.share * load.mix.insert for weight, load in loads) / total,
+        busiest=max(written, key=lambda each: each[0])[1],
     )
+
+
+def _in_blob_files(writes: _Writes, cf: Mapping[str, str]) -> bool:
+    """Returns whether a family's options keep written values in blob files."""
+    return cf.get("enable_blob_files") == "true" and writes.value_bytes >= int(cf.get("min_blob_size", "0"))
+
+
+def collects_blobs(workload: WorkloadSpec, options: OptionMaps) -> bool:
+    """Returns whether blob files of a store get garbage, whose collection has no model.
+
+    Garbage comes from values in blob files that are overwritten or deleted. How much of it is collected, and
+    what that moves, shows only once the store is in steady state.
+
+    Args:
+        workload: the workload.
+        options: options by section; missing ones have RocksDB's defaults.
+    """
+    return any(
+        writes is not None and writes.insert_share < 1 and _in_blob_files(writes, cf)
+        for writes, cf in (
+            (_writes(workload, family), _own_options(options, family))
+            for family in workload.families or (None,)
+        )
+    )
+
+
+def _own_options(options: OptionMaps, family: FamilySpec | None) -> Mapping[str, str]:
+    """Returns the options of a column family."""
+    shared = options.get("cf", {})
+    return options.get(family_section("cf", family.name), shared) if family else shared
 
 
 @dataclass(frozen=True)
@@ -154,8 +207,11 @@ class CompactionDebt:
         self._device = device
         self._measured = measured
         self._threads = _compaction_threads(options.get("db", {}))
-        self._own_store = any(section in options for section in ("flsm", "governor"))
-        self._families = [] if measured is not None or self._own_store else list(_families(workload, options))
+        own_store = any(section in options for section in ("flsm", "governor"))
+        # Before the store is steady, nobody knows what the collection of garbage will move.
+        self._is_modelled = not (own_store or collects_blobs(workload, options))
+        needs_model = measured is None and self._is_modelled
+        self._families = list(_families(workload, options)) if needs_model else []
         self._compaction_us = 0.0
 
     def charged(self, raw: Mapping[str, Any]) -> dict[str, Any]:
@@ -187,7 +243,7 @@ class CompactionDebt:
         """Returns the bytes that steady state would have moved for a window's writes; None if unknown."""
         if self._measured is not None:
             return self._measured * float(raw["user_bytes_written"])
-        if self._own_store or not all(family.is_known for family in self._families):
+        if not self._is_modelled or not all(family.is_known for family in self._families):
             return None if raw["user_bytes_written"] else 0.0
         parts = raw.get("families", {})
         return sum(
@@ -225,9 +281,7 @@ def _quotient(amount: float, limit: float) -> float:
 def _families(workload: WorkloadSpec, options: OptionMaps) -> Iterator[_Family]:
     """Yields the column families of a workload."""
     for family in workload.families or (None,):
-        name = "" if family is None else family.name
-        shared = options.get("cf", {})
-        cf = options.get(family_section("cf", name), shared) if family else shared
+        name, cf = "" if family is None else family.name, _own_options(options, family)
         data = tree_data(workload, family, cf)
         if data is None:
             yield _Family(name, None, is_known=True)

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from rocktune.engine import run_options
+from rocktune.engine.debt import collects_blobs
 from rocktune.errors import UserError
 from rocktune.objective import LARGER_IS_BETTER
 from rocktune.outcome import Protocol
@@ -56,7 +57,9 @@ class Openings:
     ) -> tuple[Experiment, Configuration, int]:
         """Returns the experiment, configuration and seed to open a run with; see `EngineInputs`."""
         experiment, opened = self._opened_as(configuration)
-        is_aged = self._spec.protocol == "steady" and seeds.is_proof(replicate)
+        is_aged = self._spec.protocol == "steady" and (
+            seeds.is_proof(replicate) or self._is_known_only_if_aged(configuration)
+        )
         # Nothing is decided by RocksDB's defaults, and their stores take longest to become steady.
         shares = is_aged and configuration == ROCKSDB_DEFAULTS
         conditions = replace(
@@ -66,6 +69,10 @@ class Openings:
             aged=is_aged,
         )
         return conditions, opened, seeds.seed_of(self._spec.seed, replicate)
+
+    def _is_known_only_if_aged(self, configuration: Configuration) -> bool:
+        """Returns whether only an aged store shows the compaction debt of a configuration."""
+        return collects_blobs(self._experiment.workload, self.options(configuration))
 
     def _arriving(self, workload: WorkloadSpec, replicate: int) -> WorkloadSpec:
         """Returns the workload with the arrivals that a replicate's runs have."""

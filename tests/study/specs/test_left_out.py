@@ -39,16 +39,15 @@ def test_a_library_of_unknown_age_gets_no_newer_knob() -> None:
 
 def test_blob_files_need_values_as_large_as_the_lowest_threshold() -> None:
     engine = DbBenchSpec(program="db_bench")
-    assert "enable_blob_files" not in left_out_of(FULL, engine, workload(100, 1024))
-    small = left_out_of(FULL, engine, workload(100, 1023))
-    assert small["enable_blob_files"] == "values have at most 1023B"
+    assert "enable_blob_files" not in left_out_of(FULL, engine, workload(100, 4096))
+    small = left_out_of(FULL, engine, workload(100, 4095))
+    assert small["enable_blob_files"] == "values have at most 3.999KiB"
     left = without(FULL, small)
     assert names_of(FULL) - names_of(left) == NEWER | {
         "enable_blob_files",
         "min_blob_size",
         "blob_file_size",
         "blob_compression_type",
-        "enable_blob_garbage_collection",
         "blob_garbage_collection_age_cutoff",
     }
 

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from rocktune.lsm import FEATURE_NAMES, fused_features
 from rocktune.lsm.arrays import Numbers
-from rocktune.trial import Configuration
+from rocktune.objective import Objective
+from rocktune.trial import Configuration, Result
 from rocktune.tuners.base import Problem
 from rocktune.tuners.dremel.settings import DremelSettings
 
@@ -26,21 +27,29 @@ class Arm:
     Attributes:
         buckets: the buckets of the cluster's features.
         untried: the untried configurations in the order in which they will be tried.
+        results: results of the tried configurations at the first age.
         rewards: scores of the tried configurations that did not fail; larger is better.
         failures: number of tried configurations that failed.
     """
 
     buckets: Buckets
     untried: deque[Configuration]
+    results: list[Result] = field(default_factory=list)
     rewards: list[float] = field(default_factory=list)
     failures: int = 0
 
-    def add(self, reward: float) -> None:
-        """Adds the reward of a tried configuration; NaN counts as a failure."""
-        if np.isnan(reward):
-            self.failures += 1
-        else:
-            self.rewards.append(reward)
+
+def reward_arms(arms: Sequence[Arm], objective: Objective) -> None:
+    """Sets the rewards and failures of all arms from their results.
+
+    Rewards are the objective's scores among the results of all arms, so those of several fields change with
+    each further result.
+    """
+    scores = iter(objective.scores([result for arm in arms for result in arm.results]))
+    for arm in arms:
+        own = [next(scores) for _ in arm.results]
+        arm.rewards = [score for score in own if not np.isnan(score)]
+        arm.failures = len(own) - len(arm.rewards)
 
 
 @dataclass(frozen=True)

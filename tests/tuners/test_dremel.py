@@ -35,6 +35,22 @@ def wbf(problem: Problem, configuration: Configuration) -> float:
     return 1 / level0 + 1 / (value["max_write_buffer_number"] * buffer * value["max_background_flushes"])
 
 
+def equations(problem: Problem, configuration: Configuration) -> tuple[float, float, float, float]:
+    """Equations 5, 7, 8 and 9 of the paper for 10 million entries of 1,040 bytes."""
+    value = {name: float(configuration[name]) for name in configuration}
+    trigger, ratio = value["level0_file_num_compaction_trigger"], value["max_bytes_for_level_multiplier"]
+    file_bytes, file_ratio = value["target_file_size_base"], value["target_file_size_multiplier"]
+    levels = math.log(1.04e10 / (trigger * file_bytes) * (ratio - 1) / ratio) / math.log(ratio)
+    levels = min(max(levels, 1.0), value["num_levels"])
+    files = (file_ratio - file_ratio ** (1 - levels)) / (file_ratio - 1) if file_ratio > 1 else levels
+    return (
+        value["max_background_compactions"] / levels * (ratio + 1) / file_bytes * files,
+        wbf(problem, configuration),
+        (trigger + levels) / value["block_size"],
+        1000 * 2**20 - value["max_write_buffer_number"] * value["write_buffer_size"],
+    )
+
+
 class TestBuckets:
     def test_hold_equally_many(self) -> None:
         values = np.array([8.0, 1.0, 7.0, 2.0, 6.0, 3.0, 5.0, 4.0])
@@ -69,6 +85,22 @@ class TestArms:
         arms = make_arms(replace(problem, baseline=drawn), SMALL, rng())
         assert not any(drawn in each.untried for each in arms)
         assert any(drawn in each.untried for each in make_arms(problem, SMALL, rng()))
+
+    @pytest.mark.parametrize("seed", [3, 4, 5])
+    def test_the_paper_s_space_has_the_arms_of_its_equations(self, seed: int) -> None:
+        problem = synthetic_problem()
+        arms = make_arms(problem, SMALL, np.random.default_rng(seed))
+        pool = problem.space.sample(2000, np.random.default_rng(seed))
+        numbers = [
+            bucket_numbers(values, quantile_edges(values, 2))
+            for values in np.array([equations(problem, configuration) for configuration in pool]).T
+        ]
+        expected: dict[tuple[int, ...], list[Configuration]] = {}
+        for configuration, buckets in sorted(
+            zip(pool, zip(*numbers, strict=True), strict=True), key=lambda each: wbf(problem, each[0])
+        ):
+            expected.setdefault(buckets, []).append(configuration)
+        assert {each.buckets: list(each.untried) for each in arms} == expected
 
     def test_empty_arms_are_not_there(self) -> None:
         arms = make_arms(synthetic_problem(), DremelSettings(pool=2000, buckets=4), rng())

@@ -8,7 +8,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from rocktune.lsm import FEATURE_NAMES, fused_features
+from rocktune.lsm import FEATURE_NAMES, fused_features, index_bytes
 from rocktune.lsm.arrays import Numbers
 from rocktune.objective import Objective
 from rocktune.trial import Configuration, Result
@@ -149,16 +149,26 @@ def _features(
     problem: Problem, settings: DremelSettings, configurations: Sequence[Configuration]
 ) -> Features:
     """Returns the fused features of configurations by name, an array over the configurations for each."""
+    columns = problem.space.columns(configurations)
     # The cast hides columns of switches and words, which no formula reads.
-    columns = cast("Mapping[str, Numbers]", problem.space.columns(configurations))
+    values = cast("Mapping[str, Numbers]", columns)
+    budget = problem.space.budget
+    metadata_bytes = budget.all_filter_bytes(values)
+    if budget.filters_in_cache:
+        # An index outside the cache takes memory beyond the budget.
+        metadata_bytes = metadata_bytes + index_bytes(
+            problem.expected_entries, problem.entry_bytes, values["block_size"]
+        )
     features = fused_features(
-        columns,
+        values,
         expected_entries=problem.expected_entries,
         entry_bytes=problem.entry_bytes,
         memory_bytes=problem.space.memory_bytes,
+        metadata_bytes=metadata_bytes,
+        universal=columns["compaction_style"] == "kCompactionStyleUniversal",
         printed=settings.printed_compaction_frequency,
     )
-    return {name: np.asarray(values, dtype=np.float64) for name, values in features.items()}
+    return {name: np.asarray(numbers, dtype=np.float64) for name, numbers in features.items()}
 
 
 def _edges(pool_features: Features, settings: DremelSettings) -> Features:

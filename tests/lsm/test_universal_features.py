@@ -46,7 +46,7 @@ DATA_BYTES = 2.0**34
 def test_fused_features_of_universal_compaction_by_hand() -> None:
     features = fused_features(BY_HAND, **MEASURE, universal=True)
     assert tuple(features) == FEATURE_NAMES
-    # G = 2, Z = 1, B = 4 * 2 * 2^26 = 2^29. #Step = 1 + log_2(2^34 / (2^29 * 2)) = 5.
+    # G = 2, Z = 1, b = 4 * 2 * 2^26 = 2^29. #Step = 1 + log_2(2^34 / (2^29 * 2)) = 5.
     # Four steps write 1 + 1/2 + 1/4 + 1/8 = 1.875, the last one 2 / 2^4 = 0.125, together 2: 3/5 * 2 / 2^29.
     assert features["compaction_frequency"] == pytest.approx(1.2 / 2**29)
     # As for leveled compaction: (1/8 + 1/12) / 2^26.

@@ -41,7 +41,7 @@ def universal(**changes: Value) -> Configuration:
 def test_universal_features_by_hand() -> None:
     changes = {"universal_size_ratio": 100, "universal_max_size_amplification_percent": 50}
     (found,) = features(universal(**changes, block_size=4096, bloom_bits=8, max_background_jobs=8))
-    # The default has C = 4, M = 2, W = 64 MiB. G = 3, Z = 2, B = 512 MiB; N (K+V) = 10.4e9 bytes.
+    # The default has C = 4, M = 2, W = 64 MiB. G = 3, Z = 2, b = 512 MiB; N (K+V) = 10.4e9 bytes.
     # #Step = 1 + log_3(10.4e9 / (3 * 536870912)) = 1 + log_3 6.457 = 2.698.
     # (3 - 3^-0.698) / 2 + 3 * 3^-1.698 = 1.2677 + 0.4646 = 1.7323. 6 of 8 jobs compact: 6 / 2.698 * 1.7323.
     assert found["compaction_frequency"] == pytest.approx(3.8525 / (512 * MIB), rel=1e-3)

@@ -43,7 +43,7 @@ def first_merge_bytes(
     min_write_buffer_number_to_merge: Numbers,
     write_buffer_size: Numbers,
 ) -> Reals:
-    """Returns the bytes of flushed runs that are merged first: min(C, x) M W (equation 6).
+    """Returns the bytes of flushed runs that are merged first: b = min(C, x) M W (equation 6).
 
     Args:
         level0_file_num_compaction_trigger: C, sorted runs at which compaction starts.
@@ -59,11 +59,11 @@ def merge_steps(*, data_bytes: Numbers, first_bytes: Numbers, growth: Numbers, l
     """Returns #Step, how often an entry is merged until it is in the last run, at least 1 (equation 1).
 
     The last run holds the share Z / (1 + Z) of the data, and is Z times as large as the newer runs, which
-    have grown from B to B G^(#Step - 1). So #Step = 1 + log_G(N (K+V) / (B (1 + Z))).
+    have grown from b to b G^(#Step - 1). So #Step = 1 + log_G(N (K+V) / (b (1 + Z))).
 
     Args:
         data_bytes: N (K+V), bytes of all distinct entries, above 0.
-        first_bytes: B, from `first_merge_bytes`.
+        first_bytes: b, from `first_merge_bytes`.
         growth: G, from `run_growth`.
         last_ratio: Z, from `last_run_ratio`.
     """
@@ -83,12 +83,12 @@ def universal_compaction_frequency(
 ) -> Reals:
     """Returns the worst-case frequency of universal compactions (Dremel, equation 5); smaller is better.
 
-    H / #Step * 1 / B * ((G - G^(2 - #Step)) / (G - 1) + (Z + 1) G^(1 - #Step)), derived as follows.
+    H / #Step * 1 / b * ((G - G^(2 - #Step)) / (G - 1) + (Z + 1) G^(1 - #Step)), derived as follows.
 
     - Equation 2: entries come into each step at the rate of writes. A step before the last writes each of
       them once, because the older run has come in at the same rate and leaves with them. Only the last run
       stays. It is Z times as large, so the last step writes Z + 1 times what comes in.
-    - Equation 3: a compaction moves whole runs, of which B G^(i - 1) bytes are new to step i.
+    - Equation 3: a compaction moves whole runs, of which b G^(i - 1) bytes are new to step i.
     - Equation 4: the sum of G^-(i - 1) for i = 1 to #Step - 1 is (G - G^(2 - #Step)) / (G - 1).
     - At most H of the #Step merges run at the same time.
 
@@ -96,7 +96,7 @@ def universal_compaction_frequency(
 
     Args:
         max_background_compactions: H, threads.
-        first_bytes: B, from `first_merge_bytes`.
+        first_bytes: b, from `first_merge_bytes`.
         growth: G, from `run_growth`.
         last_ratio: Z, from `last_run_ratio`.
         steps: #Step, from `merge_steps`.

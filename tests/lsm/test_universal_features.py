@@ -88,7 +88,7 @@ def test_growth_by_hand(ratio: int, width: int, growth: float) -> None:
 @pytest.mark.parametrize(
     # At 25% of the last run, it is 4 times as large; at 200% it is of a similar size before.
     ("ratio", "percent", "last"),
-    [(1, 25, 4.0), (20, 200, 1.2), (0, 100, 1.0)],
+    [(1, 25, 4.0), (20, 200, 1.2), (0, 100, 1.0), (1, 0, 100.0)],
 )
 def test_last_run_by_hand(ratio: int, percent: int, last: float) -> None:
     assert float(last_run_ratio(ratio, percent)) == pytest.approx(last)

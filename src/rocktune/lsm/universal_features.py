@@ -31,9 +31,9 @@ def last_run_ratio(universal_size_ratio: Numbers, universal_max_size_amplificati
 
     Args:
         universal_size_ratio: s, per cent.
-        universal_max_size_amplification_percent: a, per cent, above 0.
+        universal_max_size_amplification_percent: a, per cent; 0 counts as 1.
     """
-    amplification = real(universal_max_size_amplification_percent) / 100
+    amplification = np.maximum(real(universal_max_size_amplification_percent), 1) / 100
     return np.maximum(1 + real(universal_size_ratio) / 100, 1 / amplification)
 
 

@@ -92,9 +92,39 @@ def test_a_result_is_feasible_infeasible_or_failed() -> None:
     failed = Result(trial, Status.CRASHED, None, "signal 6")
     outcomes = [objective.feasibility(each) for each in (good, slow, failed)]
     assert outcomes == [Feasibility.FEASIBLE, Feasibility.INFEASIBLE, Feasibility.FAILED]
-    assert objective.score(good) > 0
-    assert math.isnan(objective.score(slow))
-    assert math.isnan(objective.score(failed))
+    scores = objective.scores([good, slow, failed])
+    assert scores[0] == pytest.approx(1000)
+    assert all(math.isnan(score) for score in scores[1:])
+
+
+def results(*figures: tuple[float, float]) -> list[Result]:
+    """Results with these throughputs and latencies."""
+    return [
+        Result(Trial(Configuration({"num_levels": number}), 1.0), Status.OK, synthetic_window(0, 1, *pair))
+        for number, pair in enumerate(figures)
+    ]
+
+
+def test_the_score_of_several_fields_is_that_of_the_worst() -> None:
+    figures = [(300, 900), (200, 500), (100, 100), (150, 600), (200, 500)]
+    # Beaten in throughput by 0, 1, 4, 3, 1 of the 4 others, and in latency by 4, 1, 0, 3, 1.
+    expected = [0.0, 0.75, 0.0, 0.25, 0.75]
+    for name in ("balance", BOTH):
+        assert objective_named(name).scores(results(*figures)) == pytest.approx(expected)
+    # 0 breaks the constraint. The rest is beaten by 0, 3, 2, 0 of 3 in throughput, by 1, 0, 3, 1 in latency.
+    bound = objective_named("balance", ["read_latency_us_p99<=800"])
+    scores = bound.scores(results(*figures))
+    assert math.isnan(scores[0])
+    assert scores[1:] == pytest.approx([2 / 3, 0.0, 0.0, 2 / 3])
+    assert objective_named("balance").scores(results((5, 5))) == [1.0]
+    assert objective_named("balance").scores([]) == []
+
+
+def test_a_field_without_figures_does_not_count() -> None:
+    objective = objective_named(("throughput_ops_s", "scan_latency_us_p99"))
+    assert objective.scores(results((300, 1), (200, 1), (100, 1))) == pytest.approx([1.0, 0.5, 0.0])
+    undefined = objective_named(("scan_latency_us_p99", "scan_latency_us_p50"))
+    assert all(math.isnan(score) for score in undefined.scores(results((1, 1), (2, 2))))
 
 
 @pytest.mark.parametrize(

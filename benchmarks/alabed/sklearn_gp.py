@@ -72,8 +72,12 @@ def _suggested(
 ) -> Batch:
     cube = UnitCube(problem.space)
     known = {result.trial.configuration for result in results}
-    scored = [(result, problem.objective.score(result)) for result in results]
-    sound = [(result.trial.configuration, score) for result, score in scored if score == score]
+    scores = problem.objective.scores(results)
+    sound = [
+        (result.trial.configuration, score)
+        for result, score in zip(results, scores, strict=True)
+        if score == score
+    ]
     wanted = rng.uniform(size=cube.dimensions)
     if len(sound) > 1:
         values = np.array([score for _, score in sound])

@@ -187,12 +187,31 @@ class Objective:
         kept = sorted((each for each in firsts if fronts[each] == 0), key=lambda each: -gains[each, 0])
         return [feasible[each] for each in kept]
 
-    def score(self, result: Result) -> float:
-        """Returns the primary field's value, negated if smaller is better; NaN unless feasible."""
-        if self.feasibility(result) is not Feasibility.FEASIBLE:
-            return math.nan
+    def scores(self, results: Sequence[Result]) -> list[float]:
+        """Returns each result's score, larger is better; NaN unless it is feasible.
+
+        With one field, the score is the field's value, negated if smaller is better. With several fields it
+        is 1 less the share of the other feasible results that beat the result in its worst field, from 0 to
+        1. Such scores have a meaning only among these results.
+
+        Args:
+            results: results of trials of equal age.
+        """
         # NaN for infeasible results too, so that no tuner mistakes one for a reward.
-        return self.direction(self.primary) * result.figure(self.primary)
+        feasible = [
+            index for index, each in enumerate(results) if self.feasibility(each) is Feasibility.FEASIBLE
+        ]
+        gains = self.gains([self.row(results[index]) for index in feasible])
+        unknown = np.isneginf(gains).all(axis=1)
+        if len(self.fields) == 1:
+            found = gains[:, 0]
+        else:
+            # Equal figures beat nobody, so a field without figures does not count.
+            beaten = (gains[None, :, :] > gains[:, None, :]).sum(axis=1)
+            found = 1 - beaten.max(axis=1, initial=0) / max(len(feasible) - 1, 1)
+        scores = np.full(len(results), np.nan)
+        scores[feasible] = np.where(unknown, np.nan, found)
+        return [float(score) for score in scores]
 
     def improvement(self, value: float, reference: float) -> float:
         """Returns how many times better `value` is than `reference` in the primary field."""

@@ -109,6 +109,17 @@ def test_the_users_own_uncached_filters_are_counted_beside_the_cache() -> None:
     assert shares.total_bytes == 1000 * MIB
 
 
+@pytest.mark.parametrize("own", [{}, {"max_background_flushes": "3"}])
+def test_columns_have_the_threads_into_which_jobs_are_divided(own: dict[str, str]) -> None:
+    base = {"db": own, "cf": {}, "table": {}}
+    space = space_from_document(space_document("full"), None, 1e7, base)
+    jobs = [space.default().replaced({"max_background_jobs": number}) for number in (2, 3, 8, 16)]
+    columns = space.columns(jobs)
+    # A quarter, rounded down and at least one, flushes.
+    assert columns["max_background_flushes"].tolist() == [1, 1, 2, 4]
+    assert columns["max_background_compactions"].tolist() == [1, 2, 6, 12]
+
+
 def test_knobs_override_the_users_options_that_rocksdb_prefers() -> None:
     own = {
         "db": {"max_background_compactions": "4", "max_background_flushes": "-1"},

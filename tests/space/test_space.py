@@ -36,6 +36,18 @@ def test_the_users_filter_counts_against_the_budget() -> None:
     assert space.columns([space.default()])["bloom_bits"].tolist() == [20]
 
 
+def test_jobs_have_no_effect_beside_numbers_of_threads() -> None:
+    jobs, flushes = CATALOGUE["max_background_jobs"], CATALOGUE["max_background_flushes"]
+    fixed = Space("fixed", "", (jobs,), MIB, {"db": {"max_background_flushes": "3"}})
+    columns = fixed.columns([{"max_background_jobs": 8}])
+    assert columns["max_background_flushes"].tolist() == [3]
+    assert columns["max_background_compactions"].tolist() == [1]
+    both = Space("both", "", (jobs, flushes), MIB)
+    columns = both.columns([{"max_background_jobs": 8, "max_background_flushes": 3}])
+    assert columns["max_background_flushes"].tolist() == [3]
+    assert columns["max_background_compactions"].tolist() == [1]
+
+
 def test_configuration_from_options_keeps_what_is_out_of_bounds() -> None:
     seen = dremel().configuration_from_options(
         {

@@ -6,12 +6,13 @@ import pytest
 
 from rocktune.space import load_space
 from rocktune.testing.tuners import TunerConformance, drive, synthetic_problem
-from rocktune.tuners import Tuner, tuner_named
+from rocktune.tuners import Problem, Tuner, tuner_named
 
 # A small pool, population or swarm keeps the tests fast; nothing that they look at depends on its size.
 SMALL = {"pool": 500}
 FEW: dict[str, Any] = {"population": 4}
 BOTH = ("throughput_ops_s", "read_latency_us_p99")
+FULL = load_space("full", None, 1e7)
 
 
 class TestRandom(TunerConformance):
@@ -39,6 +40,16 @@ class TestDremel(TunerConformance):
     )
     def tuner(self, request: pytest.FixtureRequest) -> Tuner:
         return tuner_named("dremel", SMALL | request.param)
+
+
+class TestDremelInFull(TunerConformance):
+    def problem(self, scale: int = 64, **changes: Any) -> Problem:
+        """See `TunerConformance.problem`."""
+        return replace(super().problem(scale, **changes), space=FULL, baseline=FULL.default())
+
+    @pytest.fixture
+    def tuner(self) -> Tuner:
+        return tuner_named("dremel", SMALL)
 
 
 class TestGeneticAlgorithm(TunerConformance):
@@ -93,7 +104,6 @@ class TestCmaEs(TunerConformance):
         return tuner_named("optuna:CmaEsSampler")
 
 
-FULL = load_space("full", None, 1e7)
 SOME = ["random", "tpe", "ga", "nsga2", "weighted-sum", "smpso", "dremel", "optuna:CmaEsSampler"]
 
 

@@ -12,7 +12,7 @@ from rocktune.testing.tuners import drive, synthetic_problem
 from rocktune.trial import Configuration, Measurement, Result, Status, Trial
 from rocktune.tuners import Problem, tuner_named, tuner_names
 from rocktune.tuners.dremel import Dremel, DremelSettings, pooled_configurations
-from rocktune.tuners.dremel.arms import Arm, bucket_numbers, make_arms, quantile_edges
+from rocktune.tuners.dremel.arms import Arm, bucket_numbers, make_arms, quantile_edges, reward_arms
 from rocktune.tuners.dremel.confidence import promising_arms, standard_deviation, upper_confidence_bound
 from rocktune.tuners.dremel.time_points import steady_from_s, time_points_from_s
 
@@ -24,7 +24,7 @@ def rng() -> np.random.Generator:
 
 
 def arm(*rewards: float, failures: int = 0, untried: int = 1) -> Arm:
-    return Arm((1,), deque([Configuration({})] * untried), list(rewards), failures)
+    return Arm((1,), deque([Configuration({})] * untried), rewards=list(rewards), failures=failures)
 
 
 def wbf(problem: Problem, configuration: Configuration) -> float:
@@ -33,6 +33,22 @@ def wbf(problem: Problem, configuration: Configuration) -> float:
     buffer = value["write_buffer_size"]
     level0 = value["level0_file_num_compaction_trigger"] * value["min_write_buffer_number_to_merge"] * buffer
     return 1 / level0 + 1 / (value["max_write_buffer_number"] * buffer * value["max_background_flushes"])
+
+
+def equations(problem: Problem, configuration: Configuration) -> tuple[float, float, float, float]:
+    """Equations 5, 7, 8 and 9 of the paper for 10 million entries of 1,040 bytes."""
+    value = {name: float(configuration[name]) for name in configuration}
+    trigger, ratio = value["level0_file_num_compaction_trigger"], value["max_bytes_for_level_multiplier"]
+    file_bytes, file_ratio = value["target_file_size_base"], value["target_file_size_multiplier"]
+    levels = math.log(1.04e10 / (trigger * file_bytes) * (ratio - 1) / ratio) / math.log(ratio)
+    levels = min(max(levels, 1.0), value["num_levels"])
+    files = (file_ratio - file_ratio ** (1 - levels)) / (file_ratio - 1) if file_ratio > 1 else levels
+    return (
+        value["max_background_compactions"] / levels * (ratio + 1) / file_bytes * files,
+        wbf(problem, configuration),
+        (trigger + levels) / value["block_size"],
+        1000 * 2**20 - value["max_write_buffer_number"] * value["write_buffer_size"],
+    )
 
 
 class TestBuckets:
@@ -69,6 +85,22 @@ class TestArms:
         arms = make_arms(replace(problem, baseline=drawn), SMALL, rng())
         assert not any(drawn in each.untried for each in arms)
         assert any(drawn in each.untried for each in make_arms(problem, SMALL, rng()))
+
+    @pytest.mark.parametrize("seed", [3, 4, 5])
+    def test_the_paper_s_space_has_the_arms_of_its_equations(self, seed: int) -> None:
+        problem = synthetic_problem()
+        arms = make_arms(problem, SMALL, np.random.default_rng(seed))
+        pool = problem.space.sample(2000, np.random.default_rng(seed))
+        numbers = [
+            bucket_numbers(values, quantile_edges(values, 2))
+            for values in np.array([equations(problem, configuration) for configuration in pool]).T
+        ]
+        expected: dict[tuple[int, ...], list[Configuration]] = {}
+        for configuration, buckets in sorted(
+            zip(pool, zip(*numbers, strict=True), strict=True), key=lambda each: wbf(problem, each[0])
+        ):
+            expected.setdefault(buckets, []).append(configuration)
+        assert {each.buckets: list(each.untried) for each in arms} == expected
 
     def test_empty_arms_are_not_there(self) -> None:
         arms = make_arms(synthetic_problem(), DremelSettings(pool=2000, buckets=4), rng())
@@ -113,6 +145,25 @@ class TestArms:
             expected = wbf(problem, configuration)
             assert place.features["write_buffer_full_frequency"] == pytest.approx(expected, rel=1e-12)
         assert pooled_configurations(problem, SMALL, rng(), []) == []
+
+    def test_are_rewarded_by_what_is_known_of_all(self) -> None:
+        arms = [arm(), arm(), arm()]
+        objective = synthetic_problem(objective="balance").objective
+        for each, pair in zip(arms, [(300.0, 900.0), (200.0, 500.0), (100.0, 100.0)], strict=True):
+            trial = Trial(each.untried[0], 60.0)
+            each.results.append(Result(trial, Status.OK, synthetic_window(0.0, 60.0, *pair)))
+        reward_arms(arms, objective)
+        # The first and the last are beaten by both others in one field, the second by one of two.
+        assert [each.rewards for each in arms] == [[0.0], [0.5], [0.0]]
+        trial = Trial(arms[1].untried[0], 60.0)
+        arms[1].results.append(Result(trial, Status.CRASHED, None, "signal 6"))
+        arms[0].results.append(Result(trial, Status.OK, synthetic_window(0.0, 60.0, 250.0, 400.0)))
+        reward_arms(arms, objective)
+        # Of three others, now two are faster than the second and two sooner; one each beats the new result.
+        assert arms[0].rewards == pytest.approx([0.0, 2 / 3])
+        assert arms[1].rewards == pytest.approx([1 / 3])
+        assert arms[2].rewards == [0.0]
+        assert [each.failures for each in arms] == [0, 1, 0]
 
 
 class TestConfidence:
@@ -214,6 +265,39 @@ class TestSearch:
         ]
         # Eight of the 16 arms lie in the lower bucket of write_buffer_full_frequency, the second feature.
         assert pulled == [1] * 15
+
+    @pytest.mark.parametrize(
+        ("objective", "best"),
+        [("throughput_ops_s", (1, 2)), ("read_latency_us_p99", (2, 1)), ("balance", (1, 1))],
+    )
+    def test_rounds_of_a_balance_go_to_the_arm_that_is_good_in_both(
+        self, objective: str, best: tuple[int, int]
+    ) -> None:
+        problem = synthetic_problem(objective=objective)
+        settings = DremelSettings(
+            pool=2000, features=("write_buffer_full_frequency", "read_sstable_cost"), top_arms=1, rounds=15
+        )
+        place = {
+            configuration: each.buckets
+            for each in make_arms(problem, settings, rng())
+            for configuration in each.untried
+        }
+        # By arm: one is second in both figures, one best in throughput only, one in latency only, one last.
+        figures: dict[tuple[int, ...], tuple[float, float]] = {
+            (1, 1): (900.0, 200.0),
+            (1, 2): (1000.0, 900.0),
+            (2, 1): (100.0, 100.0),
+            (2, 2): (90.0, 999.0),
+        }
+
+        def respond(trial: Trial) -> Result:
+            window = synthetic_window(0.0, trial.until_s, *figures[place[trial.configuration]])
+            return Result(trial, Status.OK, window)
+
+        transcript = drive(Dremel(settings).search(replace(problem, budget_s=1e4), rng()), respond)
+        pulled = [place[batch.trials[0].configuration] for batch in transcript.batches[1:16]]
+        # An arm with one reward has the global deviation, so others may be tried once more, too.
+        assert pulled.count(best) >= 12
 
     def test_losers_are_released_before_the_next_round(self) -> None:
         transcript = drive(Dremel(SMALL).search(synthetic_problem(), rng()))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocktune.ledger import TrialRecord
-from rocktune.objective import Objective
+from rocktune.objective import Feasibility, Objective
 from rocktune.study.proving.hypervolume import Bounds, hypervolume_over_time
 
 NEAR_BEST = 0.95
@@ -88,7 +88,7 @@ def _gains(
     for record in searched:
         # Time of failed trials counts too; the search had to pay it.
         spent_s += record.measured_s
-        if math.isnan(objective.score(record.result)) or not baselines:
+        if objective.feasibility(record.result) is not Feasibility.FEASIBLE or not baselines:
             continue
         # Halving and UCB measure at several ages, but the baseline was measured only at some of them.
         nearest_s = min(baselines, key=lambda age_s: abs(age_s - record.trial.until_s))

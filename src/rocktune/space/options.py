@@ -3,6 +3,10 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from rocktune.errors import UserError
 from rocktune.space.block_cache import is_block_cache, parse_block_cache
@@ -16,6 +20,8 @@ SECTIONS = ("db", "cf", "table")
 """RocksDB's own sections, which merged options always have."""
 OWN_SECTIONS = MappingProxyType({"governor": "compaction governor", "flsm": "FLSM store"})
 """rocktune's own sections, each with the name of its component. A store uses it if the section is present."""
+_THREADS = ("max_background_compactions", "max_background_flushes")
+_JOBS = "max_background_jobs"
 _SIZES_INSIDE = MappingProxyType(
     {
         "compaction_options_fifo": re.compile(r"(?<=max_table_files_size=)\d+"),
@@ -136,16 +142,57 @@ def _background_threads(db_options: dict[str, str]) -> dict[str, Value]:
         int(knob.value_in(db_options.get(knob.name, str(knob.default))))
         for knob in map(
             CATALOGUE.__getitem__,
-            ("max_background_compactions", "max_background_flushes", "max_background_jobs"),
+            (*_THREADS, _JOBS),
         )
     )
     if compactions == -1 and flushes == -1:
         flushes = max(1, jobs // 4)
         compactions = jobs - flushes
+    return dict(zip(_THREADS, (max(1, compactions), max(1, flushes)), strict=True))
+
+
+def value_columns(
+    configurations: Sequence[Mapping[str, Value]], constants: Mapping[str, Value]
+) -> dict[str, NDArray[Any]]:
+    """Returns the values of many configurations as arrays by knob name.
+
+    Args:
+        configurations: at least one configuration.
+        constants: values by name, for what a configuration does not set.
+    """
+    # np.full is much faster than a loop for the many options that no configuration sets.
+    set_by_some = set().union(*configurations)
     return {
-        "max_background_compactions": max(1, compactions),
-        "max_background_flushes": max(1, flushes),
+        name: np.array([configuration.get(name, value) for configuration in configurations])
+        if name in set_by_some
+        else np.full(len(configurations), value)
+        for name, value in constants.items()
     }
+
+
+def thread_columns(
+    fixed_options: OptionMaps, knobs: Sequence[Knob], configurations: Sequence[Mapping[str, Value]]
+) -> dict[str, NDArray[Any]]:
+    """Returns the numbers of threads that follow from the configurations' `max_background_jobs`.
+
+    Args:
+        fixed_options: the options that all configurations share.
+        knobs: the knobs of the space.
+        configurations: configurations of the space, at least one.
+
+    Returns:
+        Arrays for `max_background_compactions` and `max_background_flushes`; empty if the jobs are no knob,
+        or if one of the two numbers is one.
+    """
+    set_by_some = set().union(*configurations)
+    if _JOBS not in set_by_some or not set_by_some.isdisjoint(_THREADS):
+        return {}
+    jobs = [configuration[_JOBS] for configuration in configurations]
+    found = {
+        number: _background_threads(with_knobs(fixed_options, knobs, {_JOBS: number})["db"])
+        for number in set(jobs)
+    }
+    return {name: np.array([found[number][name] for number in jobs]) for name in _THREADS}
 
 
 def scaled_options(options: OptionMaps, scale: int) -> OptionMaps:

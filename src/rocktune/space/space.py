@@ -20,6 +20,8 @@ from rocktune.space.options import (
     caches_filters,
     knob_values,
     merged_options,
+    thread_columns,
+    value_columns,
     with_knobs,
 )
 from rocktune.space.rules import MemoryBudgetKept, Rule
@@ -169,18 +171,13 @@ class Space:
         """Returns the values of many configurations as arrays by knob name.
 
         Options that a configuration does not set have the values of a store with `fixed_options`, so that
-        formulas find all options that they need.
+        formulas find all options that they need. Numbers of threads are those into which RocksDB divides
+        `max_background_jobs`, if that is a knob.
         """
         if not configurations:
             return {}
-        # np.full is much faster than a loop for the many options that no configuration sets.
-        set_by_some = set().union(*configurations)
-        return {
-            name: np.array([configuration.get(name, value) for configuration in configurations])
-            if name in set_by_some
-            else np.full(len(configurations), value)
-            for name, value in self._constants.items()
-        }
+        columns = value_columns(configurations, self._constants)
+        return columns | thread_columns(self.fixed_options, self.knobs, configurations)
 
     def default(self) -> Configuration:
         """Returns the configuration of the knobs' defaults, from which tuning starts."""

@@ -8,9 +8,10 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from rocktune.lsm import FEATURE_NAMES, fused_features
+from rocktune.lsm import FEATURE_NAMES, fused_features, index_bytes
 from rocktune.lsm.arrays import Numbers
-from rocktune.trial import Configuration
+from rocktune.objective import Objective
+from rocktune.trial import Configuration, Result
 from rocktune.tuners.base import Problem
 from rocktune.tuners.dremel.settings import DremelSettings
 
@@ -26,21 +27,29 @@ class Arm:
     Attributes:
         buckets: the buckets of the cluster's features.
         untried: the untried configurations in the order in which they will be tried.
+        results: results of the tried configurations at the first age.
         rewards: scores of the tried configurations that did not fail; larger is better.
         failures: number of tried configurations that failed.
     """
 
     buckets: Buckets
     untried: deque[Configuration]
+    results: list[Result] = field(default_factory=list)
     rewards: list[float] = field(default_factory=list)
     failures: int = 0
 
-    def add(self, reward: float) -> None:
-        """Adds the reward of a tried configuration; NaN counts as a failure."""
-        if np.isnan(reward):
-            self.failures += 1
-        else:
-            self.rewards.append(reward)
+
+def reward_arms(arms: Sequence[Arm], objective: Objective) -> None:
+    """Sets the rewards and failures of all arms from their results.
+
+    Rewards are the objective's scores among the results of all arms, so those of several fields change with
+    each further result.
+    """
+    scores = iter(objective.scores([result for arm in arms for result in arm.results]))
+    for arm in arms:
+        own = [next(scores) for _ in arm.results]
+        arm.rewards = [score for score in own if not np.isnan(score)]
+        arm.failures = len(own) - len(arm.rewards)
 
 
 @dataclass(frozen=True)
@@ -140,16 +149,26 @@ def _features(
     problem: Problem, settings: DremelSettings, configurations: Sequence[Configuration]
 ) -> Features:
     """Returns the fused features of configurations by name, an array over the configurations for each."""
+    columns = problem.space.columns(configurations)
     # The cast hides columns of switches and words, which no formula reads.
-    columns = cast("Mapping[str, Numbers]", problem.space.columns(configurations))
+    values = cast("Mapping[str, Numbers]", columns)
+    budget = problem.space.budget
+    metadata_bytes = budget.all_filter_bytes(values)
+    if budget.filters_in_cache:
+        # An index outside the cache takes memory beyond the budget.
+        metadata_bytes = metadata_bytes + index_bytes(
+            problem.expected_entries, problem.entry_bytes, values["block_size"]
+        )
     features = fused_features(
-        columns,
+        values,
         expected_entries=problem.expected_entries,
         entry_bytes=problem.entry_bytes,
         memory_bytes=problem.space.memory_bytes,
+        metadata_bytes=metadata_bytes,
+        universal=columns["compaction_style"] == "kCompactionStyleUniversal",
         printed=settings.printed_compaction_frequency,
     )
-    return {name: np.asarray(values, dtype=np.float64) for name, values in features.items()}
+    return {name: np.asarray(numbers, dtype=np.float64) for name, numbers in features.items()}
 
 
 def _edges(pool_features: Features, settings: DremelSettings) -> Features:

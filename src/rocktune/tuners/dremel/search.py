@@ -5,11 +5,10 @@ from collections.abc import Generator, Sequence
 import numpy as np
 
 from rocktune.errors import UserError
-from rocktune.objective import Objective
 from rocktune.trial import Batch, Result, RunKey, Trial
 from rocktune.tuners.base import Problem, Search, Tuner
 from rocktune.tuners.cost import fits
-from rocktune.tuners.dremel.arms import Arm, make_arms
+from rocktune.tuners.dremel.arms import Arm, make_arms, reward_arms
 from rocktune.tuners.dremel.confidence import promising_arms, standard_deviation
 from rocktune.tuners.dremel.settings import DremelSettings
 from rocktune.tuners.dremel.time_points import steady_from_s, time_points_from_s
@@ -38,7 +37,7 @@ class Dremel(Tuner):
         # How many runs halving will keep follows from this number, so losers can be released during sampling.
         planned = len(arms) + rounds * self.settings.top_arms
 
-        results = yield from _pull(arms, ages_s[0], problem.objective, probed)
+        results = yield from _pull(arms, ages_s[0], probed)
         released = yield from self._sample_further(problem, arms, results, rounds, survivors(planned))
         yield from successive_halving(results, ages_s[1:], problem.objective, released)
 
@@ -51,7 +50,7 @@ class Dremel(Tuner):
 
         Args:
             problem: the problem to solve.
-            arms: all arms, each with the reward of its first configuration.
+            arms: all arms, each with the result of its first configuration.
             results: results of these first configurations. The further results are appended to it.
             rounds: R, the number of rounds.
             kept: maximum number of runs that halving will keep. Runs that cannot be among them are released.
@@ -60,6 +59,7 @@ class Dremel(Tuner):
             The runs that were released.
         """
         age_s = results[0].trial.until_s
+        reward_arms(arms, problem.objective)
         global_deviation = standard_deviation([reward for arm in arms for reward in arm.rewards])
         released: set[RunKey] = set()
         # Waiting runs hold memory, so sure losers are released before each round and not only at the halving.
@@ -69,7 +69,8 @@ class Dremel(Tuner):
                 break
             lost = [run for run in sure_losers(results, kept, problem.objective) if run not in released]
             released.update(lost)
-            results += yield from _pull(chosen, age_s, problem.objective, lost)
+            results += yield from _pull(chosen, age_s, lost)
+            reward_arms(arms, problem.objective)
         return released
 
     def _time_points(
@@ -144,11 +145,11 @@ class Dremel(Tuner):
 
 
 def _pull(
-    arms: Sequence[Arm], age_s: float, objective: Objective, released: Sequence[RunKey] = ()
+    arms: Sequence[Arm], age_s: float, released: Sequence[RunKey] = ()
 ) -> Generator[Batch, Sequence[Result], list[Result]]:
-    """Runs the next untried configuration of each arm to an age, adds the rewards and returns the results."""
+    """Runs the next untried configuration of each arm to an age, and returns the results."""
     trials = tuple(Trial(arm.untried.popleft(), age_s) for arm in arms)
     results = yield Batch(trials, tuple(released))
     for arm, result in zip(arms, results, strict=True):
-        arm.add(objective.score(result))
+        arm.results.append(result)
     return list(results)

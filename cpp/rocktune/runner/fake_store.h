@@ -86,6 +86,10 @@ class FakeStore : public Store {
   bool CompactionRunning() override { return false; }
   bool CompactionDue() override { return false; }
   WriteCondition CurrentWriteCondition() override { return condition; }
+  uint64_t DataBytes() override {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return calls_.size();
+  }
   StoreState State() override {
     before_state();
     StoreState state;

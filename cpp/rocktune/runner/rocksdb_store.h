@@ -74,6 +74,7 @@ class RocksDbStore : public Store {
   bool CompactionRunning() override;
   bool CompactionDue() override;
   WriteCondition CurrentWriteCondition() override;
+  uint64_t DataBytes() override;
   StoreState State() override;
   void ResetStatistics() override;
   rocksdb::Status Close() override;

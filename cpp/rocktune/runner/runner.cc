@@ -211,6 +211,8 @@ Series Runner::SampleWindow(RunClock::Nanos from, RunClock::Nanos until, uint64_
     series.device_bytes_read.push_back(sample.device_bytes_read - earlier.device_bytes_read);
     series.device_bytes_written.push_back(sample.device_bytes_written - earlier.device_bytes_written);
     series.stalled_s.push_back(SecondsOf(sample.stalled_ns - earlier.stalled_ns));
+    series.stored_bytes.push_back(parts_.store->DataBytes());
+    series.live_bytes.push_back(LogicalBytes());
     if (const auto now = std::chrono::steady_clock::now(); now - last_progress >= kProgressInterval) {
       last_progress = now;
       progress("advance", SecondsOf(end - from), SecondsOf(until - from));
@@ -289,6 +291,14 @@ Measurement Runner::Measure(double until_s, Series series) {
   }
   measurement.resident_bytes = ResidentBytes();
   return measurement;
+}
+
+uint64_t Runner::LogicalBytes() const {
+  uint64_t bytes = 0;
+  for (std::size_t family = 0; family < plan_.workload.families.size(); ++family) {
+    bytes += CountLiveData(family).logical_bytes;
+  }
+  return bytes;
 }
 
 LiveData Runner::CountLiveData(std::size_t family) const {

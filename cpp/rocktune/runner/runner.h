@@ -114,6 +114,8 @@ class Runner {
   void AddPreloadedKeys();
   // Returns the live data of a column family.
   LiveData CountLiveData(std::size_t family) const;
+  // Returns the bytes of the live data of all column families.
+  uint64_t LogicalBytes() const;
 
   const RunParts parts_;
   const RunPlan plan_;

@@ -78,6 +78,9 @@ class Store {
   virtual bool CompactionDue() = 0;
   // Returns the present condition of writes. Must be cheap: it is called every 5 ms during load.
   virtual WriteCondition CurrentWriteCondition() = 0;
+  // Returns the bytes of tables, blob files and WALs on disk. Must not wait for a lock of the store: it is
+  // called during load for each interval of the series.
+  virtual uint64_t DataBytes() = 0;
   // Returns the present state. May block while another thread holds a lock of the store.
   virtual StoreState State() = 0;
   // Sets all tickers, histograms and level0_compactions_ns of State() to 0.

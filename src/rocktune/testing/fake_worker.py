@@ -150,6 +150,8 @@ class FakeStore:
                 * intervals,
                 "device_bytes_written": [10 * written / intervals] * intervals,
                 "stalled_s": [0.0] * intervals,
+                "stored_bytes": [stored * 11 // 10] * intervals,
+                "live_bytes": [stored] * intervals,
             },
             "stalled_s": 0.0,
             "write_stopped_s": 0.0,

@@ -37,7 +37,8 @@ nlohmann::json SeriesJson(const Series& series) {
           {"device_bytes_written", series.device_bytes_written},
           {"stalled_s", series.stalled_s},
           {"stored_bytes", series.stored_bytes},
-          {"live_bytes", series.live_bytes}};
+          {"live_bytes", series.live_bytes},
+          {"memtables_bytes", series.memtables_bytes}};
 }
 
 nlohmann::json FamiliesJson(const Measurement& measurement) {

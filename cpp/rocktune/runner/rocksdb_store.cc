@@ -250,7 +250,9 @@ WriteCondition RocksDbStore::CurrentWriteCondition() {
                                                                             : WriteCondition::kNormal;
 }
 
-std::map<std::string, uint64_t> RocksDbStore::MemoryBytes() const {
+uint64_t RocksDbStore::MemtableBytes() { return SumProperty(rocksdb::DB::Properties::kSizeAllMemTables); }
+
+std::map<std::string, uint64_t> RocksDbStore::MemoryBytes() {
   std::set<const rocksdb::Cache*> caches;  // families may share one
   for (rocksdb::ColumnFamilyHandle* family : families_) {
     const rocksdb::Options options = db_->GetOptions(family);
@@ -259,8 +261,8 @@ std::map<std::string, uint64_t> RocksDbStore::MemoryBytes() const {
       caches.insert(table->block_cache.get());
     }
   }
-  std::map<std::string, uint64_t> memory = {{"block_cache", 0}, {"block_cache_pinned", 0}};
-  memory["memtables"] = SumProperty(rocksdb::DB::Properties::kSizeAllMemTables);
+  std::map<std::string, uint64_t> memory = {
+      {"block_cache", 0}, {"block_cache_pinned", 0}, {"memtables", MemtableBytes()}};
   memory["table_readers"] = SumProperty(rocksdb::DB::Properties::kEstimateTableReadersMem);
   for (const rocksdb::Cache* cache : caches) {
     memory["block_cache"] += cache->GetUsage();

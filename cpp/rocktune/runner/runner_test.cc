@@ -28,6 +28,7 @@ TEST_F(RunnerTest, WindowsAreContiguous) {
   EXPECT_LE(first.series.stored_bytes.back(), second.series.stored_bytes.front())
       << "they are no differences";
   EXPECT_EQ(second.series.live_bytes.back(), second.live.logical_bytes);
+  EXPECT_EQ(second.series.memtables_bytes, std::vector<uint64_t>(3, FakeStore::kMemtableBytes));
 }
 
 TEST_F(RunnerTest, AWindowEndsAfterItsOperations) {

@@ -54,6 +54,7 @@ def synthetic_window(
                     round((max_space_amplification if step == 4 else 1.1) * 10_000) for step in range(10)
                 ],
                 "live_bytes": [10_000] * 10,
+                "memtables_bytes": [1 << 20] * 10,
             },
             "stalled_s": seconds / 7,
             "write_stopped_s": seconds / 70,

@@ -4,8 +4,9 @@ from rocktune.engine.embedded.full_size import full_size_memory_bytes
 
 RAW = {
     "level_files": [2, 8],
+    "series": {"memtables_bytes": [500, 1000, 1500]},
     "memory_bytes": {
-        "memtables": 1000,
+        "memtables": 9999,
         "block_cache": 20_000,
         "block_cache_pinned": 500,
         "table_readers": 30_000,

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 FIXED_TABLE_BYTES = 1850
 """Bytes of memory that RocksDB counts for an open table whatever its size, its index and filter aside.
 
@@ -11,11 +13,12 @@ Measured with index and filters in the block cache: 1,800 to 1,950 bytes for tab
 
 
 def full_size_memory_bytes(raw: Mapping[str, Any], scale: int) -> float:
-    """Returns the memory that the store of a run takes at full size, in bytes, at the window's end.
+    """Returns the memory that the store of a run takes at full size, in bytes.
 
     At scale 1 it is the resident memory of the process. On a model it is what RocksDB accounts for:
     memtables, block cache, and the index and filter blocks outside the cache. All of these grow with S but
-    for the fixed part of each table, because tables grow and their number does not.
+    for the fixed part of each table, because tables grow and their number does not. Memtables fill and are
+    flushed all the time, so that their mean over the window counts; the rest is of its end.
 
     Args:
         raw: the worker's figures of a window.
@@ -25,5 +28,6 @@ def full_size_memory_bytes(raw: Mapping[str, Any], scale: int) -> float:
     if scale == 1:
         return float(memory["resident"])
     fixed = min(FIXED_TABLE_BYTES * sum(raw["level_files"]), memory["table_readers"])
-    scaled = memory["memtables"] + memory["block_cache"] + memory["table_readers"] - fixed
+    memtables = float(np.mean(raw["series"]["memtables_bytes"]))
+    scaled = memtables + memory["block_cache"] + memory["table_readers"] - fixed
     return float(scaled * scale + fixed)

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rocktune.constraint import parse_constraint
 from rocktune.errors import UserError
-from rocktune.objective import Feasibility, Objective, fronts_of, objective_named, parse_constraint
+from rocktune.objective import Feasibility, Objective, fronts_of, objective_named
 from rocktune.testing.synthetic import synthetic_window
 from rocktune.trial import Configuration, Result, Status, Trial
 
@@ -32,6 +33,7 @@ def order(objective: Objective, figures: Sequence[tuple[float, float]]) -> list[
         ("read_latency_us_p99<=250", True, 250.0),
         (" throughput_ops_s >= 1e5 ", False, 1e5),
         ("write_amplification<=4.5", True, 4.5),
+        ("full_size_memory_bytes<=1073741825", True, 1073741825.0),
     ],
 )
 def test_constraints_are_read_as_written(text: str, at_most: bool, bound: float) -> None:

@@ -23,6 +23,8 @@ FIGURES = (
     "write_amplification",
     "read_amplification",
     "space_amplification",
+    "mean_space_amplification",
+    "max_space_amplification",
     "stalled_share",
     "max_write_stop_s",
     "db_bytes",
@@ -30,6 +32,7 @@ FIGURES = (
     "block_cache_bytes",
     "table_reader_bytes",
     "resident_bytes",
+    "full_size_memory_bytes",
     "cpu_s_per_million_ops",
     "others_cpu_share",
     "read_block_get_us_p99",
@@ -134,12 +137,15 @@ class Measurement:
         - `{read,write,scan}_latency_us_{p50,p95,p99,p999}`: latency percentiles.
         - `write_amplification`: bytes written to the device, WAL included, per byte that the user wrote.
         - `read_amplification`: device reads that user reads cause, per user read.
-        - `space_amplification`: bytes of the store per byte of live data.
+        - `space_amplification`: bytes of the store per byte of live data, at the window's end.
+        - `{mean,max}_space_amplification`: its mean and maximum over the window.
         - `stalled_share`: share of the window in which RocksDB delayed or stopped writes.
         - `max_write_stop_s`: the longest stretch in which writes were stopped.
         - `db_bytes`: bytes of the store on the device.
         - `memtable_bytes`, `block_cache_bytes`, `table_reader_bytes` (filters and indexes outside the cache):
           memory of the store at the window's end. `resident_bytes`: that of the whole process.
+        - `full_size_memory_bytes`: memory that the store takes at full size. At scale 1 it is that of the
+          process; on a model it is calculated from RocksDB's own accounts.
         - `cpu_s_per_million_ops`: processor seconds per million operations.
         - `others_cpu_share`: share of all processors' time that other programs, the kernel or the host used.
           It shows how much the measurement was disturbed.
@@ -219,6 +225,7 @@ class Measurement:
             "write_amplification": _ratio(written, self._amount("user_bytes_written")),
             "read_amplification": _ratio(self._amount("device_operations", "user_read"), reads),
             "space_amplification": _ratio(self._amount("db_bytes"), self._amount("logical_bytes")),
+            **self._space_over_time(),
             "stalled_share": _ratio(self._amount("stalled_s"), self.seconds),
             "max_write_stop_s": self._amount("max_write_stop_s"),
             "db_bytes": self._amount("db_bytes"),
@@ -226,11 +233,23 @@ class Measurement:
             "block_cache_bytes": self._amount("memory_bytes", "block_cache"),
             "table_reader_bytes": self._amount("memory_bytes", "table_readers"),
             "resident_bytes": self._amount("memory_bytes", "resident"),
+            "full_size_memory_bytes": self._amount("full_size_memory_bytes"),
             "cpu_s_per_million_ops": _ratio(self._amount("cpu_s") * 1e6, operations),
             "others_cpu_share": self.others_share,
             "read_block_get_us_p99": self._amount("histograms", "rocksdb.read.block.get.micros", "p99"),
             "level0_to_level1_us_p99": _percentiles_us(self.raw.get("level0_compactions", {}), [99.0])[0],
             "compaction_debt_bytes": self._amount("debt", "owed_bytes") - self._amount("debt", "moved_bytes"),
+        }
+
+    def _space_over_time(self) -> dict[str, float]:
+        """Returns mean and maximum of the space amplification over the window; NaN without a series."""
+        series = self.raw.get("series", {})
+        pairs = zip(series.get("stored_bytes", ()), series.get("live_bytes", ()), strict=True)
+        # A store that begins empty has no live data in its first intervals.
+        found = [stored / live for stored, live in pairs if live] or [math.nan]
+        return {
+            "mean_space_amplification": float(np.mean(found)),
+            "max_space_amplification": float(np.max(found)),
         }
 
     def _charged_s(self) -> float:
@@ -282,6 +301,7 @@ _STATES = frozenset(
         "level_files",
         "db_bytes",
         "logical_bytes",
+        "full_size_memory_bytes",
         "live_keys",
         "memory_bytes",
         "histograms",

@@ -6,14 +6,14 @@ beats one that breaks any. Of two results that break constraints, the smaller vi
 """
 
 import math
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rocktune.constraint import Constraint, parse_constraint
 from rocktune.errors import UserError, unknown_name
 from rocktune.trial import FIGURES, Result, Status
 
@@ -35,58 +35,6 @@ class Feasibility(StrEnum):
 
 
 @dataclass(frozen=True)
-class Constraint:
-    """A bound on a measurement field, such as a service level objective.
-
-    Attributes:
-        field: name of the measurement field.
-        at_most: whether `bound` is an upper bound; otherwise it is a lower one.
-        bound: the bound in the field's unit, above 0.
-    """
-
-    field: str
-    at_most: bool
-    bound: float
-
-    def violation(self, value: float) -> float:
-        """Returns the excess beyond the bound as a share of the bound.
-
-        0 if the value keeps the bound, infinity if it is NaN.
-        """
-        if math.isnan(value):
-            return math.inf
-        excess = value - self.bound if self.at_most else self.bound - value
-        return max(0.0, excess / self.bound)
-
-    def __str__(self) -> str:
-        return f"{self.field}{'<=' if self.at_most else '>='}{self.bound:g}"
-
-
-_CONSTRAINT = re.compile(r"\s*(\w+)\s*(<=|>=)\s*(\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)\s*")
-
-
-def parse_constraint(text: str) -> Constraint:
-    """Returns the constraint that a text such as `read_latency_us_p99<=250` states.
-
-    Raises:
-        UserError: the text is malformed, its field is unknown, or its bound is 0.
-    """
-    match = _CONSTRAINT.fullmatch(text)
-    if match is None:
-        raise UserError(
-            f"constraint: '{text}' is not of the form FIELD<=NUMBER or FIELD>=NUMBER, such as "
-            "read_latency_us_p99<=250"
-        )
-    field, sign, number = match.groups()
-    if field not in FIGURES:
-        raise unknown_name("constraint:", field, FIGURES)
-    # Violations are shares of the bound, which have no meaning for a bound of 0.
-    if float(number) == 0:
-        raise UserError(f"constraint: '{text}' has the bound 0; bounds are above 0")
-    return Constraint(field, sign == "<=", float(number))
-
-
-@dataclass(frozen=True)
 class Objective:
     """The measurement fields to improve and the constraints to keep.
 
@@ -102,6 +50,15 @@ class Objective:
     fields: tuple[str, ...]
     constraints: tuple[Constraint, ...] = ()
     seeks_front: bool = False
+
+    def against(self, baseline: Row) -> "Objective":
+        """Returns the objective with the bounds that follow from the baseline (`Constraint.against`).
+
+        Args:
+            baseline: the baseline's figures for `all_fields`; NaN for those that it does not have.
+        """
+        bounds = tuple(each.against(baseline[each.field]) for each in self.constraints)
+        return replace(self, constraints=bounds)
 
     @property
     def primary(self) -> str:
@@ -122,7 +79,10 @@ class Objective:
         return {field: result.figure(field) for field in self.all_fields}
 
     def violation(self, row: Row) -> float:
-        """Returns the sum of the constraints' violations (see `Constraint.violation`); 0 if all are kept."""
+        """Returns the sum of the constraints' violations; 0 if all are kept.
+
+        No constraint may be relative to the baseline any more; see `against`.
+        """
         return math.fsum(constraint.violation(row[constraint.field]) for constraint in self.constraints)
 
     def feasibility(self, result: Result) -> Feasibility:
@@ -253,19 +213,22 @@ def fronts_of(gains: NDArray[np.float64], violations: NDArray[np.float64]) -> ND
     return fronts
 
 
-def objective_named(name: str | Sequence[str], constraints: Sequence[str] = ()) -> Objective:
+def objective_named(
+    name: str | Sequence[str], constraints: Sequence[str] = (), defaults: Sequence[str] = ()
+) -> Objective:
     """Returns the objective with this name and these constraints.
 
     Args:
         name: a measurement field, "balance" (throughput and p99 read latency), or several fields whose Pareto
             front is sought, as a sequence or as one text with commas between them.
         constraints: texts for `parse_constraint`, such as "read_latency_us_p99<=250".
+        defaults: the same for the default constraints.
 
     Raises:
         UserError: a field is unknown or named twice, or a constraint is malformed.
     """
     names = tuple(part.strip() for part in name.split(",")) if isinstance(name, str) else tuple(name)
-    kept = tuple(parse_constraint(text) for text in constraints)
+    kept = (*map(parse_constraint, constraints), *(parse_constraint(text, True) for text in defaults))
     if names == (BALANCE,):
         return Objective(BALANCE, ("throughput_ops_s", "read_latency_us_p99"), kept)
     for each in names:

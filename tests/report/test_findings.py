@@ -6,6 +6,7 @@ from tests.report import sample
 
 from rocktune.outcome import Interval, StopReason
 from rocktune.report import findings
+from rocktune.report.advice import advice
 
 
 @pytest.mark.parametrize(
@@ -92,18 +93,18 @@ def test_gain_is_not_proven_against_the_recommendation() -> None:
 
 
 def test_advice_names_scale_debug_build_and_failures_only_where_they_apply() -> None:
-    lines = findings.advice(sample.outcome())
+    lines = advice(sample.outcome())
     assert len(lines) == 3
     assert "verify orders-write-heavy --scale 1" in lines[0]
     assert "debug build" in lines[1]
     assert "1 crashed" in lines[2]
-    assert len(findings.advice(sample.undecided_outcome())) == 1
+    assert len(advice(sample.undecided_outcome())) == 1
 
 
 def test_an_idle_device_asks_for_a_larger_model() -> None:
     def told(share: float | None, scale: str) -> bool:
         outcome = sample.outcome(device_busy_share=share, verified_at_scale=scale)
-        return any("The device was busy for 31% of the time" in line for line in findings.advice(outcome))
+        return any("The device was busy for 31% of the time" in line for line in advice(outcome))
 
     assert told(0.31, "1/64")
     assert not told(0.31, "1/4")

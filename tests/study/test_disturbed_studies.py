@@ -13,6 +13,7 @@ from tests.study.test_upgrade import spec_of as upgrade_of
 from rocktune.ledger import Ledger, open_ledger
 from rocktune.outcome import Outcome
 from rocktune.report import findings, upgraded
+from rocktune.report.advice import advice
 from rocktune.study import kept_trials, run_upgrade, seeds
 from rocktune.study.executors import LocalExecutor
 from rocktune.study.proving.disturbed import BUSY
@@ -108,7 +109,7 @@ def test_a_proof_during_which_the_machine_is_always_busy_decides_nothing(ledger:
     assert (outcome.recommended, outcome.disturbed_pairs, outcome.reason) == ("baseline", 6, BUSY)
     assert findings.headline(outcome) == "Undecided: the machine was busy during the proof, on a 1/64 model"
     assert findings.verdict(outcome).startswith(f"Keep the baseline. The proof is {BUSY}.")
-    assert "during 6 pairs of the proof" in " ".join(findings.advice(outcome))
+    assert "during 6 pairs of the proof" in " ".join(advice(outcome))
     runs = [each for each in ledger.trials(ledger.study("study")) if each.phase == "prove"]
     # Six pairs, two of them with RocksDB's defaults, each measured four times.
     assert len(runs) == 4 * (6 * 2 + 2)
@@ -129,7 +130,7 @@ def test_few_disturbed_pairs_are_told_and_do_not_decide(ledger: Ledger) -> None:
     busy = Neighbour()
     outcome = Outcome.from_json(run(spec_of(), engine_with(busy), ledger, busy))
     assert (outcome.recommended, outcome.disturbed_pairs, outcome.reason) == ("best", 2, "")
-    assert "during 2 pairs of the proof, in all their repeats" in " ".join(findings.advice(outcome))
+    assert "during 2 pairs of the proof, in all their repeats" in " ".join(advice(outcome))
 
 
 def test_several_workers_repeat_nothing_and_decide(ledger: Ledger, quiet: Any) -> None:

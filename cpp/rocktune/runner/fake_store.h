@@ -17,6 +17,8 @@ namespace rocktune {
 // members must be set before the store is used; `condition` may be set at any time.
 class FakeStore : public Store {
  public:
+  static constexpr uint64_t kMemtableBytes = 7;
+
   struct Call {
     char operation;  // 'g' (Get), 'p' (Put), 'd' (Delete) or 's' (Scan)
     std::string key;
@@ -86,6 +88,11 @@ class FakeStore : public Store {
   bool CompactionRunning() override { return false; }
   bool CompactionDue() override { return false; }
   WriteCondition CurrentWriteCondition() override { return condition; }
+  uint64_t MemtableBytes() override { return kMemtableBytes; }
+  uint64_t DataBytes() override {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return calls_.size();
+  }
   StoreState State() override {
     before_state();
     StoreState state;

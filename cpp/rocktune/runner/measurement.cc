@@ -35,7 +35,10 @@ nlohmann::json SeriesJson(const Series& series) {
           {"operations", series.operations},
           {"device_bytes_read", series.device_bytes_read},
           {"device_bytes_written", series.device_bytes_written},
-          {"stalled_s", series.stalled_s}};
+          {"stalled_s", series.stalled_s},
+          {"stored_bytes", series.stored_bytes},
+          {"live_bytes", series.live_bytes},
+          {"memtables_bytes", series.memtables_bytes}};
 }
 
 nlohmann::json FamiliesJson(const Measurement& measurement) {

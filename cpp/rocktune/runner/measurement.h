@@ -56,6 +56,9 @@ struct Series {
   std::vector<uint64_t> device_bytes_read;
   std::vector<uint64_t> device_bytes_written;
   std::vector<double> stalled_s;
+  std::vector<uint64_t> stored_bytes;     // of the store on disk, at the interval's end
+  std::vector<uint64_t> live_bytes;       // of the live data of all families, at the interval's end
+  std::vector<uint64_t> memtables_bytes;  // of all families, at most 50 ms before the interval's end
 };
 
 // The live data of a column family, estimated.

@@ -75,7 +75,8 @@ TEST(MeasurementTest, HasTheFieldsOfTheProtocol) {
   measurement.totals.operations[kGet] = {1, latencies.TakeSnapshot()};
   measurement.totals.stalls = {500'000'000, 250'000'000};
   measurement.totals.device.bytes = {1, 2, 3, 4, 5, 6};
-  measurement.series = {0.5, {1, 0, 1}, {0, 0, 0}, {1, 2, 3}, {0, 0.5, 0}};
+  measurement.series = {0.5,         {1, 0, 1},    {0, 0, 0},    {1, 2, 3},
+                        {0, 0.5, 0}, {20, 40, 30}, {60, 70, 80}, {1, 2, 1}};
   measurement.max_write_stop_s = 0.25;
   measurement.state.level_bytes = {10, 20};
   measurement.state.level_files = {1, 2};
@@ -90,7 +91,8 @@ TEST(MeasurementTest, HasTheFieldsOfTheProtocol) {
     "operations": {"get": {"count": 2, "found": 1, "latency_ns": [[40, 2]], "latency_sum_ns": 80}},
     "user_bytes_read": 0, "user_bytes_written": 0,
     "series": {"interval_s": 0.5, "operations": [1, 0, 1], "device_bytes_read": [0, 0, 0],
-               "device_bytes_written": [1, 2, 3], "stalled_s": [0.0, 0.5, 0.0]},
+               "device_bytes_written": [1, 2, 3], "stalled_s": [0.0, 0.5, 0.0], "stored_bytes": [20, 40, 30],
+               "live_bytes": [60, 70, 80], "memtables_bytes": [1, 2, 1]},
     "stalled_s": 0.5, "write_stopped_s": 0.25, "max_write_stop_s": 0.25,
     "device_bytes": {"wal": 1, "flush": 2, "compaction_read": 3, "compaction_write": 4, "user_read": 5, "other": 6},
     "device_operations": {"wal": 0, "flush": 0, "compaction_read": 0, "compaction_write": 0, "user_read": 0,

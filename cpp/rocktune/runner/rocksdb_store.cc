@@ -60,20 +60,6 @@ class BackgroundErrorListener : public rocksdb::EventListener {
   const std::function<void(const rocksdb::Status&)> on_background_error_;
 };
 
-// Returns the bytes of tables, blob files and WALs. RocksDB has no property for the size of the WALs.
-uint64_t DataFileBytes(const std::string& directory) {
-  uint64_t bytes = 0;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
-    const std::filesystem::path extension = entry.path().extension();
-    if (extension == ".sst" || extension == ".blob" || extension == ".log") {
-      const uint64_t size = entry.file_size(error);
-      bytes += error ? 0 : size;  // RocksDB may delete a file after it was listed
-    }
-  }
-  return bytes;
-}
-
 std::map<std::string, uint64_t> Tickers(const rocksdb::Statistics& statistics) {
   std::map<std::string, uint64_t> tickers;
   for (const auto& [ticker, name] : rocksdb::TickersNameMap) {
@@ -264,7 +250,9 @@ WriteCondition RocksDbStore::CurrentWriteCondition() {
                                                                             : WriteCondition::kNormal;
 }
 
-std::map<std::string, uint64_t> RocksDbStore::MemoryBytes() const {
+uint64_t RocksDbStore::MemtableBytes() { return SumProperty(rocksdb::DB::Properties::kSizeAllMemTables); }
+
+std::map<std::string, uint64_t> RocksDbStore::MemoryBytes() {
   std::set<const rocksdb::Cache*> caches;  // families may share one
   for (rocksdb::ColumnFamilyHandle* family : families_) {
     const rocksdb::Options options = db_->GetOptions(family);
@@ -273,8 +261,8 @@ std::map<std::string, uint64_t> RocksDbStore::MemoryBytes() const {
       caches.insert(table->block_cache.get());
     }
   }
-  std::map<std::string, uint64_t> memory = {{"block_cache", 0}, {"block_cache_pinned", 0}};
-  memory["memtables"] = SumProperty(rocksdb::DB::Properties::kSizeAllMemTables);
+  std::map<std::string, uint64_t> memory = {
+      {"block_cache", 0}, {"block_cache_pinned", 0}, {"memtables", MemtableBytes()}};
   memory["table_readers"] = SumProperty(rocksdb::DB::Properties::kEstimateTableReadersMem);
   for (const rocksdb::Cache* cache : caches) {
     memory["block_cache"] += cache->GetUsage();
@@ -297,6 +285,20 @@ FamilyState RocksDbStore::StateOf(rocksdb::ColumnFamilyHandle* family) const {
   return state;
 }
 
+// RocksDB has no property for the size of the WALs, and its others take a lock.
+uint64_t RocksDbStore::DataBytes() {
+  uint64_t bytes = 0;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(directory_, error)) {
+    const std::filesystem::path extension = entry.path().extension();
+    if (extension == ".sst" || extension == ".blob" || extension == ".log") {
+      const uint64_t size = entry.file_size(error);
+      bytes += error ? 0 : size;  // RocksDB may delete a file after it was listed
+    }
+  }
+  return bytes;
+}
+
 StoreState RocksDbStore::State() {
   StoreState state;
   for (rocksdb::ColumnFamilyHandle* family : families_) {
@@ -304,7 +306,7 @@ StoreState RocksDbStore::State() {
     AddEach(state.families.back().level_bytes, &state.level_bytes);
     AddEach(state.families.back().level_files, &state.level_files);
   }
-  state.db_bytes = DataFileBytes(directory_);
+  state.db_bytes = DataBytes();
   state.memory_bytes = MemoryBytes();
   state.tickers = Tickers(*statistics_);
   state.histograms = Histograms(*statistics_);

@@ -74,6 +74,8 @@ class RocksDbStore : public Store {
   bool CompactionRunning() override;
   bool CompactionDue() override;
   WriteCondition CurrentWriteCondition() override;
+  uint64_t MemtableBytes() override;
+  uint64_t DataBytes() override;
   StoreState State() override;
   void ResetStatistics() override;
   rocksdb::Status Close() override;
@@ -98,7 +100,7 @@ class RocksDbStore : public Store {
   uint64_t IntProperty(const std::string& name) const;
   // Returns the sum of an integer property over the column families.
   uint64_t SumProperty(const std::string& name) const;
-  std::map<std::string, uint64_t> MemoryBytes() const;
+  std::map<std::string, uint64_t> MemoryBytes();
   FamilyState StateOf(rocksdb::ColumnFamilyHandle* family) const;
 
   rocksdb::Status Read(std::size_t family, const rocksdb::Slice& start, uint64_t entries, uint64_t* read,

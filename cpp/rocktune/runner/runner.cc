@@ -129,6 +129,7 @@ void Runner::StartThreads() {
               [this](const rocksdb::Status& status) { Fail(status); }};
   totals_ = ReadTotals(StateWhileStopped());
   last_sample_ = TakeSample();
+  memtable_bytes_ = parts_.store->MemtableBytes();
   stall_sampler_ = std::thread([this] { SampleStalls(); });
   for (uint64_t thread = 0; thread < plan_.workload.threads; ++thread) {
     threads_.push_back(std::make_unique<LoadThread>(&targets_, thread));
@@ -138,8 +139,13 @@ void Runner::StartThreads() {
 void Runner::SampleStalls() {
   // Costs a busy machine no noticeable time. Stalls of any length are right on average.
   constexpr RunClock::Nanos kInterval = 5'000'000;
-  while (parts_.clock->SleepUntil(parts_.clock->Now() + kInterval)) {
+  constexpr int kMemtablesEvery = 10;
+  for (int64_t sample = 0; parts_.clock->SleepUntil(parts_.clock->Now() + kInterval); ++sample) {
     stalls_.Observe(parts_.store->CurrentWriteCondition());
+    // Here, because the thread that ends the window must not wait for a lock of the store.
+    if (sample % kMemtablesEvery == 0) {
+      memtable_bytes_ = parts_.store->MemtableBytes();
+    }
   }
 }
 
@@ -211,6 +217,9 @@ Series Runner::SampleWindow(RunClock::Nanos from, RunClock::Nanos until, uint64_
     series.device_bytes_read.push_back(sample.device_bytes_read - earlier.device_bytes_read);
     series.device_bytes_written.push_back(sample.device_bytes_written - earlier.device_bytes_written);
     series.stalled_s.push_back(SecondsOf(sample.stalled_ns - earlier.stalled_ns));
+    series.stored_bytes.push_back(parts_.store->DataBytes());
+    series.live_bytes.push_back(LogicalBytes());
+    series.memtables_bytes.push_back(memtable_bytes_);
     if (const auto now = std::chrono::steady_clock::now(); now - last_progress >= kProgressInterval) {
       last_progress = now;
       progress("advance", SecondsOf(end - from), SecondsOf(until - from));
@@ -289,6 +298,14 @@ Measurement Runner::Measure(double until_s, Series series) {
   }
   measurement.resident_bytes = ResidentBytes();
   return measurement;
+}
+
+uint64_t Runner::LogicalBytes() const {
+  uint64_t bytes = 0;
+  for (std::size_t family = 0; family < plan_.workload.families.size(); ++family) {
+    bytes += CountLiveData(family).logical_bytes;
+  }
+  return bytes;
 }
 
 LiveData Runner::CountLiveData(std::size_t family) const {

@@ -2,6 +2,7 @@
 
 #include <rocksdb/status.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -87,7 +88,7 @@ class Runner {
 
   // Starts the load threads, which wait at the gate, and the sampling of stalls; sets the run's age 0.
   void StartThreads();
-  // The loop of the thread that samples the store's write condition.
+  // The loop of the thread that samples the store's write condition and memtables.
   void SampleStalls();
   // Throws RunError with the run's first failure, if there is one.
   void ThrowIfFailed();
@@ -114,6 +115,8 @@ class Runner {
   void AddPreloadedKeys();
   // Returns the live data of a column family.
   LiveData CountLiveData(std::size_t family) const;
+  // Returns the bytes of the live data of all column families.
+  uint64_t LogicalBytes() const;
 
   const RunParts parts_;
   const RunPlan plan_;
@@ -124,6 +127,7 @@ class Runner {
   LoadTargets targets_;
   std::vector<std::unique_ptr<LoadThread>> threads_;
   StallTracker stalls_;
+  std::atomic<uint64_t> memtable_bytes_{0};  // the latest sample
   std::thread stall_sampler_;
 
   double age_s_ = 0;  // of the run, at the end of the last window

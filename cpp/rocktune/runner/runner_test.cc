@@ -24,6 +24,11 @@ TEST_F(RunnerTest, WindowsAreContiguous) {
   EXPECT_EQ(second.until_s, 0.05);
   EXPECT_EQ(first.series.operations.size(), 2u);  // intervals of 0.01 s
   EXPECT_EQ(second.series.operations.size(), 3u);
+  EXPECT_EQ(second.series.stored_bytes.size(), 3u);
+  EXPECT_LE(first.series.stored_bytes.back(), second.series.stored_bytes.front())
+      << "they are no differences";
+  EXPECT_EQ(second.series.live_bytes.back(), second.live.logical_bytes);
+  EXPECT_EQ(second.series.memtables_bytes, std::vector<uint64_t>(3, FakeStore::kMemtableBytes));
 }
 
 TEST_F(RunnerTest, AWindowEndsAfterItsOperations) {

@@ -76,8 +76,13 @@ class Store {
   virtual bool CompactionRunning() = 0;
   // Returns true if a flush or a compaction is due and the store will run it by itself.
   virtual bool CompactionDue() = 0;
+  // Returns the bytes of all memtables. Is called every 50 ms during load.
+  virtual uint64_t MemtableBytes() = 0;
   // Returns the present condition of writes. Must be cheap: it is called every 5 ms during load.
   virtual WriteCondition CurrentWriteCondition() = 0;
+  // Returns the bytes of tables, blob files and WALs on disk. Must not wait for a lock of the store: it is
+  // called during load for each interval of the series.
+  virtual uint64_t DataBytes() = 0;
   // Returns the present state. May block while another thread holds a lock of the store.
   virtual StoreState State() = 0;
   // Sets all tickers, histograms and level0_compactions_ns of State() to 0.

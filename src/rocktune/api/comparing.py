@@ -181,6 +181,7 @@ def report_comparison(
         "state": record.state,
         "objective": objective.name,
         "constraints": list(shared.constraints),
+        "default_constraints": list(shared.default_constraints),
         **found,
         "report": path,
     }

@@ -58,6 +58,7 @@ class PreparedStudy:
             "commands": command_lines(spec.engine) if isinstance(spec.engine, CommandSpec) else [],
             "own_options_notes": study.own_notes(spec),
             "options_account": account_json(study.own_account(spec)),
+            "default_constraints": list(spec.default_constraints),
             **study.estimate(spec).to_json(),
         }
 

@@ -169,7 +169,8 @@ Constraints = Annotated[
     typer.Option(
         "--constraint",
         metavar="FIELD<=NUMBER",
-        help="Bound to keep; FIELD>=NUMBER works too. May be repeated.",
+        help="Bound to keep; FIELD>=NUMBER works too, and 1.25x is a multiple of the baseline's figure. "
+        "May be repeated; none leaves out the default bounds on space and memory.",
     ),
 ]
 Budget = Annotated[

@@ -10,7 +10,8 @@ from rich.table import Table
 from rocktune.cli.account_table import print_account, print_account_of
 from rocktune.cli.output import table
 from rocktune.outcome import NOT_MEASURED, FrontPoint, Interval, OptionEffect, Outcome, TailProof
-from rocktune.report import findings, lasting
+from rocktune.report import bounds, findings, lasting
+from rocktune.report.advice import advice
 from rocktune.report.figures import SIDES
 from rocktune.report.memory import memory_rows, memory_sentence
 from rocktune.report.scale import scale_advice
@@ -85,6 +86,11 @@ def print_estimate(console: Console, estimate: Mapping[str, Any], verbose: bool 
             "state; a proof that is decided early takes a third. --protocol short compares the first 120 s.",
             soft_wrap=True,
         )
+    if kept := estimate.get("default_constraints"):
+        console.print(
+            f"Only what keeps {', '.join(kept)} is recommended; --constraint none leaves these out.",
+            soft_wrap=True,
+        )
     for line in estimate.get("scale_notes") or ():
         console.print(line.replace("`", ""), soft_wrap=True, markup=False, highlight=False)
     for line in estimate["commands"]:
@@ -125,13 +131,18 @@ def print_outcome(console: Console, outcome: Outcome, verbose: bool = False) -> 
     print_account(console, outcome.options_account, verbose)
     for line in filter(None, (memory_sentence(outcome), *outcome.own_options_notes)):
         console.print(line, soft_wrap=True, markup=False, highlight=False)
-    for line in (*findings.advice(outcome), *scale_advice(outcome), *outcome.device_notes):
+    for line in (*advice(outcome), *scale_advice(outcome), *outcome.device_notes):
         # Backquotes mark code in the HTML report; a terminal shows them as they are.
         console.print(f"\nNote: {line}".replace("`", ""), style="dim")
 
 
 def _further_tables(outcome: Outcome) -> Iterator[Table]:
-    """Yields the tables of what an outcome may have: the tail, the Pareto front, the changed options."""
+    """Yields the tables of what an outcome may have: bounds, tail, Pareto front, changed options."""
+    if rows := bounds.bound_rows(outcome):
+        made = table("constraint", *bounds.HEADS, numbers=bounds.HEADS)
+        for label, texts in rows:
+            made.add_row(label, *texts)
+        yield made
     if outcome.tail is not None:
         yield _tail(outcome.tail)
     if outcome.front:

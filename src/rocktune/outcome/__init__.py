@@ -14,6 +14,7 @@ from rocktune.outcome.document import (
 )
 from rocktune.outcome.proof import (
     AgedStores,
+    Bound,
     StopReason,
     TailProof,
     TailSide,
@@ -41,6 +42,7 @@ __all__ = [
     "VERSION",
     "AgedStores",
     "Baseline",
+    "Bound",
     "CacheShare",
     "Conditions",
     "FrontPoint",

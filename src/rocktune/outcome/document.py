@@ -46,10 +46,12 @@ class PassedOver(FrontPoint):
         p99_ratio: 99th percentile of its latency at the offered rate over the baseline's, the geometric mean
             of few pairs; null if a run failed.
         longest_wait_ratio: the same for the longest wait.
+        p999_ratio: the same for the 99.9th percentile, with its interval; null in older documents.
     """
 
     p99_ratio: float | None
     longest_wait_ratio: float | None
+    p999_ratio: Interval | None = None
 
 
 class OptionEffect(Recorded):
@@ -157,6 +159,8 @@ class Conditions(Recorded):
         seed: seed of all its random numbers.
         objective: the measurement field to improve, "balance", or several fields with commas between them.
         constraints: the constraints as the user wrote them, such as "read_latency_us_p99<=250".
+        default_constraints: the constraints that the study keeps by default; empty in other protocols than
+            "steady", and in older documents.
         workload: name of the workload.
         device: name of the device.
         space: name of the space.
@@ -176,6 +180,7 @@ class Conditions(Recorded):
     seed: int
     objective: str
     constraints: tuple[str, ...] = ()
+    default_constraints: tuple[str, ...] = ()
     workload: str
     device: str
     space: str
@@ -241,6 +246,19 @@ class Outcome(Verification, Conditions):
         if (version := document.get("version", VERSION)) != VERSION:
             raise ValueError(f"version {version} is unknown; use the version of rocktune that wrote it")
         return {name: value for name, value in document.items() if name not in REMOVED_FIELDS}
+
+    def with_proof(self, scale: str, proof: Verification) -> "Outcome":
+        """Returns the outcome with a further proof; its own fields describe the one at the largest model.
+
+        Args:
+            scale: "1/S" of the proof, or "1" for full size.
+            proof: the proof.
+        """
+        verifications = self.verifications | {scale: proof}
+        # The smallest S is the largest model.
+        largest = min(verifications, key=lambda each: int(each.rpartition("/")[2]))
+        found = verifications[largest].explicit_fields() | {"verifications": verifications}
+        return self.model_copy(update=found)
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> "Outcome":

@@ -18,6 +18,27 @@ TailVerdict = Literal["kept", "worse", "undecided"]
 """Whether the winner's tail at the offered rate is as good as asked: shown, refuted, or neither."""
 
 
+class Bound(Recorded):
+    """A constraint with the bound by which the runs were judged.
+
+    Attributes:
+        constraint: the constraint as stated, such as "read_latency_us_p99<=1.25x".
+        field: name of the measurement field.
+        at_most: whether `bound` is an upper bound; otherwise it is a lower one.
+        bound: the bound in the field's unit; null if it is a multiple of a figure that the baseline does not
+            have, so that nothing keeps it.
+        is_default: whether rocktune set the constraint.
+        has_yielded: whether the baseline breaks the default, so that `bound` is 1.05 times its own figure.
+    """
+
+    constraint: str
+    field: str
+    at_most: bool
+    bound: float | None
+    is_default: bool
+    has_yielded: bool
+
+
 class TailSide(Recorded):
     """The latency of a configuration at the offered rate, over all operations, from their intended starts.
 
@@ -50,9 +71,12 @@ class TailProof(Recorded):
         baseline: the baseline's latency.
         p99_ratio: the winner's 99th percentile over the baseline's; above 1 is worse.
         longest_wait_ratio: the winner's longest wait over the baseline's; above 1 is worse.
-        max_p99_ratio: maximum of `p99_ratio` for a recommendation.
-        max_longest_wait_ratio: maximum of `longest_wait_ratio` for a recommendation.
-        verdict: whether both ratios' intervals lie below their maximum.
+        p999_ratio: the winner's 99.9th percentile over the baseline's; null in older documents.
+        max_p99_ratio: maximum of the upper end of `p99_ratio` for a recommendation.
+        max_longest_wait_ratio: the same for `longest_wait_ratio`.
+        max_p999_ratio: maximum of the lower end of `p999_ratio`; null in older documents.
+        verdict: "kept" if the first two ratios' intervals lie below their maximum; "worse" if one of the
+            three lies above it; else "undecided".
     """
 
     offered_ops_s: float | None
@@ -61,8 +85,10 @@ class TailProof(Recorded):
     baseline: TailSide
     p99_ratio: Interval
     longest_wait_ratio: Interval
+    p999_ratio: Interval | None = None
     max_p99_ratio: float
     max_longest_wait_ratio: float
+    max_p999_ratio: float | None = None
     verdict: TailVerdict
 
 
@@ -93,6 +119,7 @@ class Verification(Recorded):
         rocksdb_defaults: RocksDB's bare defaults; null if nothing was proven.
         ratio_to_baseline: how many times better `best` is than `baseline` in the objective's first field.
         ratio_to_rocksdb_defaults: how many times better `best` is than `rocksdb_defaults` in that field.
+        bounds: the constraints with their bounds; empty without constraints and in older documents.
         proof_pairs: number of pairs of runs behind the ratio; pairs with a failed run do not count.
         stopped: why the proof ended after these pairs; see `StopReason`. "fixed" if nothing was proven, and
             in older documents.
@@ -110,6 +137,7 @@ class Verification(Recorded):
     rocksdb_defaults: Side | None
     ratio_to_baseline: Interval | None
     ratio_to_rocksdb_defaults: Interval | None
+    bounds: tuple[Bound, ...] = ()
     proof_pairs: int = 0
     stopped: StopReason = "fixed"
     tail: TailProof | None = None

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rocktune.objective import LARGER_IS_BETTER
-from rocktune.outcome import FrontPoint, Interval, OptionEffect, Outcome
+from rocktune.outcome import Bound, FrontPoint, Interval, OptionEffect, Outcome, Side
 from rocktune.units import format_bytes
 
 UNKNOWN = "–"
@@ -19,6 +19,8 @@ _FIELDS = {
     "write_amplification": ("write amplification", "bytes written per byte put"),
     "read_amplification": ("read amplification", "device reads per read"),
     "space_amplification": ("space amplification", "stored bytes per live byte"),
+    "mean_space_amplification": ("mean space amplification", "stored bytes per live byte"),
+    "max_space_amplification": ("maximum space amplification", "stored bytes per live byte"),
     "stalled_share": ("share of time stalled", "share"),
     "max_write_stop_s": ("longest write stop", "s"),
     "db_bytes": ("size of the store", "bytes"),
@@ -26,6 +28,7 @@ _FIELDS = {
     "block_cache_bytes": ("block cache in use", "bytes"),
     "table_reader_bytes": ("table readers", "bytes"),
     "resident_bytes": ("resident memory", "bytes"),
+    "full_size_memory_bytes": ("memory at full size", "bytes"),
     "cpu_s_per_million_ops": ("CPU time", "s per million operations"),
     "read_block_get_us_p99": ("block read p99", "µs"),
     "level0_to_level1_us_p99": ("level 0 compaction p99", "µs"),
@@ -41,10 +44,6 @@ _BASELINES = {
     "space_default": "the space's default configuration",
 }
 _MAX_NAMED = 2
-_IDLE_BELOW = 0.7
-"""Share of the device's bandwidth in use below which something else limits a closed loop."""
-_TRUSTED_DIVISOR = 4
-"""Largest S at which a 1/S model still ranks processor-bound configurations as full size does."""
 # Options have no units in RocksDB; these parts of names tell which are bytes.
 _SIZE_HINTS = ("_size", "_bytes", "_base", "block_cache", "_limit")
 
@@ -157,9 +156,33 @@ def is_proven(outcome: Outcome) -> bool:
     return low is not None and low > 1 and outcome.recommended == "best"
 
 
-def constraints_phrase(outcome: Outcome) -> str:
-    """Returns the constraints joined by "and"."""
-    return " and ".join(outcome.constraints)
+def broken_bounds(outcome: Outcome, figures: Mapping[str, float | None]) -> list[Bound]:
+    """Returns the constraints that figures break, the user's first; empty for older documents."""
+    return [bound for bound in outcome.bounds if _breaks(bound, figures.get(bound.field))]
+
+
+def _breaks(bound: Bound, value: float | None) -> bool:
+    """Returns whether a figure breaks a constraint; an unknown one does."""
+    if value is None or bound.bound is None:
+        return True
+    return value > bound.bound if bound.at_most else value < bound.bound
+
+
+def broken_phrase(outcome: Outcome, side: Side | FrontPoint) -> str:
+    """Returns the constraints that a configuration breaks, the defaults in words, joined by "and"."""
+    figures = (
+        side.figures
+        if isinstance(side, FrontPoint)
+        else {bound.field: side.figure(bound.field).value for bound in outcome.bounds}
+    )
+    broken = [
+        f"{field_label(bound.field)} of at most {format_field(bound.field, bound.bound)}"
+        if bound.is_default
+        else bound.constraint
+        for bound in broken_bounds(outcome, figures)
+    ]
+    # Older documents have no bounds.
+    return " and ".join(broken or outcome.constraints)
 
 
 def alone_keeps_constraints(outcome: Outcome) -> bool:
@@ -171,15 +194,17 @@ def alone_keeps_constraints(outcome: Outcome) -> bool:
 def headline(outcome: Outcome) -> str:
     """Returns the result in one sentence that needs no knowledge of RocksDB or statistics."""
     if outcome.nearest_miss:
-        return f"No feasible configuration found: none keeps {constraints_phrase(outcome)}"
+        return f"No feasible configuration found: none keeps {broken_phrase(outcome, outcome.nearest_miss)}"
     if alone_keeps_constraints(outcome):
-        kept = constraints_phrase(outcome)
+        kept = broken_phrase(outcome, outcome.baseline)
         return f"Keeps {kept}, which {baseline_name(outcome)} does not, {scale_phrase(outcome)}"
     ratio, field, where = outcome.ratio.value, primary_field(outcome), scale_phrase(outcome)
     if outcome.reason:
         return f"{outcome.reason.capitalize()} during the proof, {where}"
     if outcome.best is not None and not outcome.best.keeps_constraints:
-        return f"No configuration proven to keep {constraints_phrase(outcome)}, {scale_phrase(outcome)}"
+        return (
+            f"No configuration proven to keep {broken_phrase(outcome, outcome.best)}, {scale_phrase(outcome)}"
+        )
     if ratio is not None and is_proven(outcome):
         larger = field in LARGER_IS_BETTER
         # Ratios are "times better": a latency 2 times better is 50% less.
@@ -221,14 +246,16 @@ def verdict(outcome: Outcome) -> str:
     if alone_keeps_constraints(outcome):
         return (
             f"Use the tuned configuration. With workload seeds unseen by the search it kept "
-            f"{constraints_phrase(outcome)}, which {baseline_name(outcome)} did not, and reached {measured}."
+            f"{broken_phrase(outcome, outcome.baseline)}, which {baseline_name(outcome)} did not, and "
+            f"reached {measured}."
         )
     if is_proven(outcome):
         return f"Use the tuned configuration. With workload seeds unseen by the search it reached {measured}."
     if outcome.best is not None and not outcome.best.keeps_constraints:
         return (
-            f"Keep the baseline. The best configuration found kept {constraints_phrase(outcome)} in the "
-            f"search, but not in the fresh runs of the proof. A larger budget may find one that keeps them."
+            f"Keep the baseline. The best configuration found kept "
+            f"{broken_phrase(outcome, outcome.best)} in the search, but not in the fresh runs of the proof. "
+            f"A larger budget may find one that keeps them."
         )
     if ratio.value is None:
         return "Keep the baseline. No configuration could be compared with it."
@@ -269,8 +296,9 @@ def proof_sentence(outcome: Outcome) -> str:
 
 def _missed(outcome: Outcome, nearest: FrontPoint) -> str:
     """Returns the verdict if no configuration keeps the constraints, with the nearest one's figures."""
-    # Constraints are kept as text, in either direction.
-    fields = {text.replace(">=", "<=").partition("<=")[0] for text in outcome.constraints}
+    fields = {bound.field for bound in broken_bounds(outcome, nearest.figures)}
+    # Older documents have the constraints as text, in either direction.
+    fields |= {text.replace(">=", "<=").partition("<=")[0] for text in outcome.constraints}
     figures = ", ".join(
         f"{field_label(field)} {format_field(field, nearest.figures.get(field))} {field_unit(field)}"
         for field in sorted(fields)
@@ -284,42 +312,3 @@ def _missed(outcome: Outcome, nearest: FrontPoint) -> str:
 def count_of(number: int, noun: str) -> str:
     """Returns a number with its noun, such as "1 pair" or "2 pairs"."""
     return f"{number} {noun}{'s' if number != 1 else ''}"
-
-
-def _divisor(scale: str) -> int:
-    """Returns S of "1/S", and 1 of "1" and of ""."""
-    return int(scale.rpartition("/")[2] or 1)
-
-
-def advice(outcome: Outcome) -> list[str]:
-    """Returns what to know before acting, in one to three sentences each; names in backquotes are code."""
-    lines = []
-    scale = outcome.verified_at_scale or ""
-    if scale != "1":
-        lines.append(
-            f"The ratio was proven {scale_phrase(outcome)} of the workload: sizes and keys were divided by "
-            f"{_divisor(scale or outcome.search_scale)}, the device was not. Prove it at full size with "
-            f"`rocktune verify {outcome.study} --scale 1`. Exported files always hold the full-size values."
-        )
-    busy_share = outcome.device_busy_share
-    if busy_share is not None and busy_share < _IDLE_BELOW and _divisor(scale) > _TRUSTED_DIVISOR:
-        lines.append(
-            f"The device was busy for {busy_share:.0%} of the time, so the processor was the limit. Small "
-            "models fit its caches better than full size does. Prove the result on a larger model: "
-            f"`rocktune verify {outcome.study} --scale 1/{_TRUSTED_DIVISOR}`."
-        )
-    if outcome.assertions:
-        lines.append(
-            f"{outcome.engine}: this is a debug build of RocksDB, so absolute numbers are lower than "
-            f"a release build's. `make rocksdb` builds a release."
-        )
-    if outcome.disturbed_pairs:
-        lines.append(
-            f"Other programs took the processors during {count_of(outcome.disturbed_pairs, 'pair')} of the "
-            "proof, in all their repeats."
-        )
-    failed = {name: count for name, count in outcome.trials.items() if name != "ok" and count}
-    if failed:
-        named = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in failed.items())
-        lines.append(f"Some trials failed and have no figures: {named}. The table of trials says why.")
-    return lines

@@ -9,6 +9,7 @@ from rocktune.objective import Feasibility, objective_named
 from rocktune.outcome import FrontPoint, Outcome
 from rocktune.report import findings, sections
 from rocktune.report.figures import Figure, axes, field_title
+from rocktune.study.proving.bounds import recorded_bounds
 from rocktune.trial import Result
 
 _LINE = {"color": "role:best", "width": 2, "shape": "hv"}
@@ -56,7 +57,8 @@ def scatter(outcome: Outcome, trials: Sequence[TrialRecord]) -> Figure | None:
     """
     # A plane shows two figures; the table below has the others.
     across, up = fields_of(outcome)[:2]
-    objective = objective_named(outcome.objective, outcome.constraints)
+    stated = objective_named(outcome.objective, outcome.constraints, outcome.default_constraints)
+    objective = recorded_bounds(stated, trials)
     records = [record for record in trials if record.phase == "search" and record.measurement]
     if not records:
         return None

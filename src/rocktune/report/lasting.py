@@ -83,13 +83,14 @@ def passed_over_sentence(outcome: Outcome) -> str:
     ratios = ", ".join(
         UNKNOWN if each.p99_ratio is None else f"{format_number(each.p99_ratio)}×" for each in found
     )
+    rare = ", ".join(UNKNOWN if each.p999_ratio is None else format_ratio(each.p999_ratio) for each in found)
     waits = ", ".join(
         UNKNOWN if each.longest_wait_ratio is None else f"{format_number(each.longest_wait_ratio)}×"
         for each in found
     )
     return (
-        f"{count} faster in a closed loop and passed over: at the offered rate, p99 latency was {ratios} and "
-        f"the longest wait {waits} that of {baseline_name(outcome)}, in few runs."
+        f"{count} faster in a closed loop and passed over: at the offered rate, p99 latency was {ratios}, "
+        f"p99.9 {rare} and the longest wait {waits} that of {baseline_name(outcome)}, in few runs."
     )
 
 
@@ -104,6 +105,11 @@ def tail_sentence(outcome: Outcome) -> str:
         f"{format_ratio(tail.longest_wait_ratio)} ({format_ratio_interval(tail.longest_wait_ratio)}; at most "
         f"{tail.max_longest_wait_ratio:g}×)"
     )
+    if tail.p999_ratio is not None:
+        found += (
+            f", its p99.9 latency {format_ratio(tail.p999_ratio)} ({format_ratio_interval(tail.p999_ratio)}; "
+            f"refused if all of it is above {tail.max_p999_ratio:g}×)"
+        )
     said = {"kept": "Tail kept", "worse": "Tail worse", "undecided": "Tail undecided"}[tail.verdict]
     sustained = outcome.baseline.figure(_SUSTAINED).value
     beyond = ""
@@ -124,7 +130,11 @@ def tail_rows(tail: TailProof) -> list[tuple[str, list[str]]]:
     """Returns labels and texts of the figures at the offered rate: tuned, baseline, and their ratio."""
     rows = []
     for name, label in _LATENCIES.items():
-        ratio = {"latency_us_p99": tail.p99_ratio, "longest_wait_us": tail.longest_wait_ratio}.get(name)
+        ratio = {
+            "latency_us_p99": tail.p99_ratio,
+            "latency_us_p999": tail.p999_ratio,
+            "longest_wait_us": tail.longest_wait_ratio,
+        }.get(name)
         texts = [_figure(side, name) for side in (tail.best, tail.baseline)]
         rows.append((label, [*texts, UNKNOWN if ratio is None else _ratio(ratio)]))
     shares = [side.share_below_rate.value for side in (tail.best, tail.baseline)]

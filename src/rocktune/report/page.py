@@ -6,7 +6,7 @@ from typing import Any
 
 from rocktune.ledger import StudyRecord, TrialRecord
 from rocktune.outcome import Outcome
-from rocktune.report import figures, fronts, lasting, learned, sections
+from rocktune.report import bounds, figures, fronts, lasting, learned, sections
 from rocktune.report.arms import arm_results
 from rocktune.report.document import document, write_document
 from rocktune.report.findings import headline
@@ -39,6 +39,7 @@ def render_report(
         + sections.recommendation(outcome)
         + sections.options(outcome)
         + sections.comparison(outcome, runs)
+        + bounds.section(outcome)
         + lasting.section(outcome)
         + memory_section(outcome)
         + own_options_section(outcome)

@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rocktune.constraint import NO_DEFAULTS
 from rocktune.device import device_names
 from rocktune.ledger import StudyRecord
 from rocktune.outcome import LARGER_FACTOR, Outcome
@@ -41,6 +42,8 @@ def command_lines(study: StudyRecord, outcome: Outcome) -> list[str]:
     arguments += [
         *(("--objective", field) for field in outcome.objective.split(", ")),
         *(("--constraint", text) for text in outcome.constraints),
+        # Also correct where the constraints replace all defaults.
+        ("--constraint", "" if outcome.default_constraints or outcome.protocol != "steady" else NO_DEFAULTS),
         ("--budget", f"{spec['budget_s']:g}s" if spec.get("budget_s") else ""),
         ("--seed", str(outcome.seed)),
         ("--study", f"{study.name}-again"),

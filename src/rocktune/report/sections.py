@@ -9,6 +9,7 @@ from typing import Any
 from rocktune.ledger import StudyRecord, TrialRecord
 from rocktune.outcome import Interval, OptionEffect, Outcome
 from rocktune.report import figures, findings, lasting
+from rocktune.report.advice import advice
 from rocktune.report.reproduce import command_lines, facts, named
 from rocktune.report.scale import scale_advice
 from rocktune.trial import Measurement
@@ -114,7 +115,7 @@ def recommendation(outcome: Outcome) -> str:
     listed = "".join(f"<dt>{label}</dt><dd><code>{escape(path)}</code></dd>" for label, path in files if path)
     said = (
         *lasting.sentences(outcome),
-        *findings.advice(outcome),
+        *advice(outcome),
         *scale_advice(outcome),
         *outcome.device_notes,
     )

@@ -80,6 +80,11 @@ def is_larger(replicate: int) -> bool:
     return original_of(replicate) >= LARGER
 
 
+def replicates(first: int, count: int) -> list[int]:
+    """Returns `count` consecutive replicates."""
+    return list(range(first, first + count))
+
+
 def is_proof(replicate: int) -> bool:
     """Returns whether a replicate is of the proof, at an offered rate or not."""
     return original_of(replicate) % OFFER >= PROVE

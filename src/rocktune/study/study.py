@@ -1,6 +1,7 @@
 """Runs a study through its phases: baseline, search, pick, tails, ablate, prune, prove, offer."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -8,7 +9,6 @@ import numpy as np
 from rocktune.engine import Engine
 from rocktune.errors import UserError
 from rocktune.ledger import Ledger, StudyRecord
-from rocktune.objective import Objective
 from rocktune.outcome import VERSION, OptionEffect, Outcome, Side, Verification
 from rocktune.space import Configuration
 from rocktune.study import seeds
@@ -18,7 +18,7 @@ from rocktune.study.measuring.loop import Loop, StopRequested
 from rocktune.study.measuring.observer import Observer
 from rocktune.study.measuring.score import PrimaryScore
 from rocktune.study.openings import Openings
-from rocktune.study.proving import lasting, outcome
+from rocktune.study.proving import bounds, lasting, outcome
 from rocktune.study.proving.ablation import ablate, prune
 from rocktune.study.proving.best import BestSoFar, finalists
 from rocktune.study.proving.sequential import design_of
@@ -28,6 +28,7 @@ from rocktune.study.proving.verification import Proof, Runs, Stage, aged, pick, 
 from rocktune.study.specs.estimate import verification_s
 from rocktune.study.specs.problem import problem_of
 from rocktune.study.specs.spec import BASELINE_AGE_SHARES, StudySpec
+from rocktune.trial import Result
 from rocktune.tuners import tuner_named
 from rocktune.units import format_scale
 
@@ -135,15 +136,15 @@ class _Study:
         self._study = study
         self._observer = observer or Observer()
         self._problem = problem_of(spec)
-        self._objective: Objective = self._problem.objective
-        self._best = BestSoFar(self._objective, self._observer)
+        self._stated = self._objective = self._problem.objective
+        self._best = BestSoFar(self._stated, self._observer)
         self._scale = verified_scale or spec.scale
         self._openings = Openings(spec, self._problem, self._scale)
         self._interrupt = Interrupt(self._observer)
         self._loop = Loop(
             executor,
             self._openings.engine_inputs,
-            PrimaryScore(self._objective),
+            PrimaryScore(self._stated),
             ledger,
             study,
             self._observer,
@@ -184,11 +185,7 @@ class _Study:
             ) from None
         finally:
             self._ledger.set_state(self._study, "finished")
-        verifications = recorded.verifications | {scale: proven}
-        # The smallest S is the largest model.
-        largest = min(verifications, key=lambda scale: int(scale.rpartition("/")[2]))
-        found = verifications[largest].explicit_fields() | self._counted() | {"verifications": verifications}
-        result = recorded.model_copy(update=found)
+        result = recorded.with_proof(scale, proven).model_copy(update=self._counted())
         self._ledger.set_outcome(self._study, result.to_json())
         return result
 
@@ -206,8 +203,17 @@ class _Study:
         ages_s = [self._age_s(self._spec.verification.age_s * share) for share in BASELINE_AGE_SHARES]
         run = aged(self._problem.baseline, seeds.BASELINE, ages_s)
         results = self._loop.run("baseline", run, True, self._best.add_baseline)
+        self._bound_by(results[-1])
         if warning := lasting.rate_warning(self._spec, results[-1]):
             self._observer.note(warning)
+
+    def _bound_by(self, baseline: Result) -> None:
+        """Sets the bounds of the search that follow from a run of the baseline."""
+        self._objective = bounds.searched(self._stated, baseline)
+        self._problem = replace(self._problem, objective=self._objective)
+        self._best.objective = self._objective
+        if sentence := bounds.yielded_sentence(bounds.bounds_of(self._stated, self._objective)):
+            self._observer.note(sentence)
 
     def _search(self) -> None:
         """Runs the tuner's search."""
@@ -223,14 +229,14 @@ class _Study:
         settings, objective, baseline = self._spec.verification, self._objective, self._problem.baseline
         count = settings.front_points if objective.seeks_front else settings.finalists
         best = finalists(self._best.results, objective, count)
-        replicates, age_s = _replicates(seeds.PICK, settings.pick_runs), self._age_s(settings.age_s)
+        replicates, age_s = seeds.replicates(seeds.PICK, settings.pick_runs), self._age_s(settings.age_s)
         picked = self._run("pick", pick(best, objective, replicates, age_s))
         candidates, choice = picked.candidates(objective), None
         if candidates:
             choice = self._chosen_by_tail(candidates, seeds.PICK)
             proof, changes = self._pruned_and_proven(choice)
         else:
-            proof, changes = outcome.unproven(self._spec, baseline, self._openings.options), ()
+            proof, changes = outcome.unproven(self._spec, baseline, objective, self._openings.options), ()
         return Outcome(
             version=VERSION,
             **outcome.conditions(self._spec, self._executor, self._ledger).explicit_fields(),
@@ -267,7 +273,7 @@ class _Study:
             return TailChoice(candidates[0], {}, {})
         rate = lasting.offered_ops_s(self._spec, self._best.baseline[-1:])
         self._openings.offered_ops_s = rate
-        replicates = _replicates(seeds.OFFER + first, settings.pick_runs)
+        replicates = seeds.replicates(seeds.OFFER + first, settings.pick_runs)
         age_s = self._age_s(settings.offered_s)
         choosing = choose_by_tail(candidates, baseline, rate, settings, replicates, age_s, known)
         return self._run("tails", choosing)
@@ -276,7 +282,7 @@ class _Study:
         """Runs ablation, pruning and proof; returns the proof and the options' effects."""
         winner, settings = choice.chosen, self._spec.verification
         objective, baseline = self._objective, self._problem.baseline
-        ablations = _replicates(seeds.ABLATE, settings.ablation_pairs)
+        ablations = seeds.replicates(seeds.ABLATE, settings.ablation_pairs)
         ablation_age_s = self._age_s(settings.ablation_age_s)
         effects = []
         if winner != baseline and ablations:
@@ -284,7 +290,7 @@ class _Study:
             effects = self._run("ablate", stage)
         # Each attempt has replicates of its own. Reusing those that made an attempt fail would bias the next.
         attempts = [
-            _replicates(seeds.PRUNE + attempt * settings.prune_pairs, settings.prune_pairs)
+            seeds.replicates(seeds.PRUNE + attempt * settings.prune_pairs, settings.prune_pairs)
             for attempt in range(settings.prune_attempts)
         ]
         age_s = self._age_s(settings.age_s)
@@ -300,12 +306,12 @@ class _Study:
     def _prove(self, winner: Configuration, baseline: Configuration, phase: str) -> Verification:
         """Runs the proof in a phase of the given name, and its phase at an offered rate."""
         settings = self._spec.verification
-        replicates = _replicates(seeds.PROVE, settings.limit_pairs)
+        replicates = seeds.replicates(seeds.PROVE, settings.limit_pairs)
         # With the study's own replicates, a verification at another scale would replay its runs.
         if phase != "prove":
             replicates = [seeds.at_scale(replicate, self._scale) for replicate in replicates]
         design, age_s = design_of(settings), self._age_s(self._spec.proof_s)
-        proof = self._run(phase, prove(winner, baseline, self._objective, design, replicates, age_s))
+        proof = self._run(phase, prove(winner, baseline, self._stated, design, replicates, age_s))
         tail = None
         # A winner that is not better is not recommended, whatever its tail.
         if self._spec.protocol == "steady" and proof.recommended == "best":
@@ -340,8 +346,3 @@ class _Study:
     def _age_s(self, full_size_s: float) -> float:
         """Returns the age in seconds at this session's scale."""
         return self._spec.age_s(full_size_s, self._scale)
-
-
-def _replicates(first: int, count: int) -> list[int]:
-    """Returns `count` consecutive replicates."""
-    return list(range(first, first + count))

@@ -136,6 +136,12 @@ class FakeStore:
             "wal": written, "flush": written, "compaction_read": 8 * written, "compaction_write": 8 * written,
             "user_read": reads * 4096, "other": 4096,
         }  # fmt: skip
+        series = {
+            "operations": sum(counts.values()) / intervals, "stalled_s": 0.0,
+            "device_bytes_read": (device["compaction_read"] + device["user_read"]) / intervals,
+            "device_bytes_written": 10 * written / intervals, "stored_bytes": stored * 11 // 10,
+            "live_bytes": stored, "memtables_bytes": int(self.number("cf", "write_buffer_size")),
+        }  # fmt: skip
         return {
             "event": "measurement",
             "from_s": from_s,
@@ -143,14 +149,8 @@ class FakeStore:
             "operations": {kind: _latencies(kind, count, latency_s) for kind, count in counts.items()},
             "user_bytes_read": reads * entry_bytes,
             "user_bytes_written": written,
-            "series": {
-                "interval_s": self._interval_s,
-                "operations": [sum(counts.values()) / intervals] * intervals,
-                "device_bytes_read": [(device["compaction_read"] + device["user_read"]) / intervals]
-                * intervals,
-                "device_bytes_written": [10 * written / intervals] * intervals,
-                "stalled_s": [0.0] * intervals,
-            },
+            "series": {name: [value] * intervals for name, value in series.items()}
+            | {"interval_s": self._interval_s},
             "stalled_s": 0.0,
             "write_stopped_s": 0.0,
             "max_write_stop_s": 0.0,

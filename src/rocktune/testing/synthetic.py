@@ -9,6 +9,8 @@ def synthetic_window(
     throughput_ops_s: float = 1000.0,
     read_latency_us: float = 100.0,
     others_share: float = 0.0,
+    max_space_amplification: float = 1.1,
+    full_size_memory_bytes: float = 9 << 20,
 ) -> Measurement:
     """Returns a window with all fields of docs/design/measurement.md, without compaction debt.
 
@@ -21,6 +23,9 @@ def synthetic_window(
         throughput_ops_s: operations per second, rounded to whole operations in the window.
         read_latency_us: latency of each read, microseconds; a write takes a tenth of it.
         others_share: share of the processors that other programs used, 0 to 1.
+        max_space_amplification: the store's bytes per live byte in the fifth interval; 1.1 in the others and
+            at the end.
+        full_size_memory_bytes: memory that the store takes at full size.
     """
     seconds = until_s - from_s
     operations = round(throughput_ops_s * seconds)
@@ -45,6 +50,11 @@ def synthetic_window(
                 "device_bytes_read": [0] * 10,
                 "device_bytes_written": [0] * 10,
                 "stalled_s": [0.0] * 10,
+                "stored_bytes": [
+                    round((max_space_amplification if step == 4 else 1.1) * 10_000) for step in range(10)
+                ],
+                "live_bytes": [10_000] * 10,
+                "memtables_bytes": [1 << 20] * 10,
             },
             "stalled_s": seconds / 7,
             "write_stopped_s": seconds / 70,
@@ -55,6 +65,7 @@ def synthetic_window(
             "level_files": [1, 10],
             "db_bytes": 11 * written,
             "logical_bytes": 10 * written,
+            "full_size_memory_bytes": full_size_memory_bytes,
             "live_keys": puts,
             "memory_bytes": {
                 "memtables": 1 << 20,

@@ -52,7 +52,10 @@ class SyntheticRun:
         throughput = self._engine.throughput(self._configuration, self._seed)
         latency_us = self._engine.latency_us(self._configuration, throughput)
         others_share = self._engine.others_share()
-        window = synthetic_window(self._age_s, until_s, throughput, latency_us, others_share)
+        space, memory_bytes = self._engine.space(self._configuration)
+        window = synthetic_window(
+            self._age_s, until_s, throughput, latency_us, others_share, space, memory_bytes
+        )
         self._engine.advanced_s += until_s - self._age_s
         self._age_s = until_s
         return window
@@ -90,6 +93,7 @@ class SyntheticEngine:
         latency_us: Callable[[Configuration, float], float] = lambda _, throughput: 1e8 / throughput,
         pause_s: Callable[[Configuration], float] = lambda _: 0.0,
         others_share: Callable[[], float] = lambda: 0.0,
+        space: Callable[[Configuration], tuple[float, float]] = lambda _: (1.1, 9 << 20),
     ) -> None:
         """Creates an engine.
 
@@ -104,11 +108,13 @@ class SyntheticEngine:
             pause_s: returns the wall seconds that each `advance` of a configuration's run takes.
             others_share: is called at each `advance`, and returns the share of the processors that other
                 programs use during it, 0 to 1.
+            space: returns a configuration's maximum space amplification and its bytes of memory at full size.
         """
         self.can_park = can_park
         self.latency_us = latency_us
         self.pause_s = pause_s
         self.others_share = others_share
+        self.space = space
         self.opening_s = 0.0
         self.loading_s = 0.0
         self.resident_bytes = resident_bytes

@@ -124,12 +124,12 @@ def test_a_window_gets_three_times_its_length_and_a_minute(
     make_engine: MakeEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = make_engine().open(EXPERIMENT, DEFAULT, seed=1)
-    run.advance(1.0)
+    measured = run.advance(1.0).raw
     granted: list[float] = []
 
-    def request(_self: WorkerProcess, _command: str, timeout_s: float, *_rest: object) -> dict[str, float]:
+    def request(_self: WorkerProcess, _command: str, timeout_s: float, *_rest: object) -> dict[str, Any]:
         granted.append(timeout_s)
-        return {"cpu_s": 0.0}
+        return measured
 
     monkeypatch.setattr(WorkerProcess, "request", request)
     run.advance(11.0)

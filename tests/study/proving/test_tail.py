@@ -54,6 +54,23 @@ def test_verdict(winner: list[list[int]], verdict: str) -> None:
     assert tail(winner, [[100]] * len(winner)).verdict(SETTINGS) == verdict
 
 
+@pytest.mark.parametrize(
+    ("slowest_us", "verdict"),
+    [
+        # All windows have a worse p99.9: it is shown.
+        ([130, 131, 132], "worse"),
+        # One of three is better, so that the interval contains 1.25.
+        ([100, 131, 400], "kept"),
+        ([124, 124, 124], "kept"),
+    ],
+)
+def test_p999_refuses_only_what_it_shows(slowest_us: list[int], verdict: str) -> None:
+    # Of 500 reads the slowest is p99.9, and p99 is 100 us on both sides.
+    settings = VerificationSettings(max_longest_wait_ratio=9.0)
+    windows = [[100] * 499 + [slowest] for slowest in slowest_us]
+    assert tail(windows, [[100] * 500] * 3).verdict(settings) == verdict
+
+
 def test_a_failed_run_of_the_baseline_is_left_out() -> None:
     found = tail([[100], [100], [100]], [[100], [100], [100]])
     found.runs[BASELINE][1] = Result(Trial(BASELINE, 1.0, 1), Status.CRASHED, None, "gone")

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 import pytest
 
+from rocktune.study.proving.statistics import Interval
 from rocktune.study.proving.tail_choice import TailChoice, TailRatios, choose_by_tail
 from rocktune.study.specs.spec import VerificationSettings
 from rocktune.testing.synthetic import synthetic_window
@@ -72,9 +73,18 @@ def test_the_least_bad_is_chosen_if_none_is_good() -> None:
 
 
 @pytest.mark.parametrize(
-    ("p99_ratio", "longest_wait_ratio", "excess"),
-    [(1.25, 1.5, 1.0), (2.5, 1.5, 2.0), (0.5, 4.5, 3.0), (math.nan, 1.0, math.inf)],
+    ("p99_ratio", "longest_wait_ratio", "p999_low", "excess"),
+    [
+        (1.25, 1.5, 1.0, 1.0),
+        (2.5, 1.5, 1.0, 2.0),
+        (0.5, 4.5, 1.0, 3.0),
+        (1.0, 1.0, 5.0, 4.0),
+        (math.nan, 1.0, 1.0, math.inf),
+    ],
 )
-def test_the_excess_by_hand(p99_ratio: float, longest_wait_ratio: float, excess: float) -> None:
-    # At most 1.25 and 1.5 are allowed.
-    assert TailRatios(p99_ratio, longest_wait_ratio).excess(SETTINGS) == pytest.approx(excess)
+def test_the_excess_by_hand(
+    p99_ratio: float, longest_wait_ratio: float, p999_low: float, excess: float
+) -> None:
+    # At most 1.25, 1.5 and 1.25 are allowed. Of p99.9 only the lower end counts.
+    p999 = Interval(9.0, p999_low, 99.0, 2)
+    assert TailRatios(p99_ratio, longest_wait_ratio, p999).excess(SETTINGS) == pytest.approx(excess)

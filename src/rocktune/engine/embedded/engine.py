@@ -177,7 +177,7 @@ class EmbeddedEngine(LocalEngine):
                 opening.loading_s = self._clone_base(experiment, configuration, opening.directory, progress)
             measured = ageing.amplification if ageing and ageing.is_steady else None
             worker, options, debt = self._open_store(store, opening.directory, measured)
-            run = EmbeddedRun(worker, opening.directory, options, self, debt)
+            run = EmbeddedRun(worker, opening.directory, options, self, debt, experiment.scale)
             self._remember(run)
             if ageing is not None:
                 try:

@@ -7,6 +7,7 @@ from typing import Any
 from rocktune.engine.base import Progress
 from rocktune.engine.debt import CompactionDebt
 from rocktune.engine.embedded.ageing import Ageing
+from rocktune.engine.embedded.full_size import full_size_memory_bytes
 from rocktune.engine.embedded.machine import OtherCpuMeter
 from rocktune.engine.local.run import LocalRun, RunOwner
 from rocktune.engine.worker import WorkerProcess
@@ -31,6 +32,7 @@ class EmbeddedRun(LocalRun):
         options: OptionMaps,
         owner: RunOwner,
         debt: CompactionDebt,
+        scale: int,
     ) -> None:
         """Takes over a worker with an open store.
 
@@ -40,10 +42,12 @@ class EmbeddedRun(LocalRun):
             options: see `LocalRun`.
             owner: see `LocalRun`.
             debt: charges the run's windows.
+            scale: S of the model that the store is.
         """
         super().__init__(directory, options, owner)
         self._worker = worker
         self._debt = debt
+        self._scale = scale
         self._first_window: dict[str, Any] = {}
         self._warmed_up_s = 0.0
 
@@ -71,12 +75,16 @@ class EmbeddedRun(LocalRun):
     def _window(self, timeout_s: float, end: dict[str, Any], progress: Progress | None) -> Measurement:
         """Sends `advance` to the worker and returns the window.
 
-        The engine, other programs' CPU time and the compaction debt are added.
+        The engine, other programs' CPU time, the memory at full size and the compaction debt are added.
         """
         others = OtherCpuMeter()
         measured = self._worker.request("advance", timeout_s, end, progress)
-        added = {"engine": self._worker.engine, "others": others.counted(measured["cpu_s"])}
-        added |= self._first_window
+        added = {
+            "engine": self._worker.engine,
+            "others": others.counted(measured["cpu_s"]),
+            "full_size_memory_bytes": full_size_memory_bytes(measured, self._scale),
+            **self._first_window,
+        }
         self._first_window = {}
         return Measurement(measured | added | self._debt.charged(measured))
 

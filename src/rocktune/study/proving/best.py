@@ -55,6 +55,7 @@ class BestSoFar:
     """Tracks the best configuration of a search, and informs the observer when it changes.
 
     Attributes:
+        objective: ranks the results; set again once the baseline has been measured.
         baseline: all results of the baseline that were added.
         results: all other results that were added.
         configuration: the best configuration; None before the first result that is ok.
@@ -62,7 +63,7 @@ class BestSoFar:
     """
 
     def __init__(self, objective: Objective, observer: Observer) -> None:
-        self._objective = objective
+        self.objective = objective
         self._observer = observer
         self.baseline: list[Result] = []
         self.results: list[Result] = []
@@ -79,7 +80,7 @@ class BestSoFar:
     def add(self, result: Result) -> None:
         """Adds a result of the search."""
         self.results.append(result)
-        best = finalists(self.results, self._objective, 1)
+        best = finalists(self.results, self.objective, 1)
         # A result of any other configuration changes neither the best one nor its ratio.
         if not best or result.trial.configuration not in (best[0], self.configuration):
             return
@@ -95,6 +96,6 @@ class BestSoFar:
         if not self.baseline:
             return None
         nearest = min(self.baseline, key=lambda other: abs(other.trial.until_s - result.trial.until_s))
-        field = self._objective.primary
-        ratio = self._objective.improvement(result.figure(field), nearest.figure(field))
+        field = self.objective.primary
+        ratio = self.objective.improvement(result.figure(field), nearest.figure(field))
         return None if math.isnan(ratio) else ratio

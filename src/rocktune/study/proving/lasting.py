@@ -53,7 +53,7 @@ def tail_proof(spec: StudySpec, tail: Tail) -> TailProof:
     def side(configuration: Configuration) -> TailSide:
         """Returns the latency of a configuration."""
         names = (*PERCENTILES, LONGEST_WAIT, BELOW)
-        return TailSide(**{name: _interval(tail.figure(configuration, name)) for name in names})
+        return TailSide(**{name: interval_of(tail.figure(configuration, name)) for name in names})
 
     settings = spec.verification
     is_share = spec.rate_ops_s is None and tail.offered_ops_s is not None
@@ -62,15 +62,17 @@ def tail_proof(spec: StudySpec, tail: Tail) -> TailProof:
         offered_share=settings.offered_share if is_share else None,
         best=side(tail.winner),
         baseline=side(tail.baseline),
-        p99_ratio=_interval(tail.ratio("latency_us_p99")),
-        longest_wait_ratio=_interval(tail.ratio(LONGEST_WAIT)),
+        p99_ratio=interval_of(tail.ratio("latency_us_p99")),
+        longest_wait_ratio=interval_of(tail.ratio(LONGEST_WAIT)),
+        p999_ratio=interval_of(tail.ratio("latency_us_p999")),
         max_p99_ratio=settings.max_p99_ratio,
         max_longest_wait_ratio=settings.max_longest_wait_ratio,
+        max_p999_ratio=settings.max_p999_ratio,
         verdict=tail.verdict(settings),
     )
 
 
-def _interval(interval: statistics.Interval) -> Interval:
+def interval_of(interval: statistics.Interval) -> Interval:
     """Returns an interval as the outcome has it."""
     return Interval(**interval.to_json())
 

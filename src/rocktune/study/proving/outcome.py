@@ -29,13 +29,14 @@ from rocktune.study.measuring.kept import disturbed_s, kept_trials
 from rocktune.study.measuring.loop import EXPLAINED, TIME
 from rocktune.study.proving import lasting
 from rocktune.study.proving.ablation import Effect
+from rocktune.study.proving.bounds import bounds_of
 from rocktune.study.proving.disturbed import BUSY
 from rocktune.study.proving.hypervolume import hypervolume_over_time
 from rocktune.study.proving.lasting import SUSTAINED
 from rocktune.study.proving.tail import Tail
 from rocktune.study.proving.tail_choice import TailChoice
 from rocktune.study.proving.verification import ROCKSDB_DEFAULTS, Picked, Proof
-from rocktune.study.specs.problem import own_account, own_notes, space_of
+from rocktune.study.specs.problem import objective_of, own_account, own_notes, space_of
 from rocktune.study.specs.spec import StudySpec
 from rocktune.trial import Status
 from rocktune.units import format_scale
@@ -65,6 +66,7 @@ def conditions(spec: StudySpec, executor: Executor, ledger: Ledger) -> Condition
         seed=spec.seed,
         objective=objective_named(spec.objective).name,
         constraints=spec.constraints,
+        default_constraints=spec.default_constraints,
         workload=spec.workload.name,
         device=spec.device.name,
         space=spec.space.get("name", ""),
@@ -116,6 +118,7 @@ def proven(spec: StudySpec, proof: Proof, tail: Tail | None, options: Options, s
         rocksdb_defaults=Side(**fields_of(ROCKSDB_DEFAULTS)),
         ratio_to_baseline=Interval(**proof.ratio_to_baseline.to_json()),
         ratio_to_rocksdb_defaults=Interval(**proof.ratio_to_rocksdb_defaults.to_json()),
+        bounds=bounds_of(objective_of(spec), proof.objective),
         proof_pairs=proof.ratio_to_baseline.repeats,
         stopped=proof.stopped,
         tail=None if tail is None else lasting.tail_proof(spec, tail),
@@ -177,6 +180,7 @@ def passed_over(
             **_point(picked, each, objective, options).explicit_fields(),
             p99_ratio=_finite(choice.ratios[each].p99_ratio),
             longest_wait_ratio=_finite(choice.ratios[each].longest_wait_ratio),
+            p999_ratio=lasting.interval_of(choice.ratios[each].p999_ratio),
         )
         for each in choice.passed_over(picked.candidates(objective))
     )
@@ -225,8 +229,17 @@ def _device_busy_share(spec: StudySpec, proof: Proof) -> float | None:
     return None if math.isnan(share) else share
 
 
-def unproven(spec: StudySpec, baseline: Configuration, options: Options) -> Verification:
-    """Returns the verification of a study without a winner to prove; it recommends the baseline."""
+def unproven(
+    spec: StudySpec, baseline: Configuration, objective: Objective, options: Options
+) -> Verification:
+    """Returns the verification of a study without a winner to prove; it recommends the baseline.
+
+    Args:
+        spec: the study.
+        baseline: its baseline.
+        objective: its objective with the bounds of the search.
+        options: see `Options`.
+    """
     return Verification(
         verified_at_scale=None,
         device_busy_share=None,
@@ -240,6 +253,7 @@ def unproven(spec: StudySpec, baseline: Configuration, options: Options) -> Veri
         rocksdb_defaults=None,
         ratio_to_baseline=None,
         ratio_to_rocksdb_defaults=None,
+        bounds=bounds_of(objective_of(spec), objective),
         recommended="baseline",
     )
 

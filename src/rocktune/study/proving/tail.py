@@ -72,15 +72,18 @@ class Tail:
     def verdict(self, settings: VerificationSettings) -> TailVerdict:
         """Returns whether the winner's tail is as good as the settings ask.
 
-        "kept" if the intervals of both ratios lie below their maximum, "worse" if one lies above it or a run
-        of the winner failed, else "undecided". It is "undecided", too, if most pairs stayed disturbed by
-        other programs.
+        "kept" if the intervals of the ratios of p99 and longest wait lie below their maximum, "worse" if one
+        lies above it or a run of the winner failed, else "undecided". It is "undecided", too, if most pairs
+        stayed disturbed by other programs. The ratio of p99.9 makes it "worse" if its interval lies above
+        the maximum, and has no part in it otherwise.
         """
         if self.has_failed(self.winner):
             return "worse"
         results = [result for side in self.runs.values() for result in side]
         if is_undecided(disturbed_pairs(results), len(self._runs_of(self.winner))):
             return "undecided"
+        if self.ratio("latency_us_p999").low > settings.max_p999_ratio:
+            return "worse"
         bounds = {"latency_us_p99": settings.max_p99_ratio, LONGEST_WAIT: settings.max_longest_wait_ratio}
         ratios = {name: self.ratio(name) for name in bounds}
         if all(ratios[name].high <= bound for name, bound in bounds.items()):

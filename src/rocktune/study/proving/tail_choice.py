@@ -8,6 +8,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rocktune.study.proving.statistics import Interval, mean_interval
 from rocktune.study.proving.tail import LONGEST_WAIT, Tail
 from rocktune.study.proving.verification import Runs, Stage, interleaved
 from rocktune.study.specs.spec import VerificationSettings
@@ -21,16 +22,22 @@ class TailRatios:
     Attributes:
         p99_ratio: 99th percentile of the latency over the baseline's; NaN if a run failed.
         longest_wait_ratio: longest wait over the baseline's; NaN if a run failed.
+        p999_ratio: 99.9th percentile over the baseline's, with its interval; NaN if a run failed.
     """
 
     p99_ratio: float
     longest_wait_ratio: float
+    p999_ratio: Interval
 
     def excess(self, settings: VerificationSettings) -> float:
-        """Returns the larger ratio as a multiple of what the settings allow; infinite if a run failed."""
+        """Returns the largest ratio as a multiple of what the settings allow; infinite if a run failed.
+
+        Of p99.9 the lower end of the interval counts, as in the proof.
+        """
         shares = (
             self.p99_ratio / settings.max_p99_ratio,
             self.longest_wait_ratio / settings.max_longest_wait_ratio,
+            self.p999_ratio.low / settings.max_p999_ratio,
         )
         return math.inf if any(map(math.isnan, shares)) else max(shares)
 
@@ -73,7 +80,7 @@ def choose_by_tail(
         candidates: at least one configuration, best first.
         baseline: the configuration to compare with.
         offered_ops_s: the rate at which the study opens the runs of these replicates; see `Tail`.
-        settings: the maximum of both ratios.
+        settings: the maxima of the ratios.
         replicates: one replicate for each pair.
         age_s: age at which each run ends, seconds.
         known: results of an earlier choice at the same rate, which are not measured again.
@@ -84,12 +91,16 @@ def choose_by_tail(
         missing = [side for side in (candidate, baseline) if side not in runs]
         runs |= (yield from interleaved(missing, replicates, age_s)) if missing else {}
         tail = Tail(candidate, baseline, offered_ops_s, {side: runs[side] for side in (candidate, baseline)})
-        ratios[candidate] = TailRatios(_ratio(tail, "latency_us_p99"), _ratio(tail, LONGEST_WAIT))
+        ratios[candidate] = _ratios(tail)
         if ratios[candidate].excess(settings) <= 1:
             return TailChoice(candidate, ratios, runs)
     return TailChoice(min(candidates, key=lambda each: ratios[each].excess(settings)), ratios, runs)
 
 
-def _ratio(tail: Tail, name: str) -> float:
-    """Returns a ratio of the candidate to the baseline; NaN if a run of the candidate failed."""
-    return math.nan if tail.has_failed(tail.winner) else tail.ratio(name).value
+def _ratios(tail: Tail) -> TailRatios:
+    """Returns the ratios of the candidate to the baseline; NaN if a run of the candidate failed."""
+    names = ("latency_us_p99", LONGEST_WAIT, "latency_us_p999")
+    p99, longest_wait, p999 = (
+        mean_interval([]) if tail.has_failed(tail.winner) else tail.ratio(name) for name in names
+    )
+    return TailRatios(p99.value, longest_wait.value, p999)

@@ -11,6 +11,7 @@ from typing import Literal, TypeVar
 
 from rocktune.objective import Objective, Row
 from rocktune.outcome import StopReason
+from rocktune.study.proving.bounds import bounded_by
 from rocktune.study.proving.disturbed import disturbed_pairs, is_undecided
 from rocktune.study.proving.sequential import Continue, Design, next_step
 from rocktune.study.proving.statistics import (
@@ -191,7 +192,7 @@ class Proof:
     Attributes:
         winner: the configuration to be proven.
         baseline: the configuration to beat.
-        objective: the figures to improve, and the constraints.
+        objective: the figures to improve, and the constraints with the bounds that follow from the baseline.
         runs: all results by configuration.
         ratio_to_baseline: how many times better the winner is than the baseline, with the repeated interval.
         ratio_to_rocksdb_defaults: how many times better the winner is than RocksDB's bare defaults.
@@ -217,7 +218,9 @@ class Proof:
         failed = _has_failed(self.runs[self.winner])
         if self.is_undecided or failed or not self.keeps_constraints(self.winner):
             return "baseline"
-        better = self.ratio_to_baseline.low > 1 or not self.keeps_constraints(self.baseline)
+        # A baseline that failed has no figures, which keep no constraint and say nothing about the winner.
+        breaks = not _has_failed(self.runs[self.baseline]) and not self.keeps_constraints(self.baseline)
+        better = self.ratio_to_baseline.low > 1 or breaks
         return "best" if better else "baseline"
 
     @property
@@ -259,7 +262,8 @@ def prove(
     Args:
         winner: the configuration that will be exported.
         baseline: the configuration to beat.
-        objective: the ratios compare its first field; its constraints take part in the recommendation.
+        objective: the ratios compare its first field; its constraints, as stated, take part in the
+            recommendation.
         design: decides when the proof ends.
         replicates: one replicate for each pair up to the design's maximum; search, pick and ablation must not
             have used them.
@@ -276,4 +280,5 @@ def prove(
             runs[result.trial.configuration].append(result)
         logarithms = paired_logarithms(runs, objective, winner, baseline)
     to_defaults = paired_ratio(runs, objective, winner, ROCKSDB_DEFAULTS)
-    return Proof(winner, baseline, objective, runs, step.interval, to_defaults, step.reason)
+    bounded = bounded_by(objective, runs[baseline])
+    return Proof(winner, baseline, bounded, runs, step.interval, to_defaults, step.reason)

@@ -3,7 +3,7 @@
 import math
 
 from rocktune.device import DeviceSpec
-from rocktune.objective import objective_named
+from rocktune.objective import Objective, objective_named
 from rocktune.options_account import OptionsAccount
 from rocktune.space import Configuration, FamilyEntries, Space, space_from_document
 from rocktune.study.specs.left_out import left_out_sentences
@@ -123,8 +123,13 @@ def _entry_bytes(workload: WorkloadSpec, column_family: str | None) -> float:
     return workload.entry_bytes
 
 
+def objective_of(spec: StudySpec) -> Objective:
+    """Returns the study's objective with all constraints, as stated: see `Objective.against`."""
+    return objective_named(spec.objective, spec.constraints, spec.default_constraints)
+
+
 def problem_of(spec: StudySpec) -> Problem:
-    """Returns the problem that the study's tuner solves.
+    """Returns the problem that the study's tuner solves, with the constraints as stated.
 
     Raises:
         UserError: see `space_of`.
@@ -132,7 +137,7 @@ def problem_of(spec: StudySpec) -> Problem:
     space = space_of(spec)
     return Problem(
         space=space,
-        objective=objective_named(spec.objective, spec.constraints),
+        objective=objective_of(spec),
         scale=spec.engine.time_scale(spec.scale),
         runs_continue=spec.engine.runs_continue,
         budget_s=spec.budget_s,

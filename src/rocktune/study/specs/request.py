@@ -71,7 +71,9 @@ class StudyRequest(Spec):
             is "steady" where the engine and the space allow it.
         objective: a figure, "balance", or several figures, whose Pareto front is sought. By default it is
             sustained_throughput_ops_s in the steady protocol, else throughput_ops_s.
-        constraints: bounds on figures, such as "read_latency_us_p99<=250".
+        constraints: bounds on figures, such as "read_latency_us_p99<=250", or "read_latency_us_p99<=1.25x"
+            for a multiple of the baseline's figure. In the steady protocol space and memory are bounded by
+            default; a bound on the same figure replaces the default, and "none" leaves all defaults out.
         rate: the offered rate of the proof's second phase in operations per second; by default 80% of what
             the baseline sustains.
         scale: "1/S".

@@ -21,6 +21,7 @@ from rocktune.importing import ImportedOptions
 from rocktune.objective import objective_named
 from rocktune.outcome import Protocol
 from rocktune.space import FamilyEntries, space_document, space_from_document
+from rocktune.study.specs.bounds import default_constraints, stated_constraints
 from rocktune.study.specs.left_out import left_out_of
 from rocktune.study.specs.own_options import OwnBaseline, own_baseline
 from rocktune.study.specs.problem import (
@@ -107,15 +108,20 @@ def resolve(request: StudyRequest, name: str, own_options: OwnOptions = no_own_o
         protocol = protocol_of(request, engine, sections_of(request.space))
     objective = request.objective or default_objective(protocol)
     # Checked first, because reading the OPTIONS file below starts a worker.
-    objective_named(objective, request.constraints)
+    stated = stated_constraints(request.constraints)
+    objective_named(objective, stated)
     conditions = named(name) | conditions_of(request, engine, own_options, all_keys=protocol == "steady")
     _, budget_s = scale_and_budget(engine, format_scale(conditions["scale"]), request.budget)
+    is_part = bool(conditions["workload"].families) and conditions.get("column_family") is not None
     spec = StudySpec(
         **conditions,
         tuner=request.tuner,
         tuner_settings=request.tuner_settings,
         objective=objective,
-        constraints=request.constraints,
+        constraints=stated,
+        default_constraints=default_constraints(
+            request.constraints, protocol, conditions["memory_bytes"], is_part
+        ),
         budget_s=budget_s,
         verification=request.verification.with_pairs(request.proof_pairs),
         protocol=protocol,

@@ -58,6 +58,8 @@ class VerificationSettings(Spec):
         max_p99_ratio: maximum of the upper end of the p99 latency's ratio at the offered rate, winner over
             baseline, for a recommendation.
         max_longest_wait_ratio: the same for the longest wait.
+        max_p999_ratio: maximum of the lower end of the p99.9 latency's ratio. Few operations decide p99.9, so
+            that its interval is wide; a winner is refused only where it is shown to be worse.
         ablation_age_s: age in seconds at which a run of the ablation ends.
         age_s: age in seconds at which all other runs of the verification end; 120 s in Dremel's paper.
     """
@@ -77,6 +79,7 @@ class VerificationSettings(Spec):
     offered_share: Annotated[float, Field(strict=True, gt=0, le=1)] = 0.8
     max_p99_ratio: Annotated[float, Field(strict=True, ge=1)] = 1.25
     max_longest_wait_ratio: Annotated[float, Field(strict=True, ge=1)] = 1.5
+    max_p999_ratio: Annotated[float, Field(strict=True, ge=1)] = 1.25
     ablation_age_s: Age = 60.0
     age_s: Age = 120.0
 
@@ -166,7 +169,9 @@ class StudySpec(ExperimentSpec):
         tuner: name of the tuner, or path of its Python file.
         tuner_settings: settings by the tuner's own names; missing ones have the tuner's defaults.
         objective: a figure, "balance", or several figures, whose Pareto front is sought.
-        constraints: bounds on figures, such as "read_latency_us_p99<=250".
+        constraints: bounds on figures, such as "read_latency_us_p99<=250" or, as a multiple of the baseline's
+            figure, "read_latency_us_p99<=1.25x".
+        default_constraints: bounds that the study keeps beside these; empty in older documents.
         budget_s: maximum seconds of measuring in the search, at the study's scale.
         verification: settings of the verification.
         protocol: "steady" or "short"; see `rocktune.outcome.Conditions`. Older documents are short.
@@ -174,12 +179,16 @@ class StudySpec(ExperimentSpec):
             for a share of what the baseline sustains.
     """
 
-    sparse_fields: ClassVar[frozenset[str]] = ExperimentSpec.sparse_fields | {"rate_ops_s"}
+    sparse_fields: ClassVar[frozenset[str]] = ExperimentSpec.sparse_fields | {
+        "rate_ops_s",
+        "default_constraints",
+    }
 
     tuner: str
     tuner_settings: dict[str, Any] = Field(default={})
     objective: str | tuple[str, ...]
     constraints: tuple[str, ...] = ()
+    default_constraints: tuple[str, ...] = ()
     budget_s: Age
     verification: VerificationSettings = VerificationSettings()
     protocol: Protocol = "short"

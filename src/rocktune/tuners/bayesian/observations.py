@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rocktune.objective import SMALLER_IS_BETTER, Constraint
+from rocktune.constraint import Constraint
+from rocktune.objective import SMALLER_IS_BETTER
 from rocktune.trial import Result, Status
 from rocktune.tuners.base import Problem
 from rocktune.tuners.unit_cube import UnitCube
@@ -97,5 +98,5 @@ def _is_minimised(metric: str) -> bool:
 def _excess(constraint: Constraint, result: Result) -> float:
     """Returns a result's excess over a constraint's bound; see `Observations.excesses`."""
     # The logarithm, because the tails of latencies are long and a GP assumes normal values.
-    excess = math.log(max(result.figure(constraint.field), _MIN_FIGURE) / constraint.bound)
+    excess = math.log(max(result.figure(constraint.field), _MIN_FIGURE) / max(constraint.bound, _MIN_FIGURE))
     return excess if constraint.at_most else -excess

@@ -1,0 +1,51 @@
+"""Advice about an outcome, shared by the report and the terminal."""
+
+from rocktune.outcome import Outcome
+from rocktune.report.bounds import yielded_sentence
+from rocktune.report.findings import count_of, scale_phrase
+
+_IDLE_BELOW = 0.7
+"""Share of the device's bandwidth in use below which something else limits a closed loop."""
+_TRUSTED_DIVISOR = 4
+"""Largest S at which a 1/S model still ranks processor-bound configurations as full size does."""
+
+
+def _divisor(scale: str) -> int:
+    """Returns S of "1/S", and 1 of "1" and of ""."""
+    return int(scale.rpartition("/")[2] or 1)
+
+
+def advice(outcome: Outcome) -> list[str]:
+    """Returns what to know before acting, in one to three sentences each; names in backquotes are code."""
+    lines = []
+    scale = outcome.verified_at_scale or ""
+    if scale != "1":
+        lines.append(
+            f"The ratio was proven {scale_phrase(outcome)} of the workload: sizes and keys were divided by "
+            f"{_divisor(scale or outcome.search_scale)}, the device was not. Prove it at full size with "
+            f"`rocktune verify {outcome.study} --scale 1`. Exported files always hold the full-size values."
+        )
+    busy_share = outcome.device_busy_share
+    if busy_share is not None and busy_share < _IDLE_BELOW and _divisor(scale) > _TRUSTED_DIVISOR:
+        lines.append(
+            f"The device was busy for {busy_share:.0%} of the time, so the processor was the limit. Small "
+            "models fit its caches better than full size does. Prove the result on a larger model: "
+            f"`rocktune verify {outcome.study} --scale 1/{_TRUSTED_DIVISOR}`."
+        )
+    if sentence := yielded_sentence(outcome):
+        lines.append(sentence)
+    if outcome.assertions:
+        lines.append(
+            f"{outcome.engine}: this is a debug build of RocksDB, so absolute numbers are lower than "
+            f"a release build's. `make rocksdb` builds a release."
+        )
+    if outcome.disturbed_pairs:
+        lines.append(
+            f"Other programs took the processors during {count_of(outcome.disturbed_pairs, 'pair')} of the "
+            "proof, in all their repeats."
+        )
+    failed = {name: count for name, count in outcome.trials.items() if name != "ok" and count}
+    if failed:
+        named = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in failed.items())
+        lines.append(f"Some trials failed and have no figures: {named}. The table of trials says why.")
+    return lines

@@ -19,6 +19,7 @@ OPTUNA_PREFIX = "optuna:"
 _TUNERS = {
     "dremel": "dremel.Dremel",
     "random": "random.RandomSearch",
+    "hand": "hand.Hand",
     "tuning-guide": "tuning_guide.TuningGuide",
     "ga": "evolutionary.genetic.GeneticAlgorithmTuner",
     "nsga2": "evolutionary.genetic.Nsga2",

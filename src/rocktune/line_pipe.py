@@ -104,6 +104,12 @@ class LinePipe:
                 break
             self._read_errors()
 
+    def close_input(self) -> None:
+        """Closes the process' input, which tells it to end. Nothing may be sent or received afterwards."""
+        if self._outgoing:
+            self._selector.unregister(self._stdin)
+        self._stdin.close()
+
     def close(self) -> None:
         """Closes all pipes. Idempotent; never raises."""
         self._selector.close()

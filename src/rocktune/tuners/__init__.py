@@ -27,6 +27,7 @@ _TUNERS = {
     "epsilon-constraint": "evolutionary.genetic.EpsilonConstraint",
     "weighted-sum": "evolutionary.genetic.WeightedSum",
     "tpe": "optuna_sampler.Tpe",
+    "smac": "process.smac.Smac",
     "bo": "bayesian.search.SingleTask",
     "multitask-bo": "bayesian.search.MultiTask",
     "clustered-bo": "bayesian.search.Clustered",

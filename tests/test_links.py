@@ -18,6 +18,7 @@ OF_OTHER_PROJECTS = {
     "examples/rocksdb_option_file_example.ini",
     "options/cf_options.cc",
     "options/db_options.cc",
+    "options/options.cc",
     "rocksdb/db.h",
     "src/config/config.cc",
     "src/config/mod.rs",

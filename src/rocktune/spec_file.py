@@ -1,5 +1,6 @@
 """The base classes of validated specs, and functions that read them from TOML with one-line errors."""
 
+import os
 import tomllib
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self, TypeVar
@@ -146,3 +147,20 @@ def read_toml(path: Path) -> dict[str, Any]:
 def is_file_name(name: str) -> bool:
     """Returns whether a "NAME|FILE" argument names a file: it ends in .toml or contains a slash."""
     return name.endswith(".toml") or "/" in name
+
+
+def located_argument(index: int, argument: Any, folder: Path) -> Any:
+    """Returns a word of a command in a file, with a path relative to the file's directory made absolute.
+
+    Programs with a slash are paths, and so are arguments that begin with ./ or ../. Other words, placeholders
+    such as {directory}, and values that are no text are returned as they are.
+
+    Args:
+        index: position of the word in the command; 0 is the program.
+        argument: the word.
+        folder: the file's directory.
+    """
+    if not isinstance(argument, str) or argument.startswith("{"):
+        return argument
+    is_path = argument.startswith(("./", "../")) or (index == 0 and "/" in argument)
+    return os.path.normpath(folder.absolute() / argument) if is_path else argument

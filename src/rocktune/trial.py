@@ -55,7 +55,8 @@ class Trial:
         configuration: the configuration to run.
         until_s: the age to reach in seconds of load since the run began, above 0.
         replicate: number of the run of this configuration, from 0. Runs of different configurations with
-            equal replicates get the same random numbers of the workload. A search uses 0.
+            equal replicates get the same random numbers of the workload. A search uses 0, and 2 to 9 to run a
+            configuration again.
     """
 
     configuration: Configuration

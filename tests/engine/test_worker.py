@@ -148,8 +148,8 @@ def test_a_reply_in_time_counts_though_the_driver_looks_late(tmp_path: Path) -> 
     text = greeting() + "sys.stdin.readline(); say(event='parked'); time.sleep(60)\n"
     worker = WorkerProcess([script(tmp_path / "worker", text)])
     worker._send({"command": "park"})
-    worker._wait(time.monotonic() + 10, "")
-    while not worker._selector.select(0.1):
+    worker._lines.wait(time.monotonic() + 10)
+    while not worker._lines._selector.select(0.1):
         pass
     assert worker._receive(time.monotonic() - 100, "late") == {"event": "parked"}
     worker.kill()

@@ -27,6 +27,12 @@ class TestTuningGuide(TunerConformance):
         return tuner_named("tuning-guide")
 
 
+class TestHand(TunerConformance):
+    @pytest.fixture
+    def tuner(self) -> Tuner:
+        return tuner_named("hand")
+
+
 class TestDremel(TunerConformance):
     @pytest.fixture(
         params=[

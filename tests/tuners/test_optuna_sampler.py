@@ -1,4 +1,5 @@
 import importlib.util
+from dataclasses import replace
 
 import numpy as np
 import optuna
@@ -58,3 +59,17 @@ def test_optuna_says_nothing_by_itself(capsys: pytest.CaptureFixture[str]) -> No
     drive(tuner_named("tpe").search(problem(12), np.random.default_rng(1)), opposed)
     assert capsys.readouterr() == ("", "")
     assert optuna.logging.get_verbosity() == optuna.logging.WARNING
+
+
+@pytest.mark.parametrize("name", ["CmaEsSampler", pytest.param("GPSampler", marks=pytest.mark.bo)])
+def test_samplers_that_know_no_conditions_draw_conditional_knobs_at_random(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    full = load_space("full", None, 1e7)
+    given = replace(problem(30, ("throughput_ops_s",)), space=full, baseline=full.default())
+    search = tuner_named(f"optuna:{name}").search(given, np.random.default_rng(1))
+    found = drive(search).configurations
+    assert len(found) == 30
+    for knob in ("max_bytes_for_level_multiplier", "universal_size_ratio", "compression"):
+        assert len({each[knob] for each in found if knob in each}) > 2
+    assert capsys.readouterr() == ("", "")

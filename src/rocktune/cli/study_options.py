@@ -24,7 +24,8 @@ OPTIONS: dict[str, Any] = {
     "tuner": Annotated[
         str | None,
         typer.Option(
-            metavar="NAME|FILE.py", help="How to search; see 'rocktune list tuners', or name your own file."
+            metavar="NAME|FILE.py|FILE.toml",
+            help="How to search; see 'rocktune list tuners', or name your own file.",
         ),
     ],
     "protocol": options.ProtocolName,

@@ -2,7 +2,6 @@
 
 import json
 import os
-import selectors
 import shutil
 import signal
 import subprocess
@@ -11,12 +10,13 @@ import sysconfig
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from rocktune.engine.base import Progress, RunFailed
-from rocktune.engine.processes.postmortem import OutputTail, death, oom_kills
+from rocktune.engine.processes.postmortem import death, oom_kills
 from rocktune.engine.processes.spawner import start_on_lasting_thread
 from rocktune.errors import UserError
+from rocktune.line_pipe import LinePipe, OverlongLineError
 from rocktune.trial import Status
 
 WORKER_NAME = "rocktune-worker"
@@ -39,8 +39,6 @@ _REPLIES = {
 _START_TIMEOUT_S = 60.0
 _CLOSE_TIMEOUT_S = 10.0
 _DEATH_TIMEOUT_S = 10.0
-# Bounds the memory that a broken worker can take here by printing without a newline.
-_MAX_LINE_BYTES = 64 << 20
 
 
 def find_worker() -> tuple[str, ...]:
@@ -113,13 +111,7 @@ class WorkerProcess:
             self._process = start_on_lasting_thread(lambda: _spawn(command, inherited_descriptors))
         except OSError as failure:
             raise UserError(f"{command[0]} cannot be started: {failure.strerror}; {_MEND}") from None
-        self._stdin, self._stdout, self._stderr = _pipes(self._process)
-        self._outgoing = b""
-        self._incoming = bytearray()
-        self._stderr_tail = OutputTail()
-        self._selector = selectors.DefaultSelector()
-        self._selector.register(self._stdout, selectors.EVENT_READ)
-        self._selector.register(self._stderr, selectors.EVENT_READ)
+        self._lines = LinePipe(self._process)
         self.hello = self._receive_hello(command[0])
 
     @property
@@ -190,9 +182,7 @@ class WorkerProcess:
         """Kills the worker and its children. Idempotent; never raises."""
         if self._process.returncode is None:
             _kill_group(self._process)
-        self._selector.close()
-        for pipe in (self._stdin, self._stdout, self._stderr):
-            pipe.close()
+        self._lines.close()
 
     def _receive_hello(self, program: str) -> dict[str, Any]:
         """Returns the worker's greeting after checking its protocol."""
@@ -224,16 +214,19 @@ class WorkerProcess:
             raise _nonsense(f"{event['event']} to '{command}'")
 
     def _send(self, command: dict[str, Any]) -> None:
-        """Queues a command, which `_wait` writes."""
-        self._outgoing = json.dumps(command, separators=(",", ":")).encode() + b"\n"
-        self._selector.register(self._stdin, selectors.EVENT_WRITE)
+        """Queues a command, which `_receive` writes."""
+        self._lines.send(json.dumps(command, separators=(",", ":")).encode())
 
     def _receive(self, deadline: float, complaint: str) -> dict[str, Any]:
         """Returns the next event. Raises RunFailed with `complaint` if none arrives before `deadline`."""
-        while (end := self._incoming.find(b"\n")) < 0:
-            self._wait(deadline, complaint)
-        line = bytes(self._incoming[:end])
-        del self._incoming[: end + 1]
+        try:
+            line = self._lines.receive(deadline)
+        except TimeoutError:
+            raise RunFailed(Status.TIMED_OUT, complaint) from None
+        except EOFError:
+            raise self._death() from None
+        except OverlongLineError as overlong:
+            raise _nonsense(str(overlong)) from None
         try:
             event = json.loads(line)
         except ValueError:
@@ -243,62 +236,16 @@ class WorkerProcess:
             raise _nonsense(line.decode(errors="replace"))
         return event
 
-    def _wait(self, deadline: float, complaint: str) -> None:
-        """Waits until `deadline` for one of the pipes to be ready, then reads and writes what is possible."""
-        remaining_s = deadline - time.monotonic()
-        ready = {key.fileobj for key, _ in self._selector.select(max(0.0, remaining_s))}
-        # A driver that was suspended finds its deadline past and the reply in the pipe.
-        if remaining_s <= 0 and self._stdout not in ready:
-            raise RunFailed(Status.TIMED_OUT, complaint)
-        if self._stdin in ready:
-            self._write()
-        if self._stderr in ready:
-            self._read_stderr()
-        if self._stdout in ready:
-            self._read_stdout()
-
-    def _write(self) -> None:
-        """Writes as much of the queued command as the pipe takes."""
-        try:
-            written = os.write(self._stdin.fileno(), self._outgoing)
-        except BrokenPipeError:
-            # The worker has died. Dropping the command lets us read its last output, which says why.
-            written = len(self._outgoing)
-        self._outgoing = self._outgoing[written:]
-        if not self._outgoing:
-            self._selector.unregister(self._stdin)
-
-    def _read_stdout(self) -> None:
-        """Reads the worker's output; raises RunFailed at its end."""
-        data = os.read(self._stdout.fileno(), 1 << 16)
-        if not data:
-            raise self._death()
-        self._incoming += data
-        if len(self._incoming) > _MAX_LINE_BYTES:
-            raise _nonsense(self._incoming[:80].decode(errors="replace"))
-
-    def _read_stderr(self) -> None:
-        """Reads the worker's standard error into the kept tail."""
-        data = os.read(self._stderr.fileno(), 1 << 16)
-        if data:
-            self._stderr_tail.add(data)
-        else:
-            self._selector.unregister(self._stderr)
-
     def _death(self) -> RunFailed:
         """Reads the worker's last output, waits for its end, and returns the failure that it stands for."""
         deadline = time.monotonic() + _DEATH_TIMEOUT_S
-        self._selector.unregister(self._stdout)
-        while self._stderr in {key.fileobj for key in self._selector.get_map().values()}:
-            if not self._selector.select(max(0.0, deadline - time.monotonic())):
-                break
-            self._read_stderr()
+        self._lines.drain_errors(deadline)
         try:
             returncode = self._process.wait(max(0.0, deadline - time.monotonic()))
         except subprocess.TimeoutExpired:
             return RunFailed(Status.CRASHED, "closed its output without ending")
         exited = f"ended without an answer (exit status {returncode})"
-        return death(returncode, self._stderr_tail.text(), oom_kills() > self._oom_kills_before, exited)
+        return death(returncode, self._lines.errors, oom_kills() > self._oom_kills_before, exited)
 
 
 def _spawn(command: Sequence[str], inherited_descriptors: Sequence[int]) -> subprocess.Popen[bytes]:
@@ -314,18 +261,6 @@ def _spawn(command: Sequence[str], inherited_descriptors: Sequence[int]) -> subp
         start_new_session=True,
         pass_fds=tuple(inherited_descriptors),
     )
-
-
-def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes], IO[bytes]]:
-    """Returns a process' pipes, set to non-blocking."""
-    stdin, stdout, stderr = process.stdin, process.stdout, process.stderr
-    assert stdin is not None
-    assert stdout is not None
-    assert stderr is not None
-    for pipe in (stdin, stdout, stderr):
-        # Writing to a full pipe must not block while the worker waits for us to read its output.
-        os.set_blocking(pipe.fileno(), False)
-    return stdin, stdout, stderr
 
 
 def _kill_group(process: subprocess.Popen[bytes]) -> None:

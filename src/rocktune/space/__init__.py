@@ -4,6 +4,7 @@ from rocktune.space.block_cache import BlockCache, is_block_cache, parse_block_c
 from rocktune.space.catalogue import CATALOGUE
 from rocktune.space.configuration import Configuration, OptionMaps, Value, family_section, section_kind
 from rocktune.space.dremel import dremel_space
+from rocktune.space.fitting import fitting_configuration
 from rocktune.space.knob import Condition, Knob
 from rocktune.space.memory import FamilyEntries, MemoryShares
 from rocktune.space.options import merged_options, scaled_options
@@ -24,6 +25,7 @@ __all__ = [
     "Value",
     "dremel_space",
     "family_section",
+    "fitting_configuration",
     "is_block_cache",
     "load_space",
     "merged_options",

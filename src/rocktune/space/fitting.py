@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from rocktune.errors import UserError
 from rocktune.lsm import level0_size_bytes
-from rocktune.space.configuration import OptionMaps, Value
+from rocktune.space.configuration import Configuration, OptionMaps, Value
 from rocktune.space.families import space_of_families
 from rocktune.space.memory import FamilyEntries
 from rocktune.space.rules import MIN_LEVEL0_TOLERANCE
@@ -65,6 +65,20 @@ def with_fitting_memory(space: Space) -> Space:
     if not space.budget.suffices(space.columns([space.default()])).all():
         raise space.budget_too_small()
     return space
+
+
+def fitting_configuration(space: Space, values: Mapping[str, Value]) -> Configuration:
+    """Returns a configuration with these values that fits the memory budget and keeps the rules.
+
+    Args:
+        space: the space.
+        values: values by knob name, which may exceed the memory budget but not the knobs' bounds; the other
+            knobs have their defaults. What exceeds the budget is changed as `with_fitting_memory` does.
+
+    Raises:
+        UserError: nothing near the values fits the budget, or they break another rule.
+    """
+    return with_fitting_default(_with_defaults(space, values)).default()
 
 
 def _with_defaults(space: Space, defaults: Mapping[str, Value]) -> Space:

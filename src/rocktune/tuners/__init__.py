@@ -19,6 +19,7 @@ OPTUNA_PREFIX = "optuna:"
 _TUNERS = {
     "dremel": "dremel.Dremel",
     "random": "random.RandomSearch",
+    "hand": "hand.Hand",
     "tuning-guide": "tuning_guide.TuningGuide",
     "ga": "evolutionary.genetic.GeneticAlgorithmTuner",
     "nsga2": "evolutionary.genetic.Nsga2",
@@ -26,6 +27,7 @@ _TUNERS = {
     "epsilon-constraint": "evolutionary.genetic.EpsilonConstraint",
     "weighted-sum": "evolutionary.genetic.WeightedSum",
     "tpe": "optuna_sampler.Tpe",
+    "smac": "process.smac.Smac",
     "bo": "bayesian.search.SingleTask",
     "multitask-bo": "bayesian.search.MultiTask",
     "clustered-bo": "bayesian.search.Clustered",
@@ -38,7 +40,8 @@ def tuner_named(name: str, settings: Mapping[str, Any] | None = None) -> Tuner:
     """Returns the tuner with this name and these settings.
 
     Args:
-        name: one of `tuner_names`, `optuna:` and a sampler's name, or a Python file, which is executed.
+        name: one of `tuner_names`, `optuna:` and a sampler's name, a Python file, which is executed, or a
+            TOML file, which names a program.
         settings: values by setting; the others have their defaults.
 
     Raises:
@@ -46,6 +49,8 @@ def tuner_named(name: str, settings: Mapping[str, Any] | None = None) -> Tuner:
     """
     if name.endswith(".py"):
         tuner = tuner_in(Path(name))
+    elif name.endswith(".toml"):
+        tuner = import_module(f"{__name__}.process").process_tuner(Path(name))
     elif name.startswith(OPTUNA_PREFIX):
         tuner = import_module(f"{__name__}.optuna_sampler").optuna_tuner(name)
     elif name in _TUNERS:

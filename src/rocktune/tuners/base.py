@@ -54,8 +54,9 @@ class Problem:
 class Tuner(ABC):
     """The base class of tuners, which decide what to measure next and for how long.
 
-    Tuners use no clock, no I/O and no threads, so that a resumed study can replay a search. Implementations
-    pass `rocktune.testing.tuners` and are registered in `rocktune.tuners`.
+    Tuners use no clock, no I/O and no threads, so that a resumed study can replay a search. Those in a
+    process of their own are the exception (docs/design/process-tuners.md). Implementations pass
+    `rocktune.testing.tuners` and are registered in `rocktune.tuners`.
     """
 
     name: str

@@ -2,7 +2,9 @@
 
 A sampler suggests one configuration at a time and gets its figures before the next. A suggestion that breaks
 a rule is replaced by a valid configuration with most of its values, and the sampler gets the figures of that
-one. Only active knobs are parameters of a suggestion, so that samplers model conditional knobs as such.
+one. Only active knobs are parameters of a suggestion, so that samplers can model conditional knobs as such.
+TPE does. CMA-ES and the Gaussian process model the knobs that all configurations have in common, CMA-ES among
+them only those with an order, and draw all others at random.
 """
 
 import importlib.util
@@ -38,6 +40,8 @@ _SINGLE_OBJECTIVE = ("CmaEsSampler",)
 """Samplers that accept only one objective."""
 _NEEDS = {"CmaEsSampler": "cmaes", "GPSampler": "torch"}
 """Libraries that samplers need and Optuna does not install, by sampler."""
+_WITHOUT_CONDITIONS = ("CmaEsSampler", "GPSampler")
+"""Samplers that draw knobs at random which not all configurations have."""
 _UNSUPPORTED = ("BruteForceSampler", "GridSampler", "PartialFixedSampler")
 """Samplers that need arguments which depend on the space, or that stop the study themselves."""
 _MAX_REPEATS = 200
@@ -111,6 +115,9 @@ class OptunaTuner(Tuner):
         made = getattr(optuna.samplers, self.sampler_name)
         taken = inspect.signature(made).parameters
         arguments: dict[str, Any] = {"seed": int(rng.integers(1 << 32))} if "seed" in taken else {}
+        if self.sampler_name in _WITHOUT_CONDITIONS:
+            # Otherwise they log a line for each such knob of each suggestion.
+            arguments["warn_independent_sampling"] = False
         with warnings.catch_warnings():
             # Some samplers are marked experimental, about which the user can do nothing.
             warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)

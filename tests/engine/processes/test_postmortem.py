@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from rocktune.engine.processes import postmortem
-from rocktune.engine.processes.postmortem import OutputTail, cause_line, death
+from rocktune.engine.processes.postmortem import cause_line, death
 from rocktune.trial import Status
 
 
@@ -83,15 +83,6 @@ def test_what_an_end_means(
 ) -> None:
     failure = death(returncode, stderr, oom_killed, exited=f"ended ({returncode})")
     assert (failure.status, failure.message) == (status, message)
-
-
-def test_only_the_end_of_a_long_stderr_is_kept() -> None:
-    tail = OutputTail()
-    for _ in range(100):
-        tail.add(b"a" * 4096)
-    tail.add(b"\nthe end \xff\n")
-    assert len(tail.text()) <= 64 << 10
-    assert cause_line(tail.text()) == "the end �"
 
 
 def test_the_kernels_count_of_kills_for_memory(monkeypatch: pytest.MonkeyPatch) -> None:

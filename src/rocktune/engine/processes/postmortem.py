@@ -7,7 +7,6 @@ from pathlib import Path
 from rocktune.engine.base import RunFailed
 from rocktune.trial import Status
 
-_KEPT_BYTES = 64 << 10
 _MAX_MESSAGE = 500
 
 # Lines that say more than the stack trace or the summary that may follow them, the most telling first.
@@ -23,22 +22,6 @@ _CAUSES = (
     (re.compile(r"std::bad_alloc|\bOutOfMemoryError\b"), Status.OUT_OF_MEMORY),
     (re.compile(r"No space left on device"), Status.OUT_OF_DISK),
 )
-
-
-class OutputTail:
-    """Keeps the last 64 KiB of a process' output."""
-
-    def __init__(self) -> None:
-        self._bytes = bytearray()
-
-    def add(self, data: bytes) -> None:
-        """Appends output and drops the oldest bytes beyond 64 KiB."""
-        self._bytes += data
-        del self._bytes[:-_KEPT_BYTES]
-
-    def text(self) -> str:
-        """Returns the kept output as text; bytes that are not UTF-8 are replaced."""
-        return self._bytes.decode(errors="replace")
 
 
 def cause_line(stderr: str) -> str:

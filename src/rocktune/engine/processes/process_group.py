@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import IO
 
 from rocktune.engine.base import RunFailed
-from rocktune.engine.processes.postmortem import OutputTail, death, oom_kills
+from rocktune.engine.processes.postmortem import death, oom_kills
+from rocktune.line_pipe import OutputTail
 from rocktune.trial import Status
 from rocktune.units import format_bytes
 

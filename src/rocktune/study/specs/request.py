@@ -1,6 +1,5 @@
 """Requests: studies as users describe them, by the names of the command line."""
 
-import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,7 +16,7 @@ from rocktune.engine import (
 from rocktune.errors import UserError, unknown_name
 from rocktune.outcome import Protocol
 from rocktune.space import parse_block_cache
-from rocktune.spec_file import Spec, Switch, is_file_name, read_toml, validated
+from rocktune.spec_file import Spec, Switch, is_file_name, located_argument, read_toml, validated
 from rocktune.study.specs.own_options import AskedMemory
 from rocktune.study.specs.spec import ProofPairs, VerificationSettings
 from rocktune.table import read_table
@@ -64,7 +63,7 @@ class StudyRequest(Spec):
         table: the file, for engine "recorded"; it also gives workload, device, space, memory and scale.
         interpolate: answer with a model of the table, for engine "recorded".
         space: a preset's name, or a TOML file.
-        tuner: its name, or a Python file with a tuner in it.
+        tuner: its name, a Python file with a tuner in it, or a TOML file that names a program.
         tuner_settings: settings by the tuner's own names.
         protocol: "steady": stores hold all keys, figures have the compaction debt charged, and the proof runs
             on aged stores and at an offered rate. "short": the first 120 s, as in Dremel's paper. The default
@@ -161,20 +160,13 @@ def _with_paths(document: dict[str, Any], folder: Path) -> dict[str, Any]:
 def _with_programs(command: dict[str, Any], folder: Path) -> dict[str, Any]:
     """Makes paths in the commands absolute: programs with a directory, and arguments such as ./this.
 
-    Paths are relative to `folder`. Absolute paths let the study be resumed from any directory. Commands for a
-    shell are not changed, because their words are not known.
+    Absolute paths let the study be resumed from any directory. Commands for a shell are not changed, because
+    their words are not known.
     """
-
-    def located(index: int, argument: Any) -> Any:
-        if not isinstance(argument, str) or argument.startswith("{"):
-            return argument
-        is_path = argument.startswith(("./", "../")) or (index == 0 and "/" in argument)
-        return os.path.normpath(folder.absolute() / argument) if is_path else argument
-
     if command.get("shell"):
         return command
     return {
-        name: [located(index, argument) for index, argument in enumerate(value)]
+        name: [located_argument(index, argument, folder) for index, argument in enumerate(value)]
         if isinstance(value, list)
         else value
         for name, value in command.items()

@@ -166,7 +166,7 @@ class StudySpec(ExperimentSpec):
     """A study: everything that decides what it measures. It converts to JSON.
 
     Attributes:
-        tuner: name of the tuner, or path of its Python file.
+        tuner: name of the tuner, or path of its Python or TOML file.
         tuner_settings: settings by the tuner's own names; missing ones have the tuner's defaults.
         objective: a figure, "balance", or several figures, whose Pareto front is sought.
         constraints: bounds on figures, such as "read_latency_us_p99<=250" or, as a multiple of the baseline's

@@ -20,6 +20,7 @@ FIGURES = (
     "throughput_ops_s",
     "sustained_throughput_ops_s",
     *(f"{name}_latency_us_{tail}" for name in LATENCY_KINDS for tail in LATENCY_TAILS),
+    "longest_wait_us",
     "write_amplification",
     "read_amplification",
     "space_amplification",
@@ -96,7 +97,7 @@ class Measurement:
 
         NaN if the engine did not count it, as for a run from a recorded table.
         """
-        return _ratio(self._amount("others", "cpu_s"), self._amount("others", "available_s"))
+        return _ratio(self.amount("others", "cpu_s"), self.amount("others", "available_s"))
 
     def operations(self, kinds: Iterable[str] | None = None) -> int:
         """Returns the number of completed operations of these kinds; None means all kinds."""
@@ -132,6 +133,8 @@ class Measurement:
         - `sustained_throughput_ops_s`: the same with the window's compaction debt paid. The debt takes the
           time in which the device was idle, and then further time at the device's rate.
         - `{read,write,scan}_latency_us_{p50,p95,p99,p999}`: latency percentiles.
+        - `longest_wait_us`: the longest time that an operation of any kind took. Unlike `max_write_stop_s` it
+          is never 0, and it includes waiting for whatever reason.
         - `write_amplification`: bytes written to the device, WAL included, per byte that the user wrote.
         - `read_amplification`: device reads that user reads cause, per user read.
         - `space_amplification`: bytes of the store per byte of live data.
@@ -204,7 +207,7 @@ class Measurement:
         """Returns the figures calculated from the raw counters; NaN where a counter is missing."""
         operations = self.operations()
         # What the user's write causes on the device: the log, the flush, and each rewrite by a compaction.
-        written = sum(self._amount("device_bytes", cause) for cause in ("wal", "flush", "compaction_write"))
+        written = sum(self.amount("device_bytes", cause) for cause in ("wal", "flush", "compaction_write"))
         reads = self.operations((*READ_KINDS, "read_modify_write"))
         latencies = {
             f"{name}_latency_us_{label}": latency_us
@@ -215,33 +218,35 @@ class Measurement:
         }
         return latencies | {
             "throughput_ops_s": _ratio(operations, self.seconds),
-            "sustained_throughput_ops_s": _ratio(operations, self._charged_s()),
-            "write_amplification": _ratio(written, self._amount("user_bytes_written")),
-            "read_amplification": _ratio(self._amount("device_operations", "user_read"), reads),
-            "space_amplification": _ratio(self._amount("db_bytes"), self._amount("logical_bytes")),
-            "stalled_share": _ratio(self._amount("stalled_s"), self.seconds),
-            "max_write_stop_s": self._amount("max_write_stop_s"),
-            "db_bytes": self._amount("db_bytes"),
-            "memtable_bytes": self._amount("memory_bytes", "memtables"),
-            "block_cache_bytes": self._amount("memory_bytes", "block_cache"),
-            "table_reader_bytes": self._amount("memory_bytes", "table_readers"),
-            "resident_bytes": self._amount("memory_bytes", "resident"),
-            "cpu_s_per_million_ops": _ratio(self._amount("cpu_s") * 1e6, operations),
+            "sustained_throughput_ops_s": _ratio(operations, self.charged_s),
+            "longest_wait_us": self.latency_us(self.raw["operations"], 100.0),
+            "write_amplification": _ratio(written, self.amount("user_bytes_written")),
+            "read_amplification": _ratio(self.amount("device_operations", "user_read"), reads),
+            "space_amplification": _ratio(self.amount("db_bytes"), self.amount("logical_bytes")),
+            "stalled_share": _ratio(self.amount("stalled_s"), self.seconds),
+            "max_write_stop_s": self.amount("max_write_stop_s"),
+            "db_bytes": self.amount("db_bytes"),
+            "memtable_bytes": self.amount("memory_bytes", "memtables"),
+            "block_cache_bytes": self.amount("memory_bytes", "block_cache"),
+            "table_reader_bytes": self.amount("memory_bytes", "table_readers"),
+            "resident_bytes": self.amount("memory_bytes", "resident"),
+            "cpu_s_per_million_ops": _ratio(self.amount("cpu_s") * 1e6, operations),
             "others_cpu_share": self.others_share,
-            "read_block_get_us_p99": self._amount("histograms", "rocksdb.read.block.get.micros", "p99"),
+            "read_block_get_us_p99": self.amount("histograms", "rocksdb.read.block.get.micros", "p99"),
             "level0_to_level1_us_p99": _percentiles_us(self.raw.get("level0_compactions", {}), [99.0])[0],
-            "compaction_debt_bytes": self._amount("debt", "owed_bytes") - self._amount("debt", "moved_bytes"),
+            "compaction_debt_bytes": self.amount("debt", "owed_bytes") - self.amount("debt", "moved_bytes"),
         }
 
-    def _charged_s(self) -> float:
-        """Returns the seconds that the operations take with their compaction debt paid; NaN if unknown.
+    @property
+    def charged_s(self) -> float:
+        """Seconds that the operations take with their compaction debt paid; NaN if unknown.
 
         The debt takes the device's time that the window left idle, and then further time.
         """
-        charged_s = self._amount("debt", "busy_s") + self._amount("debt", "debt_s")
+        charged_s = self.amount("debt", "busy_s") + self.amount("debt", "debt_s")
         return charged_s if math.isnan(charged_s) else max(self.seconds, charged_s)
 
-    def _amount(self, *path: str) -> float:
+    def amount(self, *path: str) -> float:
         """Returns the raw figure at a path of names; NaN if it was not measured."""
         found: Any = self.raw
         # A missing object gives {} for each further name too, so {} at the end means "not measured".

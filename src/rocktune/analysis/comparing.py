@@ -10,12 +10,13 @@ import numpy as np
 
 from rocktune.analysis.progress import NEAR_BEST, Progress, progress_of
 from rocktune.ledger import Ledger
-from rocktune.objective import Objective, Row, objective_named
+from rocktune.objective import Objective, Row
 from rocktune.outcome import Outcome
 from rocktune.study import kept_trials, recorded_outcome
 from rocktune.study.comparison import ComparedStudy, ComparisonSpec
 from rocktune.study.proving.hypervolume import Bounds, bounds_of, hypervolume
 from rocktune.study.proving.statistics import ratio_interval
+from rocktune.study.specs.problem import objective_of
 from rocktune.trial import Status
 
 TIE = 0.01
@@ -69,7 +70,7 @@ def _runs_of_setting(finished: Sequence[ComparedStudy], ledger: Ledger) -> list[
     records = {each.study.name: kept_trials(ledger, ledger.study(each.study.name)) for each in finished}
     bounds: dict[str, Bounds | None] = {}
     for each in finished:
-        objective = objective_named(each.study.objective, each.study.constraints)
+        objective = _objective(each)
         # All studies of a setting share the objective, so one pass gives the common bounds.
         if objective.seeks_front and not bounds:
             rows = [
@@ -95,7 +96,7 @@ def _runs_of_setting(finished: Sequence[ComparedStudy], ledger: Ledger) -> list[
 
 def _objective(compared: ComparedStudy) -> Objective:
     """Returns the objective of a study with its constraints."""
-    return objective_named(compared.study.objective, compared.study.constraints)
+    return objective_of(compared.study, compared.study.scale)
 
 
 def _verified(outcome: Outcome | None, objective: Objective, bounds: Bounds | None) -> float:

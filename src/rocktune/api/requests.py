@@ -48,6 +48,7 @@ class Given(GivenConditions, total=False):
     protocol: Protocol | None
     objective: str | Sequence[str] | None
     constraints: Sequence[str] | None
+    prices: str | Path | None
     rate: float | None
     budget: str | float | None
     ledger: str | None

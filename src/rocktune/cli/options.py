@@ -160,7 +160,8 @@ Objectives = Annotated[
     typer.Option(
         "--objective",
         metavar="FIELD",
-        help="Figure to improve, such as throughput_ops_s, or balance. Repeat it for a Pareto front.",
+        help="Figure to improve, such as throughput_ops_s; cost; a weighted sum such as "
+        "'0.7*throughput_ops_s + 0.3*read_latency_us_p99'; or balance. Repeat it for a Pareto front.",
     ),
 ]
 Constraints = Annotated[
@@ -170,6 +171,10 @@ Constraints = Annotated[
         metavar="FIELD<=NUMBER",
         help="Bound to keep; FIELD>=NUMBER works too. May be repeated.",
     ),
+]
+Prices = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="TOML file with the prices of figure cost, such as docs/prices.toml."),
 ]
 Budget = Annotated[
     str | None, typer.Option(metavar="TIME", help="Time that the search may spend measuring, such as 3m.")

@@ -30,6 +30,7 @@ OPTIONS: dict[str, Any] = {
     "protocol": options.ProtocolName,
     "objective": options.Objectives,
     "constraints": options.Constraints,
+    "prices": options.Prices,
     "rate": options.Rate,
     "scale": options.Scale,
     "budget": options.Budget,

@@ -11,6 +11,7 @@ from rocktune.cli.account_table import print_account, print_account_of
 from rocktune.cli.output import table
 from rocktune.outcome import NOT_MEASURED, FrontPoint, Interval, OptionEffect, Outcome, TailProof
 from rocktune.report import findings, lasting
+from rocktune.report.cost import cost_rows
 from rocktune.report.figures import SIDES
 from rocktune.report.memory import memory_rows, memory_sentence
 from rocktune.report.scale import scale_advice
@@ -166,7 +167,7 @@ def _comparison(outcome: Outcome) -> Table:
     made.add_row(
         "ratio of tuned to this", *(_ratio(ratios[side]) if side in ratios else "" for side in sides)
     )
-    for label, texts in memory_rows(outcome):
+    for label, texts in (*cost_rows(outcome), *memory_rows(outcome)):
         made.add_row(label[:1].lower() + label[1:], *texts)
     return made
 

@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
+from rocktune.cost import Prices
 from rocktune.options_account import OptionsAccount
 from rocktune.outcome.proof import Verification
 from rocktune.outcome.recorded import Interval, Protocol, Recorded
@@ -170,6 +171,7 @@ class Conditions(Recorded):
         options_account: the account of each option of that file; null without one, and in older ledgers.
         protocol: "steady" if stores hold all keys, debt is charged, and the proof runs on aged stores;
             "short" for the first 120 s, as in older documents; "own" if the user's program decides.
+        prices: the prices of the figure `cost`; null if it is no objective and no constraint.
     """
 
     study: str
@@ -188,6 +190,7 @@ class Conditions(Recorded):
     own_options_notes: tuple[str, ...] = ()
     options_account: OptionsAccount | None = None
     protocol: Protocol = "short"
+    prices: Prices | None = None
 
 
 class Outcome(Verification, Conditions):

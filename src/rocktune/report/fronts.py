@@ -5,7 +5,7 @@ from html import escape
 from typing import Any
 
 from rocktune.ledger import TrialRecord
-from rocktune.objective import Feasibility, objective_named
+from rocktune.objective import Feasibility
 from rocktune.outcome import FrontPoint, Outcome
 from rocktune.report import findings, sections
 from rocktune.report.figures import Figure, axes, field_title
@@ -44,7 +44,7 @@ def section(outcome: Outcome, trials: Sequence[TrialRecord]) -> str:
 
 def fields_of(outcome: Outcome) -> list[str]:
     """Returns the fields of objectives and constraints; empty for "balance" without constraints."""
-    objective = objective_named(outcome.objective, outcome.constraints)
+    objective = findings.objective_of(outcome)
     return list(objective.all_fields) if objective.seeks_front or objective.constraints else []
 
 
@@ -56,7 +56,7 @@ def scatter(outcome: Outcome, trials: Sequence[TrialRecord]) -> Figure | None:
     """
     # A plane shows two figures; the table below has the others.
     across, up = fields_of(outcome)[:2]
-    objective = objective_named(outcome.objective, outcome.constraints)
+    objective = findings.objective_of(outcome)
     records = [record for record in trials if record.phase == "search" and record.measurement]
     if not records:
         return None
@@ -70,7 +70,7 @@ def scatter(outcome: Outcome, trials: Sequence[TrialRecord]) -> Figure | None:
     traces = []
     for feasibility, (name, role, symbol) in _ROLES.items():
         of_kind = [result for result in results if objective.feasibility(result) is feasibility]
-        points = [(result.figure(across), result.figure(up)) for result in of_kind]
+        points = [(objective.figure(result, across), objective.figure(result, up)) for result in of_kind]
         traces.append(_points(points, name, role, symbol))
     front = [(point.figures[across], point.figures[up]) for point in outcome.front]
     traces.append(_points(front, "Front", "best", "circle") | {"mode": "lines+markers", "line": _LINE})

@@ -8,6 +8,7 @@ from rocktune.ledger import StudyRecord, TrialRecord
 from rocktune.outcome import Outcome
 from rocktune.report import figures, fronts, lasting, learned, sections
 from rocktune.report.arms import arm_results
+from rocktune.report.cost import cost_section
 from rocktune.report.document import document, write_document
 from rocktune.report.findings import headline
 from rocktune.report.memory import memory_section
@@ -40,6 +41,7 @@ def render_report(
         + sections.options(outcome)
         + sections.comparison(outcome, runs)
         + lasting.section(outcome)
+        + cost_section(outcome)
         + memory_section(outcome)
         + own_options_section(outcome)
         + _figures(outcome, trials, runs, arms)

@@ -26,7 +26,7 @@ from rocktune.study.proving.tail import Tail, offer
 from rocktune.study.proving.tail_choice import TailChoice, choose_by_tail
 from rocktune.study.proving.verification import Proof, Runs, Stage, aged, pick, prove
 from rocktune.study.specs.estimate import verification_s
-from rocktune.study.specs.problem import problem_of
+from rocktune.study.specs.problem import objective_of, problem_of
 from rocktune.study.specs.spec import BASELINE_AGE_SHARES, StudySpec
 from rocktune.tuners import tuner_named
 from rocktune.units import format_scale
@@ -135,9 +135,9 @@ class _Study:
         self._study = study
         self._observer = observer or Observer()
         self._problem = problem_of(spec)
-        self._objective: Objective = self._problem.objective
-        self._best = BestSoFar(self._objective, self._observer)
         self._scale = verified_scale or spec.scale
+        self._objective: Objective = objective_of(spec, self._scale)
+        self._best = BestSoFar(self._objective, self._observer)
         self._openings = Openings(spec, self._problem, self._scale)
         self._interrupt = Interrupt(self._observer)
         self._loop = Loop(

@@ -96,5 +96,6 @@ class BestSoFar:
             return None
         nearest = min(self.baseline, key=lambda other: abs(other.trial.until_s - result.trial.until_s))
         field = self._objective.primary
-        ratio = self._objective.improvement(result.figure(field), nearest.figure(field))
+        values = [self._objective.figure(each, field) for each in (result, nearest)]
+        ratio = self._objective.improvement(*values)
         return None if math.isnan(ratio) else ratio

@@ -78,6 +78,7 @@ def conditions(spec: StudySpec, executor: Executor, ledger: Ledger) -> Condition
         own_options_notes=tuple(own_notes(spec)),
         options_account=own_account(spec),
         protocol=spec.protocol,
+        prices=spec.prices,
     )
 
 
@@ -97,7 +98,7 @@ def proven(spec: StudySpec, proof: Proof, tail: Tail | None, options: Options, s
         """Returns the fields of one side of the proof."""
         failed = [result for result in proof.runs[configuration] if result.status is not Status.OK]
         steady = (SUSTAINED,) if spec.protocol == "steady" else ()
-        figures = dict.fromkeys((*SHOWN_FIELDS, *steady, *MEMORY_FIELDS, *proof.objective.all_fields))
+        figures = dict.fromkeys((*SHOWN_FIELDS, *steady, *MEMORY_FIELDS, *proof.objective.shown_fields))
         return {
             "configuration": dict(configuration),
             "options": options(configuration),

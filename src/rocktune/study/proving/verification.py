@@ -107,7 +107,7 @@ def paired_logarithms(
     field = field or objective.primary
     partners = {result.trial.replicate: result for result in runs[than]}
     pairs = [
-        (result.figure(field), partners[result.trial.replicate].figure(field))
+        (objective.figure(result, field), objective.figure(partners[result.trial.replicate], field))
         for result in runs[better]
         if result.trial.replicate in partners
     ]
@@ -120,7 +120,7 @@ def paired_logarithms(
 def keeps_constraints(runs: Runs, objective: Objective, configuration: Configuration) -> bool:
     """Returns whether the means of a configuration's runs keep the objective's constraints."""
     means = {
-        field: mean_interval([result.figure(field) for result in runs[configuration]]).value
+        field: mean_interval([objective.figure(result, field) for result in runs[configuration]]).value
         for field in objective.all_fields
     }
     return objective.violation(means) == 0
@@ -170,7 +170,7 @@ def pick(
     sound = [finalist for finalist in runs if all(result.status is Status.OK for result in runs[finalist])]
     rows = {
         finalist: {
-            field: _geometric_mean([result.figure(field) for result in runs[finalist]])
+            field: _geometric_mean([objective.figure(result, field) for result in runs[finalist]])
             for field in objective.all_fields
         }
         for finalist in sound
@@ -236,7 +236,7 @@ class Proof:
 
     def figure(self, configuration: Configuration, field: str) -> Interval:
         """Returns the mean of a figure over a configuration's runs, with its interval."""
-        return mean_interval([result.figure(field) for result in self.runs[configuration]])
+        return mean_interval([self.objective.figure(result, field) for result in self.runs[configuration]])
 
 
 def _has_failed(results: Sequence[Result]) -> bool:

@@ -2,8 +2,9 @@
 
 import math
 
+from rocktune.cost import Pricing
 from rocktune.device import DeviceSpec
-from rocktune.objective import objective_named
+from rocktune.objective import Objective, objective_named
 from rocktune.options_account import OptionsAccount
 from rocktune.space import Configuration, FamilyEntries, Space, space_from_document
 from rocktune.study.specs.left_out import left_out_sentences
@@ -123,6 +124,17 @@ def _entry_bytes(workload: WorkloadSpec, column_family: str | None) -> float:
     return workload.entry_bytes
 
 
+def objective_of(spec: StudySpec, scale: int) -> Objective:
+    """Returns the study's objective for runs of a model.
+
+    Args:
+        spec: the study.
+        scale: S of the model.
+    """
+    pricing = None if spec.prices is None else Pricing(spec.prices, scale)
+    return objective_named(spec.objective, spec.constraints, pricing)
+
+
 def problem_of(spec: StudySpec) -> Problem:
     """Returns the problem that the study's tuner solves.
 
@@ -132,7 +144,7 @@ def problem_of(spec: StudySpec) -> Problem:
     space = space_of(spec)
     return Problem(
         space=space,
-        objective=objective_named(spec.objective, spec.constraints),
+        objective=objective_of(spec, spec.scale),
         scale=spec.engine.time_scale(spec.scale),
         runs_continue=spec.engine.runs_continue,
         budget_s=spec.budget_s,

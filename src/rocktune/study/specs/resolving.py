@@ -21,6 +21,7 @@ from rocktune.importing import ImportedOptions
 from rocktune.objective import objective_named
 from rocktune.outcome import Protocol
 from rocktune.space import FamilyEntries, space_document, space_from_document
+from rocktune.study.specs.goals import checked_prices
 from rocktune.study.specs.left_out import left_out_of
 from rocktune.study.specs.own_options import OwnBaseline, own_baseline
 from rocktune.study.specs.problem import (
@@ -107,7 +108,7 @@ def resolve(request: StudyRequest, name: str, own_options: OwnOptions = no_own_o
         protocol = protocol_of(request, engine, sections_of(request.space))
     objective = request.objective or default_objective(protocol)
     # Checked first, because reading the OPTIONS file below starts a worker.
-    objective_named(objective, request.constraints)
+    prices = checked_prices(objective_named(objective, request.constraints), request.prices, engine)
     conditions = named(name) | conditions_of(request, engine, own_options, all_keys=protocol == "steady")
     _, budget_s = scale_and_budget(engine, format_scale(conditions["scale"]), request.budget)
     spec = StudySpec(
@@ -120,6 +121,7 @@ def resolve(request: StudyRequest, name: str, own_options: OwnOptions = no_own_o
         verification=request.verification.with_pairs(request.proof_pairs),
         protocol=protocol,
         rate_ops_s=request.rate,
+        prices=prices,
     )
     if protocol == "steady":
         check_compactions(spec)

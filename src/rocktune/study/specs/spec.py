@@ -4,6 +4,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
+from rocktune.cost import Prices
 from rocktune.device import DeviceSpec
 from rocktune.engine import EmbeddedSpec, EngineSpec, VersionsSpec
 from rocktune.outcome import LARGER_FACTOR, Protocol
@@ -172,9 +173,10 @@ class StudySpec(ExperimentSpec):
         protocol: "steady" or "short"; see `rocktune.outcome.Conditions`. Older documents are short.
         rate_ops_s: the offered rate of the proof's second phase, operations per second over all threads; None
             for a share of what the baseline sustains.
+        prices: prices of the figure `cost`; None if it is no objective and no constraint.
     """
 
-    sparse_fields: ClassVar[frozenset[str]] = ExperimentSpec.sparse_fields | {"rate_ops_s"}
+    sparse_fields: ClassVar[frozenset[str]] = ExperimentSpec.sparse_fields | {"rate_ops_s", "prices"}
 
     tuner: str
     tuner_settings: dict[str, Any] = Field(default={})
@@ -184,6 +186,7 @@ class StudySpec(ExperimentSpec):
     verification: VerificationSettings = VerificationSettings()
     protocol: Protocol = "short"
     rate_ops_s: Annotated[float, Field(strict=True, gt=0)] | None = None
+    prices: Prices | None = None
 
     @property
     def proof_s(self) -> float:

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocktune.errors import UserError
-from rocktune.objective import Feasibility, Objective, fronts_of, objective_named, parse_constraint
+from rocktune.fronts import fronts_of
+from rocktune.objective import Feasibility, Objective, objective_named, parse_constraint
 from rocktune.testing.synthetic import synthetic_window
 from rocktune.trial import Configuration, Result, Status, Trial
 

@@ -13,6 +13,7 @@ from rocktune.outcome import NOT_MEASURED, FrontPoint, Interval, OptionEffect, O
 from rocktune.report import findings, lasting
 from rocktune.report.cost import cost_rows
 from rocktune.report.figures import SIDES
+from rocktune.report.fronts import noise_sentences
 from rocktune.report.memory import memory_rows, memory_sentence
 from rocktune.report.scale import scale_advice
 from rocktune.units import format_bytes, format_seconds
@@ -115,6 +116,8 @@ def print_outcome(console: Console, outcome: Outcome, verbose: bool = False) -> 
     for made in _further_tables(outcome):
         console.print(made)
         console.print()
+    for sentence in noise_sentences(outcome):
+        console.print(sentence, style="dim")
     named = (
         ("OPTIONS file", outcome.options_file),
         ("Report", outcome.report),

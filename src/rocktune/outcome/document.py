@@ -26,6 +26,8 @@ class FrontPoint(Recorded):
     Attributes:
         configuration: values by knob.
         options: RocksDB's options as text, by section, at full size.
+        alike: numbers, from 1, of the front's other points from which this one differs beyond noise in no
+            objective; empty in older documents, and outside a front.
     """
 
     model_config = ConfigDict(extra="allow")
@@ -33,6 +35,7 @@ class FrontPoint(Recorded):
 
     configuration: dict[str, Value]
     options: OptionMaps
+    alike: tuple[int, ...] = ()
 
     @property
     def figures(self) -> Mapping[str, float | None]:
@@ -201,6 +204,8 @@ class Outcome(Verification, Conditions):
         options_that_matter: the options that the search changed, the largest effect first.
         verifications: the proofs by scale.
         front: points of the Pareto front if one was sought, the best in the first field first.
+        front_noise: by objective, the ratio of two points' figures up to which their difference may be chance
+            (95%); empty without a front, without repeated runs, and in older documents.
         nearest_miss: the finalist that breaks the constraints least; null if a finalist keeps them.
         passed_over: finalists that were better than the chosen one but for their tails, best first; empty in
             other protocols than "steady", and in older documents.
@@ -223,6 +228,7 @@ class Outcome(Verification, Conditions):
     options_that_matter: tuple[OptionEffect, ...]
     verifications: dict[str, Verification]
     front: tuple[FrontPoint, ...] = ()
+    front_noise: dict[str, float] = Field(default={})
     nearest_miss: FrontPoint | None = None
     passed_over: tuple[PassedOver, ...] = ()
     hypervolume: Hypervolume | None = None

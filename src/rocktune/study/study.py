@@ -238,6 +238,7 @@ class _Study:
             options_that_matter=changes,
             verifications={} if proof.verified_at_scale is None else {proof.verified_at_scale: proof},
             front=outcome.front_of(picked, objective, self._openings.options),
+            front_noise=dict(picked.noise),
             nearest_miss=outcome.nearest_miss_of(picked, objective, self._openings.options),
             passed_over=outcome.passed_over(picked, choice, objective, self._openings.options),
             hypervolume=outcome.hypervolume_of(self._ledger, self._study, objective),

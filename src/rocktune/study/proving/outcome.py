@@ -30,6 +30,7 @@ from rocktune.study.measuring.loop import EXPLAINED, TIME
 from rocktune.study.proving import lasting
 from rocktune.study.proving.ablation import Effect
 from rocktune.study.proving.disturbed import BUSY
+from rocktune.study.proving.front import front_beyond_noise
 from rocktune.study.proving.hypervolume import hypervolume_over_time
 from rocktune.study.proving.lasting import SUSTAINED
 from rocktune.study.proving.tail import Tail
@@ -143,8 +144,14 @@ def front_of(picked: Picked, objective: Objective, options: Options) -> tuple[Fr
     if not objective.seeks_front:
         return ()
     configurations = list(picked.rows)
-    front = objective.front(list(picked.rows.values()))
-    return tuple(_point(picked, configurations[index], objective, options) for index in front)
+    front = front_beyond_noise(list(picked.rows.values()), objective, picked.noise)
+    numbers = {index: number for number, index in enumerate(front.points, 1)}
+    return tuple(
+        _point(picked, configurations[index], objective, options).model_copy(
+            update={"alike": tuple(numbers[other] for other in alike)}
+        )
+        for index, alike in zip(front.points, front.alike, strict=True)
+    )
 
 
 def nearest_miss_of(picked: Picked, objective: Objective, options: Options) -> FrontPoint | None:

@@ -12,6 +12,7 @@ from typing import Literal, TypeVar
 from rocktune.objective import Objective, Row
 from rocktune.outcome import StopReason
 from rocktune.study.proving.disturbed import disturbed_pairs, is_undecided
+from rocktune.study.proving.front import front_noise
 from rocktune.study.proving.sequential import Continue, Design, next_step
 from rocktune.study.proving.statistics import (
     Interval,
@@ -133,10 +134,12 @@ class Picked:
     Attributes:
         winner: the best finalist; None if each had a failed run. If it breaks constraints, all finalists do.
         rows: figures of each finalist without failed runs: geometric means over its runs.
+        noise: `front_noise` of the finalists' runs.
     """
 
     winner: Configuration | None
     rows: Mapping[Configuration, Row]
+    noise: Mapping[str, float]
 
     def keeps_constraints(self, objective: Objective) -> bool:
         """Returns whether the winner keeps the constraints; if it does not, no finalist does."""
@@ -165,7 +168,7 @@ def pick(
         age_s: age at which each run ends, seconds.
     """
     if not finalists:
-        return Picked(None, {})
+        return Picked(None, {}, {})
     runs = yield from interleaved(finalists, replicates, age_s)
     sound = [finalist for finalist in runs if all(result.status is Status.OK for result in runs[finalist])]
     rows = {
@@ -176,7 +179,8 @@ def pick(
         for finalist in sound
     }
     ranks = objective.ranks_of(list(rows.values()))
-    return Picked(sound[ranks.index(0)] if sound else None, rows)
+    noise = front_noise([runs[finalist] for finalist in sound], objective)
+    return Picked(sound[ranks.index(0)] if sound else None, rows, noise)
 
 
 def _geometric_mean(values: Sequence[float]) -> float:

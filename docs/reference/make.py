@@ -207,6 +207,7 @@ OUTCOME_PARTS: dict[str, type[BaseModel]] = {
     "An entry of `passed_over`": outcome.PassedOver,
     "An entry of `options_that_matter`": outcome.OptionEffect,
     "An entry of `verifications`": outcome.Verification,
+    "An entry of `workloads`": outcome.WorkloadRatio,
     "`tail`": outcome.TailProof,
     "A side of `tail`": outcome.TailSide,
     "An entry of `aged`": outcome.AgedStores,

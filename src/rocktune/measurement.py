@@ -72,6 +72,28 @@ class Measurement:
         """Length of the window in seconds."""
         return self.until_s - self.from_s
 
+    @classmethod
+    def on_neighbours(cls, given: "Measurement", others: Mapping[str, "Measurement"]) -> "Measurement":
+        """Returns the measurement of a run on several workloads.
+
+        Args:
+            given: the measurement on the given workload, whose figures are those of the result.
+            others: those on the other workloads by name.
+        """
+        measured = (given, *others.values())
+        # Any of the runs may have been disturbed.
+        disturbed = {
+            name: math.fsum(each.raw["others"][name] for each in measured if "others" in each.raw)
+            for name in given.raw.get("others", {})
+        }
+        together = {"neighbours": {name: other.raw for name, other in others.items()}}
+        return cls(given.raw | together | ({"others": disturbed} if disturbed else {}))
+
+    @property
+    def neighbours(self) -> dict[str, "Measurement"]:
+        """The measurements on the other workloads by name; empty for a run on one workload."""
+        return {name: Measurement(raw) for name, raw in self.raw.get("neighbours", {}).items()}
+
     def merged(self, later: "Measurement") -> "Measurement":
         """Returns the measurement of this window and the following one together.
 

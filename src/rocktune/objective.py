@@ -148,12 +148,25 @@ class Objective:
     def figure_of(self, measured: Measurement, field: str) -> float:
         """Returns a window's value of any field of an objective; NaN if it is not defined.
 
+        It is the worst over the workloads of a run on several, and NaN if one of them has none.
+
         Raises:
             ValueError: the field is a cost and this objective has no prices.
         """
+        figures = self.figures_by_workload(measured, field)
+        if any(map(math.isnan, figures)):
+            return math.nan
+        return min(figures) if is_larger_better(field) else max(figures)
+
+    def figures_by_workload(self, measured: Measurement, field: str) -> list[float]:
+        """Returns a window's values of a field on its workload and on each of its neighbours."""
+        return [self._figure_on(each, field) for each in (measured, *measured.neighbours.values())]
+
+    def _figure_on(self, measured: Measurement, field: str) -> float:
+        """Returns a window's value of a field on its own workload; see `figure_of`."""
         if is_weighted(field):
             weighted = parse_weighted(field)
-            figures = {term: self.figure_of(measured, term) for term in weighted.weights}
+            figures = {term: self._figure_on(measured, term) for term in weighted.weights}
             return weighted.score(figures, {term: self.direction(term) for term in figures})
         if field == COST or field in COST_PARTS:
             if self.pricing is None:

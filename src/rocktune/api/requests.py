@@ -49,6 +49,7 @@ class Given(GivenConditions, total=False):
     objective: str | Sequence[str] | None
     constraints: Sequence[str] | None
     prices: str | Path | None
+    robust: float | None
     rate: float | None
     budget: str | float | None
     ledger: str | None

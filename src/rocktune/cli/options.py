@@ -176,6 +176,14 @@ Prices = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="TOML file with the prices of figure cost, such as docs/prices.toml."),
 ]
+Robust = Annotated[
+    float | None,
+    typer.Option(
+        metavar="SHARE",
+        help="Improve the worst case over workloads within this share of mix and skew, such as 0.1.",
+        show_default=False,
+    ),
+]
 Budget = Annotated[
     str | None, typer.Option(metavar="TIME", help="Time that the search may spend measuring, such as 3m.")
 ]

@@ -31,6 +31,7 @@ OPTIONS: dict[str, Any] = {
     "objective": options.Objectives,
     "constraints": options.Constraints,
     "prices": options.Prices,
+    "robust": options.Robust,
     "rate": options.Rate,
     "scale": options.Scale,
     "budget": options.Budget,

@@ -15,6 +15,7 @@ from rocktune.report.cost import cost_rows
 from rocktune.report.figures import SIDES
 from rocktune.report.fronts import noise_sentences
 from rocktune.report.memory import memory_rows, memory_sentence
+from rocktune.report.robust import workload_rows
 from rocktune.report.scale import scale_advice
 from rocktune.units import format_bytes, format_seconds
 
@@ -138,6 +139,8 @@ def _further_tables(outcome: Outcome) -> Iterator[Table]:
     """Yields the tables of what an outcome may have: the tail, the Pareto front, the changed options."""
     if outcome.tail is not None:
         yield _tail(outcome.tail)
+    if outcome.workloads:
+        yield _workloads(outcome)
     if outcome.front:
         yield _front(outcome.front)
     if outcome.options_that_matter:
@@ -172,6 +175,15 @@ def _comparison(outcome: Outcome) -> Table:
     )
     for label, texts in (*cost_rows(outcome), *memory_rows(outcome)):
         made.add_row(label[:1].lower() + label[1:], *texts)
+    return made
+
+
+def _workloads(outcome: Outcome) -> Table:
+    """Returns a table of the ratios on the workloads of a robust study."""
+    heads = ("tuned to baseline", "95% interval")
+    made = table("workload", *heads, numbers=heads)
+    for name, texts in workload_rows(outcome):
+        made.add_row(name, *texts)
     return made
 
 

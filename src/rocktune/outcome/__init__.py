@@ -19,6 +19,7 @@ from rocktune.outcome.proof import (
     TailSide,
     TailVerdict,
     Verification,
+    WorkloadRatio,
 )
 from rocktune.outcome.recorded import (
     NOT_MEASURED,
@@ -63,4 +64,5 @@ __all__ = [
     "TailSide",
     "TailVerdict",
     "Verification",
+    "WorkloadRatio",
 ]

@@ -191,7 +191,7 @@ def headline(outcome: Outcome) -> str:
     if alone_keeps_constraints(outcome):
         kept = constraints_phrase(outcome)
         return f"Keeps {kept}, which {baseline_name(outcome)} does not, {scale_phrase(outcome)}"
-    ratio, field, where = outcome.ratio.value, primary_field(outcome), scale_phrase(outcome)
+    ratio, field, where = outcome.ratio.value, primary_field(outcome), _where(outcome)
     if outcome.reason:
         return f"{outcome.reason.capitalize()} during the proof, {where}"
     if outcome.best is not None and not outcome.best.keeps_constraints:
@@ -209,6 +209,12 @@ def headline(outcome: Outcome) -> str:
     if outcome.tail is not None and outcome.tail.verdict != "kept":
         return f"More {field_label(field)} than {baseline_name(outcome)}, but no proof of its tail, {where}"
     return f"No proven gain over {baseline_name(outcome)}, {where}"
+
+
+def _where(outcome: Outcome) -> str:
+    """Returns where the ratio was measured: the model, and how many workloads if there are several."""
+    worst = f", on the worst of {len(outcome.workloads)} workloads" if outcome.workloads else ""
+    return scale_phrase(outcome) + worst
 
 
 def ratio_phrase(outcome: Outcome) -> str:

@@ -111,7 +111,7 @@ def _points(points: Sequence[tuple[Any, Any]], name: str, role: str, symbol: str
 
 
 def noise_sentences(outcome: Outcome) -> list[str]:
-    """Returns sentences on the noise of a front, and on points that cannot be told apart; empty without one."""
+    """Returns sentences on the noise of a front, and on points that are alike; empty without one."""
     if not outcome.front_noise:
         return []
     spans = [

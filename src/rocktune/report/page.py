@@ -13,6 +13,7 @@ from rocktune.report.document import document, write_document
 from rocktune.report.findings import headline
 from rocktune.report.memory import memory_section
 from rocktune.report.own_options import own_options_section
+from rocktune.report.robust import workloads_section
 
 
 def write_report(path: Path, study: StudyRecord, outcome: Outcome, trials: Sequence[TrialRecord]) -> None:
@@ -41,6 +42,7 @@ def render_report(
         + sections.options(outcome)
         + sections.comparison(outcome, runs)
         + lasting.section(outcome)
+        + workloads_section(outcome)
         + cost_section(outcome)
         + memory_section(outcome)
         + own_options_section(outcome)

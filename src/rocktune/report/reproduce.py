@@ -41,6 +41,7 @@ def command_lines(study: StudyRecord, outcome: Outcome) -> list[str]:
     arguments += [
         *(("--objective", field) for field in outcome.objective.split(", ")),
         *(("--constraint", text) for text in outcome.constraints),
+        ("--robust", f"{spec['robust']:g}" if spec.get("robust") else ""),
         ("--prices", "PRICES.toml" if outcome.prices is not None else ""),
         ("--budget", f"{spec['budget_s']:g}s" if spec.get("budget_s") else ""),
         ("--seed", str(outcome.seed)),

@@ -57,7 +57,7 @@ class Openings:
         self.offered_ops_s: float | None = None
         self._spec = spec
         self._problem = problem
-        self._experiment = experiment_of(spec, problem.space, scale)
+        self._experiment = replace(experiment_of(spec, problem.space, scale), neighbours=spec.neighbours)
 
     def engine_inputs(
         self, configuration: Configuration, replicate: int
@@ -67,9 +67,12 @@ class Openings:
         is_aged = self._spec.protocol == "steady" and seeds.is_proof(replicate)
         # Nothing is decided by RocksDB's defaults, and their stores take longest to become steady.
         shares = is_aged and configuration == ROCKSDB_DEFAULTS
+        # Tails are those of the given workload alone.
+        others = () if seeds.is_offered(replicate) else experiment.neighbours
         conditions = replace(
             experiment,
             workload=self._arriving(experiment.workload, replicate),
+            neighbours=tuple(self._arriving(other, replicate) for other in others),
             base_seed=seeds.base_seed_of(seeds.first_pair_of(replicate) if shares else replicate),
             aged=is_aged,
         )

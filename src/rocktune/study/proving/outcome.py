@@ -33,6 +33,7 @@ from rocktune.study.proving.disturbed import BUSY
 from rocktune.study.proving.front import front_beyond_noise
 from rocktune.study.proving.hypervolume import hypervolume_over_time
 from rocktune.study.proving.lasting import SUSTAINED
+from rocktune.study.proving.robust import workload_ratios
 from rocktune.study.proving.tail import Tail
 from rocktune.study.proving.tail_choice import TailChoice
 from rocktune.study.proving.verification import ROCKSDB_DEFAULTS, Picked, Proof
@@ -118,6 +119,7 @@ def proven(spec: StudySpec, proof: Proof, tail: Tail | None, options: Options, s
         rocksdb_defaults=Side(**fields_of(ROCKSDB_DEFAULTS)),
         ratio_to_baseline=Interval(**proof.ratio_to_baseline.to_json()),
         ratio_to_rocksdb_defaults=Interval(**proof.ratio_to_rocksdb_defaults.to_json()),
+        workloads=workload_ratios(spec, proof),
         proof_pairs=proof.ratio_to_baseline.repeats,
         stopped=proof.stopped,
         tail=None if tail is None else lasting.tail_proof(spec, tail),

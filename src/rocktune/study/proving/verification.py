@@ -16,9 +16,9 @@ from rocktune.study.proving.front import front_noise
 from rocktune.study.proving.sequential import Continue, Design, next_step
 from rocktune.study.proving.statistics import (
     Interval,
-    geometric_interval,
     mean_interval,
     ratio_logarithms,
+    worst_ratio,
 )
 from rocktune.study.specs.spec import DEFAULTS_PAIRS
 from rocktune.trial import Batch, Configuration, Result, Status, Trial
@@ -81,16 +81,17 @@ def aged(configuration: Configuration, replicate: int, ages_s: Sequence[float]) 
 def paired_ratio(
     runs: Runs, objective: Objective, better: Configuration, than: Configuration, field: str | None = None
 ) -> Interval:
-    """Returns how many times better one configuration is than another, with its 95% t interval.
+    """Returns how many times better one configuration is than another on the worst workload.
 
-    Pairs with a failed run are left out. For the arguments see `paired_logarithms`.
+    It has the 95% interval of `worst_ratio`. Pairs with a failed run are left out. For the arguments see
+    `paired_logarithms`.
     """
-    return geometric_interval(paired_logarithms(runs, objective, better, than, field))
+    return worst_ratio(paired_logarithms(runs, objective, better, than, field))
 
 
 def paired_logarithms(
     runs: Runs, objective: Objective, better: Configuration, than: Configuration, field: str | None = None
-) -> list[float]:
+) -> list[list[float]]:
     """Returns the logarithm of how many times better one configuration is than another, for each pair.
 
     Pairs are runs of equal replicates. A run without a partner is left out.
@@ -103,19 +104,33 @@ def paired_logarithms(
         field: the field to compare; the objective's first field by default.
 
     Returns:
-        One logarithm a pair, in the order of the runs of `better`; NaN if a run of the pair failed.
+        For each workload that the runs were measured on, one logarithm a pair, in the order of the runs of
+        `better`; NaN if a run of the pair failed.
     """
     field = field or objective.primary
     partners = {result.trial.replicate: result for result in runs[than]}
     pairs = [
-        (objective.figure(result, field), objective.figure(partners[result.trial.replicate], field))
+        (
+            _by_workload(result, objective, field),
+            _by_workload(partners[result.trial.replicate], objective, field),
+        )
         for result in runs[better]
         if result.trial.replicate in partners
     ]
-    figures = [[pair[side] for pair in pairs] for side in (0, 1)]
-    # If smaller is better, the ratio is inverted, so that above 1 always means better.
-    above, below = figures if objective.direction(field) > 0 else reversed(figures)
-    return ratio_logarithms(above, below)
+    workloads = max((len(figures) for pair in pairs for figures in pair), default=1)
+    found = []
+    for number in range(workloads):
+        # A failed run has no figures on any workload.
+        ours, theirs = ([pair[side][number] if pair[side] else math.nan for pair in pairs] for side in (0, 1))
+        # If smaller is better, the ratio is inverted, so that above 1 always means better.
+        above, below = (ours, theirs) if objective.direction(field) > 0 else (theirs, ours)
+        found.append(ratio_logarithms(above, below))
+    return found
+
+
+def _by_workload(result: Result, objective: Objective, field: str) -> list[float]:
+    """Returns a result's figures on each workload; empty if the run failed."""
+    return [] if result.measurement is None else objective.figures_by_workload(result.measurement, field)
 
 
 def keeps_constraints(runs: Runs, objective: Objective, configuration: Configuration) -> bool:
@@ -270,10 +285,10 @@ def prove(
         age_s: age at which each run ends, seconds.
     """
     runs: Runs = {configuration: [] for configuration in (winner, baseline, ROCKSDB_DEFAULTS)}
-    logarithms: list[float] = []
+    logarithms: list[list[float]] = [[]]
     while isinstance(step := next_step(design, logarithms, _has_failed(runs[winner])), Continue):
         trials: list[Trial] = []
-        for turn in range(len(logarithms), step.pairs):
+        for turn in range(len(logarithms[0]), step.pairs):
             sides = (winner, baseline, ROCKSDB_DEFAULTS) if turn < DEFAULTS_PAIRS else (winner, baseline)
             trials += (Trial(side, age_s, replicates[turn]) for side in _rotated(sides, turn))
         for result in (yield Batch(tuple(trials))):

@@ -1,4 +1,4 @@
-"""Checks the goals of a request: objectives that have no ratio, and the prices of the cost."""
+"""Checks the goals of a request: objectives without a ratio, prices of the cost, and robustness."""
 
 from pathlib import Path
 
@@ -6,6 +6,31 @@ from rocktune.cost import COST, Prices, load_prices
 from rocktune.engine import EmbeddedSpec, EngineSpec
 from rocktune.errors import UserError
 from rocktune.objective import MAY_BE_ZERO, Objective
+from rocktune.workload import WorkloadSpec, neighbours
+
+
+def check_robust(share: float | None, workload: WorkloadSpec, engine: EngineSpec) -> None:
+    """Checks that a workload has neighbours and that the engine can run them.
+
+    Args:
+        share: the share within which mix and skew may change; None for a study on one workload.
+        workload: the study's workload.
+        engine: the study's engine.
+
+    Raises:
+        UserError: it has none, or the engine cannot.
+    """
+    if share is None:
+        return
+    if not isinstance(engine, EmbeddedSpec):
+        raise UserError(
+            f"robust: engine '{engine.kind}' cannot run workloads near yours; choose engine 'embedded'"
+        )
+    if not neighbours(workload, share):
+        raise UserError(
+            f"robust: workload '{workload.name}' has neither a mix of reads and writes nor skewed keys that "
+            "could change; leave --robust out"
+        )
 
 
 def checked_prices(objective: Objective, file: str | None, engine: EngineSpec) -> Prices | None:

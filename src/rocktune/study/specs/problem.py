@@ -147,7 +147,8 @@ def problem_of(spec: StudySpec) -> Problem:
         objective=objective_of(spec, spec.scale),
         scale=spec.engine.time_scale(spec.scale),
         runs_continue=spec.engine.runs_continue,
-        budget_s=spec.budget_s,
+        # A trial on several workloads costs the seconds of each.
+        budget_s=spec.budget_s / (1 + len(spec.neighbours)),
         baseline=baseline_of(spec, space),
         expected_entries=expected_entries(spec.workload, spec.device, spec.column_family),
         entry_bytes=_entry_bytes(spec.workload, spec.column_family),

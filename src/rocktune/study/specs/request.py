@@ -76,6 +76,8 @@ class StudyRequest(Spec):
             sustained_throughput_ops_s in the steady protocol, else throughput_ops_s.
         constraints: bounds on figures, such as "read_latency_us_p99<=250".
         prices: a TOML file with the prices of figure `cost` (see docs/goals.md).
+        robust: share within which mix and skew of the workload may change, such as 0.1; the worst workload
+            counts (see docs/goals.md).
         rate: the offered rate in operations per second: of the proof's second phase, by default 80% of what
             the baseline sustains; of all runs, if the objective is no throughput.
         scale: "1/S".
@@ -109,6 +111,7 @@ class StudyRequest(Spec):
     objective: str | tuple[str, ...] | None = None
     constraints: tuple[str, ...] = ()
     prices: str | None = None
+    robust: Annotated[float, Field(gt=0, lt=1)] | None = None
     rate: Annotated[float, Field(gt=0)] | None = None
     scale: str | int | None = None
     budget: str | float | None = None

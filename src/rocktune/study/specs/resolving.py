@@ -21,7 +21,7 @@ from rocktune.importing import ImportedOptions
 from rocktune.objective import objective_named
 from rocktune.outcome import Protocol
 from rocktune.space import FamilyEntries, space_document, space_from_document
-from rocktune.study.specs.goals import checked_prices
+from rocktune.study.specs.goals import check_robust, checked_prices
 from rocktune.study.specs.left_out import left_out_of
 from rocktune.study.specs.own_options import OwnBaseline, own_baseline
 from rocktune.study.specs.problem import (
@@ -110,6 +110,7 @@ def resolve(request: StudyRequest, name: str, own_options: OwnOptions = no_own_o
     # Checked first, because reading the OPTIONS file below starts a worker.
     prices = checked_prices(objective_named(objective, request.constraints), request.prices, engine)
     conditions = named(name) | conditions_of(request, engine, own_options, all_keys=protocol == "steady")
+    check_robust(request.robust, conditions["workload"], engine)
     _, budget_s = scale_and_budget(engine, format_scale(conditions["scale"]), request.budget)
     spec = StudySpec(
         **conditions,
@@ -122,7 +123,11 @@ def resolve(request: StudyRequest, name: str, own_options: OwnOptions = no_own_o
         protocol=protocol,
         rate_ops_s=request.rate,
         prices=prices,
+        robust=request.robust,
     )
+    if request.budget is None:
+        # The default is the time of the paper's configurations, each of which takes as many runs.
+        spec = spec.model_copy(update={"budget_s": budget_s * (1 + len(spec.neighbours))})
     if protocol == "steady":
         check_compactions(spec)
     _check_budget(spec)
@@ -318,7 +323,8 @@ def check_engine(engine: EngineSpec, workload: WorkloadSpec, device: DeviceSpec)
 
 def _check_budget(spec: StudySpec) -> None:
     """Raises UserError if the budget is below the tuner's minimum."""
-    min_s = tuner_named(spec.tuner, spec.tuner_settings).min_budget_s(problem_of(spec))
+    workloads = 1 + len(spec.neighbours)
+    min_s = tuner_named(spec.tuner, spec.tuner_settings).min_budget_s(problem_of(spec)) * workloads
     # A budget that equals the minimum but for rounding is enough.
     if spec.budget_s < min_s * (1 - 1e-9):
         raise UserError(

@@ -10,8 +10,9 @@ from rocktune.cost import COST, Prices
 from rocktune.errors import UserError
 from rocktune.ledger import Ledger
 from rocktune.outcome import Outcome
+from rocktune.report import check_command_line
 from rocktune.report.cost import cost_rows, cost_section
-from rocktune.study import StudySpec
+from rocktune.study import StudySpec, has_larger_model, make_request, resolve_scale_check
 from rocktune.testing.synthetic_engine import SyntheticEngine
 
 WEIGHTED = "0.7*throughput_ops_s + 0.3*read_latency_us_p99"
@@ -138,3 +139,19 @@ def test_the_rate_holds_in_all_runs_of_a_goal_without_throughput(ledger: Ledger)
         session.arrival.operations_s for each in engine.experiments for session in each.workload.sessions
     }
     assert arrivals == {500.0}
+
+
+def test_models_are_compared_by_a_measured_figure(prices: str, ledger: Ledger) -> None:
+    spec = spec_of(objective=COST, prices=prices)
+    assert not has_larger_model(spec)
+    assert has_larger_model(spec_of())
+    outcome = Outcome.from_json(run(spec, engine_of(), ledger))
+    assert check_command_line(ledger.study("study"), outcome) is None
+    request = {
+        "workload": "dremel-write-heavy",
+        "device": "ssd-100mb",
+        "scale": "1/64",
+        "objective": WEIGHTED,
+    }
+    with pytest.raises(UserError, match="models are compared by a measured figure, not by"):
+        resolve_scale_check(make_request(request), "check", 20)

@@ -107,6 +107,7 @@ def test_every_tuner_improves_a_weighted_sum(tuner: str, ledger: Ledger) -> None
     assert outcome["ratio_to_baseline"]["value"] == pytest.approx(expected, rel=0.02)
     assert outcome["ratio_to_baseline"]["value"] > 1
     assert Outcome.from_json(outcome).front == ()
+    assert f"weighted figures, {WEIGHTED}" in list(_comparison(Outcome.from_json(outcome)).columns[0].cells)
 
 
 def test_weights_of_opposed_figures_decide_what_is_chosen(ledger: Ledger) -> None:

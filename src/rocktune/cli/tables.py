@@ -164,7 +164,10 @@ def _comparison(outcome: Outcome) -> Table:
     for field in lasting.compared_fields(outcome):
         intervals = [side.figure(field) for side in sides.values()]
         unit = findings.field_unit(field)
-        label = findings.field_label(field) + (f", {unit}" if unit in ("operations/s", "µs") else "")
+        # The unit of a weighted sum is its text.
+        label = findings.field_label(field) + (
+            f", {unit}" if unit in ("operations/s", "µs") or unit == field else ""
+        )
         made.add_row(label, *map(_with_interval, intervals))
     ratios = {
         "baseline": outcome.ratio,

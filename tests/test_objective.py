@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from rocktune.constraint import parse_constraint
 from rocktune.errors import UserError
-from rocktune.objective import Feasibility, Objective, fronts_of, objective_named
+from rocktune.fronts import fronts_of
+from rocktune.objective import Feasibility, Objective, objective_named
 from rocktune.testing.synthetic import synthetic_window
 from rocktune.trial import Configuration, Result, Status, Trial
 

@@ -17,6 +17,7 @@ from typer.cli import get_docs_for_click
 import rocktune.cli.main  # noqa: F401 -- registers every command
 from rocktune import api, outcome
 from rocktune.cli.app import app
+from rocktune.cost import COST, Prices
 from rocktune.device import DeviceSpec
 from rocktune.engine import CommandSpec
 from rocktune.engine.spec import MetricSpec
@@ -110,6 +111,7 @@ def study_file() -> str:
     """Returns the page on a study's TOML file."""
     page = "# A study's file\n\nWhat `rocktune tune STUDY.toml` reads; the command line comes first.\n\n"
     page += fields("The study", StudyRequest) + fields("`[verification]`", VerificationSettings)
+    page += fields("The file that `prices` names", Prices)
     page += fields("`[command]`, for engine `command`", CommandSpec)
     page += fields("`[command.metrics.FIGURE]`", MetricSpec)
     for name in tuner_names():
@@ -150,10 +152,11 @@ def figures() -> str:
     """Returns the page on a measurement's figures."""
     rows = [
         (f"`{name}`", field_label(name), field_unit(name), ("smaller", "larger")[name in LARGER_IS_BETTER])
-        for name in FIGURES
+        for name in (*FIGURES, COST)
     ]
     heads = ("name", "what", "unit", "better")
-    return f"# Figures\n\nWhat objectives and metrics name.\n\n{table(heads, rows)}"
+    which = "[Goals](../goals.md) says which to take."
+    return f"# Figures\n\nWhat objectives and metrics name. {which}\n\n{table(heads, rows)}"
 
 
 def rocksdb_changes() -> str:
@@ -205,6 +208,7 @@ OUTCOME_PARTS: dict[str, type[BaseModel]] = {
     "An entry of `options_that_matter`": outcome.OptionEffect,
     "An entry of `verifications`": outcome.Verification,
     "An entry of `bounds`": outcome.Bound,
+    "An entry of `workloads`": outcome.WorkloadRatio,
     "`tail`": outcome.TailProof,
     "A side of `tail`": outcome.TailSide,
     "An entry of `aged`": outcome.AgedStores,
@@ -213,6 +217,7 @@ OUTCOME_PARTS: dict[str, type[BaseModel]] = {
     "`seconds`": outcome.Seconds,
     "`scale_check`, and the result of `check-scale`": outcome.ScaleCheck,
     "An entry of its `foremost`": outcome.RankedConfiguration,
+    "`prices`": Prices,
     "`options_account`": OptionsAccount,
     "An entry of its `entries`": AccountEntry,
     "An entry of its `changed_defaults`": ChangedDefault,

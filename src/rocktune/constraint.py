@@ -4,12 +4,15 @@ import math
 import re
 from dataclasses import dataclass, replace
 
+from rocktune.cost import COST
 from rocktune.errors import UserError, unknown_name
 from rocktune.measurement import FIGURES
 
 YIELDED_FACTOR = 1.05
 """Bound of a default as a multiple of the baseline's figure, where the baseline itself breaks the default.
 Without a margin, chance would decide about a winner that equals the baseline in this figure."""
+NAMES = (*FIGURES, COST)
+"""Names that objectives and constraints may use."""
 NO_DEFAULTS = "none"
 """The text that leaves out the default constraints."""
 
@@ -87,8 +90,8 @@ def parse_constraint(text: str, is_default: bool = False) -> Constraint:
             "read_latency_us_p99<=250, or read_latency_us_p99<=1.25x for 1.25 times the baseline's figure"
         )
     field, sign, number, unit = match.groups()
-    if field not in FIGURES:
-        raise unknown_name("constraint:", field, FIGURES)
+    if field not in NAMES:
+        raise unknown_name("constraint:", field, NAMES)
     # Violations are shares of the bound, which have no meaning for a bound of 0.
     if float(number) == 0:
         raise UserError(f"constraint: '{text}' has the bound 0; bounds are above 0")

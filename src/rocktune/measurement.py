@@ -20,6 +20,7 @@ FIGURES = (
     "throughput_ops_s",
     "sustained_throughput_ops_s",
     *(f"{name}_latency_us_{tail}" for name in LATENCY_KINDS for tail in LATENCY_TAILS),
+    "longest_wait_us",
     "write_amplification",
     "read_amplification",
     "space_amplification",
@@ -74,6 +75,28 @@ class Measurement:
         """Length of the window in seconds."""
         return self.until_s - self.from_s
 
+    @classmethod
+    def on_neighbours(cls, given: "Measurement", others: Mapping[str, "Measurement"]) -> "Measurement":
+        """Returns the measurement of a run on several workloads.
+
+        Args:
+            given: the measurement on the given workload, whose figures are those of the result.
+            others: those on the other workloads by name.
+        """
+        measured = (given, *others.values())
+        # Any of the runs may have been disturbed.
+        disturbed = {
+            name: math.fsum(each.raw["others"][name] for each in measured if "others" in each.raw)
+            for name in given.raw.get("others", {})
+        }
+        together = {"neighbours": {name: other.raw for name, other in others.items()}}
+        return cls(given.raw | together | ({"others": disturbed} if disturbed else {}))
+
+    @property
+    def neighbours(self) -> dict[str, "Measurement"]:
+        """The measurements on the other workloads by name; empty for a run on one workload."""
+        return {name: Measurement(raw) for name, raw in self.raw.get("neighbours", {}).items()}
+
     def merged(self, later: "Measurement") -> "Measurement":
         """Returns the measurement of this window and the following one together.
 
@@ -99,7 +122,7 @@ class Measurement:
 
         NaN if the engine did not count it, as for a run from a recorded table.
         """
-        return _ratio(self._amount("others", "cpu_s"), self._amount("others", "available_s"))
+        return _ratio(self.amount("others", "cpu_s"), self.amount("others", "available_s"))
 
     def operations(self, kinds: Iterable[str] | None = None) -> int:
         """Returns the number of completed operations of these kinds; None means all kinds."""
@@ -135,6 +158,8 @@ class Measurement:
         - `sustained_throughput_ops_s`: the same with the window's compaction debt paid. The debt takes the
           time in which the device was idle, and then further time at the device's rate.
         - `{read,write,scan}_latency_us_{p50,p95,p99,p999}`: latency percentiles.
+        - `longest_wait_us`: the longest time that an operation of any kind took. Unlike `max_write_stop_s` it
+          is never 0, and it includes waiting for whatever reason.
         - `write_amplification`: bytes written to the device, WAL included, per byte that the user wrote.
         - `read_amplification`: device reads that user reads cause, per user read.
         - `space_amplification`: bytes of the store per byte of live data, at the window's end.
@@ -210,7 +235,7 @@ class Measurement:
         """Returns the figures calculated from the raw counters; NaN where a counter is missing."""
         operations = self.operations()
         # What the user's write causes on the device: the log, the flush, and each rewrite by a compaction.
-        written = sum(self._amount("device_bytes", cause) for cause in ("wal", "flush", "compaction_write"))
+        written = sum(self.amount("device_bytes", cause) for cause in ("wal", "flush", "compaction_write"))
         reads = self.operations((*READ_KINDS, "read_modify_write"))
         latencies = {
             f"{name}_latency_us_{label}": latency_us
@@ -221,24 +246,25 @@ class Measurement:
         }
         return latencies | {
             "throughput_ops_s": _ratio(operations, self.seconds),
-            "sustained_throughput_ops_s": _ratio(operations, self._charged_s()),
-            "write_amplification": _ratio(written, self._amount("user_bytes_written")),
-            "read_amplification": _ratio(self._amount("device_operations", "user_read"), reads),
-            "space_amplification": _ratio(self._amount("db_bytes"), self._amount("logical_bytes")),
+            "sustained_throughput_ops_s": _ratio(operations, self.charged_s),
+            "longest_wait_us": self.latency_us(self.raw["operations"], 100.0),
+            "write_amplification": _ratio(written, self.amount("user_bytes_written")),
+            "read_amplification": _ratio(self.amount("device_operations", "user_read"), reads),
+            "space_amplification": _ratio(self.amount("db_bytes"), self.amount("logical_bytes")),
             **self._space_over_time(),
-            "stalled_share": _ratio(self._amount("stalled_s"), self.seconds),
-            "max_write_stop_s": self._amount("max_write_stop_s"),
-            "db_bytes": self._amount("db_bytes"),
-            "memtable_bytes": self._amount("memory_bytes", "memtables"),
-            "block_cache_bytes": self._amount("memory_bytes", "block_cache"),
-            "table_reader_bytes": self._amount("memory_bytes", "table_readers"),
-            "resident_bytes": self._amount("memory_bytes", "resident"),
-            "full_size_memory_bytes": self._amount("full_size_memory_bytes"),
-            "cpu_s_per_million_ops": _ratio(self._amount("cpu_s") * 1e6, operations),
+            "stalled_share": _ratio(self.amount("stalled_s"), self.seconds),
+            "max_write_stop_s": self.amount("max_write_stop_s"),
+            "db_bytes": self.amount("db_bytes"),
+            "memtable_bytes": self.amount("memory_bytes", "memtables"),
+            "block_cache_bytes": self.amount("memory_bytes", "block_cache"),
+            "table_reader_bytes": self.amount("memory_bytes", "table_readers"),
+            "resident_bytes": self.amount("memory_bytes", "resident"),
+            "full_size_memory_bytes": self.amount("full_size_memory_bytes"),
+            "cpu_s_per_million_ops": _ratio(self.amount("cpu_s") * 1e6, operations),
             "others_cpu_share": self.others_share,
-            "read_block_get_us_p99": self._amount("histograms", "rocksdb.read.block.get.micros", "p99"),
+            "read_block_get_us_p99": self.amount("histograms", "rocksdb.read.block.get.micros", "p99"),
             "level0_to_level1_us_p99": _percentiles_us(self.raw.get("level0_compactions", {}), [99.0])[0],
-            "compaction_debt_bytes": self._amount("debt", "owed_bytes") - self._amount("debt", "moved_bytes"),
+            "compaction_debt_bytes": self.amount("debt", "owed_bytes") - self.amount("debt", "moved_bytes"),
         }
 
     def _space_over_time(self) -> dict[str, float]:
@@ -252,15 +278,16 @@ class Measurement:
             "max_space_amplification": float(np.max(found)),
         }
 
-    def _charged_s(self) -> float:
-        """Returns the seconds that the operations take with their compaction debt paid; NaN if unknown.
+    @property
+    def charged_s(self) -> float:
+        """Seconds that the operations take with their compaction debt paid; NaN if unknown.
 
         The debt takes the device's time that the window left idle, and then further time.
         """
-        charged_s = self._amount("debt", "busy_s") + self._amount("debt", "debt_s")
+        charged_s = self.amount("debt", "busy_s") + self.amount("debt", "debt_s")
         return charged_s if math.isnan(charged_s) else max(self.seconds, charged_s)
 
-    def _amount(self, *path: str) -> float:
+    def amount(self, *path: str) -> float:
         """Returns the raw figure at a path of names; NaN if it was not measured."""
         found: Any = self.raw
         # A missing object gives {} for each further name too, so {} at the end means "not measured".

@@ -1,7 +1,8 @@
 """Objectives and constraints: the figures to improve and the bounds that other figures must keep.
 
 An objective has one field, or several fields that are balanced by their worst rank, or several fields whose
-Pareto front is sought. Constraints come before objectives (Deb's rules): a result that keeps all constraints
+Pareto front is sought. A field is a figure of the measurement, the cost of operations, or a weighted sum of
+such fields. Constraints come before objectives (Deb's rules): a result that keeps all constraints
 beats one that breaks any. Of two results that break constraints, the smaller violation is better.
 """
 
@@ -13,14 +14,20 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from rocktune.constraint import Constraint, parse_constraint
+from rocktune.constraint import NAMES, Constraint, parse_constraint
+from rocktune.cost import COST, COST_PARTS, Pricing
 from rocktune.errors import UserError, unknown_name
+from rocktune.fronts import fronts_of
+from rocktune.measurement import Measurement
 from rocktune.trial import FIGURES, Result, Status
+from rocktune.weights import is_weighted, parse_weighted
 
 # Every figure is one of the two, so that a new figure cannot be without a direction.
 LARGER_IS_BETTER = frozenset({"throughput_ops_s", "sustained_throughput_ops_s"})
 SMALLER_IS_BETTER = frozenset(FIGURES) - LARGER_IS_BETTER
 BALANCE = "balance"
+MAY_BE_ZERO = frozenset({"stalled_share", "max_write_stop_s", "others_cpu_share", "compaction_debt_bytes"})
+"""Figures that are 0 in a good store, so that ratios and logarithms of them are not defined."""
 
 Row = Mapping[str, float]
 """Figures by measurement field."""
@@ -44,12 +51,14 @@ class Objective:
         constraints: the bounds that a feasible result keeps.
         seeks_front: whether a search returns the Pareto front of several fields. Otherwise several fields are
             balanced: a result's rank is the worst of its ranks by field (Dremel, section 4.5.1).
+        pricing: prices of the field `cost`; None if no field is.
     """
 
     name: str
     fields: tuple[str, ...]
     constraints: tuple[Constraint, ...] = ()
     seeks_front: bool = False
+    pricing: Pricing | None = None
 
     def against(self, baseline: Row) -> "Objective":
         """Returns the objective with the bounds that follow from the baseline (`Constraint.against`).
@@ -70,13 +79,59 @@ class Objective:
         """The fields of objectives and constraints without repetition; ranking needs all of them."""
         return tuple(dict.fromkeys((*self.fields, *(constraint.field for constraint in self.constraints))))
 
+    @property
+    def measured_fields(self) -> tuple[str, ...]:
+        """The figures that an engine has to report for `all_fields`. The cost is made of counters."""
+        terms = (term for field in self.all_fields for term in terms_of(field))
+        return tuple(dict.fromkeys(term for term in terms if term != COST))
+
+    @property
+    def shown_fields(self) -> tuple[str, ...]:
+        """`all_fields` with the terms of weighted sums and the parts of the cost."""
+        terms = tuple(term for field in self.all_fields for term in terms_of(field))
+        parts = self.pricing.parts if COST in terms and self.pricing is not None else ()
+        return tuple(dict.fromkeys((*self.all_fields, *terms, *parts)))
+
     def direction(self, field: str) -> int:
         """Returns +1 if larger values of `field` are better, -1 if smaller values are."""
-        return 1 if field in LARGER_IS_BETTER else -1
+        return 1 if is_larger_better(field) else -1
+
+    def figure(self, result: Result, field: str) -> float:
+        """Returns a result's value of any field of an objective; NaN if the trial failed."""
+        return math.nan if result.measurement is None else self.figure_of(result.measurement, field)
+
+    def figure_of(self, measured: Measurement, field: str) -> float:
+        """Returns a window's value of any field of an objective; NaN if it is not defined.
+
+        It is the worst over the workloads of a run on several, and NaN if one of them has none.
+
+        Raises:
+            ValueError: the field is a cost and this objective has no prices.
+        """
+        figures = self.figures_by_workload(measured, field)
+        if any(map(math.isnan, figures)):
+            return math.nan
+        return min(figures) if is_larger_better(field) else max(figures)
+
+    def figures_by_workload(self, measured: Measurement, field: str) -> list[float]:
+        """Returns a window's values of a field on its workload and on each of its neighbours."""
+        return [self._figure_on(each, field) for each in (measured, *measured.neighbours.values())]
+
+    def _figure_on(self, measured: Measurement, field: str) -> float:
+        """Returns a window's value of a field on its own workload; see `figure_of`."""
+        if is_weighted(field):
+            weighted = parse_weighted(field)
+            figures = {term: self._figure_on(measured, term) for term in weighted.weights}
+            return weighted.score(figures, {term: self.direction(term) for term in figures})
+        if field == COST or field in COST_PARTS:
+            if self.pricing is None:
+                raise ValueError(f"objective: '{field}' needs prices")
+            return self.pricing.figure(measured, field)
+        return measured.figures[field]
 
     def row(self, result: Result) -> dict[str, float]:
         """Returns a result's figures for `all_fields` by name; all NaN if the trial failed."""
-        return {field: result.figure(field) for field in self.all_fields}
+        return {field: self.figure(result, field) for field in self.all_fields}
 
     def violation(self, row: Row) -> float:
         """Returns the sum of the constraints' violations; 0 if all are kept.
@@ -188,41 +243,31 @@ class Objective:
         return np.where(np.isnan(gains), -np.inf, gains)
 
 
-def fronts_of(gains: NDArray[np.float64], violations: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Returns each row's front number, 0 for the first front, by constrained domination (Deb's rules).
+def is_larger_better(field: str) -> bool:
+    """Returns whether larger values of any field of an objective are better."""
+    return field in LARGER_IS_BETTER or is_weighted(field)
 
-    Args:
-        gains: a row for each result, a column for each objective; larger is better.
-        violations: violation of the constraints by each result. A row with a smaller violation dominates,
-            whatever the gains.
-    """
-    count = len(gains)
-    # Element [i, j] compares row i with row j; all pairs at once cost count^2 memory, which is small here.
-    no_worse = (gains[:, None, :] >= gains[None, :, :]).all(axis=2)
-    better = (gains[:, None, :] > gains[None, :, :]).any(axis=2)
-    milder = violations[:, None] < violations[None, :]
-    dominates = milder | ((violations[:, None] == violations[None, :]) & no_worse & better)
-    fronts = np.full(count, -1, dtype=np.intp)
-    number = 0
-    while (fronts < 0).any():
-        # The next front: rows that no row outside the fronts found so far dominates.
-        left = fronts < 0
-        dominated = dominates[left].any(axis=0)
-        fronts[left & ~dominated] = number
-        number += 1
-    return fronts
+
+def terms_of(field: str) -> tuple[str, ...]:
+    """Returns the figures of a weighted sum, and any other field itself."""
+    return tuple(parse_weighted(field).weights) if is_weighted(field) else (field,)
 
 
 def objective_named(
-    name: str | Sequence[str], constraints: Sequence[str] = (), defaults: Sequence[str] = ()
+    name: str | Sequence[str],
+    constraints: Sequence[str] = (),
+    defaults: Sequence[str] = (),
+    pricing: Pricing | None = None,
 ) -> Objective:
     """Returns the objective with this name and these constraints.
 
     Args:
-        name: a measurement field, "balance" (throughput and p99 read latency), or several fields whose Pareto
-            front is sought, as a sequence or as one text with commas between them.
+        name: a field, "balance" (throughput and p99 read latency), or several fields whose Pareto front is
+            sought, as a sequence or as one text with commas between them. A field is a figure, "cost", or a
+            weighted sum of those (see `parse_weighted`).
         constraints: texts for `parse_constraint`, such as "read_latency_us_p99<=250".
         defaults: the same for the default constraints.
+        pricing: prices of the field "cost"; without them the objective has no values of that field.
 
     Raises:
         UserError: a field is unknown or named twice, or a constraint is malformed.
@@ -230,14 +275,31 @@ def objective_named(
     names = tuple(part.strip() for part in name.split(",")) if isinstance(name, str) else tuple(name)
     kept = (*map(parse_constraint, constraints), *(parse_constraint(text, True) for text in defaults))
     if names == (BALANCE,):
-        return Objective(BALANCE, ("throughput_ops_s", "read_latency_us_p99"), kept)
-    for each in names:
-        if each == BALANCE:
-            raise UserError(
-                "objective: 'balance' cannot be combined with other fields; name it alone, or name the fields"
-            )
-        if each not in FIGURES:
-            raise unknown_name("objective", each, {*FIGURES, BALANCE})
-    if len(set(names)) < len(names):
+        return Objective(BALANCE, ("throughput_ops_s", "read_latency_us_p99"), kept, pricing=pricing)
+    fields = tuple(_field(each) for each in names)
+    if len(set(fields)) < len(fields):
         raise UserError("objective: a field is named twice; name each field once")
-    return Objective(", ".join(names), names, kept, seeks_front=len(names) > 1)
+    return Objective(", ".join(fields), fields, kept, seeks_front=len(fields) > 1, pricing=pricing)
+
+
+def _field(name: str) -> str:
+    """Returns the field that the name of an objective stands for.
+
+    Raises:
+        UserError: a figure is unknown, or has no ratio that a weighted sum could use.
+    """
+    if is_weighted(name):
+        weighted = parse_weighted(name)
+        for term in weighted.weights:
+            if term not in NAMES:
+                raise unknown_name("objective", term, NAMES)
+            if term in MAY_BE_ZERO:
+                raise UserError(f"objective: {term} may be 0 and has no ratio; bound it with --constraint")
+        return str(weighted)
+    if name == BALANCE:
+        raise UserError(
+            "objective: 'balance' cannot be combined with other fields; name it alone, or name the fields"
+        )
+    if name not in NAMES:
+        raise unknown_name("objective", name, {*NAMES, BALANCE})
+    return name

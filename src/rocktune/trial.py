@@ -132,6 +132,7 @@ class Experiment:
             default one, or if each family of the workload has sections of its own.
         base_seed: seed of the preloaded store that a run begins on. Runs whose stores are loaded in the same
             way share one store for each seed.
+        neighbours: further workloads on which each run is measured too, with equal seeds.
         aged: whether a run begins on a store in steady state: after loading, the workload ran on it in a
             closed loop, with the run's own options and device (docs/design/steady-state.md).
     """
@@ -144,9 +145,15 @@ class Experiment:
     family: str | None = None
     base_seed: int = 0
     aged: bool = False
+    neighbours: tuple[WorkloadSpec, ...] = ()
 
     def loaded_by(self, configuration: Configuration) -> "Experiment":
         """Returns this experiment with the configuration's changes to the workload, such as its threads."""
         # A space may have knobs of the workload, such as Jia and Chen's number of threads.
         changes = self.space.workload_changes(configuration)
-        return replace(self, workload=self.workload.model_copy(update=changes)) if changes else self
+        if not changes:
+            return self
+        workload, *neighbours = (
+            each.model_copy(update=changes) for each in (self.workload, *self.neighbours)
+        )
+        return replace(self, workload=workload, neighbours=tuple(neighbours))

@@ -66,3 +66,23 @@ def test_keeping_a_constraint_that_the_baseline_breaks_is_the_result() -> None:
     broken = sample.outcome(**changes | {"best": best, "recommended": "baseline"})
     assert "but not in the fresh runs of the proof" in findings.verdict(broken)
     assert findings.headline(broken) == f"No configuration proven to keep {WITHIN}, on a 1/64 model"
+
+
+def test_noise_and_points_alike_are_named() -> None:
+    outcome = front_outcome()
+    assert fronts.noise_sentences(outcome) == []
+    first, second, third = outcome.front
+    alike = (
+        first.model_copy(update={"alike": (2, 3)}),
+        second.model_copy(update={"alike": (1,)}),
+        third.model_copy(update={"alike": (1,)}),
+    )
+    noise = {"throughput_ops_s": 1.021, "read_latency_us_p99": 1.5}
+    outcome = outcome.model_copy(update={"front": alike, "front_noise": noise})
+    sentences = [
+        "Differences of up to 2.1% in throughput and 50% in read latency p99 between two points may be "
+        "chance (95%).",
+        "Point 1 cannot be told apart from points 2 and 3 in any objective.",
+    ]
+    assert fronts.noise_sentences(outcome) == sentences
+    assert " ".join(sentences) in render_report(sample.study(), outcome, sample.trials())

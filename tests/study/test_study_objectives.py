@@ -72,3 +72,17 @@ def test_a_constraint_decides_what_is_best(ledger: Ledger) -> None:
     assert outcome["recommended"] == "best"
     assert outcome["ratio_to_baseline"]["value"] < 1
     assert outcome["nearest_miss"] is None
+
+
+def test_a_front_keeps_what_differs_by_noise_alone(ledger: Ledger) -> None:
+    """Throughput and latency improve together, so the means leave one point; noise leaves several."""
+    verification = SMALL | {"front_points": 6, "pick_runs": 2}
+    # A wide search would have finalists that differ by more than the noise.
+    engine = SyntheticEngine(lambda _: 20_000.0, own_noise=0.05, latency_us=lambda _, ops: 1e6 / ops)
+    spec = spec_of(1.875 * 20, tuner="nsga2", objective=BOTH, verification=verification)
+    outcome = Outcome.from_json(run(spec, engine, ledger))
+    assert set(outcome.front_noise) == set(BOTH)
+    assert all(1.02 < ratio < 1.5 for ratio in outcome.front_noise.values())
+    assert len(outcome.front) == 6
+    everyone = set(range(1, 7))
+    assert any(set(point.alike) == everyone - {number} for number, point in enumerate(outcome.front, 1))

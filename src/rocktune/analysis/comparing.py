@@ -99,7 +99,8 @@ def _runs_of_setting(finished: Sequence[ComparedStudy], ledger: Ledger) -> list[
 
 def _objective(compared: ComparedStudy, records: Mapping[str, Sequence[TrialRecord]]) -> Objective:
     """Returns the objective of a study with the bounds of its search; `records` holds trials by study."""
-    return recorded_bounds(objective_of(compared.study), records[compared.study.name])
+    stated = objective_of(compared.study, compared.study.scale)
+    return recorded_bounds(stated, records[compared.study.name])
 
 
 def _verified(outcome: Outcome | None, objective: Objective, bounds: Bounds | None) -> float:

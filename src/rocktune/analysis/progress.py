@@ -80,7 +80,7 @@ def _gains(
     """Returns seconds of measuring and gain over the baseline of each trial that counts."""
     field = objective.primary
     baselines = {
-        record.trial.until_s: record.measurement.figures[field]
+        record.trial.until_s: objective.figure(record.result, field)
         for record in records
         if record.phase == "baseline" and record.measurement
     }
@@ -92,7 +92,7 @@ def _gains(
             continue
         # Halving and UCB measure at several ages, but the baseline was measured only at some of them.
         nearest_s = min(baselines, key=lambda age_s: abs(age_s - record.trial.until_s))
-        gain = objective.improvement(record.result.figure(field), baselines[nearest_s])
+        gain = objective.improvement(objective.figure(record.result, field), baselines[nearest_s])
         if not math.isnan(gain):
             found.append((spent_s, gain))
     return found

@@ -14,11 +14,11 @@ from rocktune.api.files import REPORT_NAME, claim_output
 from rocktune.api.requests import Given, new_name, resolved_study
 from rocktune.errors import UserError
 from rocktune.ledger import Ledger, StudyRecord, open_ledger
-from rocktune.objective import objective_named
 from rocktune.report import render_comparison, write_document
 from rocktune.spec_file import read_toml
 from rocktune.study import Executor, Observer, StudySpec
 from rocktune.study.comparison import ComparedStudy, ComparisonSpec, comparison_s, run_comparison
+from rocktune.study.specs.problem import objective_of
 from rocktune.study.specs.spec import current_names
 from rocktune.tuners.choice import parse_choice
 
@@ -149,7 +149,7 @@ def run_recorded_comparison(
     watching = observer or Observer()
 
     def executor_of(study: StudySpec) -> AbstractContextManager[Executor]:
-        figures = objective_named(study.objective, study.constraints).all_fields
+        figures = objective_of(study, study.scale).measured_fields
         return opened_executor(study, figures, executor, address, opened_engine, watching)
 
     # The comparison has a record of its own, so that it can be resumed, listed and locked by its name.
@@ -170,7 +170,7 @@ def report_comparison(
     runs = compared_runs(spec, ledger)
     found = findings_of(runs)
     shared = spec.studies[0].study
-    objective = objective_named(shared.objective, shared.constraints)
+    objective = objective_of(shared, shared.scale)
     path = directory / REPORT_NAME
     try:
         write_document(path, render_comparison(spec.name, objective, runs, found))

@@ -48,6 +48,8 @@ class Given(GivenConditions, total=False):
     protocol: Protocol | None
     objective: str | Sequence[str] | None
     constraints: Sequence[str] | None
+    prices: str | Path | None
+    robust: float | None
     rate: float | None
     budget: str | float | None
     ledger: str | None

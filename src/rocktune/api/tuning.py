@@ -17,7 +17,6 @@ from rocktune.api.upgrading import run_recorded_upgrade
 from rocktune.engine import CommandSpec, command_lines
 from rocktune.errors import UserError
 from rocktune.ledger import open_ledger
-from rocktune.objective import objective_named
 from rocktune.options_account import account_json
 from rocktune.outcome import Outcome, ScaleCheck
 from rocktune.report import scale_sentences
@@ -32,6 +31,7 @@ from rocktune.study import (
     UpgradeSpec,
     recorded_spec,
 )
+from rocktune.study.specs.problem import objective_of
 from rocktune.units import format_scale, parse_scale
 
 
@@ -244,5 +244,5 @@ def _executor_of(
     spec: StudySpec, executor: str | None, address: str | None, observer: Observer
 ) -> AbstractContextManager[Executor]:
     """Opens the executor of a study; see `opened_executor`."""
-    figures = objective_named(spec.objective, spec.constraints).all_fields
+    figures = objective_of(spec, spec.scale).measured_fields
     return opened_executor(spec, figures, executor, address, opened_engine, observer)

@@ -161,7 +161,8 @@ Objectives = Annotated[
     typer.Option(
         "--objective",
         metavar="FIELD",
-        help="Figure to improve, such as throughput_ops_s, or balance. Repeat it for a Pareto front.",
+        help="Figure to improve, such as throughput_ops_s; cost; a weighted sum such as "
+        "'0.7*throughput_ops_s + 0.3*read_latency_us_p99'; or balance. Repeat it for a Pareto front.",
     ),
 ]
 Constraints = Annotated[
@@ -171,6 +172,18 @@ Constraints = Annotated[
         metavar="FIELD<=NUMBER",
         help="Bound to keep; FIELD>=NUMBER works too, and 1.25x is a multiple of the baseline's figure. "
         "May be repeated; none leaves out the default bounds on space and memory.",
+    ),
+]
+Prices = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="TOML file with the prices of figure cost, such as docs/prices.toml."),
+]
+Robust = Annotated[
+    float | None,
+    typer.Option(
+        metavar="SHARE",
+        help="Improve the worst case over workloads within this share of mix and skew, such as 0.1.",
+        show_default=False,
     ),
 ]
 Budget = Annotated[

@@ -31,6 +31,8 @@ OPTIONS: dict[str, Any] = {
     "protocol": options.ProtocolName,
     "objective": options.Objectives,
     "constraints": options.Constraints,
+    "prices": options.Prices,
+    "robust": options.Robust,
     "rate": options.Rate,
     "scale": options.Scale,
     "budget": options.Budget,

@@ -12,8 +12,11 @@ from rocktune.cli.output import table
 from rocktune.outcome import NOT_MEASURED, FrontPoint, Interval, OptionEffect, Outcome, TailProof
 from rocktune.report import bounds, findings, lasting
 from rocktune.report.advice import advice
+from rocktune.report.cost import cost_rows
 from rocktune.report.figures import SIDES
+from rocktune.report.fronts import noise_sentences
 from rocktune.report.memory import memory_rows, memory_sentence
+from rocktune.report.robust import workload_rows
 from rocktune.report.scale import scale_advice
 from rocktune.units import format_bytes, format_seconds
 
@@ -120,6 +123,8 @@ def print_outcome(console: Console, outcome: Outcome, verbose: bool = False) -> 
     for made in _further_tables(outcome):
         console.print(made)
         console.print()
+    for sentence in noise_sentences(outcome):
+        console.print(sentence, style="dim")
     named = (
         ("OPTIONS file", outcome.options_file),
         ("Report", outcome.report),
@@ -145,6 +150,8 @@ def _further_tables(outcome: Outcome) -> Iterator[Table]:
         yield made
     if outcome.tail is not None:
         yield _tail(outcome.tail)
+    if outcome.workloads:
+        yield _workloads(outcome)
     if outcome.front:
         yield _front(outcome.front)
     if outcome.options_that_matter:
@@ -168,7 +175,10 @@ def _comparison(outcome: Outcome) -> Table:
     for field in lasting.compared_fields(outcome):
         intervals = [side.figure(field) for side in sides.values()]
         unit = findings.field_unit(field)
-        label = findings.field_label(field) + (f", {unit}" if unit in ("operations/s", "µs") else "")
+        # The unit of a weighted sum is its text.
+        label = findings.field_label(field) + (
+            f", {unit}" if unit in ("operations/s", "µs") or unit == field else ""
+        )
         made.add_row(label, *map(_with_interval, intervals))
     ratios = {
         "baseline": outcome.ratio,
@@ -177,8 +187,17 @@ def _comparison(outcome: Outcome) -> Table:
     made.add_row(
         "ratio of tuned to this", *(_ratio(ratios[side]) if side in ratios else "" for side in sides)
     )
-    for label, texts in memory_rows(outcome):
+    for label, texts in (*cost_rows(outcome), *memory_rows(outcome)):
         made.add_row(label[:1].lower() + label[1:], *texts)
+    return made
+
+
+def _workloads(outcome: Outcome) -> Table:
+    """Returns a table of the ratios on the workloads of a robust study."""
+    heads = ("tuned to baseline", "95% interval")
+    made = table("workload", *heads, numbers=heads)
+    for name, texts in workload_rows(outcome):
+        made.add_row(name, *texts)
     return made
 
 

@@ -8,14 +8,14 @@ from rocktune.trial import Measurement
 
 # Ledgers keep a worker's names of figures; older workers had other names for these.
 _RENAMED = {"longest_write_stop_s": "max_write_stop_s"}
-_BULKY = ("series", "tickers", "histograms", "output")
+_BULKY = ("series", "tickers", "histograms", "output", "neighbours")
 
 
 def split_window(window: Measurement) -> tuple[dict[str, Any], dict[str, Any]]:
     """Returns a window as (scalars, distributions); `join_window` is the inverse.
 
-    Distributions are large: latency histograms by operation kind, series, tickers, RocksDB's histograms, and
-    the output of a user's program. They are stored compressed.
+    Distributions are large: latency histograms by operation kind, series, tickers, RocksDB's histograms,
+    the output of a user's program, and the measurements on other workloads. They are stored compressed.
     """
     operations = window.raw.get("operations", {})
     distributions: dict[str, Any] = {name: window.raw[name] for name in _BULKY if name in window.raw}

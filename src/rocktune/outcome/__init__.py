@@ -20,6 +20,7 @@ from rocktune.outcome.proof import (
     TailSide,
     TailVerdict,
     Verification,
+    WorkloadRatio,
 )
 from rocktune.outcome.recorded import (
     NOT_MEASURED,
@@ -65,4 +66,5 @@ __all__ = [
     "TailSide",
     "TailVerdict",
     "Verification",
+    "WorkloadRatio",
 ]

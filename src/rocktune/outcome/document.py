@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
+from rocktune.cost import Prices
 from rocktune.options_account import OptionsAccount
 from rocktune.outcome.proof import Verification
 from rocktune.outcome.recorded import Interval, Protocol, Recorded
@@ -25,6 +26,8 @@ class FrontPoint(Recorded):
     Attributes:
         configuration: values by knob.
         options: RocksDB's options as text, by section, at full size.
+        alike: numbers, from 1, of the front's other points from which this one differs beyond noise in no
+            objective; empty in older documents, and outside a front.
     """
 
     model_config = ConfigDict(extra="allow")
@@ -32,6 +35,7 @@ class FrontPoint(Recorded):
 
     configuration: dict[str, Value]
     options: OptionMaps
+    alike: tuple[int, ...] = ()
 
     @property
     def figures(self) -> Mapping[str, float | None]:
@@ -174,6 +178,7 @@ class Conditions(Recorded):
         options_account: the account of each option of that file; null without one, and in older ledgers.
         protocol: "steady" if stores hold all keys, debt is charged, and the proof runs on aged stores;
             "short" for the first 120 s, as in older documents; "own" if the user's program decides.
+        prices: the prices of the figure `cost`; null if it is no objective and no constraint.
     """
 
     study: str
@@ -193,6 +198,7 @@ class Conditions(Recorded):
     own_options_notes: tuple[str, ...] = ()
     options_account: OptionsAccount | None = None
     protocol: Protocol = "short"
+    prices: Prices | None = None
 
 
 class Outcome(Verification, Conditions):
@@ -203,6 +209,8 @@ class Outcome(Verification, Conditions):
         options_that_matter: the options that the search changed, the largest effect first.
         verifications: the proofs by scale.
         front: points of the Pareto front if one was sought, the best in the first field first.
+        front_noise: by objective, the ratio of two points' figures up to which their difference may be chance
+            (95%); empty without a front, without repeated runs, and in older documents.
         nearest_miss: the finalist that breaks the constraints least; null if a finalist keeps them.
         passed_over: finalists that were better than the chosen one but for their tails, best first; empty in
             other protocols than "steady", and in older documents.
@@ -225,6 +233,7 @@ class Outcome(Verification, Conditions):
     options_that_matter: tuple[OptionEffect, ...]
     verifications: dict[str, Verification]
     front: tuple[FrontPoint, ...] = ()
+    front_noise: dict[str, float] = Field(default={})
     nearest_miss: FrontPoint | None = None
     passed_over: tuple[PassedOver, ...] = ()
     hypervolume: Hypervolume | None = None

@@ -108,6 +108,19 @@ class AgedStores(Recorded):
     changes: tuple[str, ...] = ()
 
 
+class WorkloadRatio(Recorded):
+    """The ratio of winner to baseline on one of a robust study's workloads.
+
+    Attributes:
+        workload: name of the workload; that of the study, or how another one differs from it.
+        ratio: how many times better the winner is in the objective's first field, with the plain 95% t
+            interval of this workload alone.
+    """
+
+    workload: str
+    ratio: Interval
+
+
 class Verification(Recorded):
     """The proof at one scale: the winner compared with the baseline and RocksDB's bare defaults.
 
@@ -120,6 +133,8 @@ class Verification(Recorded):
         ratio_to_baseline: how many times better `best` is than `baseline` in the objective's first field.
         ratio_to_rocksdb_defaults: how many times better `best` is than `rocksdb_defaults` in that field.
         bounds: the constraints with their bounds; empty without constraints and in older documents.
+        workloads: the ratios to the baseline on each workload of a robust study, the worst first; empty in
+            other studies. `ratio_to_baseline` and the figures of the sides are those of the worst workload.
         proof_pairs: number of pairs of runs behind the ratio; pairs with a failed run do not count.
         stopped: why the proof ended after these pairs; see `StopReason`. "fixed" if nothing was proven, and
             in older documents.
@@ -138,6 +153,7 @@ class Verification(Recorded):
     ratio_to_baseline: Interval | None
     ratio_to_rocksdb_defaults: Interval | None
     bounds: tuple[Bound, ...] = ()
+    workloads: tuple[WorkloadRatio, ...] = ()
     proof_pairs: int = 0
     stopped: StopReason = "fixed"
     tail: TailProof | None = None

@@ -2,17 +2,12 @@
 
 from rocktune.outcome import Outcome
 from rocktune.report.bounds import yielded_sentence
-from rocktune.report.findings import count_of, scale_phrase
+from rocktune.report.findings import count_of, divisor_of, scale_phrase
 
 _IDLE_BELOW = 0.7
 """Share of the device's bandwidth in use below which something else limits a closed loop."""
 _TRUSTED_DIVISOR = 4
 """Largest S at which a 1/S model still ranks processor-bound configurations as full size does."""
-
-
-def _divisor(scale: str) -> int:
-    """Returns S of "1/S", and 1 of "1" and of ""."""
-    return int(scale.rpartition("/")[2] or 1)
 
 
 def advice(outcome: Outcome) -> list[str]:
@@ -22,11 +17,11 @@ def advice(outcome: Outcome) -> list[str]:
     if scale != "1":
         lines.append(
             f"The ratio was proven {scale_phrase(outcome)} of the workload: sizes and keys were divided by "
-            f"{_divisor(scale or outcome.search_scale)}, the device was not. Prove it at full size with "
+            f"{divisor_of(scale or outcome.search_scale)}, the device was not. Prove it at full size with "
             f"`rocktune verify {outcome.study} --scale 1`. Exported files always hold the full-size values."
         )
     busy_share = outcome.device_busy_share
-    if busy_share is not None and busy_share < _IDLE_BELOW and _divisor(scale) > _TRUSTED_DIVISOR:
+    if busy_share is not None and busy_share < _IDLE_BELOW and divisor_of(scale) > _TRUSTED_DIVISOR:
         lines.append(
             f"The device was busy for {busy_share:.0%} of the time, so the processor was the limit. Small "
             "models fit its caches better than full size does. Prove the result on a larger model: "

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from rocktune.ledger import StudyRecord, TrialRecord
-from rocktune.objective import Objective, objective_named
+from rocktune.objective import Objective
 from rocktune.space import Configuration
 from rocktune.study.seeds import seed_of
 from rocktune.study.specs.problem import problem_of
@@ -42,7 +42,7 @@ def arm_results(study: StudyRecord, trials: Sequence[TrialRecord]) -> list[Mappi
     arms: dict[tuple[int, ...], list[Result]] = {}
     for place, result in zip(found, first.values(), strict=True):
         arms.setdefault(place.buckets, []).append(result)
-    objective = objective_named(spec.objective, spec.constraints)
+    objective = problem.objective
     return [
         {
             "buckets": dict(zip(settings.features, buckets, strict=True)),
@@ -64,7 +64,7 @@ def _first_results(trials: Sequence[TrialRecord]) -> dict[Configuration, Result]
 
 def _best(results: Sequence[Result], objective: Objective) -> float | None:
     """Returns the best known figure among results, None if all failed."""
-    values = [result.figure(objective.primary) for result in results]
+    values = [objective.figure(result, objective.primary) for result in results]
     known = [value for value in values if not math.isnan(value)]
     best = max if objective.direction(objective.primary) > 0 else min
     return best(known) if known else None

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from rocktune.ledger import TrialRecord
-from rocktune.objective import LARGER_IS_BETTER, objective_named
+from rocktune.objective import Objective, is_larger_better
 from rocktune.outcome import Outcome
-from rocktune.report.findings import field_label, field_unit, primary_field
+from rocktune.report.findings import field_label, field_unit, objective_of, primary_field
 from rocktune.trial import Configuration, Measurement
 
 Figure = dict[str, Any]
@@ -77,7 +77,7 @@ def search_progress(outcome: Outcome, trials: Sequence[TrialRecord]) -> Figure |
         None if the search or the baseline measured nothing.
     """
     field = primary_field(outcome)
-    at_s, ratios, hovers = _search_points(field, trials)
+    at_s, ratios, hovers = _search_points(objective_of(outcome), trials)
     if not ratios:
         return None
     traces = [
@@ -114,14 +114,16 @@ def search_progress(outcome: Outcome, trials: Sequence[TrialRecord]) -> Figure |
     return {"data": traces, "layout": axes("Time spent measuring (s)", title) | {"hovermode": "closest"}}
 
 
-def _search_points(field: str, trials: Sequence[TrialRecord]) -> tuple[list[float], list[float], list[str]]:
+def _search_points(
+    objective: Objective, trials: Sequence[TrialRecord]
+) -> tuple[list[float], list[float], list[str]]:
     """Returns seconds of measuring, multiples of the baseline and hover texts of the trials."""
+    field = objective.primary
     baselines = {
-        record.trial.until_s: record.measurement.figures[field]
+        record.trial.until_s: objective.figure_of(record.measurement, field)
         for record in trials
         if record.phase == "baseline" and record.measurement
     }
-    objective = objective_named(field)
     spent, at_s, ratios, hovers = 0.0, [], [], []
     for record in trials:
         # Phases other than the search do not advance the axis of time spent searching.
@@ -130,7 +132,7 @@ def _search_points(field: str, trials: Sequence[TrialRecord]) -> tuple[list[floa
         spent += record.measured_s
         if not record.measurement or not baselines:
             continue
-        age_s, value = record.trial.until_s, record.measurement.figures[field]
+        age_s, value = record.trial.until_s, objective.figure_of(record.measurement, field)
         ratio = objective.improvement(value, baselines[min(baselines, key=lambda age: abs(age - age_s))])
         if not math.isnan(ratio):
             at_s.append(round(spent, 3))
@@ -311,7 +313,7 @@ def arms_map(arms: Sequence[Mapping[str, Any]], outcome: Outcome) -> Figure | No
         "ygap": 3,
         "colorscale": [[0, "role:low"], [1, "role:high"]],
         # Of all other objectives smaller is better; the best always has the colour role:high.
-        "reversescale": field not in LARGER_IS_BETTER,
+        "reversescale": not is_larger_better(field),
         "showscale": False,
         "hoverongaps": False,
         "hovertemplate": f"%{{z:,.4s}} {field_unit(field)}<br>%{{customdata}} trials<extra></extra>",

@@ -4,40 +4,47 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from rocktune.objective import LARGER_IS_BETTER
+from rocktune.cost import COST, COST_PARTS, Pricing
+from rocktune.objective import Objective, is_larger_better, objective_named
 from rocktune.outcome import Bound, FrontPoint, Interval, OptionEffect, Outcome, Side
 from rocktune.units import format_bytes
+from rocktune.weights import is_weighted
 
 UNKNOWN = "–"
 """Text for an unknown number."""
 
 _LATENCY_TAILS = {"p50": "p50", "p95": "p95", "p99": "p99", "p999": "p99.9"}
-_FIELDS = {
-    "throughput_ops_s": ("throughput", "operations/s"),
-    "sustained_throughput_ops_s": ("sustained throughput", "operations/s"),
-    "compaction_debt_bytes": ("compaction debt", "bytes"),
-    "write_amplification": ("write amplification", "bytes written per byte put"),
-    "read_amplification": ("read amplification", "device reads per read"),
-    "space_amplification": ("space amplification", "stored bytes per live byte"),
-    "mean_space_amplification": ("mean space amplification", "stored bytes per live byte"),
-    "max_space_amplification": ("maximum space amplification", "stored bytes per live byte"),
-    "stalled_share": ("share of time stalled", "share"),
-    "max_write_stop_s": ("longest write stop", "s"),
-    "db_bytes": ("size of the store", "bytes"),
-    "memtable_bytes": ("memtables", "bytes"),
-    "block_cache_bytes": ("block cache in use", "bytes"),
-    "table_reader_bytes": ("table readers", "bytes"),
-    "resident_bytes": ("resident memory", "bytes"),
-    "full_size_memory_bytes": ("memory at full size", "bytes"),
-    "cpu_s_per_million_ops": ("CPU time", "s per million operations"),
-    "read_block_get_us_p99": ("block read p99", "µs"),
-    "level0_to_level1_us_p99": ("level 0 compaction p99", "µs"),
-    "others_cpu_share": ("other work on the machine", "share of the processors"),
-} | {
-    f"{kind}_latency_us_{tail}": (f"{kind} latency {label}", "µs")
-    for kind in ("read", "write", "scan")
-    for tail, label in _LATENCY_TAILS.items()
-}
+_FIELDS = (
+    {
+        "throughput_ops_s": ("throughput", "operations/s"),
+        "sustained_throughput_ops_s": ("sustained throughput", "operations/s"),
+        "longest_wait_us": ("longest wait", "µs"),
+        "compaction_debt_bytes": ("compaction debt", "bytes"),
+        "write_amplification": ("write amplification", "bytes written per byte put"),
+        "read_amplification": ("read amplification", "device reads per read"),
+        "space_amplification": ("space amplification", "stored bytes per live byte"),
+        "mean_space_amplification": ("mean space amplification", "stored bytes per live byte"),
+        "max_space_amplification": ("maximum space amplification", "stored bytes per live byte"),
+        "stalled_share": ("share of time stalled", "share"),
+        "max_write_stop_s": ("longest write stop", "s"),
+        "db_bytes": ("size of the store", "bytes"),
+        "memtable_bytes": ("memtables", "bytes"),
+        "block_cache_bytes": ("block cache in use", "bytes"),
+        "table_reader_bytes": ("table readers", "bytes"),
+        "resident_bytes": ("resident memory", "bytes"),
+        "full_size_memory_bytes": ("memory at full size", "bytes"),
+        "cpu_s_per_million_ops": ("CPU time", "s per million operations"),
+        "read_block_get_us_p99": ("block read p99", "µs"),
+        "level0_to_level1_us_p99": ("level 0 compaction p99", "µs"),
+        "others_cpu_share": ("other work on the machine", "share of the processors"),
+    }
+    | {
+        f"{kind}_latency_us_{tail}": (f"{kind} latency {label}", "µs")
+        for kind in ("read", "write", "scan")
+        for tail, label in _LATENCY_TAILS.items()
+    }
+    | {name: (name.replace("_", " "), "per million operations") for name in (COST, *COST_PARTS)}
+)
 _BASELINES = {
     "options_file": "your own configuration",
     "tuning_guide": "the tuning guide's configuration",
@@ -49,19 +56,32 @@ _SIZE_HINTS = ("_size", "_bytes", "_base", "block_cache", "_limit")
 
 
 def primary_field(outcome: Outcome) -> str:
-    """Returns the figure of the outcome's ratios: the first objective, or throughput for "balance"."""
-    objective = outcome.objective.partition(",")[0]
-    # "balance" is no figure; its ratios are those of throughput.
-    return objective if objective in _FIELDS else "throughput_ops_s"
+    """Returns the field of the outcome's ratios: the first objective, or throughput for "balance"."""
+    return objective_named(outcome.objective).primary
+
+
+def divisor_of(scale: str) -> int:
+    """Returns S of "1/S", and 1 of "1" and of ""."""
+    return int(scale.rpartition("/")[2] or 1)
+
+
+def objective_of(outcome: Outcome) -> Objective:
+    """Returns the outcome's objective, with the constraints as stated, which prices figures of the search."""
+    pricing = None if outcome.prices is None else Pricing(outcome.prices, divisor_of(outcome.search_scale))
+    return objective_named(outcome.objective, outcome.constraints, outcome.default_constraints, pricing)
 
 
 def field_label(field: str) -> str:
     """Returns a figure's name in words, such as `read latency p99`."""
+    if is_weighted(field):
+        return "weighted figures"
     return _FIELDS.get(field, (field, ""))[0]
 
 
 def field_unit(field: str) -> str:
-    """Returns a figure's unit, "" without one."""
+    """Returns a figure's unit, "" without one; of a weighted sum its text, since its value has no unit."""
+    if is_weighted(field):
+        return field
     return _FIELDS.get(field, ("", ""))[1]
 
 
@@ -198,7 +218,7 @@ def headline(outcome: Outcome) -> str:
     if alone_keeps_constraints(outcome):
         kept = broken_phrase(outcome, outcome.baseline)
         return f"Keeps {kept}, which {baseline_name(outcome)} does not, {scale_phrase(outcome)}"
-    ratio, field, where = outcome.ratio.value, primary_field(outcome), scale_phrase(outcome)
+    ratio, field, where = outcome.ratio.value, primary_field(outcome), _where(outcome)
     if outcome.reason:
         return f"{outcome.reason.capitalize()} during the proof, {where}"
     if outcome.best is not None and not outcome.best.keeps_constraints:
@@ -206,10 +226,11 @@ def headline(outcome: Outcome) -> str:
             f"No configuration proven to keep {broken_phrase(outcome, outcome.best)}, {scale_phrase(outcome)}"
         )
     if ratio is not None and is_proven(outcome):
-        larger = field in LARGER_IS_BETTER
+        larger = is_larger_better(field)
         # Ratios are "times better": a latency 2 times better is 50% less.
         change = ratio - 1 if larger else 1 - 1 / ratio
-        amount = f"{100 * change:.{0 if change >= 0.1 else 1}f}% {'more' if larger else 'less'}"
+        sense = "better" if is_weighted(field) else "more" if larger else "less"
+        amount = f"{100 * change:.{0 if change >= 0.1 else 1}f}% {sense}"
         short = " in short runs" if outcome.protocol == "short" else ""
         return f"{amount} {field_label(field)} than {baseline_name(outcome)}{short}, {where}"
     if ratio is None:
@@ -219,10 +240,16 @@ def headline(outcome: Outcome) -> str:
     return f"No proven gain over {baseline_name(outcome)}, {where}"
 
 
+def _where(outcome: Outcome) -> str:
+    """Returns where the ratio was measured: the model, and how many workloads if there are several."""
+    worst = f", on the worst of {len(outcome.workloads)} workloads" if outcome.workloads else ""
+    return scale_phrase(outcome) + worst
+
+
 def ratio_phrase(outcome: Outcome) -> str:
     """Returns the meaning of the ratio, to be read after it: `the throughput of the baseline`."""
     field = primary_field(outcome)
-    if field in LARGER_IS_BETTER:
+    if is_larger_better(field):
         return f"the {field_label(field)} of {baseline_name(outcome)}"
     return f"lower {field_label(field)} than {baseline_name(outcome)}"
 

@@ -5,7 +5,7 @@ from html import escape
 from typing import Any
 
 from rocktune.ledger import TrialRecord
-from rocktune.objective import Feasibility, objective_named
+from rocktune.objective import Feasibility
 from rocktune.outcome import FrontPoint, Outcome
 from rocktune.report import findings, sections
 from rocktune.report.figures import Figure, axes, field_title
@@ -35,7 +35,7 @@ def section(outcome: Outcome, trials: Sequence[TrialRecord]) -> str:
     figure = sections.figure_section(
         "The front" if outcome.front else "Constraints",
         "Each trial of the search at its full age, in two figures. No other point beats a point of the "
-        "front in all objectives. The front's points were measured again in fresh runs."
+        "front in all objectives by more than noise. The front's points were measured again in fresh runs."
         if outcome.front
         else "Each trial of the search at its full age: the objective and the constrained figure.",
         [scatter(outcome, trials)],
@@ -45,7 +45,7 @@ def section(outcome: Outcome, trials: Sequence[TrialRecord]) -> str:
 
 def fields_of(outcome: Outcome) -> list[str]:
     """Returns the fields of objectives and constraints; empty for "balance" without constraints."""
-    objective = objective_named(outcome.objective, outcome.constraints)
+    objective = findings.objective_of(outcome)
     return list(objective.all_fields) if objective.seeks_front or objective.constraints else []
 
 
@@ -57,8 +57,7 @@ def scatter(outcome: Outcome, trials: Sequence[TrialRecord]) -> Figure | None:
     """
     # A plane shows two figures; the table below has the others.
     across, up = fields_of(outcome)[:2]
-    stated = objective_named(outcome.objective, outcome.constraints, outcome.default_constraints)
-    objective = recorded_bounds(stated, trials)
+    objective = recorded_bounds(findings.objective_of(outcome), trials)
     records = [record for record in trials if record.phase == "search" and record.measurement]
     if not records:
         return None
@@ -72,7 +71,7 @@ def scatter(outcome: Outcome, trials: Sequence[TrialRecord]) -> Figure | None:
     traces = []
     for feasibility, (name, role, symbol) in _ROLES.items():
         of_kind = [result for result in results if objective.feasibility(result) is feasibility]
-        points = [(result.figure(across), result.figure(up)) for result in of_kind]
+        points = [(objective.figure(result, across), objective.figure(result, up)) for result in of_kind]
         traces.append(_points(points, name, role, symbol))
     front = [(point.figures[across], point.figures[up]) for point in outcome.front]
     traces.append(_points(front, "Front", "best", "circle") | {"mode": "lines+markers", "line": _LINE})
@@ -112,6 +111,25 @@ def _points(points: Sequence[tuple[Any, Any]], name: str, role: str, symbol: str
     }
 
 
+def noise_sentences(outcome: Outcome) -> list[str]:
+    """Returns sentences on the noise of a front, and on points that are alike; empty without one."""
+    if not outcome.front_noise:
+        return []
+    spans = [
+        f"{100 * (ratio - 1):.2g}% in {findings.field_label(field)}"
+        for field, ratio in outcome.front_noise.items()
+    ]
+    limits = f"Differences of up to {' and '.join(spans)} between two points may be chance (95%)."
+    alike = [
+        f"Point {number} cannot be told apart from {'points' if len(point.alike) > 1 else 'point'} "
+        f"{' and '.join(map(str, point.alike))} in any objective."
+        for number, point in enumerate(outcome.front, 1)
+        # Each pair is named once, at its first point.
+        if min(point.alike, default=0) > number
+    ]
+    return [limits, *alike]
+
+
 def _table(outcome: Outcome) -> str:
     """Returns the table of the front's points; "" without a front."""
     if not outcome.front:
@@ -120,11 +138,12 @@ def _table(outcome: Outcome) -> str:
     heads = "".join(f'<th class="number">{escape(findings.field_label(field))}</th>' for field in fields)
     baseline = outcome.baseline.configuration
     rows = "".join(_row(number, point, fields, baseline) for number, point in enumerate(outcome.front, 1))
+    noise = escape(" ".join(noise_sentences(outcome)))
     export = f"rocktune export {outcome.study} --to options-file --point NUMBER"
     return (
         '<section><h2>Points of the front</h2>\n<p class="note">Choose a point and export it: '
         f"<code>{escape(export)}</code>. Proven above is the one that balances all "
-        "objectives.</p>\n"
+        f"objectives. {noise}</p>\n"
         f'<div class="scroll"><table><thead><tr><th class="number">Point</th>{heads}<th>Configuration</th>'
         f"</tr></thead><tbody>{rows}</tbody></table></div></section>\n"
     )

@@ -2,6 +2,7 @@
 
 from html import escape
 
+from rocktune.cost import COST, COST_PARTS
 from rocktune.outcome import AgedStores, Interval, Outcome, TailProof, TailSide
 from rocktune.report.findings import (
     UNKNOWN,
@@ -10,6 +11,7 @@ from rocktune.report.findings import (
     format_number,
     format_ratio,
     format_ratio_interval,
+    objective_of,
     scale_phrase,
 )
 from rocktune.units import format_seconds
@@ -26,7 +28,10 @@ _LATENCIES = {
 def compared_fields(outcome: Outcome) -> tuple[str, ...]:
     """Returns the figures with which the sides of a proof are compared, the most important first."""
     steady = (_SUSTAINED,) if outcome.protocol == "steady" else ()
-    return (*steady, "throughput_ops_s", "read_latency_us_p99", "write_amplification")
+    shown = (*steady, "throughput_ops_s", "read_latency_us_p99", "write_amplification")
+    # The cost has a table of its own with its parts.
+    asked = [each for each in objective_of(outcome).shown_fields if each not in (COST, *COST_PARTS)]
+    return tuple(dict.fromkeys((*shown, *asked)))
 
 
 def sentences(outcome: Outcome) -> list[str]:

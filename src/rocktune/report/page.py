@@ -8,10 +8,12 @@ from rocktune.ledger import StudyRecord, TrialRecord
 from rocktune.outcome import Outcome
 from rocktune.report import bounds, figures, fronts, lasting, learned, sections
 from rocktune.report.arms import arm_results
+from rocktune.report.cost import cost_section
 from rocktune.report.document import document, write_document
 from rocktune.report.findings import headline
 from rocktune.report.memory import memory_section
 from rocktune.report.own_options import own_options_section
+from rocktune.report.robust import workloads_section
 
 
 def write_report(path: Path, study: StudyRecord, outcome: Outcome, trials: Sequence[TrialRecord]) -> None:
@@ -41,6 +43,8 @@ def render_report(
         + sections.comparison(outcome, runs)
         + bounds.section(outcome)
         + lasting.section(outcome)
+        + workloads_section(outcome)
+        + cost_section(outcome)
         + memory_section(outcome)
         + own_options_section(outcome)
         + _figures(outcome, trials, runs, arms)

@@ -11,6 +11,7 @@ from rocktune.outcome import LARGER_FACTOR, Outcome
 from rocktune.report.findings import primary_field
 from rocktune.space import space_names
 from rocktune.spec_file import is_file_name
+from rocktune.trial import FIGURES
 from rocktune.units import format_bytes, format_seconds, parse_bytes
 from rocktune.workload import workload_names
 
@@ -44,6 +45,8 @@ def command_lines(study: StudyRecord, outcome: Outcome) -> list[str]:
         *(("--constraint", text) for text in outcome.constraints),
         # Also correct where the constraints replace all defaults.
         ("--constraint", "" if outcome.default_constraints or outcome.protocol != "steady" else NO_DEFAULTS),
+        ("--robust", f"{spec['robust']:g}" if spec.get("robust") else ""),
+        ("--prices", "PRICES.toml" if outcome.prices is not None else ""),
         ("--budget", f"{spec['budget_s']:g}s" if spec.get("budget_s") else ""),
         ("--seed", str(outcome.seed)),
         ("--study", f"{study.name}-again"),
@@ -58,6 +61,9 @@ def check_command_line(study: StudyRecord, outcome: Outcome) -> str | None:
     """Returns the command that checks how well a study's model ranks; None if there is no larger model."""
     spec = study.spec
     kind = (spec.get("engine") or {}).get("kind", "embedded")
+    # Models are compared by a measured figure, which neither a cost nor a weighted sum is.
+    if primary_field(outcome) not in FIGURES:
+        return None
     if kind not in ("embedded", "db_bench") or int(outcome.search_scale.rpartition("/")[2]) % LARGER_FACTOR:
         return None
     arguments = [

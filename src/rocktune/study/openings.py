@@ -5,7 +5,7 @@ from dataclasses import replace
 from rocktune.engine import run_options
 from rocktune.engine.debt import collects_blobs
 from rocktune.errors import UserError
-from rocktune.objective import LARGER_IS_BETTER
+from rocktune.objective import LARGER_IS_BETTER, terms_of
 from rocktune.outcome import Protocol
 from rocktune.space import Configuration, OptionMaps
 from rocktune.study import seeds
@@ -18,17 +18,25 @@ from rocktune.tuners import Problem
 from rocktune.workload import WorkloadSpec
 
 
-def searched_workload(workload: WorkloadSpec, protocol: Protocol, figure: str) -> WorkloadSpec:
+def searched_workload(
+    workload: WorkloadSpec, protocol: Protocol, field: str, rate_ops_s: float | None = None
+) -> WorkloadSpec:
     """Returns the workload with the arrivals that a search's runs have.
 
-    In the steady protocol throughput is measured in a closed loop, and tails at the offered rate.
+    In the steady protocol throughput is measured in a closed loop. Other figures are measured at the rate
+    that the user gave, else with the workload's own arrivals.
 
     Args:
         workload: the study's workload.
         protocol: the study's protocol.
-        figure: the first figure of its objective.
+        field: the first field of its objective. A weighted sum with a throughput counts as one.
+        rate_ops_s: the rate that the user gave, operations per second; None for none.
     """
-    return workload.closed() if protocol == "steady" and figure in LARGER_IS_BETTER else workload
+    if protocol != "steady":
+        return workload
+    if any(term in LARGER_IS_BETTER for term in terms_of(field)):
+        return workload.closed()
+    return workload if rate_ops_s is None else workload.offered(rate_ops_s)
 
 
 class Openings:
@@ -50,7 +58,7 @@ class Openings:
         self.offered_ops_s: float | None = None
         self._spec = spec
         self._problem = problem
-        self._experiment = experiment_of(spec, problem.space, scale)
+        self._experiment = replace(experiment_of(spec, problem.space, scale), neighbours=spec.neighbours)
 
     def engine_inputs(
         self, configuration: Configuration, replicate: int
@@ -62,9 +70,12 @@ class Openings:
         )
         # Nothing is decided by RocksDB's defaults, and their stores take longest to become steady.
         shares = is_aged and configuration == ROCKSDB_DEFAULTS
+        # Tails are those of the given workload alone.
+        others = () if seeds.is_offered(replicate) else experiment.neighbours
         conditions = replace(
             experiment,
             workload=self._arriving(experiment.workload, replicate),
+            neighbours=tuple(self._arriving(other, replicate) for other in others),
             base_seed=seeds.base_seed_of(seeds.first_pair_of(replicate) if shares else replicate),
             aged=is_aged,
         )
@@ -78,7 +89,9 @@ class Openings:
         """Returns the workload with the arrivals that a replicate's runs have."""
         if seeds.is_offered(replicate):
             return workload if self.offered_ops_s is None else workload.offered(self.offered_ops_s)
-        return searched_workload(workload, self._spec.protocol, self._problem.objective.primary)
+        return searched_workload(
+            workload, self._spec.protocol, self._problem.objective.primary, self._spec.rate_ops_s
+        )
 
     def _opened_as(self, configuration: Configuration) -> tuple[Experiment, Configuration]:
         """Returns the experiment and configuration with which an engine opens a configuration of the study.

@@ -16,6 +16,7 @@ from rocktune.outcome import LARGER_FACTOR, Interval, ScaleCheck
 from rocktune.spec_file import validated
 from rocktune.study.scale_check import scale_check_of
 from rocktune.study.specs.spec import ScaleCheckSpec, StudySpec
+from rocktune.trial import FIGURES
 
 SHIPPED = "scale_checks.csv"
 """The checks that come with rocktune; `benchmarks/rocktune/scale_checks.py` adds rows."""
@@ -46,7 +47,9 @@ def find_scale_check(
 
 
 def has_larger_model(spec: StudySpec | ScaleCheckSpec) -> bool:
-    """Returns whether a check of the study's scale is possible."""
+    """Returns whether a check of the study's scale is possible: it compares models by a measured figure."""
+    if objective_named(spec.objective).primary not in FIGURES:
+        return False
     return spec.scale % LARGER_FACTOR == 0 and spec.engine.kind in ("embedded", "db_bench")
 
 

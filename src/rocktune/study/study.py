@@ -26,7 +26,7 @@ from rocktune.study.proving.tail import Tail, offer
 from rocktune.study.proving.tail_choice import TailChoice, choose_by_tail
 from rocktune.study.proving.verification import Proof, Runs, Stage, aged, pick, prove
 from rocktune.study.specs.estimate import verification_s
-from rocktune.study.specs.problem import problem_of
+from rocktune.study.specs.problem import objective_of, problem_of
 from rocktune.study.specs.spec import BASELINE_AGE_SHARES, StudySpec
 from rocktune.trial import Result
 from rocktune.tuners import tuner_named
@@ -136,9 +136,10 @@ class _Study:
         self._study = study
         self._observer = observer or Observer()
         self._problem = problem_of(spec)
-        self._stated = self._objective = self._problem.objective
-        self._best = BestSoFar(self._stated, self._observer)
         self._scale = verified_scale or spec.scale
+        self._stated = objective_of(spec, self._scale)
+        self._objective = self._stated
+        self._best = BestSoFar(self._stated, self._observer)
         self._openings = Openings(spec, self._problem, self._scale)
         self._interrupt = Interrupt(self._observer)
         self._loop = Loop(
@@ -244,6 +245,7 @@ class _Study:
             options_that_matter=changes,
             verifications={} if proof.verified_at_scale is None else {proof.verified_at_scale: proof},
             front=outcome.front_of(picked, objective, self._openings.options),
+            front_noise=dict(picked.noise),
             nearest_miss=outcome.nearest_miss_of(picked, objective, self._openings.options),
             passed_over=outcome.passed_over(picked, choice, objective, self._openings.options),
             hypervolume=outcome.hypervolume_of(self._ledger, self._study, objective),

@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -23,11 +24,16 @@ STUDIES = 4000
 WRONG: tuple[StopReason, ...] = ("better", "worse")
 
 
+def step_of(design: Design, logarithms: Sequence[float], winner_failed: bool = False) -> Continue | Stop:
+    """The next step of a proof on one workload."""
+    return next_step(design, [logarithms], winner_failed)
+
+
 def _proof(design: Design, logarithms: list[float]) -> Stop:
     """Runs a proof to its end on pairs that are known beforehand."""
-    step = next_step(design, [])
+    step = step_of(design, [])
     while isinstance(step, Continue):
-        step = next_step(design, logarithms[: step.pairs])
+        step = step_of(design, logarithms[: step.pairs])
     return step
 
 
@@ -75,8 +81,8 @@ def test_levels_add_up_and_bonferroni_costs_less_than_13_percent_of_width(max_pa
 
 def test_one_look_is_the_plain_t_interval() -> None:
     logarithms = [0.1, 0.3, -0.2, 0.4, 0.1, 0.0]
-    assert next_step(Design.fixed(6), []) == Continue(6)
-    assert next_step(Design.fixed(6), logarithms) == Stop(geometric_interval(logarithms, 0.95), "fixed")
+    assert step_of(Design.fixed(6), []) == Continue(6)
+    assert step_of(Design.fixed(6), logarithms) == Stop(geometric_interval(logarithms, 0.95), "fixed")
 
 
 def _spread(mean: float, deviation: float, pairs: int) -> list[float]:
@@ -87,20 +93,20 @@ def _spread(mean: float, deviation: float, pairs: int) -> list[float]:
 
 def test_a_large_difference_ends_at_the_first_look() -> None:
     # t of 3 degrees of freedom at 0.000687 two-sided is 14.67: half width 7.34 standard deviations.
-    assert next_step(DESIGN, []) == Continue(4)
-    assert next_step(DESIGN, _spread(0.1, 0.0136, 4)).reason == "better"  # type: ignore[union-attr]
-    assert next_step(DESIGN, _spread(-0.1, 0.0136, 4)).reason == "worse"  # type: ignore[union-attr]
-    assert next_step(DESIGN, _spread(0.1, 0.0137, 4)) == Continue(6)
+    assert step_of(DESIGN, []) == Continue(4)
+    assert step_of(DESIGN, _spread(0.1, 0.0136, 4)).reason == "better"  # type: ignore[union-attr]
+    assert step_of(DESIGN, _spread(-0.1, 0.0136, 4)).reason == "worse"  # type: ignore[union-attr]
+    assert step_of(DESIGN, _spread(0.1, 0.0137, 4)) == Continue(6)
 
 
 def test_a_narrow_interval_around_1_ends_as_equal() -> None:
     # ln 1.02 = 0.0198; half width 7.34 standard deviations: 0.0191 or 0.0206 about 0.0005.
-    found = next_step(DESIGN, _spread(0.0005, 0.0026, 4))
+    found = step_of(DESIGN, _spread(0.0005, 0.0026, 4))
     assert isinstance(found, Stop)
     assert found.reason == "equal"
     assert 1 / 1.02 <= found.interval.low < 1 < found.interval.high <= 1.02
-    assert next_step(DESIGN, _spread(0.0005, 0.0028, 4)) == Continue(6)
-    assert next_step(Design.sequential(12, 0.01), _spread(0.0005, 0.0026, 4)) == Continue(6)
+    assert step_of(DESIGN, _spread(0.0005, 0.0028, 4)) == Continue(6)
+    assert step_of(Design.sequential(12, 0.01), _spread(0.0005, 0.0026, 4)) == Continue(6)
 
 
 def test_pairs_without_spread_are_decided_at_once() -> None:
@@ -118,11 +124,11 @@ def test_what_cannot_become_better_is_futile() -> None:
     interval = geometric_interval(logarithms, 1 - DESIGN.levels[2])
     assert chance_of_better(DESIGN, logarithms, interval) == pytest.approx(norm.cdf(-1.7684), abs=1e-5)
     assert _proof(DESIGN, [*logarithms, 0, 0, 0, 0]).reason == "futile"
-    assert next_step(DESIGN, _spread(0.1, 1, 8)) == Continue(12)
+    assert step_of(DESIGN, _spread(0.1, 1, 8)) == Continue(12)
 
 
 def test_the_maximum_ends_what_is_undecided() -> None:
-    found = next_step(DESIGN, _spread(0.3, 1, 12))
+    found = step_of(DESIGN, _spread(0.3, 1, 12))
     assert isinstance(found, Stop)
     assert found.reason == "maximum"
     assert found.interval.low < 1 < found.interval.high
@@ -130,8 +136,8 @@ def test_the_maximum_ends_what_is_undecided() -> None:
 
 def test_a_failed_run_of_the_winner_decides() -> None:
     logarithms = [0.1, math.nan, 0.1, 0.2]
-    assert isinstance(next_step(DESIGN, logarithms), Continue)
-    found = next_step(DESIGN, logarithms, winner_failed=True)
+    assert isinstance(step_of(DESIGN, logarithms), Continue)
+    found = step_of(DESIGN, logarithms, winner_failed=True)
     assert isinstance(found, Stop)
     assert (found.reason, found.interval.repeats) == ("failed", 3)
 
@@ -139,8 +145,8 @@ def test_a_failed_run_of_the_winner_decides() -> None:
 @pytest.mark.parametrize("known", [0, 1, 2])
 def test_lost_pairs_widen_the_interval_and_count_as_run(known: int) -> None:
     logarithms = [0.1 + 0.5 * pair for pair in range(known)] + [math.nan] * (4 - known)
-    assert next_step(DESIGN, logarithms) == Continue(6)
-    last = next_step(DESIGN, logarithms + [math.nan] * 8)
+    assert step_of(DESIGN, logarithms) == Continue(6)
+    last = step_of(DESIGN, logarithms + [math.nan] * 8)
     assert isinstance(last, Stop)
     assert (last.reason, last.interval.repeats) == ("maximum", known)
 

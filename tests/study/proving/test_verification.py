@@ -158,7 +158,7 @@ def test_a_finalist_that_fails_is_out() -> None:
         )
 
     assert _run(pick([a, b], THROUGHPUT, [10, 11], 2.0), answer)[0].winner == b
-    assert _run(pick([a], THROUGHPUT, [10, 11], 2.0), answer)[0] == Picked(None, {})
+    assert _run(pick([a], THROUGHPUT, [10, 11], 2.0), answer)[0] == Picked(None, {}, {})
     assert _run(pick([], THROUGHPUT, [10, 11], 2.0), answer)[1] == []
 
 

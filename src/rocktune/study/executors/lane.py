@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rocktune.engine.base import Conditions, Engine, PreparingEngine, Progress, Run
+from rocktune.engine.neighbours import conditions_of, open_run
 from rocktune.study.executors.base import Lane
 from rocktune.study.executors.runs import Job, Window
 from rocktune.trial import RunKey
@@ -48,7 +49,7 @@ class EngineLane(Lane):
     def prepare(self, conditions: Sequence[Conditions], progress: Progress) -> None:
         """See `Lane.prepare`."""
         if isinstance(self._engine, PreparingEngine):
-            self._engine.prepare(conditions, progress)
+            self._engine.prepare([each for some in conditions for each in conditions_of(some)], progress)
 
     def measure(self, job: Job, progress: Progress) -> Window:
         """See `Lane.measure`. The run is closed if any exception is raised."""
@@ -97,7 +98,7 @@ class EngineLane(Lane):
 
     def _opened(self, job: Job, progress: Progress) -> Run:
         """Returns a new run for a job."""
-        return self._engine.open(job.experiment, job.configuration, job.seed, progress)
+        return open_run(self._engine, job.experiment, job.configuration, job.seed, progress)
 
     def _keep_within_limit(self) -> None:
         """Ends parked runs with the lowest scores until the rest is within the limit."""

@@ -175,9 +175,9 @@ class Evaluation:
 
         A trial costs the seconds from its run's recorded age to its own age, even if it fails: otherwise a
         search in which all trials fail would never use up its budget. With an engine that cannot pause runs
-        it costs all seconds from age 0.
+        it costs all seconds from age 0. A run on several workloads costs the seconds of each.
         """
-        shared, cost_s = self._shared, job.until_s - job.from_s
+        shared, cost_s = self._shared, (job.until_s - job.from_s) * (1 + len(job.experiment.neighbours))
         trial_key = (shared.study, self._number, index, self._trials[index])
         if shared.is_parallel:
             self._add_event(PLACED, index, machine=machine)

@@ -19,7 +19,7 @@ class PrimaryScore:
     def __call__(self, window: Measurement) -> float:
         """Returns the score of a run's latest window; minus infinity for a figure without a value."""
         field = self.objective.primary
-        value = self.objective.direction(field) * window.figures[field]
+        value = self.objective.direction(field) * self.objective.figure_of(window, field)
         return -math.inf if math.isnan(value) else value
 
 

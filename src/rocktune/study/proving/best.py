@@ -97,5 +97,6 @@ class BestSoFar:
             return None
         nearest = min(self.baseline, key=lambda other: abs(other.trial.until_s - result.trial.until_s))
         field = self.objective.primary
-        ratio = self.objective.improvement(result.figure(field), nearest.figure(field))
+        values = [self.objective.figure(each, field) for each in (result, nearest)]
+        ratio = self.objective.improvement(*values)
         return None if math.isnan(ratio) else ratio

@@ -22,7 +22,7 @@ def bounded_by(objective: Objective, baseline: Sequence[Result]) -> Objective:
     """
     return objective.against(
         {
-            field: mean_interval([run.figure(field) for run in baseline]).value
+            field: mean_interval([objective.figure(run, field) for run in baseline]).value
             for field in objective.all_fields
         }
     )
@@ -39,7 +39,7 @@ def searched(objective: Objective, baseline: Result) -> Objective:
         UserError: a constraint is a multiple of a figure that the baseline does not have.
     """
     for constraint in objective.constraints:
-        if constraint.is_relative and math.isnan(baseline.figure(constraint.field)):
+        if constraint.is_relative and math.isnan(objective.figure(baseline, constraint.field)):
             why = (
                 "the baseline's run has no such figure"
                 if baseline.status is Status.OK

@@ -31,8 +31,10 @@ from rocktune.study.proving import lasting
 from rocktune.study.proving.ablation import Effect
 from rocktune.study.proving.bounds import bounds_of
 from rocktune.study.proving.disturbed import BUSY
+from rocktune.study.proving.front import front_beyond_noise
 from rocktune.study.proving.hypervolume import hypervolume_over_time
 from rocktune.study.proving.lasting import SUSTAINED
+from rocktune.study.proving.robust import workload_ratios
 from rocktune.study.proving.tail import Tail
 from rocktune.study.proving.tail_choice import TailChoice
 from rocktune.study.proving.verification import ROCKSDB_DEFAULTS, Picked, Proof
@@ -80,6 +82,7 @@ def conditions(spec: StudySpec, executor: Executor, ledger: Ledger) -> Condition
         own_options_notes=tuple(own_notes(spec)),
         options_account=own_account(spec),
         protocol=spec.protocol,
+        prices=spec.prices,
     )
 
 
@@ -99,7 +102,7 @@ def proven(spec: StudySpec, proof: Proof, tail: Tail | None, options: Options, s
         """Returns the fields of one side of the proof."""
         failed = [result for result in proof.runs[configuration] if result.status is not Status.OK]
         steady = (SUSTAINED,) if spec.protocol == "steady" else ()
-        figures = dict.fromkeys((*SHOWN_FIELDS, *steady, *MEMORY_FIELDS, *proof.objective.all_fields))
+        figures = dict.fromkeys((*SHOWN_FIELDS, *steady, *MEMORY_FIELDS, *proof.objective.shown_fields))
         return {
             "configuration": dict(configuration),
             "options": options(configuration),
@@ -118,7 +121,8 @@ def proven(spec: StudySpec, proof: Proof, tail: Tail | None, options: Options, s
         rocksdb_defaults=Side(**fields_of(ROCKSDB_DEFAULTS)),
         ratio_to_baseline=Interval(**proof.ratio_to_baseline.to_json()),
         ratio_to_rocksdb_defaults=Interval(**proof.ratio_to_rocksdb_defaults.to_json()),
-        bounds=bounds_of(objective_of(spec), proof.objective),
+        bounds=bounds_of(objective_of(spec, scale), proof.objective),
+        workloads=workload_ratios(spec, proof),
         proof_pairs=proof.ratio_to_baseline.repeats,
         stopped=proof.stopped,
         tail=None if tail is None else lasting.tail_proof(spec, tail),
@@ -145,8 +149,14 @@ def front_of(picked: Picked, objective: Objective, options: Options) -> tuple[Fr
     if not objective.seeks_front:
         return ()
     configurations = list(picked.rows)
-    front = objective.front(list(picked.rows.values()))
-    return tuple(_point(picked, configurations[index], objective, options) for index in front)
+    front = front_beyond_noise(list(picked.rows.values()), objective, picked.noise)
+    numbers = {index: number for number, index in enumerate(front.points, 1)}
+    return tuple(
+        _point(picked, configurations[index], objective, options).model_copy(
+            update={"alike": tuple(numbers[other] for other in alike)}
+        )
+        for index, alike in zip(front.points, front.alike, strict=True)
+    )
 
 
 def nearest_miss_of(picked: Picked, objective: Objective, options: Options) -> FrontPoint | None:
@@ -253,7 +263,7 @@ def unproven(
         rocksdb_defaults=None,
         ratio_to_baseline=None,
         ratio_to_rocksdb_defaults=None,
-        bounds=bounds_of(objective_of(spec), objective),
+        bounds=bounds_of(objective_of(spec, spec.scale), objective),
         recommended="baseline",
     )
 

@@ -34,7 +34,7 @@ from itertools import pairwise
 from scipy.special import ndtr, ndtri, stdtrit
 
 from rocktune.outcome import StopReason
-from rocktune.study.proving.statistics import CONFIDENCE, Interval, geometric_interval, known
+from rocktune.study.proving.statistics import CONFIDENCE, Interval, geometric_interval, known, worst_ratio
 from rocktune.study.specs.spec import VerificationSettings
 
 MIN_PAIRS = 4
@@ -123,7 +123,9 @@ def spent_error(share: float) -> float:
     return min(1 - CONFIDENCE, 2 * float(ndtr(-z / math.sqrt(share))))
 
 
-def next_step(design: Design, logarithms: Sequence[float], winner_failed: bool = False) -> Continue | Stop:
+def next_step(
+    design: Design, logarithms: Sequence[Sequence[float]], winner_failed: bool = False
+) -> Continue | Stop:
     """Returns whether a proof needs more pairs.
 
     The reasons to stop, in the order in which they are tried:
@@ -138,14 +140,15 @@ def next_step(design: Design, logarithms: Sequence[float], winner_failed: bool =
 
     Args:
         design: the looks.
-        logarithms: the logarithm of each pair's ratio so far; NaN for a pair with a failed run.
+        logarithms: for each workload, at least one, the logarithm of each pair's ratio so far; NaN for a pair
+            with a failed run. The ratio is that on the worst workload, see `worst_ratio`.
         winner_failed: whether a run of the winner failed.
     """
-    run = len(logarithms)
+    run = len(logarithms[0])
     if run not in design.looks:
         return Continue(next(look for look in design.looks if look > run))
     level = design.levels[design.looks.index(run)]
-    interval = geometric_interval(logarithms, 1 - level)
+    interval = worst_ratio(logarithms, 1 - level)
     reason = _reason(design, logarithms, interval, winner_failed)
     if reason is None:
         return Continue(next(look for look in design.looks if look > run))
@@ -153,7 +156,7 @@ def next_step(design: Design, logarithms: Sequence[float], winner_failed: bool =
 
 
 def _reason(
-    design: Design, logarithms: Sequence[float], interval: Interval, winner_failed: bool
+    design: Design, logarithms: Sequence[Sequence[float]], interval: Interval, winner_failed: bool
 ) -> StopReason | None:
     """Returns the reason to stop at a look; None if there is none. See `next_step`."""
     equal = 1 + design.indifference
@@ -163,12 +166,15 @@ def _reason(
         "better": interval.low > 1,
         "worse": interval.high < 1,
         "equal": 1 / equal <= interval.low and interval.high <= equal,
-        "maximum": len(logarithms) == design.looks[-1],
+        "maximum": len(logarithms[0]) == design.looks[-1],
     }
     found = next((reason for reason, holds in reasons.items() if holds), None)
-    if found is None and chance_of_better(design, logarithms, interval) < NEGLIGIBLE:
-        return "futile"
-    return found
+    if found is not None:
+        return found
+    # The winner has to be better on every workload, so the least likely one decides.
+    level = design.levels[design.looks.index(len(logarithms[0]))]
+    chances = [chance_of_better(design, each, geometric_interval(each, 1 - level)) for each in logarithms]
+    return "futile" if min(chances) < NEGLIGIBLE else None
 
 
 def chance_of_better(design: Design, logarithms: Sequence[float], interval: Interval) -> float:

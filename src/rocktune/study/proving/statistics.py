@@ -75,6 +75,36 @@ def geometric_interval(logarithms: Sequence[float], confidence: float = CONFIDEN
     return Interval(math.exp(mean.value), math.exp(mean.low), math.exp(mean.high), mean.repeats)
 
 
+def worst_ratio(by_workload: Sequence[Sequence[float]], confidence: float = CONFIDENCE) -> Interval:
+    """Returns the smallest of several geometric means of ratios, with a confidence interval.
+
+    The lower end is the smallest lower end of the t intervals. It needs no correction for their number: it
+    can only exceed the smallest mean if the interval of that mean does (intersection-union test, Berger,
+    Technometrics 24 (1982)). The upper end is the smallest upper end of intervals whose error is divided by
+    their number (Bonferroni), because any of them can fall below the smallest mean. For one workload it is
+    `geometric_interval`.
+
+    Args:
+        by_workload: natural logarithms of the ratios of the pairs on each workload; NaNs are left out.
+        confidence: chance that the interval contains the smallest mean, above 0 and below 1.
+
+    Returns:
+        The interval; `repeats` is the smallest number of pairs. Undefined if a workload has no pairs.
+    """
+    plain = [geometric_interval(logarithms, confidence) for logarithms in by_workload]
+    wide = [
+        geometric_interval(logarithms, 1 - (1 - confidence) / len(by_workload)) for logarithms in by_workload
+    ]
+    if any(math.isnan(each.value) for each in plain):
+        return Interval(math.nan, math.nan, math.nan, 0)
+    return Interval(
+        min(each.value for each in plain),
+        min(each.low for each in plain),
+        min(each.high for each in wide),
+        min(each.repeats for each in plain),
+    )
+
+
 def ratio_logarithms(above: Sequence[float], below: Sequence[float]) -> list[float]:
     """Returns the natural logarithm of each ratio; NaN where a value is NaN or not above 0.
 

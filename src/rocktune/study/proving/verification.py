@@ -13,12 +13,13 @@ from rocktune.objective import Objective, Row
 from rocktune.outcome import StopReason
 from rocktune.study.proving.bounds import bounded_by
 from rocktune.study.proving.disturbed import disturbed_pairs, is_undecided
+from rocktune.study.proving.front import front_noise
 from rocktune.study.proving.sequential import Continue, Design, next_step
 from rocktune.study.proving.statistics import (
     Interval,
-    geometric_interval,
     mean_interval,
     ratio_logarithms,
+    worst_ratio,
 )
 from rocktune.study.specs.spec import DEFAULTS_PAIRS
 from rocktune.trial import Batch, Configuration, Result, Status, Trial
@@ -81,16 +82,17 @@ def aged(configuration: Configuration, replicate: int, ages_s: Sequence[float]) 
 def paired_ratio(
     runs: Runs, objective: Objective, better: Configuration, than: Configuration, field: str | None = None
 ) -> Interval:
-    """Returns how many times better one configuration is than another, with its 95% t interval.
+    """Returns how many times better one configuration is than another on the worst workload.
 
-    Pairs with a failed run are left out. For the arguments see `paired_logarithms`.
+    It has the 95% interval of `worst_ratio`. Pairs with a failed run are left out. For the arguments see
+    `paired_logarithms`.
     """
-    return geometric_interval(paired_logarithms(runs, objective, better, than, field))
+    return worst_ratio(paired_logarithms(runs, objective, better, than, field))
 
 
 def paired_logarithms(
     runs: Runs, objective: Objective, better: Configuration, than: Configuration, field: str | None = None
-) -> list[float]:
+) -> list[list[float]]:
     """Returns the logarithm of how many times better one configuration is than another, for each pair.
 
     Pairs are runs of equal replicates. A run without a partner is left out.
@@ -103,25 +105,39 @@ def paired_logarithms(
         field: the field to compare; the objective's first field by default.
 
     Returns:
-        One logarithm a pair, in the order of the runs of `better`; NaN if a run of the pair failed.
+        For each workload that the runs were measured on, one logarithm a pair, in the order of the runs of
+        `better`; NaN if a run of the pair failed.
     """
     field = field or objective.primary
     partners = {result.trial.replicate: result for result in runs[than]}
     pairs = [
-        (result.figure(field), partners[result.trial.replicate].figure(field))
+        (
+            _by_workload(result, objective, field),
+            _by_workload(partners[result.trial.replicate], objective, field),
+        )
         for result in runs[better]
         if result.trial.replicate in partners
     ]
-    figures = [[pair[side] for pair in pairs] for side in (0, 1)]
-    # If smaller is better, the ratio is inverted, so that above 1 always means better.
-    above, below = figures if objective.direction(field) > 0 else reversed(figures)
-    return ratio_logarithms(above, below)
+    workloads = max((len(figures) for pair in pairs for figures in pair), default=1)
+    found = []
+    for number in range(workloads):
+        # A failed run has no figures on any workload.
+        ours, theirs = ([pair[side][number] if pair[side] else math.nan for pair in pairs] for side in (0, 1))
+        # If smaller is better, the ratio is inverted, so that above 1 always means better.
+        above, below = (ours, theirs) if objective.direction(field) > 0 else (theirs, ours)
+        found.append(ratio_logarithms(above, below))
+    return found
+
+
+def _by_workload(result: Result, objective: Objective, field: str) -> list[float]:
+    """Returns a result's figures on each workload; empty if the run failed."""
+    return [] if result.measurement is None else objective.figures_by_workload(result.measurement, field)
 
 
 def keeps_constraints(runs: Runs, objective: Objective, configuration: Configuration) -> bool:
     """Returns whether the means of a configuration's runs keep the objective's constraints."""
     means = {
-        field: mean_interval([result.figure(field) for result in runs[configuration]]).value
+        field: mean_interval([objective.figure(result, field) for result in runs[configuration]]).value
         for field in objective.all_fields
     }
     return objective.violation(means) == 0
@@ -134,10 +150,12 @@ class Picked:
     Attributes:
         winner: the best finalist; None if each had a failed run. If it breaks constraints, all finalists do.
         rows: figures of each finalist without failed runs: geometric means over its runs.
+        noise: `front_noise` of the finalists' runs.
     """
 
     winner: Configuration | None
     rows: Mapping[Configuration, Row]
+    noise: Mapping[str, float]
 
     def keeps_constraints(self, objective: Objective) -> bool:
         """Returns whether the winner keeps the constraints; if it does not, no finalist does."""
@@ -166,18 +184,19 @@ def pick(
         age_s: age at which each run ends, seconds.
     """
     if not finalists:
-        return Picked(None, {})
+        return Picked(None, {}, {})
     runs = yield from interleaved(finalists, replicates, age_s)
     sound = [finalist for finalist in runs if all(result.status is Status.OK for result in runs[finalist])]
     rows = {
         finalist: {
-            field: _geometric_mean([result.figure(field) for result in runs[finalist]])
+            field: _geometric_mean([objective.figure(result, field) for result in runs[finalist]])
             for field in objective.all_fields
         }
         for finalist in sound
     }
     ranks = objective.ranks_of(list(rows.values()))
-    return Picked(sound[ranks.index(0)] if sound else None, rows)
+    noise = front_noise([runs[finalist] for finalist in sound], objective)
+    return Picked(sound[ranks.index(0)] if sound else None, rows, noise)
 
 
 def _geometric_mean(values: Sequence[float]) -> float:
@@ -239,7 +258,7 @@ class Proof:
 
     def figure(self, configuration: Configuration, field: str) -> Interval:
         """Returns the mean of a figure over a configuration's runs, with its interval."""
-        return mean_interval([result.figure(field) for result in self.runs[configuration]])
+        return mean_interval([self.objective.figure(result, field) for result in self.runs[configuration]])
 
 
 def _has_failed(results: Sequence[Result]) -> bool:
@@ -270,10 +289,10 @@ def prove(
         age_s: age at which each run ends, seconds.
     """
     runs: Runs = {configuration: [] for configuration in (winner, baseline, ROCKSDB_DEFAULTS)}
-    logarithms: list[float] = []
+    logarithms: list[list[float]] = [[]]
     while isinstance(step := next_step(design, logarithms, _has_failed(runs[winner])), Continue):
         trials: list[Trial] = []
-        for turn in range(len(logarithms), step.pairs):
+        for turn in range(len(logarithms[0]), step.pairs):
             sides = (winner, baseline, ROCKSDB_DEFAULTS) if turn < DEFAULTS_PAIRS else (winner, baseline)
             trials += (Trial(side, age_s, replicates[turn]) for side in _rotated(sides, turn))
         for result in (yield Batch(tuple(trials))):

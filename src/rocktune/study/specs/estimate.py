@@ -63,12 +63,17 @@ def verification_s(spec: StudySpec, changed_options: int, scale: int) -> dict[st
     settings = spec.verification
     proof_runs, proof_s = 2 * settings.limit_pairs + DEFAULTS_PAIRS, spec.age_s(spec.proof_s, scale)
     offered_s = tails_s = 0.0
+    # Tails are measured on the given workload alone.
+    workloads = 1 + len(spec.neighbours)
     if spec.protocol == "steady":
         window_s = spec.age_s(settings.offered_s, scale)
         offered_s = 2 * settings.limit_pairs * (1 + settings.offered_windows) * window_s
         # The finalists and the baseline, then the pruned winner.
         tails_s = (settings.finalists + 2) * settings.pick_runs * window_s
-    age_s, ablation_age_s = spec.age_s(settings.age_s, scale), spec.age_s(settings.ablation_age_s, scale)
+    age_s, ablation_age_s = (
+        workloads * spec.age_s(each_s, scale) for each_s in (settings.age_s, settings.ablation_age_s)
+    )
+    proof_s *= workloads
     return {
         "baseline": age_s * (1 if spec.engine.runs_continue else sum(BASELINE_AGE_SHARES)),
         "pick": settings.finalists * settings.pick_runs * age_s,
@@ -91,14 +96,16 @@ def estimate(spec: StudySpec) -> Estimate:
     changed = len({*space.default(), *baseline_of(spec, space)})
     phases_s = verification_s(spec, changed, spec.scale)
     measuring_s = sum(seconds for phase, seconds in phases_s.items() if phase != "verify")
+    workloads = 1 + len(spec.neighbours)
     searched = math.ceil(spec.budget_s / spec.age_s(_SECONDS_PER_CONFIGURATION))
     runs = searched + math.ceil(measuring_s / spec.age_s(spec.verification.age_s))
     # Each pair of the proof has preloaded stores of its own (`seeds.base_seed_of`).
-    loads = searched + 2 * spec.verification.limit_pairs + DEFAULTS_PAIRS
+    loads = searched + workloads * (2 * spec.verification.limit_pairs + DEFAULTS_PAIRS)
     entry_bytes = spec.workload.entry_bytes
     preloaded_bytes = spec.workload.preload.keys * entry_bytes / spec.scale
     store_bytes = expected_entries(spec.workload, spec.device) * entry_bytes / spec.scale
-    parked = min(_MAX_PARKED, searched) if spec.engine.runs_continue else 0
+    # All runs of a trial but the one that is measured are parked.
+    parked = (min(workloads * _MAX_PARKED, searched) if spec.engine.runs_continue else 0) + workloads - 1
     run_bytes = spec.memory_bytes // spec.scale + _WORKER_BYTES
     ageing_s = _ageing_s(spec, spec.scale)
     # One run is measured while the others are parked.
@@ -125,7 +132,7 @@ def _ageing_s(spec: StudySpec, scale: int) -> float:
     """Returns the estimated wall seconds of ageing all stores of a proof at scale 1/`scale`."""
     if spec.protocol != "steady":
         return 0.0
-    stores = 2 * spec.verification.limit_pairs + DEFAULTS_PAIRS
+    stores = (1 + len(spec.neighbours)) * (2 * spec.verification.limit_pairs + DEFAULTS_PAIRS)
     return stores * spec.age_s(_AGEING_FULL_SIZE_S, scale) / _ageing_together(spec, scale)
 
 

@@ -2,6 +2,7 @@
 
 import math
 
+from rocktune.cost import Pricing
 from rocktune.device import DeviceSpec
 from rocktune.objective import Objective, objective_named
 from rocktune.options_account import OptionsAccount
@@ -123,9 +124,17 @@ def _entry_bytes(workload: WorkloadSpec, column_family: str | None) -> float:
     return workload.entry_bytes
 
 
-def objective_of(spec: StudySpec) -> Objective:
-    """Returns the study's objective with all constraints, as stated: see `Objective.against`."""
-    return objective_named(spec.objective, spec.constraints, spec.default_constraints)
+def objective_of(spec: StudySpec, scale: int) -> Objective:
+    """Returns the study's objective for runs of a model, with all constraints, as stated.
+
+    See `Objective.against` for constraints that are multiples of the baseline's figures.
+
+    Args:
+        spec: the study.
+        scale: S of the model.
+    """
+    pricing = None if spec.prices is None else Pricing(spec.prices, scale)
+    return objective_named(spec.objective, spec.constraints, spec.default_constraints, pricing)
 
 
 def problem_of(spec: StudySpec) -> Problem:
@@ -137,10 +146,11 @@ def problem_of(spec: StudySpec) -> Problem:
     space = space_of(spec)
     return Problem(
         space=space,
-        objective=objective_of(spec),
+        objective=objective_of(spec, spec.scale),
         scale=spec.engine.time_scale(spec.scale),
         runs_continue=spec.engine.runs_continue,
-        budget_s=spec.budget_s,
+        # A trial on several workloads costs the seconds of each.
+        budget_s=spec.budget_s / (1 + len(spec.neighbours)),
         baseline=baseline_of(spec, space),
         expected_entries=expected_entries(spec.workload, spec.device, spec.column_family),
         entry_bytes=_entry_bytes(spec.workload, spec.column_family),

@@ -47,7 +47,9 @@ _ENGINE_OF = {
 }
 """Fields of a request that only one engine uses, with that engine."""
 
-_FILES = ("workload", "device", "space", "tuner", "table", "options_file", "out")
+_FILES = ("workload", "device", "space", "tuner", "table", "options_file", "out", "prices")
+_ALWAYS_FILES = ("table", "options_file", "out", "prices")
+"""Fields that never hold the name of a preset."""
 
 
 class StudyRequest(Spec):
@@ -68,13 +70,17 @@ class StudyRequest(Spec):
         protocol: "steady": stores hold all keys, figures have the compaction debt charged, and the proof runs
             on aged stores and at an offered rate. "short": the first 120 s, as in Dremel's paper. The default
             is "steady" where the engine and the space allow it.
-        objective: a figure, "balance", or several figures, whose Pareto front is sought. By default it is
+        objective: a figure, "cost", a weighted sum such as "0.7*throughput_ops_s + 0.3*read_latency_us_p99",
+            "balance", or several of these, whose Pareto front is sought. By default it is
             sustained_throughput_ops_s in the steady protocol, else throughput_ops_s.
         constraints: bounds on figures, such as "read_latency_us_p99<=250", or "read_latency_us_p99<=1.25x"
             for a multiple of the baseline's figure. In the steady protocol space and memory are bounded by
             default; a bound on the same figure replaces the default, and "none" leaves all defaults out.
-        rate: the offered rate of the proof's second phase in operations per second; by default 80% of what
-            the baseline sustains.
+        prices: a TOML file with the prices of figure `cost` (see docs/goals.md).
+        robust: share within which mix and skew of the workload may change, such as 0.1; the worst workload
+            counts (see docs/goals.md).
+        rate: the offered rate in operations per second: of the proof's second phase, by default 80% of what
+            the baseline sustains; of all runs, if the objective is no throughput.
         scale: "1/S".
         budget: the search's time of measuring ("3m").
         memory: the memory budget at full size ("1GiB").
@@ -105,6 +111,8 @@ class StudyRequest(Spec):
     protocol: Protocol | None = None
     objective: str | tuple[str, ...] | None = None
     constraints: tuple[str, ...] = ()
+    prices: str | None = None
+    robust: Annotated[float, Field(gt=0, lt=1)] | None = None
     rate: Annotated[float, Field(gt=0)] | None = None
     scale: str | int | None = None
     budget: str | float | None = None
@@ -148,8 +156,7 @@ def _with_paths(document: dict[str, Any], folder: Path) -> dict[str, Any]:
         return (
             name in _FILES
             and isinstance(value, str)
-            # These are always paths; the other fields hold names of presets unless they look like a path.
-            and (name in ("table", "options_file", "out") or is_file_name(value) or value.endswith(".py"))
+            and (name in _ALWAYS_FILES or is_file_name(value) or value.endswith(".py"))
         )
 
     found = {name: str(folder / value) if is_file(name, value) else value for name, value in document.items()}

@@ -22,6 +22,7 @@ from rocktune.objective import objective_named
 from rocktune.outcome import Protocol
 from rocktune.space import FamilyEntries, space_document, space_from_document
 from rocktune.study.specs.bounds import default_constraints, stated_constraints
+from rocktune.study.specs.goals import check_robust, checked_prices
 from rocktune.study.specs.left_out import left_out_of
 from rocktune.study.specs.own_options import OwnBaseline, own_baseline
 from rocktune.study.specs.problem import (
@@ -109,8 +110,9 @@ def resolve(request: StudyRequest, name: str, own_options: OwnOptions = no_own_o
     objective = request.objective or default_objective(protocol)
     # Checked first, because reading the OPTIONS file below starts a worker.
     stated = stated_constraints(request.constraints)
-    objective_named(objective, stated)
+    prices = checked_prices(objective_named(objective, stated), request.prices, engine)
     conditions = named(name) | conditions_of(request, engine, own_options, all_keys=protocol == "steady")
+    check_robust(request.robust, conditions["workload"], engine)
     _, budget_s = scale_and_budget(engine, format_scale(conditions["scale"]), request.budget)
     is_part = bool(conditions["workload"].families) and conditions.get("column_family") is not None
     spec = StudySpec(
@@ -126,7 +128,12 @@ def resolve(request: StudyRequest, name: str, own_options: OwnOptions = no_own_o
         verification=request.verification.with_pairs(request.proof_pairs),
         protocol=protocol,
         rate_ops_s=request.rate,
+        prices=prices,
+        robust=request.robust,
     )
+    if request.budget is None:
+        # The default is the time of the paper's configurations, each of which takes as many runs.
+        spec = spec.model_copy(update={"budget_s": budget_s * (1 + len(spec.neighbours))})
     if protocol == "steady":
         check_compactions(spec)
     _check_budget(spec)
@@ -328,7 +335,8 @@ def check_engine(engine: EngineSpec, workload: WorkloadSpec, device: DeviceSpec)
 
 def _check_budget(spec: StudySpec) -> None:
     """Raises UserError if the budget is below the tuner's minimum."""
-    min_s = tuner_named(spec.tuner, spec.tuner_settings).min_budget_s(problem_of(spec))
+    workloads = 1 + len(spec.neighbours)
+    min_s = tuner_named(spec.tuner, spec.tuner_settings).min_budget_s(problem_of(spec)) * workloads
     # A budget that equals the minimum but for rounding is enough.
     if spec.budget_s < min_s * (1 - 1e-9):
         raise UserError(

@@ -16,6 +16,7 @@ from rocktune.study.specs.resolving import (
     sections_of,
 )
 from rocktune.study.specs.spec import MAX_CHECKED, MIN_CHECKED, ScaleCheckSpec
+from rocktune.trial import FIGURES
 from rocktune.units import format_scale
 
 
@@ -48,6 +49,11 @@ def resolve_scale_check(
     if len(objective.fields) > 1:
         raise UserError(
             f"objective: models are compared by one figure, not by {objective.name}; give one --objective"
+        )
+    if objective.primary not in FIGURES:
+        raise UserError(
+            f"objective: models are compared by a measured figure, not by {objective.name}; give one such as "
+            f"{default_objective(protocol)}"
         )
     conditions = named(name) | conditions_of(request, engine, own_options, all_keys=protocol == "steady")
     if conditions["scale"] % LARGER_FACTOR:

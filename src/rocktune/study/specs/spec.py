@@ -4,13 +4,14 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
+from rocktune.cost import Prices
 from rocktune.device import DeviceSpec
 from rocktune.engine import EmbeddedSpec, EngineSpec, VersionsSpec
 from rocktune.outcome import LARGER_FACTOR, Protocol
 from rocktune.space import OptionMaps
 from rocktune.spec_file import Amount, Positive, SparseSpec, Spec, validated
 from rocktune.study.specs.own_options import OwnTerms
-from rocktune.workload import WorkloadSpec
+from rocktune.workload import WorkloadSpec, neighbours
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
 Name = Annotated[str, Field(strict=True, pattern=NAME_PATTERN)]
@@ -177,11 +178,16 @@ class StudySpec(ExperimentSpec):
         protocol: "steady" or "short"; see `rocktune.outcome.Conditions`. Older documents are short.
         rate_ops_s: the offered rate of the proof's second phase, operations per second over all threads; None
             for a share of what the baseline sustains.
+        prices: prices of the figure `cost`; None if it is no objective and no constraint.
+        robust: share within which mix and skew of the workload may change; None for the workload alone. Each
+            trial is then measured on the workload and on the corners of `neighbours`, and the worst counts.
     """
 
     sparse_fields: ClassVar[frozenset[str]] = ExperimentSpec.sparse_fields | {
         "rate_ops_s",
         "default_constraints",
+        "prices",
+        "robust",
     }
 
     tuner: str
@@ -193,6 +199,13 @@ class StudySpec(ExperimentSpec):
     verification: VerificationSettings = VerificationSettings()
     protocol: Protocol = "short"
     rate_ops_s: Annotated[float, Field(strict=True, gt=0)] | None = None
+    prices: Prices | None = None
+    robust: Annotated[float, Field(strict=True, gt=0, lt=1)] | None = None
+
+    @property
+    def neighbours(self) -> tuple[WorkloadSpec, ...]:
+        """The further workloads on which each trial is measured; empty unless the study is robust."""
+        return () if self.robust is None else neighbours(self.workload, self.robust)
 
     @property
     def proof_s(self) -> float:

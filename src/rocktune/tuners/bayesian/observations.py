@@ -56,15 +56,26 @@ def observed(
         tasks: the adjacent tasks' metrics (`Measurement.metric`). Smaller is better for them unless they are
             throughputs.
     """
-    names = (problem.objective.primary, *tasks)
-    signs = np.array([-1.0 if _is_minimised(name) else 1.0 for name in names])
-    figures = np.array([[result.metric(name) for name in names] for result in results])
-    gains = np.apply_along_axis(_logarithms, 0, np.where(np.isfinite(figures), figures, np.nan)) * signs
-    excesses = [[_excess(each, result) for each in problem.objective.constraints] for result in results]
+    objective = problem.objective
+    directions = (
+        objective.direction(objective.primary),
+        *(-1 if _is_minimised(task) else 1 for task in tasks),
+    )
+    figures = np.array(
+        [
+            [objective.figure(result, objective.primary), *(result.metric(task) for task in tasks)]
+            for result in results
+        ]
+    )
+    gains = np.apply_along_axis(_logarithms, 0, np.where(np.isfinite(figures), figures, np.nan)) * directions
+    excesses = [
+        [_excess(each, objective.figure(result, each.field)) for each in objective.constraints]
+        for result in results
+    ]
     return Observations(
         cube.points([result.trial.configuration for result in results]),
         gains,
-        np.array(excesses).reshape(len(results), len(problem.objective.constraints)),
+        np.array(excesses).reshape(len(results), len(objective.constraints)),
         np.array([result.status is Status.OK for result in results]),
     )
 
@@ -95,8 +106,8 @@ def _is_minimised(metric: str) -> bool:
     return metric in SMALLER_IS_BETTER or metric.startswith("rocksdb.")
 
 
-def _excess(constraint: Constraint, result: Result) -> float:
-    """Returns a result's excess over a constraint's bound; see `Observations.excesses`."""
+def _excess(constraint: Constraint, figure: float) -> float:
+    """Returns a figure's excess over a constraint's bound; see `Observations.excesses`."""
     # The logarithm, because the tails of latencies are long and a GP assumes normal values.
-    excess = math.log(max(result.figure(constraint.field), _MIN_FIGURE) / max(constraint.bound, _MIN_FIGURE))
+    excess = math.log(max(figure, _MIN_FIGURE) / max(constraint.bound, _MIN_FIGURE))
     return excess if constraint.at_most else -excess

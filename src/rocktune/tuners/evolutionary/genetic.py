@@ -158,7 +158,10 @@ class WeightedSum(_Genetic):
     def _fitness(self, objective: Objective) -> tuple[Fitness, int]:
         """Returns the negated weighted sums as costs."""
         if len(objective.fields) < 2:
-            raise UserError("tuner 'weighted-sum': needs several objectives; add another --objective")
+            raise UserError(
+                "tuner 'weighted-sum': needs several objectives; add another --objective, or take tuner 'ga' "
+                "for an objective with weights"
+            )
         maxima = np.zeros(len(objective.fields))
 
         def fitness(results: Sequence[Result]) -> Scores:

@@ -48,6 +48,13 @@ def test_the_first_is_chosen_if_its_tail_is_good() -> None:
     ]  # fmt: skip
 
 
+def test_what_a_proof_could_not_decide_is_passed_over() -> None:
+    # At most 1.25 is allowed. 1.2 may be more than that after all, and 1.1 may not.
+    choice, _ = choose({FIRST: 120, SECOND: 110, BASELINE: 100})
+    assert choice.chosen == SECOND
+    assert choose({FIRST: 120, BASELINE: 100})[0].chosen == FIRST
+
+
 def test_candidates_with_bad_tails_are_passed_over_one_by_one() -> None:
     choice, batches = choose({FIRST: 2500, SECOND: None, THIRD: 60, BASELINE: 100})
     assert choice.chosen == THIRD

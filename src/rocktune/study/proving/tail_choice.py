@@ -14,6 +14,10 @@ from rocktune.study.proving.verification import Runs, Stage, interleaved
 from rocktune.study.specs.spec import VerificationSettings
 from rocktune.trial import Configuration
 
+_DECIDABLE_EXCESS = 0.9
+"""Largest excess that is worth proving. In proofs the interval of the p99 ratio reaches 9% above its value, so
+that a ratio nearer to its maximum would stay undecided."""
+
 
 @dataclass(frozen=True)
 class TailRatios:
@@ -70,7 +74,7 @@ def choose_by_tail(
     age_s: float,
     known: Runs | None = None,
 ) -> Stage[TailChoice]:
-    """Returns the first candidate whose tail is as good as the settings ask, by the ratios of few runs.
+    """Returns the first candidate whose tail is clearly as good as the settings ask, by few runs.
 
     There is one batch for each candidate until one is good enough. If none is, the candidate with the
     smallest excess is chosen. The proof decides whether the tail is kept; this only picks what is worth
@@ -92,7 +96,7 @@ def choose_by_tail(
         runs |= (yield from interleaved(missing, replicates, age_s)) if missing else {}
         tail = Tail(candidate, baseline, offered_ops_s, {side: runs[side] for side in (candidate, baseline)})
         ratios[candidate] = _ratios(tail)
-        if ratios[candidate].excess(settings) <= 1:
+        if ratios[candidate].excess(settings) <= _DECIDABLE_EXCESS:
             return TailChoice(candidate, ratios, runs)
     return TailChoice(min(candidates, key=lambda each: ratios[each].excess(settings)), ratios, runs)
 

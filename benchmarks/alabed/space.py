@@ -18,7 +18,7 @@ from rocktune import api
 from rocktune.ledger import TrialRecord, open_ledger
 from rocktune.space import Space, load_space
 from rocktune.study import kept_trials
-from rocktune.study.specs.resolving import HowToSweep
+from rocktune.study.specs.sweeping import HowToSweep
 from rocktune.table import read_table
 from rocktune.tuners.unit_cube import UnitCube
 from rocktune.units import format_scale

@@ -7,7 +7,7 @@ from benchmarks.common.claims import Claim, Settings, exactly, main, reported
 from benchmarks.common.measuring import processors_awake
 from rocktune import api
 from rocktune.analysis import summary_of_table
-from rocktune.study.specs.resolving import HowToSweep
+from rocktune.study.specs.sweeping import HowToSweep
 from rocktune.table import read_table
 
 DEVICES = Path(__file__).parent / "devices"

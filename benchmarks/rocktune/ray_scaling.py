@@ -26,7 +26,7 @@ from rocktune.ledger import Ledger, open_ledger
 from rocktune.study import Observer, SweepSpec, make_request, resolve_sweep, run_sweep
 from rocktune.study.executors.on_ray import opened_cluster
 from rocktune.study.executors.ray_lane import RayLane
-from rocktune.study.specs.resolving import HowToSweep
+from rocktune.study.specs.sweeping import HowToSweep
 from rocktune.table import Table
 from rocktune.testing.executors import response
 from rocktune.testing.synthetic_engine import SyntheticEngine

@@ -8,7 +8,7 @@ from tests.api.engines import Engines, Tune
 
 from rocktune import api
 from rocktune.errors import UserError
-from rocktune.study.specs.resolving import HowToSweep
+from rocktune.study.specs.sweeping import HowToSweep
 from rocktune.testing.dying import Died, DiesAfter
 
 

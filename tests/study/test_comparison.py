@@ -9,7 +9,7 @@ from rocktune import api
 from rocktune.errors import UserError
 from rocktune.ledger import open_ledger
 from rocktune.study import make_request, resolve_sweep, run_sweep
-from rocktune.study.specs.resolving import HowToSweep
+from rocktune.study.specs.sweeping import HowToSweep
 from rocktune.table import write_table
 from rocktune.testing.dying import Died, DiesAfter
 from rocktune.testing.synthetic_engine import SyntheticEngine

@@ -11,7 +11,7 @@ from rocktune.errors import UserError
 from rocktune.ledger import open_ledger
 from rocktune.space import load_space
 from rocktune.study import make_request, resolve, resolve_sweep, run_sweep
-from rocktune.study.specs.resolving import HowToSweep
+from rocktune.study.specs.sweeping import HowToSweep
 from rocktune.table import write_table
 from rocktune.testing.synthetic_engine import SyntheticEngine
 from rocktune.trial import Configuration

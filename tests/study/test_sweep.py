@@ -9,7 +9,7 @@ from rocktune.study import SweepSpec, make_request, resolve_sweep, run_sweep, ru
 from rocktune.study.executors import LocalExecutor
 from rocktune.study.measuring.disturbance import PLACED
 from rocktune.study.measuring.observer import Observer
-from rocktune.study.specs.resolving import HowToSweep
+from rocktune.study.specs.sweeping import HowToSweep
 from rocktune.testing.dying import Died
 from rocktune.testing.synthetic_engine import SyntheticEngine
 from rocktune.trial import Configuration, Status, Trial

@@ -27,6 +27,22 @@ class TestTuningGuide(TunerConformance):
         return tuner_named("tuning-guide")
 
 
+class TestAuto(TunerConformance):
+    @pytest.fixture(params=[{}, {"drawn": 0, "at_once": 1, "patience": 6}], ids=["default", "one by one"])
+    def tuner(self, request: pytest.FixtureRequest) -> Tuner:
+        return tuner_named("auto", request.param)
+
+
+class TestAutoInFull(TunerConformance):
+    def problem(self, scale: int = 64, **changes: Any) -> Problem:
+        """See `TunerConformance.problem`."""
+        return replace(super().problem(scale, **changes), space=FULL, baseline=FULL.default())
+
+    @pytest.fixture
+    def tuner(self) -> Tuner:
+        return tuner_named("auto")
+
+
 class TestHand(TunerConformance):
     @pytest.fixture
     def tuner(self) -> Tuner:

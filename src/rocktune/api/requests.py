@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TypedDict, TypeVar
+from typing import Any, TypedDict, TypeVar, cast
 
 from rocktune.api.engines import own_options_file
 from rocktune.importing import ImportedOptions
@@ -50,6 +50,7 @@ class Given(GivenConditions, total=False):
     constraints: Sequence[str] | None
     prices: str | Path | None
     robust: float | None
+    tried: Sequence[str | Path] | None
     rate: float | None
     budget: str | float | None
     ledger: str | None
@@ -71,6 +72,8 @@ def requested(study_file: str | Path | None, given: Mapping[str, object]) -> Stu
     """
     # Specs are stored as JSON, which has no paths.
     texts = {name: str(value) if isinstance(value, Path) else value for name, value in given.items()}
+    if tried := texts.get("tried"):
+        texts["tried"] = [str(path) for path in cast("Sequence[str | Path]", tried)]
     return make_request(texts, None if study_file is None else Path(study_file))
 
 
@@ -80,7 +83,12 @@ def resolved_study(study_file: str | Path | None, given: Given) -> tuple[StudySp
     Raises:
         UserError: a part of the request is invalid.
     """
-    return resolved(study_file, given, resolve)
+
+    def resolve_with_tried(request: StudyRequest, name: str, own_options: OwnOptions) -> StudySpec:
+        files = [request.model_copy(update={"options_file": path}) for path in request.tried]
+        return resolve(request, name, own_options, [own_options_of(file) for file in files])
+
+    return resolved(study_file, given, resolve_with_tried)
 
 
 def resolved(

@@ -14,7 +14,8 @@ from rocktune.api.requests import Given, resolved
 from rocktune.ledger import Ledger, open_ledger
 from rocktune.options_account import account_json
 from rocktune.study import Observer, StudyRequest, SweepSpec, resolve_sweep
-from rocktune.study.specs.resolving import EVERYTHING, HowToSweep, OwnOptions
+from rocktune.study.specs.resolving import OwnOptions
+from rocktune.study.specs.sweeping import EVERYTHING, HowToSweep
 from rocktune.table import Table, merged_tables, read_table, write_table
 from rocktune.units import format_scale
 

@@ -107,6 +107,14 @@ OptionsFile = Annotated[
         help="Your own RocksDB OPTIONS file, or another system's configuration: the baseline to start from.",
     ),
 ]
+Tried = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--try",
+        metavar="FILE",
+        help="OPTIONS file whose configuration the search measures first; may be repeated.",
+    ),
+]
 ColumnFamily = Annotated[
     str | None,
     typer.Option(

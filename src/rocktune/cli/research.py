@@ -12,7 +12,7 @@ from rocktune.cli import options, research_tables
 from rocktune.cli.app import announced, app, show_result
 from rocktune.cli.output import stderr
 from rocktune.cli.study_options import study_options
-from rocktune.study.specs.resolving import HowToSweep
+from rocktune.study.specs.sweeping import HowToSweep
 from rocktune.tuners.choice import split_choices
 
 
@@ -24,7 +24,10 @@ from rocktune.tuners.choice import split_choices
         "interpolate",
         "tuner",
         "objective",
+        "tried",
         "constraints",
+        "prices",
+        "robust",
         "rate",
         "budget",
         "proof_pairs",
@@ -100,6 +103,7 @@ def table(
         "table",
         "tuner",
         "options_file",
+        "tried",
         "column_family",
         "all_families",
         "block_cache",

@@ -38,6 +38,7 @@ OPTIONS: dict[str, Any] = {
     "budget": options.Budget,
     "memory": options.Memory,
     "options_file": options.OptionsFile,
+    "tried": options.Tried,
     "column_family": options.ColumnFamily,
     "all_families": options.AllFamilies,
     "block_cache": options.BlockCache,

@@ -17,8 +17,8 @@ from rocktune.cli.study_options import study_options
 @study_options(
     Given.__annotations__,
     without=(
-        "engine", "rocksdb", "db_bench", "table", "interpolate", "space", "tuner", "objective", "constraints",
-        "budget", "proof_pairs",
+        "engine", "rocksdb", "db_bench", "table", "interpolate", "space", "tuner", "protocol", "objective",
+        "constraints", "prices", "robust", "rate", "tried", "budget", "proof_pairs",
     ),
 )  # fmt: skip
 def upgrade(

@@ -4,9 +4,9 @@ from rocktune.space.block_cache import BlockCache, is_block_cache, parse_block_c
 from rocktune.space.catalogue import CATALOGUE
 from rocktune.space.configuration import Configuration, OptionMaps, Value, family_section, section_kind
 from rocktune.space.dremel import dremel_space
-from rocktune.space.fitting import fitting_configuration
 from rocktune.space.knob import Condition, Knob
 from rocktune.space.memory import FamilyEntries, MemoryShares
+from rocktune.space.nearest import Nearest, nearest_configuration
 from rocktune.space.options import merged_options, scaled_options
 from rocktune.space.options_file import options_file_text
 from rocktune.space.space import Space
@@ -20,15 +20,16 @@ __all__ = [
     "FamilyEntries",
     "Knob",
     "MemoryShares",
+    "Nearest",
     "OptionMaps",
     "Space",
     "Value",
     "dremel_space",
     "family_section",
-    "fitting_configuration",
     "is_block_cache",
     "load_space",
     "merged_options",
+    "nearest_configuration",
     "options_file_text",
     "parse_block_cache",
     "scaled_options",

@@ -13,7 +13,7 @@ from rocktune.study.scale_lookup import find_scale_check, has_larger_model
 from rocktune.study.specs.estimate import Estimate, estimate, verifying_s
 from rocktune.study.specs.problem import own_account, own_notes, space_of
 from rocktune.study.specs.request import StudyRequest, engine_names, make_request
-from rocktune.study.specs.resolving import resolve, resolve_sweep
+from rocktune.study.specs.resolving import resolve
 from rocktune.study.specs.scaling import resolve_scale_check
 from rocktune.study.specs.spec import (
     ScaleCheckSpec,
@@ -22,6 +22,7 @@ from rocktune.study.specs.spec import (
     UpgradeSpec,
     VerificationSettings,
 )
+from rocktune.study.specs.sweeping import resolve_sweep
 from rocktune.study.study import continue_study, run_study, verify_study
 from rocktune.study.sweep import run_sweep, runs_of, sweep_s
 from rocktune.study.upgrade import UpgradeProof, proof_of, run_upgrade, upgrade_s

@@ -30,6 +30,7 @@ from rocktune.study.specs.problem import objective_of, problem_of
 from rocktune.study.specs.spec import BASELINE_AGE_SHARES, StudySpec
 from rocktune.trial import Result
 from rocktune.tuners import tuner_named
+from rocktune.tuners.tried import tried_first
 from rocktune.units import format_scale
 
 Found = TypeVar("Found")
@@ -222,8 +223,7 @@ class _Study:
         # A seed of its own, unrelated to the seeds of workloads.
         rng = np.random.default_rng(seeds.seed_of(self._spec.seed, "tuner"))
         self._enter("search", self._spec.budget_s)
-        search = tuner.search(self._problem, rng)
-        self._loop.run("search", search, True, self._best.add)
+        self._loop.run("search", tried_first(tuner, self._problem, rng), True, self._best.add)
 
     def _verified(self) -> Outcome:
         """Runs the phases after the search and returns the outcome."""

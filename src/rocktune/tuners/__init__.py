@@ -17,6 +17,7 @@ from rocktune.tuners.from_file import tuner_in
 OPTUNA_PREFIX = "optuna:"
 
 _TUNERS = {
+    "auto": "auto.Auto",
     "dremel": "dremel.Dremel",
     "random": "random.RandomSearch",
     "hand": "hand.Hand",

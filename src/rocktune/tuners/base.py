@@ -34,6 +34,8 @@ class Problem:
         entry_bytes: mean size of key and value together.
         trial_age_s: age at which an ordinary trial ends, in seconds at full size.
         runs_continue: whether a run can continue to a larger age instead of starting over.
+        tried: configurations of the user's, which are measured before the tuner begins (`tried_first`).
+        known: results of these, from which a tuner may learn; empty until they are measured.
     """
 
     space: Space
@@ -45,6 +47,8 @@ class Problem:
     entry_bytes: float
     trial_age_s: float = 120.0
     runs_continue: bool = True
+    tried: tuple[Configuration, ...] = ()
+    known: tuple[Result, ...] = ()
 
     def age_s(self, full_size_s: float) -> float:
         """Returns the age in seconds at this scale that corresponds to an age at full size."""

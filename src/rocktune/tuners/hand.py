@@ -1,12 +1,12 @@
 """The tuner that measures what an expert sets by hand, fitted to the space and its memory budget."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from rocktune.errors import UserError
-from rocktune.space import Configuration, Knob, Space, Value, fitting_configuration
+from rocktune.space import Configuration, Space, Value, nearest_configuration
 from rocktune.spec_file import Spec
 from rocktune.trial import Batch, Trial
 from rocktune.tuners.base import Problem, Search, Tuner
@@ -130,46 +130,11 @@ def _fitted(space: Space, preset: Preset) -> HandSet:
     for name, value in wanted.items():
         if name.endswith(_STYLE) and value not in (knobs[name].choices if name in knobs else (fixed[name],)):
             return HandSet(preset.name, None, (f"{name}: {value} is not in this space",))
-    values = {name: _nearest(knobs[name], value) for name, value in wanted.items() if name in knobs}
     try:
-        configuration = fitting_configuration(space, values)
+        found = nearest_configuration(space, wanted)
     except UserError as refused:
         return HandSet(preset.name, None, (str(refused),))
-    return HandSet(
-        preset.name,
-        configuration,
-        (*_differences(wanted, fixed | dict(configuration), knobs), *preset.absent),
-    )
-
-
-def _nearest(knob: Knob, value: Value) -> Value:
-    """Returns the knob's value nearest to a number; for a word that it does not have, its default."""
-    if value in knob.choices:
-        return value
-    if isinstance(value, str):
-        return knob.default
-    numbers = [each for each in knob.choices if not isinstance(each, str)]
-    return (
-        min(numbers, key=lambda each: abs(each - value)) if numbers else min(max(value, knob.low), knob.high)
-    )
-
-
-def _differences(
-    wanted: Mapping[str, Value], held: Mapping[str, Value], knobs: Mapping[str, Knob]
-) -> Iterator[str]:
-    """Yields a text for each wanted value that a configuration does not have.
-
-    Args:
-        wanted: values by name.
-        held: the configuration's values, and those of options that the space fixes.
-        knobs: the space's knobs by name.
-    """
-    for name, value in wanted.items():
-        if held.get(name) == value:
-            continue
-        shown = knobs[name].shown if name in knobs else str
-        instead = f"{shown(held[name])} instead of {shown(value)}" if name in held else f"{value} is left out"
-        yield f"{name}: {instead}{'' if name in knobs else ', because it is no knob of this space'}"
+    return HandSet(preset.name, found.configuration, (*found.differences, *preset.absent))
 
 
 class Hand(Tuner):

@@ -76,7 +76,10 @@ class OptunaTuner(Tuner):
         study = optuna.create_study(directions=directions, sampler=self._sampler(rng))
         age_s = problem.age_s(problem.trial_age_s)
         cube, left, repeats = UnitCube(problem.space), affordable_trials(problem.budget_s, age_s), 0
-        known: dict[Configuration, Result] = {}
+        known = {result.trial.configuration: result for result in problem.known}
+        for configuration, result in known.items():
+            params = {name: axes[name].parameter(value) for name, value in configuration.items()}
+            study.add_trial(_frozen(params, distributions, result, problem, fields))
         release: tuple[RunKey, ...] = ()
         while left and repeats < _MAX_REPEATS:
             asked, wanted = study.ask(), dict[str, Value]()

@@ -15,8 +15,8 @@ from rocktune.study.specs.spec import VerificationSettings
 from rocktune.trial import Configuration
 
 _DECIDABLE_EXCESS = 0.9
-"""Largest excess that is worth proving. In proofs the interval of the p99 ratio reaches 9% above its value, so
-that a ratio nearer to its maximum would stay undecided."""
+"""Largest excess that is worth proving. In proofs the interval of the p99 ratio reaches 9% above its value,
+so that a ratio nearer to its maximum would stay undecided."""
 
 
 @dataclass(frozen=True)

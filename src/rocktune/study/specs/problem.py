@@ -10,6 +10,7 @@ from rocktune.space import Configuration, FamilyEntries, Space, space_from_docum
 from rocktune.study.specs.left_out import left_out_sentences
 from rocktune.study.specs.own_options import terms_sentences
 from rocktune.study.specs.spec import ExperimentSpec, StudySpec
+from rocktune.study.specs.tried import tried_sentences
 from rocktune.trial import Experiment
 from rocktune.tuners import Problem
 from rocktune.workload import WorkloadSpec
@@ -105,6 +106,8 @@ def baseline_of(spec: ExperimentSpec, space: Space) -> Configuration:
 def own_notes(spec: ExperimentSpec) -> list[str]:
     """Returns sentences for the user on what the space leaves out, and how their OPTIONS file was used."""
     notes = left_out_sentences(spec.space)
+    if isinstance(spec, StudySpec):
+        notes += tried_sentences(spec.tried)
     if spec.own_terms is None or spec.base_options is None:
         return notes
     shares = space_of(spec).memory_shares(spec.base_options)
@@ -154,4 +157,5 @@ def problem_of(spec: StudySpec) -> Problem:
         baseline=baseline_of(spec, space),
         expected_entries=expected_entries(spec.workload, spec.device, spec.column_family),
         entry_bytes=_entry_bytes(spec.workload, spec.column_family),
+        tried=tuple(Configuration(each.configuration) for each in spec.tried),
     )

@@ -85,6 +85,7 @@ class StudyRequest(Spec):
         budget: the search's time of measuring ("3m").
         memory: the memory budget at full size ("1GiB").
         options_file: the user's own OPTIONS file, which is then the baseline.
+        tried: OPTIONS files whose configurations are measured before the tuner begins.
         column_family: the column family to tune, if the OPTIONS file or the workload has several.
         all_families: tune all column families of the workload together, each with knobs of its own.
         block_cache: the baseline's block cache at full size ("2GiB"), which an OPTIONS file lacks.
@@ -118,6 +119,7 @@ class StudyRequest(Spec):
     budget: str | float | None = None
     memory: str | int | None = None
     options_file: str | None = None
+    tried: tuple[str, ...] = ()
     column_family: str | None = None
     all_families: Switch | None = None
     block_cache: str | int | None = None
@@ -160,6 +162,8 @@ def _with_paths(document: dict[str, Any], folder: Path) -> dict[str, Any]:
         )
 
     found = {name: str(folder / value) if is_file(name, value) else value for name, value in document.items()}
+    if isinstance(tried := document.get("tried"), list):
+        found["tried"] = [str(folder / each) if isinstance(each, str) else each for each in tried]
     command = document.get("command")
     return found | {"command": _with_programs(command, folder)} if isinstance(command, dict) else found
 

@@ -1,8 +1,7 @@
 """Makes the specification of a study or sweep from a request, and checks all that needs no measuring."""
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ from rocktune.engine import (
     RecordedSpec,
     refuse_inexpressible,
 )
-from rocktune.engine.spec import FULL_LENGTH_S
 from rocktune.errors import UserError
 from rocktune.importing import ImportedOptions
 from rocktune.objective import objective_named
@@ -29,6 +27,7 @@ from rocktune.study.specs.problem import (
     expected_entries,
     families_together,
     problem_of,
+    space_of,
 )
 from rocktune.study.specs.protocol import check_compactions, protocol_of
 from rocktune.study.specs.request import (
@@ -41,10 +40,12 @@ from rocktune.study.specs.request import (
     scale_and_budget,
     tuned_family,
 )
-from rocktune.study.specs.spec import NAME_PATTERN, StudySpec, SweepSpec
+from rocktune.study.specs.spec import NAME_PATTERN, StudySpec
+from rocktune.study.specs.tried import tried_of
 from rocktune.table import read_table
 from rocktune.tuners import tuner_named
-from rocktune.units import format_scale, format_seconds, parse_bytes, parse_scale, parse_seconds
+from rocktune.tuners.tried import tried_cost_s
+from rocktune.units import format_scale, format_seconds, parse_bytes, parse_scale
 from rocktune.workload import DEFAULT_FAMILY, WorkloadSpec, load_workload
 
 _DEFAULT_OBJECTIVES = {
@@ -59,46 +60,25 @@ OwnOptions = Callable[[tuple[str, ...]], ImportedOptions | None]
 Is called only if all else in the request is valid.
 """
 
-SWEEP_MEASURED_S = 180.0
-"""Seconds that a sweep measures in each run at full size, as in Jia and Chen's paper."""
-SWEEP_WARM_UP_S = 60.0
-"""Seconds of warm-up at full size. The paper has a warm-up but does not state its length."""
-
-
-@dataclass(frozen=True)
-class HowToSweep:
-    """The settings of a sweep as users write them.
-
-    Attributes:
-        samples: number of configurations; None for all.
-        part: "K/N" for the K-th of N parts, which together contain all configurations.
-        seconds: length of the measured window, such as "10s"; by default 180 s at full size.
-        warm_up: length of the warm-up, 0 for none. By default 60 s at full size if the engine can pause a
-            run, else 0.
-    """
-
-    samples: int | None = None
-    part: str = "1/1"
-    seconds: str | float | None = None
-    warm_up: str | float | None = None
-
-
-EVERYTHING = HowToSweep()
-"""A sweep of all configurations with the default times."""
-
 
 def no_own_options(_loaded: tuple[str, ...]) -> ImportedOptions | None:
     """Returns no OPTIONS file; see `OwnOptions`."""
     return None
 
 
-def resolve(request: StudyRequest, name: str, own_options: OwnOptions = no_own_options) -> StudySpec:
+def resolve(
+    request: StudyRequest,
+    name: str,
+    own_options: OwnOptions = no_own_options,
+    tried: Sequence[OwnOptions] = (),
+) -> StudySpec:
     """Returns the study that a request describes.
 
     Args:
         request: the user's request.
         name: name of the study.
         own_options: see `OwnOptions`.
+        tried: readers of the files in the request's `tried`.
 
     Raises:
         UserError: names the first mistake in the request.
@@ -131,6 +111,10 @@ def resolve(request: StudyRequest, name: str, own_options: OwnOptions = no_own_o
         prices=prices,
         robust=request.robust,
     )
+    if tried:
+        loaded = spec.workload.family_names if spec.workload.families else ()
+        configurations = tried_of(space_of(spec), request.tried, [read(loaded) for read in tried])
+        spec = spec.model_copy(update={"tried": configurations})
     if request.budget is None:
         # The default is the time of the paper's configurations, each of which takes as many runs.
         spec = spec.model_copy(update={"budget_s": budget_s * (1 + len(spec.neighbours))})
@@ -149,58 +133,6 @@ def sections_of(name_or_path: str) -> set[str]:
     """Returns the sections of the options that a space tunes or pins."""
     space = space_from_document(space_document(name_or_path), None, 1.0)
     return {*space.fixed_options, *(knob.section for knob in space.knobs)}
-
-
-def resolve_sweep(
-    request: StudyRequest,
-    name: str,
-    how: HowToSweep,
-    own_options: OwnOptions = no_own_options,
-) -> SweepSpec:
-    """Returns the sweep that a request describes. Its tuner, objective and budget are ignored.
-
-    Under the steady protocol, stores hold all keys at age 0; by default a sweep has the short protocol.
-
-    Args:
-        request: the user's request.
-        name: name of the sweep.
-        how: settings of the sweep.
-        own_options: see `OwnOptions`.
-
-    Raises:
-        UserError: names the first mistake in the request.
-    """
-    engine = engine_spec(request)
-    # Tables of the papers' evaluations are of stores that fill during the run.
-    steady = request.protocol == "steady"
-    if request.protocol is not None and not isinstance(engine, RecordedSpec):
-        protocol_of(request, engine, sections_of(request.space))
-    conditions = named(name) | conditions_of(request, engine, own_options, all_keys=steady)
-    full_size_s = SWEEP_MEASURED_S if engine.runs_continue else FULL_LENGTH_S
-    time_scale = engine.time_scale(conditions["scale"])
-    if how.warm_up is None:
-        warm_up_s = SWEEP_WARM_UP_S / time_scale if engine.runs_continue else 0.0
-    else:
-        warm_up_s = parse_seconds(how.warm_up, "warm-up", zero=True)
-    if how.samples is not None and how.samples < 1:
-        raise UserError(f"samples: {how.samples} is not above 0; give at least 1, or leave it out for all")
-    measured_s = full_size_s / time_scale if how.seconds is None else parse_seconds(how.seconds, "seconds")
-    return SweepSpec(
-        **conditions,
-        samples=how.samples,
-        part=_parsed_part(how.part),
-        warm_up_s=warm_up_s,
-        measured_s=measured_s,
-    )
-
-
-def _parsed_part(text: str) -> tuple[int, int]:
-    """Returns (K, N) of the text "K/N"; raises UserError if it is malformed."""
-    match = re.fullmatch(r"(\d{1,6})\s*/\s*(\d{1,6})", text.strip())
-    part, parts = (int(match[1]), int(match[2])) if match else (0, 0)
-    if not 1 <= part <= parts:
-        raise UserError(f"part: '{text}' is malformed; write K/N with K from 1 to N, such as 2/4")
-    return part, parts
 
 
 def named(name: str) -> dict[str, str]:
@@ -336,7 +268,9 @@ def check_engine(engine: EngineSpec, workload: WorkloadSpec, device: DeviceSpec)
 def _check_budget(spec: StudySpec) -> None:
     """Raises UserError if the budget is below the tuner's minimum."""
     workloads = 1 + len(spec.neighbours)
-    min_s = tuner_named(spec.tuner, spec.tuner_settings).min_budget_s(problem_of(spec)) * workloads
+    problem = problem_of(spec)
+    tuner_s = tuner_named(spec.tuner, spec.tuner_settings).min_budget_s(problem)
+    min_s = (tuner_s + tried_cost_s(problem)) * workloads
     # A budget that equals the minimum but for rounding is enough.
     if spec.budget_s < min_s * (1 - 1e-9):
         raise UserError(

@@ -11,6 +11,7 @@ from rocktune.outcome import LARGER_FACTOR, Protocol
 from rocktune.space import OptionMaps
 from rocktune.spec_file import Amount, Positive, SparseSpec, Spec, validated
 from rocktune.study.specs.own_options import OwnTerms
+from rocktune.study.specs.tried import Tried
 from rocktune.workload import WorkloadSpec, neighbours
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
@@ -181,6 +182,7 @@ class StudySpec(ExperimentSpec):
         prices: prices of the figure `cost`; None if it is no objective and no constraint.
         robust: share within which mix and skew of the workload may change; None for the workload alone. Each
             trial is then measured on the workload and on the corners of `neighbours`, and the worst counts.
+        tried: configurations of the user's, which are measured before the tuner begins, at the budget's cost.
     """
 
     sparse_fields: ClassVar[frozenset[str]] = ExperimentSpec.sparse_fields | {
@@ -188,6 +190,7 @@ class StudySpec(ExperimentSpec):
         "default_constraints",
         "prices",
         "robust",
+        "tried",
     }
 
     tuner: str
@@ -201,6 +204,7 @@ class StudySpec(ExperimentSpec):
     rate_ops_s: Annotated[float, Field(strict=True, gt=0)] | None = None
     prices: Prices | None = None
     robust: Annotated[float, Field(strict=True, gt=0, lt=1)] | None = None
+    tried: tuple[Tried, ...] = ()
 
     @property
     def neighbours(self) -> tuple[WorkloadSpec, ...]:

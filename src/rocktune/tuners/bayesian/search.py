@@ -70,18 +70,17 @@ class BayesianTuner(Tuner):
     def search(self, problem: Problem, rng: np.random.Generator) -> Search:
         """See `Tuner.search`. Suggestions are yielded as functions, so that a replay fits no models."""
         settings, age_s = self.settings, problem.age_s(problem.trial_age_s)
-        left, size = (
-            affordable_trials(problem.budget_s, age_s * settings.runs_each),
-            configuration_count(problem.space),
-        )
-        first = problem.space.sample(min(settings.initial, left), rng)
+        results = list(problem.known)
+        # These counts are of configurations, with those that were measured before the search.
+        affordable = affordable_trials(problem.budget_s, age_s * settings.runs_each)
+        left, size = affordable + len(results), configuration_count(problem.space)
+        first = problem.space.sample(min(settings.initial, affordable), rng)
         item: Any = self._batch(dict.fromkeys(first), age_s, (), {})
-        results: list[Result] = []
         while True:
             new = yield item
             results.extend(new)
             known = {result.trial.configuration for result in results}
-            # `left` counts configurations; a small space may be exhausted before the budget.
+            # A small space may be exhausted before the budget.
             count = int(min(settings.at_once, left - len(known), size - len(known)))
             if count <= 0:
                 return

@@ -1,0 +1,66 @@
+"""Configurations that the user wants a search to begin with, from their OPTIONS files."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rocktune.errors import UserError
+from rocktune.importing import ImportedOptions
+from rocktune.space import Space, merged_options, nearest_configuration
+from rocktune.spec_file import Spec
+
+
+class Tried(Spec):
+    """A configuration that is measured before the tuner begins.
+
+    Attributes:
+        file: name of the OPTIONS file that it comes from.
+        configuration: its values by knob name.
+        differences: a text for each knob that has another value than in the file, because the space or its
+            memory budget does not allow that one.
+    """
+
+    file: str
+    configuration: dict[str, Any]
+    differences: tuple[str, ...] = ()
+
+
+def tried_of(
+    space: Space, paths: Sequence[str], files: Sequence[ImportedOptions | None]
+) -> tuple[Tried, ...]:
+    """Returns the configurations of a space that are nearest to OPTIONS files.
+
+    Args:
+        space: the study's space.
+        paths: paths of the files.
+        files: the parsed files.
+
+    Raises:
+        UserError: no configuration near a file is valid.
+    """
+    return tuple(
+        _nearest(space, path, file) for path, file in zip(paths, files, strict=True) if file is not None
+    )
+
+
+def _nearest(space: Space, path: str, file: ImportedOptions) -> Tried:
+    """Returns the configuration of a space that is nearest to an OPTIONS file."""
+    wanted = space.configuration_from_options(merged_options(file.options))
+    try:
+        nearest = nearest_configuration(space, wanted)
+    except UserError as refused:
+        raise UserError(f"try: {path}: {refused}") from None
+    return Tried(
+        file=Path(path).name, configuration=dict(nearest.configuration), differences=nearest.differences
+    )
+
+
+def tried_sentences(tried: Sequence[Tried]) -> list[str]:
+    """Returns a sentence for the user on each configuration that is tried."""
+    if not tried:
+        return []
+    sentences = ["Options that the space does not tune are the baseline's in what is tried."]
+    for each in tried:
+        changed = f", with {'; '.join(each.differences)}" if each.differences else " as it stands"
+        sentences.append(f"Tried: {each.file}{changed}.")
+    return sentences

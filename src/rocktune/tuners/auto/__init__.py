@@ -1,0 +1,5 @@
+"""The tuner `auto`."""
+
+from rocktune.tuners.auto.search import Auto
+
+__all__ = ["Auto"]

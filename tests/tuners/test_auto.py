@@ -1,0 +1,145 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from rocktune.objective import objective_named
+from rocktune.space import load_space
+from rocktune.testing.modelled import ModelledStore
+from rocktune.testing.synthetic import synthetic_window
+from rocktune.testing.tuners import drive, synthetic_problem
+from rocktune.trial import Configuration, Result, Status, Trial
+from rocktune.tuners import Problem, tuner_named
+from rocktune.tuners.auto.forest import expected_improvement, gains_of
+from rocktune.tuners.auto.neighbours import neighbours
+from rocktune.tuners.auto.search import Auto, AutoSettings, first_configurations
+from rocktune.tuners.dremel.arms import pooled_configurations
+from rocktune.tuners.dremel.settings import DremelSettings
+from rocktune.tuners.hand import hand_set
+from rocktune.tuners.unit_cube import UnitCube
+
+FULL = load_space("full", None, 1e7)
+DEFAULT = Trial(Configuration({"knob": 1}), 1.0)
+
+
+def in_full(trials: int) -> Problem:
+    problem = synthetic_problem(scale=64, budget_s=trials * 120 / 64)
+    return replace(problem, space=FULL, baseline=FULL.default())
+
+
+def result(throughput_ops_s: float, latency_us: float = 100.0) -> Result:
+    return Result(DEFAULT, Status.OK, synthetic_window(0.0, 1.0, throughput_ops_s, latency_us))
+
+
+def failed() -> Result:
+    return Result(DEFAULT, Status.CRASHED, None, "made up")
+
+
+def test_a_search_begins_with_what_people_set_by_hand() -> None:
+    search = Auto(AutoSettings(drawn=2)).search(in_full(12), np.random.default_rng(1))
+    asked = drive(search).configurations
+    by_hand = [each.configuration for each in hand_set(FULL)]
+    assert asked[: len(by_hand)] == by_hand
+    assert len(asked) == 12
+    # The next ones are of different arms.
+    drawn = first_configurations(in_full(12), 40, np.random.default_rng(1))
+    arms = pooled_configurations(
+        in_full(12), DremelSettings(), np.random.default_rng(1), drawn[len(by_hand) :]
+    )
+    assert len(arms) == 40
+    assert len({each.buckets for each in arms[:8]}) == 8
+    assert len(set(asked)) == 12
+    for each in asked:
+        FULL.validate(each)
+
+
+def test_it_finds_more_than_random_search() -> None:
+    """On the modelled store, where universal compaction wins at few reads, of three searches each."""
+    found = {}
+    for name in ("auto", "random"):
+        best = []
+        for seed in range(3):
+            search = tuner_named(name).search(in_full(40), np.random.default_rng(seed))
+            transcript = drive(search, ModelledStore(FULL, read_share=0.3))
+            results = [each for batch in transcript.results for each in batch]
+            best.append(max(each.figure("throughput_ops_s") for each in results))
+        found[name] = float(np.mean(best))
+    assert found["auto"] > found["random"]
+
+
+def test_a_search_without_gains_ends() -> None:
+    def equal(trial: Trial) -> Result:
+        return replace(result(1000.0), trial=trial)
+
+    settings = AutoSettings(drawn=4, patience=8)
+    transcript = drive(Auto(settings).search(in_full(60), np.random.default_rng(1)), equal)
+    assert len(transcript.configurations) <= 12
+    assert transcript.spent_s <= 12 * 120 / 64
+
+
+@pytest.mark.parametrize(
+    ("gain", "ends"),
+    [(1.0, True), (1.009, True), (1.011, False)],
+    ids=["none", "below what counts", "above it"],
+)
+def test_what_counts_as_a_gain(gain: float, ends: bool) -> None:
+    tuner = Auto(AutoSettings(patience=2))
+    results = [result(1000.0), result(900.0), result(1000.0 * gain)]
+    assert tuner._has_settled(results, objective_named("throughput_ops_s")) is ends
+    # With the first feasible result, the search goes on whatever its figure.
+    bounded = objective_named("throughput_ops_s", ["read_latency_us_p99<=50"])
+    assert not tuner._has_settled([result(1000.0), result(1.0), result(10.0, 40.0)], bounded)
+
+
+def test_gains_by_hand() -> None:
+    throughput = objective_named("throughput_ops_s")
+    results = [result(1000.0), failed(), result(2000.0)]
+    assert gains_of(throughput, results) == pytest.approx(np.log([1000, 1000, 2000]))
+    latency = objective_named("read_latency_us_p99")
+    two = [result(1.0, 10.0), result(1.0, 40.0)]
+    assert gains_of(latency, two) == pytest.approx(-np.log([10, 40]), rel=0.1)
+    bounded = objective_named("throughput_ops_s", ["read_latency_us_p99<=50"])
+    # The fastest breaks the bound and counts as the slowest of the others.
+    kept = [result(100.0, 40.0), result(900.0, 90.0), result(200.0, 40.0)]
+    assert gains_of(bounded, kept) == pytest.approx(np.log([100, 100, 200]))
+    assert gains_of(throughput, [failed(), failed()]).tolist() == [0.0, 0.0]
+
+
+def test_expected_improvement_by_hand() -> None:
+    # Trees that agree expect no improvement below the best, and their own above it.
+    agreeing = np.array([[1.0, 3.0], [1.0, 3.0]])
+    assert expected_improvement(agreeing, 2.0) == pytest.approx([0.0, 1.0])
+    # Mean 2, deviation 1, best 2: the density of the standard normal distribution at 0.
+    assert expected_improvement(np.array([[1.0], [3.0]]), 2.0) == pytest.approx([1 / np.sqrt(2 * np.pi)])
+
+
+def test_neighbours_are_valid_and_near() -> None:
+    cube, rng = UnitCube(FULL), np.random.default_rng(1)
+    best = FULL.default()
+    found = neighbours(FULL, cube, [best], rng)
+    assert len(found) == len(set(found)) > 200
+    for each in found:
+        assert not FULL.broken_rules(each)
+    same = [sum(each.get(name) == value for name, value in best.items()) for each in found]
+    # A changed form keeps all but three knobs, unless one of these changes what is active.
+    assert sum(each >= len(best) - 3 for each in same) > 30
+
+
+def test_a_small_space_is_exhausted() -> None:
+    problem = synthetic_problem(budget_s=1e6)
+    narrow = replace(
+        problem.space,
+        knobs=tuple(
+            knob.narrowed(low=knob.default, high=knob.default) if not knob.choices else knob
+            for knob in problem.space.knobs
+        ),
+    )
+    small = replace(problem, space=narrow, baseline=narrow.default())
+    count = len(narrow.grid())
+    transcript = drive(Auto(AutoSettings(patience=1000)).search(small, np.random.default_rng(1)))
+    assert len(transcript.configurations) == count
+
+
+def test_fronts_never_settle() -> None:
+    front = objective_named(["throughput_ops_s", "read_latency_us_p99"])
+    assert not Auto(AutoSettings(patience=1))._has_settled([result(1.0), result(2.0, 200.0)], front)

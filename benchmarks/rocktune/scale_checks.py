@@ -65,7 +65,16 @@ def _claims(row: Mapping[str, Any]) -> list[Claim]:
         repeats = int(row[f"{name}_repeats"])
         measured = Measured(float(value), least, most, repeats, exact=least == most)
         label = f"{where}_{name}"
-        claims.append(reported(label, SOURCE, unit, measured, engine=row["engine"], device=row["device"]))
+        claim = reported(label, SOURCE, unit, measured, engine=row["engine"], device=row["device"])
+        # Each row was measured by a command of its own.
+        claim.scale = row["scale"]
+        claim.command = " ".join(
+            [
+                "python -m benchmarks.rocktune.scale_checks",
+                *(f"--{name} {row[name]}" for name in ("workload", "device", "space", "protocol", "scale")),
+            ]
+        )
+        claims.append(claim)
     return claims
 
 

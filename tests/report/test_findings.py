@@ -32,6 +32,16 @@ def test_ratio_never_rounds_onto_one(value: float, written: str) -> None:
     assert findings.format_ratio(Interval(value=value, low=None, high=None, repeats=1)) == written
 
 
+def test_figures_in_bytes_have_intervals_in_bytes() -> None:
+    interval = Interval(value=900 * 2**20, low=840 * 2**20, high=895.5 * 2**20, repeats=4)
+    assert findings.format_field("full_size_memory_bytes", interval.value) == "900MiB"
+    assert findings.format_field_interval("full_size_memory_bytes", interval) == "840MiB to 895.5MiB"
+    speeds = Interval(value=2.0, low=1.9, high=2.12, repeats=4)
+    assert findings.format_field_interval("throughput_ops_s", speeds) == "1.90 to 2.12"
+    unknown = Interval(value=1.0, low=None, high=None, repeats=1)
+    assert findings.format_field_interval("throughput_ops_s", unknown) == "–"
+
+
 def test_sizes_get_a_unit_and_counts_do_not() -> None:
     assert findings.format_option("write_buffer_size", 64 << 20) == "64MiB"
     assert findings.format_option("max_bytes_for_level_base", "1073741824") == "1GiB"

@@ -179,7 +179,7 @@ def _comparison(outcome: Outcome) -> Table:
         label = findings.field_label(field) + (
             f", {unit}" if unit in ("operations/s", "µs") or unit == field else ""
         )
-        made.add_row(label, *map(_with_interval, intervals))
+        made.add_row(label, *(_with_interval(field, interval) for interval in intervals))
     ratios = {
         "baseline": outcome.ratio,
         "rocksdb_defaults": outcome.ratio_to_rocksdb_defaults or NOT_MEASURED,
@@ -211,9 +211,13 @@ def _front(points: Sequence[FrontPoint]) -> Table:
     return made
 
 
-def _with_interval(interval: Interval) -> str:
+def _with_interval(field: str, interval: Interval) -> str:
     """Returns a figure with its 95% interval on a second line."""
-    return f"{findings.format_number(interval.value)}\n{findings.format_interval(interval)}"
+    value, span = (
+        findings.format_field(field, interval.value),
+        findings.format_field_interval(field, interval),
+    )
+    return f"{value}\n{span}"
 
 
 def _ratio(interval: Interval) -> str:

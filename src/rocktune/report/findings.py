@@ -152,6 +152,13 @@ def format_field(field: str, value: float | None) -> str:
     return f"{100 * value:.1f}%" if field_unit(field) == "share" else format_number(value)
 
 
+def format_field_interval(field: str, interval: Interval) -> str:
+    """Returns a figure's 95% interval as text (`840MiB to 895MiB`); a dash if unknown."""
+    if interval.low is None or interval.high is None:
+        return UNKNOWN
+    return f"{format_field(field, interval.low)} to {format_field(field, interval.high)}"
+
+
 def option_verdict(change: OptionEffect) -> str:
     """Returns the ablation's verdict on a changed option, and whether the option was left out."""
     # The other two, undecided and not measurable, both mean that no effect was found.

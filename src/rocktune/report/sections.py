@@ -228,8 +228,8 @@ def _interval_row(outcome: Outcome, field: str) -> str:
     for side in outcome.sides.values():
         interval = side.figure(field)
         cells += (
-            f'<td class="number">{findings.format_number(interval.value)}'
-            f'<span class="interval">{findings.format_interval(interval)}</span></td>'
+            f'<td class="number">{findings.format_field(field, interval.value)}'
+            f'<span class="interval">{findings.format_field_interval(field, interval)}</span></td>'
         )
     return f"<tr>{_field_head(field)}{cells}</tr>"
 

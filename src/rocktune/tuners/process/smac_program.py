@@ -167,7 +167,7 @@ def search(lines: Any, say: Any, folder: str) -> None:
     while told:
         for result in told["results"]:
             value = value_of(cost_of(result, goal), costs)
-            # SMAC3 has one seed for all trials: its own, or that of the results it is told first.
+            # SMAC3 has one seed for all trials: its own, or that of the first results it gets.
             seed = 0 if asked is None else asked.seed
             info = TrialInfo(encoding.configuration(result["configuration"]), seed=seed)
             smac.tell(info, value, save=False)

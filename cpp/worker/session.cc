@@ -26,7 +26,7 @@
 namespace rocktune {
 namespace {
 
-constexpr int kProtocol = 2;
+constexpr int kProtocol = 3;
 
 void CheckFields(const nlohmann::json& command, std::initializer_list<const char*> fields) {
   for (const char* field : fields) {

@@ -14,6 +14,7 @@ from rocktune.study.executors import executor_of
 from rocktune.study.measuring.interrupt import Interrupt
 from rocktune.study.measuring.loop import Loop
 from rocktune.study.measuring.observer import Observer
+from rocktune.testing.synthetic import synthetic_experiment
 from rocktune.testing.synthetic_engine import SyntheticEngine
 from rocktune.testing.tuners import synthetic_problem
 from rocktune.trial import Configuration, Trial
@@ -53,12 +54,12 @@ def main(name: str, ledger_path: str, killed_at: int) -> None:
     tuner = tuner_named(name, SETTINGS.get(name))
     twelve_s = 12 * problem.age_s(problem.trial_age_s)
     problem = replace(problem, budget_s=max(tuner.min_budget_s(problem), twelve_s))
-    engine = SyntheticEngine(throughput)
+    engine, experiment = SyntheticEngine(throughput), synthetic_experiment()
     with open_ledger(ledger_path) as ledger:
         study = ledger.create_study("study", SPEC)
         loop = Loop(
             executor_of(engine),
-            lambda configuration, replicate: (None, configuration, replicate),  # type: ignore[arg-type,return-value]
+            lambda configuration, replicate: (experiment, configuration, replicate),
             lambda window: window.figures["throughput_ops_s"],
             ledger,
             study,

@@ -20,6 +20,9 @@ SLOW = {"epsilon-constraint", "nsga2", "optuna:CmaEsSampler", "optuna:QMCSampler
 def _marks(name: str) -> list[pytest.MarkDecorator]:
     if name.endswith("bo"):
         return [pytest.mark.bo]
+    if name == "smac":
+        # It has a test of its own: a resumed search does not repeat an undisturbed one.
+        return [pytest.mark.skip("needs SMAC3's environment")]
     return [pytest.mark.slow] if name in SLOW else []
 
 

@@ -28,7 +28,7 @@ class TestTuningGuide(TunerConformance):
 
 
 class TestAuto(TunerConformance):
-    @pytest.fixture(params=[{}, {"drawn": 0, "at_once": 1, "patience": 6}], ids=["default", "one by one"])
+    @pytest.fixture(params=[{}, {"drawn": 0, "at_once": 1}], ids=["default", "one by one"])
     def tuner(self, request: pytest.FixtureRequest) -> Tuner:
         return tuner_named("auto", request.param)
 

@@ -1,6 +1,15 @@
 """Synthetic measurements in the worker's form, for tests without a store."""
 
-from rocktune.trial import Measurement
+from rocktune.device import DeviceSpec
+from rocktune.space import load_space
+from rocktune.trial import Experiment, Measurement
+from rocktune.workload import load_workload
+
+
+def synthetic_experiment() -> Experiment:
+    """Returns the conditions of a run, for engines that make their figures up."""
+    space = load_space("dremel", None, 10_000_000.0)
+    return Experiment(load_workload("ycsb-a"), DeviceSpec(name="none"), 64, space)
 
 
 def synthetic_window(

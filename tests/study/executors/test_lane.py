@@ -3,11 +3,13 @@ import pytest
 from rocktune.engine import RunFailed
 from rocktune.study.executors import EngineLane
 from rocktune.study.executors.runs import Job, Window
+from rocktune.testing.synthetic import synthetic_experiment
 from rocktune.testing.synthetic_engine import SyntheticEngine
 from rocktune.trial import Configuration, Measurement, RunKey, Status
 
 SLOW, MIDDLE, FAST = (Configuration({"speed": speed}) for speed in (1, 2, 3))
 SEED = 7
+EXPERIMENT = synthetic_experiment()
 
 
 def _silent(_phase: str, _done: float, _total: float) -> None: ...
@@ -26,7 +28,7 @@ def _lane(engine: SyntheticEngine, limit_bytes: int = 1 << 40) -> EngineLane:
 
 
 def _job(key: RunKey, from_s: float, until_s: float, keep: bool) -> Job:
-    return Job(key, None, key[0], SEED + key[1], from_s, until_s, keep, _score)  # type: ignore[arg-type]
+    return Job(key, EXPERIMENT, key[0], SEED + key[1], from_s, until_s, keep, _score)
 
 
 def _window(of: Window) -> tuple[float, float]:

@@ -8,8 +8,9 @@ from rocktune.study.measuring.interrupt import Interrupt
 from rocktune.study.measuring.loop import Loop
 from rocktune.study.measuring.observer import Observer
 from rocktune.study.measuring.repeats import Phase
+from rocktune.testing.synthetic import synthetic_experiment
 from rocktune.testing.synthetic_engine import Fault, SyntheticEngine, no_fault
-from rocktune.trial import Batch, Configuration, Measurement, Result, Trial
+from rocktune.trial import Batch, Configuration, Experiment, Measurement, Result, Trial
 
 A, B, C = (Configuration({"speed": speed}) for speed in (1, 2, 3))
 SPEC = {"workload": {"name": "w"}, "device": {"name": "d"}, "scale": 64}
@@ -41,15 +42,17 @@ def loop_of(
 ) -> tuple[Loop, StudyRecord]:
     study = ledger.create_study("study", SPEC)
 
-    def opening(configuration: Configuration, replicate: int) -> tuple[None, Configuration, int]:
-        return None, configuration, replicate
+    experiment = synthetic_experiment()
+
+    def opening(configuration: Configuration, replicate: int) -> tuple[Experiment, Configuration, int]:
+        return experiment, configuration, replicate
 
     def score(window: Measurement) -> float:
         return window.figures["throughput_ops_s"]
 
     interrupt = Interrupt(Observer())
     executor = executor_of(engine, limit_bytes)
-    loop = Loop(executor, opening, score, ledger, study, observer or Recorder(), interrupt)  # type: ignore[arg-type]
+    loop = Loop(executor, opening, score, ledger, study, observer or Recorder(), interrupt)
     return loop, study
 
 

@@ -108,4 +108,5 @@ def test_stores_open_serve_and_read_back(
 def _serves(run: EmbeddedRun, configuration: Configuration) -> None:
     """Checks that lookups find every key: all were loaded, so one that is not found is lost."""
     gets = run.advance(0.1).raw["operations"]["get"]
-    assert gets["count"] == gets["found"] > 0, configuration
+    # A thread counts what it found before the lookup, and may be between the two when the window ends.
+    assert 0 < gets["count"] <= gets["found"] <= gets["count"] + WORKLOAD.threads, configuration

@@ -119,7 +119,8 @@ def test_a_kept_store_can_be_opened_again(
     again.ask("open", **fields)
     reads = again.ask("advance", until_s=0.1)["operations"]["get"]
     again.end()
-    assert reads["found"] == reads["count"] > 0
+    # A thread may be between the count of a found key and that of its lookup.
+    assert 0 < reads["count"] <= reads["found"] <= reads["count"] + 16
 
 
 @pytest.mark.parametrize("moment", ["idle", "advance"])

@@ -61,7 +61,9 @@ def test_each_family_has_its_own_knobs_data_and_figures(engine: EmbeddedEngine) 
     assert parts["users"].operations(["get"]) == merged.operations(["get"]) > 0
     assert parts["events"].operations(["insert"]) == merged.operations(["insert"]) > 0
     assert parts["idle"].operations() == 0
-    assert parts["users"].raw["operations"]["get"]["found"] == parts["users"].operations()  # it was preloaded
+    # It was preloaded. A thread may be between the count of a found key and that of its lookup.
+    found, lookups = parts["users"].raw["operations"]["get"]["found"], parts["users"].operations()
+    assert lookups <= found <= lookups + together.workload.threads
     assert parts["users"].figures["read_latency_us_p99"] == merged.figures["read_latency_us_p99"]
     assert parts["users"].raw["live_keys"] == 5000 // 16
     assert parts["users"].seconds == 0.5

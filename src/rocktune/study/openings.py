@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 from rocktune.engine import run_options
-from rocktune.engine.debt import collects_blobs
 from rocktune.errors import UserError
 from rocktune.objective import LARGER_IS_BETTER, terms_of
 from rocktune.outcome import Protocol
@@ -11,7 +10,7 @@ from rocktune.space import Configuration, OptionMaps
 from rocktune.study import seeds
 from rocktune.study.proving.ablation import Validity
 from rocktune.study.proving.verification import ROCKSDB_DEFAULTS
-from rocktune.study.specs.problem import experiment_of
+from rocktune.study.specs.problem import ages_every_run, experiment_of
 from rocktune.study.specs.spec import StudySpec
 from rocktune.trial import Experiment
 from rocktune.tuners import Problem
@@ -58,6 +57,7 @@ class Openings:
         self.offered_ops_s: float | None = None
         self._spec = spec
         self._problem = problem
+        self._ages_every_run = ages_every_run(spec)
         self._experiment = replace(experiment_of(spec, problem.space, scale), neighbours=spec.neighbours)
 
     def engine_inputs(
@@ -65,9 +65,7 @@ class Openings:
     ) -> tuple[Experiment, Configuration, int]:
         """Returns the experiment, configuration and seed to open a run with; see `EngineInputs`."""
         experiment, opened = self._opened_as(configuration)
-        is_aged = self._spec.protocol == "steady" and (
-            seeds.is_proof(replicate) or self._is_known_only_if_aged(configuration)
-        )
+        is_aged = self._ages_every_run or (self._spec.protocol == "steady" and seeds.is_proof(replicate))
         # Nothing is decided by RocksDB's defaults, and their stores take longest to become steady.
         shares = is_aged and configuration == ROCKSDB_DEFAULTS
         # Tails are those of the given workload alone.
@@ -80,10 +78,6 @@ class Openings:
             aged=is_aged,
         )
         return conditions, opened, seeds.seed_of(self._spec.seed, replicate)
-
-    def _is_known_only_if_aged(self, configuration: Configuration) -> bool:
-        """Returns whether only an aged store shows the compaction debt of a configuration."""
-        return collects_blobs(self._experiment.workload, self.options(configuration))
 
     def _arriving(self, workload: WorkloadSpec, replicate: int) -> WorkloadSpec:
         """Returns the workload with the arrivals that a replicate's runs have."""

@@ -5,7 +5,7 @@ import os
 from dataclasses import dataclass
 
 from rocktune.engine.local.bases import AGED_FACTOR, DEFAULT_BASE_QUOTA_BYTES
-from rocktune.study.specs.problem import baseline_of, expected_entries, space_of
+from rocktune.study.specs.problem import ages_every_run, baseline_of, expected_entries, space_of
 from rocktune.study.specs.spec import BASELINE_AGE_SHARES, DEFAULTS_PAIRS, StudySpec
 from rocktune.units import MIB
 
@@ -29,7 +29,7 @@ class Estimate:
     Attributes:
         search_s: seconds of measuring in the search, which is the budget.
         verification_s: seconds of measuring the baseline before the search and in all phases after it.
-        ageing_s: wall seconds until the proof's stores are steady; several age together.
+        ageing_s: wall seconds until the stores that a study ages are steady; those of its proof age together.
         other_s: wall seconds of opening, loading and everything else.
         disk_bytes: bytes in the data directory.
         memory_bytes: resident bytes of all runs that exist at the same time.
@@ -108,6 +108,8 @@ def estimate(spec: StudySpec) -> Estimate:
     parked = (min(workloads * _MAX_PARKED, searched) if spec.engine.runs_continue else 0) + workloads - 1
     run_bytes = spec.memory_bytes // spec.scale + _WORKER_BYTES
     ageing_s = _ageing_s(spec, spec.scale)
+    if ages_every_run(spec):
+        ageing_s += (searched + spec.verification.finalists) * spec.age_s(_AGEING_FULL_SIZE_S)
     # One run is measured while the others are parked.
     runs_bytes = (parked + 1) * _DISK_FACTOR * store_bytes
     bases_bytes = loads * preloaded_bytes * (AGED_FACTOR if ageing_s else 1)

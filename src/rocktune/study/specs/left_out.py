@@ -14,7 +14,7 @@ from rocktune.workload import WorkloadSpec
 _COMPRESSIONS = ("compression", "bottommost_compression", "blob_compression_type")
 _NO_LIBRARY = "kDisableCompressionOption"
 """The choice of these knobs that needs no library: it means the compression of the other levels."""
-_BLOBS = "enable_blob_files"
+BLOB_KNOB = "enable_blob_files"
 _BLOB_THRESHOLD = "min_blob_size"
 
 
@@ -63,7 +63,7 @@ def _has(options: OptionMaps, knob: Knob) -> bool:
 def _without_use(space: Space, workload: WorkloadSpec) -> dict[str, str]:
     """Returns the knob of blob files if all values are smaller than the space's lowest threshold."""
     knobs = {knob.plain_name: knob for knob in space.knobs}
-    if _BLOBS not in knobs or _BLOB_THRESHOLD not in knobs:
+    if BLOB_KNOB not in knobs or _BLOB_THRESHOLD not in knobs:
         return {}
     threshold = knobs[_BLOB_THRESHOLD]
     min_bytes = min(int(each) for each in threshold.choices or (threshold.low,))
@@ -74,7 +74,7 @@ def _without_use(space: Space, workload: WorkloadSpec) -> dict[str, str]:
     )
     if max_bytes >= min_bytes:
         return {}
-    return {_BLOBS: f"values have at most {format_bytes(max_bytes)}"}
+    return {BLOB_KNOB: f"values have at most {format_bytes(max_bytes)}"}
 
 
 def left_out_sentences(document: Mapping[str, Any]) -> list[str]:

@@ -4,10 +4,11 @@ import math
 
 from rocktune.cost import Pricing
 from rocktune.device import DeviceSpec
+from rocktune.engine.debt import collects_blobs
 from rocktune.objective import Objective, objective_named
 from rocktune.options_account import OptionsAccount
 from rocktune.space import Configuration, FamilyEntries, Space, space_from_document
-from rocktune.study.specs.left_out import left_out_sentences
+from rocktune.study.specs.left_out import BLOB_KNOB, left_out_sentences
 from rocktune.study.specs.own_options import terms_sentences
 from rocktune.study.specs.spec import ExperimentSpec, StudySpec
 from rocktune.study.specs.tried import tried_sentences
@@ -101,6 +102,20 @@ def experiment_of(spec: ExperimentSpec, space: Space, scale: int) -> Experiment:
 def baseline_of(spec: ExperimentSpec, space: Space) -> Configuration:
     """Returns the baseline: the knobs' values in the user's own options, else the space's default."""
     return space.configuration_from_options(spec.base_options) if spec.base_options else space.default()
+
+
+def ages_every_run(spec: StudySpec) -> bool:
+    """Returns whether all runs of a study begin on aged stores, and not those of its proof alone.
+
+    The garbage of blob files has no model, so that only an aged store shows its cost. If any configuration of
+    the study may have it, all runs are aged, because aged and young stores do not compare.
+    """
+    if spec.protocol != "steady":
+        return False
+    space = space_of(spec)
+    if any(knob.plain_name == BLOB_KNOB for knob in space.knobs):
+        return True
+    return collects_blobs(spec.workload, space.options(baseline_of(spec, space)))
 
 
 def own_notes(spec: ExperimentSpec) -> list[str]:

@@ -1,14 +1,17 @@
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+import tomli_w
 
 from rocktune import api
-from rocktune.analysis import importance_of
+from rocktune.analysis import importance_of, screened
 from rocktune.analysis.importance import MAX_LEVELS, r_squared
 from rocktune.device import load_device
 from rocktune.errors import UserError
+from rocktune.space import load_space, space_document, space_from_document
 from rocktune.table import Conditions, Table, TableRow, knob_types, write_table
 from rocktune.trial import FIGURES, Configuration, Status, Value
 from rocktune.workload import load_workload
@@ -117,3 +120,62 @@ def test_a_conditional_knob_is_judged_where_it_is_active() -> None:
     assert sum(each["fanova"] for each in found) == pytest.approx(1)
     # Not only the wide shapes: `style` itself explains most of the variance.
     assert by_knob["style"]["fanova"] > by_knob["width"]["fanova"]
+
+
+def screened_table() -> Table:
+    """A sample of space `full` whose throughput depends on a knob of universal compaction alone."""
+    space = load_space("full", None, 1.0)
+    sample = space.sample(60, np.random.default_rng(5))
+    name = "universal_size_ratio"
+    rows = [(dict(each), 100.0 + float(each.get(name, -50))) for each in sample]
+    table = table_of(rows)
+    changed = table.conditions.model_copy(
+        update={"space": {"name": "full"}, "memory_bytes": space.memory_bytes}
+    )
+    return replace(table, conditions=changed)
+
+
+def test_a_screened_space_has_the_knobs_that_matter_and_their_parents(tmp_path: Path) -> None:
+    table = screened_table()
+    found = importance_of(table, ["throughput_ops_s"])
+    screening = screened(table, found, 0.05)
+    assert {"compaction_style", "universal_size_ratio"} <= set(screening.kept)
+    assert len(screening.kept) < 12
+    file = tmp_path / "narrow.toml"
+    file.write_text(tomli_w.dumps(screening.document))
+    narrow = load_space(str(file), table.conditions.memory_bytes, 1.0)
+    assert {knob.name for knob in narrow.knobs} == set(screening.kept)
+    # What is fixed is as in the default of the whole space.
+    whole = load_space("full", table.conditions.memory_bytes, 1.0)
+    assert whole.configuration_from_options(narrow.options(narrow.default())) == whole.default()
+    # A narrowed space can be narrowed again.
+    again = replace(
+        table, conditions=table.conditions.model_copy(update={"space": space_document(str(file))})
+    )
+    assert screened(again, found, 0.2).document["base"] == "full"
+
+
+def test_a_knob_that_no_preset_has_is_fixed_too() -> None:
+    own = {"section": "cf", "low": 1, "high": 9}
+    document = {
+        "name": "own.toml",
+        "file": {"base": "dremel", "knobs": {"memtable_max_range_deletions": own}},
+    }
+    space = space_from_document(document, None, 1.0)
+    sample = space.sample(40, np.random.default_rng(5))
+    table = table_of([(dict(each), float(each["write_buffer_size"])) for each in sample])
+    changed = table.conditions.model_copy(update={"space": document, "memory_bytes": space.memory_bytes})
+    table = replace(table, conditions=changed)
+    screening = screened(table, importance_of(table, ["throughput_ops_s"]), 0.5)
+    assert screening.kept == ("write_buffer_size",)
+    usual = space.default()["memtable_max_range_deletions"]
+    assert screening.document["fixed"]["cf"] == {"memtable_max_range_deletions": str(usual)}
+
+
+def test_a_screening_without_a_knob_that_matters_is_refused() -> None:
+    table = screened_table()
+    found = importance_of(table, ["throughput_ops_s"])
+    with pytest.raises(UserError, match=r"min_share: no knob explains 100% .*give at most 0\.\d\d"):
+        screened(table, found, 1.0)
+    with pytest.raises(UserError, match="min_share: 0 must be above 0"):
+        screened(table, found, 0)

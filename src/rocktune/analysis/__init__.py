@@ -3,6 +3,16 @@
 from rocktune.analysis.clusters import clusters_of
 from rocktune.analysis.comparing import ComparedRun, compared_runs, findings_of
 from rocktune.analysis.importance import importance_of
+from rocktune.analysis.screening import Screening, screened
 from rocktune.analysis.summary import summary_of_table
 
-__all__ = ["ComparedRun", "clusters_of", "compared_runs", "findings_of", "importance_of", "summary_of_table"]
+__all__ = [
+    "ComparedRun",
+    "Screening",
+    "clusters_of",
+    "compared_runs",
+    "findings_of",
+    "importance_of",
+    "screened",
+    "summary_of_table",
+]

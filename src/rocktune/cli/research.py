@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from rocktune import api
+from rocktune.api.importance import DEFAULT_MIN_SHARE
 from rocktune.api.requests import Given
 from rocktune.cli import options, research_tables
 from rocktune.cli.app import announced, app, show_result
@@ -162,15 +163,27 @@ def importance(
             help="Figure to explain; throughput_ops_s and read_latency_us_p99 by default. May be repeated.",
         ),
     ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Space file to write, with the knobs that matter alone, for --space."
+        ),
+    ] = None,
+    min_share: Annotated[
+        float,
+        typer.Option(
+            metavar="SHARE", help="Smallest share of the variance of a knob that matters, for --out."
+        ),
+    ] = DEFAULT_MIN_SHARE,
     ledger: options.Ledger = None,
     json: options.Json = False,
 ) -> None:
     """Show which knobs matter most for throughput and latency.
 
-    Uses R² and functional ANOVA.
+    Uses R² and functional ANOVA. With --out it narrows the space to these knobs.
     """
     with stderr().status("Computing the importance of knobs"):
-        found = api.importance(source, field or (), ledger=ledger)
+        found = api.importance(source, field or (), out=out, min_share=min_share, ledger=ledger)
     show_result(found, json, research_tables.print_importance)
 
 

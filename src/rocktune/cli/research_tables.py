@@ -142,6 +142,10 @@ def print_importance(console: Console, found: Mapping[str, Any]) -> None:
         "R²: share of the variance that the knob explains. Given the first: the highest R² among runs in "
         "which the first knob has the same value."
     )
+    if "kept" in found:
+        console.print(
+            f"{found['space_file']}: {len(found['kept'])} knobs to tune: {', '.join(found['kept'])}"
+        )
 
 
 def print_clusters(console: Console, found: Mapping[str, Any]) -> None:

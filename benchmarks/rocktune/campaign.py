@@ -1,0 +1,266 @@
+"""Compares tuners in space `full` by what the configurations that they find sustain on aged stores.
+
+On each workload every tuner searches with an equal budget. The configurations that they choose and those that
+people set by hand are then measured together, interleaved, on aged stores with seeds that no search saw. With
+`--out` an interrupted campaign continues after the last search or round that is recorded there.
+"""
+
+import csv
+import itertools
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import replace
+from typing import Any
+
+from benchmarks.common.claims import (
+    Claim,
+    Settings,
+    decided,
+    exactly,
+    main,
+    median_spread,
+    ratio_interval,
+    reported,
+    write_csv,
+)
+from benchmarks.common.measuring import embedded_engine
+from benchmarks.common.searching import Row, Store, searched
+from rocktune import api
+from rocktune.constraint import YIELDED_FACTOR
+from rocktune.engine import EmbeddedEngine
+from rocktune.space import Configuration
+from rocktune.study import StudySpec, seeds
+from rocktune.study.specs.bounds import MAX_SPACE_AMPLIFICATION
+from rocktune.trial import Batch, Trial
+from rocktune.tuners import Problem
+from rocktune.tuners.hand import hand_set
+from rocktune.units import format_scale
+
+DEVICE = "ssd-100mb"
+SOURCE = "the campaign of space full"
+TUNERS = ("auto", "dremel", "random")
+GUIDE = "guide"
+TRIAL_FULL_SIZE_S = 120.0
+FIELDS = (
+    "sustained_throughput_ops_s",
+    "mean_space_amplification",
+    "max_space_amplification",
+    "full_size_memory_bytes",
+    "write_amplification",
+    "read_latency_us_p99",
+    "others_cpu_share",
+)
+NEAR = 0.95
+"""Share of the best figure of a workload that counts as near the best."""
+
+
+class Campaign:
+    """The searches and rounds of a campaign; each is measured once and kept."""
+
+    def __init__(self, settings: Settings, engine: EmbeddedEngine) -> None:
+        self._settings = settings
+        self._engine = engine
+        self.winners = self._kept("winners")
+        self.trials = self._kept("trials")
+        self.rounds = self._kept("rounds")
+
+    def spec(self, workload: str, tuner: str, seed: int) -> StudySpec:
+        """Returns the study of a search; its name is of no use."""
+        return api.prepare(
+            workload=workload,
+            device=DEVICE,
+            space="full",
+            tuner=tuner,
+            protocol="steady",
+            scale=format_scale(self._settings.scale),
+            budget=int(self._settings.extra["trials"]) * TRIAL_FULL_SIZE_S / self._settings.scale,
+            seed=seed,
+            study=f"{workload}-{tuner}-{seed}",
+        ).spec
+
+    def search(self, workload: str, tuner: str, seed: int) -> None:
+        """Runs a search unless it is recorded."""
+        key = {"workload": workload, "tuner": tuner, "seed": seed}
+        if any(_has(row, key) for row in self.winners):
+            return
+        winner, rows = searched(self.spec(workload, tuner, seed), self._engine)
+        self.winners.append({**key, "trials": len(rows), "configuration": json.dumps(dict(winner.items()))})
+        self.trials += ({**key, **row} for row in rows)
+        self._write("winners", self.winners)
+        self._write("trials", self.trials)
+        found = max((row["figure"] for row in rows if row["figure"] == row["figure"]), default=math.nan)
+        self._settings.say(f"{workload}: {tuner} {seed}: {len(rows)} trials, best {found:.0f} operations/s")
+
+    def measure_round(self, workload: str, tuners: Sequence[str], seed: int, number: int) -> None:
+        """Measures what the tuners found and the hand-set configurations once each, unless recorded."""
+        key = {"workload": workload, "seed": seed, "round": number}
+        if any(_has(row, key) for row in self.rounds):
+            return
+        spec = self.spec(workload, tuners[0], seed)
+        with closing(Store(spec, self._engine)) as store:
+            sides = self._sides(workload, tuners, seed, store.problem)
+            names = list(sides)
+            # Each round begins with another one, so that drift favours none.
+            names = names[number % len(names) :] + names[: number % len(names)]
+            age_s, rows = store.problem.age_s(spec.verification.window_s), []
+            for name in names:
+                trial = Trial(sides[name], age_s, seeds.PROVE + number)
+                (result,) = store.measure_alone(Batch((trial,)))
+                rows.append({**key, "side": name} | {field: result.figure(field) for field in FIELDS})
+        self.rounds += rows
+        self._write("rounds", self.rounds)
+        self._settings.say(f"{workload}: round {number}: " + ", ".join(_told(row) for row in rows))
+
+    def _sides(
+        self, workload: str, tuners: Sequence[str], seed: int, problem: Problem
+    ) -> dict[str, Configuration]:
+        """Returns the configurations of a round by name: of tuners, and set by hand."""
+        found = {}
+        for row in self.winners:
+            if row["tuner"] in tuners and _has(row, {"workload": workload, "seed": seed}):
+                found[row["tuner"]] = Configuration(json.loads(row["configuration"]))
+        by_hand = {each.name: each.configuration for each in hand_set(problem.space)}
+        return found | {name: each for name, each in by_hand.items() if each is not None}
+
+    def _kept(self, name: str) -> list[Row]:
+        out = self._settings.out
+        path = None if out is None else out / f"{name}.csv"
+        if path is None or not path.exists():
+            return []
+        with path.open(newline="") as file:
+            return list(csv.DictReader(file))
+
+    def _write(self, name: str, rows: list[Row]) -> None:
+        if self._settings.out is not None:
+            write_csv(self._settings.out / f"{name}.csv", rows)
+
+
+def _has(row: Row, key: Row) -> bool:
+    """Returns whether a row, perhaps read from a file, has the values of a key."""
+    return all(str(row[name]) == str(value) for name, value in key.items())
+
+
+def _told(row: Row) -> str:
+    return f"{row['side']} {row[FIELDS[0]]:.0f}"
+
+
+class Rounds:
+    """The rounds of a workload."""
+
+    def __init__(self, rows: Sequence[Row], memory_bytes: int) -> None:
+        """Reads the rows of `Campaign.rounds` that are of one workload."""
+        self._figures: dict[str, list[Row]] = {}
+        for row in rows:
+            self._figures.setdefault(row["side"], []).append(row)
+        self._memory_bytes = memory_bytes
+
+    def keeps(self, side: str) -> bool:
+        """Returns whether the means of a side keep the default constraints, as the guide allows."""
+        limits = dict.fromkeys(FIELDS[1:3], MAX_SPACE_AMPLIFICATION) | {FIELDS[3]: self._memory_bytes}
+        return all(
+            self._mean(side, field) <= max(limit, YIELDED_FACTOR * self._mean(GUIDE, field))
+            for field, limit in limits.items()
+        )
+
+    def ratios(self, side: str, rivals: Sequence[str]) -> list[float]:
+        """Returns a side's ratio in each round to the rival that is best in the other rounds."""
+        allowed = [each for each in rivals if self.keeps(each)] or [GUIDE]
+        own = self._logarithms(side)
+        others = {each: self._logarithms(each) for each in allowed}
+        ratios = []
+        for number, value in enumerate(own):
+            best = max(allowed, key=lambda each: math.fsum(others[each]) - others[each][number])
+            ratios.append(math.exp(value - others[best][number]))
+        return ratios
+
+    @property
+    def hand(self) -> list[str]:
+        """Names of the hand-set configurations."""
+        return [name for name in self._figures if name not in TUNERS]
+
+    def _mean(self, side: str, field: str) -> float:
+        values = [float(row[field]) for row in self._figures[side]]
+        return math.fsum(values) / len(values)
+
+    def _logarithms(self, side: str) -> list[float]:
+        return [math.log(float(row[FIELDS[0]])) for row in sorted(self._figures[side], key=_number)]
+
+
+def _number(row: Row) -> int:
+    return int(row["round"])
+
+
+def _claims(campaign: Campaign, workload: str, tuners: Sequence[str], engine: str) -> Iterator[Claim]:
+    """Yields the claims of a workload."""
+    shared: Mapping[str, Any] = {"engine": engine, "device": DEVICE}
+    spec = campaign.spec(workload, tuners[0], 1)
+    rounds = Rounds([row for row in campaign.rounds if row["workload"] == workload], spec.memory_bytes)
+    for tuner in tuners:
+        others = [each for each in tuners if each != tuner]
+        for name, rivals in (("guide", [GUIDE]), ("hand", rounds.hand), ("rivals", [*rounds.hand, *others])):
+            ratio = ratio_interval(rounds.ratios(tuner, rivals))
+            claim = reported(
+                f"{workload}_{tuner}_over_{name}", SOURCE, "ratio of steady throughput", ratio, **shared
+            )
+            is_target = tuner == "auto" and name != "guide"
+            yield decided(claim, low=0.97) if is_target else claim
+        kept = exactly(float(rounds.keeps(tuner)))
+        claim = reported(f"{workload}_{tuner}_keeps_constraints", SOURCE, "1 if it does", kept, **shared)
+        yield decided(claim, low=1) if tuner == "auto" else claim
+    yield from _times(campaign, workload, tuners, shared)
+
+
+def _times(
+    campaign: Campaign, workload: str, tuners: Sequence[str], shared: Mapping[str, Any]
+) -> Iterator[Claim]:
+    """Yields the seconds of measuring until each tuner is near the best of all searches of a workload."""
+    rows = [row for row in campaign.trials if row["workload"] == workload and row["tuner"] in tuners]
+    known = [float(row["figure"]) for row in rows if float(row["figure"]) == float(row["figure"])]
+    for tuner in tuners:
+        first: dict[str, float] = {}
+        for row in rows:
+            if row["tuner"] == tuner and float(row["figure"]) >= NEAR * max(known):
+                first.setdefault(str(row["seed"]), float(row["spent_s"]))
+        of = {str(row["seed"]) for row in rows if row["tuner"] == tuner}
+        times = [first.get(seed, math.inf) for seed in of]
+        if all(map(math.isfinite, times)):
+            yield reported(
+                f"{workload}_{tuner}_seconds_to_{NEAR:.0%}",
+                SOURCE,
+                "s of measuring",
+                median_spread(times),
+                **shared,
+            )
+
+
+def campaign(settings: Settings) -> list[Claim]:
+    """Searches and measures, workload by workload."""
+    if settings.quick:
+        settings = replace(settings, extra=settings.extra | {"tuners": "auto", "trials": 8, "rounds": 1})
+    tuners = str(settings.extra["tuners"]).split(",")
+    workloads = str(settings.extra["workloads"]).split(",")
+    with embedded_engine() as engine:
+        kept = Campaign(settings, engine)
+        for workload, seed in itertools.product(workloads, range(1, 1 + int(settings.extra["seeds"]))):
+            for tuner in tuners:
+                kept.search(workload, tuner, seed)
+            for number in range(int(settings.extra["rounds"])):
+                kept.measure_round(workload, tuners, seed, number)
+        return [claim for workload in workloads for claim in _claims(kept, workload, tuners, engine.version)]
+
+
+if __name__ == "__main__":
+    main(
+        "rocktune.campaign",
+        campaign,
+        scale=256,
+        extra={
+            "workloads": "dremel-write-heavy",
+            "tuners": ",".join(TUNERS),
+            "seeds": 1,
+            "trials": 60,
+            "rounds": 6,
+        },
+    )

@@ -69,7 +69,7 @@ def test_an_option_over_a_file_is_not_said_to_be_the_files(engines: Engines) -> 
         ({"engine": "dbbench"}, "unknown engine 'dbbench': did you mean 'db_bench'"),
         ({"engine": "command"}, "command: missing"),
         ({"engine": "db_bench", "workload": "ycsb-e"}, "db_bench"),
-        ({"options": {"write_buffer_size": "1TiB"}}, "write_buffer_size: 1TiB is outside 32MiB to 80MiB"),
+        ({"options": {"write_buffer_size": "1TiB"}}, "write_buffer_size: 1TiB is outside 16MiB to 128MiB"),
         ({"options": {"write_buffer_size": "0x10"}}, "write_buffer_size: '0x10' is not a size"),
         ({"options": {"block_cache": "8MiB"}}, "block_cache: the memory budget sets it to"),
         ({"options": {"min_write_buffer_number_to_merge": "4", "max_write_buffer_number": "4"}}, "4"),

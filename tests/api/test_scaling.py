@@ -48,9 +48,7 @@ def test_what_the_command_prints(engines: Engines, ledger: str, capsys: pytest.C
     assert "20 configurations at 1/64 and 1/16, at most 85 runs, about" in capsys.readouterr().out
     assert main([*LINE.split(), "--ledger", ledger]) == 0
     printed = capsys.readouterr().out
-    assert (
-        "A 1/64 model ranks the configurations of space dremel for dremel-write-heavy on ssd-100" in printed
-    )
+    assert "A 1/64 model ranks the configurations of space full for dremel-write-heavy on ssd-100" in printed
     assert "its choice is as good as the larger model's." in printed
     assert "rank at 1/16" in printed
     assert main([*LINE.split(), "--ledger", ledger, "--json"]) == 0

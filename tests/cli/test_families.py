@@ -91,7 +91,10 @@ def test_a_study_tunes_one_family_or_all_together(capsys: Outputs) -> None:
     [
         (["--column-family", "event"], "unknown column family 'event': did you mean 'events'?"),
         (["--column-family", "events", "--all-families"], "exclude each other"),
-        (["--all-families"], "tuner 'dremel': its features fuse the options of one column family"),
+        (
+            ["--all-families", "--tuner", "dremel"],
+            "tuner 'dremel': its features fuse the options of one column family",
+        ),
         (["--all-families", "--engine", "db_bench"], "only engine 'embedded' loads several column families"),
         (["--all-families", "--space", "flsm"], "cannot be tuned for several column families together"),
     ],

@@ -82,7 +82,7 @@ def test_a_scale_that_ranks(ledger: Ledger) -> None:
     assert (found.configurations, found.failed, found.disturbed) == (20, 0, 0)
     assert (found.scale, found.larger_scale, found.protocol) == ("1/64", "1/16", "steady")
     assert found.figure == "sustained_throughput_ops_s"
-    assert (found.workload, found.device, found.space) == ("dremel-write-heavy", "ssd-100mb", "dremel")
+    assert (found.workload, found.device, found.space) == ("dremel-write-heavy", "ssd-100mb", "full")
     assert [each.rank for each in found.foremost] == [1, 2, 3, 4, 5]
     assert all(each.larger_mean for each in found.foremost)
     assert ScaleCheck.model_validate(found.model_dump(mode="json")) == found

@@ -221,7 +221,10 @@ def _subject(request: StudyRequest, spec: EngineSpec, options: Mapping[str, str]
     Raises:
         UserError: an argument is invalid.
     """
-    found = conditions_of(request, spec, own_options_of(request), choose_family=False)
+    if isinstance(spec, EmbeddedSpec):
+        # The knobs that a study would have.
+        request = request.model_copy(update={"space": request.space_in("steady")})
+    found = conditions_of(request, spec, own_options_of(request), "short", choose_family=False)
     load, place, scale, base = (found[name] for name in ("workload", "device", "scale", "base_options"))
     family = found.get("column_family")
     entries, together = expected_entries(load, place, family), families_together(load, place, family)

@@ -109,7 +109,7 @@ def test_the_cache_is_that_of_the_measured_family() -> None:
 
 
 def _study(of: ImportedOptions, **given: Any) -> StudySpec:
-    request = {"workload": "ycsb-a", "scale": "1/64", "options_file": "OPTIONS"} | given
+    request = {"workload": "ycsb-a", "scale": "1/64", "options_file": "OPTIONS", "space": "dremel"} | given
     return resolve(make_request(request), "study", lambda _loaded: of)
 
 
@@ -177,7 +177,7 @@ def test_a_study_says_how_the_file_was_taken() -> None:
 
 
 def test_studies_without_a_file_are_recorded_as_before() -> None:
-    spec = resolve(make_request({"workload": "ycsb-a", "scale": "1/64"}), "study")
+    spec = resolve(make_request({"workload": "ycsb-a", "scale": "1/64", "space": "dremel"}), "study")
     assert "own_terms" not in spec.model_dump(mode="json")
     assert own_notes(spec) == []
     of = _study(file("512M"))

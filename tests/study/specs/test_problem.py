@@ -50,10 +50,12 @@ def test_an_unlimited_device_takes_5_million_puts() -> None:
 
 def test_a_problem_knows_what_the_study_says() -> None:
     own = {"db": {}, "cf": {"write_buffer_size": str(40 << 20), "ttl": "7"}, "table": {}}
-    request = make_request({"workload": "dremel-write-heavy", "scale": "1/64", "objective": "balance"})
+    request = make_request(
+        {"workload": "dremel-write-heavy", "scale": "1/64", "objective": "balance", "space": "dremel"}
+    )
     plain = problem_of(resolve(request, "study"))
     assert plain.baseline == plain.space.default()
-    assert (plain.scale, plain.budget_s, plain.objective.name) == (64, 2325 / 64, "balance")
+    assert (plain.scale, plain.budget_s, plain.objective.name) == (64, 7200 / 64, "balance")
     assert plain.entry_bytes == load_workload("dremel-write-heavy").entry_bytes
     theirs = problem_of(resolve(request, "study", lambda _loaded: imported_options(own)))
     assert theirs.baseline["write_buffer_size"] == 40 << 20

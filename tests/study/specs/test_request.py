@@ -32,20 +32,26 @@ def _resolved(**given: Any) -> StudySpec:
 def test_scale_and_budget_follow_from_each_other(
     scale: str | None, budget: str | float | None, expected: tuple[int, float]
 ) -> None:
-    assert scale_and_budget(EmbeddedSpec(), scale, budget) == expected
+    assert scale_and_budget(EmbeddedSpec(), scale, budget, "short") == expected
+
+
+def test_a_steady_search_has_the_time_of_60_runs() -> None:
+    assert scale_and_budget(EmbeddedSpec(), None, None, "steady") == (64, 7200 / 64)
+    # 7,200/64 = 112.5 s fits into 2 minutes, 7,200/32 = 225 s does not.
+    assert scale_and_budget(EmbeddedSpec(), None, "2m", "steady") == (64, 120.0)
 
 
 def test_an_engine_that_starts_over_is_given_the_time_for_it() -> None:
     # 31 * 60 + 15 * 80 + 7 * 100 = 3,760, and the paper's 25 s beyond its own halving's 2,300.
-    assert scale_and_budget(DbBenchSpec(), "1/32", None) == (32, 3785 / 20)
+    assert scale_and_budget(DbBenchSpec(), "1/32", None, "short") == (32, 3785 / 20)
 
 
 def test_a_program_of_the_users_own_has_one_size() -> None:
     command = CommandSpec(run=("./benchmark", "{options_file}"), run_seconds=12.0)
-    assert scale_and_budget(command, None, None) == (1, 378.5)
-    assert scale_and_budget(command, None, "5m") == (1, 300.0)
+    assert scale_and_budget(command, None, None, "own") == (1, 378.5)
+    assert scale_and_budget(command, None, "5m", "own") == (1, 300.0)
     with pytest.raises(UserError, match="leave the scale out"):
-        scale_and_budget(command, "1/2", None)
+        scale_and_budget(command, "1/2", None, "own")
     document = {"run": ["./benchmark", "{options_file}"], "run_seconds": 12.0}
     spec = _resolved(engine="command", command=document, device="none")
     assert spec.age_s(120.0) == pytest.approx(12.0)
@@ -81,8 +87,8 @@ def test_engines_are_asked_for_by_name(given: dict[str, Any], message: str) -> N
 def test_defaults() -> None:
     spec = _resolved()
     assert (spec.tuner, spec.space, spec.objective, spec.seed) == (
-        "dremel",
-        {"name": "dremel"},
+        "auto",
+        {"name": "full", "left_out": spec.space["left_out"]},
         "sustained_throughput_ops_s",
         1,
     )
@@ -103,15 +109,18 @@ def test_defaults() -> None:
         ({"device": "ssd"}, "unknown device 'ssd': did you mean 'ssd-"),
         ({"space": "dremmel"}, "unknown space 'dremmel': did you mean 'dremel'?"),
         ({"tuner": "randm"}, "unknown tuner 'randm': did you mean 'random'?"),
-        ({"tuner_settings": {"bukets": 3}}, "did you mean 'buckets'?"),
+        ({"tuner": "dremel", "tuner_settings": {"bukets": 3}}, "did you mean 'buckets'?"),
         ({"objective": "throughput"}, "did you mean 'throughput_ops_s'?"),
         ({"scale": "1/1000"}, "scale: '1/1000' is not a scale"),
         ({"scale": "0"}, "scale: '0' is not a scale"),
         ({"budget": "soon"}, "budget: 'soon' is not a duration"),
         ({"budget": "-3"}, "budget: '-3' is not a duration"),
-        ({"budget": "1s"}, r"budget: 1.0 s is too small .* at scale 1/512; it takes at least 2.34375 s"),
         (
-            {"scale": "1/2", "budget": "3m"},
+            {"protocol": "short", "budget": "1s"},
+            r"budget: 1.0 s is too small .* at scale 1/512; it takes at least 2.34375 s",
+        ),
+        (
+            {"tuner": "dremel", "scale": "1/2", "budget": "3m"},
             r"too small for tuner 'dremel' at scale 1/2; it takes at least 600 s",
         ),
         ({"tuner": "random", "scale": "1/2", "budget": "30s"}, "it takes at least 60 s"),
@@ -234,6 +243,7 @@ def test_a_missing_study_file_is_one_line(tmp_path: Path) -> None:
 
 def test_the_short_protocol_is_dremels() -> None:
     spec = _resolved(protocol="short")
+    assert (spec.tuner, spec.space) == ("dremel", {"name": "dremel"})
     assert (spec.objective, spec.workload.preload.keys) == ("throughput_ops_s", 0)
     assert _resolved(protocol="short", objective="db_bytes").objective == "db_bytes"
 
@@ -264,7 +274,9 @@ def test_a_baseline_without_a_steady_state_is_refused(option: str, text: str) ->
 
 
 def test_aged_stores_are_in_the_estimated_disk() -> None:
-    short, steady = (estimate(_resolved(scale="1/64", protocol=name)) for name in ("short", "steady"))
+    short, steady = (
+        estimate(_resolved(scale="1/64", protocol=name, space="dremel")) for name in ("short", "steady")
+    )
     # 26 aged stores of 10 million keys / 64 with 1,040 bytes, at about twice their data.
     assert steady.disk_bytes - short.disk_bytes > 26 * 2 * 10_000_000 / 64 * 1040
 
@@ -299,7 +311,8 @@ def test_a_protocol_that_is_not_possible_is_refused(given: dict[str, Any], messa
 def test_the_estimate_of_steady_studies_has_ageing_and_offered_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2})
     short = estimate(_resolved(scale="1/64", protocol="short"))
-    steady = estimate(_resolved(scale="1/64"))
+    # Short studies have this space, whose knobs are ablated.
+    steady = estimate(_resolved(scale="1/64", space="dremel"))
     # 26 runs of 480 s instead of 120 s, and at an offered rate 24 of 5,760 s in the proof and twice 6 of
     # 1,440 s before.
     assert steady.verification_s - short.verification_s == pytest.approx(

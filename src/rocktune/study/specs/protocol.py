@@ -1,30 +1,28 @@
 """Chooses the protocol of a study, and refuses the steady one where there is no steady state."""
 
-from collections.abc import Collection
-
 from rocktune.engine import CommandSpec, EmbeddedSpec, EngineSpec
 from rocktune.engine.debt import MODELLED_STYLES
 from rocktune.errors import UserError
 from rocktune.outcome import Protocol
-from rocktune.space import section_kind
+from rocktune.space import section_kind, space_document, space_from_document
 from rocktune.space.options import OWN_SECTIONS
 from rocktune.study.specs.problem import baseline_of, space_of
 from rocktune.study.specs.request import StudyRequest
 from rocktune.study.specs.spec import StudySpec
 
 
-def protocol_of(request: StudyRequest, engine: EngineSpec, sections: Collection[str]) -> Protocol:
+def protocol_of(request: StudyRequest, engine: EngineSpec) -> Protocol:
     """Returns the protocol of a study.
 
     Args:
         request: the request.
         engine: its engine.
-        sections: the sections of the options that its space tunes or pins.
 
     Raises:
         UserError: the steady protocol is not possible, or a rate is given without it.
     """
-    own = sorted(OWN_SECTIONS.keys() & set(sections))
+    # No preset that is a default tunes such a section.
+    own = [] if request.space is None else sorted(OWN_SECTIONS.keys() & _sections_of(request.space))
     missing = ""
     if not isinstance(engine, EmbeddedSpec):
         missing = f"engine '{engine.kind}' cannot age a store; choose engine 'embedded'"
@@ -43,6 +41,12 @@ def protocol_of(request: StudyRequest, engine: EngineSpec, sections: Collection[
             f"rate: only the steady protocol has a phase at an offered rate{because}; leave --rate out"
         )
     return protocol
+
+
+def _sections_of(name_or_path: str) -> set[str]:
+    """Returns the sections of the options that a space tunes or pins."""
+    space = space_from_document(space_document(name_or_path), None, 1.0)
+    return {*space.fixed_options, *(knob.section for knob in space.knobs)}
 
 
 def check_compactions(spec: StudySpec) -> None:

@@ -27,6 +27,8 @@ FULL_SIZE_BUDGET_S = 2325.0
 """Seconds of measuring in the search of Dremel's paper: 31 configurations, halved at 60, 80 and 100 s."""
 FULL_SIZE_RESTARTED_BUDGET_S = 3785.0
 """Seconds of measuring in the same search if the engine cannot pause runs and measures every age from 0."""
+STEADY_BUDGET_S = 7200.0
+"""Seconds of measuring at full size in a search of the steady protocol: 60 runs of 120 s."""
 DEFAULT_SCALE = 32
 STEADY_SCALE = 64
 """S of the default scale of the steady protocol, whose proof takes longer."""
@@ -64,8 +66,9 @@ class StudyRequest(Spec):
         command: the user's program, for engine "command".
         table: the file, for engine "recorded"; it also gives workload, device, space, memory and scale.
         interpolate: answer with a model of the table, for engine "recorded".
-        space: a preset's name, or a TOML file.
-        tuner: its name, a Python file with a tuner in it, or a TOML file that names a program.
+        space: a preset's name, or a TOML file; "full" by default in the steady protocol, else "dremel".
+        tuner: its name, a Python file with a tuner in it, or a TOML file that names a program; "auto" by
+            default in the steady protocol, else "dremel".
         tuner_settings: settings by the tuner's own names.
         protocol: "steady": stores hold all keys, figures have the compaction debt charged, and the proof runs
             on aged stores and at an offered rate. "short": the first 120 s, as in Dremel's paper. The default
@@ -106,8 +109,8 @@ class StudyRequest(Spec):
     command: CommandSpec | None = None
     table: str | None = None
     interpolate: Switch | None = None
-    space: str = "dremel"
-    tuner: str = "dremel"
+    space: str | None = None
+    tuner: str | None = None
     tuner_settings: dict[str, Any] = Field(default={})
     protocol: Protocol | None = None
     objective: str | tuple[str, ...] | None = None
@@ -130,6 +133,14 @@ class StudyRequest(Spec):
     out: str | None = None
     proof_pairs: ProofPairs | None = None
     verification: VerificationSettings = VerificationSettings()
+
+    def space_in(self, protocol: Protocol) -> str:
+        """Returns the space, by default that of a protocol."""
+        return self.space or ("full" if protocol == "steady" else "dremel")
+
+    def tuner_in(self, protocol: Protocol) -> str:
+        """Returns the tuner, by default that of a protocol: the short one repeats Dremel's evaluation."""
+        return self.tuner or ("auto" if protocol == "steady" else "dremel")
 
 
 def make_request(given: dict[str, Any], file: Path | None = None) -> StudyRequest:
@@ -284,33 +295,34 @@ def tuned_family(request: StudyRequest, workload: WorkloadSpec, choose: bool = T
 
 
 def scale_and_budget(
-    engine: EngineSpec,
-    scale: str | int | None,
-    budget: str | float | None,
-    default_scale: int = DEFAULT_SCALE,
+    engine: EngineSpec, scale: str | int | None, budget: str | float | None, protocol: Protocol
 ) -> tuple[int, float]:
     """Returns a study's scale S and its search's seconds of measuring.
 
-    The default budget is that of the paper's search at the scale. The default scale is 1/S with the smallest
-    power of two S at which the paper's search fits the budget. Engine `command` always has S = 1.
+    The default budget is that of 60 runs in the steady protocol, else that of the paper's search, at the
+    scale. If only a budget is given, the scale is 1/S with the smallest power of two S at which the default
+    search fits it. Engine `command` always has S = 1.
 
     Args:
         engine: the engine, which decides how long its runs are.
         scale: "1/S" or S; None for the default.
         budget: text such as "3m" or seconds; None for the default.
-        default_scale: S if neither scale nor budget is given.
+        protocol: the study's protocol.
 
     Raises:
         UserError: the scale or the budget is malformed or out of range.
     """
-    full_size_s = FULL_SIZE_BUDGET_S if engine.runs_continue else FULL_SIZE_RESTARTED_BUDGET_S
+    if protocol == "steady":
+        full_size_s = STEADY_BUDGET_S
+    else:
+        full_size_s = FULL_SIZE_BUDGET_S if engine.runs_continue else FULL_SIZE_RESTARTED_BUDGET_S
     budget_s = None if budget is None else parse_seconds(budget, "budget")
     if scale is not None:
         divisor = parse_scale(scale)
     elif isinstance(engine, CommandSpec):
         divisor = 1
     elif budget_s is None:
-        divisor = default_scale
+        divisor = STEADY_SCALE if protocol == "steady" else DEFAULT_SCALE
     else:
         divisor = 1
         while full_size_s / engine.time_scale(divisor) > budget_s and divisor < MAX_SCALE:

@@ -31,8 +31,6 @@ from rocktune.study.specs.problem import (
 )
 from rocktune.study.specs.protocol import check_compactions, protocol_of
 from rocktune.study.specs.request import (
-    DEFAULT_SCALE,
-    STEADY_SCALE,
     StudyRequest,
     asked_memory,
     engine_spec,
@@ -84,20 +82,18 @@ def resolve(
         UserError: names the first mistake in the request.
     """
     engine = engine_spec(request)
-    protocol: Protocol = "short"
-    if not isinstance(engine, RecordedSpec):
-        protocol = protocol_of(request, engine, sections_of(request.space))
+    protocol: Protocol = "short" if isinstance(engine, RecordedSpec) else protocol_of(request, engine)
     objective = request.objective or default_objective(protocol)
     # Checked first, because reading the OPTIONS file below starts a worker.
     stated = stated_constraints(request.constraints)
     prices = checked_prices(objective_named(objective, stated), request.prices, engine)
-    conditions = named(name) | conditions_of(request, engine, own_options, all_keys=protocol == "steady")
+    conditions = named(name) | conditions_of(request, engine, own_options, protocol)
     check_robust(request.robust, conditions["workload"], engine)
-    _, budget_s = scale_and_budget(engine, format_scale(conditions["scale"]), request.budget)
+    _, budget_s = scale_and_budget(engine, format_scale(conditions["scale"]), request.budget, protocol)
     is_part = bool(conditions["workload"].families) and conditions.get("column_family") is not None
     spec = StudySpec(
         **conditions,
-        tuner=request.tuner,
+        tuner=request.tuner_in(protocol),
         tuner_settings=request.tuner_settings,
         objective=objective,
         constraints=stated,
@@ -129,12 +125,6 @@ def default_objective(protocol: Protocol) -> str:
     return _DEFAULT_OBJECTIVES[protocol]
 
 
-def sections_of(name_or_path: str) -> set[str]:
-    """Returns the sections of the options that a space tunes or pins."""
-    space = space_from_document(space_document(name_or_path), None, 1.0)
-    return {*space.fixed_options, *(knob.section for knob in space.knobs)}
-
-
 def named(name: str) -> dict[str, str]:
     """Returns the field `name` of a specification; raises UserError if it is not valid."""
     if re.match(NAME_PATTERN, name) is None:
@@ -149,8 +139,8 @@ def conditions_of(
     request: StudyRequest,
     engine: EngineSpec,
     own_options: OwnOptions,
+    protocol: Protocol,
     choose_family: bool = True,
-    all_keys: bool = False,
 ) -> dict[str, Any]:
     """Returns all fields of `ExperimentSpec` except the name.
 
@@ -158,8 +148,9 @@ def conditions_of(
         request: the user's request.
         engine: the engine that the request names.
         own_options: see `OwnOptions`.
+        protocol: decides the defaults of space and scale. In the steady one, stores hold all keys at age 0,
+            whatever the workload preloads.
         choose_family: see `tuned_family`.
-        all_keys: whether stores hold all keys at age 0, whatever the workload preloads.
 
     Raises:
         UserError: names the first mistake in the request.
@@ -167,12 +158,11 @@ def conditions_of(
     if isinstance(engine, RecordedSpec):
         return _recorded_conditions(request, engine)
     workload, device = load_workload(require_workload(request.workload)), load_device(request.device)
-    workload = workload.with_all_keys() if all_keys else workload
+    workload = workload.with_all_keys() if protocol == "steady" else workload
     check_engine(engine, workload, device)
-    default_scale = STEADY_SCALE if all_keys else DEFAULT_SCALE
-    scale, _ = scale_and_budget(engine, request.scale, request.budget, default_scale)
+    scale, _ = scale_and_budget(engine, request.scale, request.budget, protocol)
     family = tuned_family(request, workload, choose_family)
-    asked, document = asked_memory(request), space_document(request.space)
+    asked, document = asked_memory(request), space_document(request.space_in(protocol))
     entries, families = (
         expected_entries(workload, device, family),
         families_together(workload, device, family),
@@ -228,7 +218,7 @@ def _recorded_conditions(request: StudyRequest, engine: RecordedSpec) -> dict[st
     asked: dict[str, Any] = {
         "workload": "workload" in said and load_workload(require_workload(request.workload)),
         "device": "device" in said and load_device(request.device),
-        "space": "space" in said and space_document(request.space),
+        "space": request.space is not None and space_document(request.space),
         "scale": request.scale is not None and parse_scale(request.scale),
         "memory": request.memory is not None and parse_bytes(request.memory, "memory"),
     }

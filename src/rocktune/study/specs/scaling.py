@@ -13,7 +13,6 @@ from rocktune.study.specs.resolving import (
     default_objective,
     named,
     no_own_options,
-    sections_of,
 )
 from rocktune.study.specs.spec import MAX_CHECKED, MIN_CHECKED, ScaleCheckSpec
 from rocktune.trial import FIGURES
@@ -44,7 +43,7 @@ def resolve_scale_check(
         raise UserError(
             f"engine: '{engine.kind}' has no models of several sizes; choose engine 'embedded' or 'db_bench'"
         )
-    protocol = protocol_of(request, engine, sections_of(request.space))
+    protocol = protocol_of(request, engine)
     objective = objective_named(request.objective or default_objective(protocol))
     if len(objective.fields) > 1:
         raise UserError(
@@ -55,7 +54,7 @@ def resolve_scale_check(
             f"objective: models are compared by a measured figure, not by {objective.name}; give one such as "
             f"{default_objective(protocol)}"
         )
-    conditions = named(name) | conditions_of(request, engine, own_options, all_keys=protocol == "steady")
+    conditions = named(name) | conditions_of(request, engine, own_options, protocol)
     if conditions["scale"] % LARGER_FACTOR:
         raise UserError(
             f"scale: {format_scale(conditions['scale'])} has no model {LARGER_FACTOR} times larger; give 1/S "

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from rocktune.engine import RecordedSpec
 from rocktune.engine.spec import FULL_LENGTH_S
 from rocktune.errors import UserError
+from rocktune.outcome import Protocol
 from rocktune.study.specs.protocol import protocol_of
 from rocktune.study.specs.request import StudyRequest, engine_spec
-from rocktune.study.specs.resolving import OwnOptions, conditions_of, named, no_own_options, sections_of
+from rocktune.study.specs.resolving import OwnOptions, conditions_of, named, no_own_options
 from rocktune.study.specs.spec import SweepSpec
 from rocktune.units import parse_seconds
 
@@ -61,10 +62,10 @@ def resolve_sweep(
     """
     engine = engine_spec(request)
     # Tables of the papers' evaluations are of stores that fill during the run.
-    steady = request.protocol == "steady"
+    protocol: Protocol = "short"
     if request.protocol is not None and not isinstance(engine, RecordedSpec):
-        protocol_of(request, engine, sections_of(request.space))
-    conditions = named(name) | conditions_of(request, engine, own_options, all_keys=steady)
+        protocol = protocol_of(request, engine)
+    conditions = named(name) | conditions_of(request, engine, own_options, protocol)
     full_size_s = SWEEP_MEASURED_S if engine.runs_continue else FULL_LENGTH_S
     time_scale = engine.time_scale(conditions["scale"])
     if how.warm_up is None:

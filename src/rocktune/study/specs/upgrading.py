@@ -52,7 +52,7 @@ def resolve_upgrade(request: StudyRequest, name: str, how: HowToUpgrade) -> Upgr
         raise UserError(f"pairs: {how.pairs} must be from 2 to {MAX_PAIRS}, because one pair has no interval")
     load_workload_of_one_family(require_workload(request.workload), "upgrade")
     engine = VersionsSpec(rocksdb=how.rocksdb)
-    conditions = named(name) | conditions_of(request, engine, lambda _loaded: how.old)
+    conditions = named(name) | conditions_of(request, engine, lambda _loaded: how.old, "short")
     full_size_s = FULL_LENGTH_S / engine.time_scale(conditions["scale"])
     return UpgradeSpec(
         **conditions,

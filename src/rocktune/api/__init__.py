@@ -25,6 +25,7 @@ from rocktune.api.sweeping import estimate_sweep, prepare_sweep, sweep, write_re
 from rocktune.api.tradeoff import estimate_map, map_flsm
 from rocktune.api.tuning import estimate, prepare, resume, tune, verify
 from rocktune.api.upgrading import prepare_upgrade, upgrade
+from rocktune.api.workloads import workload_from_db_bench, workload_from_ycsb, workload_json
 from rocktune.outcome import Outcome
 
 __all__ = [
@@ -74,5 +75,8 @@ __all__ = [
     "tune",
     "upgrade",
     "verify",
+    "workload_from_db_bench",
+    "workload_from_ycsb",
+    "workload_json",
     "write_recorded",
 ]

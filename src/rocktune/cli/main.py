@@ -18,6 +18,7 @@ from rocktune.cli import (  # noqa: F401 -- they register themselves
     research,
     scaling,
     upgrading,
+    workloads,
 )
 from rocktune.cli.app import app
 from rocktune.cli.output import print_line

@@ -18,6 +18,7 @@ from rocktune.api.importance import importance
 from rocktune.api.ledgers import check_ledger, copy_ledger
 from rocktune.api.logs import log_csv, log_json, read_log
 from rocktune.api.machine import clean, doctor
+from rocktune.api.profiling import profile, profile_json
 from rocktune.api.running import run
 from rocktune.api.scaling import check_scale, prepare_scale_check
 from rocktune.api.studies import delete, export, report, show, studies
@@ -64,6 +65,8 @@ __all__ = [
     "prepare_scale_check",
     "prepare_sweep",
     "prepare_upgrade",
+    "profile",
+    "profile_json",
     "read_log",
     "report",
     "resume",

@@ -15,6 +15,7 @@ from rocktune.cli import (  # noqa: F401 -- they register themselves
     ledgers,
     logs,
     online,
+    profiling,
     research,
     scaling,
     upgrading,

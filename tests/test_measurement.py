@@ -25,3 +25,18 @@ def test_intervals_without_live_data_do_not_count() -> None:
     assert space(window) == [1.75, 2.0]
     # Engines other than the worker have no such series.
     assert all(math.isnan(each) for each in space(Measurement(window.raw | {"series": {}})))
+
+
+@pytest.mark.parametrize(
+    ("tickers", "scans", "skipped"),
+    [
+        ({"rocksdb.number.iter.skip": 30}, 4, 7.5),
+        ({"rocksdb.number.keys.read": 1}, 4, 0.0),
+        ({"rocksdb.number.iter.skip": 30}, 0, math.nan),
+        (None, 4, math.nan),
+    ],
+)
+def test_skipped_keys_are_those_of_a_scan(tickers: dict[str, int] | None, scans: int, skipped: float) -> None:
+    raw = {"from_s": 0.0, "until_s": 1.0, "operations": {"scan": {"count": scans}} if scans else {}}
+    found = Measurement(raw | ({} if tickers is None else {"tickers": tickers}))
+    assert found.figures["skipped_keys_per_scan"] == pytest.approx(skipped, nan_ok=True)

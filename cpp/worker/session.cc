@@ -22,6 +22,7 @@
 #include "rocktune/runner/process_usage.h"
 #include "rocktune/util/rocksdb_compat.h"
 #include "worker/device_command.h"
+#include "worker/tables_command.h"
 
 namespace rocktune {
 namespace {
@@ -131,6 +132,10 @@ nlohmann::json Session::Reply(const nlohmann::json& command, Next* next) {
   }
   if (name == "measure_device" && run_ == nullptr) {
     return MeasureDevice(command);
+  }
+  if (name == "read_tables" && run_ == nullptr) {
+    CheckFields(command, {"directories"});
+    return ToJson(ReadTables(command.at("directories").get<std::vector<std::string>>(), ProgressSender()));
   }
   if (name == "open" && run_ == nullptr) {
     return Open(command);

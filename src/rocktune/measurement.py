@@ -25,6 +25,7 @@ FIGURES = (
     "longest_wait_us",
     "write_amplification",
     "read_amplification",
+    "skipped_keys_per_scan",
     "space_amplification",
     "mean_space_amplification",
     "max_space_amplification",
@@ -164,6 +165,8 @@ class Measurement:
           is never 0, and it includes waiting for whatever reason.
         - `write_amplification`: bytes written to the device, WAL included, per byte that the user wrote.
         - `read_amplification`: device reads that user reads cause, per user read.
+        - `skipped_keys_per_scan`: entries that an iterator passed for each scan because they were deleted or
+          replaced.
         - `space_amplification`: bytes of the store per byte of live data, at the window's end.
         - `{mean,max}_space_amplification`: its mean and maximum over the window.
         - `stalled_share`: share of the window in which RocksDB delayed or stopped writes.
@@ -252,6 +255,7 @@ class Measurement:
             "longest_wait_us": self.latency_us(self.raw["operations"], 100.0),
             "write_amplification": _ratio(written, self.amount("user_bytes_written")),
             "read_amplification": _ratio(self.amount("device_operations", "user_read"), reads),
+            "skipped_keys_per_scan": self._skipped_keys_per_scan(),
             "space_amplification": _ratio(self.amount("db_bytes"), self.amount("logical_bytes")),
             **self._space_over_time(),
             "stalled_share": _ratio(self.amount("stalled_s"), self.seconds),
@@ -268,6 +272,13 @@ class Measurement:
             "level0_to_level1_us_p99": _percentiles_us(self.raw.get("level0_compactions", {}), [99.0])[0],
             "compaction_debt_bytes": self.amount("debt", "owed_bytes") - self.amount("debt", "moved_bytes"),
         }
+
+    def _skipped_keys_per_scan(self) -> float:
+        """Returns the entries that iterators passed for each scan; NaN without scans or RocksDB's tickers."""
+        ticked = self.raw.get("tickers")
+        # The worker leaves out tickers at 0.
+        skipped = math.nan if ticked is None else float(ticked.get("rocksdb.number.iter.skip", 0))
+        return _ratio(skipped, self.operations(("scan",)))
 
     def _space_over_time(self) -> dict[str, float]:
         """Returns mean and maximum of the space amplification over the window; NaN without a series."""

@@ -26,7 +26,15 @@ from rocktune.weights import is_weighted, parse_weighted
 LARGER_IS_BETTER = frozenset({"throughput_ops_s", "sustained_throughput_ops_s"})
 SMALLER_IS_BETTER = frozenset(FIGURES) - LARGER_IS_BETTER
 BALANCE = "balance"
-MAY_BE_ZERO = frozenset({"stalled_share", "max_write_stop_s", "others_cpu_share", "compaction_debt_bytes"})
+MAY_BE_ZERO = frozenset(
+    {
+        "stalled_share",
+        "max_write_stop_s",
+        "others_cpu_share",
+        "compaction_debt_bytes",
+        "skipped_keys_per_scan",
+    }
+)
 """Figures that are 0 in a good store, so that ratios and logarithms of them are not defined."""
 
 Row = Mapping[str, float]

@@ -201,7 +201,7 @@ def document(**changes: Any) -> dict[str, Any]:
         (
             {"key_chooser": {"kind": "zipf"}},
             "key_chooser.kind: input should be 'uniform', 'zipfian', 'scrambled_zipfian', 'true_zipf', "
-            "'hotspot', 'latest' or 'two_term_exponential', not 'zipf'",
+            "'hotspot', 'latest', 'two_term_exponential' or 'oldest', not 'zipf'",
         ),
         (
             {"key_chooser": {"kind": "zipfian", "skew": 1.2}},

@@ -23,7 +23,8 @@ class KeyChooser {
 
 // Returns the chooser that `spec` describes, for a key space that has `keys` keys at the start. Throws
 // std::invalid_argument for an unknown kind, or if the weights of its ranges are not finite.
-// REQUIRES: keys > 0 and a spec that WorkloadSpecFromJson accepts.
+// REQUIRES: keys > 0 and a spec that WorkloadSpecFromJson accepts, of a kind other than `oldest`, whose keys
+// depend on what was removed (WorkloadState::oldest_key).
 std::unique_ptr<const KeyChooser> NewKeyChooser(const KeyChooserSpec& spec, uint64_t keys);
 
 }  // namespace rocktune

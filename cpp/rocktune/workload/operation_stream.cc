@@ -14,6 +14,7 @@ namespace rocktune {
 namespace {
 
 constexpr uint64_t kAbsentBit = uint64_t{1} << 63;
+constexpr const char* kOldest = "oldest";
 
 std::vector<Arrival> Arrivals(const std::vector<SessionSpec>& sessions) {
   std::vector<Arrival> arrivals;
@@ -31,7 +32,7 @@ uint64_t ThreadSeed(uint64_t seed, uint64_t thread) { return Mix64(Mix64(seed) +
 
 // The distributions of a LoadSpec.
 struct LoadTables {
-  std::shared_ptr<const KeyChooser> keys;
+  std::shared_ptr<const KeyChooser> keys;  // nullptr for the keys of a queue
   SizeSource values;
   SizeSource scan_lengths;
 };
@@ -56,6 +57,9 @@ struct WorkloadState::Tables {
   // large tables, or a new one.
   std::shared_ptr<const KeyChooser> KeysOf(const WorkloadSpec& spec, std::size_t family,
                                            const KeyChooserSpec& chooser) const {
+    if (chooser.kind == kOldest) {
+      return nullptr;
+    }
     for (std::size_t session = 0; session + 1 < loads.size(); ++session) {
       if (spec.sessions[session].loads[family].key_chooser == chooser) {
         return loads[session][family].keys;
@@ -66,13 +70,24 @@ struct WorkloadState::Tables {
 };
 
 WorkloadState::WorkloadState(const WorkloadSpec& spec)
-    : spec_(spec), key_counts_(spec.families.size()), tables_(std::make_unique<const Tables>(spec_)) {
+    : spec_(spec),
+      key_counts_(spec.families.size()),
+      oldest_keys_(spec.families.size()),
+      tables_(std::make_unique<const Tables>(spec_)) {
   for (std::size_t family = 0; family < spec_.families.size(); ++family) {
     key_counts_[family] = spec_.families[family].keys;
   }
 }
 
 WorkloadState::~WorkloadState() = default;
+
+uint64_t WorkloadState::NextRemoval(std::size_t family) {
+  uint64_t key = oldest_key(family);
+  while (key < key_count(family) &&
+         !oldest_keys_[family].compare_exchange_weak(key, key + 1, std::memory_order_relaxed)) {
+  }
+  return key;
+}
 
 struct OperationStream::Impl {
   Impl(WorkloadState* shared, uint64_t seed, uint64_t thread)
@@ -127,17 +142,23 @@ Operation OperationStream::Next(int64_t now_ns) {
   const std::size_t family = impl_->DrawFamily(loads);
   const LoadTables& tables = state.tables().loads[start.session][family];
   Operation operation{impl_->DrawKind(loads[family].mix), family, 0, 0, 0, start.intended_ns};
-  const auto draw_key = [&] { return tables.keys->Next(&impl_->random, state.key_count(family)); };
+  const bool queue = tables.keys == nullptr;
+  const auto draw_key = [&] {
+    return queue ? state.oldest_key(family) : tables.keys->Next(&impl_->random, state.key_count(family));
+  };
   switch (operation.kind) {
     case OperationKind::kGet:
-    case OperationKind::kDelete:
       operation.key = draw_key();
+      break;
+    case OperationKind::kDelete:
+      operation.key = queue ? state.NextRemoval(family) : draw_key();
       break;
     case OperationKind::kGetAbsent:
       operation.key = draw_key() | kAbsentBit;
       break;
     case OperationKind::kScan:
-      operation.key = draw_key();
+      // Consumers do not know the oldest key: they look for it from the beginning, past what was deleted.
+      operation.key = queue ? 0 : draw_key();
       operation.scan_length = tables.scan_lengths.Next(&impl_->random);
       break;
     case OperationKind::kPut:

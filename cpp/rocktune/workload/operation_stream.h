@@ -28,6 +28,13 @@ class WorkloadState {
   uint64_t NextInsert(std::size_t family) {
     return key_counts_[family].fetch_add(1, std::memory_order_relaxed);
   }
+  // Returns the oldest key of a family that NextRemoval has not removed; key_count() if all are removed.
+  uint64_t oldest_key(std::size_t family) const {
+    return oldest_keys_[family].load(std::memory_order_relaxed);
+  }
+  // Removes the oldest key of a family and returns its index. If all keys are removed, it removes none and
+  // returns key_count(), the index of a key that does not exist.
+  uint64_t NextRemoval(std::size_t family);
 
   // The distributions of keys, sizes and arrivals; defined in the .cc file.
   struct Tables;
@@ -35,7 +42,8 @@ class WorkloadState {
 
  private:
   WorkloadSpec spec_;
-  std::vector<std::atomic<uint64_t>> key_counts_;  // by family
+  std::vector<std::atomic<uint64_t>> key_counts_;   // by family
+  std::vector<std::atomic<uint64_t>> oldest_keys_;  // by family; used by key chooser `oldest` alone
   std::unique_ptr<const Tables> tables_;
 };
 
@@ -53,8 +61,8 @@ struct Operation {
 };
 
 // The sequence of operations of one load thread. Equal specs, seeds and threads give equal sequences,
-// whatever the store does. Only the keys of `latest` and `insert` depend on the inserts of all threads, and
-// only the starts of closed sessions depend on the time. Not thread-safe.
+// whatever the store does. Only the keys of `latest`, `oldest` and `insert` depend on the operations of all
+// threads, and only the starts of closed sessions depend on the time. Not thread-safe.
 class OperationStream {
  public:
   // Creates the stream of the thread with index `thread`. REQUIRES: thread < spec.threads.

@@ -113,6 +113,57 @@ TEST(OperationStreamTest, SetsTheFieldsOfEachKind) {
   EXPECT_GT(inserts, 0U);
 }
 
+// A queue of 100 keys with deletes and one other kind of operation in equal shares.
+WorkloadSpec Queue(OperationKind other) {
+  WorkloadSpec spec = Spec();
+  spec.families[0].keys = 100;
+  LoadSpec& load = spec.sessions[0].loads[0];
+  load.key_chooser = {.kind = "oldest"};
+  load.mix = {};
+  ShareOf(load.mix, OperationKind::kDelete) = 0.5;
+  ShareOf(load.mix, other) = 0.5;
+  return spec;
+}
+
+TEST(OperationStreamTest, AQueueRemovesItsKeysInOrderOnceByAllThreads) {
+  WorkloadState state(Queue(OperationKind::kGet));
+  OperationStream first(&state, 1, 0), second(&state, 1, 1);
+  uint64_t removed = 0;
+  for (int i = 0; i < 60; ++i) {
+    for (OperationStream* stream : {&first, &second}) {
+      const Operation operation = stream->Next(0);
+      EXPECT_EQ(operation.key, removed);  // gets access the oldest key
+      removed += operation.kind == OperationKind::kDelete ? 1 : 0;
+      EXPECT_EQ(state.oldest_key(0), removed);
+    }
+  }
+  EXPECT_GT(removed, 40U);
+}
+
+TEST(OperationStreamTest, ScansOfAQueueBeginBeforeItsOldestKey) {
+  WorkloadState state(Queue(OperationKind::kScan));
+  OperationStream stream(&state, 1, 0);
+  for (int i = 0; i < 100; ++i) {
+    const Operation operation = stream.Next(0);
+    if (operation.kind == OperationKind::kScan) {
+      EXPECT_EQ(operation.key, 0U);
+    }
+  }
+  EXPECT_GT(state.oldest_key(0), 0U);
+}
+
+TEST(OperationStreamTest, AnEmptyQueueRemovesNothing) {
+  WorkloadState state(Queue(OperationKind::kInsert));
+  for (uint64_t key = 0; key < 100; ++key) {
+    EXPECT_EQ(state.NextRemoval(0), key);
+  }
+  EXPECT_EQ(state.NextRemoval(0), 100U);
+  EXPECT_EQ(state.NextRemoval(0), 100U);
+  EXPECT_EQ(state.NextInsert(0), 100U);
+  EXPECT_EQ(state.NextRemoval(0), 100U);
+  EXPECT_EQ(state.oldest_key(0), 101U);
+}
+
 TEST(OperationStreamTest, ThreadsNeverInsertTheSameKey) {
   WorkloadSpec spec = Spec();
   spec.sessions[0].loads[0].mix = {};

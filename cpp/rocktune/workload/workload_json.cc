@@ -35,10 +35,10 @@ void Require(bool condition, const std::string& path, const std::string& require
 KeyChooserSpec ReadKeyChooser(const nlohmann::json& json, const std::string& path) {
   KeyChooserSpec spec;
   JsonFields fields(json, path);
-  ReadKind(
-      &fields,
-      {"uniform", "zipfian", "scrambled_zipfian", "true_zipf", "hotspot", "latest", "two_term_exponential"},
-      &spec.kind);
+  ReadKind(&fields,
+           {"uniform", "zipfian", "scrambled_zipfian", "true_zipf", "hotspot", "latest",
+            "two_term_exponential", "oldest"},
+           &spec.kind);
   fields.Read("skew", &spec.skew);
   fields.Read("hot_key_share", &spec.hot_key_share);
   fields.Read("hot_operation_share", &spec.hot_operation_share);

@@ -22,7 +22,8 @@ using OperationMix = std::array<double, kOperationKindCount>;
 // A distribution of the keys that operations use. Only the members of its kind, named in the comments,
 // matter.
 struct KeyChooserSpec {
-  // uniform | zipfian | scrambled_zipfian | true_zipf | hotspot | latest | two_term_exponential
+  // uniform | zipfian | scrambled_zipfian | true_zipf | hotspot | latest | two_term_exponential | oldest (of
+  // a queue: deletes remove the oldest key, scans begin before it, other operations access it)
   std::string kind = "uniform";
   double skew = 0.0;                 // zipfian, scrambled_zipfian, latest: [0, 1); true_zipf: above 0
   double hot_key_share = 0.2;        // hotspot: hot keys, as a share of all keys

@@ -84,7 +84,7 @@ TEST(WorkloadSpecTest, ErrorsInsidePartsNameThePath) {
         (*json)["key_chooser"] = {{"kind", "zipf"}};
       }),
       "key_chooser.kind: unknown kind 'zipf'; use one of uniform, zipfian, scrambled_zipfian, true_zipf, "
-      "hotspot, latest, two_term_exponential");
+      "hotspot, latest, two_term_exponential, oldest");
   EXPECT_EQ(ErrorAfter([](Json* json) {
               (*json)["key_chooser"] = {{"kind", "zipfian"}, {"skew", 1.0}};
             }),

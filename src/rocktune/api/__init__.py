@@ -18,6 +18,7 @@ from rocktune.api.importance import importance
 from rocktune.api.ledgers import check_ledger, copy_ledger
 from rocktune.api.logs import log_csv, log_json, read_log
 from rocktune.api.machine import clean, doctor
+from rocktune.api.profiling import profile, profile_json
 from rocktune.api.running import run
 from rocktune.api.scaling import check_scale, prepare_scale_check
 from rocktune.api.studies import delete, export, report, show, studies
@@ -25,6 +26,7 @@ from rocktune.api.sweeping import estimate_sweep, prepare_sweep, sweep, write_re
 from rocktune.api.tradeoff import estimate_map, map_flsm
 from rocktune.api.tuning import estimate, prepare, resume, tune, verify
 from rocktune.api.upgrading import prepare_upgrade, upgrade
+from rocktune.api.workloads import workload_from_db_bench, workload_from_ycsb, workload_json
 from rocktune.outcome import Outcome
 
 __all__ = [
@@ -63,6 +65,8 @@ __all__ = [
     "prepare_scale_check",
     "prepare_sweep",
     "prepare_upgrade",
+    "profile",
+    "profile_json",
     "read_log",
     "report",
     "resume",
@@ -74,5 +78,8 @@ __all__ = [
     "tune",
     "upgrade",
     "verify",
+    "workload_from_db_bench",
+    "workload_from_ycsb",
+    "workload_json",
     "write_recorded",
 ]

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from rocktune.api.new_files import checked_new_file
 from rocktune.device import (
     MEASURED_FIGURES,
     DeviceSpec,
@@ -93,7 +94,7 @@ def prepare_device_measurement(
         UserError: see `measure_device`.
     """
     compared = None if compare is None else load_device(compare)
-    path = None if out is None else _checked_out(Path(out))
+    path = None if out is None else checked_new_file(Path(out), "--device")
     request = MeasureRequest.checked(
         Path(directory), parse_bytes(size, "bytes"), parse_seconds(seconds, "seconds")
     )
@@ -157,22 +158,6 @@ def _remember(request: MeasureRequest, measured: MeasuredDevice) -> None:
     )
     with suppress(OSError):
         remember(disk)
-
-
-def _checked_out(path: Path) -> Path:
-    """Returns the path of the device file after checking it.
-
-    Raises:
-        UserError: the file exists, has a wrong suffix, or its directory is missing.
-    """
-    if path.suffix != ".toml" or not path.stem:
-        raise UserError(f"out: '{path}' must end in .toml, so that --device takes it for a file")
-    # Links that lead nowhere, too: writing would make the file that they name.
-    if path.exists() or path.is_symlink():
-        raise UserError(f"out: {path} exists; remove it, or name another file")
-    if not path.absolute().parent.is_dir():
-        raise UserError(f"out: the directory of {path} does not exist; make it first")
-    return path
 
 
 def _write(path: Path, request: MeasureRequest, measured: MeasuredDevice) -> None:

@@ -15,9 +15,11 @@ from rocktune.cli import (  # noqa: F401 -- they register themselves
     ledgers,
     logs,
     online,
+    profiling,
     research,
     scaling,
     upgrading,
+    workloads,
 )
 from rocktune.cli.app import app
 from rocktune.cli.output import print_line

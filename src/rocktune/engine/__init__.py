@@ -20,6 +20,7 @@ from rocktune.engine.spec import (
     RecordedSpec,
     VersionsSpec,
 )
+from rocktune.engine.store_tables import FamilyTables, StoreTables, read_store_tables
 from rocktune.engine.versions import VersionsEngine
 from rocktune.engine.worker import find_worker
 
@@ -34,6 +35,7 @@ __all__ = [
     "EmbeddedSpec",
     "Engine",
     "EngineSpec",
+    "FamilyTables",
     "MeasureRequest",
     "MeasuredDevice",
     "OptionsChecker",
@@ -42,6 +44,7 @@ __all__ = [
     "RecordedSpec",
     "Run",
     "RunFailed",
+    "StoreTables",
     "VersionsEngine",
     "VersionsSpec",
     "clean_data",
@@ -49,6 +52,7 @@ __all__ = [
     "default_data_directory",
     "find_worker",
     "measured_device",
+    "read_store_tables",
     "refuse_inexpressible",
     "run_options",
     "table_digest",

@@ -28,6 +28,7 @@ _REPLIES = {
     "check_options": "options",
     "examine_options": "examined",
     "measure_device": "device_measured",
+    "read_tables": "tables",
     "open": "opened",
     "load": "loaded",
     "advance": "measurement",

@@ -22,6 +22,7 @@ _FIELDS = (
         "compaction_debt_bytes": ("compaction debt", "bytes"),
         "write_amplification": ("write amplification", "bytes written per byte put"),
         "read_amplification": ("read amplification", "device reads per read"),
+        "skipped_keys_per_scan": ("keys skipped", "per scan"),
         "space_amplification": ("space amplification", "stored bytes per live byte"),
         "mean_space_amplification": ("mean space amplification", "stored bytes per live byte"),
         "max_space_amplification": ("maximum space amplification", "stored bytes per live byte"),

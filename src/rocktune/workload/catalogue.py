@@ -10,6 +10,7 @@ from rocktune.workload.alabed import alabed_workloads
 from rocktune.workload.db_bench import db_bench_workloads
 from rocktune.workload.dremel_settings import dremel_workloads
 from rocktune.workload.jia_chen import jia_chen_workloads
+from rocktune.workload.queues import queue_workloads
 from rocktune.workload.ruskey import ruskey_workloads
 from rocktune.workload.spec import WorkloadSpec
 from rocktune.workload.warlo import warlo_workloads
@@ -29,6 +30,7 @@ _PRESETS = _by_name(
     alabed_workloads(),
     warlo_workloads(),
     ruskey_workloads(),
+    queue_workloads(),
 )
 
 

@@ -17,8 +17,10 @@ class KeyChooserSpec(KindSpec):
     Attributes:
         kind: `uniform`; `zipfian`, YCSB's (Gray's method, key 0 is the hottest); `scrambled_zipfian`, the
             same with the hot keys spread over the key space; `latest`, the same with the newest key the
-            hottest; `true_zipf`, the exact Zipf distribution; `hotspot`; or `two_term_exponential`, that of
-            db_bench's mixgraph.
+            hottest; `true_zipf`, the exact Zipf distribution; `hotspot`; `two_term_exponential`, that of
+            db_bench's mixgraph; or `oldest`, that of a queue. With `oldest`, deletes remove the keys in the
+            order in which they were inserted, scans begin before the oldest key, and other operations access
+            it.
         skew: the Zipf exponent, in [0, 1) for YCSB's three kinds, above 0 for `true_zipf`.
         hot_key_share: share of the keys that are hot with `hotspot`, in (0, 1].
         hot_operation_share: share of the operations that access hot keys with `hotspot`.
@@ -34,7 +36,14 @@ class KeyChooserSpec(KindSpec):
     """
 
     kind: Literal[
-        "uniform", "zipfian", "scrambled_zipfian", "true_zipf", "hotspot", "latest", "two_term_exponential"
+        "uniform",
+        "zipfian",
+        "scrambled_zipfian",
+        "true_zipf",
+        "hotspot",
+        "latest",
+        "two_term_exponential",
+        "oldest",
     ] = "uniform"
     skew: Amount = 0.0
     hot_key_share: Share = 0.2
@@ -71,6 +80,7 @@ _KEY_CHOOSER_FIELDS = {
     "true_zipf": _SKEW,
     "latest": _SKEW,
     "hotspot": frozenset({"hot_key_share", "hot_operation_share"}),
+    "oldest": frozenset(),
     "two_term_exponential": frozenset(
         {"range_a", "range_b", "range_c", "range_d", "ranges", "key_a", "key_b"}
     ),

@@ -2,13 +2,14 @@
 
 import json
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime
 from sys import intern
 from typing import Any
 
 from rocktune.importing.logs.bounded import FirstAndLast, Thinned
-from rocktune.importing.logs.jobs import Compaction, FamilyWork, Flush, LevelsPoint
+from rocktune.importing.logs.jobs import Compaction, FamilyWork, Flush, FlushedTables, LevelsPoint
 from rocktune.importing.logs.lines import Line
 from rocktune.importing.logs.stalls import StallCause, StallCollector
 
@@ -25,6 +26,14 @@ _MAX_OPEN_JOBS = 1_000
 _MAX_FAMILIES = 2_000
 _MAX_POINTS = 10_000
 _MAX_REASONS = 50
+_TABLE_SUMS = {
+    "entries": "num_entries",
+    "deletions": "num_deletions",
+    "raw_key_bytes": "raw_key_size",
+    "raw_value_bytes": "raw_value_size",
+    "data_bytes": "data_size",
+}
+"""Fields of `FlushedTables` with RocksDB's names of them."""
 
 
 @dataclass
@@ -39,6 +48,9 @@ class _Work:
     compaction_s: float = 0.0
     trivial_moves: int = 0
     reasons: dict[str, int] = field(default_factory=dict)
+    flushed_entries: int = 0
+    flushed_deletions: int = 0
+    tables: Counter[str] = field(default_factory=Counter)
 
     def add_reason(self, reason: str) -> None:
         if reason and (reason in self.reasons or len(self.reasons) < _MAX_REASONS):
@@ -113,6 +125,9 @@ class EventCollector:
                 work.compaction_s,
                 work.trivial_moves,
                 tuple(work.reasons.items()),
+                work.flushed_entries,
+                work.flushed_deletions,
+                FlushedTables(**work.tables),
             )
             for family, work in self._work.items()
         )
@@ -166,6 +181,8 @@ class EventCollector:
                 job.flushes = event["event"] == "flush_started"
             case "table_file_creation":
                 job.output_bytes += _integer(event, "file_size") or 0
+                if job.flushes:
+                    self._add_table(job.family, event.get("table_properties"))
             case "blob_file_creation":
                 job.output_bytes += _integer(event, "total_blob_bytes") or 0
             case "flush_finished":
@@ -175,6 +192,13 @@ class EventCollector:
                 self._end_flush(self._jobs.pop(number), number, time)
             case "compaction_finished":
                 self._end_compaction(self._jobs.pop(number), number, event, time)
+
+    def _add_table(self, family: str | None, properties: Any) -> None:
+        """Adds a table that a flush wrote."""
+        if isinstance(properties, dict):
+            sums = self._work_of(family).tables
+            for name, printed in _TABLE_SUMS.items():
+                sums[name] += _integer(properties, printed) or 0
 
     def _end_flush(self, job: _Job, number: int, time: datetime | None) -> None:
         output = job.output_bytes or None
@@ -194,6 +218,8 @@ class EventCollector:
         work = self._work_of(job.family)
         work.flushes += 1
         work.flushed_bytes += output or 0
+        work.flushed_entries += _first_integer(job.start, "total_num_input_entries", "num_entries") or 0
+        work.flushed_deletions += _integer(job.start, "num_deletes") or 0
         work.add_reason(reason)
 
     def _end_compaction(self, job: _Job, number: int, event: dict[str, Any], time: datetime | None) -> None:

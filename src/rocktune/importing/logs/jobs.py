@@ -63,6 +63,25 @@ class Compaction:
 
 
 @dataclass(frozen=True, slots=True)
+class FlushedTables:
+    """Sums of the properties of tables that flushes wrote.
+
+    Attributes:
+        entries: entries with deletions, without those that a later one of the same memtable replaced.
+        deletions: deletions among them.
+        raw_key_bytes: bytes of the keys as RocksDB stores them, before compression.
+        raw_value_bytes: bytes of the values before compression.
+        data_bytes: bytes of data blocks, compressed.
+    """
+
+    entries: int = 0
+    deletions: int = 0
+    raw_key_bytes: int = 0
+    raw_value_bytes: int = 0
+    data_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class FamilyWork:
     """Sums of a family's flushes and compactions that ended in the LOG.
 
@@ -76,6 +95,9 @@ class FamilyWork:
         compaction_s: seconds that compactions took, those at the same time counted twice.
         trivial_moves: tables moved a level down without being rewritten.
         reasons: reason of flushes and compactions, and how many had it.
+        flushed_entries: entries of the flushed memtables.
+        flushed_deletions: deletions among them.
+        tables: the tables that flushes wrote; all 0 before RocksDB 4.4.
     """
 
     family: str | None
@@ -87,6 +109,9 @@ class FamilyWork:
     compaction_s: float
     trivial_moves: int
     reasons: tuple[tuple[str, int], ...]
+    flushed_entries: int = 0
+    flushed_deletions: int = 0
+    tables: FlushedTables = FlushedTables()
 
 
 @dataclass(frozen=True, slots=True)

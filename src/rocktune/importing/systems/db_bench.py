@@ -44,6 +44,11 @@ def recognises(text: str) -> bool:
     return re.search(r"^[^#\n]*(\bdb_bench\s+(\\\n\s*)?-|--benchmarks=)", text, re.MULTILINE) is not None
 
 
+def is_option_flag(name: str) -> bool:
+    """Returns whether a flag sets an option of the store."""
+    return name in _SPECIAL or is_option(name)
+
+
 def options_text(text: str) -> str | None:
     """Returns the OPTIONS file that a script writes for db_bench; None if it writes none."""
     found = next((each for each in _HEREDOC.finditer(text) if "[DBOptions]" in each[2]), None)

@@ -1,0 +1,165 @@
+"""db_bench's benchmarks as sessions of a workload."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rocktune.importing.workloads.account import Use
+from rocktune.importing.workloads.mixgraph import Part, mixgraph
+from rocktune.importing.workloads.settings import INT_MAX, ReadSettings
+from rocktune.workload.arrival import MIN_OPERATIONS_S, ArrivalSpec
+from rocktune.workload.distributions import KeyChooserSpec, SizeSpec
+from rocktune.workload.loads import MixSpec
+
+
+@dataclass(frozen=True)
+class EntryBytes:
+    """Sizes that turn db_bench's rates in bytes into operations.
+
+    Attributes:
+        key: bytes of a key.
+        value: mean bytes of a value.
+    """
+
+    key: int
+    value: float
+
+
+_Maker = Callable[[ReadSettings, str, EntryBytes], Part]
+
+
+def _writes(kind: str) -> _Maker:
+    def make(settings: ReadSettings, _: str, entry: EntryBytes) -> Part:
+        return Part(MixSpec(**{kind: 1.0}), arrival=_write_arrival(settings, entry))
+
+    return make
+
+
+def _reads(kind: str) -> _Maker:
+    def make(settings: ReadSettings, _name: str, _entry: EntryBytes) -> Part:
+        return Part(MixSpec(**{kind: 1.0}), key_chooser=_read_keys(settings), arrival=_read_arrival(settings))
+
+    return make
+
+
+def _plain(kind: str) -> _Maker:
+    return lambda _settings, _name, _entry: Part(MixSpec(**{kind: 1.0}))
+
+
+def _scans(settings: ReadSettings, _name: str, _entry: EntryBytes) -> Part:
+    return Part(MixSpec(scan=1.0), scan_length=_scan_length(settings), key_chooser=_read_keys(settings))
+
+
+def _while_writing(kind: str) -> _Maker:
+    """Returns the maker of a benchmark whose threads read while one more thread writes."""
+
+    def make(settings: ReadSettings, name: str, entry: EntryBytes) -> Part:
+        readers = settings.whole("threads", 1, 1, 1023)
+        share = 1 / (readers + 1)
+        text = f"The writing thread of {name} makes 1 of {readers + 1} operations"
+        limit = settings.whole("benchmark_write_rate_limit", 0)
+        if limit:
+            writes_s = limit / (entry.key + entry.value)
+            why = f"{writes_s:.6g} writes a second; how many reads go with them only a run shows"
+            settings.tell("benchmark_write_rate_limit", Use.LEFT_OUT, why=why)
+        settings.assumed.append(
+            f"{text}, as if writes took as long as reads; change mix where you know more."
+        )
+        return Part(
+            MixSpec(**{kind: 1 - share, "put": share}),
+            scan_length=_scan_length(settings) if kind == "scan" else None,
+            key_chooser=_read_keys(settings),
+            extra_threads=1,
+        )
+
+    return make
+
+
+def _read_random_write_random(settings: ReadSettings, _name: str, _entry: EntryBytes) -> Part:
+    reads = settings.whole("readwritepercent", 90, 0, 100)
+    settings.used_as(f"mix.get = {reads / 100:g}", "readwritepercent")
+    return Part(MixSpec(get=reads / 100, put=(100 - reads) / 100))
+
+
+def _random_with_verify(settings: ReadSettings, _name: str, _entry: EntryBytes) -> Part:
+    reads = settings.whole("readwritepercent", 90, 0, 100)
+    deletes = settings.whole("deletepercent", 2, 0, 100)
+    if reads + deletes > 100:
+        raise settings.refused("deletepercent", f"and readwritepercent, {reads}, exceed 100")
+    settings.used_as(f"mix.get = {reads / 100:g}", "readwritepercent")
+    settings.used_as(f"mix.delete = {deletes / 100:g}", "deletepercent")
+    settings.assumed.append("Each operation of randomwithverify accesses one key; db_bench's access ten.")
+    return Part(MixSpec(get=reads / 100, delete=deletes / 100, put=(100 - reads - deletes) / 100))
+
+
+MEASURED: dict[str, _Maker] = {
+    "overwrite": _writes("put"),
+    "readrandom": _reads("get"),
+    "multireadrandom": _reads("get"),
+    "readmissing": _reads("get_absent"),
+    "seekrandom": _scans,
+    "readrandomwriterandom": _read_random_write_random,
+    "readwhilewriting": _while_writing("get"),
+    "multireadwhilewriting": _while_writing("get"),
+    "seekrandomwhilewriting": _while_writing("scan"),
+    "updaterandom": _plain("read_modify_write"),
+    "xorupdaterandom": _plain("read_modify_write"),
+    "deleterandom": _plain("delete"),
+    "randomwithverify": _random_with_verify,
+    "mixgraph": lambda settings, _name, _entry: mixgraph(settings),
+}
+"""Benchmarks that run on the store as it is."""
+FILLS: dict[str, _Maker] = {
+    "fillseq": _writes("insert"),
+    "fillbatch": _writes("insert"),
+    "fillrandom": _writes("put"),
+    "filluniquerandom": _writes("put"),
+}
+"""Benchmarks that begin with an empty store: the load itself, or the preload of those behind them."""
+IN_ORDER = ("fillseq", "fillbatch")
+BATCHES = ("multireadrandom", "multireadwhilewriting", "fillbatch")
+MAINTENANCE = (
+    "block_cache_entry_stats", "cache_report_problems", "compact", "compact0", "compact1", "compactall",
+    "flush", "levelstats", "memstats", "readtocache", "resetstats", "sstables", "stats", "stats_history",
+    "verifychecksum", "verifyfilechecksums", "waitforcompaction",
+)  # fmt: skip
+"""Benchmarks that are no load."""
+
+
+def _scan_length(settings: ReadSettings) -> SizeSpec:
+    """Returns the length of scans, which read at least the entry that they seek."""
+    length = max(1, settings.whole("seek_nexts", 0, 0, INT_MAX))
+    settings.used_as(f"scan_length = {length}", "seek_nexts")
+    return SizeSpec(low=length)
+
+
+def _read_keys(settings: ReadSettings) -> KeyChooserSpec:
+    """Returns the distribution of the keys of random reads."""
+    spread = settings.number("read_random_exp_range", 0, 0)
+    if not spread:
+        return KeyChooserSpec()
+    why = "db_bench's popularity falls with the rank too, from the first of e^(range) parts of the keys on"
+    settings.tell("read_random_exp_range", Use.TRANSLATED, "key_chooser of kind true_zipf, skew 1", why)
+    return KeyChooserSpec(kind="true_zipf", skew=1.0)
+
+
+def _write_arrival(settings: ReadSettings, entry: EntryBytes) -> ArrivalSpec:
+    """Returns the arrival of a benchmark that only writes."""
+    limit = settings.whole("benchmark_write_rate_limit", 0)
+    if not limit:
+        return ArrivalSpec()
+    rate = max(MIN_OPERATIONS_S, limit / (entry.key + entry.value))
+    why = f"{entry.key + entry.value:.6g} bytes a write; operations arrive even if the store falls behind"
+    becomes = f"arrival of kind fixed_rate, operations_s = {rate:.6g}"
+    settings.tell("benchmark_write_rate_limit", Use.TRANSLATED, becomes, why)
+    return ArrivalSpec(kind="fixed_rate", operations_s=rate)
+
+
+def _read_arrival(settings: ReadSettings) -> ArrivalSpec:
+    """Returns the arrival of a benchmark that only reads."""
+    limit = settings.whole("benchmark_read_rate_limit", 0)
+    if not limit:
+        return ArrivalSpec()
+    why = "operations arrive at this rate even if the store falls behind"
+    becomes = f"arrival of kind fixed_rate, operations_s = {limit}"
+    settings.tell("benchmark_read_rate_limit", Use.TRANSLATED, becomes, why)
+    return ArrivalSpec(kind="fixed_rate", operations_s=limit)

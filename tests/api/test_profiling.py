@@ -1,0 +1,117 @@
+"""Profiles of real stores."""
+
+import hashlib
+import platform
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests.importing.logs.made import GOLDENS
+
+from rocktune import api
+from rocktune.device import DeviceSpec, MeasuredDisk, remember
+from rocktune.engine.worker import WORKER_VARIABLE
+from rocktune.errors import UserError
+from rocktune.workload import load_workload
+
+FLAGS = (
+    "--benchmarks=filluniquerandom,flush,readrandom,seekrandom --num=4000 --reads=2000 --seek_nexts=9 "
+    "--key_size=24 --value_size=300 --compression_type=none --statistics --stats_dump_period_sec=1 "
+    "--write_buffer_size=262144"
+)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database that db_bench wrote: 4,000 keys, then 2,000 lookups and 2,000 scans of ten entries."""
+    if shutil.which("db_bench") is None:
+        pytest.skip("db_bench is not here (Debian has it in rocksdb-tools)")
+    directory = tmp_path_factory.mktemp("profiled") / "db"
+    subprocess.run(["db_bench", f"--db={directory}", *FLAGS.split()], check=True, capture_output=True)
+    return directory
+
+
+@pytest.fixture(autouse=True)
+def own_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, real_worker: tuple[str, ...]) -> None:
+    """Lets the API find the real worker, and no other test's measured disks."""
+    monkeypatch.setenv(WORKER_VARIABLE, real_worker[0])
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+
+
+def contents(directory: Path) -> dict[str, tuple[str, int]]:
+    """Returns digest and time of change of each file, and those of the directory."""
+    found = {each.name: (hashlib.sha256(each.read_bytes()).hexdigest(), each.stat().st_mtime_ns)
+             for each in directory.iterdir()}  # fmt: skip
+    return found | {".": ("", directory.stat().st_mtime_ns)}
+
+
+def test_the_store_is_read_and_stays_as_it_is(store: Path) -> None:
+    before = contents(store)
+    made = api.profile([store])
+    assert contents(store) == before
+    workload = made.profile.workload
+    assert (workload.keys, workload.key_bytes, workload.value.low) == (4_000, 24, 300)
+    assert made.files == ()
+    assert made.options_file is not None
+    assert made.options_file.parent == store
+
+
+def test_a_read_only_store_can_be_profiled(store: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(store, copy)
+    copy.chmod(0o555)
+    try:
+        assert api.profile([copy]).profile.workload.keys == 4_000
+    finally:
+        copy.chmod(0o755)
+
+
+def test_the_written_study_is_one_that_tune_takes(store: Path, tmp_path: Path) -> None:
+    remember(MeasuredDisk(machine=platform.node(), directory=str(store.parent), date="2026-01-02",
+                          device=DeviceSpec(name="mine", bandwidth_bytes_s=100_000_000)))  # fmt: skip
+    made = api.profile([store], out=tmp_path / "mine.toml")
+    assert [path.name for path in made.files] == ["mine.toml", "mine-workload.toml", "mine-device.toml"]
+    assert load_workload(str(tmp_path / "mine-workload.toml")) == made.profile.workload
+    text = made.files[0].read_text()
+    assert "# measured: key size: 24 B" in text
+    assert 'device = "mine-device.toml"' in text
+    # The memtables of the store are smaller than any of the space.
+    estimate = api.estimate(made.files[0], memory="256MiB")
+    assert estimate["study"]
+
+
+def test_a_log_alone_is_profiled() -> None:
+    made = api.profile([GOLDENS[-1]])
+    assert made.profile.workload.keys > 0
+    document = api.profile_json(made)
+    assert {each["basis"] for each in document["findings"]} >= {"measured", "assumed"}
+    assert document["options_file"] is None
+
+
+def test_no_file_is_overwritten(store: Path, tmp_path: Path) -> None:
+    (tmp_path / "s-workload.toml").write_text("mine")
+    with pytest.raises(UserError, match=r"s-workload\.toml exists"):
+        api.profile([store], out=tmp_path / "s.toml")
+    assert not (tmp_path / "s.toml").exists()
+
+
+def test_the_newest_options_file_is_that_of_the_highest_number(store: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(store, copy)
+    (old,) = copy.glob("OPTIONS-*")
+    for number in ("000099", "000100"):
+        shutil.copy(old, copy / f"OPTIONS-{number}")
+    (copy / "OPTIONS-000200.dbtmp").write_text("half")
+    assert api.profile([copy]).options_file == copy / "OPTIONS-000100"
+
+
+def test_wrong_sources_are_refused(store: Path, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="does not exist"):
+        api.profile([tmp_path / "missing"])
+    other = tmp_path / "other"
+    shutil.copytree(store, other)
+    with pytest.raises(UserError, match="two databases"):
+        api.profile([store, other])
+    with pytest.raises(UserError, match=r"LOG"):
+        api.profile([tmp_path])

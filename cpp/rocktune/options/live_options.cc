@@ -15,6 +15,7 @@
 #include "rocktune/governor/governed_rate_limiter.h"
 #include "rocktune/options/option_rules.h"
 #include "rocktune/util/option_value.h"
+#include "rocktune/util/rocksdb_compat.h"
 
 namespace rocktune {
 namespace {

@@ -31,7 +31,7 @@ struct OptionChange {
 // The result of one file.
 struct OptionsReport {
   OptionsOutcome outcome = OptionsOutcome::kApplied;
-  uint32_t file_crc32 = 0;            // the checksum in the file's last line; 0 if it has none
+  uint32_t file_crc32 = 0;            // the checksum in the file's last line; 0 if it is wrong
   std::vector<OptionChange> changes;  // made; empty unless kApplied or kWaiting
   // Options that wait, each "WHERE NAME". The watcher sets them once that does no harm.
   std::vector<std::string> waiting;
@@ -45,7 +45,7 @@ struct OptionsWatcherCounters {
   uint64_t files_rolled_back = 0;  // files that ended with kRolledBack or kRollbackFailed
   uint64_t options_changed = 0;    // changes of an option's value, those of a rollback left out
   uint64_t options_waiting = 0;    // options that wait now
-  uint32_t file_crc32 = 0;         // of the file whose options are in force; 0 for none
+  uint32_t file_crc32 = 0;         // of the file whose options are in force; 0 if there is no file yet
 };
 
 struct OptionsWatcherOptions {
@@ -77,12 +77,12 @@ struct OptionsWatcherOptions {
 //   back. If one is refused or was reverted, the earlier values of all are set again.
 // - Memory shrinks before other memory grows. Triggers that slow or stop writes are lowered only once level 0
 //   and the pending bytes are below them.
-// Besides what SetOptions and SetDBOptions change, a file may set block_cache (the capacity of the present
-// cache, which other column families or databases may share), rate_limiter_bytes_per_sec and
+// In addition to what SetOptions and SetDBOptions change, a file may set block_cache (the capacity of the
+// present cache, which other column families or databases may share), rate_limiter_bytes_per_sec and
 // db_write_buffer_size, each only if the database was opened with such an object. Options of
-// BlockBasedTable need RocksDB 9.8: older versions change them in place, beside their readers.
+// BlockBasedTable need RocksDB 9.8: older versions change them while other threads read them.
 //
-// Works beside a CompactionGovernor: while one is attached, disable_auto_compactions and the triggers of
+// Works with a CompactionGovernor: while one is attached, disable_auto_compactions and the triggers of
 // stalls wait, and a file with rate_limiter_bytes_per_sec is refused. Works on an FlsmStore, which refuses
 // some options itself; see docs/design/flsm-support.md.
 //

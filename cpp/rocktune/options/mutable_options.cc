@@ -30,7 +30,7 @@ std::set<std::string> NamesIn(const rocksdb::Status& status, const std::string& 
   return names;
 }
 
-// Returns the table's options that SetOptions changes. Before 9.8 it changes them in place, beside their
+// Returns the table's options that SetOptions changes. Before 9.8 it changes them in place, under their
 // readers. RocksDB does not mark the others: it makes a new table factory from all of them. no_block_cache
 // would drop the cache that is in use.
 std::set<std::string> TableNames() {

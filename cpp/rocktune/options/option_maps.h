@@ -21,7 +21,7 @@ struct OptionPlace {
 void ForEachOption(const OptionMaps& maps,
                    const std::function<void(const OptionPlace&, const std::string& value)>& visit);
 
-// Returns the value at a place, or null if `maps` has none.
+// Returns the value at a place, or null if `maps` lacks it.
 const std::string* FindOption(const OptionMaps& maps, const OptionPlace& place);
 
 // Returns the place's section of `maps`, which is made if it is missing.

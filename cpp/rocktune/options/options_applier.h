@@ -28,7 +28,7 @@ class OptionsApplier {
   OptionsReport Apply(const std::string& text);
 
   // Sets the options that wait, as far as this does no harm now. The report's outcome is kWaiting, without
-  // changes, if there is none yet.
+  // changes, if all of them still wait.
   OptionsReport ApplyWaiting();
 
   bool waiting() const { return !waiting_.db.empty() || !waiting_.families.empty(); }

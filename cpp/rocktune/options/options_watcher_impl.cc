@@ -185,7 +185,7 @@ std::string OptionsWatcherImpl::PrometheusText() const {
               static_cast<double>(counters.options_changed));
   metrics.Add("waiting", "gauge", "Options that wait until they do no harm.",
               static_cast<double>(counters.options_waiting));
-  metrics.Add("file_crc32", "gauge", "Checksum of the options file in force; 0 for none.",
+  metrics.Add("file_crc32", "gauge", "Checksum of the options file in force; 0 before the first.",
               static_cast<double>(counters.file_crc32));
   return metrics.text();
 }

@@ -131,7 +131,7 @@ void EnableTrivialMoveAndCancel(std::atomic<bool>* canceled, Options* options) {
 }
 
 // Returns true if SetOptions with options of the table makes a new table factory (9.8 and newer). Older
-// versions change the factory in place, beside the threads that read it.
+// versions change the factory in place while other threads read it.
 constexpr bool ReplacesTableFactory() {
   return ROCKSDB_MAJOR > 9 || (ROCKSDB_MAJOR == 9 && ROCKSDB_MINOR >= 8);
 }

@@ -20,7 +20,7 @@ class RunningStore:
     Attributes:
         directory: its directory.
         options: the newest OPTIONS file, which has the options in force.
-        identity: the id in its file IDENTITY; empty if there is none.
+        identity: the id in its file IDENTITY; empty if it is missing.
         table_bytes: size of its tables, those in other `db_paths` left out.
         levels: levels by column family, from the last dump in its LOG; a family without a dump is left out.
     """

@@ -109,6 +109,21 @@ def test_another_comparator_is_impossible(database: Path, rocksdb: RunningRocksD
     assert (change.way, change.before) == (Way.IMPOSSIBLE, "leveldb.BytewiseComparator")
 
 
+def test_a_class_of_the_application_needs_another_opening(database: Path, rocksdb: RunningRocksDb) -> None:
+    text = '[TableOptions/BlockBasedTable "default"]\nfilter_policy=my.Filter\n'
+    plan = planned(database, rocksdb, text)
+    assert (only(plan).way, only(plan).after) == (Way.REOPEN, "my.Filter")
+    assert plan.live == {}
+
+
+def test_an_option_of_an_older_rocksdb_is_translated(database: Path, rocksdb: RunningRocksDb) -> None:
+    plan = planned(database, rocksdb, family("max_mem_compaction_level=2\nsource_compaction_factor=1"))
+    assert {left.name for left in plan.left_out} == {"max_mem_compaction_level", "source_compaction_factor"}
+    old_name = planned(database, rocksdb, "[DBOptions]\nbase_background_compactions=3\n")
+    assert all(change.way is Way.LIVE for change in old_name.changes)
+    assert set(old_name.live.get("db", {})) == {change.name for change in old_name.changes}
+
+
 def test_block_size_is_live_where_rocksdb_replaces_the_tables_factory(
     database: Path, rocksdb: RunningRocksDb
 ) -> None:

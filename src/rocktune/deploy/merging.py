@@ -1,7 +1,7 @@
 """Compares a database's present options with what a new file makes of them."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from rocktune.deploy.plan import PlanNote
 from rocktune.errors import unknown_name
@@ -29,7 +29,8 @@ class Differences:
 
     Attributes:
         values: value before (empty if not known) and after, of each option that differs.
-        wanted: value of each option that the new file names, as RocksDB writes it.
+        wanted: value of each option that the new file names or changes, as RocksDB writes it; without those
+            that only the application can read, such as its own filter policy.
         why: what RocksDB or rocktune says of a value, where it is another one than the file's.
         left_out: options of the new file that have no effect on this RocksDB.
     """
@@ -93,35 +94,54 @@ def differences_of(
     Raises:
         OptionsFileError: a value of the new file cannot be honoured.
     """
-    values: dict[Place, tuple[str, str]] = {}
-    stated: dict[Place, str] = {}
-    why: dict[Place, str] = {}
-    left_out: dict[tuple[str, str, str], PlanNote] = {}
+    found = _Found()
     for family in wanted.families or present.families[:1]:
         before = imported(present, linked, family.name, application_measures=True)
         after = imported(merged, linked, family.name, application_measures=True)
-        texts = _texts(present, family.name)
-        named = _named(wanted, family)
-        values |= dict(_changed_values(before, after, family.name))
+        changed = dict(_changed_values(before, after, family.name))
+        found.values |= changed
+        found.wanted |= {place: value for place, (_, value) in changed.items()}
+        texts, named = _texts(present, family.name), _texts(wanted, family.name)
         for entry in after.account.entries:
             place = (entry.section, "" if entry.section == "db" else family.name, entry.name)
-            if place not in named:
-                continue
-            if entry.fate in _LOST:
-                where = f"{entry.section} {place[1]}".strip()
-                left_out[place] = PlanNote(where=where, name=entry.name, given=entry.given, why=entry.why)
-            elif entry.fate in _NOT_READ:
-                if texts.get(place, "") != entry.given:
-                    values[place] = (texts.get(place, ""), entry.given)
-            else:
-                target, value = _read(entry, after, place)
-                stated[target] = value
-                if entry.fate is not Fate.USED:
-                    why[target] = _reason(entry)
-                if entry.fate is Fate.ADJUSTED and target in values:
-                    values[target] = (values[target][0], value)
-    values = {place: (old, new) for place, (old, new) in values.items() if old != new}
-    return Differences(values, stated, why, tuple(left_out.values()))
+            if place in named:
+                found.add(place, entry, after, texts.get(place, ""))
+    values = {place: (old, new) for place, (old, new) in found.values.items() if old != new}
+    return Differences(values, found.wanted, found.why, tuple(found.left_out.values()))
+
+
+@dataclass
+class _Found:
+    """The parts of `Differences` that were found so far."""
+
+    values: dict[Place, tuple[str, str]] = field(default_factory=dict)
+    wanted: dict[Place, str] = field(default_factory=dict)
+    why: dict[Place, str] = field(default_factory=dict)
+    left_out: dict[Place, PlanNote] = field(default_factory=dict)
+
+    def add(self, place: Place, entry: AccountEntry, after: ImportedOptions, present: str) -> None:
+        """Takes an entry of the new file.
+
+        Args:
+            place: its place.
+            entry: what became of it.
+            after: the options with the new file's in place.
+            present: the option's text in the database's OPTIONS file; empty if it has none.
+        """
+        if entry.fate in _LOST:
+            where = " ".join(filter(None, place[:2]))
+            self.left_out[place] = PlanNote(where=where, name=entry.name, given=entry.given, why=entry.why)
+        elif entry.fate in _NOT_READ:
+            self.wanted.pop(place, None)  # what stands in for it is not the application's
+            if present != entry.given:
+                self.values[place] = (present, entry.given)
+        else:
+            target, value = _read(entry, after, place)
+            self.wanted[target] = value
+            if entry.fate is not Fate.USED:
+                self.why[target] = _reason(entry)
+            if entry.fate is Fate.ADJUSTED and target in self.values:
+                self.values[target] = (self.values[target][0], value)
 
 
 def _texts(document: OptionsDocument, family: str) -> dict[Place, str]:
@@ -132,11 +152,6 @@ def _texts(document: OptionsDocument, family: str) -> dict[Place, str]:
             found |= {("cf", family, option.name): option.text for option in each.options}
             found |= {("table", family, option.name): option.text for option in each.table}
     return found
-
-
-def _named(wanted: OptionsDocument, family: Family) -> set[Place]:
-    """Returns the options that the new file names for a column family and the database."""
-    return set(_texts(wanted, family.name))
 
 
 def _changed_values(

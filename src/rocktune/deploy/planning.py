@@ -99,7 +99,8 @@ def _planned(
     before, after = found.values[place]
     effect = effects().get(f"{section}.{name}", Effect(f"{section}.{name}", ""))
     levels = store.levels.get(family, ())
-    way = _way(effect, rocksdb.takes(section, name), (section, name), before, after, levels)
+    is_taken = place in found.wanted and rocksdb.takes(section, name)
+    way = _way(effect, is_taken, (section, name), before, after, levels)
     notes = [effect.note, found.why.get(place, "")]
     rewrite = None
     if way is Way.REWRITE:

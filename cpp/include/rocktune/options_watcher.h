@@ -88,6 +88,7 @@ struct OptionsWatcherOptions {
 //
 // RocksDB writes what is set into the database's OPTIONS file and its MANIFEST. A program that opens the
 // database with the options of its OPTIONS file finds them there; Start then takes them for its own.
+// Checkpoints and backups have them in their OPTIONS file and lack the watched file.
 //
 // Threads: one, which sleeps but for one read of the file in each interval. Thread-safe. Throws no exception.
 // Holds no lock while it calls RocksDB or on_report. A change waits, as SetOptions does, while writes are
@@ -113,7 +114,7 @@ class OptionsWatcher {
   // Ends the thread, after a change in progress. The options stay as they are. Idempotent.
   virtual void Stop() = 0;
   virtual OptionsWatcherCounters Counters() const = 0;
-  // Returns the report on the last file; nothing has happened yet if its file_crc32 and reason are empty.
+  // Returns the last report; one with a file_crc32 of 0 and no reason before the first.
   virtual OptionsReport LastReport() const = 0;
   // Returns the counters in Prometheus' text format.
   virtual std::string PrometheusText() const = 0;

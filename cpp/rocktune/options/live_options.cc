@@ -34,7 +34,7 @@ Changes FamilyChanges(const OptionMaps::Family& family) {
   std::string table;
   for (const auto& [name, value] : family.table) {
     if (!IsByObject("table", name)) {
-      table += name + "=" + value + ";";
+      table.append(name).append("=").append(value).append(";");
     }
   }
   if (!table.empty()) {
@@ -59,7 +59,7 @@ std::string WhyMisread(const rocksdb::Status& parsed, const std::string& seriali
 std::string NamesOf(const Changes& changes) {
   std::string names;
   for (const auto& [name, value] : changes) {
-    names += (names.empty() ? "" : ", ") + name + "=" + value;
+    names.append(names.empty() ? "" : ", ").append(name).append("=").append(value);
   }
   return names;
 }
@@ -174,7 +174,7 @@ std::string LiveOptions::BrokenRuleWith(const OptionMaps& changes) const {
     status = With(families_.at(name), family.cf, &options);
     const std::string rule = status.ok() ? BrokenRule(options) : status.ToString();
     if (broken.empty() && !rule.empty()) {
-      broken = "column family '" + name + "': " + rule;
+      broken.append("column family '").append(name).append("': ").append(rule);
     }
   }
   return broken;

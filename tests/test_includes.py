@@ -9,6 +9,7 @@ ROOT = Path(__file__).parents[1]
 CPP = ROOT / "cpp"
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"worker", "bindings"}),
+    frozenset({"options"}),
     frozenset({"governor", "flsm", "runner"}),
     frozenset({"device", "workload"}),
     frozenset({"util"}),
@@ -17,6 +18,7 @@ LAYERS: tuple[frozenset[str], ...] = (
 OWNERS = {
     "compaction_governor": "governor",
     "governor_decision": "governor",
+    "options_watcher": "options",
     "flsm_options": "flsm",
     "flsm_shape": "flsm",
     "flsm_statistics": "flsm",

@@ -18,6 +18,7 @@
 #include "rocktune/flsm/flsm_options_map.h"
 #include "rocktune/governor/governor_counters.h"
 #include "rocktune/governor/governor_options_map.h"
+#include "rocktune/options/mutable_options.h"
 #include "rocktune/runner/options_examination.h"
 #include "rocktune/runner/process_usage.h"
 #include "rocktune/util/rocksdb_compat.h"
@@ -129,6 +130,11 @@ nlohmann::json Session::Reply(const nlohmann::json& command, Next* next) {
   }
   if (name == "examine_options" && run_ == nullptr) {
     return ExamineOptions(command);
+  }
+  if (name == "mutable_options" && run_ == nullptr) {
+    CheckFields(command, {});
+    const MutableOptions names = MutableOptionsOfRocksDb();
+    return {{"event", "mutable"}, {"db", names.db}, {"cf", names.cf}, {"table", names.table}};
   }
   if (name == "measure_device" && run_ == nullptr) {
     return MeasureDevice(command);

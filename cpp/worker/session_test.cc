@@ -125,6 +125,18 @@ TEST_F(SessionTest, ExaminesOptionsOneByOneAndOpensNothingOnDisk) {
               "invalid", "RocksDB's own");
 }
 
+TEST_F(SessionTest, NamesTheOptionsThatAnOpenDatabaseTakes) {
+  const nlohmann::json reply = Send({{"command", "mutable_options"}});
+  ASSERT_EQ(reply.at("event"), "mutable") << reply;
+  const auto has = [&](const char* section, const char* name) {
+    return std::ranges::count(reply.at(section), nlohmann::json(name)) == 1;
+  };
+  EXPECT_TRUE(has("db", "max_background_jobs"));
+  EXPECT_TRUE(has("cf", "write_buffer_size"));
+  EXPECT_FALSE(has("cf", "num_levels"));
+  EXPECT_TRUE(reply.at("table").is_array());
+}
+
 TEST_F(SessionTest, ChangesPoliciesOfAnFlsmStoreBetweenMissions) {
   open_["options"]["flsm"] = {{"size_ratio", "4"}, {"policy_1", "1"}};
   open_["workload"]["preload"] = {{"keys", 0}};

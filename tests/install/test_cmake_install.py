@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from rocktune.deploy import WATCHED_FILE, watched_text, write_watched
+
 ROOT = Path(__file__).parents[2]
 BUILD = ROOT / os.environ.get("ROCKTUNE_BUILD", "build/tests")
 EXAMPLES = ROOT / "examples" / "library"
@@ -96,6 +98,17 @@ def test_the_stores_example_changes_its_shape(examples: Path, tmp_path: Path) ->
     assert "K=1" in leveled.split("|")[1]
     assert "K=4" in reshaped.split("|")[1]
     assert any("found 0," not in level for level in levels)
+
+
+def test_the_watchers_example_applies_what_python_wrote(examples: Path, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    store.mkdir()
+    live = {"db": {"max_background_jobs": "4"}, "cf:default": {"write_buffer_size": "1048576"}}
+    write_watched(store / WATCHED_FILE, watched_text(live))
+    printed = _run(examples / "watched", store, "1")
+    assert "db max_background_jobs: 2 -> 4" in printed
+    assert "cf default write_buffer_size: 67108864 -> 1048576\napplied\n" in printed
+    assert "rocktune_options_files_applied_total 1.0" in printed
 
 
 def test_another_rocksdb_than_it_was_built_with_is_refused(prefix: Path, tmp_path: Path) -> None:

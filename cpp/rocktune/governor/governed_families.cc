@@ -11,13 +11,6 @@
 namespace rocktune {
 namespace {
 
-// Returns NotSupported for a database opened read-only. SetOptions is no test: RocksDB lets a read-only
-// database change options, and then writes a MANIFEST.
-rocksdb::Status CheckWritable(rocksdb::DB* db) {
-  rocksdb::Status status = db->DisableFileDeletions();
-  return status.ok() ? EnableFileDeletions(db) : status;
-}
-
 GovernedFamilies::Handles OrDefault(rocksdb::DB* db, const GovernedFamilies::Handles& families) {
   return families.empty() ? GovernedFamilies::Handles{db->DefaultColumnFamily()} : families;
 }

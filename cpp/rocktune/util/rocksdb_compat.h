@@ -130,6 +130,12 @@ void EnableTrivialMoveAndCancel(std::atomic<bool>* canceled, Options* options) {
   }
 }
 
+// Returns true if SetOptions with options of the table makes a new table factory (9.8 and newer). Older
+// versions change the factory in place while other threads read it.
+constexpr bool ReplacesTableFactory() {
+  return ROCKSDB_MAJOR > 9 || (ROCKSDB_MAJOR == 9 && ROCKSDB_MINOR >= 8);
+}
+
 // Returns true if RocksDB quarantines the files that a failed write of the MANIFEST may name, also after
 // CompactFiles. These versions are recognized by their EnableFileDeletions, which has no parameter `force`.
 template <typename Database = rocksdb::DB>
@@ -146,6 +152,13 @@ rocksdb::Status EnableFileDeletions(Database* database) {
   } else {
     return database->EnableFileDeletions(false);
   }
+}
+
+// Returns NotSupported for a database opened read-only, and OK otherwise. SetOptions is no test: RocksDB lets
+// a read-only database change options, and then writes a MANIFEST.
+inline rocksdb::Status CheckWritable(rocksdb::DB* db) {
+  rocksdb::Status status = db->DisableFileDeletions();
+  return status.ok() ? EnableFileDeletions(db) : status;
 }
 
 }  // namespace rocktune

@@ -1,5 +1,6 @@
 """Everything that rocktune can do, as functions that return plain data. The command line calls only these."""
 
+from rocktune.api.applying import apply_options, plan_options
 from rocktune.api.catalogue import (
     list_devices,
     list_engines,
@@ -31,6 +32,7 @@ from rocktune.outcome import Outcome
 
 __all__ = [
     "Outcome",
+    "apply_options",
     "check_ledger",
     "check_scale",
     "clean",
@@ -59,6 +61,7 @@ __all__ = [
     "log_json",
     "map_flsm",
     "measure_device",
+    "plan_options",
     "prepare",
     "prepare_comparison",
     "prepare_device_measurement",

@@ -9,6 +9,7 @@ import typer
 import typer.main
 
 from rocktune.cli import (  # noqa: F401 -- they register themselves
+    applying,
     commands,
     devices,
     flsm,

@@ -7,6 +7,7 @@ from typing import Any
 from rocktune.engine.base import RunFailed
 from rocktune.engine.worker import WorkerProcess, find_worker, start_worker
 from rocktune.importing import Examined, LinkedRocksDb
+from rocktune.space.options import SECTIONS
 from rocktune.trial import OptionMaps
 
 _TIMEOUT_S = 60.0
@@ -72,6 +73,15 @@ class OptionsChecker:
             return Examined({}, {}, {}, {}, {}, failure.message)
         fields = ("refused", "misread", "ignored", "parsed", "opened", "open_error")
         return Examined(**{name: reply[name] for name in fields})
+
+    def mutable(self) -> dict[str, frozenset[str]]:
+        """Returns the names of the options that an open database takes, by section.
+
+        Raises:
+            RunFailed: the worker died.
+        """
+        reply = self._ask("mutable_options", {})
+        return {section: frozenset(reply[section]) for section in SECTIONS}
 
     def close(self) -> None:
         """Ends the worker; the next call starts another one. Idempotent; never raises."""

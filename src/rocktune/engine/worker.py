@@ -27,6 +27,7 @@ _MEND = f"build it with 'make setup', or set {WORKER_VARIABLE} to its path"
 _REPLIES = {
     "check_options": "options",
     "examine_options": "examined",
+    "mutable_options": "mutable",
     "measure_device": "device_measured",
     "read_tables": "tables",
     "open": "opened",

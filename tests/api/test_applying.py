@@ -1,0 +1,58 @@
+from pathlib import Path
+
+import pytest
+
+from rocktune import api
+from rocktune.deploy import Way
+from rocktune.engine.worker import WORKER_VARIABLE
+from rocktune.errors import UserError
+
+
+@pytest.fixture
+def database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, real_worker: tuple[str, ...]) -> Path:
+    monkeypatch.setenv(WORKER_VARIABLE, real_worker[0])
+    directory = tmp_path / "db"
+    directory.mkdir()
+    (directory / "CURRENT").touch()
+    (directory / "IDENTITY").write_text("12-ab")
+    (directory / "OPTIONS-000007").write_text(
+        '[DBOptions]\nmax_background_jobs=2\n[CFOptions "default"]\nwrite_buffer_size=67108864\n'
+        "comparator=leveldb.BytewiseComparator\n"
+    )
+    return directory
+
+
+def new_file(database: Path, options: str) -> Path:
+    path = database.parent / "NEW"
+    path.write_text(f'[CFOptions "default"]\n{options}\n')
+    return path
+
+
+def test_a_plan_writes_nothing(database: Path) -> None:
+    before = sorted(database.iterdir())
+    plan = api.plan_options(database, new_file(database, "write_buffer_size=1M"))
+    assert [change.way for change in plan.changes] == [Way.LIVE]
+    assert not plan.is_open
+    assert sorted(database.iterdir()) == before
+
+
+def test_what_a_program_can_take_is_written(database: Path) -> None:
+    plan = api.apply_options(database, new_file(database, "write_buffer_size=1M\nnum_levels=8"))
+    text = (database / "ROCKTUNE_OPTIONS").read_text()
+    assert text.startswith("# rocktune options, format 1\n[Database]\n  id=12-ab\n")
+    assert "write_buffer_size=1048576" in text
+    assert "num_levels" not in text
+    assert {change.name for change in plan.of_way(Way.REOPEN)} == {"num_levels"}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("comparator=my.Own", "comparator cannot change from leveldb.BytewiseComparator to my.Own"),
+        ("num_levels=8", "no option that can be changed while the database is open"),
+    ],
+)
+def test_what_no_program_can_take_is_refused(database: Path, options: str, message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        api.apply_options(database, new_file(database, options))
+    assert not (database / "ROCKTUNE_OPTIONS").exists()

@@ -13,12 +13,16 @@
 #include "rocktune/runner/process_usage.h"
 #include "rocktune/runner/run_env.h"
 #include "rocktune/runner/run_error.h"
+#include "rocktune/trace/trace_sample.h"
 
 namespace rocktune {
 
 Run::Run(const RunRequest& request, std::function<void(const RunError&)> on_overrun)
     : file_system_(std::make_shared<ThrottledFileSystemImpl>(rocksdb::FileSystem::Default(), request.device,
                                                              &clock_)) {
+  if (request.workload.trace.scale > 1) {
+    SampleTrace(request.workload.trace.path, request.workload.trace.scale);
+  }
   // RocksDB writes CURRENT when it creates a database.
   const bool preloaded = std::filesystem::exists(std::filesystem::path(request.directory) / "CURRENT");
   OpenStore(request);

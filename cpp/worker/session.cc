@@ -20,6 +20,8 @@
 #include "rocktune/governor/governor_options_map.h"
 #include "rocktune/runner/options_examination.h"
 #include "rocktune/runner/process_usage.h"
+#include "rocktune/trace/trace_import.h"
+#include "rocktune/trace/trace_sample.h"
 #include "rocktune/util/rocksdb_compat.h"
 #include "worker/device_command.h"
 
@@ -132,6 +134,12 @@ nlohmann::json Session::Reply(const nlohmann::json& command, Next* next) {
   if (name == "measure_device" && run_ == nullptr) {
     return MeasureDevice(command);
   }
+  if (name == "import_trace" && run_ == nullptr) {
+    return ImportTrace(command);
+  }
+  if (name == "sample_trace" && run_ == nullptr) {
+    return SampleTrace(command);
+  }
   if (name == "open" && run_ == nullptr) {
     return Open(command);
   }
@@ -208,6 +216,23 @@ nlohmann::json Session::MeasureDevice(const nlohmann::json& command) const {
             {"write_latency_us", spec.write_latency_us},
             {"sync_latency_us", spec.sync_latency_us}}},
           {"written_bytes", measurement.written_bytes}};
+}
+
+nlohmann::json Session::ImportTrace(const nlohmann::json& command) const {
+  CheckFields(command, {"source", "target", "unknown_scan_length"});
+  TraceImportRequest request;
+  request.source = command.at("source").get<std::string>();
+  request.target = command.at("target").get<std::string>();
+  request.unknown_scan_length = WholeNumber(command, "unknown_scan_length");
+  return {{"event", "trace_imported"}, {"summary", ToJson(rocktune::ImportTrace(request, ProgressSender()))}};
+}
+
+nlohmann::json Session::SampleTrace(const nlohmann::json& command) const {
+  CheckFields(command, {"path", "scale"});
+  const std::string path = command.at("path").get<std::string>();
+  const uint64_t scale = WholeNumber(command, "scale");
+  const TraceSummary summary = scale > 1 ? rocktune::SampleTrace(path, scale) : TraceFile(path).summary();
+  return {{"event", "trace_sampled"}, {"summary", ToJson(summary)}};
 }
 
 nlohmann::json Session::Open(const nlohmann::json& command) {

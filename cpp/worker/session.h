@@ -45,6 +45,8 @@ class Session {
   nlohmann::json CheckOptions(const nlohmann::json& command) const;
   nlohmann::json ExamineOptions(const nlohmann::json& command) const;
   nlohmann::json MeasureDevice(const nlohmann::json& command) const;
+  nlohmann::json ImportTrace(const nlohmann::json& command) const;
+  nlohmann::json SampleTrace(const nlohmann::json& command) const;
   nlohmann::json Open(const nlohmann::json& command);
   nlohmann::json Load();
   nlohmann::json Advance(const nlohmann::json& command);

@@ -85,14 +85,20 @@ bool LoadThread::WaitForStart(RunClock::Nanos intended) {
 }
 
 bool LoadThread::WaitForTurn() {
+  // Most operations take a few microseconds. A thread waits longer for the device, or for a stall.
+  constexpr int kYields = 100;
   constexpr std::chrono::microseconds kPause{20};
   RunClock::Nanos now = targets_.clock->Now();
-  while (!operations_.MayStart()) {
+  for (int waits = 0; !operations_.MayStart(); ++waits) {
     // The thread that it waits for may wait at the gate, too.
     if (!targets_.gate->Pass(&now, &waiting_)) {
       return false;
     }
-    std::this_thread::sleep_for(kPause);
+    if (waits < kYields) {
+      std::this_thread::yield();
+    } else {
+      std::this_thread::sleep_for(kPause);
+    }
     now = targets_.clock->Now();
   }
   return targets_.gate->Pass(&now, &waiting_);

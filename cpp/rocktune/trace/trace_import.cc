@@ -8,7 +8,9 @@
 #include <stdexcept>
 #include <vector>
 
+#include "rocktune/trace/key_counts.h"
 #include "rocktune/trace/key_ranks.h"
+#include "rocktune/trace/sample_choice.h"
 #include "rocktune/trace/trace_source.h"
 
 namespace rocktune {
@@ -89,6 +91,7 @@ class Converter {
     for (const auto& [note, cases] : notes) {
       summary_.notes[note] += cases;
     }
+    summary_.hot_share = counts_.HotShare();
     writer_.Finish(summary_, present_);
     return summary_;
   }
@@ -149,6 +152,7 @@ class Converter {
     ++summary_.operations;
     ++family.operations[static_cast<std::size_t>(operation.kind)];
     summary_.scan_entries += operation.scan_length;
+    counts_.Add(KeyCode(operation.family, operation.key));
     sums_[operation.family].key_bytes += key_bytes;
     if (!HasBit(seen_[operation.family], operation.key)) {
       SetBit(&seen_[operation.family], operation.key);
@@ -203,7 +207,8 @@ class Converter {
   std::vector<KeyBits> seen_;             // by family
   std::vector<KeyBits> present_;          // by family
   std::vector<Sums> sums_;                // by family
-  std::vector<TraceOperation> waiting_;   // of equal times
+  KeyCounts counts_;
+  std::vector<TraceOperation> waiting_;  // of equal times
   uint64_t first_us_ = 0;
   uint64_t last_us_ = 0;
 };

@@ -168,6 +168,7 @@ class Sampler {
     }
     sampling.hot_share_whole = counts_.HotShare();
     sampling.hot_share_sample = sample_counts_.HotShare();
+    sample_.hot_share = sampling.hot_share_sample;
     const auto whole_uses = static_cast<double>(whole_cache_.uses());
     const double expected = whole_uses / static_cast<double>(scale_);
     sampling.hit_ratio_whole = static_cast<double>(whole_cache_.hits()) / whole_uses;

@@ -97,6 +97,7 @@ TraceSummary SummaryFromJson(const nlohmann::json& json) {
   fields.Read("operations", &summary.operations);
   fields.Read("span_us", &summary.span_us);
   fields.Read("scan_entries", &summary.scan_entries);
+  fields.Read("hot_share", &summary.hot_share);
   for (const nlohmann::json& family : json.at("families")) {
     summary.families.push_back(FamilyFromJson(family));
   }
@@ -136,6 +137,7 @@ nlohmann::json ToJson(const TraceSummary& summary) {
   nlohmann::json json = {{"operations", summary.operations},
                          {"span_us", summary.span_us},
                          {"scan_entries", summary.scan_entries},
+                         {"hot_share", summary.hot_share},
                          {"families", families},
                          {"notes", summary.notes}};
   if (summary.sampling) {

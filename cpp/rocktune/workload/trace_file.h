@@ -61,6 +61,7 @@ struct TraceSummary {
   uint64_t operations = 0;
   uint64_t span_us = 0;       // from the first operation to the last
   uint64_t scan_entries = 0;  // sum of the scans' lengths
+  double hot_share = 0;       // share of the operations on the hottest hundredth of the keys
   std::vector<TraceFamily> families;
   std::map<std::string, uint64_t> notes;  // what was assumed or left out, each with the number of its cases
   std::optional<TraceSampling> sampling;  // absent for a whole trace

@@ -23,6 +23,11 @@ std::unique_ptr<TraceFile> ResolveTrace(WorkloadSpec* spec) {
                                 " column families, and the workload " +
                                 std::to_string(spec->families.size()) + "; import the trace again");
   }
+  if (spec->trace.scale == 1 && spec->trace.operations != 0 &&
+      spec->trace.operations != file->summary().operations) {
+    throw std::invalid_argument("trace: " + spec->trace.path +
+                                " has other operations than the workload states; import the trace again");
+  }
   for (std::size_t i = 0; i < families.size(); ++i) {
     FamilySpec& family = spec->families[i];
     const bool all = family.preload.keys == family.keys;

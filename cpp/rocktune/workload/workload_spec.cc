@@ -32,6 +32,8 @@ TraceSpec ReadTrace(const nlohmann::json& json) {
   JsonFields fields(json, "trace");
   fields.Read("path", &spec.path);
   fields.Read("scale", &spec.scale);
+  fields.Read("operations", &spec.operations);
+  fields.Read("seconds", &spec.seconds);
   fields.RefuseUnknown();
   Require(!spec.path.empty(), "trace.path", "given");
   Require(spec.scale >= 1, "trace.scale", "at least 1");

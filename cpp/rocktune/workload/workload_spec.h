@@ -92,6 +92,9 @@ struct FamilySpec {
 struct TraceSpec {
   std::string path;    // of a trace file; empty if there is no trace
   uint64_t scale = 1;  // the sample for a 1/S model is replayed; see SamplePath
+  // Of the whole trace; 0 if they are not known. ResolveTrace compares the operations with the file's.
+  uint64_t operations = 0;
+  double seconds = 0;
 };
 
 // A workload, as the worker's protocol describes it.

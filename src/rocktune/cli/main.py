@@ -17,6 +17,7 @@ from rocktune.cli import (  # noqa: F401 -- they register themselves
     online,
     research,
     scaling,
+    traces,
     upgrading,
 )
 from rocktune.cli.app import app

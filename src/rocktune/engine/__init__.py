@@ -20,10 +20,12 @@ from rocktune.engine.spec import (
     RecordedSpec,
     VersionsSpec,
 )
+from rocktune.engine.traces import DEFAULT_SCAN_LENGTH, import_trace, sample_trace
 from rocktune.engine.versions import VersionsEngine
 from rocktune.engine.worker import find_worker
 
 __all__ = [
+    "DEFAULT_SCAN_LENGTH",
     "CommandEngine",
     "CommandSpec",
     "DataDirectory",
@@ -48,8 +50,10 @@ __all__ = [
     "command_lines",
     "default_data_directory",
     "find_worker",
+    "import_trace",
     "measured_device",
     "refuse_inexpressible",
     "run_options",
+    "sample_trace",
     "table_digest",
 ]

@@ -28,6 +28,8 @@ _REPLIES = {
     "check_options": "options",
     "examine_options": "examined",
     "measure_device": "device_measured",
+    "import_trace": "trace_imported",
+    "sample_trace": "trace_sampled",
     "open": "opened",
     "load": "loaded",
     "advance": "measurement",

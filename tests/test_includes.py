@@ -9,7 +9,7 @@ ROOT = Path(__file__).parents[1]
 CPP = ROOT / "cpp"
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"worker", "bindings"}),
-    frozenset({"governor", "flsm", "runner"}),
+    frozenset({"governor", "flsm", "runner", "trace"}),
     frozenset({"device", "workload"}),
     frozenset({"util"}),
 )

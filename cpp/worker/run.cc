@@ -1,9 +1,12 @@
 #include "worker/run.h"
 
 #include <rocksdb/file_system.h>
+#include <rocksdb/trace_reader_writer.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -167,6 +170,26 @@ void Run::SetPolicy(int level, int policy, FlsmTransition transition) {
   }
   if (!status.ok()) {
     throw StoreError("setting a policy failed", status);
+  }
+}
+
+void Run::StartTrace(const std::string& path) {
+  std::unique_ptr<rocksdb::TraceWriter> writer;
+  rocksdb::Status status =
+      rocksdb::NewFileTraceWriter(rocksdb::Env::Default(), rocksdb::EnvOptions(), path, &writer);
+  if (status.ok()) {
+    rocksdb::TraceOptions options;
+    options.max_trace_file_size = std::numeric_limits<uint64_t>::max();
+    status = store_->db()->StartTrace(options, std::move(writer));
+  }
+  if (!status.ok()) {
+    throw StoreError("recording a trace failed", status);
+  }
+}
+
+void Run::EndTrace() {
+  if (const rocksdb::Status status = store_->db()->EndTrace(); !status.ok()) {
+    throw StoreError("recording a trace failed", status);
   }
 }
 

@@ -153,6 +153,13 @@ nlohmann::json Session::Reply(const nlohmann::json& command, Next* next) {
   if (name == "set_policy") {
     return SetPolicy(command);
   }
+  if (name == "start_trace") {
+    return StartTrace(command);
+  }
+  if (name == "end_trace") {
+    CheckFields(command, {});
+    return EndTrace();
+  }
   if (name == "park") {
     CheckFields(command, {});
     return Park();
@@ -279,6 +286,17 @@ nlohmann::json Session::SetPolicy(const nlohmann::json& command) {
   const FlsmTransition transition = TransitionNamed(command.at("transition").get<std::string>());
   OpenRun().SetPolicy(small("level"), small("policy"), transition);
   return {{"event", "policy_set"}};
+}
+
+nlohmann::json Session::StartTrace(const nlohmann::json& command) {
+  CheckFields(command, {"path"});
+  OpenRun().StartTrace(command.at("path").get<std::string>());
+  return {{"event", "trace_started"}};
+}
+
+nlohmann::json Session::EndTrace() {
+  OpenRun().EndTrace();
+  return {{"event", "trace_ended"}};
 }
 
 nlohmann::json Session::Park() {

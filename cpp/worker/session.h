@@ -51,6 +51,8 @@ class Session {
   nlohmann::json Load();
   nlohmann::json Advance(const nlohmann::json& command);
   nlohmann::json SetPolicy(const nlohmann::json& command);
+  nlohmann::json StartTrace(const nlohmann::json& command);
+  nlohmann::json EndTrace();
   nlohmann::json Park();
   nlohmann::json Close(const nlohmann::json& command, Next* next);
   // Returns the open run. Throws RunError (invalid) if no run is open.

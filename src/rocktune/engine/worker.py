@@ -34,6 +34,8 @@ _REPLIES = {
     "load": "loaded",
     "advance": "measurement",
     "set_policy": "policy_set",
+    "start_trace": "trace_started",
+    "end_trace": "trace_ended",
     "park": "parked",
     "close": "closed",
 }

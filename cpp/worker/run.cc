@@ -1,9 +1,12 @@
 #include "worker/run.h"
 
 #include <rocksdb/file_system.h>
+#include <rocksdb/trace_reader_writer.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,12 +16,16 @@
 #include "rocktune/runner/process_usage.h"
 #include "rocktune/runner/run_env.h"
 #include "rocktune/runner/run_error.h"
+#include "rocktune/trace/trace_sample.h"
 
 namespace rocktune {
 
 Run::Run(const RunRequest& request, std::function<void(const RunError&)> on_overrun)
     : file_system_(std::make_shared<ThrottledFileSystemImpl>(rocksdb::FileSystem::Default(), request.device,
                                                              &clock_)) {
+  if (request.workload.trace.scale > 1) {
+    SampleTrace(request.workload.trace.path, request.workload.trace.scale);
+  }
   // RocksDB writes CURRENT when it creates a database.
   const bool preloaded = std::filesystem::exists(std::filesystem::path(request.directory) / "CURRENT");
   OpenStore(request);
@@ -163,6 +170,26 @@ void Run::SetPolicy(int level, int policy, FlsmTransition transition) {
   }
   if (!status.ok()) {
     throw StoreError("setting a policy failed", status);
+  }
+}
+
+void Run::StartTrace(const std::string& path) {
+  std::unique_ptr<rocksdb::TraceWriter> writer;
+  rocksdb::Status status =
+      rocksdb::NewFileTraceWriter(rocksdb::Env::Default(), rocksdb::EnvOptions(), path, &writer);
+  if (status.ok()) {
+    rocksdb::TraceOptions options;
+    options.max_trace_file_size = std::numeric_limits<uint64_t>::max();
+    status = store_->db()->StartTrace(options, std::move(writer));
+  }
+  if (!status.ok()) {
+    throw StoreError("recording a trace failed", status);
+  }
+}
+
+void Run::EndTrace() {
+  if (const rocksdb::Status status = store_->db()->EndTrace(); !status.ok()) {
+    throw StoreError("recording a trace failed", status);
   }
 }
 

@@ -64,6 +64,11 @@ class Run {
   std::optional<FlsmStatistics> ShapedStatistics() const;
   // Returns the counters of the store's governor; nullopt for a store without one.
   std::optional<GovernorCounters> Governed() const;
+  // Records the store's operations with RocksDB's own tracer from now on. Throws RunError if the file cannot
+  // be written.
+  void StartTrace(const std::string& path);
+  // Ends the recording and completes the file. Throws RunError if none was started.
+  void EndTrace();
   // Ends the load and closes the store. Only the destructor may be called afterwards.
   void Close();
 

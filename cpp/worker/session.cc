@@ -21,6 +21,8 @@
 #include "rocktune/options/mutable_options.h"
 #include "rocktune/runner/options_examination.h"
 #include "rocktune/runner/process_usage.h"
+#include "rocktune/trace/trace_import.h"
+#include "rocktune/trace/trace_sample.h"
 #include "rocktune/util/rocksdb_compat.h"
 #include "worker/device_command.h"
 #include "worker/tables_command.h"
@@ -143,6 +145,12 @@ nlohmann::json Session::Reply(const nlohmann::json& command, Next* next) {
     CheckFields(command, {"directories"});
     return ToJson(ReadTables(command.at("directories").get<std::vector<std::string>>(), ProgressSender()));
   }
+  if (name == "import_trace" && run_ == nullptr) {
+    return ImportTrace(command);
+  }
+  if (name == "sample_trace" && run_ == nullptr) {
+    return SampleTrace(command);
+  }
   if (name == "open" && run_ == nullptr) {
     return Open(command);
   }
@@ -155,6 +163,13 @@ nlohmann::json Session::Reply(const nlohmann::json& command, Next* next) {
   }
   if (name == "set_policy") {
     return SetPolicy(command);
+  }
+  if (name == "start_trace") {
+    return StartTrace(command);
+  }
+  if (name == "end_trace") {
+    CheckFields(command, {});
+    return EndTrace();
   }
   if (name == "park") {
     CheckFields(command, {});
@@ -221,6 +236,23 @@ nlohmann::json Session::MeasureDevice(const nlohmann::json& command) const {
           {"written_bytes", measurement.written_bytes}};
 }
 
+nlohmann::json Session::ImportTrace(const nlohmann::json& command) const {
+  CheckFields(command, {"source", "target", "unknown_scan_length"});
+  TraceImportRequest request;
+  request.source = command.at("source").get<std::string>();
+  request.target = command.at("target").get<std::string>();
+  request.unknown_scan_length = WholeNumber(command, "unknown_scan_length");
+  return {{"event", "trace_imported"}, {"summary", ToJson(rocktune::ImportTrace(request, ProgressSender()))}};
+}
+
+nlohmann::json Session::SampleTrace(const nlohmann::json& command) const {
+  CheckFields(command, {"path", "scale"});
+  const std::string path = command.at("path").get<std::string>();
+  const uint64_t scale = WholeNumber(command, "scale");
+  const TraceSummary summary = scale > 1 ? rocktune::SampleTrace(path, scale) : TraceFile(path).summary();
+  return {{"event", "trace_sampled"}, {"summary", ToJson(summary)}};
+}
+
 nlohmann::json Session::Open(const nlohmann::json& command) {
   const auto begin = std::chrono::steady_clock::now();
   run_ = std::make_unique<Run>(ReadRequest(command), on_overrun_);
@@ -265,6 +297,17 @@ nlohmann::json Session::SetPolicy(const nlohmann::json& command) {
   const FlsmTransition transition = TransitionNamed(command.at("transition").get<std::string>());
   OpenRun().SetPolicy(small("level"), small("policy"), transition);
   return {{"event", "policy_set"}};
+}
+
+nlohmann::json Session::StartTrace(const nlohmann::json& command) {
+  CheckFields(command, {"path"});
+  OpenRun().StartTrace(command.at("path").get<std::string>());
+  return {{"event", "trace_started"}};
+}
+
+nlohmann::json Session::EndTrace() {
+  OpenRun().EndTrace();
+  return {{"event", "trace_ended"}};
 }
 
 nlohmann::json Session::Park() {

@@ -45,10 +45,14 @@ class Session {
   nlohmann::json CheckOptions(const nlohmann::json& command) const;
   nlohmann::json ExamineOptions(const nlohmann::json& command) const;
   nlohmann::json MeasureDevice(const nlohmann::json& command) const;
+  nlohmann::json ImportTrace(const nlohmann::json& command) const;
+  nlohmann::json SampleTrace(const nlohmann::json& command) const;
   nlohmann::json Open(const nlohmann::json& command);
   nlohmann::json Load();
   nlohmann::json Advance(const nlohmann::json& command);
   nlohmann::json SetPolicy(const nlohmann::json& command);
+  nlohmann::json StartTrace(const nlohmann::json& command);
+  nlohmann::json EndTrace();
   nlohmann::json Park();
   nlohmann::json Close(const nlohmann::json& command, Next* next);
   // Returns the open run. Throws RunError (invalid) if no run is open.

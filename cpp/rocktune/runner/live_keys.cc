@@ -57,4 +57,10 @@ void LiveKeys::AddFirst(uint64_t keys) {
   }
 }
 
+void LiveKeys::AddAll(const KeyBits& bits) {
+  for (std::size_t word = 0; word < bits.size(); ++word) {
+    WordOf(word * 64).store(bits[word], std::memory_order_relaxed);
+  }
+}
+
 }  // namespace rocktune

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "rocktune/workload/trace_file.h"
+
 namespace rocktune {
 
 // The set of keys that a store holds, by index. It needs one bit per key and allocates memory in chunks of
@@ -28,6 +30,8 @@ class LiveKeys {
   void Prefetch(uint64_t key) { __builtin_prefetch(&WordOf(key)); }
   // Adds the keys 0 .. keys - 1. REQUIRES: the set is empty, and no other thread uses it.
   void AddFirst(uint64_t keys);
+  // Adds the keys whose bits are set. REQUIRES: as for AddFirst.
+  void AddAll(const KeyBits& bits);
 
  private:
   static constexpr int kChunkBits = 22;  // log2 of the keys per chunk: half a megabyte of bits

@@ -2,7 +2,10 @@
 
 #include <rocksdb/perf_level.h>
 
+#include <chrono>
 #include <cstddef>
+#include <stdexcept>
+#include <thread>
 
 #include "rocktune/util/thread_role.h"
 
@@ -33,7 +36,13 @@ void LoadThread::Run() {
   // One clock reading per operation: in a closed loop the end of an operation is the start of the next one.
   RunClock::Nanos now = clock.Now();
   while (targets_.gate->Pass(&now, &waiting_)) {
-    const Operation operation = operations_.Next(now - targets_.start);
+    Operation operation;
+    try {
+      operation = operations_.Next(now - targets_.start);
+    } catch (const std::invalid_argument& error) {
+      targets_.on_failure(rocksdb::Status::Corruption(error.what()));
+      return;
+    }
     RunClock::Nanos start = now;
     if (operation.intended_start_ns >= 0) {
       start = targets_.start + operation.intended_start_ns;
@@ -41,11 +50,20 @@ void LoadThread::Run() {
         return;
       }
     }
+    if (!operations_.MayStart()) {
+      if (!WaitForTurn()) {
+        return;
+      }
+      if (operation.intended_start_ns < 0) {  // the recorded client did not wait for others' operations
+        start = clock.Now();
+      }
+    }
     const rocksdb::Status status = Perform(operation);
     if (!status.ok()) {
       targets_.on_failure(status);
       return;
     }
+    operations_.Done();
     now = clock.Now();
     CountersOf(operation).latency_ns.Add(now > start ? static_cast<uint64_t>(now - start) : 0);
     completed_.Add(1);
@@ -60,6 +78,26 @@ bool LoadThread::WaitForStart(RunClock::Nanos intended) {
     waiting_.store(false, std::memory_order_release);
     if (!go_on) {
       return false;
+    }
+    now = targets_.clock->Now();
+  }
+  return targets_.gate->Pass(&now, &waiting_);
+}
+
+bool LoadThread::WaitForTurn() {
+  // Most operations take a few microseconds. A thread waits longer for the device, or for a stall.
+  constexpr int kYields = 100;
+  constexpr std::chrono::microseconds kPause{20};
+  RunClock::Nanos now = targets_.clock->Now();
+  for (int waits = 0; !operations_.MayStart(); ++waits) {
+    // The thread that it waits for may wait at the gate, too.
+    if (!targets_.gate->Pass(&now, &waiting_)) {
+      return false;
+    }
+    if (waits < kYields) {
+      std::this_thread::yield();
+    } else {
+      std::this_thread::sleep_for(kPause);
     }
     now = targets_.clock->Now();
   }

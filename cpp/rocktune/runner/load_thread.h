@@ -101,6 +101,8 @@ class LoadThread {
   // Waits until the intended start and until the gate is open, and returns true; false once the clock is
   // closed.
   bool WaitForStart(RunClock::Nanos intended);
+  // Waits until the operation may start and returns true; false once the clock is closed.
+  bool WaitForTurn();
   rocksdb::Status Perform(const Operation& operation);
   rocksdb::Status Get(const Operation& operation);
   rocksdb::Status Put(const Operation& operation);

@@ -28,14 +28,18 @@ constexpr uint64_t kMaxThreads = 4;
 // Writes the entries of a family's preload. LoadShare may run on several threads at the same time.
 class Loader {
  public:
-  Loader(const FamilySpec& spec, std::size_t family, uint64_t seed, const ValueSource& values, Store* store)
+  Loader(const FamilySpec& spec, std::size_t family, uint64_t seed, const ValueSource& values,
+         const KeyBits& present, Store* store)
       : spec_(spec),
         family_(family),
         // Families do not load the same entries.
         seed_(family == 0 ? seed : Mix64(seed + family)),
         values_(values),
         sizes_(spec.value),
-        order_(spec.preload.keys, seed_),
+        present_(present),
+        // A trace's present keys lie between its other keys.
+        keys_(present.empty() ? spec.preload.keys : spec.keys),
+        order_(keys_, seed_),
         store_(store) {}
 
   // Writes every `threads`-th key, from the key `thread` on. Throws RunError if the store fails.
@@ -43,8 +47,11 @@ class Loader {
     const ScopedThreadRole role(ThreadRole::kUser);
     rocksdb::WriteBatch batch;
     std::string key;
-    for (uint64_t i = thread; i < spec_.preload.keys; i += threads) {
+    for (uint64_t i = thread; i < keys_; i += threads) {
       const uint64_t index = spec_.preload.random_order ? order_(i) : i;
+      if (!present_.empty() && !HasBit(present_, index)) {
+        continue;
+      }
       // Seeded by the key, so that an entry does not depend on the number of threads.
       Random random(seed_ ^ Mix64(index));
       const uint64_t bytes = sizes_.Next(&random);
@@ -75,6 +82,8 @@ class Loader {
   const uint64_t seed_;
   const ValueSource& values_;
   const SizeSource sizes_;
+  const KeyBits& present_;
+  const uint64_t keys_;
   const Permutation order_;
   Store* const store_;
   std::atomic<uint64_t> loaded_{0};
@@ -123,8 +132,8 @@ void Settle(Store* store, const Progress& progress) {
 
 }  // namespace
 
-void Preload(const WorkloadSpec& spec, uint64_t seed, const ValueSources& values, Store* store,
-             const Progress& progress) {
+void Preload(const WorkloadSpec& spec, uint64_t seed, const ValueSources& values,
+             const std::vector<KeyBits>& present, Store* store, const Progress& progress) {
   const uint64_t total = spec.preload_keys();
   if (total == 0) {
     return;
@@ -132,7 +141,7 @@ void Preload(const WorkloadSpec& spec, uint64_t seed, const ValueSources& values
   uint64_t done = 0;
   for (std::size_t family = 0; family < spec.families.size(); ++family) {
     const PreloadSpec& preload = spec.families[family].preload;
-    Loader loader(spec.families[family], family, seed, *values[family], store);
+    Loader loader(spec.families[family], family, seed, *values[family], present[family], store);
     const uint64_t threads = preload.random_order ? std::min(spec.threads, kMaxThreads) : 1;
     LoadFamily(threads, done, total, &loader, progress);
     done += preload.keys;

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "rocktune/runner/store.h"
 #include "rocktune/util/progress.h"
 #include "rocktune/workload/operation_stream.h"
+#include "rocktune/workload/trace_file.h"
 #include "rocktune/workload/workload_spec.h"
 
 namespace rocktune {
@@ -14,9 +16,10 @@ namespace rocktune {
 // seeds give equal entries. Does nothing if no preload has keys. Calls `progress` on the calling thread, with
 // the phases "load" and "settle". Throws RunError if the store fails; the store then holds a part of the
 // keys.
-// REQUIRES: `values` has an element for each family; the device is unthrottled and the run's clock runs, so
-// that the store's I/O does not wait.
-void Preload(const WorkloadSpec& spec, uint64_t seed, const ValueSources& values, Store* store,
-             const Progress& progress);
+// With a trace, a family whose preload has fewer keys than the family gets the keys in `present`.
+// REQUIRES: `values` and `present` have an element for each family; the device is unthrottled and the run's
+// clock runs, so that the store's I/O does not wait.
+void Preload(const WorkloadSpec& spec, uint64_t seed, const ValueSources& values,
+             const std::vector<KeyBits>& present, Store* store, const Progress& progress);
 
 }  // namespace rocktune

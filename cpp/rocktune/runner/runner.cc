@@ -16,6 +16,8 @@
 #include "rocktune/util/thread_role.h"
 #include "rocktune/workload/random.h"
 #include "rocktune/workload/size_source.h"
+#include "rocktune/workload/trace_file.h"
+#include "rocktune/workload/trace_replay.h"
 
 namespace rocktune {
 namespace {
@@ -30,7 +32,10 @@ uint64_t BytesOf(const DeviceCounters& counters, IoCause cause) {
   return counters.bytes[static_cast<std::size_t>(cause)];
 }
 
-RunPlan Checked(const RunPlan& plan) {
+RunPlan Checked(RunPlan plan) {
+  if (!plan.workload.trace.path.empty()) {
+    ResolveTrace(&plan.workload);
+  }
   for (const FamilySpec& family : plan.workload.families) {
     // Half of what LiveKeys can hold, which leaves room for inserts.
     if (std::max(family.keys, family.preload.keys) >= uint64_t{1} << 39) {
@@ -41,6 +46,22 @@ RunPlan Checked(const RunPlan& plan) {
     throw RunError(RunFailure::kInvalid, "series_interval_s must be at least 0.001");
   }
   return plan;
+}
+
+// Returns, by family, the keys that a preload of a part of a trace's keys has; no bits for other families.
+std::vector<KeyBits> PresentKeys(const WorkloadSpec& spec) {
+  std::vector<KeyBits> present(spec.families.size());
+  if (spec.trace.path.empty()) {
+    return present;
+  }
+  const TraceFile file(SamplePath(spec.trace.path, spec.trace.scale));
+  for (std::size_t family = 0; family < present.size(); ++family) {
+    const FamilySpec& of_family = spec.families[family];
+    if (of_family.preload.keys > 0 && of_family.preload.keys < of_family.keys) {
+      present[family] = file.PresentKeys(family);
+    }
+  }
+  return present;
 }
 
 // Returns the mean size of values, estimated from samples: preloaded entries are not measured one by one.
@@ -62,6 +83,7 @@ Runner::Runner(const RunParts& parts, const RunPlan& plan)
       plan_(Checked(plan)),
       workload_(plan_.workload),
       values_(NewValueSources(plan_.workload, plan_.seed)),
+      present_(PresentKeys(plan_.workload)),
       live_keys_(plan_.workload.families.size()),
       gate_(parts.clock),
       stalls_(parts.clock) {
@@ -73,7 +95,11 @@ Runner::Runner(const RunParts& parts, const RunPlan& plan)
 void Runner::AddPreloadedKeys() {
   preloaded_ = true;
   for (std::size_t family = 0; family < live_keys_.size(); ++family) {
-    live_keys_[family].AddFirst(plan_.workload.families[family].preload.keys);
+    if (present_[family].empty()) {
+      live_keys_[family].AddFirst(plan_.workload.families[family].preload.keys);
+    } else {
+      live_keys_[family].AddAll(present_[family]);
+    }
   }
 }
 
@@ -108,7 +134,7 @@ uint64_t Runner::Load(const Progress& progress) {
   // RocksDB's own waits follow the run's clock, so it must run. The run's age 0 is its value afterwards.
   parts_.device->SetThrottled(false);
   parts_.clock->Start();
-  Preload(plan_.workload, plan_.seed, values_, parts_.store, progress);
+  Preload(plan_.workload, plan_.seed, values_, present_, parts_.store, progress);
   parts_.clock->Stop();
   parts_.device->SetThrottled(true);
   ThrowIfFailed();

@@ -22,6 +22,7 @@
 #include "rocktune/util/progress.h"
 #include "rocktune/util/run_clock.h"
 #include "rocktune/workload/operation_stream.h"
+#include "rocktune/workload/trace_file.h"
 #include "rocktune/workload/workload_spec.h"
 
 namespace rocktune {
@@ -55,7 +56,8 @@ struct RunPlan {
 // Failure: the first failure ends the run; later calls throw RunError with it again.
 class Runner {
  public:
-  // Throws RunError (invalid) for 2^39 or more keys, and for a series interval below 0.001 s.
+  // Throws RunError (invalid) for 2^39 or more keys, and for a series interval below 0.001 s; and
+  // std::invalid_argument as ResolveTrace does.
   Runner(const RunParts& parts, const RunPlan& plan);
   // Closes the clock and waits until the load threads have ended their operations.
   ~Runner();
@@ -121,9 +123,10 @@ class Runner {
   const RunParts parts_;
   const RunPlan plan_;
   WorkloadState workload_;
-  ValueSources values_;             // by column family
-  std::deque<LiveKeys> live_keys_;  // by column family
-  LoadGate gate_;                   // open during windows
+  ValueSources values_;                 // by column family
+  const std::vector<KeyBits> present_;  // by column family; see Preload
+  std::deque<LiveKeys> live_keys_;      // by column family
+  LoadGate gate_;                       // open during windows
   LoadTargets targets_;
   std::vector<std::unique_ptr<LoadThread>> threads_;
   StallTracker stalls_;

@@ -7,10 +7,10 @@
 namespace rocktune {
 
 Arrival::Arrival(const ArrivalSpec& spec)
-    : kind_(spec.kind == "closed"       ? Kind::kClosed
-            : spec.kind == "fixed_rate" ? Kind::kFixedRate
-            : spec.kind == "sine"       ? Kind::kSine
-                                        : Kind::kBursts),
+    : kind_(spec.kind == "closed" || spec.kind == "recorded" ? Kind::kClosed
+            : spec.kind == "fixed_rate"                      ? Kind::kFixedRate
+            : spec.kind == "sine"                            ? Kind::kSine
+                                                             : Kind::kBursts),
       rate_(spec.operations_s),
       amplitude_(spec.amplitude_operations_s),
       period_s_(spec.period_s),

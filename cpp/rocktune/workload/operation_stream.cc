@@ -8,6 +8,7 @@
 #include "rocktune/workload/random.h"
 #include "rocktune/workload/session_clock.h"
 #include "rocktune/workload/size_source.h"
+#include "rocktune/workload/trace_replay.h"
 
 namespace rocktune {
 
@@ -77,6 +78,9 @@ WorkloadState::WorkloadState(const WorkloadSpec& spec)
   for (std::size_t family = 0; family < spec_.families.size(); ++family) {
     key_counts_[family] = spec_.families[family].keys;
   }
+  if (!spec_.trace.path.empty()) {
+    replay_ = std::make_unique<TraceReplay>(spec_, tables_->arrivals);
+  }
 }
 
 WorkloadState::~WorkloadState() = default;
@@ -128,6 +132,7 @@ struct OperationStream::Impl {
   WorkloadState* const state;
   Random random;
   SessionClock clock;
+  TraceReplay::Turn turn;  // of the present operation of a trace
 };
 
 OperationStream::OperationStream(WorkloadState* state, uint64_t seed, uint64_t thread)
@@ -136,6 +141,9 @@ OperationStream::OperationStream(WorkloadState* state, uint64_t seed, uint64_t t
 OperationStream::~OperationStream() = default;
 
 Operation OperationStream::Next(int64_t now_ns) {
+  if (TraceReplay* replay = impl_->state->replay()) {
+    return replay->Take(now_ns, &impl_->turn);
+  }
   const SessionClock::Start start = impl_->clock.Next(now_ns);
   WorkloadState& state = *impl_->state;
   const std::vector<LoadSpec>& loads = state.spec().sessions[start.session].loads;
@@ -172,6 +180,17 @@ Operation OperationStream::Next(int64_t now_ns) {
       break;
   }
   return operation;
+}
+
+bool OperationStream::MayStart() const {
+  const TraceReplay* replay = impl_->state->replay();
+  return replay == nullptr || replay->MayStart(impl_->turn);
+}
+
+void OperationStream::Done() {
+  if (TraceReplay* replay = impl_->state->replay()) {
+    replay->Done(impl_->turn);
+  }
 }
 
 void EncodeKey(uint64_t index, uint64_t key_bytes, std::string* key) {

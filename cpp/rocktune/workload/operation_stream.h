@@ -11,12 +11,15 @@
 
 namespace rocktune {
 
+class TraceReplay;
+
 // The state that the threads of one run share: the precomputed distributions and the numbers of keys.
 // Thread-safe. It must outlive every OperationStream created with it.
 class WorkloadState {
  public:
-  // Copies the spec and computes its distributions. Throws std::invalid_argument as NewKeyChooser does.
-  // REQUIRES: a spec that WorkloadSpecFromJson accepts.
+  // Copies the spec and computes its distributions. Throws std::invalid_argument as NewKeyChooser and
+  // TraceReplay do.
+  // REQUIRES: a spec that WorkloadSpecFromJson accepts and, if it has a trace, ResolveTrace has completed.
   explicit WorkloadState(const WorkloadSpec& spec);
   ~WorkloadState();
 
@@ -39,12 +42,15 @@ class WorkloadState {
   // The distributions of keys, sizes and arrivals; defined in the .cc file.
   struct Tables;
   const Tables& tables() const { return *tables_; }
+  // Returns the trace whose operations the streams return, or nullptr.
+  TraceReplay* replay() const { return replay_.get(); }
 
  private:
   WorkloadSpec spec_;
   std::vector<std::atomic<uint64_t>> key_counts_;   // by family
   std::vector<std::atomic<uint64_t>> oldest_keys_;  // by family; used by key chooser `oldest` alone
   std::unique_ptr<const Tables> tables_;
+  std::unique_ptr<TraceReplay> replay_;
 };
 
 // An operation of a workload.
@@ -61,8 +67,9 @@ struct Operation {
 };
 
 // The sequence of operations of one load thread. Equal specs, seeds and threads give equal sequences,
-// whatever the store does. Only the keys of `latest`, `oldest` and `insert` depend on the operations of all
-// threads, and only the starts of closed sessions depend on the time. Not thread-safe.
+// whatever the store does. Of a trace, a thread gets the next operation that no thread has got. Only the keys
+// of `latest`, `oldest` and `insert` depend on the operations of all threads, and only the starts of closed
+// sessions depend on the time. Not thread-safe.
 class OperationStream {
  public:
   // Creates the stream of the thread with index `thread`. REQUIRES: thread < spec.threads.
@@ -72,7 +79,13 @@ class OperationStream {
   // Returns the thread's next operation. `now_ns` is the present run time, in nanoseconds. A closed session
   // ends at its time; a session with arrivals ends with its last operation, however late the store is. The
   // operation is drawn from the mix of the session in which it is to start.
+  // Throws std::invalid_argument if the file of a trace cannot be read.
   Operation Next(int64_t now_ns);
+  // Returns true if the operation that Next has returned may start. It must wait for earlier operations of a
+  // trace on the same key.
+  bool MayStart() const;
+  // Marks the operation that Next has returned as performed. Must be called before Next is called again.
+  void Done();
 
  private:
   struct Impl;

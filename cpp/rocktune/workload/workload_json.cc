@@ -91,7 +91,7 @@ SizeSpec ReadSize(const nlohmann::json& json, const std::string& path) {
 ArrivalSpec ReadArrival(const nlohmann::json& json, const std::string& path) {
   ArrivalSpec spec;
   JsonFields fields(json, path);
-  ReadKind(&fields, {"closed", "fixed_rate", "sine", "bursts"}, &spec.kind);
+  ReadKind(&fields, {"closed", "fixed_rate", "sine", "bursts", "recorded"}, &spec.kind);
   fields.Read("operations_s", &spec.operations_s);
   fields.Read("amplitude_operations_s", &spec.amplitude_operations_s);
   fields.Read("period_s", &spec.period_s);
@@ -99,7 +99,7 @@ ArrivalSpec ReadArrival(const nlohmann::json& json, const std::string& path) {
   fields.Read("phase_s", &spec.phase_s);
   fields.Read("patience_s", &spec.patience_s);
   fields.RefuseUnknown();
-  if (spec.kind == "closed") {  // the other fields are ignored, whatever they hold
+  if (spec.kind == "closed" || spec.kind == "recorded") {  // the other fields are ignored, whatever they hold
     return spec;
   }
   Require(spec.operations_s >= kMinRate, fields.PathOf("operations_s"), "at least 0.001");

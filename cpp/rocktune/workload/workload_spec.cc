@@ -27,6 +27,19 @@ PreloadSpec ReadPreload(const nlohmann::json& json, const std::string& path) {
   return spec;
 }
 
+TraceSpec ReadTrace(const nlohmann::json& json) {
+  TraceSpec spec;
+  JsonFields fields(json, "trace");
+  fields.Read("path", &spec.path);
+  fields.Read("scale", &spec.scale);
+  fields.Read("operations", &spec.operations);
+  fields.Read("seconds", &spec.seconds);
+  fields.RefuseUnknown();
+  Require(!spec.path.empty(), "trace.path", "given");
+  Require(spec.scale >= 1, "trace.scale", "at least 1");
+  return spec;
+}
+
 uint64_t MaxSize(const SizeSpec& size) { return size.kind == "fixed" ? size.low : size.high; }
 
 // The fields of LoadSpec that an object of the JSON has.
@@ -246,12 +259,21 @@ WorkloadSpec WorkloadSpecFromJson(const nlohmann::json& json) {
   Families families = ReadFamilies(&fields);
   const PartialLoad workload = ReadLoad(&fields);
   const nlohmann::json* sessions = fields.Find("sessions");
+  if (const nlohmann::json* trace = fields.Find("trace"); trace != nullptr && !trace->is_null()) {
+    spec.trace = ReadTrace(*trace);
+  }
   fields.RefuseUnknown();
   Require(spec.threads >= 1 && spec.threads <= 1024, "threads", "between 1 and 1024");
   Require(spec.wal || !spec.sync, "sync", "false if wal is false");
   Require(!workload.mix, "mix", "given in sessions or families");
   CheckFamilies(families);
   spec.sessions = ReadSessions(sessions, families, workload);
+  for (const SessionSpec& session : spec.sessions) {
+    Require(session.arrival.kind != "recorded" || !spec.trace.path.empty(), "arrival.kind",
+            "another one than recorded without a trace");
+  }
+  Require(spec.trace.path.empty() || (spec.sessions.size() == 1 && spec.sessions.front().seconds == 0),
+          "sessions", "one session without end for a trace");
   for (std::size_t i = 0; i < families.specs.size(); ++i) {
     SetFirst({&families.loads[i].value, &workload.value}, &families.specs[i].value);
   }

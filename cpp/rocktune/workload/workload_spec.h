@@ -45,7 +45,7 @@ struct SizeSpec {
 
 // The start times of operations; see Arrival.
 struct ArrivalSpec {
-  std::string kind = "closed";  // closed | fixed_rate | sine | bursts
+  std::string kind = "closed";  // closed | fixed_rate | sine | bursts | recorded (a trace's own times)
   // Operations per second, of all threads together. sine: the mean; bursts: the rate while on.
   double operations_s = 0;
   double amplitude_operations_s = 0;  // sine: operations per second
@@ -89,14 +89,24 @@ struct FamilySpec {
   SizeSpec value;  // of preloaded values
 };
 
+// A trace whose operations replace those that the sessions' mixes, keys and sizes describe.
+struct TraceSpec {
+  std::string path;    // of a trace file; empty if there is no trace
+  uint64_t scale = 1;  // the sample for a 1/S model is replayed; see SamplePath
+  // Of the whole trace; 0 if they are not known. ResolveTrace compares the operations with the file's.
+  uint64_t operations = 0;
+  double seconds = 0;
+};
+
 // A workload, as the worker's protocol describes it.
 struct WorkloadSpec {
   std::string name;
   uint64_t threads = 1;
   std::vector<FamilySpec> families;   // at least one, with different names
   std::vector<SessionSpec> sessions;  // at least one
-  bool wal = true;                    // writes go to the WAL
-  bool sync = false;                  // each write syncs the WAL; needs `wal`
+  TraceSpec trace;
+  bool wal = true;    // writes go to the WAL
+  bool sync = false;  // each write syncs the WAL; needs `wal`
 
   // Returns the number of preloaded keys of all families.
   uint64_t preload_keys() const;
@@ -111,6 +121,10 @@ inline constexpr double kMinRate = 1e-3;     // minimum rate of an arrival, in o
 // - `sessions`, required: `seconds`, `arrival`, and the fields of LoadSpec but `share`;
 // - `key_chooser`, `value`, `scan_length`: those of sessions that do not say otherwise;
 // - the fields of FamilySpec but `name`, for a workload on the default column family alone;
+// - `trace`: the fields of TraceSpec. The families are then the trace's, in its order; one session without
+// end
+//   has the arrival, and `keys` and `preload` say only whether no key, the trace's present keys or all keys
+//   are loaded.
 // - `families`: the column families, each with the fields of FamilySpec and LoadSpec. Then `keys` and
 // `preload`
 //   are their families'; `key_bytes` and `value_compressed_fraction` are those of families that do not say

@@ -24,6 +24,7 @@ from rocktune.api.running import run
 from rocktune.api.scaling import check_scale, prepare_scale_check
 from rocktune.api.studies import delete, export, report, show, studies
 from rocktune.api.sweeping import estimate_sweep, prepare_sweep, sweep, write_recorded
+from rocktune.api.traces import trace_info, write_trace_workload
 from rocktune.api.tradeoff import estimate_map, map_flsm
 from rocktune.api.tuning import estimate, prepare, resume, tune, verify
 from rocktune.api.upgrading import prepare_upgrade, upgrade
@@ -78,6 +79,7 @@ __all__ = [
     "simulate_flsm",
     "studies",
     "sweep",
+    "trace_info",
     "tune",
     "upgrade",
     "verify",
@@ -85,4 +87,5 @@ __all__ = [
     "workload_from_ycsb",
     "workload_json",
     "write_recorded",
+    "write_trace_workload",
 ]

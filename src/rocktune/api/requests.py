@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any, TypedDict, TypeVar, cast
 
 from rocktune.api.engines import own_options_file
+from rocktune.api.traces import imported_workload
+from rocktune.errors import UserError
 from rocktune.importing import ImportedOptions
 from rocktune.outcome import Protocol
 from rocktune.study import StudyRequest, StudySpec, make_request, resolve
@@ -22,6 +24,7 @@ class GivenConditions(TypedDict, total=False):
     """
 
     workload: str | None
+    trace: str | Path | None
     device: str | None
     engine: str | None
     rocksdb: str | Path | None
@@ -63,6 +66,8 @@ class Given(GivenConditions, total=False):
 def requested(study_file: str | Path | None, given: Mapping[str, object]) -> StudyRequest:
     """Returns the request made from a study file and the given arguments, which override the file.
 
+    A trace is imported unless it is in the data directory already, and its workload takes its place.
+
     Args:
         study_file: a study's TOML file; None for none.
         given: arguments named as in `Given` or `GivenConditions`.
@@ -74,7 +79,12 @@ def requested(study_file: str | Path | None, given: Mapping[str, object]) -> Stu
     texts = {name: str(value) if isinstance(value, Path) else value for name, value in given.items()}
     if tried := texts.get("tried"):
         texts["tried"] = [str(path) for path in cast("Sequence[str | Path]", tried)]
-    return make_request(texts, None if study_file is None else Path(study_file))
+    request = make_request(texts, None if study_file is None else Path(study_file))
+    if request.trace is None:
+        return request
+    if request.workload is not None:
+        raise UserError("workload and trace: only one of them can be replayed; leave one out")
+    return request.model_copy(update={"workload": str(imported_workload(request.trace)), "trace": None})
 
 
 def resolved_study(study_file: str | Path | None, given: Given) -> tuple[StudySpec, StudyRequest]:

@@ -10,6 +10,7 @@ from typing import Any, Unpack
 from rocktune.api.engines import opened_engine
 from rocktune.api.options import options_by_section
 from rocktune.api.requests import GivenConditions, own_options_of, requested
+from rocktune.api.traces import trace_notes
 from rocktune.engine import EmbeddedSpec, Engine, EngineSpec, Run, RunFailed, run_options
 from rocktune.engine.spec import FULL_LENGTH_S
 from rocktune.engine.steadiness import LIMIT_FULL_SIZE_S, STEP_FULL_SIZE_S, Steadiness, Step
@@ -73,7 +74,7 @@ def run(
 
     Returns:
         `configuration`, `options` (full size), `scale`, `seconds`, `seed`, `engine`, `workload`, `device`,
-        `own_options_notes` (how the OPTIONS file was used, in sentences),
+        `own_options_notes` and `trace_notes` (how OPTIONS file and trace were used, in sentences),
         `options_account` (see `rocktune.options_account`) and `runs`. Each run has `status`,
         `message`, `figures` (empty if it failed), `families` (the figures of each column family, if the
         workload has several) and `output` (the end of what the user's own program
@@ -128,6 +129,7 @@ def run(
             "configuration": dict(subject.configuration),
             "options": run_options(subject.experiment, subject.configuration),
             "own_options_notes": list(subject.notes),
+            "trace_notes": trace_notes(subject.experiment.workload, divisor, seconds_s),
             "options_account": account_json(subject.account),
             "runs": runs,
         }

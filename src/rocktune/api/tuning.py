@@ -13,8 +13,10 @@ from rocktune.api.files import claim_output, require_study, write_files
 from rocktune.api.requests import Given, resolved_study
 from rocktune.api.scaling import run_recorded_scale_check
 from rocktune.api.sweeping import run_recorded_sweep
+from rocktune.api.traces import trace_notes
 from rocktune.api.upgrading import run_recorded_upgrade
 from rocktune.engine import CommandSpec, command_lines
+from rocktune.engine.spec import FULL_LENGTH_S
 from rocktune.errors import UserError
 from rocktune.ledger import open_ledger
 from rocktune.options_account import account_json
@@ -57,6 +59,9 @@ class PreparedStudy:
             "scale_notes": scale_sentences(check),
             "commands": command_lines(spec.engine) if isinstance(spec.engine, CommandSpec) else [],
             "own_options_notes": study.own_notes(spec),
+            "trace_notes": trace_notes(
+                spec.workload, spec.scale, FULL_LENGTH_S / spec.engine.time_scale(spec.scale)
+            ),
             "options_account": account_json(study.own_account(spec)),
             "default_constraints": list(spec.default_constraints),
             **study.estimate(spec).to_json(),
@@ -116,7 +121,8 @@ def estimate(study_file: str | Path | None = None, **given: Unpack[Given]) -> di
 
     Returns:
         `study` (the name), `scale`, `commands` (the user's own programs that will be executed),
-        `own_options_notes` (how the OPTIONS file is used, in sentences), `scale_check` (the fields of
+        `own_options_notes` and `trace_notes` (how OPTIONS file and trace are used, in sentences),
+        `scale_check` (the fields of
         `rocktune.outcome.ScaleCheck`, None if no check of the scale is known), `scale_notes` (sentences, if
         the scale does not rank), and the fields of `rocktune.study.Estimate`.
 

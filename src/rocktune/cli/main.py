@@ -19,6 +19,7 @@ from rocktune.cli import (  # noqa: F401 -- they register themselves
     profiling,
     research,
     scaling,
+    traces,
     upgrading,
     workloads,
 )

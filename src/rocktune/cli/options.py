@@ -45,6 +45,10 @@ Workload = Annotated[
     str | None,
     typer.Option(metavar="NAME|FILE", help="Operations, keys and values; see 'rocktune list workloads'."),
 ]
+Trace = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Trace to replay in place of a workload; see docs/traces.md."),
+]
 Device = Annotated[
     str | None,
     typer.Option(

@@ -30,9 +30,11 @@ _PHASES = {
     "map": "Mapping",
     "simulate": "Simulating",
     "measure-device": "Measuring the disk",
+    "import-trace": "Reading the trace",
 }
 _STEPS = {
     "load": "loading data",
+    "import": "sorting keys, then writing operations",
     "settle": "settling data",
     "fill": "writing a file",
     "bandwidth_bytes_s": "bandwidth",

@@ -14,6 +14,7 @@ Command = Callable[..., None]
 
 OPTIONS: dict[str, Any] = {
     "workload": options.Workload,
+    "trace": options.Trace,
     "device": options.Device,
     "engine": options.Engine,
     "rocksdb": options.RocksDb,

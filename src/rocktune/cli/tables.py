@@ -102,7 +102,9 @@ def print_estimate(console: Console, estimate: Mapping[str, Any], verbose: bool 
 
 
 def print_notes(console: Console, answer: Mapping[str, Any], verbose: bool = False) -> None:
-    """Prints how the user's OPTIONS file was used, one sentence per line; nothing without such a file."""
+    """Prints how the user's trace and OPTIONS file are used, one sentence per line; nothing without them."""
+    for line in answer.get("trace_notes") or ():
+        console.print(line, soft_wrap=True, markup=False, highlight=False)
     print_account_of(console, answer, verbose)
     for line in answer.get("own_options_notes") or ():
         console.print(line, soft_wrap=True, markup=False, highlight=False)

@@ -21,10 +21,12 @@ from rocktune.engine.spec import (
     VersionsSpec,
 )
 from rocktune.engine.store_tables import FamilyTables, StoreTables, read_store_tables
+from rocktune.engine.traces import DEFAULT_SCAN_LENGTH, import_trace, sample_trace
 from rocktune.engine.versions import VersionsEngine
 from rocktune.engine.worker import find_worker
 
 __all__ = [
+    "DEFAULT_SCAN_LENGTH",
     "CommandEngine",
     "CommandSpec",
     "DataDirectory",
@@ -51,9 +53,11 @@ __all__ = [
     "command_lines",
     "default_data_directory",
     "find_worker",
+    "import_trace",
     "measured_device",
     "read_store_tables",
     "refuse_inexpressible",
     "run_options",
+    "sample_trace",
     "table_digest",
 ]

@@ -5,15 +5,22 @@ from rocktune.workload.file_text import workload_file_text
 from rocktune.workload.neighbours import neighbours
 from rocktune.workload.popularity import KeyPopularity, key_popularity
 from rocktune.workload.spec import DEFAULT_FAMILY, WorkloadSpec
+from rocktune.workload.trace import TraceFamily, TraceSampling, TraceSpec, TraceSummary
+from rocktune.workload.trace_workload import trace_workload, workload_file_text
 
 __all__ = [
     "DEFAULT_FAMILY",
     "KeyPopularity",
+    "TraceFamily",
+    "TraceSampling",
+    "TraceSpec",
+    "TraceSummary",
     "WorkloadSpec",
     "key_popularity",
     "load_workload",
     "load_workload_of_one_family",
     "neighbours",
+    "trace_workload",
     "workload_file_text",
     "workload_names",
 ]

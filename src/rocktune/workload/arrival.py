@@ -19,7 +19,7 @@ class ArrivalSpec(KindSpec):
         kind: `closed` (a thread's next operation starts when its last one has ended), or an open arrival:
             `fixed_rate`, `sine` (operations_s + amplitude_operations_s * sin(2 pi t / period_s)), or `bursts`
             (operations_s during the first on_s seconds of each period_s, none in the rest). t is the time
-            since the session began.
+            since the session began. `recorded` takes the times of the workload's trace.
         operations_s: operations per second; the mean of `sine`, the rate within a burst of `bursts`.
         amplitude_operations_s: amplitude of `sine` in operations per second, at most operations_s.
         period_s: length of a period in seconds.
@@ -29,7 +29,7 @@ class ArrivalSpec(KindSpec):
             that gives up; 0 means for ever. The latency of a late operation includes its wait.
     """
 
-    kind: Literal["closed", "fixed_rate", "sine", "bursts"] = "closed"
+    kind: Literal["closed", "fixed_rate", "sine", "bursts", "recorded"] = "closed"
     operations_s: Amount = 0.0
     amplitude_operations_s: Amount = 0.0
     period_s: Amount = 0.0
@@ -79,6 +79,7 @@ class ArrivalSpec(KindSpec):
 
 _ARRIVAL_FIELDS = {
     "closed": frozenset[str](),
+    "recorded": frozenset[str](),
     "fixed_rate": frozenset({"operations_s", "patience_s"}),
     "sine": frozenset({"operations_s", "amplitude_operations_s", "period_s", "phase_s", "patience_s"}),
     "bursts": frozenset({"operations_s", "period_s", "on_s", "phase_s", "patience_s"}),

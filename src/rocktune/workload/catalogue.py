@@ -44,8 +44,8 @@ def load_workload(name_or_path: str) -> WorkloadSpec:
 
     A file has the fields of WorkloadSpec. `mix` and `arrival` may take the place of `sessions`; they make one
     session without an end, and neither is needed if each of the families has a mix. A whole number for
-    `value` or `scan_length` means a fixed size. The default of `name` is the file's name without its
-    extension.
+    `value` or `scan_length` means a fixed size. The path of a trace is relative to the file. The default of
+    `name` is the file's name without its extension.
 
     Raises:
         UserError: there is no such preset, or the file is missing or invalid.
@@ -56,6 +56,9 @@ def load_workload(name_or_path: str) -> WorkloadSpec:
         raise unknown_name("workload", name_or_path, _PRESETS)
     path = Path(name_or_path)
     document = {"name": path.stem} | read_toml(path)
+    trace = document.get("trace")
+    if isinstance(trace, dict) and isinstance(trace.get("path"), str):
+        document["trace"] = trace | {"path": str((path.parent / trace["path"]).absolute())}
     return validated(WorkloadSpec, _written_out(document, name_or_path), name_or_path)
 
 

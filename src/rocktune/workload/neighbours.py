@@ -27,8 +27,11 @@ def neighbours(workload: WorkloadSpec, share: float) -> tuple[WorkloadSpec, ...]
 
     Returns:
         Four corners; two if all keys are equally popular, or if there are only reads or only writes; none if
-        both hold. Their names say how they differ.
+        both hold, or if the operations are a trace's, which stay as they are. Their names say how they
+        differ.
     """
+    if workload.trace is not None:
+        return ()
     corners: dict[WorkloadSpec, None] = {}
     for writes, skew in product((1, -1), repeat=2):
         changed = _changed(workload, writes * share, skew * share)

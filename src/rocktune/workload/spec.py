@@ -27,6 +27,7 @@ from rocktune.workload.loads import (
     scaled_keys,
 )
 from rocktune.workload.sessions import SessionSpec
+from rocktune.workload.trace import TraceSpec
 
 DEFAULT_FAMILY = "default"
 """Name of the column family that each RocksDB database has."""
@@ -50,11 +51,12 @@ class WorkloadSpec(SparseSpec):
             workload's.
         sessions: the sessions, at least one. The first begins again after the last.
         preload: the data in the store at age 0; with families that of all together.
+        trace: the trace whose operations are replayed. Mixes, key choosers and sizes then only describe it.
         wal: whether the write-ahead log is on.
         sync: whether each write is synced; needs `wal`.
     """
 
-    sparse_fields: ClassVar[frozenset[str]] = frozenset({"families"})
+    sparse_fields: ClassVar[frozenset[str]] = frozenset({"families", "trace"})
 
     name: str = Field(strict=True, min_length=1)
     keys: Positive
@@ -67,6 +69,7 @@ class WorkloadSpec(SparseSpec):
     families: tuple[FamilySpec, ...] = ()
     sessions: tuple[SessionSpec, ...] = Field(min_length=1)
     preload: PreloadSpec = PreloadSpec()
+    trace: TraceSpec | None = None
     wal: Switch = True
     sync: Switch = False
 
@@ -93,6 +96,10 @@ class WorkloadSpec(SparseSpec):
             raise ValueError("sessions: only the last one may have 0 seconds, which means for ever")
         if self.sync and not self.wal:
             raise ValueError("sync: needs the write-ahead log; write wal = true")
+        if self.trace is not None and (len(self.sessions) > 1 or self.sessions[0].seconds > 0):
+            raise ValueError("sessions: a trace has one session of 0 seconds, which means for ever")
+        if self.trace is None and any(session.arrival.kind == "recorded" for session in self.sessions):
+            raise ValueError("arrival: kind 'recorded' needs a trace; choose another kind")
         self._check_families()
         require_fitting_keys(self.keys, self.preload, None if self.families else self.key_chooser)
         for number, session in enumerate(self.sessions, 1):
@@ -168,9 +175,9 @@ class WorkloadSpec(SparseSpec):
     def scaled(self, scale: int) -> "WorkloadSpec":
         """Returns the workload of a 1/S model.
 
-        Keys, preloaded keys, and the times of sessions and arrivals are divided by S. Sizes of entries,
-        threads and rates are unchanged. There is at least one key, and at least one preloaded key unless
-        nothing is preloaded; that holds for each family.
+        Keys, preloaded keys, and the times of sessions and arrivals are divided by S; of a trace, a sample
+        of 1/S is replayed. Sizes of entries, threads and rates are unchanged. There is at least one key, and
+        at least one preloaded key unless nothing is preloaded; that holds for each family.
 
         Args:
             scale: S, at least 1; at 1 the result equals this workload.
@@ -190,6 +197,7 @@ class WorkloadSpec(SparseSpec):
                 "sessions": sessions,
                 "families": families,
                 "key_chooser": chooser,
+                "trace": self.trace and self.trace.scaled(scale),
             }
         )
 

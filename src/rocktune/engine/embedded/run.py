@@ -110,6 +110,25 @@ class EmbeddedRun(LocalRun):
         self._age_s = window.until_s
         return window
 
+    def start_trace(self, path: Path) -> None:
+        """Records the store's operations with RocksDB's own tracer from now on.
+
+        Args:
+            path: the file to write; a file of this name is replaced.
+
+        Raises:
+            RunFailed: the file cannot be written.
+        """
+        self._worker.request("start_trace", OPEN_TIMEOUT_S, {"path": str(path)})
+
+    def end_trace(self) -> None:
+        """Ends the recording and completes the file.
+
+        Raises:
+            RunFailed: no recording was started, or its file could not be written.
+        """
+        self._worker.request("end_trace", OPEN_TIMEOUT_S)
+
     def set_policy(self, level: int, policy: int, transition: str) -> None:
         """Changes the policy of a level of an FLSM store; see `rocktune.FlsmStore.set_policy`.
 

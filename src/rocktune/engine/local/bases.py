@@ -37,7 +37,7 @@ def base_key(workload: WorkloadSpec, options: OptionMaps, seed: int, rocksdb_ver
         seed: seed with which the base is made.
         rocksdb_version: version of RocksDB as the worker or program reports it.
     """
-    fields = {"keys", "key_bytes", "value", "value_compressed_fraction", "preload"}
+    fields = {"keys", "key_bytes", "value", "value_compressed_fraction", "preload", "trace"}
     data = workload.model_dump(mode="json", include=fields)
     text = json.dumps([data, options, seed, rocksdb_version], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:32]

@@ -49,8 +49,8 @@ _ENGINE_OF = {
 }
 """Fields of a request that only one engine uses, with that engine."""
 
-_FILES = ("workload", "device", "space", "tuner", "table", "options_file", "out", "prices")
-_ALWAYS_FILES = ("table", "options_file", "out", "prices")
+_FILES = ("workload", "trace", "device", "space", "tuner", "table", "options_file", "out", "prices")
+_ALWAYS_FILES = ("trace", "table", "options_file", "out", "prices")
 """Fields that never hold the name of a preset."""
 
 
@@ -59,6 +59,7 @@ class StudyRequest(Spec):
 
     Attributes:
         workload: a preset's name, or a TOML file.
+        trace: a trace to replay instead of a workload (see docs/traces.md).
         device: a preset's name, or a TOML file; the machine's own storage by default.
         engine: the system under test: "embedded", "db_bench", "command" or "recorded".
         rocksdb: the RocksDB that engine "embedded" measures: a version ("9.9.3") or a path.
@@ -102,6 +103,7 @@ class StudyRequest(Spec):
     """
 
     workload: str | None = None
+    trace: str | None = None
     device: str = "none"
     engine: str = "embedded"
     rocksdb: str | None = None

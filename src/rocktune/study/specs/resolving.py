@@ -246,6 +246,11 @@ def check_engine(engine: EngineSpec, workload: WorkloadSpec, device: DeviceSpec)
             f"workload '{workload.name}': only engine 'embedded' loads several column families; choose it, "
             "or another workload"
         )
+    if workload.trace is not None and not isinstance(engine, EmbeddedSpec):
+        raise UserError(
+            f"workload '{workload.name}': only engine 'embedded' replays traces; choose it, or "
+            "another workload"
+        )
     if isinstance(engine, DbBenchSpec):
         refuse_inexpressible(workload, device)
     if isinstance(engine, CommandSpec) and device != DeviceSpec(name="none"):

@@ -1,0 +1,140 @@
+"""Compares the replay of a recorded trace, whole and sampled, with the run that it was recorded from.
+
+YCSB-A runs in a closed loop at full size, without and with RocksDB's own tracer. The trace is imported and
+replayed in a closed loop, whole and as a sample of 1/16 on a 1/16 model. The live stores hold all keys. A
+replay loads only the keys that the trace reads before it writes them, so the keys are few enough that the
+trace names many of them. --scale S divides the number of keys and the memory, not the replayed model.
+"""
+
+import tempfile
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+from benchmarks.common.claims import (
+    Claim,
+    Settings,
+    decided,
+    main,
+    mean_interval,
+    ratio_interval,
+    reported,
+    write_csv,
+)
+from benchmarks.common.measuring import embedded_engine
+from rocktune.device import load_device
+from rocktune.engine import EmbeddedEngine, import_trace
+from rocktune.space import load_space
+from rocktune.trial import Experiment, Measurement
+from rocktune.workload import WorkloadSpec, load_workload, trace_workload
+
+DEVICE = "ssd-100mb"
+SOURCE = "trace replay"
+SKEWS = (0.7, 0.9, 0.99)
+SEEDS = 5
+SAMPLE = 16
+KEYS = 2_000_000
+MIN_KEYS = 50_000
+MEMORY_BYTES_PER_KEY = 256
+MIN_MEMORY_BYTES = 128 << 20
+SECONDS = 120.0
+QUICK_S = 4.0
+
+
+def trace_replay(settings: Settings) -> list[Claim]:
+    """Measures each skew with each seed: the live run, its recording, and both replays."""
+    skews, seeds = (SKEWS[-1:], 1) if settings.quick else (SKEWS, SEEDS)
+    given, device = load_workload("ycsb-a"), load_device(DEVICE)
+    keys = max(MIN_KEYS, KEYS // settings.scale)
+    rows: list[dict[str, float]] = []
+    with embedded_engine() as engine, tempfile.TemporaryDirectory() as folder:
+        for skew in skews:
+            workload = _live(given, skew, keys)
+            space = load_space("dremel", max(MIN_MEMORY_BYTES, keys * MEMORY_BYTES_PER_KEY), keys)
+            live = Experiment(workload=workload, device=device, scale=1, space=space, base_options={})
+            for seed in range(settings.seed, settings.seed + seeds):
+                rows.append(
+                    {"skew": skew, "seed": seed} | _compared(engine, live, seed, Path(folder), settings)
+                )
+                settings.say(f"skew {skew}, seed {seed}: {rows[-1]}")
+        version = engine.version
+    if settings.out is not None:
+        write_csv(settings.out / "runs.csv", rows)
+    return [
+        claim
+        for skew in skews
+        for claim in _claims([row for row in rows if row["skew"] == skew], skew, version)
+    ]
+
+
+def _live(workload: WorkloadSpec, skew: float, keys: int) -> WorkloadSpec:
+    """Returns YCSB-A with a skew and a number of keys, all of which are loaded."""
+    chooser = workload.key_chooser.model_copy(update={"skew": skew})
+    preload = workload.preload.model_copy(update={"keys": keys})
+    return workload.model_copy(update={"keys": keys, "preload": preload, "key_chooser": chooser})
+
+
+def _compared(
+    engine: EmbeddedEngine, live: Experiment, seed: int, folder: Path, settings: Settings
+) -> dict[str, float]:
+    """Returns throughput and hit ratio of the live run and of both replays."""
+    seconds = QUICK_S if settings.quick else SECONDS
+    trace, operations = folder / "trace", folder / f"{len(list(folder.iterdir()))}.operations"
+    plain = _run(engine, live, seed, seconds)
+    _run(engine, live, seed, seconds, trace)
+    summary = import_trace(trace, operations)
+    trace.unlink()
+    workload = trace_workload(summary, str(operations), "replayed", threads=live.workload.threads)
+    whole = replace(live, workload=workload)
+    sampled = replace(whole, scale=SAMPLE)
+    found = {
+        "live": plain,
+        "whole": _run(engine, whole, seed, seconds),
+        "sample": _run(engine, sampled, seed, seconds / SAMPLE),
+    }
+    operations.unlink()
+    return {f"{name}_throughput_ops_s": run.figures["throughput_ops_s"] for name, run in found.items()} | {
+        f"{name}_hit_ratio": _hit_ratio(run) for name, run in found.items()
+    }
+
+
+def _run(
+    engine: EmbeddedEngine, experiment: Experiment, seed: int, seconds: float, trace: Path | None = None
+) -> Measurement:
+    """Returns the measurement of one run of the space's default, recorded if a file is given."""
+    with closing(engine.open(experiment, experiment.space.default(), seed)) as run:
+        if trace is not None:
+            run.start_trace(trace)
+        measured = run.advance(seconds)
+        if trace is not None:
+            run.end_trace()
+    return measured
+
+
+def _hit_ratio(measured: Measurement) -> float:
+    """Returns the share of the block cache's lookups of data blocks that were hits."""
+    tickers: dict[str, int] = measured.raw["tickers"]
+    hits = tickers.get("rocksdb.block.cache.data.hit", 0)
+    return hits / max(1, hits + tickers.get("rocksdb.block.cache.data.miss", 0))
+
+
+def _claims(rows: list[dict[str, float]], skew: float, version: str) -> list[Claim]:
+    """Returns the claims for one skew."""
+
+    def ratios(which: str) -> list[float]:
+        return [row[f"{which}_throughput_ops_s"] / row["live_throughput_ops_s"] for row in rows]
+
+    suffix = f"skew_{skew:g}".replace(".", "_")
+    facts = {"engine": version, "device": DEVICE}
+    unit = "ratio of throughput"
+    points = [100 * (row["sample_hit_ratio"] - row["live_hit_ratio"]) for row in rows]
+    whole = reported(f"replay_over_live_{suffix}", SOURCE, unit, ratio_interval(ratios("whole")), **facts)
+    sample = reported(f"sample_over_live_{suffix}", SOURCE, unit, ratio_interval(ratios("sample")), **facts)
+    hits = reported(
+        f"sample_hits_less_live_{suffix}", SOURCE, "points of hit ratio", mean_interval(points), **facts
+    )
+    return [decided(whole, 0.95, 1.05), decided(sample, 0.9, 1.1), decided(hits, -2, 2)]
+
+
+if __name__ == "__main__":
+    main("rocktune.trace_replay", trace_replay, scale=1)

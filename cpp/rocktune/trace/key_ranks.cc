@@ -1,0 +1,121 @@
+#include "rocktune/trace/key_ranks.h"
+
+#include <rocksdb/db.h>
+#include <rocksdb/options.h>
+#include <rocksdb/table.h>
+
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <stdexcept>
+#include <string_view>
+
+#include "rocktune/util/rocksdb_compat.h"
+#include "rocktune/workload/random.h"
+
+namespace rocktune {
+namespace {
+
+constexpr std::size_t kCacheSlots = 1 << 20;
+constexpr std::size_t kFamilyBytes = 4;
+
+void Check(const rocksdb::Status& status) {
+  if (!status.ok()) {
+    throw std::runtime_error("sorting the trace's keys failed: " + status.ToString());
+  }
+}
+
+rocksdb::Options BoundedOptions() {
+  rocksdb::Options options;
+  options.create_if_missing = true;
+  options.error_if_exists = true;
+  options.write_buffer_size = 16 << 20;
+  options.max_write_buffer_number = 2;
+  options.max_open_files = 128;
+  options.compression = rocksdb::kNoCompression;
+  options.info_log_level = rocksdb::WARN_LEVEL;
+  rocksdb::BlockBasedTableOptions table;
+  table.block_cache = rocksdb::NewLRUCache(32 << 20);
+  table.cache_index_and_filter_blocks = true;
+  options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+  return options;
+}
+
+rocksdb::WriteOptions WithoutWal() {
+  rocksdb::WriteOptions options;
+  options.disableWAL = true;
+  return options;
+}
+
+uint32_t FamilyOf(const rocksdb::Slice& entry) {
+  uint32_t family = 0;
+  for (std::size_t i = 0; i < kFamilyBytes; ++i) {
+    family = family << 8 | static_cast<unsigned char>(entry[i]);
+  }
+  return family;
+}
+
+}  // namespace
+
+KeyRanks::KeyRanks(const std::string& directory) : directory_(directory), cache_(kCacheSlots) {
+  Check(OpenDatabase(BoundedOptions(), directory_, &database_));
+}
+
+KeyRanks::~KeyRanks() {
+  database_.reset();
+  std::error_code ignored;
+  std::filesystem::remove_all(directory_, ignored);
+}
+
+KeyRanks::CacheSlot* KeyRanks::Find(uint32_t family_id, const std::string& key, bool* cached) {
+  entry_.clear();
+  for (std::size_t i = 0; i < kFamilyBytes; ++i) {  // big endian, so that families are sorted
+    entry_.push_back(static_cast<char>(family_id >> (8 * (kFamilyBytes - 1 - i))));
+  }
+  entry_ += key;
+  // Two keys with equal 64-bit hashes would be taken for one; that is not to be expected below 10^9 keys.
+  const uint64_t hash = Mix64(std::hash<std::string_view>()(entry_)) | 1;  // 0 is an empty slot
+  CacheSlot* const slot = &cache_[hash >> 44];
+  *cached = slot->hash == hash;
+  slot->hash = hash;
+  return slot;
+}
+
+void KeyRanks::Add(uint32_t family_id, const std::string& key) {
+  bool cached = false;
+  Find(family_id, key, &cached);
+  if (!cached) {
+    Check(database_->Put(WithoutWal(), entry_, rocksdb::Slice()));
+  }
+}
+
+std::map<uint32_t, uint64_t> KeyRanks::Number() {
+  std::map<uint32_t, uint64_t> families;
+  std::unique_ptr<rocksdb::Iterator> keys(database_->NewIterator(rocksdb::ReadOptions()));
+  for (keys->SeekToFirst(); keys->Valid(); keys->Next()) {
+    const uint64_t rank = families[FamilyOf(keys->key())]++;
+    const rocksdb::Slice value(reinterpret_cast<const char*>(&rank), sizeof(rank));
+    Check(database_->Put(WithoutWal(), keys->key(), value));
+  }
+  Check(keys->status());
+  cache_.assign(kCacheSlots, CacheSlot());
+  return families;
+}
+
+bool KeyRanks::RankOf(uint32_t family_id, const std::string& key, uint64_t* rank) {
+  bool cached = false;
+  CacheSlot* const slot = Find(family_id, key, &cached);
+  if (!cached) {
+    const rocksdb::Status status = database_->Get(rocksdb::ReadOptions(), entry_, &value_);
+    if (status.IsNotFound() || (status.ok() && value_.size() != sizeof(uint64_t))) {
+      slot->hash = 0;
+      return false;
+    }
+    Check(status);
+    std::memcpy(&slot->rank, value_.data(), sizeof(uint64_t));
+  }
+  *rank = slot->rank;
+  return true;
+}
+
+}  // namespace rocktune

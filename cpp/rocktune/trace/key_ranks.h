@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace rocksdb {
+class DB;
+}
+
+namespace rocktune {
+
+// Numbers the keys of a trace by their order: the rank of a key is the number of smaller keys of its column
+// family. Ranks keep what scans need, and tell nothing of the keys. A RocksDB database of its own sorts the
+// keys, so that memory is bounded (about 100 MB) whatever their number. Not thread-safe.
+// Failure: throws std::runtime_error if the database fails, such as for a full disk.
+class KeyRanks {
+ public:
+  // Creates a database in `directory`, which must not exist.
+  explicit KeyRanks(const std::string& directory);
+  // Removes the directory.
+  ~KeyRanks();
+  KeyRanks(const KeyRanks&) = delete;
+  KeyRanks& operator=(const KeyRanks&) = delete;
+
+  // Adds a key. REQUIRES: Number has not been called.
+  void Add(uint32_t family_id, const std::string& key);
+  // Numbers all keys and returns the number of keys of each family, by its id.
+  std::map<uint32_t, uint64_t> Number();
+  // Sets `*rank` to the rank of a key and returns true, or returns false if it was not added.
+  // REQUIRES: Number has been called.
+  bool RankOf(uint32_t family_id, const std::string& key, uint64_t* rank);
+
+ private:
+  struct CacheSlot {
+    uint64_t hash = 0;
+    uint64_t rank = 0;
+  };
+  // Sets entry_ to the database's key for a key, and returns its slot and sets `*cached` to true if the slot
+  // holds the key.
+  CacheSlot* Find(uint32_t family_id, const std::string& key, bool* cached);
+
+  const std::string directory_;
+  std::unique_ptr<rocksdb::DB> database_;
+  std::vector<CacheSlot> cache_;
+  std::string entry_;
+  std::string value_;
+};
+
+}  // namespace rocktune

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rocktune/trace/trace_bytes.h"
+#include "rocktune/trace/trace_source.h"
+
+namespace rocktune {
+
+// A trace with an operation a line. Malformed lines are left out, and a note counts them.
+class TextTrace : public TraceSource {
+ public:
+  // Opens a CSV file, a cache trace of Twitter or the text of trace_analyzer, by its first line.
+  explicit TextTrace(const std::string& path);
+
+  bool Next(TraceEvent* event) override;
+  void Restart() override;
+  uint64_t bytes_read() const override { return bytes_.position(); }
+  uint64_t file_bytes() const override { return bytes_.size(); }
+  uint64_t resolution_us() const override { return resolution_us_; }
+  const TraceNotes& notes() const override { return notes_; }
+
+ private:
+  // Reads the fields of a line. Returns false if it is malformed or its operation is left out.
+  using Parser = bool (TextTrace::*)(const std::vector<std::string_view>& fields, TraceEvent* event);
+
+  bool ParseCsv(const std::vector<std::string_view>& fields, TraceEvent* event);
+  bool ParseTwitter(const std::vector<std::string_view>& fields, TraceEvent* event);
+  bool ParseAnalyzer(const std::vector<std::string_view>& fields, TraceEvent* event);
+  // Sets the kind of an operation by its name. Returns false if there is no such operation.
+  bool SetKind(std::string_view name, TraceEvent* event);
+  // Finds the format in the first line.
+  void Recognize(const std::string& line);
+  void NameColumns(const std::vector<std::string_view>& names);
+
+  // Positions of a CSV file's columns; kMissing if it lacks one.
+  static constexpr std::size_t kMissing = static_cast<std::size_t>(-1);
+  struct Columns {
+    std::size_t time_us = kMissing, operation = kMissing, key = kMissing, family = kMissing,
+                value_bytes = kMissing, scan_length = kMissing;
+  };
+
+  TraceBytes bytes_;
+  TraceNotes notes_;
+  Parser parser_ = nullptr;
+  char separator_ = ',';
+  uint64_t resolution_us_ = 1;
+  std::size_t header_lines_ = 0;
+  Columns columns_;
+};
+
+}  // namespace rocktune

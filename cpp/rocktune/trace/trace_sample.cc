@@ -1,0 +1,216 @@
+#include "rocktune/trace/trace_sample.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <filesystem>
+#include <stdexcept>
+#include <vector>
+
+#include "rocktune/trace/key_counts.h"
+#include "rocktune/trace/lru_hits.h"
+#include "rocktune/trace/sample_choice.h"
+
+namespace rocktune {
+namespace {
+
+// Bounds of the time and memory that measuring the hit ratios takes.
+constexpr uint64_t kMaxCachedKeys = 500'000;
+constexpr uint64_t kMaxCacheUses = 20'000'000;
+
+uint64_t Sum(const KindCounts& counts) {
+  uint64_t sum = 0;
+  for (const uint64_t count : counts) {
+    sum += count;
+  }
+  return sum;
+}
+
+// The ranks of a family's sampled keys.
+class DenseRanks {
+ public:
+  DenseRanks(const SampleChoice& choice, uint32_t family, uint64_t keys)
+      : bits_(WordsOf(keys)), before_(bits_.size()) {
+    for (uint64_t key = 0; key < keys; ++key) {
+      if (key % 64 == 0) {
+        before_[key / 64] = keys_;
+      }
+      if (choice.HasKey(KeyCode(family, key))) {
+        SetBit(&bits_, key);
+        ++keys_;
+      }
+    }
+  }
+
+  uint64_t keys() const { return keys_; }
+  bool Has(uint64_t key) const { return HasBit(bits_, key); }
+  // Returns the number of sampled keys below `key`.
+  uint64_t RankOf(uint64_t key) const {
+    const uint64_t below = bits_[key / 64] & ((uint64_t{1} << key % 64) - 1);
+    return before_[key / 64] + static_cast<uint64_t>(std::popcount(below));
+  }
+
+ private:
+  KeyBits bits_;
+  std::vector<uint64_t> before_;  // sampled keys before each word of bits_
+  uint64_t keys_ = 0;
+};
+
+// Writes the sample and compares it with the whole.
+class Sampler {
+ public:
+  Sampler(const TraceFile& file, uint64_t scale, const KeyCounts& counts)
+      : file_(file),
+        whole_(file.summary()),
+        scale_(scale),
+        counts_(counts),
+        choice_(file, scale, counts),
+        kept_(Sum(choice_.kept())),
+        whole_cache_(CachedKeys()),
+        sample_cache_(std::max<std::size_t>(1, CachedKeys() / scale)) {
+    if (kept_ == 0) {
+      throw std::invalid_argument("a sample of 1/" + std::to_string(scale) + " of the trace's " +
+                                  std::to_string(KeysOf(whole_)) +
+                                  " keys holds no operation; use a smaller scale");
+    }
+    for (std::size_t family = 0; family < whole_.families.size(); ++family) {
+      AddFamily(static_cast<uint32_t>(family));
+    }
+  }
+
+  TraceSummary Write(const std::string& path) {
+    TraceFileWriter writer(path);
+    TraceFile::Cursor cursor(file_);
+    TraceOperation operation;
+    for (uint64_t number = 0; cursor.Next(&operation); ++number) {
+      const uint64_t code = KeyCode(operation.family, operation.key);
+      if (number < kMaxCacheUses) {
+        whole_cache_.Use(code);
+      }
+      if (choice_.HasOperation(code, number)) {
+        sample_counts_.Add(code);
+        if (number < kMaxCacheUses) {
+          sample_cache_.Use(code);
+        }
+        writer.Add(Sampled(operation));
+      }
+    }
+    Compare();
+    writer.Finish(sample_, present_);
+    return sample_;
+  }
+
+ private:
+  std::size_t CachedKeys() const {
+    return static_cast<std::size_t>(std::clamp<uint64_t>(KeysOf(whole_) / 10, 1, kMaxCachedKeys));
+  }
+
+  void AddFamily(uint32_t index) {
+    TraceFamily family = whole_.families[index];
+    const DenseRanks& ranks = ranks_.emplace_back(choice_, index, family.keys);
+    const KeyBits whole_present = file_.PresentKeys(index);
+    KeyBits& present = present_.emplace_back(WordsOf(ranks.keys()));
+    seen_.emplace_back(WordsOf(ranks.keys()));
+    family.present_keys = 0;
+    for (uint64_t key = 0; key < family.keys; ++key) {
+      if (ranks.Has(key)) {
+        hot_keys_ += choice_.IsHot(KeyCode(index, key));
+        if (HasBit(whole_present, key)) {
+          SetBit(&present, ranks.RankOf(key));
+          ++family.present_keys;
+        }
+      }
+    }
+    family.keys = ranks.keys();
+    family.used_keys = 0;
+    family.operations.fill(0);
+    sample_.families.push_back(family);
+  }
+
+  // Returns an operation of the whole as it is in the sample, and counts it.
+  TraceOperation Sampled(TraceOperation operation) {
+    TraceFamily& family = sample_.families[operation.family];
+    operation.key = ranks_[operation.family].RankOf(operation.key);
+    __extension__ using Wide = unsigned __int128;
+    operation.time_us = static_cast<uint64_t>(Wide{operation.time_us} * kept_ / whole_.operations);
+    KeyBits& seen = seen_[operation.family];
+    KeyBits& present = present_[operation.family];
+    if (!HasBit(seen, operation.key)) {
+      SetBit(&seen, operation.key);
+      ++family.used_keys;
+      // The put before a hot key's first operation may be left out.
+      if (operation.kind != OperationKind::kPut && !HasBit(present, operation.key)) {
+        SetBit(&present, operation.key);
+        ++family.present_keys;
+      }
+    }
+    ++sample_.operations;
+    sample_.scan_entries += operation.scan_length;
+    sample_.span_us = operation.time_us;
+    ++family.operations[static_cast<std::size_t>(operation.kind)];
+    return operation;
+  }
+
+  void Compare() {
+    TraceSampling& sampling = sample_.sampling.emplace();
+    sample_.notes = whole_.notes;
+    sampling.scale = scale_;
+    sampling.block_keys = choice_.block_keys();
+    sampling.hot_keys = hot_keys_;
+    const auto operations = static_cast<double>(whole_.operations);
+    const auto kept = static_cast<double>(kept_);
+    sampling.operations_ratio = kept * static_cast<double>(scale_) / operations;
+    const KindCounts counts = CountsOf(whole_);
+    for (std::size_t kind = 0; kind < counts.size(); ++kind) {
+      sampling.mix_error =
+          std::max(sampling.mix_error, std::abs(static_cast<double>(choice_.kept()[kind]) / kept -
+                                                static_cast<double>(counts[kind]) / operations));
+    }
+    sampling.hot_share_whole = counts_.HotShare();
+    sampling.hot_share_sample = sample_counts_.HotShare();
+    sample_.hot_share = sampling.hot_share_sample;
+    const auto whole_uses = static_cast<double>(whole_cache_.uses());
+    const double expected = whole_uses / static_cast<double>(scale_);
+    sampling.hit_ratio_whole = static_cast<double>(whole_cache_.hits()) / whole_uses;
+    // SHARDS' adjustment: operations that the sample lacks would be hits, as they are those of hot keys.
+    const double adjusted =
+        static_cast<double>(sample_cache_.hits()) + expected - static_cast<double>(sample_cache_.uses());
+    sampling.hit_ratio_sample = std::clamp(adjusted / expected, 0.0, 1.0);
+  }
+
+  const TraceFile& file_;
+  const TraceSummary& whole_;
+  const uint64_t scale_;
+  const KeyCounts& counts_;
+  const SampleChoice choice_;
+  const uint64_t kept_;
+  TraceSummary sample_;
+  std::vector<DenseRanks> ranks_;  // by family
+  std::vector<KeyBits> present_;   // by family, by rank in the sample
+  std::vector<KeyBits> seen_;      // by family, by rank in the sample
+  uint64_t hot_keys_ = 0;
+  KeyCounts sample_counts_;
+  LruHits whole_cache_;
+  LruHits sample_cache_;
+};
+
+}  // namespace
+
+TraceSummary SampleTrace(const std::string& path, uint64_t scale) {
+  const std::string target = SamplePath(path, scale);
+  std::error_code missing;
+  const auto made = std::filesystem::last_write_time(target, missing);
+  if (!missing && made >= std::filesystem::last_write_time(path)) {
+    return TraceFile(target).summary();
+  }
+  const TraceFile file(path);
+  KeyCounts counts;
+  TraceFile::Cursor cursor(file);
+  TraceOperation operation;
+  while (cursor.Next(&operation)) {
+    counts.Add(KeyCode(operation.family, operation.key));
+  }
+  return Sampler(file, scale, counts).Write(target);
+}
+
+}  // namespace rocktune

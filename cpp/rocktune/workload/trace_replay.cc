@@ -1,0 +1,86 @@
+#include "rocktune/workload/trace_replay.h"
+
+#include <stdexcept>
+#include <string>
+
+#include "rocktune/workload/random.h"
+
+namespace rocktune {
+namespace {
+
+// The period has one mean gap more than the span, so that the last operation and the next first one differ.
+int64_t PeriodNs(const TraceSummary& summary) {
+  return static_cast<int64_t>((summary.span_us + summary.span_us / summary.operations + 1) * 1000);
+}
+
+}  // namespace
+
+std::unique_ptr<TraceFile> ResolveTrace(WorkloadSpec* spec) {
+  auto file = std::make_unique<TraceFile>(SamplePath(spec->trace.path, spec->trace.scale));
+  const std::vector<TraceFamily>& families = file->summary().families;
+  if (families.size() != spec->families.size() || file->summary().operations == 0) {
+    throw std::invalid_argument("trace: " + spec->trace.path + " has " + std::to_string(families.size()) +
+                                " column families, and the workload " +
+                                std::to_string(spec->families.size()) + "; import the trace again");
+  }
+  if (spec->trace.scale == 1 && spec->trace.operations != 0 &&
+      spec->trace.operations != file->summary().operations) {
+    throw std::invalid_argument("trace: " + spec->trace.path +
+                                " has other operations than the workload states; import the trace again");
+  }
+  for (std::size_t i = 0; i < families.size(); ++i) {
+    FamilySpec& family = spec->families[i];
+    const bool all = family.preload.keys == family.keys;
+    family.keys = families[i].keys;
+    if (family.preload.keys > 0) {
+      family.preload.keys = all ? families[i].keys : families[i].present_keys;
+    }
+    LoadSpec& load = spec->sessions.front().loads[i];
+    load.key_chooser = KeyChooserSpec();
+    // The maximum is that of the trace, so that all its values fit.
+    load.value = {.kind = "uniform", .low = 0, .high = families[i].max_value_bytes};
+  }
+  return file;
+}
+
+TraceReplay::TraceReplay(const WorkloadSpec& spec, const std::vector<Arrival>& arrivals)
+    : file_(SamplePath(spec.trace.path, spec.trace.scale)),
+      recorded_(spec.sessions.front().arrival.kind == "recorded"),
+      period_ns_(PeriodNs(file_.summary())),
+      cursor_(file_),
+      // One clock for all threads: operations keep the trace's order in time, too.
+      clock_(spec.sessions, arrivals, 0, 1) {}
+
+Operation TraceReplay::Take(int64_t now_ns, Turn* turn) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  TraceOperation traced;
+  if (!cursor_.Next(&traced)) {
+    cursor_.Restart();
+    cursor_.Next(&traced);
+    begin_ns_ += period_ns_;
+  }
+  const int64_t start_ns =
+      recorded_ ? begin_ns_ + static_cast<int64_t>(traced.time_us) * 1000 : clock_.Next(now_ns).intended_ns;
+  Stripe& stripe = stripes_[turn->stripe = Mix64(uint64_t{traced.family} << 40 ^ traced.key) % kStripes];
+  turn->write = traced.kind == OperationKind::kPut || traced.kind == OperationKind::kDelete;
+  turn->operations_before = stripe.operations++;
+  turn->writes_before = stripe.writes;
+  stripe.writes += turn->write;
+  return {traced.kind, traced.family, traced.key, traced.scan_length, traced.value_bytes, start_ns};
+}
+
+bool TraceReplay::MayStart(const Turn& turn) const {
+  const Stripe& stripe = stripes_[turn.stripe];
+  return turn.write ? stripe.operations_done.load(std::memory_order_acquire) == turn.operations_before
+                    : stripe.writes_done.load(std::memory_order_acquire) == turn.writes_before;
+}
+
+void TraceReplay::Done(const Turn& turn) {
+  Stripe& stripe = stripes_[turn.stripe];
+  if (turn.write) {
+    stripe.writes_done.fetch_add(1, std::memory_order_release);
+  }
+  stripe.operations_done.fetch_add(1, std::memory_order_release);
+}
+
+}  // namespace rocktune

@@ -1,0 +1,85 @@
+"""Reads and samples traces with the worker (docs/design/traces.md)."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rocktune.engine.base import Progress, RunFailed
+from rocktune.engine.worker import find_worker, start_worker
+from rocktune.errors import UserError
+from rocktune.trial import Status
+from rocktune.workload import TraceSummary
+
+DEFAULT_SCAN_LENGTH = 100
+"""Entries that a scan is assumed to read if a trace states neither its length nor a bound."""
+MAX_SCAN_LENGTH = 100_000
+
+# Progress restarts the time, but sorting many keys is silent.
+_TIMEOUT_S = 3600.0
+
+
+def import_trace(
+    source: Path,
+    target: Path,
+    unknown_scan_length: int = DEFAULT_SCAN_LENGTH,
+    progress: Progress | None = None,
+    command: Sequence[str] | None = None,
+) -> TraceSummary:
+    """Reads a trace and writes its operations to a file, with ranks for keys.
+
+    Args:
+        source: the trace.
+        target: the file to write; a file of this name is replaced.
+        unknown_scan_length: entries that a scan is assumed to read if the trace does not say, from 1 to
+            `MAX_SCAN_LENGTH`.
+        progress: is called with the phase "import" and bytes of the trace, which is read twice.
+        command: program and arguments that start a worker; the result of `find_worker` by default.
+
+    Raises:
+        UserError: the trace cannot be read, is of no known format or holds no operation; the target cannot
+            be written; or no worker is installed.
+    """
+    if not 1 <= unknown_scan_length <= MAX_SCAN_LENGTH:
+        raise UserError(
+            f"scan-length: {unknown_scan_length} must be a number of entries from 1 to {MAX_SCAN_LENGTH:,}"
+        )
+    fields = {
+        "source": str(source),
+        "target": str(target),
+        "unknown_scan_length": unknown_scan_length,
+    }
+    return _asked("import_trace", fields, source, progress, command)
+
+
+def sample_trace(path: Path, scale: int, command: Sequence[str] | None = None) -> TraceSummary:
+    """Makes the sample of a file of operations for a 1/S model, if it is missing.
+
+    Args:
+        path: the file that `import_trace` wrote. The sample lies next to it.
+        scale: S; 1 for the whole trace, of which no sample is made.
+        command: see `import_trace`.
+
+    Returns:
+        The sample's summary, with its errors.
+
+    Raises:
+        UserError: the file cannot be read, the sample cannot be written or would hold no operation, or no
+            worker is installed.
+    """
+    return _asked("sample_trace", {"path": str(path), "scale": scale}, path, None, command)
+
+
+def _asked(
+    name: str, fields: dict[str, Any], path: Path, progress: Progress | None, command: Sequence[str] | None
+) -> TraceSummary:
+    """Returns the summary in a worker's reply. Raises UserError for its failure."""
+    worker = start_worker(tuple(command or find_worker()))
+    try:
+        reply = worker.request(name, _TIMEOUT_S, fields, progress, renewed=True)
+    except RunFailed as failure:
+        # The worker's own refusals name the file; what remains is a full disk, or a worker that died.
+        said = failure.message if failure.status is Status.INVALID else f"{path}: {failure.message}"
+        raise UserError(said) from None
+    finally:
+        worker.kill()
+    return TraceSummary.model_validate(reply["summary"])

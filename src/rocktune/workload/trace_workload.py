@@ -1,0 +1,110 @@
+"""Makes a workload, and its file, of a trace's summary."""
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from rocktune.workload.arrival import ArrivalSpec
+from rocktune.workload.distributions import KeyChooserSpec, SizeSpec
+from rocktune.workload.loads import FamilySpec, MixSpec, PreloadSpec
+from rocktune.workload.sessions import SessionSpec
+from rocktune.workload.spec import DEFAULT_FAMILY, WorkloadSpec
+from rocktune.workload.trace import TraceFamily, TraceSpec, TraceSummary
+
+_UNKNOWN_VALUE_BYTES = 1024
+_KEY_BYTES = (8, 1024)
+_MAX_SKEW = 0.999
+"""Maximum skew of YCSB's key choosers, whose formula divides by 1 - skew."""
+
+
+def trace_workload(
+    summary: TraceSummary, path: str, name: str, recorded_rate: bool = False, threads: int = 16
+) -> WorkloadSpec:
+    """Returns the workload that replays a trace.
+
+    Its mix, sizes and skew are the trace's. They only describe it, for the formulas of LSM-trees and for
+    reports.
+
+    Args:
+        summary: the whole trace.
+        path: the file of operations.
+        name: name of the workload.
+        recorded_rate: whether operations start at their recorded times, not as soon as a thread is free.
+        threads: number of threads that issue operations.
+    """
+    arrival = ArrivalSpec(kind="recorded") if recorded_rate else ArrivalSpec()
+    scans = summary.total("scan")
+    families = tuple(_family(family, summary.operations) for family in summary.families)
+    only, *others = families
+    is_single = not others and only.name == DEFAULT_FAMILY
+    return WorkloadSpec(
+        name=name,
+        keys=sum(family.keys for family in families),
+        key_bytes=only.key_bytes or _KEY_BYTES[0],
+        value=only.value or SizeSpec(low=_UNKNOWN_VALUE_BYTES),
+        threads=threads,
+        key_chooser=_key_chooser(summary),
+        scan_length=SizeSpec(low=round(summary.scan_entries / scans) if scans else 100),
+        families=() if is_single else families,
+        sessions=(SessionSpec(mix=only.mix if is_single else None, arrival=arrival),),
+        preload=PreloadSpec(keys=sum(family.preload.keys for family in families)),
+        trace=TraceSpec(path=path, operations=summary.operations, seconds=summary.seconds),
+    )
+
+
+def _family(family: TraceFamily, operations: int) -> FamilySpec:
+    """Returns the data and the operations of a column family."""
+    low, high = _KEY_BYTES
+    mix = MixSpec(**{kind: count / family.total for kind, count in family.operations.items()})
+    return FamilySpec(
+        name=DEFAULT_FAMILY if family.id == 0 else f"family-{family.id}",
+        keys=family.keys,
+        key_bytes=min(high, max(low, family.mean_key_bytes)),
+        value=SizeSpec(low=family.mean_value_bytes or _UNKNOWN_VALUE_BYTES),
+        preload=PreloadSpec(keys=family.present_keys),
+        mix=mix,
+        share=family.total / operations,
+    )
+
+
+def _key_chooser(summary: TraceSummary) -> KeyChooserSpec:
+    """Returns the distribution with as many operations on the hottest hundredth of the keys."""
+    keys = sum(family.used_keys for family in summary.families)
+    low, high = 0.0, _MAX_SKEW
+    if _hot_share(keys, high) <= summary.hot_share:
+        return KeyChooserSpec(kind="scrambled_zipfian", skew=high)
+    for _ in range(30):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _hot_share(keys, middle) < summary.hot_share else (low, middle)
+    # Three digits, because the share is no more exact. Below a tenth, noise looks like skew.
+    skew = round(low, 3)
+    return KeyChooserSpec(kind="scrambled_zipfian", skew=skew) if skew >= 0.1 else KeyChooserSpec()
+
+
+def _hot_share(keys: int, skew: float) -> float:
+    """Returns the share of operations on the hottest hundredth of Zipf-distributed keys."""
+
+    def harmonic(count: int) -> float:
+        """Returns the sum of rank^-skew over `count` ranks, from rank 100 on as an integral."""
+        exact = math.fsum(rank**-skew for rank in range(1, min(count, 100) + 1))
+        power = 1 - skew
+        return exact + (math.pow(max(count, 100), power) - math.pow(100, power)) / power
+
+    return harmonic(math.ceil(keys / 100)) / harmonic(keys)
+
+
+def workload_file_text(workload: WorkloadSpec) -> str:
+    """Returns a workload as the text of a TOML file that `load_workload` reads."""
+    document = workload.model_dump(mode="json", exclude_defaults=True)
+    return "".join(f"{name} = {_toml(value)}\n" for name, value in document.items())
+
+
+def _toml(value: Any) -> str:
+    """Returns a value of JSON as a value of TOML."""
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{name} = {_toml(each)}" for name, each in value.items()) + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    # TOML's basic strings, numbers and booleans are written as JSON's; only DEL must be escaped, too.
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,62 @@
+"""A trace that RocksDB recorded, imported and replayed."""
+
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from rocktune.device import DeviceSpec
+from rocktune.engine import EmbeddedEngine, RunFailed, import_trace
+from rocktune.space import load_space
+from rocktune.trial import Experiment
+from rocktune.workload import load_workload, trace_workload
+
+KEYS = 2000
+
+
+@pytest.fixture(name="engine")
+def fixture_engine(tmp_path: Path) -> EmbeddedEngine:
+    return EmbeddedEngine(tmp_path / "data", memory_limit_bytes=0, disk_limit_bytes=0)
+
+
+def live_experiment() -> Experiment:
+    given = load_workload("ycsb-a")
+    preload = given.preload.model_copy(update={"keys": KEYS})
+    workload = given.model_copy(update={"keys": KEYS, "preload": preload, "threads": 4})
+    space = load_space("dremel", 128 << 20, KEYS)
+    return Experiment(
+        workload=workload, device=DeviceSpec(name="none"), scale=1, space=space, base_options={}
+    )
+
+
+def test_a_recorded_run_is_replayed_whole_and_as_a_sample(engine: EmbeddedEngine, tmp_path: Path) -> None:
+    live = live_experiment()
+    trace, operations = tmp_path / "trace", tmp_path / "operations"
+    with closing(engine), closing(engine.open(live, live.space.default(), seed=1)) as recorded:
+        recorded.start_trace(trace)
+        done = recorded.advance_operations(20_000).raw["operations"]
+        recorded.end_trace()
+        summary = import_trace(trace, operations)
+        assert summary.notes == {}
+        for kind in ("get", "put"):
+            # An operation of each thread may have been traced without being done at the window's end.
+            assert 0 <= summary.total(kind) - done[kind]["count"] <= 4
+        workload = trace_workload(summary, str(operations), "replayed", threads=4)
+        for scale in (1, 4):
+            replayed = replace(live, workload=workload, scale=scale)
+            with closing(engine.open(replayed, live.space.default(), seed=1)) as run:
+                kinds = run.advance_operations(summary.operations // scale // 2).raw["operations"]
+            assert kinds["get"]["count"] > 0
+            # All keys that are read before they are put are loaded.
+            assert kinds["get"]["found"] == kinds["get"]["count"]
+
+
+def test_a_recording_that_cannot_be_written_ends_the_run(engine: EmbeddedEngine, tmp_path: Path) -> None:
+    live = live_experiment()
+    with (
+        closing(engine),
+        closing(engine.open(live, live.space.default(), seed=1)) as run,
+        pytest.raises(RunFailed, match="recording a trace failed"),
+    ):
+        run.start_trace(tmp_path / "no" / "trace")

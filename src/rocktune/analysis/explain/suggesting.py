@@ -1,0 +1,35 @@
+"""Values to try for options."""
+
+from rocktune.analysis.explain.facts import Facts
+from rocktune.analysis.explain.finding import Suggestion
+
+MAX_JOBS = 16
+
+
+def more_jobs(facts: Facts) -> Suggestion:
+    """Returns a suggestion of twice the background jobs, at least 4 and at most `MAX_JOBS`."""
+    present = facts.number("max_background_jobs")
+    value = min(MAX_JOBS, max(4, 2 * int(present or 2)))
+    return Suggestion(
+        "max_background_jobs", whole(present), str(value), "lets more flushes and compactions run at a time"
+    )
+
+
+def more_subcompactions(facts: Facts) -> Suggestion:
+    """Returns a suggestion of several threads for a compaction of level 0."""
+    return Suggestion(
+        "max_subcompactions",
+        whole(facts.number("max_subcompactions")),
+        "4",
+        "splits a compaction of level 0, of which one runs at a time",
+    )
+
+
+def changed(facts: Facts, option: str, family: str | None, value: float, why: str) -> Suggestion:
+    """Returns a suggestion of a whole number with the present value beside it."""
+    return Suggestion(option, whole(facts.number(option, family)), str(int(value)), why)
+
+
+def whole(value: float | None) -> str | None:
+    """Returns a number as the text of a whole number; None stays."""
+    return None if value is None else str(int(value))

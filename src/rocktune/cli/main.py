@@ -11,6 +11,7 @@ import typer.main
 from rocktune.cli import (  # noqa: F401 -- they register themselves
     commands,
     devices,
+    explaining,
     flsm,
     ledgers,
     logs,

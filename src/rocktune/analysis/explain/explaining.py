@@ -1,14 +1,19 @@
 """Explains LOG files: all rules on each opening, findings in the order of the time they cost."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rocktune.analysis.explain.facts import Facts
 from rocktune.analysis.explain.finding import Finding, StallKey
+from rocktune.analysis.explain.held import MIN_HELD_S
+from rocktune.analysis.explain.proof import commands
 from rocktune.analysis.explain.rules import RULES
 from rocktune.analysis.explain.unknowns import unknowns
 from rocktune.importing import OptionsDocument
 from rocktune.importing.logs import LogDocument, Opening
+
+MIN_PART = 0.02
+"""Shares of the time below it are no finding of their own beside larger ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,15 +65,23 @@ def explain(document: LogDocument, options_file: OptionsDocument | None = None) 
 def explain_opening(opening: Opening, options_file: OptionsDocument | None = None) -> Explained:
     """Returns the findings of one opening; see `explain`."""
     facts = Facts(opening, options_file)
-    found = [finding for rule in RULES for finding in rule.find(facts)]
+    found = [finding for rule in RULES for finding in rule.find(facts) if _matters(facts, finding)]
     return Explained(
         opening=opening,
         held_share=facts.held.share,
         held_s=facts.held.seconds,
         counted=facts.held.counted,
-        findings=tuple(ranked(found)),
+        findings=tuple(replace(finding, commands=commands(facts, finding)) for finding in ranked(found)),
         unknowns=unknowns(facts),
     )
+
+
+def _matters(facts: Facts, finding: Finding) -> bool:
+    """Returns whether a finding held writes up for long enough, or costs something else."""
+    whole, share = facts.held, finding.held_share
+    if share is None or not whole.share or whole.seconds is None:
+        return True
+    return share >= MIN_PART or share / whole.share * whole.seconds >= MIN_HELD_S
 
 
 def ranked(findings: Iterable[Finding]) -> Iterator[Finding]:

@@ -71,6 +71,7 @@ class Finding:
         covers: delays and stops that it explains.
         evidence: at least one fact.
         suggestions: what to try; empty if no option helps.
+        commands: calls of `rocktune run` that compare the present values with those to try on a model.
     """
 
     rule: str
@@ -83,6 +84,7 @@ class Finding:
     covers: frozenset[StallKey]
     evidence: tuple[Evidence, ...]
     suggestions: tuple[Suggestion, ...] = ()
+    commands: tuple[str, ...] = ()
 
     @property
     def first(self) -> datetime | None:

@@ -17,13 +17,13 @@ class Contradiction:
         says: what is wrong, in one sentence; braces name options, which stand for their values.
         options: the options, by the names of `Facts.text`.
         holds: tells from the facts and the family whether the combination is there.
-        suggestion: the option to change, the value to try, and why.
+        suggestions: options to change, each with the value to try and why.
     """
 
     says: str
     options: tuple[str, ...]
     holds: Callable[[Facts, str], bool]
-    suggestion: tuple[str, str, str]
+    suggestions: tuple[tuple[str, str, str], ...]
 
 
 def _number(facts: Facts, name: str, family: str) -> float:
@@ -32,42 +32,42 @@ def _number(facts: Facts, name: str, family: str) -> float:
     return float("nan") if found is None else found
 
 
-def _compares(low: str, high: str) -> Callable[[Facts, str], bool]:
-    """Returns a condition: the option `low` is larger than the option `high`."""
-    return lambda facts, family: _number(facts, low, family) > _number(facts, high, family)
-
-
 _TRIGGER, _SLOWDOWN = "level0_file_num_compaction_trigger", "level0_slowdown_writes_trigger"
 _SOFT, _HARD = "soft_pending_compaction_bytes_limit", "hard_pending_compaction_bytes_limit"
 _MERGED, _BUFFERS = "min_write_buffer_number_to_merge", "max_write_buffer_number"
 CONTRADICTIONS = (
     Contradiction(
-        "Writes are delayed at {level0_slowdown_writes_trigger} files in level 0, before a compaction starts "
-        "at {level0_file_num_compaction_trigger}",
+        "Writes are delayed at {level0_slowdown_writes_trigger} files in level 0, no later than a compaction "
+        "starts, at {level0_file_num_compaction_trigger}",
         (_SLOWDOWN, _TRIGGER),
-        _compares(_TRIGGER, _SLOWDOWN),
-        (_SLOWDOWN, "20", "delays writes only after compactions have started"),
+        lambda facts, family: 0 < _number(facts, _SLOWDOWN, family) <= _number(facts, _TRIGGER, family),
+        (
+            (_SLOWDOWN, "20", "delays writes only after compactions have started"),
+            ("level0_stop_writes_trigger", "36", "stops writes only after they were delayed"),
+        ),
     ),
     Contradiction(
         "Writes stop at {level0_stop_writes_trigger} files in level 0, before they are delayed at "
         "{level0_slowdown_writes_trigger}",
         ("level0_stop_writes_trigger", _SLOWDOWN),
-        _compares(_SLOWDOWN, "level0_stop_writes_trigger"),
-        ("level0_stop_writes_trigger", "36", "stops writes only after they were delayed"),
+        lambda facts, family: (
+            0 < _number(facts, "level0_stop_writes_trigger", family) < _number(facts, _SLOWDOWN, family)
+        ),
+        (("level0_stop_writes_trigger", "36", "stops writes only after they were delayed"),),
     ),
     Contradiction(
-        "The soft limit of pending compaction bytes, {soft_pending_compaction_bytes_limit}, is above the "
+        "The soft limit of pending compaction bytes, {soft_pending_compaction_bytes_limit}, is not below the "
         "hard one, {hard_pending_compaction_bytes_limit}, so that writes stop without being delayed",
         (_SOFT, _HARD),
-        lambda facts, family: 0 < _number(facts, _HARD, family) < _number(facts, _SOFT, family),
-        (_HARD, str(256 << 30), "is RocksDB's default"),
+        lambda facts, family: 0 < _number(facts, _HARD, family) <= _number(facts, _SOFT, family),
+        ((_HARD, str(256 << 30), "is RocksDB's default"),),
     ),
     Contradiction(
         "A flush waits for {min_write_buffer_number_to_merge} memtables, and only "
         "{max_write_buffer_number} may be there",
         (_MERGED, _BUFFERS),
         lambda facts, family: 1 < _number(facts, _BUFFERS, family) <= _number(facts, _MERGED, family),
-        (_MERGED, "1", "flushes each memtable as soon as it is full"),
+        ((_MERGED, "1", "flushes each memtable as soon as it is full"),),
     ),
     Contradiction(
         "All memtables together may take {db_write_buffer_size} bytes, less than one of "
@@ -76,7 +76,7 @@ CONTRADICTIONS = (
         lambda facts, family: (
             0 < _number(facts, "db_write_buffer_size", family) < _number(facts, "write_buffer_size", family)
         ),
-        ("db_write_buffer_size", "0", "lets memtables grow to write_buffer_size"),
+        (("db_write_buffer_size", "0", "lets memtables grow to write_buffer_size"),),
     ),
     Contradiction(
         "Memtables have a Bloom filter of prefixes ({memtable_prefix_bloom_size_ratio} of their size), "
@@ -87,7 +87,7 @@ CONTRADICTIONS = (
             and facts.text("prefix_extractor", family) == "nullptr"
             and facts.text("memtable_whole_key_filtering", family) in ("0", "false")
         ),
-        ("memtable_whole_key_filtering", "true", "puts whole keys into the filter"),
+        (("memtable_whole_key_filtering", "true", "puts whole keys into the filter"),),
     ),
     Contradiction(
         "Filters and index of level 0 are to stay in the block cache "
@@ -98,7 +98,7 @@ CONTRADICTIONS = (
             facts.is_on("table.pin_l0_filter_and_index_blocks_in_cache", family)
             and facts.text("table.cache_index_and_filter_blocks", family) in ("0", "false")
         ),
-        ("cache_index_and_filter_blocks", "true", "puts index and filters into the block cache"),
+        (("cache_index_and_filter_blocks", "true", "puts index and filters into the block cache"),),
     ),
     Contradiction(
         "Filters are left out of the last level (optimize_filters_for_hits is {optimize_filters_for_hits}), "
@@ -108,7 +108,7 @@ CONTRADICTIONS = (
             facts.is_on("optimize_filters_for_hits", family)
             and facts.text("table.filter_policy", family) == "nullptr"
         ),
-        ("bloom_bits", "10", "adds the filters"),
+        (("bloom_bits", "10", "adds the filters"),),
     ),
 )
 
@@ -124,7 +124,6 @@ def _finding(facts: Facts, each: Contradiction, families: tuple[str, ...]) -> Fi
     says = each.says
     for option in each.options:
         says = says.replace(f"{{{option}}}", facts.text(option, families[0]) or "?")
-    option, value, why = each.suggestion
     names = [name.removeprefix("table.") for name in each.options]
     return Finding(
         rule="contradictory-options",
@@ -136,7 +135,10 @@ def _finding(facts: Facts, each: Contradiction, families: tuple[str, ...]) -> Fi
         is_root=True,
         covers=frozenset(),
         evidence=(Evidence(f"Options of {named(families)} at the opening.", names[0]),),
-        suggestions=(Suggestion(option, _present(facts, option, families[0]), value, why),),
+        suggestions=tuple(
+            Suggestion(option, _present(facts, option, families[0]), value, why)
+            for option, value, why in each.suggestions
+        ),
     )
 
 

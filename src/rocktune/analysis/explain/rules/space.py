@@ -12,6 +12,8 @@ from rocktune.units import format_bytes
 MIN_AMPLIFICATION = 3.5
 """All sorted runs over the largest one. RocksDB's default for universal compaction allows 3."""
 MIN_RUNS = 4
+MIN_PERCENT = 400
+"""Allowed amplification from which the store is meant to be large. Below it a merge is soon due."""
 _DEFAULT_PERCENT = "200"
 _PERCENT = "compaction_options_universal.max_size_amplification_percent"
 
@@ -21,6 +23,8 @@ def _find(facts: Facts) -> Iterator[Finding]:
         if facts.text("compaction_style", family) != UNIVERSAL:
             continue
         whole, largest, runs = _runs(stats)
+        if (facts.number(_PERCENT, family) or 0) < MIN_PERCENT:
+            continue
         if runs >= MIN_RUNS and largest > 0 and whole >= MIN_AMPLIFICATION * largest:
             yield _finding(facts, family, whole, largest, runs)
 
@@ -43,7 +47,6 @@ def _runs(stats: FamilyStats) -> tuple[float, float, int]:
 
 def _finding(facts: Facts, family: str, whole: float, largest: float, runs: int) -> Finding:
     percent = facts.text(_PERCENT, family)
-    limit = "" if percent is None else f", and {percent}% more than the last run is allowed"
     return Finding(
         rule="space-amplification",
         title=f"{named([family])} takes {whole / largest:.1f} times the space of its largest sorted run",
@@ -59,7 +62,8 @@ def _finding(facts: Facts, family: str, whole: float, largest: float, runs: int)
         covers=frozenset(),
         evidence=(
             Evidence(
-                f"{runs} sorted runs have {format_bytes(whole)}, the largest {format_bytes(largest)}{limit}.",
+                f"{runs} sorted runs have {format_bytes(whole)}, the largest {format_bytes(largest)}; "
+                f"{percent}% more than the last one is allowed.",
                 f"** Compaction Stats [{family}] **",
             ),
         ),

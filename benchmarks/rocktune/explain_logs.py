@@ -95,37 +95,32 @@ def _bench(store: Store, directory: Path, builds: Path, seconds: int | None) -> 
 
 
 def _serve(store: Store, directory: Path, builds: Path, seconds: int) -> None:
-    worker = WorkerProcess(installed_worker(store.version, builds))
-    try:
-        options = {section: dict(values) for section, values in WORKER_OPTIONS.items()}
-        for section, values in store.options.items():
-            options[section] = dict(WORKER_OPTIONS["cf"]) | dict(values)
-        fields = {
-            "directory": str(directory),
-            "options": options,
-            "workload": _workload(store),
-            "device": _device(store),
-            "seed": 1,
-            "series_interval_s": 1.0,
-            "memory_limit_bytes": 0,
-            "disk_limit_bytes": 0,
-        }
-        worker.request("open", TIMEOUT_S, fields)
-        worker.request("load", TIMEOUT_S)
-        worker.request("advance", TIMEOUT_S, {"until_s": float(seconds)})
-    finally:
-        worker.kill()
-
-
-def _device(store: Store) -> dict[str, Any]:
-    document: dict[str, Any] = load_device(store.device).model_dump(mode="json")
-    if store.bandwidth_mb_s:
-        document["bandwidth_bytes_s"] = store.bandwidth_mb_s * 1_000_000
-    return document
+    """Loads a store with the worker, and serves it from another opening, whose LOG has no bulk load."""
+    options = {section: dict(values) for section, values in WORKER_OPTIONS.items()}
+    for section, values in store.options.items():
+        options[section] = options["cf"] | dict(values)
+    fields = {
+        "directory": str(directory),
+        "options": options,
+        "workload": _workload(store),
+        "device": load_device(store.device).model_dump(mode="json"),
+        "seed": 1,
+        "series_interval_s": 1.0,
+        "memory_limit_bytes": 0,
+        "disk_limit_bytes": 0,
+    }
+    for command, arguments in (("load", None), ("advance", {"until_s": float(seconds)})):
+        worker = WorkerProcess(installed_worker(store.version, builds))
+        try:
+            worker.request("open", TIMEOUT_S, fields)
+            worker.request(command, TIMEOUT_S, arguments)
+            worker.close_store(TIMEOUT_S)
+        finally:
+            worker.kill()
 
 
 def _workload(store: Store) -> dict[str, Any]:
-    """Returns the worker's workload: a preset at 1/256, or writes to families, at an offered rate."""
+    """Returns the worker's workload: a preset at 1/64, or writes to families, at an offered rate."""
     if store.families:
         return {
             "name": store.workload,

@@ -27,7 +27,7 @@ GOOD: Flags = {
 WRITES: Flags = {"benchmarks": "fillrandom", "num": 400_000, "duration": 14}
 SMALL_BUFFERS: Flags = {
     "write_buffer_size": 1 << 20,
-    "max_write_buffer_number": 8,
+    "max_write_buffer_number": 16,
     "target_file_size_base": 1 << 20,
     "max_bytes_for_level_base": 4 << 20,
 }
@@ -56,7 +56,6 @@ class Store:
         flags: db_bench's flags beyond `DUMPS` and `GOOD`; empty for a store of the worker.
         workload: preset of the worker's workload; "" for a store of db_bench.
         device: preset of the worker's device.
-        bandwidth_mb_s: MB/s of the device in place of the preset's; 0 for the preset's.
         rate_ops_s: operations per second that the worker offers.
         options: the worker's options by section, beyond `WORKER_OPTIONS`.
         families: column families of the worker's workload; none for a preset.
@@ -69,7 +68,6 @@ class Store:
     flags: Flags = field(default_factory=dict)
     workload: str = ""
     device: str = ""
-    bandwidth_mb_s: int = 0
     rate_ops_s: float = 1_500.0
     options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     families: tuple[str, ...] = ()
@@ -90,6 +88,7 @@ WORKER_OPTIONS: Mapping[str, Mapping[str, str]] = {
 _SMALL: Flags = {"value_size": 100, "num": 1_000_000}
 _MEDIUM: Flags = {"value_size": 1500, "num": 120_000}
 _LARGE: Flags = {"value_size": 4000, "num": 40_000}
+_EARLY: Flags = {"level0_slowdown_writes_trigger": 12, "level0_stop_writes_trigger": 20}
 _MANY_RUNS: Flags = {
     "level0_file_num_compaction_trigger": 20,
     "level0_slowdown_writes_trigger": 200,
@@ -169,14 +168,13 @@ PLANTED: tuple[Store, ...] = (
         WRITES | _NO_COMPACTION | _ZSTD | {"compression_level": 19, "max_background_jobs": 4,
                                            "rate_limiter_bytes_per_sec": 0},
     ),
-    Store(
-        "device-bound-1", "device-bound", held_out=False, version="9.9.3",
-        flags=BURSTS | {"rate_limiter_bytes_per_sec": 24_000_000, "benchmark_write_rate_limit": 6_000_000},
-    ),
-    Store(
-        "device-bound-2", "device-bound", held_out=True, version="8.6.7", workload="writes",
-        device="ssd-100mb", bandwidth_mb_s=36, rate_ops_s=35_000, families=("default",),
-        options={"cf:default": {name: str(value) for name, value in SMALL_BUFFERS.items()}},
+    *_pair(
+        "device-bound",
+        "9.9.3",
+        BURSTS | _EARLY | {"rate_limiter_bytes_per_sec": 24_000_000, "benchmark_write_rate_limit": 9_000_000},
+        "8.6.7",
+        BURSTS | _EARLY | {"rate_limiter_bytes_per_sec": 32_000_000, "value_size": 1000, "num": 200_000,
+                           "benchmark_write_rate_limit": 13_000_000},
     ),
     *_pair(
         "few-threads",
@@ -198,17 +196,17 @@ PLANTED: tuple[Store, ...] = (
         "11.8.1",
         BURSTS | {"level0_slowdown_writes_trigger": 6, "level0_stop_writes_trigger": 6},
         "8.6.7",
-        BURSTS | _MEDIUM | {"level0_file_num_compaction_trigger": 3, "level0_slowdown_writes_trigger": 10,
-                            "level0_stop_writes_trigger": 10},
+        BURSTS | _MEDIUM | {"level0_file_num_compaction_trigger": 3, "level0_slowdown_writes_trigger": 7,
+                            "level0_stop_writes_trigger": 7},
     ),
     _family_store(1, "9.9.3", "ssd-100mb", held_out=False),
     _family_store(2, "11.8.1", "sata", held_out=True),
     *_pair(
         "slow-delayed-rate",
         "7.8.3",
-        BURSTS | _MEDIUM | {"delayed_write_rate": 64 << 10, "level0_slowdown_writes_trigger": 16},
+        BURSTS | _MEDIUM | {"delayed_write_rate": 64 << 10, "level0_slowdown_writes_trigger": 12},
         "11.8.1",
-        BURSTS | _LARGE | {"delayed_write_rate": 200_000, "level0_slowdown_writes_trigger": 18,
+        BURSTS | _LARGE | {"delayed_write_rate": 200_000, "level0_slowdown_writes_trigger": 12,
                            "level0_stop_writes_trigger": 40},
     ),
     *_pair(

@@ -92,6 +92,19 @@ class Facts:
             if all(value is not None for value in values):
                 yield family, tuple(value for value in values if value is not None)
 
+    def compressions(self, family: str) -> tuple[str, ...]:
+        """Returns the family's compressions from level 0 on; one if all levels have it, none if unknown."""
+        per_level = self._filed("compression_per_level", family)
+        if per_level:
+            return tuple(name for name in per_level.split(":") if name)
+        levels = {
+            each.name: each.value
+            for each in self.opening.options
+            if each.name.startswith("compression[") and each.family in (family, None)
+        }
+        whole = self.text("compression", family)
+        return tuple(levels.values()) or (() if whole is None else (whole,))
+
     @cached_property
     def compaction_threads(self) -> int | None:
         """Compactions that may run at a time, as RocksDB derives them; None if the options are unknown."""

@@ -4,6 +4,11 @@ from rocktune.analysis.explain.facts import Facts
 from rocktune.analysis.explain.finding import Suggestion
 
 MAX_JOBS = 16
+CHEAP_COMPRESSIONS = frozenset(
+    ("NoCompression", "LZ4", "Snappy", "kNoCompression", "kLZ4Compression", "kSnappyCompression")
+)
+"""Compressions that take little CPU time, as a LOG and as options name them."""
+_CHEAP_LEVELS = "kNoCompression:kNoCompression:kLZ4Compression"
 
 
 def more_jobs(facts: Facts) -> Suggestion:
@@ -23,6 +28,21 @@ def more_subcompactions(facts: Facts) -> Suggestion:
         "4",
         "splits a compaction of level 0, of which one runs at a time",
     )
+
+
+def strong_compressions(facts: Facts, family: str) -> tuple[str, ...]:
+    """Returns the family's compressions that take much CPU time, each once."""
+    return tuple(dict.fromkeys(name for name in facts.compressions(family) if name not in CHEAP_COMPRESSIONS))
+
+
+def cheaper_compression(facts: Facts, family: str, why: str) -> tuple[Suggestion, ...]:
+    """Returns a suggestion of LZ4 in the place of a strong compression; none if there is no such one."""
+    strong = strong_compressions(facts, family)
+    if not strong:
+        return ()
+    if len(facts.compressions(family)) > 1:
+        return (Suggestion("compression_per_level", None, _CHEAP_LEVELS, why),)
+    return (Suggestion("compression", strong[0], "kLZ4Compression", why),)
 
 
 def changed(facts: Facts, option: str, family: str | None, value: float, why: str) -> Suggestion:

@@ -8,13 +8,20 @@ from rocktune.analysis.explain.facts import Facts, keys_of, share_of
 from rocktune.analysis.explain.finding import Confidence, Evidence, Finding, Suggestion
 from rocktune.analysis.explain.held import Held
 from rocktune.analysis.explain.rule import Rule
-from rocktune.analysis.explain.suggesting import more_jobs, more_subcompactions
+from rocktune.analysis.explain.suggesting import (
+    cheaper_compression,
+    more_jobs,
+    more_subcompactions,
+    strong_compressions,
+)
 from rocktune.importing.logs import StallCause
 
-MIN_BUSY = 0.6
-"""Mean number of compactions from which they ran most of the time: level 0 has one at a time."""
+MIN_BUSY = 0.4
+"""Mean number of compactions from which they were busy. Tables count one only when it has ended."""
 MAX_DEVICE_CPU_SHARE = 0.15
 """CPU time over time of compactions, up to which they wait for the device or the rate limiter."""
+MAX_DEVICE_CPU_SHARE_OF_ONE = 0.08
+"""The same with one thread, of which more threads are the cure unless it hardly computes."""
 MIN_CPU_SHARE = 0.3
 """The same, from which they compute. A merge that waits for nothing has 1, or less on busy processors."""
 MIN_FLUSH_SPEED = 4.0
@@ -27,9 +34,10 @@ MIN_BUSY_PART = 0.7
 """Mean number of compactions over the most that may run, from which all threads are busy."""
 _CAUSES = {
     "device-bound": (
-        "Compactions rewrite each byte several times and have to keep up with flushes. Here they ran most of "
-        "the time but hardly computed, so they waited for the device or for the rate limiter. More threads "
-        "only share the same bandwidth; fewer bytes help, or a higher limit."
+        "Compactions rewrite each byte several times and have to keep up with flushes. Here they ran much of "
+        "the time and hardly computed, so they waited: for the device, for the rate limiter, or for processors "
+        "that other programs take, which a LOG does not tell apart. More threads share the same bandwidth; "
+        "fewer bytes help, or a higher limit."
     ),
     "cpu-bound": (
         "Compactions rewrite each byte several times and have to keep up with flushes. Here they "
@@ -47,7 +55,6 @@ _TITLES = {
     "cpu-bound": "compactions wait for the processors and cannot keep up with writes",
     "few-threads": "one compaction thread cannot keep up with writes",
 }
-_CHEAP = ("NoCompression", "LZ4", "Snappy", "kNoCompression", "kLZ4Compression", "kSnappyCompression")
 
 
 def bound_by(facts: Facts) -> str | None:
@@ -60,9 +67,10 @@ def bound_by(facts: Facts) -> str | None:
         return None
     if _compression_slows(facts):
         return "cpu-bound"
-    if cpu <= MAX_DEVICE_CPU_SHARE:
+    few = threads is not None and threads <= MAX_FEW_THREADS
+    if cpu <= (MAX_DEVICE_CPU_SHARE_OF_ONE if few else MAX_DEVICE_CPU_SHARE):
         return "device-bound"
-    if threads is not None and threads <= MAX_FEW_THREADS:
+    if threads is not None and few:
         return "few-threads" if busy.compactions >= MIN_BUSY_PART * threads else None
     return "cpu-bound" if cpu >= MIN_CPU_SHARE else None
 
@@ -72,7 +80,7 @@ def _compression_slows(facts: Facts) -> bool:
     busy = facts.busy
     if not busy.compaction_mb_s or busy.flush_mb_s is None:
         return False
-    strong = any(facts.text("compression", family) not in (None, *_CHEAP) for family in facts.families)
+    strong = any(strong_compressions(facts, family) for family in facts.families)
     return strong and busy.flush_mb_s >= MIN_FLUSH_SPEED * busy.compaction_mb_s
 
 
@@ -103,10 +111,10 @@ def _confidence(facts: Facts, rule: str) -> Confidence:
 
 
 def _compression(facts: Facts, rule: str) -> tuple[Evidence, ...]:
-    found = facts.text("compression", facts.families[0])
-    if rule != "cpu-bound" or found is None:
+    strong = strong_compressions(facts, facts.families[0])
+    if rule != "cpu-bound" or not strong:
         return ()
-    return (Evidence(f"Blocks are compressed with {found}.", "Options.compression"),)
+    return (Evidence(f"Blocks are compressed with {', '.join(strong)}.", "Options.compression"),)
 
 
 def _suggestions(facts: Facts, rule: str, causes: tuple[Held, ...]) -> Iterator[Suggestion]:
@@ -116,8 +124,7 @@ def _suggestions(facts: Facts, rule: str, causes: tuple[Held, ...]) -> Iterator[
         yield more_jobs(facts)
         yield more_subcompactions(facts)
     elif rule == "cpu-bound":
-        if compression is not None and compression not in _CHEAP:
-            yield Suggestion("compression", compression, "kLZ4Compression", "takes the least CPU time")
+        yield from cheaper_compression(facts, family, "takes the least CPU time")
         yield more_subcompactions(facts)
     else:
         if compression in ("NoCompression", "kNoCompression"):

@@ -6,7 +6,7 @@ from rocktune.analysis.explain.evidence import families_of, flush_evidence, stal
 from rocktune.analysis.explain.facts import Facts, keys_of, share_of
 from rocktune.analysis.explain.finding import Confidence, Evidence, Finding, Suggestion
 from rocktune.analysis.explain.rule import Rule
-from rocktune.analysis.explain.suggesting import more_jobs, whole
+from rocktune.analysis.explain.suggesting import cheaper_compression, more_jobs, strong_compressions, whole
 from rocktune.importing.logs import StallCause
 
 MIN_BUSY_PART = 0.7
@@ -81,9 +81,9 @@ def _suggestions(facts: Facts) -> Iterator[Suggestion]:
         yield more_jobs(facts)
     else:
         yield Suggestion("max_background_flushes", present, more, "lets more families flush at a time")
-    compression = facts.text("compression", family)
-    if compression not in (None, "NoCompression", "LZ4", "Snappy", "kNoCompression", "kLZ4Compression"):
-        yield Suggestion("compression", compression, "kLZ4Compression", "takes the least CPU time of a flush")
+    # Flushes write level 0, the first one.
+    if facts.compressions(family)[:1] == strong_compressions(facts, family)[:1]:
+        yield from cheaper_compression(facts, family, "takes the least CPU time of a flush")
 
 
 RULE = Rule(

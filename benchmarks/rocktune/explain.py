@@ -1,9 +1,9 @@
 """`rocktune explain` on stores that were broken on purpose, and on healthy ones.
 
 A kind of broken store counts if the planted cause is named first. A healthy one counts as a false alarm if
-anything is named. Thresholds were chosen with one half of the stores. The figures are of the other half, which
-differs in version, device and workload (`explain_stores.py`). `--logs DIR` writes the shortened LOG files, as
-tests/analysis/explain/logs has them.
+anything is named. Thresholds were chosen with one half of the stores. The figures are of the other half,
+which differs in version, device and workload (`explain_stores.py`). `--logs DIR` writes the shortened LOG
+files, as tests/analysis/explain/logs has them.
 """
 
 import gzip

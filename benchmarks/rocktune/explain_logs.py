@@ -15,11 +15,13 @@ from rocktune.workload import load_workload
 
 TIMEOUT_S = 600.0
 _NOISE = re.compile(
-    r"supported: 0$|Compression |_blob_|table_file_deletion|Deleted file|Try to delete WAL|Syncing log"
+    r"supported: 0$|Compression |_blob_|table_file_|Deleted file|Try to delete WAL|Syncing log"
     r"|commit flush result|Calling FlushMem|New memtable|Generated table|: started *$|Shutdown"
-    r"|Level-0 commit table|Compacting [0-9]|Compaction start summary|Block cache|table_file_creation"
-    r"|Approximate number of blobs|AddFile|Read Latency|read latency|^Count: |^Min: |^Percentiles: "
+    r"|Level-0 commit table|Compacting [0-9]|Compaction start summary|Block cache|compacted to:"
+    r"|Approximate number of blobs|AddFile|[Rr]ead [Ll]atency|^Count: |^Min: |^Percentiles: "
+    r"|Moved #|Moving \d|Expanding@|Compaction nothing to do| P50 : |^-+$"
 )
+_FREE = "Increasing compaction threads because "
 _EVENTS = (
     "flush_started",
     "flush_finished",
@@ -142,6 +144,7 @@ def _workload(store: Store) -> dict[str, Any]:
 def shortened(text: str) -> str:
     """Returns a LOG without lines that no rule reads: most events in its middle, dumps but the last ones."""
     lines = re.sub(r', "table_properties": \{.*?\}', "", text).splitlines()
+    lines = [line for line in lines if not _NOISE.search(line)]
     dumps = [at for at, line in enumerate(lines) if "DUMPING STATS" in line]
     statistics = max((at for at, line in enumerate(lines) if line.endswith("STATISTICS:")), default=0)
     events = [at for at, line in enumerate(lines) if any(word in line for word in _EVENTS)]
@@ -151,7 +154,8 @@ def shortened(text: str) -> str:
         line
         for at, line in enumerate(lines)
         if at not in dropped
-        and not _NOISE.search(line)
+        # The first one after a delay ends it; those that follow say the same.
+        and not (_FREE in line and _FREE in lines[at - 1])
         and not re.match(r"[\[(] +\d+, +\d+ [\])]", line)
         and (not line.startswith("rocksdb.") or (at > statistics and not re.search(r" COUNT : 0$", line)))
     ]

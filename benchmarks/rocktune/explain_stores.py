@@ -174,7 +174,7 @@ PLANTED: tuple[Store, ...] = (
         BURSTS | _EARLY | {"rate_limiter_bytes_per_sec": 24_000_000, "benchmark_write_rate_limit": 9_000_000},
         "8.6.7",
         BURSTS | _EARLY | {"rate_limiter_bytes_per_sec": 32_000_000, "value_size": 1000, "num": 200_000,
-                           "benchmark_write_rate_limit": 13_000_000},
+                           "benchmark_write_rate_limit": 10_000_000},
     ),
     *_pair(
         "few-threads",

@@ -34,10 +34,10 @@ MIN_BUSY_PART = 0.7
 """Mean number of compactions over the most that may run, from which all threads are busy."""
 _CAUSES = {
     "device-bound": (
-        "Compactions rewrite each byte several times and have to keep up with flushes. Here they ran much of "
-        "the time and hardly computed, so they waited: for the device, for the rate limiter, or for processors "
-        "that other programs take, which a LOG does not tell apart. More threads share the same bandwidth; "
-        "fewer bytes help, or a higher limit."
+        "Compactions rewrite each byte several times and have to keep up with flushes. Here they ran "
+        "much of the time and hardly computed, so they waited: for the device, for the rate limiter, or "
+        "for processors that other programs take, which a LOG does not tell apart. More threads share "
+        "the same bandwidth; fewer bytes help, or a higher limit."
     ),
     "cpu-bound": (
         "Compactions rewrite each byte several times and have to keep up with flushes. Here they "

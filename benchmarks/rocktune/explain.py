@@ -56,7 +56,7 @@ def explained(text: str, directory: Path) -> Explained:
 
 def outcome_of(store: Store, settings: Settings) -> Outcome:
     """Runs a store and explains its LOG, whole and shortened."""
-    with tempfile.TemporaryDirectory(prefix="rocktune-explain-", dir=settings.extra["scratch"]) as scratch:
+    with tempfile.TemporaryDirectory(prefix="rocktune-explain-") as scratch:
         database = Path(scratch) / "db"
         database.mkdir()
         seconds = QUICK_SECONDS if settings.quick else None
@@ -147,5 +147,5 @@ if __name__ == "__main__":
         explain,
         scale=16,
         quick_scale=16,
-        extra={"builds": "build", "scratch": tempfile.gettempdir(), "logs": ""},
+        extra={"builds": "build", "logs": ""},
     )

@@ -18,6 +18,7 @@ from rocktune.report.explained import (
     finding_tables,
     finding_title,
     held_sentence,
+    source_sentence,
 )
 from rocktune.report.log_tables import opening_title, reading_notes
 
@@ -63,6 +64,7 @@ def _print_finding(console: Console, number: int, finding: Finding) -> None:
     console.print(f"\n{finding_title(number, finding)}", style="bold", soft_wrap=True)
     console.print(finding_facts(finding), style="dim", soft_wrap=True)
     console.print(finding.cause, soft_wrap=True)
+    console.print(source_sentence(finding), style="dim", soft_wrap=True)
     for shown in finding_tables(finding):
         console.print()
         made = table(*shown.heads)

@@ -43,6 +43,11 @@ def finding_facts(finding: Finding) -> str:
     return "; ".join(parts)
 
 
+def source_sentence(finding: Finding) -> str:
+    """Returns a sentence that names where the mechanism is documented."""
+    return f"RocksDB's documentation: {'; '.join(finding.sources)}."
+
+
 def finding_tables(finding: Finding) -> list[TextTable]:
     """Returns the tables of evidence and of options to try, those that have rows."""
     evidence = tuple((_span(each), each.text, each.quote) for each in finding.evidence)

@@ -16,6 +16,7 @@ from rocktune.report.explained import (
     finding_tables,
     finding_title,
     held_sentence,
+    source_sentence,
 )
 from rocktune.report.log_tables import (
     TextTable,
@@ -86,6 +87,7 @@ def _finding(number: int, finding: Finding) -> str:
     return (
         f"<h3>{escape(finding_title(number, finding))}</h3>\n"
         f"{_paragraphs([finding_facts(finding)])}<p>{escape(finding.cause)}</p>\n"
+        + _paragraphs([source_sentence(finding)])
         + "".join(map(_rows, finding_tables(finding)))
         + (f"<pre><code>{escape(commands)}</code></pre>\n" if commands else "")
     )

@@ -65,13 +65,18 @@ def explain(document: LogDocument, options_file: OptionsDocument | None = None) 
 def explain_opening(opening: Opening, options_file: OptionsDocument | None = None) -> Explained:
     """Returns the findings of one opening; see `explain`."""
     facts = Facts(opening, options_file)
-    found = [finding for rule in RULES for finding in rule.find(facts) if _matters(facts, finding)]
+    found = [
+        replace(finding, sources=rule.sources, commands=commands(facts, finding))
+        for rule in RULES
+        for finding in rule.find(facts)
+        if _matters(facts, finding)
+    ]
     return Explained(
         opening=opening,
         held_share=facts.held.share,
         held_s=facts.held.seconds,
         counted=facts.held.counted,
-        findings=tuple(replace(finding, commands=commands(facts, finding)) for finding in ranked(found)),
+        findings=tuple(ranked(found)),
         unknowns=unknowns(facts),
     )
 

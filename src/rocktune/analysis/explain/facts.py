@@ -56,7 +56,7 @@ class Facts:
 
     @property
     def families(self) -> tuple[str, ...]:
-        """Names of the column families; one unnamed family stands for an excerpt that names none."""
+        """Names of the column families; 'default' for an excerpt that names none."""
         return self.opening.families or ("default",)
 
     def causes(self, *kinds: StallCause) -> tuple[Held, ...]:

@@ -71,6 +71,7 @@ class Finding:
         covers: delays and stops that it explains.
         evidence: at least one fact.
         suggestions: what to try; empty if no option helps.
+        sources: where the mechanism is documented; see `Rule`.
         commands: calls of `rocktune run` that compare the present values with those to try on a model.
     """
 
@@ -84,6 +85,7 @@ class Finding:
     covers: frozenset[StallKey]
     evidence: tuple[Evidence, ...]
     suggestions: tuple[Suggestion, ...] = ()
+    sources: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
 
     @property

@@ -9,16 +9,14 @@ from rocktune.analysis.explain.finding import Finding
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule: what is looked for, where its mechanism is documented, and how it is found.
+    """A rule: how a cause is found, and where its mechanism is documented.
 
     Attributes:
         name: unique, such as "no-slowdown".
-        summary: what it finds, in one clause.
         sources: pages of RocksDB's wiki ("wiki: Write Stalls") and files of its code ("code: db/x.cc, f").
         find: yields its findings in an opening of a database; yields nothing for a healthy one.
     """
 
     name: str
-    summary: str
     sources: tuple[str, ...]
     find: Callable[[Facts], Iterator[Finding]]

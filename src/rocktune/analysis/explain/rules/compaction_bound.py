@@ -141,8 +141,6 @@ _SOURCES = (
     "code: db/internal_stats.cc, DumpCFStats",
     "code: db/db_impl/db_impl_compaction_flush.cc, GetBGJobLimits",
 )
-DEVICE = Rule(
-    "device-bound", "compactions wait for the device", _SOURCES, partial(_find, rule="device-bound")
-)
-CPU = Rule("cpu-bound", "compactions wait for the processors", _SOURCES, partial(_find, rule="cpu-bound"))
-THREADS = Rule("few-threads", "one thread for all compactions", _SOURCES, partial(_find, rule="few-threads"))
+DEVICE = Rule("device-bound", _SOURCES, partial(_find, rule="device-bound"))
+CPU = Rule("cpu-bound", _SOURCES, partial(_find, rule="cpu-bound"))
+THREADS = Rule("few-threads", _SOURCES, partial(_find, rule="few-threads"))

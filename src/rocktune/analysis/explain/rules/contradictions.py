@@ -149,7 +149,6 @@ def _present(facts: Facts, option: str, family: str) -> str | None:
 
 RULE = Rule(
     "contradictory-options",
-    "options that contradict each other or have no effect",
     (
         "code: db/column_family.cc, SanitizeOptions",
         "code: include/rocksdb/options.h",

@@ -67,7 +67,6 @@ def _finding(facts: Facts, delays: tuple[Held, ...], title: str, is_root: bool) 
 
 RULE = Rule(
     "slow-delayed-rate",
-    "the rate of delayed writes is low or has collapsed",
     (
         "wiki: Write Stalls",
         "code: db/column_family.cc, SetupDelay",

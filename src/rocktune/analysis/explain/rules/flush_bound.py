@@ -88,7 +88,6 @@ def _suggestions(facts: Facts) -> Iterator[Suggestion]:
 
 RULE = Rule(
     "flush-bound",
-    "flushes are the brake",
     (
         "wiki: Write Stalls",
         "code: db/db_impl/db_impl_compaction_flush.cc, GetBGJobLimits",

@@ -88,7 +88,6 @@ def _general_suggestions(facts: Facts, family: str) -> Iterator[Suggestion]:
 
 RULE = Rule(
     "level0-triggers",
-    "files in level 0 delay or stop writes",
     (
         "wiki: Write Stalls",
         "wiki: RocksDB Tuning Guide",

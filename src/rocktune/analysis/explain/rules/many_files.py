@@ -61,7 +61,6 @@ def _suggestions(facts: Facts, small: bool, crowded: bool) -> Iterator[Suggestio
 
 RULE = Rule(
     "many-files",
-    "too many files",
     (
         "wiki: RocksDB Tuning Guide",
         "code: db/table_cache.cc",

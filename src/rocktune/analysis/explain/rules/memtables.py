@@ -62,7 +62,6 @@ def _find(facts: Facts) -> Iterator[Finding]:
 
 RULE = Rule(
     "few-memtables",
-    "full memtables delay or stop writes",
     ("wiki: Write Stalls", "wiki: MemTable", "code: db/column_family.cc, GetWriteStallConditionAndCause"),
     _find,
 )

@@ -73,7 +73,6 @@ def _absent_share(facts: Facts, reads: int) -> float | None:
 
 RULE = Rule(
     "missing-filters",
-    "lookups without filters",
     (
         "wiki: RocksDB Bloom Filter",
         "code: db/version_set.cc, Version::Get",

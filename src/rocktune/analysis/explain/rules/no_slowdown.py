@@ -52,7 +52,6 @@ def _find(facts: Facts) -> Iterator[Finding]:
 
 RULE = Rule(
     "no-slowdown",
-    "writes stop without being delayed first",
     ("wiki: Write Stalls", "code: db/column_family.cc, GetWriteStallConditionAndCause"),
     _find,
 )

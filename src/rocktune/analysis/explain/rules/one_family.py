@@ -79,7 +79,6 @@ def _suggestions(facts: Facts, family: str, own: tuple[Held, ...]) -> Iterator[S
 
 RULE = Rule(
     "one-family",
-    "one column family holds up the writes to all",
     (
         "wiki: Write Stalls",
         "code: db/write_controller.h",

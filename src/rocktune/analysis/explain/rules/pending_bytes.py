@@ -79,7 +79,6 @@ def _finding(facts: Facts, family: str, own: tuple[Held, ...], tight: bool) -> F
 
 RULE = Rule(
     "pending-limits",
-    "pending compaction bytes delay or stop writes",
     ("wiki: Write Stalls", "code: db/version_set.cc, EstimateCompactionBytesNeeded"),
     _find,
 )

@@ -72,7 +72,6 @@ def _metadata_miss_share(tickers: Mapping[str, int]) -> float:
 
 RULE = Rule(
     "small-cache",
-    "the block cache is too small for what is read",
     ("wiki: Block Cache", "wiki: Memory usage in RocksDB", "code: include/rocksdb/statistics.h"),
     _find,
 )

@@ -77,7 +77,6 @@ def _finding(facts: Facts, family: str, whole: float, largest: float, runs: int)
 
 RULE = Rule(
     "space-amplification",
-    "old versions take space",
     (
         "wiki: Universal Compaction",
         "code: db/compaction/compaction_picker_universal.cc, PickCompactionToReduceSizeAmp",

@@ -53,7 +53,6 @@ def _suggestions(facts: Facts) -> Iterator[Suggestion]:
 
 RULE = Rule(
     "tombstones",
-    "scans skip deleted entries",
     ("wiki: Delete Range", "wiki: Iterator", "code: include/rocksdb/statistics.h, NUMBER_ITER_SKIP"),
     _find,
 )

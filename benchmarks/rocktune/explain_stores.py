@@ -24,7 +24,7 @@ GOOD: Flags = {
     "rate_limiter_bytes_per_sec": 80_000_000,
 }
 """A 1/16 model of a sensible store on a device of 80 MB/s."""
-WRITES: Flags = {"benchmarks": "fillrandom", "num": 400_000, "duration": 14}
+WRITES: Flags = {"benchmarks": "fillrandom", "num": 400_000, "duration": 12}
 SMALL_BUFFERS: Flags = {
     "write_buffer_size": 1 << 20,
     "max_write_buffer_number": 16,
@@ -37,7 +37,7 @@ CALM: Flags = WRITES | {"benchmark_write_rate_limit": 3_000_000}
 LOADED = "filluniquerandom,waitforcompaction,"
 READS: Flags = {
     "benchmarks": LOADED + "readrandom",
-    "num": 300_000,
+    "num": 150_000,
     "duration": 8,
     "benchmark_write_rate_limit": 6_000_000,
 }
@@ -189,7 +189,8 @@ PLANTED: tuple[Store, ...] = (
         "8.6.7",
         BURSTS | _MEDIUM | _ZSTD | {"compression_level": 16, "min_level_to_compress": 1},
         "9.9.3",
-        BURSTS | _LARGE | {"compression_type": "zlib", "compression_level": 9, "min_level_to_compress": 1},
+        BURSTS | _LARGE | _EARLY | {"compression_type": "zlib", "compression_level": 9,
+                                    "min_level_to_compress": 1},
     ),
     *_pair(
         "no-slowdown",
@@ -204,18 +205,18 @@ PLANTED: tuple[Store, ...] = (
     *_pair(
         "slow-delayed-rate",
         "7.8.3",
-        BURSTS | _MEDIUM | {"delayed_write_rate": 64 << 10, "level0_slowdown_writes_trigger": 12},
+        BURSTS | _LARGE | {"delayed_write_rate": 64 << 10, "level0_slowdown_writes_trigger": 12},
         "11.8.1",
-        BURSTS | _LARGE | {"delayed_write_rate": 200_000, "level0_slowdown_writes_trigger": 12,
-                           "level0_stop_writes_trigger": 40},
+        BURSTS | _MEDIUM | {"delayed_write_rate": 200_000, "level0_slowdown_writes_trigger": 12,
+                            "level0_stop_writes_trigger": 40, "subcompactions": 1},
     ),
     *_pair(
         "small-cache",
         "9.9.3",
         READS | {"cache_size": 256 << 10, "cache_index_and_filter_blocks": 1},
         "8.6.7",
-        READS | {"cache_size": 1 << 20, "benchmarks": LOADED + "readwhilewriting", "value_size": 1000,
-                 "num": 150_000},
+        READS | {"cache_size": 512 << 10, "benchmarks": LOADED + "readwhilewriting", "value_size": 1000,
+                 "num": 60_000},
     ),
     *_pair(
         "missing-filters",
@@ -290,7 +291,7 @@ HEALTHY: tuple[Store, ...] = (
     _healthy("universal-mixed", True, "9.9.3", _MIXED | _UNIVERSAL),
     _healthy("compressed", True, "7.8.3", CALM | {"compression_type": "lz4", "num": 200_000}),
     _healthy("small-scans", True, "8.6.7", _SCANS | {"value_size": 200, "seek_nexts": 50}),
-    _healthy("large-reads", True, "11.8.1", READS | {"value_size": 1000, "num": 100_000}),
+    _healthy("large-reads", True, "11.8.1", READS | {"value_size": 1000, "num": 60_000}),
     _worker("ycsb-c-ssd", True, "11.8.1", "ycsb-c", "ssd-200mb"),
     _worker("ycsb-f-nvme", True, "8.6.7", "ycsb-f", "nvme"),
     _worker("ycsb-b-sata", True, "7.8.3", "ycsb-b", "sata"),

@@ -58,7 +58,7 @@ class Store:
         device: preset of the worker's device.
         rate_ops_s: operations per second that the worker offers.
         options: the worker's options by section, beyond `WORKER_OPTIONS`.
-        families: column families of the worker's workload; none for a preset.
+        families: column families of the worker's workload; empty for a preset.
     """
 
     name: str

@@ -13,7 +13,7 @@ from rocktune.importing import OptionsDocument
 from rocktune.importing.logs import LogDocument, Opening
 
 MIN_PART = 0.02
-"""Shares of the time below it are no finding of their own beside larger ones."""
+"""Shares of the time below it are no finding of their own."""
 
 
 @dataclass(frozen=True, slots=True)

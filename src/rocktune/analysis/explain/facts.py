@@ -56,7 +56,7 @@ class Facts:
 
     @property
     def families(self) -> tuple[str, ...]:
-        """Names of the column families; 'default' for an excerpt that names none."""
+        """Names of the column families; 'default' for an excerpt without names."""
         return self.opening.families or ("default",)
 
     def causes(self, *kinds: StallCause) -> tuple[Held, ...]:
@@ -93,7 +93,7 @@ class Facts:
                 yield family, tuple(value for value in values if value is not None)
 
     def compressions(self, family: str) -> tuple[str, ...]:
-        """Returns the family's compressions from level 0 on; one if all levels have it, none if unknown."""
+        """Returns the family's compressions from level 0 on; one if all levels have it, empty if unknown."""
         per_level = self._filed("compression_per_level", family)
         if per_level:
             return tuple(name for name in per_level.split(":") if name)

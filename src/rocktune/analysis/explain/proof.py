@@ -42,7 +42,7 @@ def commands(facts: Facts, finding: Finding) -> tuple[str, ...]:
 
 
 def workload_like(facts: Facts) -> str:
-    """Returns the preset workload that is nearest to the LOG's counters; writes if it has none."""
+    """Returns the preset workload that is nearest to the LOG's counters; writes without counters."""
     tickers = facts.tickers
     scans, reads = tickers.get("number.db.seek", 0), tickers.get("number.keys.read", 0)
     whole = scans + reads + tickers.get("number.keys.written", 0)

@@ -36,7 +36,7 @@ def strong_compressions(facts: Facts, family: str) -> tuple[str, ...]:
 
 
 def cheaper_compression(facts: Facts, family: str, why: str) -> tuple[Suggestion, ...]:
-    """Returns a suggestion of LZ4 in the place of a strong compression; none if there is no such one."""
+    """Returns a suggestion of LZ4 in the place of a strong compression; empty without a strong one."""
     strong = strong_compressions(facts, family)
     if not strong:
         return ()
@@ -46,7 +46,7 @@ def cheaper_compression(facts: Facts, family: str, why: str) -> tuple[Suggestion
 
 
 def changed(facts: Facts, option: str, family: str | None, value: float, why: str) -> Suggestion:
-    """Returns a suggestion of a whole number with the present value beside it."""
+    """Returns a suggestion of a whole number, with the present value."""
     return Suggestion(option, whole(facts.number(option, family)), str(int(value)), why)
 
 

@@ -19,7 +19,7 @@ from rocktune.importing.logs import StallCause
 MIN_BUSY = 0.4
 """Mean number of compactions from which they were busy. Tables count one only when it has ended."""
 MAX_DEVICE_CPU_SHARE = 0.15
-"""CPU time over time of compactions, up to which they wait for the device or the rate limiter."""
+"""CPU time over time of compactions, up to which they wait. A merge writes about 400 MiB in a CPU second."""
 MAX_DEVICE_CPU_SHARE_OF_ONE = 0.08
 """The same with one thread, of which more threads are the cure unless it hardly computes."""
 MIN_CPU_SHARE = 0.3
@@ -47,7 +47,7 @@ _CAUSES = {
     "few-threads": (
         "Compactions rewrite each byte several times and have to keep up with flushes. "
         "max_background_jobs leaves them one thread, and it was busy, so that deeper levels wait for "
-        "level 0 and level 0 for them. It did not wait for the device."
+        "level 0 and level 0 for them. It computed too much to have waited for the device alone."
     ),
 }
 _TITLES = {

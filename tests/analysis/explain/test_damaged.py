@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.analysis.explain.made import Family, level0, log_text, memtables, pending
 from tests.analysis.explain.stores import LOGS, log_of
 
 from rocktune.cli.main import main
@@ -41,6 +42,21 @@ def test_mutated_logs_never_end_in_a_traceback(
     log: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     check(log, 0, tmp_path, capsys)
+
+
+@pytest.mark.parametrize("number", ["9e307", "-9e307", "0", "99999999999999999999"])
+@pytest.mark.parametrize("stall", [level0(20), memtables(4), pending(65 << 30)])
+def test_numbers_beyond_all_bounds_do_no_harm(
+    number: str, stall: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = log_text(
+        {"default": Family({"max_background_jobs": 2})}, [stall] * 2, 30, {"number.keys.read": 5000}
+    )
+    path = tmp_path / "LOG"
+    for pattern in (r"\b100\.0\b", r"(?<=: )\d+$", r"\b10\.0\b", r"\b2500\.00\b", r"(?<=:)30\.000"):
+        path.write_text(re.sub(pattern, number, text, flags=re.MULTILINE))
+        assert main(["explain", str(path)]) == 0
+        assert "Traceback" not in capsys.readouterr().out
 
 
 @pytest.mark.slow

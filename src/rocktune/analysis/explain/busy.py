@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from rocktune.analysis.explain.held import MAX_S
 from rocktune.importing.logs import Dump, FamilyStats, LevelRow, Opening
 
 _MIN_STALLED_SHARE = 0.05
@@ -41,12 +42,12 @@ class _Work:
     has_cpu: bool = False
 
     def add(self, row: LevelRow, sign: int) -> None:
-        seconds = row.compaction_s or 0.0
+        seconds = min(row.compaction_s or 0.0, MAX_S)
         self.seconds += sign * seconds
         self.written_mb += sign * seconds * (row.write_mb_s or 0.0)
         if row.compaction_cpu_s is not None:
             self.has_cpu = True
-            self.cpu_s += sign * row.compaction_cpu_s
+            self.cpu_s += sign * min(row.compaction_cpu_s, MAX_S)
 
 
 def busy(opening: Opening) -> Busy:

@@ -12,7 +12,8 @@ from rocktune.importing.logs import FamilyStats, Opening, StallCause
 from rocktune.importing.logs.printed import number
 
 UNIVERSAL = "kCompactionStyleUniversal"
-LEVELED = "kCompactionStyleLevel"
+_MAX_NUMBER = 2.0**64
+"""No option and no size of a sound LOG is larger."""
 
 
 @dataclass(frozen=True)
@@ -50,9 +51,10 @@ class Facts:
     @cached_property
     def store_bytes(self) -> float:
         """Size of all tables in the last compaction tables; 0 if there are no tables."""
-        return sum(
+        sizes = (
             stats.total.size_bytes or 0.0 for stats in self.last_stats.values() if stats.total is not None
         )
+        return min(sum(sizes), _MAX_NUMBER)
 
     @property
     def families(self) -> tuple[str, ...]:
@@ -79,7 +81,8 @@ class Facts:
     def number(self, name: str, family: str | None = None) -> float | None:
         """Returns an option that is a number; None if it is unknown or none."""
         text = self.text(name, family)
-        return None if text is None else number(text.strip())
+        found = None if text is None else number(text.strip())
+        return found if found is None or abs(found) <= _MAX_NUMBER else None
 
     def is_on(self, name: str, family: str | None = None) -> bool:
         """Returns whether an option is known to be true."""

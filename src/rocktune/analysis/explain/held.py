@@ -9,6 +9,8 @@ MIN_HELD_SHARE = 0.05
 """Shares of the time below it are no finding: a healthy store delays writes for a moment in each burst."""
 MIN_HELD_S = 60.0
 """A store that runs for days may have stood still for minutes, which are a small share."""
+MAX_S = 1e10
+"""More seconds than any store is open."""
 _MESSAGE_S = 1e-3
 
 
@@ -80,8 +82,11 @@ def held_up(opening: Opening) -> HeldUp:
 def _whole(opening: Opening, estimated_s: float) -> tuple[float | None, bool, float | None]:
     """Returns the seconds of all delays and stops, whether RocksDB counted them, and the opening's length."""
     for dump in reversed(opening.dumps):
-        if dump.db is not None and dump.db.cumulative.stall_s is not None and dump.db.uptime_s:
-            return dump.db.cumulative.stall_s, True, dump.db.uptime_s
+        database = dump.db
+        if database is not None and database.cumulative.stall_s is not None and database.uptime_s:
+            # Times of a damaged LOG may be infinite.
+            length = min(database.uptime_s, MAX_S)
+            return min(database.cumulative.stall_s, length), True, length
     if not opening.seconds:
         return None, False, None
     return min(estimated_s, opening.seconds), False, opening.seconds

@@ -30,7 +30,8 @@ def test_a_family_that_has_all_writes_is_not(tmp_path: Path) -> None:
         'EVENT_LOG_v1 {{"time_micros": 1, "job": {job}, "event": "flush_started", "num_memtables": 1, '
         '"total_data_size": 9, "flush_reason": "Write Buffer Full"}}'
     )
-    text += message(101, flush.format(job=7)) + message(101, "[one] [JOB 7] Flushing memtable with next log file: 9")
+    text += message(101, flush.format(job=7))
+    text += message(101, "[one] [JOB 7] Flushing memtable with next log file: 9")
     created = '{"time_micros": 1, "cf_name": "one", "job": 7, "event": "table_file_creation", "file_size": 9}'
     text += message(101, f"EVENT_LOG_v1 {created}")
     text += message(101, 'EVENT_LOG_v1 {"time_micros": 2, "job": 7, "event": "flush_finished"}')

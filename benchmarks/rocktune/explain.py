@@ -3,7 +3,7 @@
 A kind of broken store counts if the planted cause is named first. A healthy one counts as a false alarm if
 anything is named. Thresholds were chosen with one half of the stores. The figures are of the other half,
 which differs in version, device and workload (`explain_stores.py`). `--logs DIR` writes the shortened LOG
-files, as tests/analysis/explain/logs has them.
+files, as tests/analysis/explain/logs has them. `--kept DIR` explains such files again and runs no store.
 """
 
 import gzip
@@ -66,12 +66,16 @@ def explained(text: str, directory: Path) -> Explained:
 
 
 def outcome_of(store: Store, settings: Settings) -> Outcome:
-    """Runs a store and explains its LOG, whole and shortened."""
+    """Runs a store and explains its LOG, whole and shortened, or explains the kept one."""
     with tempfile.TemporaryDirectory(prefix="rocktune-explain-") as scratch:
         database = Path(scratch) / "db"
         seconds = QUICK_SECONDS if settings.quick else None
-        text = stalled_log(store, database, Path(settings.extra["builds"]), seconds)
-        short = shortened(text)
+        if settings.extra["kept"]:
+            packed = log_path(Path(settings.extra["kept"]), store).read_bytes()
+            text = short = gzip.decompress(packed).decode()
+        else:
+            text = stalled_log(store, database, Path(settings.extra["builds"]), seconds)
+            short = shortened(text)
         whole, cut = (explained(each, Path(scratch)) for each in (text, short))
     if settings.extra["logs"]:
         write_log(Path(settings.extra["logs"]), store, short)
@@ -99,13 +103,23 @@ def stalled_log(store: Store, directory: Path, builds: Path, seconds: int | None
 
 def write_log(directory: Path, store: Store, text: str) -> None:
     """Writes a shortened LOG, compressed without a time, so that equal text gives equal bytes."""
-    half = directory / ("held_out" if store.held_out else "chosen")
-    half.mkdir(parents=True, exist_ok=True)
-    (half / f"{store.name}.log.gz").write_bytes(gzip.compress(text.encode(), mtime=0))
+    path = log_path(directory, store)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(gzip.compress(text.encode(), mtime=0))
 
 
-def claims_of(outcomes: Iterable[Outcome]) -> Iterator[Claim]:
-    """Yields claims of both halves; only the held-out half has targets."""
+def log_path(directory: Path, store: Store) -> Path:
+    """Returns the place of a store's shortened LOG."""
+    return directory / ("held_out" if store.held_out else "chosen") / f"{store.name}.log.gz"
+
+
+def claims_of(outcomes: Iterable[Outcome], kept: bool) -> Iterator[Claim]:
+    """Yields claims of both halves; only the held-out half has targets.
+
+    Args:
+        outcomes: of all stores.
+        kept: whether they are of kept LOG files, which are shortened in any case.
+    """
     found = list(outcomes)
     for held_out, half in ((True, "held_out"), (False, "chosen")):
         planted = [each for each in found if each.store.held_out is held_out and each.store.cause]
@@ -117,6 +131,8 @@ def claims_of(outcomes: Iterable[Outcome]) -> Iterator[Claim]:
             named = decided(named, low=MIN_NAMED_KINDS, why=f"not first: {wrong}" if wrong else "")
             alarms = decided(alarms, high=MAX_FALSE_ALARMS)
         yield from (named, alarms)
+    if kept:
+        return
     same = sum(each.rules == each.short_rules for each in found)
     short = reported(
         "shortened_logs_with_equal_findings",
@@ -148,7 +164,7 @@ def explain_stores(settings: Settings) -> Iterator[Outcome]:
 def explain(settings: Settings) -> list[Claim]:
     """Makes the stores, explains their LOG files and counts what is right."""
     outcomes = list(explain_stores(settings))
-    claims = list(claims_of(outcomes))
+    claims = list(claims_of(outcomes, bool(settings.extra["kept"])))
     for claim in claims:
         claim.engine = "RocksDB 7.8.3, 8.6.7, 9.9.3 and 11.8.1"
         claim.device = "db_bench with a rate limiter, and the worker's devices"
@@ -175,5 +191,5 @@ if __name__ == "__main__":
         explain,
         scale=16,
         quick_scale=16,
-        extra={"builds": "build", "logs": ""},
+        extra={"builds": "build", "logs": "", "kept": ""},
     )

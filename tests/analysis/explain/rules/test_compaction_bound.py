@@ -21,7 +21,7 @@ def test_cpu_time_tells_the_device_from_the_processors(
 
 
 @pytest.mark.parametrize(
-    ("cpu_s", "found"), [(7, ["device-bound"]), (9, ["few-threads"]), (90, ["few-threads"])]
+    ("cpu_s", "found"), [(4, ["device-bound"]), (6, ["few-threads"]), (90, ["few-threads"])]
 )
 def test_one_thread_is_named_unless_it_hardly_computes(
     tmp_path: Path, cpu_s: float, found: list[str]

@@ -20,7 +20,7 @@ MIN_BUSY = 0.4
 """Mean number of compactions from which they were busy. Tables count one only when it has ended."""
 MAX_DEVICE_CPU_SHARE = 0.15
 """CPU time over time of compactions, up to which they wait. A merge writes about 400 MiB in a CPU second."""
-MAX_DEVICE_CPU_SHARE_OF_ONE = 0.08
+MAX_DEVICE_CPU_SHARE_OF_ONE = 0.05
 """The same with one thread, of which more threads are the cure unless it hardly computes."""
 MIN_CPU_SHARE = 0.3
 """The same, from which they compute. A merge that waits for nothing has 1, or less on busy processors."""

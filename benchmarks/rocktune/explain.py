@@ -2,8 +2,8 @@
 
 A kind of broken store counts if the planted cause is named first. A healthy one counts as a false alarm if
 anything is named. Thresholds were chosen with one half of the stores. The figures are of the other half,
-which differs in version, device and workload (`explain_stores.py`). `--logs DIR` writes the shortened LOG
-files, as tests/analysis/explain/logs has them. `--kept DIR` explains such files again and runs no store.
+which differs in version, device and workload (`explain_stores.py`). `--logs DIR` keeps
+shortened LOG files, as tests/analysis/explain/logs has them; a store whose LOG is there is not run again.
 """
 
 import gzip
@@ -44,13 +44,13 @@ class Outcome:
         store: the store.
         rules: the rules of its findings, in their order.
         held_share: share of the time in which writes were held up.
-        short_rules: the same from the shortened LOG.
+        short_rules: the same from the shortened LOG; None if only that was kept.
     """
 
     store: Store
     rules: tuple[str, ...]
     held_share: float
-    short_rules: tuple[str, ...]
+    short_rules: tuple[str, ...] | None
 
     @property
     def is_right(self) -> bool:
@@ -66,21 +66,27 @@ def explained(text: str, directory: Path) -> Explained:
 
 
 def outcome_of(store: Store, settings: Settings) -> Outcome:
-    """Runs a store and explains its LOG, whole and shortened, or explains the kept one."""
+    """Explains a store's kept LOG, or else runs the store and explains its LOG, whole and shortened."""
+    kept = log_path(Path(settings.extra["logs"]), store) if settings.extra["logs"] else None
     with tempfile.TemporaryDirectory(prefix="rocktune-explain-") as scratch:
-        database = Path(scratch) / "db"
+        directory = Path(scratch)
+        if kept is not None and kept.exists():
+            found = explained(gzip.decompress(kept.read_bytes()).decode(), directory)
+            return Outcome(store, rules_of(found), found.held_share or 0.0, None)
         seconds = QUICK_SECONDS if settings.quick else None
-        if settings.extra["kept"]:
-            packed = log_path(Path(settings.extra["kept"]), store).read_bytes()
-            text = short = gzip.decompress(packed).decode()
-        else:
-            text = stalled_log(store, database, Path(settings.extra["builds"]), seconds)
-            short = shortened(text)
-        whole, cut = (explained(each, Path(scratch)) for each in (text, short))
-    if settings.extra["logs"]:
-        write_log(Path(settings.extra["logs"]), store, short)
-    rules, short_rules = (tuple(each.rule for each in found.findings) for found in (whole, cut))
-    return Outcome(store, rules, whole.held_share or 0.0, short_rules)
+        text = stalled_log(store, directory / "db", Path(settings.extra["builds"]), seconds)
+        short = shortened(text)
+        whole, cut = explained(text, directory), explained(short, directory)
+    if kept is not None:
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        # Without a time, so that equal text gives equal bytes.
+        kept.write_bytes(gzip.compress(short.encode(), mtime=0))
+    return Outcome(store, rules_of(whole), whole.held_share or 0.0, rules_of(cut))
+
+
+def rules_of(found: Explained) -> tuple[str, ...]:
+    """Returns the rules of findings, in their order."""
+    return tuple(finding.rule for finding in found.findings)
 
 
 def stalled_log(store: Store, directory: Path, builds: Path, seconds: int | None) -> str:
@@ -101,25 +107,13 @@ def stalled_log(store: Store, directory: Path, builds: Path, seconds: int | None
     return text
 
 
-def write_log(directory: Path, store: Store, text: str) -> None:
-    """Writes a shortened LOG, compressed without a time, so that equal text gives equal bytes."""
-    path = log_path(directory, store)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(gzip.compress(text.encode(), mtime=0))
-
-
 def log_path(directory: Path, store: Store) -> Path:
     """Returns the place of a store's shortened LOG."""
     return directory / ("held_out" if store.held_out else "chosen") / f"{store.name}.log.gz"
 
 
-def claims_of(outcomes: Iterable[Outcome], kept: bool) -> Iterator[Claim]:
-    """Yields claims of both halves; only the held-out half has targets.
-
-    Args:
-        outcomes: of all stores.
-        kept: whether they are of kept LOG files, which are shortened in any case.
-    """
+def claims_of(outcomes: Iterable[Outcome]) -> Iterator[Claim]:
+    """Yields claims of both halves; only the held-out half has targets."""
     found = list(outcomes)
     for held_out, half in ((True, "held_out"), (False, "chosen")):
         planted = [each for each in found if each.store.held_out is held_out and each.store.cause]
@@ -131,18 +125,11 @@ def claims_of(outcomes: Iterable[Outcome], kept: bool) -> Iterator[Claim]:
             named = decided(named, low=MIN_NAMED_KINDS, why=f"not first: {wrong}" if wrong else "")
             alarms = decided(alarms, high=MAX_FALSE_ALARMS)
         yield from (named, alarms)
-    if kept:
-        return
-    same = sum(each.rules == each.short_rules for each in found)
-    short = reported(
-        "shortened_logs_with_equal_findings",
-        SOURCE,
-        "stores",
-        exactly(same, len(found)),
-        engine="",
-        device="",
-    )
-    yield decided(short, low=len(found))
+    made = [each for each in found if each.short_rules is not None]
+    if made:
+        same = exactly(sum(each.rules == each.short_rules for each in made), len(made))
+        short = reported("shortened_logs_with_equal_findings", SOURCE, "stores", same, engine="", device="")
+        yield decided(short, low=len(made))
 
 
 def _count(name: str, unit: str, outcomes: list[Outcome], right: bool) -> Claim:
@@ -164,7 +151,7 @@ def explain_stores(settings: Settings) -> Iterator[Outcome]:
 def explain(settings: Settings) -> list[Claim]:
     """Makes the stores, explains their LOG files and counts what is right."""
     outcomes = list(explain_stores(settings))
-    claims = list(claims_of(outcomes, bool(settings.extra["kept"])))
+    claims = list(claims_of(outcomes))
     for claim in claims:
         claim.engine = "RocksDB 7.8.3, 8.6.7, 9.9.3 and 11.8.1"
         claim.device = "db_bench with a rate limiter, and the worker's devices"
@@ -191,5 +178,5 @@ if __name__ == "__main__":
         explain,
         scale=16,
         quick_scale=16,
-        extra={"builds": "build", "logs": "", "kept": ""},
+        extra={"builds": "build", "logs": ""},
     )

@@ -43,7 +43,7 @@ def run(name: str, scratch: Path, *flags: str) -> subprocess.CompletedProcess[st
 
 def skip_without_its_program(name: str) -> None:
     if (
-        name in ("rocktune.db_bench_agreement", "rocktune.runner_against_db_bench")
+        name in ("rocktune.db_bench_agreement", "rocktune.explain", "rocktune.runner_against_db_bench")
         and shutil.which("db_bench") is None
     ):
         pytest.skip("db_bench is not here")

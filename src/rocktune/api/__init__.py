@@ -13,6 +13,7 @@ from rocktune.api.clusters import clusters
 from rocktune.api.comparing import compare, estimate_comparison, prepare_comparison
 from rocktune.api.devices import measure_device, prepare_device_measurement
 from rocktune.api.driving import drive
+from rocktune.api.explaining import explain_log, explanation_json
 from rocktune.api.flsm import flsm_shape, simulate_flsm
 from rocktune.api.governing import estimate_govern, govern
 from rocktune.api.importance import importance
@@ -48,6 +49,8 @@ __all__ = [
     "estimate_govern",
     "estimate_map",
     "estimate_sweep",
+    "explain_log",
+    "explanation_json",
     "export",
     "flsm_shape",
     "govern",

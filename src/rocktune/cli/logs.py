@@ -17,12 +17,7 @@ from rocktune.report.log_tables import opening_sentences, opening_tables, openin
 
 @app.command()
 def log(
-    logs: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="LOG...", help="LOG files in any order, or directories of databases.", show_default=False
-        ),
-    ],
+    logs: options.Logs,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE.html", help="HTML page with plots to write.")
     ] = None,

@@ -12,6 +12,7 @@ from rocktune.cli import (  # noqa: F401 -- they register themselves
     applying,
     commands,
     devices,
+    explaining,
     flsm,
     ledgers,
     logs,

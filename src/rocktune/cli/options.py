@@ -8,6 +8,12 @@ import typer
 from rocktune.errors import UserError
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+Logs = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="LOG...", help="LOG files in any order, or directories of databases.", show_default=False
+    ),
+]
 Ledger = Annotated[
     str | None,
     typer.Option(metavar="URL", help="Database of results: a URL or an SQLite file; your own by default."),

@@ -1,13 +1,23 @@
-"""The page of a LOG: its tables, and plots of levels, pending bytes, stalls and write amplification."""
+"""The page of a LOG: what holds the store up, tables, and plots of levels, stalls and write amplification."""
 
 from collections.abc import Iterable
 from html import escape
 from pathlib import Path
 
+from rocktune.analysis.explain import Explained, Finding, explain_opening
 from rocktune.importing.logs import LogDocument, Opening
 from rocktune.report import log_figures
 from rocktune.report.document import document as html_document
 from rocktune.report.document import write_document
+from rocktune.report.explained import (
+    MODEL_NOTE,
+    NOTHING_FOUND,
+    finding_facts,
+    finding_tables,
+    finding_title,
+    held_sentence,
+    source_sentence,
+)
 from rocktune.report.log_tables import (
     TextTable,
     opening_sentences,
@@ -52,9 +62,34 @@ def _opening(opening: Opening, number: int, openings: int) -> str:
     tables = opening_tables(opening)
     return (
         f"{heading}{_paragraphs(opening_sentences(opening))}</section>\n"
+        + _explained(explain_opening(opening), mark)
         + "".join(map(_table, tables[:1]))
         + _figures(opening, mark)
         + "".join(map(_table, tables[1:]))
+    )
+
+
+def _explained(explained: Explained, mark: str) -> str:
+    """Returns the section on what holds the store up."""
+    findings = "".join(_finding(number, each) for number, each in enumerate(explained.findings, 1))
+    proofs = any(finding.commands for finding in explained.findings)
+    return (
+        f"<section><h2>What holds the store up{mark}</h2>\n{_paragraphs([held_sentence(explained)])}"
+        + (findings or _paragraphs([NOTHING_FOUND]))
+        + _paragraphs([MODEL_NOTE] if proofs else [])
+        + _paragraphs(f"Not shown by the LOG: {sentence}" for sentence in explained.unknowns)
+        + "</section>\n"
+    )
+
+
+def _finding(number: int, finding: Finding) -> str:
+    commands = "\n".join(finding.commands)
+    return (
+        f"<h3>{escape(finding_title(number, finding))}</h3>\n"
+        f"{_paragraphs([finding_facts(finding)])}<p>{escape(finding.cause)}</p>\n"
+        + _paragraphs([source_sentence(finding)])
+        + "".join(map(_rows, finding_tables(finding)))
+        + (f"<pre><code>{escape(commands)}</code></pre>\n" if commands else "")
     )
 
 
@@ -94,6 +129,12 @@ def _figures(opening: Opening, mark: str) -> str:
 
 def _table(table: TextTable) -> str:
     """Returns a section with a table."""
+    note = _paragraphs([table.note] if table.note else [])
+    return f"<section><h2>{escape(table.title)}</h2>\n{_rows(table)}{note}</section>\n"
+
+
+def _rows(table: TextTable) -> str:
+    """Returns a table."""
     marks = [' class="number"' if head in table.numbers else "" for head in table.heads]
     head = "".join(f"<th{mark}>{escape(text)}</th>" for mark, text in zip(marks, table.heads, strict=True))
     rows = "".join(
@@ -102,10 +143,7 @@ def _table(table: TextTable) -> str:
         + "</tr>"
         for row in table.rows
     )
-    return (
-        f'<section><h2>{escape(table.title)}</h2>\n<div class="scroll"><table><thead><tr>{head}</tr></thead>'
-        f"<tbody>{rows}</tbody></table></div>{_paragraphs([table.note] if table.note else [])}</section>\n"
-    )
+    return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>\n'
 
 
 def _paragraphs(sentences: Iterable[str]) -> str:

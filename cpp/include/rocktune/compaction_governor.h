@@ -74,6 +74,11 @@ struct GovernorOptions {
 // Ownership: the caller owns the governor. A database and its column families must be detached before they
 // are closed or dropped; options that Prepare has changed keep the limiter alive.
 //
+// The application may go on to call SetOptions. A trigger that it sets is raised again within a tenth of an
+// interval, and Detach restores the value that it has set. Compactions that it switches off stay off until it
+// switches them on; compactions that it switches on may be switched off again. A value that equals the
+// governor's own goes unnoticed.
+//
 // RocksDB writes the options that a governor sets into the database's OPTIONS file. Between Attach and Detach
 // the file ROCKTUNE_GOVERNOR in the database's directory holds the original options:
 // - After a kill or a power cut, a program that takes its options from the OPTIONS file opens the database
@@ -120,7 +125,7 @@ class CompactionGovernor {
                                  const std::vector<rocksdb::ColumnFamilyHandle*>& families = {}) = 0;
 
   // Stops governing a database: restores the options that its column families had when they were attached,
-  // and overwrites later changes of these; compactions that the application switched off stay off. First
+  // or that the application has set since; compactions that the application switched off stay off. First
   // waits for a running level-0 merge, which finishes unthrottled. Then lets compactions run without limits,
   // with the triggers still raised, until the original triggers would not slow writes, for at most `max_wait`
   // of real time. Other databases stay governed meanwhile. Returns OK if nothing is attached, and otherwise

@@ -59,7 +59,8 @@ rocksdb::Status GovernedFamilies::Attach(rocksdb::DB* db, const Handles& familie
         OriginalOptionsOf(originals, family->GetName(), GovernedOptionsOf(db->GetOptions(family)),
                           {limits.debt_runs, limits.debt_bytes});
     originals[family->GetName()] = original;
-    added.families_.push_back(std::make_unique<GovernedFamily>(db, family, original.options));
+    added.families_.push_back(std::make_unique<GovernedFamily>(
+        db, family, original.options, DebtBounds{limits.debt_runs, limits.debt_bytes}));
   }
   // Before the first change: a kill in between must not lose the original options.
   status = WriteOriginals(db, originals);
@@ -72,6 +73,23 @@ rocksdb::Status GovernedFamilies::Attach(rocksdb::DB* db, const Handles& familie
   }
   std::move(added.families_.begin(), added.families_.end(), std::back_inserter(families_));
   return status;
+}
+
+rocksdb::Status GovernedFamilies::AdoptChanges(const GovernorLimits& limits) {
+  rocksdb::Status first;
+  for (const std::unique_ptr<GovernedFamily>& each : families_) {
+    if (!each->AdoptChanges() || each->detaching) {
+      continue;
+    }
+    OriginalsByFamily originals;
+    rocksdb::Status status = ReadOriginals(each->db(), &originals);
+    originals[each->family()->GetName()].options = each->original();
+    // Before the change, as in Attach.
+    status = status.ok() ? WriteOriginals(each->db(), originals) : status;
+    status = status.ok() ? each->RaiseTriggersAgain(limits) : status;
+    first = first.ok() ? status : first;
+  }
+  return first;
 }
 
 rocksdb::Status GovernedFamilies::Detach(rocksdb::DB* db) {
@@ -112,7 +130,8 @@ rocksdb::Status GovernedFamilies::Recover(rocksdb::DB* db, const Handles& famili
     if (originals.contains(family->GetName())) {
       const OriginalOptions original =
           OriginalOptionsOf(originals, family->GetName(), GovernedOptionsOf(db->GetOptions(family)), {});
-      killed.families_.push_back(std::make_unique<GovernedFamily>(db, family, original.options));
+      killed.families_.push_back(
+          std::make_unique<GovernedFamily>(db, family, original.options, DebtBounds{}));
     }
   }
   return killed.Detach(db);

@@ -25,6 +25,10 @@ class GovernedFamilies {
   // triggers. On failure nothing is attached and all options are as before; CompactionGovernor::Attach lists
   // the errors. REQUIRES: Detach is called before the database is closed or a column family is dropped.
   rocksdb::Status Attach(rocksdb::DB* db, const Handles& families, const GovernorLimits& limits);
+  // Takes up the options that applications have set since the governor's last change, records them as the
+  // original ones, and raises the triggers again; not those of a family that is detaching. Returns the first
+  // error; the next call tries again.
+  rocksdb::Status AdoptChanges(const GovernorLimits& limits);
   // Restores the options of a database's column families and detaches them. Returns the first failure; a
   // family whose options could not be restored stays attached. Returns OK if nothing is attached.
   rocksdb::Status Detach(rocksdb::DB* db);

@@ -119,6 +119,8 @@ rocksdb::Status GovernorImpl::Attach(rocksdb::DB* db,
 
 rocksdb::Status GovernorImpl::Detach(rocksdb::DB* db, std::chrono::milliseconds max_wait) {
   std::unique_lock<std::mutex> lock(mutex_);
+  // So that the wait is for the options that are then restored. Failures come back when they are restored.
+  families_.AdoptChanges(limits_).PermitUncheckedError();
   const std::string owed = WaitForCompactions(db, max_wait, &lock);
   rocksdb::Status status = families_.Detach(db);
   for (GovernedFamily* each : families_.OfDatabase(db)) {
@@ -196,6 +198,9 @@ void GovernorImpl::UpdateLimit() {
   if (!std::all_of(families_.begin(), families_.end(), is_detaching) && !ClockJumped(before, now)) {
     limiter_->SetCompactionBytesPerSecond(
         rocktune::CompactionBytesPerSecond(SampleSince(before, now), limits_));
+    // Often, since a kill before it would leave triggers that are neither the application's nor recognized as
+    // a governor's. Decide repeats and reports what fails here.
+    families_.AdoptChanges(limits_).PermitUncheckedError();
   }
 }
 
@@ -253,7 +258,9 @@ void GovernorImpl::Decide() {
   const bool was_off = compactions_off_;
   uint64_t failed = 0;
   if (!families_.empty()) {
-    failed = Apply(decision.sample, &decision);
+    decision.status = families_.AdoptChanges(limits_);
+    failed = decision.status.ok() ? 0 : 1;
+    failed += Apply(decision.sample, &decision);
     compactions_off_ = decision.compactions_off;
   }
   {

@@ -31,9 +31,12 @@ struct ToggleWatermarks {
 
 struct GovernorOptions {
   GovernorMode mode = GovernorMode::kProportional;
-  // Bandwidth of the device, reads and writes together. Required.
+  // Bandwidth of the device, reads and writes together. 0 lets the governor find it: the first Attach writes
+  // up to 64 MiB into the database's directory, for up to a second, and the rate of synced writes raises the
+  // result later. The LOG and GovernorCounters say what was found. Give the value if the device is shared
+  // with others, or if it is fast only in bursts.
   uint64_t device_bytes_per_s = 0;
-  // Rate of flushes while only the WAL is written besides; 0 means half of device_bytes_per_s.
+  // Rate of flushes while only the WAL is written besides; 0 means half of the device's bandwidth.
   uint64_t max_flush_bytes_per_s = 0;
   // Bounds of the compaction debt: bytes still to be rewritten, and tables in level 0. Writes are slowed
   // from three quarters of a bound and stop at the bound. 0 means no bound. RocksDB's own options stop writes
@@ -52,6 +55,11 @@ struct GovernorOptions {
   // of tables after a peak instead of hundreds. Used in mode kProportional. RocksDB before 7.10 orders level
   // 0 by sequence numbers; there ingested tables, and flushed tables of a single entry, are left out.
   bool merge_level0 = true;
+  // Returns the bytes that the databases have read from the device since any fixed time, for telling reads
+  // from hits in the operating system's page cache. Called on the governor's thread and by Attach and Detach;
+  // must not throw. Null means read_bytes of /proc/self/io, of the whole process. 0 means unknown; then
+  // every read of RocksDB counts as one from the device, which is right on a ThrottledFileSystem.
+  std::function<uint64_t()> device_read_bytes;
   // Called on the governor's thread after each interval. Must not throw, and must not call Attach or Detach.
   std::function<void(const GovernorDecision&)> on_decision;
   // The clock; null means RocksDB's default clock.
@@ -117,6 +125,7 @@ class CompactionGovernor {
   // On failure nothing has changed. Returns
   // - InvalidArgument if the database was opened without this governor's limiter, a column family is attached
   //   already, or debt_runs is too small for one;
+  // - the error of finding the device's bandwidth, such as NoSpace;
   // - NotSupported for a database opened read-only, and for compaction styles other than leveled and
   //   universal: FIFO has no debt, and style None is for stores that compact by themselves (FlsmStore);
   // - Corruption if ROCKTUNE_GOVERNOR cannot be parsed;
@@ -148,7 +157,8 @@ class CompactionGovernor {
   // are. Does not wait. For an emergency exit, when writes wait for compactions and the clock stands still.
   virtual void StopLimiting() = 0;
 
-  // Returns the options, with 0 replaced by the values that stand for it.
+  // Returns the options, with 0 replaced by the values that stand for it; not the device's bandwidth and what
+  // follows from it if the governor finds it, for which see Counters.
   virtual const GovernorOptions& options() const = 0;
   // Returns what the governor has done so far. Does not wait for changes of options in progress.
   virtual GovernorCounters Counters() const = 0;

@@ -30,7 +30,7 @@ rocksdb::Status GovernedFamilies::Check(rocksdb::DB* db, const Handles& families
   for (const GovernedFamily* each : OfDatabase(db)) {
     attached.insert(each->family()->GetID());
   }
-  for (rocksdb::ColumnFamilyHandle* family : families) {
+  for (rocksdb::ColumnFamilyHandle* family : OrDefault(db, families)) {
     if (!attached.insert(family->GetID()).second) {
       return rocksdb::Status::InvalidArgument("column family '" + family->GetName() +
                                               "' is attached already; detach the database first");

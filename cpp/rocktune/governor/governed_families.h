@@ -21,6 +21,8 @@ class GovernedFamilies {
  public:
   using Handles = std::vector<rocksdb::ColumnFamilyHandle*>;
 
+  // Returns the error with which Attach refuses column families, or OK. Reads only.
+  rocksdb::Status Check(rocksdb::DB* db, const Handles& families, const GovernorLimits& limits) const;
   // Attaches column families of a database, the default one if `families` is empty, and raises their
   // triggers. On failure nothing is attached and all options are as before; CompactionGovernor::Attach lists
   // the errors. REQUIRES: Detach is called before the database is closed or a column family is dropped.
@@ -44,9 +46,6 @@ class GovernedFamilies {
   auto end() const { return families_.end(); }
 
  private:
-  // Returns the error with which Attach refuses column families, or OK. Reads only.
-  rocksdb::Status Check(rocksdb::DB* db, const Handles& families, const GovernorLimits& limits) const;
-
   std::vector<std::unique_ptr<GovernedFamily>> families_;
 };
 

@@ -77,6 +77,9 @@ struct GovernorOptions {
 //     ...
 //     governor->Detach(db, 10s);      // before the database is closed
 //
+// Column families that are created later are attached by another call of Attach, or by GovernedDb
+// (governed_db.h), which does it for you.
+//
 // One governor may serve several databases and column families that share a device. It has two threads: one
 // changes options between Attach and Detach, one merges level-0 tables. Thread-safe. Throws no exception.
 // Ownership: the caller owns the governor. A database and its column families must be detached before they
@@ -142,6 +145,11 @@ class CompactionGovernor {
   // - Incomplete, with the number of level-0 files, if `max_wait` did not suffice: the options are restored,
   //   and writes are slowed or stopped until level 0 is compacted.
   virtual rocksdb::Status Detach(rocksdb::DB* db, std::chrono::milliseconds max_wait) = 0;
+
+  // Stops governing one column family, as Detach does but without waiting for its compactions. To be called
+  // before the family is dropped or its handle destroyed; GovernedDb does so. Returns OK if it is not
+  // attached, and else the error of restoring its options, with which it stays attached.
+  virtual rocksdb::Status DetachFamily(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family) = 0;
 
   // Restores the original options of column families that a governor of a killed process had changed; the
   // default one if `families` is empty. Changes nothing in a family that does not have a governor's triggers.

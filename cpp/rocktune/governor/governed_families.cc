@@ -92,11 +92,11 @@ rocksdb::Status GovernedFamilies::AdoptChanges(const GovernorLimits& limits) {
   return first;
 }
 
-rocksdb::Status GovernedFamilies::Detach(rocksdb::DB* db) {
+rocksdb::Status GovernedFamilies::Detach(rocksdb::DB* db, const rocksdb::ColumnFamilyHandle* only) {
   rocksdb::Status first;
   std::set<std::string> restored;
   const auto restore = [&](const std::unique_ptr<GovernedFamily>& each) {
-    if (each->db() != db) {
+    if (each->db() != db || (only != nullptr && each->family()->GetID() != only->GetID())) {
       return false;
     }
     const rocksdb::Status status = each->Restore();
@@ -145,6 +145,13 @@ std::vector<GovernedFamily*> GovernedFamilies::OfDatabase(const rocksdb::DB* db)
     }
   }
   return found;
+}
+
+bool GovernedFamilies::Contains(const rocksdb::DB* db, const rocksdb::ColumnFamilyHandle* family) const {
+  const std::vector<GovernedFamily*> attached = OfDatabase(db);
+  return std::any_of(attached.begin(), attached.end(), [family](const GovernedFamily* each) {
+    return each->family()->GetID() == family->GetID();
+  });
 }
 
 std::set<rocksdb::DB*> GovernedFamilies::Databases() const {

@@ -94,12 +94,29 @@ rocksdb::Status GovernorImpl::Detach(rocksdb::DB* db, std::chrono::milliseconds 
   for (GovernedFamily* each : families_.OfDatabase(db)) {
     each->detaching = false;
   }
+  Restart();
+  return status.ok() && !owed.empty() ? rocksdb::Status::Incomplete(owed) : status;
+}
+
+rocksdb::Status GovernorImpl::DetachFamily(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (!families_.Contains(db, family)) {
+    return rocksdb::Status::OK();
+  }
+  // As in Detach: changes of options wait for writes, which may wait for compactions that the limit holds up.
+  limiter_->SetCompactionBytesPerSecond(0);
+  merger_.Detach(db);  // merges in other families are scheduled again
+  rocksdb::Status status = families_.Detach(db, family);
+  Restart();
+  return status;
+}
+
+void GovernorImpl::Restart() {
   if (families_.empty()) {
     toggle_ = ToggleState();
     compactions_off_ = false;
   }
   interval_start_ = limit_start_ = ReadTotals();
-  return status.ok() && !owed.empty() ? rocksdb::Status::Incomplete(owed) : status;
 }
 
 std::string GovernorImpl::WaitForCompactions(const rocksdb::DB* db, std::chrono::milliseconds max_wait,

@@ -38,6 +38,7 @@ class GovernorImpl : public CompactionGovernor {
   std::shared_ptr<rocksdb::RateLimiter> rate_limiter() const override { return limiter_; }
   rocksdb::Status Attach(rocksdb::DB* db, const std::vector<rocksdb::ColumnFamilyHandle*>& families) override;
   rocksdb::Status Detach(rocksdb::DB* db, std::chrono::milliseconds max_wait) override;
+  rocksdb::Status DetachFamily(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family) override;
   void StopLimiting() override { limiter_->StopLimiting(); }
   const GovernorOptions& options() const override { return options_; }
   GovernorCounters Counters() const override;
@@ -65,6 +66,8 @@ class GovernorImpl : public CompactionGovernor {
   void UpdateLimit();
   // Ends an interval: samples it, decides, changes options, counts, and calls on_decision.
   void Decide();
+  // Begins a new interval after families were detached, without the state of the last family.
+  void Restart();
   // Reads the clock, the limiter's counters and the tickers of the attached databases.
   Totals ReadTotals() const;
   // True if the time between the readings says nothing about rates: it is not above 0, or far above an

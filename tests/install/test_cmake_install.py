@@ -88,6 +88,7 @@ def test_the_governors_example_governs(examples: Path, tmp_path: Path) -> None:
     assert "tables in level 0, limit of compactions" in printed
     counters = dict(line.split() for line in printed.splitlines() if line.startswith("rocktune_governor_"))
     assert float(counters["rocktune_governor_intervals_total"]) >= 1
+    assert float(counters["rocktune_governor_device_bytes_per_second"]) > 0
     assert float(counters["rocktune_governor_flush_bytes_total"]) > 0
 
 
@@ -96,6 +97,16 @@ def test_the_stores_example_changes_its_shape(examples: Path, tmp_path: Path) ->
     assert "K=1" in leveled.split("|")[1]
     assert "K=4" in reshaped.split("|")[1]
     assert any("found 0," not in level for level in levels)
+
+
+def test_the_migrations_example_goes_in_and_out(examples: Path, tmp_path: Path) -> None:
+    paths = [tmp_path / name for name in ("source", "store", "stock")]
+    into, as_store, back, as_stock = _run(examples / "migrated", *paths).splitlines()
+    assert into.startswith("into an FLSM store: ")
+    assert back.startswith("back to stock: ")
+    assert as_store.startswith("50000 entries in ")
+    assert as_stock == "50000 entries in 7 levels"
+    assert not list(tmp_path.glob("*/ROCKTUNE_MIGRATION"))
 
 
 def test_another_rocksdb_than_it_was_built_with_is_refused(prefix: Path, tmp_path: Path) -> None:

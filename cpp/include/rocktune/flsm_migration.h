@@ -21,7 +21,7 @@ namespace rocktune {
 //
 // The source is only read, and stays as it is: delete it when the result has proved itself. It must not be
 // open; make a rocksdb::Checkpoint of a database that serves, and migrate that. It must have the default
-// column family alone, in a single directory with its WAL.
+// column family alone, tables and WAL in one directory, and no prepared transaction.
 //
 // The target shares the source's tables by hard links on the same file system, and has copies elsewhere.
 // A target that is not finished holds the file ROCKTUNE_MIGRATION. After a kill, the same call goes on where
@@ -46,7 +46,8 @@ struct MigrationCost {
 // (versions whose CompactionOptions have allow_trivial_move) and otherwise rewrites them. Returns
 // - InvalidArgument for a layout out of range, for a source that is an FLSM store or no database, and for a
 //   target that is not empty and is no unfinished migration of this source;
-// - NotSupported for a source with further column families, several paths or a WAL elsewhere;
+// - NotSupported for a source with further column families, and for options with wal_dir, db_paths or
+// cf_paths;
 // - IOError if the source is open, and RocksDB's own errors.
 rocksdb::Status MigrateToFlsm(const rocksdb::Options& options, const FlsmOptions& layout,
                               const std::string& source, const std::string& target);

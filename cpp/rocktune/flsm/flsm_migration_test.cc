@@ -256,6 +256,9 @@ TEST_F(FlsmMigrationTest, RefusesWhatItCannotMigrate) {
   ASSERT_TRUE(db->CreateColumnFamily(rocksdb::ColumnFamilyOptions(), "more", &family).ok());
   ASSERT_TRUE(db->DestroyColumnFamilyHandle(family).ok());
   db.reset();
+  rocksdb::Options elsewhere = options;
+  elsewhere.wal_dir = stock_;
+  EXPECT_TRUE(MigrateToFlsm(elsewhere, SmallLayout(), source_, flsm_).IsNotSupported());
   EXPECT_TRUE(ToFlsm().IsNotSupported()) << "it has a further column family";
   EXPECT_FALSE(std::filesystem::exists(stock_));
 }

@@ -139,6 +139,8 @@ void Run::CreateGovernor(const RunRequest& request, rocksdb::Options* options) {
         "option 'device_bytes_per_s' (governor): set it, because the device has no bandwidth limit");
   }
   governor.clock = NewRunSystemClock(&clock_);
+  // Unknown, so that every read counts: the emulated device has no page cache in front of it.
+  governor.device_read_bytes = [] { return uint64_t{0}; };
   if (const rocksdb::Status status = CompactionGovernor::Create(governor, &governor_); !status.ok()) {
     throw RunError(RunFailure::kInvalid, "governor: " + status.ToString());
   }

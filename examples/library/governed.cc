@@ -1,6 +1,9 @@
 // Writes to a store with a compaction governor as fast as possible for some seconds. Prints each decision of
 // the governor, and at the end its counters in Prometheus' text format.
 //
+// The governor finds the bandwidth of the device, and families that the program creates later are governed
+// too.
+//
 //   ./governed DIRECTORY [SECONDS]
 
 #include <rocksdb/db.h>
@@ -12,13 +15,14 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <utility>
 
 #include "open_database.h"
 #include "rocktune/compaction_governor.h"
+#include "rocktune/governed_db.h"
 
 namespace {
 
-constexpr std::uint64_t kDeviceBytesPerSecond = 100'000'000;
 constexpr std::uint64_t kKeys = 1'000'000;
 
 // Prints the status and ends the program if it is not OK.
@@ -32,7 +36,6 @@ void Require(const rocksdb::Status& status, const std::string& what) {
 rocktune::GovernorOptions Options() {
   rocktune::GovernorOptions options;
   options.mode = rocktune::GovernorMode::kProportional;
-  options.device_bytes_per_s = kDeviceBytesPerSecond;
   options.interval_us = 500'000;
   options.debt_runs = 40;  // limits the tables of level 0 that a lookup may have to read
   options.on_decision = [](const rocktune::GovernorDecision& decision) {
@@ -62,23 +65,23 @@ int main(int argc, char** argv) {
   rocksdb::Options options;
   options.create_if_missing = true;
 
-  std::unique_ptr<rocktune::CompactionGovernor> governor;
-  Require(rocktune::CompactionGovernor::Create(Options(), &governor), "governor");
+  std::unique_ptr<rocktune::CompactionGovernor> created;
+  Require(rocktune::CompactionGovernor::Create(Options(), &created), "governor");
+  const std::shared_ptr<rocktune::CompactionGovernor> governor = std::move(created);
   governor->Prepare(&options);  // before Open: adds the governor's rate limiter and listeners
-  std::unique_ptr<rocksdb::DB> database;
-  Require(OpenDatabase(options, argv[1], &database), "open");
-  Require(governor->Attach(database.get()), "attach");
+  std::unique_ptr<rocksdb::DB> opened;
+  Require(OpenDatabase(options, argv[1], &opened), "open");
+  std::unique_ptr<rocktune::GovernedDb> database;
+  // From here on the governed database owns the other. Closing lets compactions catch up for at most 30 s.
+  Require(rocktune::GovernedDb::Attach(governor, opened.get(), {}, std::chrono::seconds(30), &database),
+          "attach");
+  static_cast<void>(opened.release());
+  std::cout << "the device takes " << governor->Counters().device_bytes_per_s / 1'000'000 << " MB/s"
+            << std::endl;
 
   WriteFor(database.get(), argc > 2 ? std::stod(argv[2]) : 5);
 
   std::cout << governor->PrometheusText();
-  // Before Close: restores the options, after compactions have caught up for at most 30 s.
-  const rocksdb::Status detached = governor->Detach(database.get(), std::chrono::seconds(30));
-  if (detached.IsIncomplete()) {
-    std::cout << "compactions have not caught up: " << detached.ToString() << "\n";
-  } else {
-    Require(detached, "detach");
-  }
   Require(database->Close(), "close");
   return 0;
 }

@@ -90,6 +90,7 @@ def test_the_governors_example_governs(examples: Path, tmp_path: Path) -> None:
     assert "tables in level 0, limit of compactions" in printed
     counters = dict(line.split() for line in printed.splitlines() if line.startswith("rocktune_governor_"))
     assert float(counters["rocktune_governor_intervals_total"]) >= 1
+    assert float(counters["rocktune_governor_device_bytes_per_second"]) > 0
     assert float(counters["rocktune_governor_flush_bytes_total"]) > 0
 
 
@@ -109,6 +110,16 @@ def test_the_watchers_example_applies_what_python_wrote(examples: Path, tmp_path
     assert "db max_background_jobs: 2 -> 4" in printed
     assert "cf default write_buffer_size: 67108864 -> 1048576\napplied\n" in printed
     assert "rocktune_options_files_applied_total 1.0" in printed
+
+
+def test_the_migrations_example_goes_in_and_out(examples: Path, tmp_path: Path) -> None:
+    paths = [tmp_path / name for name in ("source", "store", "stock")]
+    into, as_store, back, as_stock = _run(examples / "migrated", *paths).splitlines()
+    assert into.startswith("into an FLSM store: ")
+    assert back.startswith("back to stock: ")
+    assert as_store.startswith("50000 entries in ")
+    assert as_stock == "50000 entries in 7 levels"
+    assert not list(tmp_path.glob("*/ROCKTUNE_MIGRATION"))
 
 
 def test_another_rocksdb_than_it_was_built_with_is_refused(prefix: Path, tmp_path: Path) -> None:

@@ -31,9 +31,12 @@ struct ToggleWatermarks {
 
 struct GovernorOptions {
   GovernorMode mode = GovernorMode::kProportional;
-  // Bandwidth of the device, reads and writes together. Required.
+  // Bandwidth of the device, reads and writes together. 0 lets the governor find it: the first Attach writes
+  // up to 64 MiB into the database's directory, for up to a second, and the rate of synced writes raises the
+  // result later. The LOG and GovernorCounters say what was found. Give the value if the device is shared
+  // with others, or if it is fast only in bursts.
   uint64_t device_bytes_per_s = 0;
-  // Rate of flushes while only the WAL is written besides; 0 means half of device_bytes_per_s.
+  // Rate of flushes while only the WAL is written besides; 0 means half of the device's bandwidth.
   uint64_t max_flush_bytes_per_s = 0;
   // Bounds of the compaction debt: bytes still to be rewritten, and tables in level 0. Writes are slowed
   // from three quarters of a bound and stop at the bound. 0 means no bound. RocksDB's own options stop writes
@@ -52,6 +55,11 @@ struct GovernorOptions {
   // of tables after a peak instead of hundreds. Used in mode kProportional. RocksDB before 7.10 orders level
   // 0 by sequence numbers; there ingested tables, and flushed tables of a single entry, are left out.
   bool merge_level0 = true;
+  // Returns the bytes that the databases have read from the device since any fixed time, for telling reads
+  // from hits in the operating system's page cache. Called on the governor's thread and by Attach and Detach;
+  // must not throw. Null means read_bytes of /proc/self/io, of the whole process. 0 means unknown; then
+  // every read of RocksDB counts as one from the device, which is right on a ThrottledFileSystem.
+  std::function<uint64_t()> device_read_bytes;
   // Called on the governor's thread after each interval. Must not throw, and must not call Attach or Detach.
   std::function<void(const GovernorDecision&)> on_decision;
   // The clock; null means RocksDB's default clock.
@@ -69,10 +77,18 @@ struct GovernorOptions {
 //     ...
 //     governor->Detach(db, 10s);      // before the database is closed
 //
+// Column families that are created later are attached by another call of Attach, or by GovernedDb
+// (governed_db.h), which does it for you.
+//
 // One governor may serve several databases and column families that share a device. It has two threads: one
 // changes options between Attach and Detach, one merges level-0 tables. Thread-safe. Throws no exception.
 // Ownership: the caller owns the governor. A database and its column families must be detached before they
 // are closed or dropped; options that Prepare has changed keep the limiter alive.
+//
+// The application may go on to call SetOptions. A trigger that it sets is raised again within a tenth of an
+// interval, and Detach restores the value that it has set. Compactions that it switches off stay off until it
+// switches them on; compactions that it switches on may be switched off again. A value that equals the
+// governor's own goes unnoticed.
 //
 // RocksDB writes the options that a governor sets into the database's OPTIONS file. Between Attach and Detach
 // the file ROCKTUNE_GOVERNOR in the database's directory holds the original options:
@@ -112,6 +128,7 @@ class CompactionGovernor {
   // On failure nothing has changed. Returns
   // - InvalidArgument if the database was opened without this governor's limiter, a column family is attached
   //   already, or debt_runs is too small for one;
+  // - the error of finding the device's bandwidth, such as NoSpace;
   // - NotSupported for a database opened read-only, and for compaction styles other than leveled and
   //   universal: FIFO has no debt, and style None is for stores that compact by themselves (FlsmStore);
   // - Corruption if ROCKTUNE_GOVERNOR cannot be parsed;
@@ -120,7 +137,7 @@ class CompactionGovernor {
                                  const std::vector<rocksdb::ColumnFamilyHandle*>& families = {}) = 0;
 
   // Stops governing a database: restores the options that its column families had when they were attached,
-  // and overwrites later changes of these; compactions that the application switched off stay off. First
+  // or that the application has set since; compactions that the application switched off stay off. First
   // waits for a running level-0 merge, which finishes unthrottled. Then lets compactions run without limits,
   // with the triggers still raised, until the original triggers would not slow writes, for at most `max_wait`
   // of real time. Other databases stay governed meanwhile. Returns OK if nothing is attached, and otherwise
@@ -128,6 +145,11 @@ class CompactionGovernor {
   // - Incomplete, with the number of level-0 files, if `max_wait` did not suffice: the options are restored,
   //   and writes are slowed or stopped until level 0 is compacted.
   virtual rocksdb::Status Detach(rocksdb::DB* db, std::chrono::milliseconds max_wait) = 0;
+
+  // Stops governing one column family, as Detach does but without waiting for its compactions. To be called
+  // before the family is dropped or its handle destroyed; GovernedDb does so. Returns OK if it is not
+  // attached, and else the error of restoring its options, with which it stays attached.
+  virtual rocksdb::Status DetachFamily(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family) = 0;
 
   // Restores the original options of column families that a governor of a killed process had changed; the
   // default one if `families` is empty. Changes nothing in a family that does not have a governor's triggers.
@@ -143,7 +165,8 @@ class CompactionGovernor {
   // are. Does not wait. For an emergency exit, when writes wait for compactions and the clock stands still.
   virtual void StopLimiting() = 0;
 
-  // Returns the options, with 0 replaced by the values that stand for it.
+  // Returns the options, with 0 replaced by the values that stand for it; not the device's bandwidth and what
+  // follows from it if the governor finds it, for which see Counters.
   virtual const GovernorOptions& options() const = 0;
   // Returns what the governor has done so far. Does not wait for changes of options in progress.
   virtual GovernorCounters Counters() const = 0;

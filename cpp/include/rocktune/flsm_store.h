@@ -26,7 +26,6 @@ namespace rocktune {
 // and all else that is not named here behave as RocksDB's own. The store compacts by itself, with threads of
 // its own. It returns NotSupported, and changes nothing, for
 // - further column families: CreateColumnFamily, CreateColumnFamilies, CreateColumnFamilyWithImport;
-// - tables from elsewhere: IngestExternalFile(s), PrepareFileIngestion, CommitFileIngestionHandles;
 // - compactions by the caller: CompactRange, CompactFiles, SuggestCompactRange, PromoteL0, ClipColumnFamily;
 // - SetOptions of disable_auto_compactions, of compression_per_level, and of a filter policy if the layout
 //   has filters.
@@ -35,6 +34,10 @@ namespace rocktune {
 // Deletions by DeleteFile and DeleteFilesInRange(s) are noticed when the files are gone. Calls through
 // GetBaseDB or GetRootDB, or to the database inside a rocksdb::TransactionDB, are neither refused nor
 // counted. docs/design/flsm-support.md has the whole list.
+//
+// Ingested tables (IngestExternalFile(s), CommitFileIngestionHandles) are part of the shape when the call
+// returns. RocksDB puts them into the deepest level where they overlap nothing, where they may be a run
+// beyond the policy until the level is next pushed or merged.
 //
 // Properties of compactions (kCompactionPending, kNumRunningCompactions, kEstimatePendingCompactionBytes) are
 // those of the store's own compactions. Checkpoint and BackupEngine copy the shape with the data; copies by
@@ -56,6 +59,13 @@ class FlsmStore : public rocksdb::StackableDB {
   // - RocksDB's own errors.
   static rocksdb::Status Open(const rocksdb::Options& options, const FlsmOptions& layout,
                               const std::string& path, std::unique_ptr<FlsmStore>* store);
+
+  // Opens the store at `path` for reading, with its filters, while it may be open in another process. Returns
+  // a stock RocksDB database, which compacts nothing and records no FlsmStatistics; ReadShape returns its
+  // shape. Writes nothing but RocksDB's LOG. Returns NotFound if there is no store, Corruption if its shape
+  // cannot be parsed, and RocksDB's own errors.
+  static rocksdb::Status OpenForReadOnly(const rocksdb::Options& options, const std::string& path,
+                                         std::unique_ptr<rocksdb::DB>* db);
 
   // Changes the policy of a level, from 1 on, to `policy` runs, from 1 to T. Survives closing unless the
   // status says that it could not be written. Returns InvalidArgument for a level or a policy out of range,

@@ -15,7 +15,7 @@ struct GovernorSample {
   uint64_t compaction_read_bytes = 0;
   uint64_t compaction_write_bytes = 0;
   uint64_t wal_bytes = 0;
-  uint64_t user_read_bytes = 0;
+  uint64_t user_read_bytes = 0;  // from the device; without hits in the operating system's page cache
   // RocksDB's estimate of the bytes that compactions have yet to rewrite, in the column family with most.
   uint64_t pending_bytes = 0;
   // Tables in level 0 of the column family with most; each is a sorted run that a lookup may have to read.
@@ -48,6 +48,10 @@ struct GovernorCounters {
   uint64_t failed_changes = 0;       // changes of options that failed
   uint64_t level0_merges = 0;        // merges of level-0 tables with each other
   uint64_t level0_merged_tables = 0;
+  // Bandwidth of the device, as given or as found; 0 before the first Attach of a governor that finds it.
+  uint64_t device_bytes_per_s = 0;
+  // Share of RocksDB's reads that reached the device lately; the others were hits in the page cache.
+  double device_read_share = 1;
   uint64_t compaction_waited_ns = 0;  // time that compactions waited for the governor's limit
   DeviceCounters device;
   GovernorDecision last;  // the latest decision

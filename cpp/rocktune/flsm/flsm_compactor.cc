@@ -11,13 +11,13 @@
 #include "rocktune/flsm/flsm_layout.h"
 #include "rocktune/flsm/flsm_listener.h"
 #include "rocktune/flsm/flsm_runs.h"
+#include "rocktune/flsm/flsm_shape.h"
 #include "rocktune/util/rocksdb_compat.h"
 
 namespace rocktune {
 namespace {
 
 constexpr std::chrono::milliseconds kRetryDelay{200};
-constexpr std::chrono::seconds kIdleDelay{1};  // time since the last flush after which a store counts as idle
 
 rocksdb::CompactionOptions CompactionOptionsOf(const rocksdb::Options& options, std::atomic<bool>* stopping) {
   rocksdb::CompactionOptions compaction;
@@ -165,35 +165,6 @@ rocksdb::Status FlsmCompactor::LastFailure() const {
   return failing_ ? failure_ : rocksdb::Status::OK();
 }
 
-void FlsmCompactor::OnFlushed(const FlsmTable& table) {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    tables_.AddFlushed(table);
-    tables_changed_ = true;
-    reshape_at_ = std::max(reshape_at_, Clock::now() + kIdleDelay);
-  }
-  changed_.notify_all();
-}
-
-void FlsmCompactor::OnMissedFlushes() {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    tables_changed_ = must_reload_ = true;
-  }
-  changed_.notify_all();
-}
-
-void FlsmCompactor::OnDeleted(uint64_t number) {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (!tables_.MarkDeleted(number)) {
-      return;
-    }
-    tables_changed_ = true;
-  }
-  changed_.notify_all();
-}
-
 void FlsmCompactor::RefreshTables() {
   // While a task uses level 0, the tables still list its inputs, which the shape must not count again.
   if (!tables_changed_ || shape_.level0_busy) {
@@ -292,14 +263,15 @@ rocksdb::Status FlsmCompactor::Compact(const FlsmTask& task, const std::vector<F
 }
 
 void FlsmCompactor::RunTask(const FlsmTask& task, std::unique_lock<std::mutex>* lock) {
-  const int in_use = shape_.LevelsInUse();
+  const int filtered = LevelsToFilter(shape_);
+  const uint64_t ingestions = ingestions_;
   Begin(&shape_, task);
   ++running_;
   std::vector<FlsmTable> used = tables_.At(task.inputs);
   const std::vector<FlsmTable> reserved = used;
   tables_.Use(reserved);
   const FlsmShape begun = shape_;
-  const bool deeper = begun.LevelsInUse() > in_use;
+  const bool deeper = LevelsToFilter(begun) > filtered;
   const uint64_t number_at_begin = deeper ? ++changes_ : 0;
   lock->unlock();
   if (deeper) {
@@ -323,6 +295,9 @@ void FlsmCompactor::RunTask(const FlsmTask& task, std::unique_lock<std::mutex>* 
   } else {
     Abandon(&shape_, task);
     tables_changed_ = must_reload_ = true;
+  }
+  if (ingestions_ != ingestions) {
+    ReloadRuns();  // tables ingested meanwhile may lie in the task's runs, or have been merged with them
   }
   if (task.kind == FlsmTask::Kind::kJoinFiles) {
     const uint64_t moved = Sum(used) + Sum(made);

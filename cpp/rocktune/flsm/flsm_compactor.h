@@ -84,18 +84,23 @@ class FlsmCompactor {
   // Returns the error of the latest compaction that failed; OK once one has succeeded since.
   rocksdb::Status LastFailure() const;
 
-  // The listener calls these, from any thread. They do no I/O.
+  // The listener and the store call these, from any thread. They do no I/O.
   //
   // Adds a flushed table to level 0.
   void OnFlushed(const FlsmTable& table);
   // Makes the compactor read all tables from RocksDB, because flushes may have ended without a call of
   // OnFlushed.
   void OnMissedFlushes();
+  // Makes tables that the application has ingested part of the shape, before it returns. RocksDB puts them
+  // into the deepest level that it can, where they may be a run that the policy did not make.
+  void OnIngested();
   // Notes that a table's file was deleted, by a compaction or by the application.
   void OnDeleted(uint64_t number);
 
  private:
   using Clock = std::chrono::steady_clock;
+  // Time since the last flush after which a store counts as idle.
+  static constexpr std::chrono::seconds kIdleDelay{1};
 
   // The body of a thread. With `small_only`, as in the first thread, it does only tasks of level 0 and pushes
   // of level 1.
@@ -112,6 +117,9 @@ class FlsmCompactor {
   void RunTask(const FlsmTask& task, std::unique_lock<std::mutex>* lock);
   // Brings the shape up to date with flushed tables and tables that others deleted. REQUIRES: mutex_ is held.
   void RefreshTables();
+  // Reads all tables from RocksDB, and from them the runs and level 0 unless tasks use them. REQUIRES: mutex_
+  // is held.
+  void ReloadRuns();
   // Applies a successful task to tables and shape. REQUIRES: mutex_ is held.
   void CompleteTask(const FlsmTask& task, const std::vector<FlsmTable>& used,
                     const std::vector<FlsmTable>& made);
@@ -131,6 +139,7 @@ class FlsmCompactor {
   uint64_t failures_ = 0;                // compactions that failed
   bool failing_ = false;                 // true if no compaction has succeeded since
   std::atomic<bool> cancelling_{false};  // RocksDB reads it without the lock and ends compactions
+  uint64_t ingestions_ = 0;              // calls of OnIngested
   int paused_ = 0;                       // calls of Pause without Continue
   int running_ = 0;                      // tasks
   uint64_t changes_ = 0;                 // number of the latest change of the shape

@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <rocksdb/sst_file_writer.h>
 #include <rocksdb/write_batch.h>
 
 #include <algorithm>
@@ -83,6 +84,26 @@ class FlsmModelTest : public FlsmStoreTest, public testing::WithParamInterface<i
         std::minmax({"key" + std::to_string(first), "key" + std::to_string(first + 20)});
     ASSERT_TRUE(store_->DeleteRange(rocksdb::WriteOptions(), store_->DefaultColumnFamily(), begin, end).ok());
     model_.erase(model_.lower_bound(begin), model_.lower_bound(end));
+  }
+
+  // Ingests a table with some keys of a narrow or a wide range.
+  void Ingest() {
+    std::map<std::string, std::string> entries;
+    const int first = Below(kKeys - 40);
+    for (int left = 1 + Below(30); left > 0; --left) {
+      entries["key" + std::to_string(Below(2) == 0 ? first + Below(40) : Below(kKeys))] = Value();
+    }
+    const std::string table = directory_ + "-ingested.sst";
+    rocksdb::SstFileWriter writer((rocksdb::EnvOptions()), SmallOptions());
+    ASSERT_TRUE(writer.Open(table).ok());
+    for (const auto& [key, value] : entries) {
+      ASSERT_TRUE(writer.Put(key, value).ok());
+      model_[key] = value;
+    }
+    ASSERT_TRUE(writer.Finish().ok());
+    rocksdb::IngestExternalFileOptions how;
+    how.move_files = true;
+    ASSERT_TRUE(store_->IngestExternalFile({table}, how).ok());
   }
 
   void ReadTogether() {
@@ -193,6 +214,8 @@ TEST_P(FlsmModelTest, BehavesLikeAMap) {
       PutOrDeleteOnce();
     } else if (what < 1810) {
       DeleteRange();
+    } else if (what < 1815) {
+      Ingest();
     } else if (what < 1900) {
       ReadTogether();
     } else if (what < 2970) {

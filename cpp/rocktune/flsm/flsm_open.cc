@@ -7,6 +7,7 @@
 #include "rocktune/flsm/flsm_layout.h"
 #include "rocktune/flsm/flsm_listener.h"
 #include "rocktune/flsm/flsm_runs.h"
+#include "rocktune/flsm/flsm_shape.h"
 #include "rocktune/flsm/flsm_shape_file.h"
 #include "rocktune/flsm/flsm_store_impl.h"
 #include "rocktune/util/rocksdb_compat.h"
@@ -126,7 +127,7 @@ rocksdb::Status OpenTree(const rocksdb::Options& options, const FlsmOptions& lay
   if (status.ok()) {
     const auto on_change = [file, filters](const FlsmShape& changed, uint64_t number) {
       if (filters != nullptr) {
-        filters->SetLevelsInUse(changed.LevelsInUse());
+        filters->SetLevelsInUse(LevelsToFilter(changed));
       }
       return file->Write(changed, number);
     };
@@ -134,7 +135,7 @@ rocksdb::Status OpenTree(const rocksdb::Options& options, const FlsmOptions& lay
     store->reset(new FlsmStoreImpl(db.release(), std::move(recorder), std::move(listener), std::move(guard),
                                    std::move(shape), layout, file, on_change));
     if (filters != nullptr) {
-      filters->SetLevelsInUse((*store)->Shape().LevelsInUse());
+      filters->SetLevelsInUse(LevelsToFilter((*store)->Shape()));
     }
   }
   return status;
@@ -164,6 +165,20 @@ rocksdb::Status FlsmStore::Open(const rocksdb::Options& options, const FlsmOptio
     return status;
   }
   return OpenTree(options, layout, path, file, std::move(shape), store);
+}
+
+rocksdb::Status FlsmStore::OpenForReadOnly(const rocksdb::Options& options, const std::string& path,
+                                           std::unique_ptr<rocksdb::DB>* db) {
+  FlsmShape shape;
+  rocksdb::Status status = FlsmShapeFile(options.env, path).Read(&shape);
+  rocksdb::Options tree = TreeOptions(options, shape);
+  const auto* table = options.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>();
+  if (status.ok() && table != nullptr && table->filter_policy == nullptr) {
+    // Without a policy RocksDB does not read filters. Its rate does not matter here.
+    std::shared_ptr<FlsmFilterPolicy> filters;
+    status = SetFilters(FlsmFilters(), shape, &tree, &filters);
+  }
+  return status.ok() ? OpenDatabaseReadOnly(tree, path, db) : status;
 }
 
 rocksdb::Status LoadStockOptions(const std::string& path, rocksdb::Options* options) {

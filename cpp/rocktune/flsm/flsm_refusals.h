@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "rocktune/flsm/flsm_writes.h"
@@ -20,7 +21,7 @@ inline rocksdb::Status RefusedCall(const char* call, const char* why) {
   return rocksdb::Status::NotSupported(call, why);
 }
 
-// The calls that an FlsmStore refuses: those that create column families, ingest tables or compact. Each
+// The calls that an FlsmStore refuses: those that create column families or compact. Each
 // returns NotSupported and has no effect. SetOptions is checked by CheckOptions before it has an effect. The
 // signatures are those of RocksDB 7.8 and of RocksDB 11.
 class FlsmRefusals : public FlsmWrites {
@@ -29,7 +30,6 @@ class FlsmRefusals : public FlsmWrites {
   using Changes = std::unordered_map<std::string, std::string>;
   static constexpr const char* kOneFamily =
       "an FLSM store has the default column family alone; open another store";
-  static constexpr const char* kNoIngestion = "an FLSM store ingests no tables; write their entries";
   static constexpr const char* kNoManualCompactions =
       "an FLSM store compacts by its own policy; call WaitUntilSettled";
 
@@ -56,13 +56,13 @@ class FlsmRefusals : public FlsmWrites {
   }
 
   using Base::IngestExternalFile;
-  rocksdb::Status IngestExternalFile(Family*, const std::vector<std::string>&,
-                                     const rocksdb::IngestExternalFileOptions&) override {
-    return RefusedCall("IngestExternalFile", kNoIngestion);
+  rocksdb::Status IngestExternalFile(Family* family, const std::vector<std::string>& files,
+                                     const rocksdb::IngestExternalFileOptions& options) override {
+    return AfterIngestion(Base::IngestExternalFile(family, files, options));
   }
   using Base::IngestExternalFiles;
-  rocksdb::Status IngestExternalFiles(const std::vector<rocksdb::IngestExternalFileArg>&) override {
-    return RefusedCall("IngestExternalFiles", kNoIngestion);
+  rocksdb::Status IngestExternalFiles(const std::vector<rocksdb::IngestExternalFileArg>& files) override {
+    return AfterIngestion(Base::IngestExternalFiles(files));
   }
 
   using Base::CompactRange;
@@ -135,24 +135,27 @@ class FlsmRefusals : public FlsmWrites {
   }
 #endif
 #if ROCKSDB_MAJOR > 11 || (ROCKSDB_MAJOR == 11 && ROCKSDB_MINOR >= 5)
-  using Base::PrepareFileIngestion;
-  rocksdb::Status PrepareFileIngestion(const std::vector<rocksdb::IngestExternalFileArg>&,
-                                       std::unique_ptr<rocksdb::FileIngestionHandle>*) override {
-    return RefusedCall("PrepareFileIngestion", kNoIngestion);
-  }
   rocksdb::Status CommitFileIngestionHandles(
-      std::vector<std::unique_ptr<rocksdb::FileIngestionHandle>>) override {
-    return RefusedCall("CommitFileIngestionHandles", kNoIngestion);
+      std::vector<std::unique_ptr<rocksdb::FileIngestionHandle>> handles) override {
+    return AfterIngestion(Base::CommitFileIngestionHandles(std::move(handles)));
   }
 #endif
 
  protected:
   // Returns the error with which the store refuses one of the changes, or OK.
   virtual rocksdb::Status CheckOptions(const Changes& changes) const = 0;
+  // Called after tables were ingested, perhaps only some of them.
+  virtual void OnIngested() = 0;
   // Called after SetOptions, whether or not it succeeded.
   virtual void OnOptionsSet() = 0;
   // Waits until no compaction is due, for at most `timeout`; 0 means no timeout.
   virtual rocksdb::Status WaitForOwnCompactions(std::chrono::microseconds timeout) = 0;
+
+ private:
+  rocksdb::Status AfterIngestion(rocksdb::Status status) {
+    OnIngested();
+    return status;
+  }
 };
 
 }  // namespace rocktune

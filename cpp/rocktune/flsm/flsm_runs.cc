@@ -75,6 +75,20 @@ void ReadRuns(rocksdb::DB* db, FlsmShape* shape) {
   }
 }
 
+void AddUnknownRuns(const FlsmTables& tables, FlsmShape* shape) {
+  for (int number = 1; number <= shape->deepest(); ++number) {
+    std::vector<FlsmRun>& runs = shape->level(number).runs;
+    for (int physical = shape->FirstSlot(number); physical <= shape->LastSlot(number); ++physical) {
+      const auto after = std::find_if(runs.begin(), runs.end(),
+                                      [physical](const FlsmRun& run) { return run.physical >= physical; });
+      const bool is_known = after != runs.end() && after->physical == physical;
+      if (const uint64_t bytes = tables.Bytes(physical); bytes > 0 && !is_known) {
+        runs.insert(after, {physical, bytes, false, RunUse::kIdle});
+      }
+    }
+  }
+}
+
 void ReadIdleRuns(const FlsmTables& tables, FlsmShape* shape) {
   for (FlsmLevel& level : shape->levels) {
     for (FlsmRun& run : level.runs) {

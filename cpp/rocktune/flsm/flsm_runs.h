@@ -26,6 +26,9 @@ std::vector<FlsmTable> CheapestTables(const FlsmTask& task, const FlsmShape& sha
 // size ratio, slots and the number of levels are set.
 void ReadRuns(rocksdb::DB* db, FlsmShape* shape);
 
+// Adds an idle run for each physical level that has tables and no run in the shape.
+void AddUnknownRuns(const FlsmTables& tables, FlsmShape* shape);
+
 // Sets the sizes of a shape's idle runs from `tables`, and removes those without tables. Runs that tasks use
 // stay as they are.
 void ReadIdleRuns(const FlsmTables& tables, FlsmShape* shape);

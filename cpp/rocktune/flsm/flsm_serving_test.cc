@@ -125,25 +125,6 @@ TEST_F(FlsmServingTest, ServesAfterACloseThatASnapshotPrevented) {
   EXPECT_EQ(value, "new");
 }
 
-TEST_F(FlsmServingTest, RefusesIngestion) {
-  FillAndSettle(500);
-  const std::string table = directory_ + "-more.sst";
-  rocksdb::SstFileWriter writer((rocksdb::EnvOptions()), SmallOptions());
-  ASSERT_TRUE(writer.Open(table).ok());
-  ASSERT_TRUE(writer.Put("more", "value").ok());
-  ASSERT_TRUE(writer.Finish().ok());
-  const rocksdb::IngestExternalFileOptions how;
-  EXPECT_TRUE(store_->IngestExternalFile({table}, how).IsNotSupported());
-  rocksdb::IngestExternalFileArg arg;
-  arg.column_family = store_->DefaultColumnFamily();
-  arg.external_files = {table};
-  EXPECT_TRUE(store_->IngestExternalFiles({arg}).IsNotSupported());
-  std::string value;
-  EXPECT_TRUE(store_->Get(rocksdb::ReadOptions(), "more", &value).IsNotFound());
-  EXPECT_TRUE(std::filesystem::remove(table)) << "the file is still there";
-  ExpectShapeMatchesRocksDb();
-}
-
 TEST_F(FlsmServingTest, RefusesCompactionsByTheApplication) {
   FillAndSettle(500);
   const FlsmShape before = store_->Shape();
@@ -274,10 +255,6 @@ TEST_F(FlsmServingTest, RefusesCallsOfRocksDb11) {
                   ->CreateColumnFamilyWithImport(rocksdb::ColumnFamilyOptions(), "more",
                                                  rocksdb::ImportColumnFamilyOptions(), tables, &made)
                   .IsNotSupported());
-  std::unique_ptr<rocksdb::FileIngestionHandle> ingestion;
-  const std::vector<rocksdb::IngestExternalFileArg> files;
-  EXPECT_TRUE(store_->PrepareFileIngestion(files, &ingestion).IsNotSupported());
-  EXPECT_TRUE(store_->CommitFileIngestionHandles({}).IsNotSupported());
   const std::vector<rocksdb::ColumnFamilyHandle*> families = {family};
   EXPECT_TRUE(store_->SetOptions(families, {{"disable_auto_compactions", "true"}}).IsNotSupported());
 }

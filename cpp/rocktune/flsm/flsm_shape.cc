@@ -48,6 +48,20 @@ uint64_t FlsmShape::Incoming(int number) const {
                                                               : level_above;
 }
 
+int LevelsToFilter(const FlsmShape& shape) {
+  const auto counts = [&shape](int number) {
+    const std::vector<FlsmRun>& runs = shape.level(number).runs;
+    return shape.level(number).bytes() >= std::max<uint64_t>(1, shape.Incoming(number) / 2) ||
+           std::any_of(runs.begin(), runs.end(),
+                       [](const FlsmRun& run) { return run.use == RunUse::kArriving; });
+  };
+  int number = shape.deepest();
+  while (number > 1 && !counts(number)) {
+    --number;
+  }
+  return number;
+}
+
 std::string Violation(const FlsmShape& shape) {
   for (int number = 1; number <= shape.deepest(); ++number) {
     const FlsmLevel& level = shape.level(number);

@@ -66,6 +66,7 @@ class FlsmStoreImpl : public FlsmRefusals {
   // Takes the compactor's lock for one iterator in `sample_every`, to count its runs.
   void CountIterators(uint64_t count) override;
   rocksdb::Status CheckOptions(const std::unordered_map<std::string, std::string>& changes) const override;
+  void OnIngested() override { compactor_->OnIngested(); }
   void OnOptionsSet() override;
   rocksdb::Status WaitForOwnCompactions(std::chrono::microseconds timeout) override {
     return compactor_->WaitUntilSettled(timeout);

@@ -11,9 +11,6 @@ class CompactionGovernorTest : public GovernedDbTest {};
 
 TEST_F(CompactionGovernorTest, RefusesOptionsOutOfRange) {
   GovernorOptions options = Options(GovernorMode::kToggle);
-  options.device_bytes_per_s = 0;
-  EXPECT_TRUE(CompactionGovernor::Create(options, &governor_).IsInvalidArgument());
-  options = Options(GovernorMode::kToggle);
   options.interval_us = 0;
   EXPECT_TRUE(CompactionGovernor::Create(options, &governor_).IsInvalidArgument());
   options = Options(GovernorMode::kToggle);

@@ -23,7 +23,7 @@ rocksdb::Status GovernedFamilies::Check(rocksdb::DB* db, const Handles& families
   for (const GovernedFamily* each : OfDatabase(db)) {
     attached.insert(each->family()->GetID());
   }
-  for (rocksdb::ColumnFamilyHandle* family : families) {
+  for (rocksdb::ColumnFamilyHandle* family : OrDefault(db, families)) {
     if (!attached.insert(family->GetID()).second) {
       return rocksdb::Status::InvalidArgument("column family '" + family->GetName() +
                                               "' is attached already; detach the database first");
@@ -52,7 +52,8 @@ rocksdb::Status GovernedFamilies::Attach(rocksdb::DB* db, const Handles& familie
         OriginalOptionsOf(originals, family->GetName(), GovernedOptionsOf(db->GetOptions(family)),
                           {limits.debt_runs, limits.debt_bytes});
     originals[family->GetName()] = original;
-    added.families_.push_back(std::make_unique<GovernedFamily>(db, family, original.options));
+    added.families_.push_back(std::make_unique<GovernedFamily>(
+        db, family, original.options, DebtBounds{limits.debt_runs, limits.debt_bytes}));
   }
   // Before the first change: a kill in between must not lose the original options.
   status = WriteOriginals(db, originals);
@@ -67,11 +68,28 @@ rocksdb::Status GovernedFamilies::Attach(rocksdb::DB* db, const Handles& familie
   return status;
 }
 
-rocksdb::Status GovernedFamilies::Detach(rocksdb::DB* db) {
+rocksdb::Status GovernedFamilies::AdoptChanges(const GovernorLimits& limits) {
+  rocksdb::Status first;
+  for (const std::unique_ptr<GovernedFamily>& each : families_) {
+    if (!each->AdoptChanges() || each->detaching) {
+      continue;
+    }
+    OriginalsByFamily originals;
+    rocksdb::Status status = ReadOriginals(each->db(), &originals);
+    originals[each->family()->GetName()].options = each->original();
+    // Before the change, as in Attach.
+    status = status.ok() ? WriteOriginals(each->db(), originals) : status;
+    status = status.ok() ? each->RaiseTriggersAgain(limits) : status;
+    first = first.ok() ? status : first;
+  }
+  return first;
+}
+
+rocksdb::Status GovernedFamilies::Detach(rocksdb::DB* db, const rocksdb::ColumnFamilyHandle* only) {
   rocksdb::Status first;
   std::set<std::string> restored;
   const auto restore = [&](const std::unique_ptr<GovernedFamily>& each) {
-    if (each->db() != db) {
+    if (each->db() != db || (only != nullptr && each->family()->GetID() != only->GetID())) {
       return false;
     }
     const rocksdb::Status status = each->Restore();
@@ -105,7 +123,8 @@ rocksdb::Status GovernedFamilies::Recover(rocksdb::DB* db, const Handles& famili
     if (originals.contains(family->GetName())) {
       const OriginalOptions original =
           OriginalOptionsOf(originals, family->GetName(), GovernedOptionsOf(db->GetOptions(family)), {});
-      killed.families_.push_back(std::make_unique<GovernedFamily>(db, family, original.options));
+      killed.families_.push_back(
+          std::make_unique<GovernedFamily>(db, family, original.options, DebtBounds{}));
     }
   }
   return killed.Detach(db);
@@ -119,6 +138,13 @@ std::vector<GovernedFamily*> GovernedFamilies::OfDatabase(const rocksdb::DB* db)
     }
   }
   return found;
+}
+
+bool GovernedFamilies::Contains(const rocksdb::DB* db, const rocksdb::ColumnFamilyHandle* family) const {
+  const std::vector<GovernedFamily*> attached = OfDatabase(db);
+  return std::any_of(attached.begin(), attached.end(), [family](const GovernedFamily* each) {
+    return each->family()->GetID() == family->GetID();
+  });
 }
 
 std::set<rocksdb::DB*> GovernedFamilies::Databases() const {

@@ -28,11 +28,13 @@ rocksdb::Status GovernedFamily::Check(rocksdb::DB* db, rocksdb::ColumnFamilyHand
 }
 
 GovernedFamily::GovernedFamily(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family,
-                               const GovernedOptions& original)
+                               const GovernedOptions& original, const DebtBounds& bounds)
     : db_(db),
       family_(family),
       attached_(db->GetOptions(family)),
       original_(original),
+      bounds_(bounds),
+      set_(GovernedOptionsOf(attached_)),
       switched_off_(attached_.disable_auto_compactions && !original.disable_auto_compactions) {}
 
 rocksdb::Status GovernedFamily::Change(const OptionChanges& changes) {
@@ -40,7 +42,8 @@ rocksdb::Status GovernedFamily::Change(const OptionChanges& changes) {
   if (!status.ok()) {
     return status;
   }
-  const OptionChanges now = ToChanges(GovernedOptionsOf(db_->GetOptions(family_)));
+  set_ = GovernedOptionsOf(db_->GetOptions(family_));
+  const OptionChanges now = ToChanges(set_);
   for (const auto& [name, value] : changes) {
     if (now.at(name) != value) {
       std::string message = "SetOptions accepted " + name;
@@ -60,6 +63,32 @@ OptionChanges GovernedFamily::Triggers(const GovernorLimits& limits) const {
       {limits.debt_runs, limits.debt_bytes}, {std::max(Level0Tables(), compaction_trigger), PendingBytes()}));
   changes.erase(kDisableAutoCompactions);
   return changes;
+}
+
+bool GovernedFamily::AdoptChanges() {
+  const GovernedOptions now = GovernedOptionsOf(db_->GetOptions(family_));
+  const auto adopt = [&](auto trigger) {
+    if (now.*trigger != set_.*trigger) {
+      original_.*trigger = now.*trigger;
+      lowered_ = true;
+    }
+  };
+  // RocksDB before 9.11 may revert a change silently; triggers of a governor are never the application's.
+  if (!AreRaisedTriggers(now, bounds_)) {
+    adopt(&GovernedOptions::level0_slowdown_writes_trigger);
+    adopt(&GovernedOptions::level0_stop_writes_trigger);
+    adopt(&GovernedOptions::soft_pending_compaction_bytes_limit);
+    adopt(&GovernedOptions::hard_pending_compaction_bytes_limit);
+  }
+  switched_off_ = switched_off_ && now.disable_auto_compactions;
+  set_ = now;
+  return lowered_;
+}
+
+rocksdb::Status GovernedFamily::RaiseTriggersAgain(const GovernorLimits& limits) {
+  rocksdb::Status status = Change(Triggers(limits));
+  lowered_ = !status.ok();
+  return status;
 }
 
 rocksdb::Status GovernedFamily::RaiseTriggers(const GovernorLimits& limits) {
@@ -125,6 +154,7 @@ std::string GovernedFamily::DescribeExcessDebt() const {
 }
 
 rocksdb::Status GovernedFamily::Restore() {
+  AdoptChanges();
   GovernedOptions options = original_;
   const int64_t trigger = db_->GetOptions(family_).level0_file_num_compaction_trigger;
   options.level0_slowdown_writes_trigger = std::max(options.level0_slowdown_writes_trigger, trigger);

@@ -43,7 +43,8 @@ void GovernedRateLimiter::Request(int64_t bytes, rocksdb::Env::IOPriority /*prio
   const ThreadRole role = CurrentThreadRole();
   counters_.Add(CauseOf(role, operation), static_cast<uint64_t>(bytes), 1);
   if (role == ThreadRole::kCompaction && CompactionBytesPerSecond() != 0) {
-    WaitForTurn(static_cast<uint64_t>(bytes));
+    const double share = operation == OpType::kRead ? DeviceReadShare() : 1;
+    WaitForTurn(static_cast<uint64_t>(static_cast<double>(bytes) * share));
   }
 }
 

@@ -30,6 +30,10 @@ class GovernedRateLimiter : public rocksdb::RateLimiter {
   // Sets the rate of all compactions together, reads and writes; 0 means no limit. Takes effect at once, also
   // for compactions that wait. Does nothing after StopLimiting.
   void SetCompactionBytesPerSecond(uint64_t bytes_per_s);
+  // Sets the share of compactions' reads that reach the device, from 0 to 1; initially 1. Only that share of
+  // each read uses up the rate.
+  void SetDeviceReadShare(double share) { device_read_share_.store(share, std::memory_order_relaxed); }
+  double DeviceReadShare() const { return device_read_share_.load(std::memory_order_relaxed); }
   // Removes the limit for good: compactions that wait go on.
   void StopLimiting();
   // Returns the rate of compactions; 0 means no limit.
@@ -62,6 +66,7 @@ class GovernedRateLimiter : public rocksdb::RateLimiter {
   const std::shared_ptr<rocksdb::SystemClock> clock_;
   std::atomic<int64_t> device_bytes_per_s_;
   std::atomic<uint64_t> compaction_bytes_per_s_{0};  // read without the lock, changed with it
+  std::atomic<double> device_read_share_{1};
   std::atomic<bool> stopped_{false};
   std::atomic<uint64_t> waited_ns_{0};
   IoCounters counters_;

@@ -31,6 +31,11 @@ std::string PrometheusText(const GovernorCounters& counters) {
     metrics.Add(name + "_bytes_total", "counter", "Bytes of this cause through the rate limiter.",
                 static_cast<double>(counters.device.bytes[static_cast<std::size_t>(cause)]));
   }
+  metrics.Add("device_bytes_per_second", "gauge",
+              "Bandwidth of the device, as given or found; 0 if not found yet.",
+              static_cast<double>(counters.device_bytes_per_s));
+  metrics.Add("device_read_share", "gauge", "Share of reads that reached the device, not the page cache.",
+              counters.device_read_share);
   metrics.Add("debt_share", "gauge", "Debt as a share of the bound it is nearest to.",
               counters.last.debt_share);
   metrics.Add("compactions_off", "gauge", "1 while compactions are switched off.",
@@ -51,6 +56,8 @@ nlohmann::json ToJson(const GovernorCounters& counters) {
           {"level0_merges", counters.level0_merges},
           {"level0_merged_tables", counters.level0_merged_tables},
           {"compaction_waited_s", static_cast<double>(counters.compaction_waited_ns) / 1e9},
+          {"device_bytes_per_s", counters.device_bytes_per_s},
+          {"device_read_share", counters.device_read_share},
           {"compactions_off", last.compactions_off},
           {"compaction_bytes_per_s", last.compaction_bytes_per_s},
           {"flush_share", last.flush_share},

@@ -25,56 +25,18 @@ uint64_t Bytes(const DeviceCounters& counters, IoCause cause) {
 // Returns the difference, or 0 if it is negative: applications may reset their statistics.
 uint64_t DifferenceOrZero(uint64_t before, uint64_t now) { return now > before ? now - before : 0; }
 
-GovernorOptions WithDefaults(const GovernorOptions& given) {
-  GovernorOptions options = given;
-  if (options.max_flush_bytes_per_s == 0) {
-    options.max_flush_bytes_per_s = std::max<uint64_t>(1, options.device_bytes_per_s / 2);
-  }
-  if (options.clock == nullptr) {
-    options.clock = rocksdb::SystemClock::Default();
-  }
-  return options;
-}
-
 }  // namespace
-
-rocksdb::Status CompactionGovernor::Check(const GovernorOptions& options) {
-  const auto is_share = [](double share) { return share > 0 && share <= 1; };
-  if (options.device_bytes_per_s == 0) {
-    return rocksdb::Status::InvalidArgument(
-        "device_bytes_per_s is 0; set it to the bandwidth of the device in bytes per second");
-  }
-  if (options.interval_us == 0) {
-    return rocksdb::Status::InvalidArgument("interval_us is 0; it must be above 0");
-  }
-  if (!is_share(options.watermarks.flush_share) || !is_share(options.watermarks.total_share)) {
-    return rocksdb::Status::InvalidArgument(
-        "watermarks flush_share and total_share must be above 0 and at most 1");
-  }
-  if (!is_share(options.min_compaction_share)) {
-    return rocksdb::Status::InvalidArgument("min_compaction_share must be above 0 and at most 1");
-  }
-  return rocksdb::Status::OK();
-}
-
-rocksdb::Status CompactionGovernor::Create(const GovernorOptions& options,
-                                           std::unique_ptr<CompactionGovernor>* governor) {
-  rocksdb::Status status = Check(options);
-  if (status.ok()) {
-    governor->reset(new GovernorImpl(WithDefaults(options)));
-  }
-  return status;
-}
 
 GovernorImpl::GovernorImpl(const GovernorOptions& options)
     : options_(options),
-      limits_{options.device_bytes_per_s, options.max_flush_bytes_per_s, options.debt_bytes,
-              options.debt_runs, options.min_compaction_share},
       clock_(options.clock),
       limiter_(std::make_shared<GovernedRateLimiter>(static_cast<int64_t>(options.device_bytes_per_s),
                                                      options.clock)),
       roles_(NewThreadRoleListener()),
       guard_(std::make_shared<ManifestGuard>()),
+      device_(options, limiter_),
+      limits_{options.device_bytes_per_s, std::max<uint64_t>(1, options.max_flush_bytes_per_s),
+              options.debt_bytes, options.debt_runs, options.min_compaction_share},
       thread_([this] { RunPolicy(); }) {}
 
 GovernorImpl::~GovernorImpl() {
@@ -110,7 +72,13 @@ rocksdb::Status GovernorImpl::Attach(rocksdb::DB* db,
         "the database was opened without this governor's rate limiter; call Prepare on its options before "
         "opening it");
   }
-  rocksdb::Status status = families_.Attach(db, families, limits_);
+  rocksdb::Status status = families_.Check(db, families, limits_);
+  if (status.ok()) {
+    status = device_.FindBandwidth(db, &limits_);
+  }
+  if (status.ok()) {
+    status = families_.Attach(db, families, limits_);
+  }
   if (status.ok()) {
     interval_start_ = limit_start_ = ReadTotals();
   }
@@ -119,17 +87,36 @@ rocksdb::Status GovernorImpl::Attach(rocksdb::DB* db,
 
 rocksdb::Status GovernorImpl::Detach(rocksdb::DB* db, std::chrono::milliseconds max_wait) {
   std::unique_lock<std::mutex> lock(mutex_);
+  // So that the wait is for the options that are then restored. Failures come back when they are restored.
+  families_.AdoptChanges(limits_).PermitUncheckedError();
   const std::string owed = WaitForCompactions(db, max_wait, &lock);
   rocksdb::Status status = families_.Detach(db);
   for (GovernedFamily* each : families_.OfDatabase(db)) {
     each->detaching = false;
   }
+  Restart();
+  return status.ok() && !owed.empty() ? rocksdb::Status::Incomplete(owed) : status;
+}
+
+rocksdb::Status GovernorImpl::DetachFamily(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (!families_.Contains(db, family)) {
+    return rocksdb::Status::OK();
+  }
+  // As in Detach: changes of options wait for writes, which may wait for compactions that the limit holds up.
+  limiter_->SetCompactionBytesPerSecond(0);
+  merger_.Detach(db);  // merges in other families are scheduled again
+  rocksdb::Status status = families_.Detach(db, family);
+  Restart();
+  return status;
+}
+
+void GovernorImpl::Restart() {
   if (families_.empty()) {
     toggle_ = ToggleState();
     compactions_off_ = false;
   }
   interval_start_ = limit_start_ = ReadTotals();
-  return status.ok() && !owed.empty() ? rocksdb::Status::Incomplete(owed) : status;
 }
 
 std::string GovernorImpl::WaitForCompactions(const rocksdb::DB* db, std::chrono::milliseconds max_wait,
@@ -154,11 +141,6 @@ std::string GovernorImpl::WaitForCompactions(const rocksdb::DB* db, std::chrono:
     }
     ending_.wait_for(*lock, kMaxPoll);
   }
-}
-
-rocksdb::Status CompactionGovernor::Recover(rocksdb::DB* db,
-                                            const std::vector<rocksdb::ColumnFamilyHandle*>& families) {
-  return GovernedFamilies::Recover(db, families);
 }
 
 void GovernorImpl::RunPolicy() {
@@ -194,8 +176,13 @@ void GovernorImpl::UpdateLimit() {
   const Totals before = std::exchange(limit_start_, now);
   const auto is_detaching = [](const std::unique_ptr<GovernedFamily>& each) { return each->detaching; };
   if (!std::all_of(families_.begin(), families_.end(), is_detaching) && !ClockJumped(before, now)) {
+    device_.UpdateReadShare(DifferenceOrZero(before.read_bytes, now.read_bytes), before.device_read_bytes,
+                            now.device_read_bytes);
     limiter_->SetCompactionBytesPerSecond(
         rocktune::CompactionBytesPerSecond(SampleSince(before, now), limits_));
+    // Often, since a kill before it would leave triggers that are neither the application's nor recognized as
+    // a governor's. Decide repeats and reports what fails here.
+    families_.AdoptChanges(limits_).PermitUncheckedError();
   }
 }
 
@@ -203,6 +190,7 @@ GovernorImpl::Totals GovernorImpl::ReadTotals() const {
   Totals totals;
   totals.time_ns = clock_->NowNanos();
   totals.device = limiter_->Counters();
+  totals.device_read_bytes = device_.ReadBytes();
   std::vector<const rocksdb::Statistics*> seen;  // databases may share one, to be counted once
   for (const std::unique_ptr<GovernedFamily>& each : families_) {
     const std::shared_ptr<rocksdb::Statistics> statistics = each->db()->GetDBOptions().statistics;
@@ -228,8 +216,10 @@ GovernorSample GovernorImpl::SampleSince(const Totals& before, const Totals& now
   sample.compaction_write_bytes = bytes(IoCause::kCompactionWrite);
   sample.wal_bytes = DifferenceOrZero(before.wal_bytes, now.wal_bytes);
   // RocksDB has no ticker of users' reads alone.
-  sample.user_read_bytes =
+  const uint64_t user_bytes =
       DifferenceOrZero(sample.compaction_read_bytes, DifferenceOrZero(before.read_bytes, now.read_bytes));
+  sample.user_read_bytes =
+      static_cast<uint64_t>(static_cast<double>(user_bytes) * limiter_->DeviceReadShare());
   for (const std::unique_ptr<GovernedFamily>& each : families_) {
     each->AddDebt(&sample);
   }
@@ -247,13 +237,18 @@ void GovernorImpl::Decide() {
   GovernorDecision decision;
   decision.time_us = now.time_ns / 1000;
   decision.sample = SampleSince(before, now);
+  if (!families_.empty()) {
+    device_.RaiseBandwidth((*families_.begin())->db(), decision.sample, &limits_);
+  }
   decision.flush_share = FlushShare(decision.sample, limits_);
   decision.total_share = TotalShare(decision.sample, limits_);
   decision.debt_share = DebtShare(decision.sample, limits_);
   const bool was_off = compactions_off_;
   uint64_t failed = 0;
   if (!families_.empty()) {
-    failed = Apply(decision.sample, &decision);
+    decision.status = families_.AdoptChanges(limits_);
+    failed = decision.status.ok() ? 0 : 1;
+    failed += Apply(decision.sample, &decision);
     compactions_off_ = decision.compactions_off;
   }
   {
@@ -309,6 +304,8 @@ GovernorCounters GovernorImpl::Counters() const {
     counters = counters_;
   }
   counters.device = limiter_->Counters();
+  counters.device_bytes_per_s = static_cast<uint64_t>(limiter_->GetBytesPerSecond());
+  counters.device_read_share = limiter_->DeviceReadShare();
   counters.compaction_waited_ns = limiter_->WaitedNanos();
   counters.level0_merges = merger_.merges();
   counters.level0_merged_tables = merger_.merged_tables();

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "rocktune/compaction_governor.h"
+#include "rocktune/governor/governed_device.h"
 #include "rocktune/governor/governed_families.h"
 #include "rocktune/governor/governed_rate_limiter.h"
 #include "rocktune/governor/governor_policy.h"
@@ -28,8 +29,8 @@ namespace rocktune {
 // options, which may wait for writes; Counters, PrometheusText and StopLimiting never take it.
 class GovernorImpl : public CompactionGovernor {
  public:
-  // Starts the threads. REQUIRES: CompactionGovernor::Check accepts `options`, max_flush_bytes_per_s is not 0
-  // and the clock is not null.
+  // Starts the threads. REQUIRES: CompactionGovernor::Check accepts `options`, max_flush_bytes_per_s is
+  // not 0 if the device's bandwidth is given, and neither clock nor device_read_bytes is null.
   explicit GovernorImpl(const GovernorOptions& options);
   ~GovernorImpl() override;
 
@@ -37,6 +38,7 @@ class GovernorImpl : public CompactionGovernor {
   std::shared_ptr<rocksdb::RateLimiter> rate_limiter() const override { return limiter_; }
   rocksdb::Status Attach(rocksdb::DB* db, const std::vector<rocksdb::ColumnFamilyHandle*>& families) override;
   rocksdb::Status Detach(rocksdb::DB* db, std::chrono::milliseconds max_wait) override;
+  rocksdb::Status DetachFamily(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family) override;
   void StopLimiting() override { limiter_->StopLimiting(); }
   const GovernorOptions& options() const override { return options_; }
   GovernorCounters Counters() const override;
@@ -48,7 +50,8 @@ class GovernorImpl : public CompactionGovernor {
     uint64_t time_ns = 0;
     DeviceCounters device;
     uint64_t wal_bytes = 0;
-    uint64_t read_bytes = 0;  // read from tables, by users and compactions
+    uint64_t read_bytes = 0;         // read from tables, by users and compactions
+    uint64_t device_read_bytes = 0;  // by GovernorOptions::device_read_bytes
   };
 
   // Lets a database's compactions run without limit until its original options would not slow writes, or
@@ -63,6 +66,8 @@ class GovernorImpl : public CompactionGovernor {
   void UpdateLimit();
   // Ends an interval: samples it, decides, changes options, counts, and calls on_decision.
   void Decide();
+  // Begins a new interval after families were detached, without the state of the last family.
+  void Restart();
   // Reads the clock, the limiter's counters and the tickers of the attached databases.
   Totals ReadTotals() const;
   // True if the time between the readings says nothing about rates: it is not above 0, or far above an
@@ -78,7 +83,6 @@ class GovernorImpl : public CompactionGovernor {
   bool PausesForMerges(GovernedFamily* family);
 
   const GovernorOptions options_;
-  const GovernorLimits limits_;
   const std::shared_ptr<rocksdb::SystemClock> clock_;
   const std::shared_ptr<GovernedRateLimiter> limiter_;
   const std::shared_ptr<rocksdb::EventListener> roles_;
@@ -93,6 +97,8 @@ class GovernorImpl : public CompactionGovernor {
   std::mutex mutex_;
   std::condition_variable ending_;
   bool ended_ = false;
+  GovernedDevice device_;
+  GovernorLimits limits_;  // the device's bandwidth is 0 while it is to be found
   GovernedFamilies families_;
   ToggleState toggle_;
   bool compactions_off_ = false;  // true if they are off in any column family

@@ -1,6 +1,5 @@
 #include "rocktune/governor/governor_options_map.h"
 
-#include <algorithm>
 #include <stdexcept>
 #include <string>
 
@@ -24,10 +23,7 @@ GovernorOptions GovernorOptionsFromMap(const SettingsMap& map) {
   settings.BindReal("min_compaction_share", &options.min_compaction_share);
   settings.BindBoolean("merge_level0", &options.merge_level0);
   settings.Read(map);
-  // A device bandwidth of 0 is allowed here; see the header.
-  GovernorOptions tried = options;
-  tried.device_bytes_per_s = std::max<uint64_t>(1, tried.device_bytes_per_s);
-  if (const rocksdb::Status status = CompactionGovernor::Check(tried); !status.ok()) {
+  if (const rocksdb::Status status = CompactionGovernor::Check(options); !status.ok()) {
     throw std::invalid_argument("governor: " + status.ToString());
   }
   return options;

@@ -18,6 +18,8 @@ constexpr double kHeadroom = 0.1;
 // tables that are not compacted.
 constexpr double kMinShareWithReads = 0.5;
 constexpr double kMinShareWithReadsWhenDue = 1;
+// With fewer reads the share of page-cache hits is unknown.
+constexpr uint64_t kMinReadBytes = 1 << 20;
 // With fewer tables a merge saves too few runs for the bytes it writes.
 constexpr std::size_t kMinMergedTables = 8;
 
@@ -30,6 +32,17 @@ double ShareOfBound(uint64_t owed, uint64_t bound) {
 }
 
 }  // namespace
+
+double DeviceReadShare(uint64_t rocksdb_bytes, uint64_t device_bytes, double before) {
+  return rocksdb_bytes < kMinReadBytes
+             ? before
+             : std::min(1.0, static_cast<double>(device_bytes) / static_cast<double>(rocksdb_bytes));
+}
+
+uint64_t RaisedBandwidth(uint64_t bytes_per_s, const GovernorSample& sample) {
+  const auto written = static_cast<double>(sample.flush_bytes + sample.compaction_write_bytes);
+  return std::max(bytes_per_s, static_cast<uint64_t>(written / sample.seconds));
+}
 
 double DebtShare(const GovernorSample& sample, const GovernorLimits& limits) {
   return std::max(ShareOfBound(sample.pending_bytes, limits.debt_bytes),

@@ -20,6 +20,15 @@ struct GovernorLimits {
   double min_compaction_share = 0.02;  // share of the device that compactions may always use, in (0, 1]
 };
 
+// Returns the share of RocksDB's reads that reached the device, from 0 to 1: `device_bytes` over
+// `rocksdb_bytes`. The rest were hits in the operating system's page cache. Returns `before` if RocksDB read
+// less than 1 MiB, which says nothing.
+double DeviceReadShare(uint64_t rocksdb_bytes, uint64_t device_bytes, double before);
+
+// Returns the device's bandwidth after an interval: `bytes_per_s`, or the rate of flushes and compaction
+// writes if that was higher. RocksDB syncs these before they count as done, so the device has taken them.
+uint64_t RaisedBandwidth(uint64_t bytes_per_s, const GovernorSample& sample);
+
 // Writes are slowed from this share of a bound; they stop at the bound.
 inline constexpr double kSlowdownShare = 0.75;
 

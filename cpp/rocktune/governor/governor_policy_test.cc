@@ -167,5 +167,22 @@ TEST(Level0MergeTest, PauseEndsWithTheMergesOrNearTheBoundOfBytes) {
   EXPECT_TRUE(next(true, true, 1000, 0)) << "no bound of bytes";
 }
 
+TEST(GovernorPolicyTest, DeviceReadShareIsWhatThePageCacheDidNotAnswer) {
+  EXPECT_DOUBLE_EQ(DeviceReadShare(8 << 20, 2 << 20, 1), 0.25);
+  EXPECT_DOUBLE_EQ(DeviceReadShare(8 << 20, 9 << 20, 0.5), 1) << "readahead";
+  EXPECT_DOUBLE_EQ(DeviceReadShare(1000, 0, 0.5), 0.5) << "too little to say";
+}
+
+TEST(GovernorPolicyTest, SyncedWritesRaiseTheBandwidth) {
+  GovernorSample sample;
+  sample.seconds = 2;
+  sample.flush_bytes = 100;
+  sample.compaction_write_bytes = 200;
+  sample.compaction_read_bytes = 10'000;  // perhaps from the page cache
+  sample.wal_bytes = 10'000;              // perhaps not synced
+  EXPECT_EQ(RaisedBandwidth(140, sample), 150u);
+  EXPECT_EQ(RaisedBandwidth(160, sample), 160u);
+}
+
 }  // namespace
 }  // namespace rocktune

@@ -6,6 +6,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from rocktune.api.new_files import checked_new_file, write_new_file
 from rocktune.engine import (
     DEFAULT_SCAN_LENGTH,
     DataDirectory,
@@ -85,20 +86,15 @@ def write_trace_workload(
     Raises:
         UserError: see `trace_info`; or a file cannot be written.
     """
-    path = Path(out)
-    if path.suffix != ".toml" or not path.stem:
-        raise UserError(f"out: '{path}' must end in .toml, so that --workload takes it for a file")
+    path = checked_new_file(Path(out), "--workload")
     if rate not in _RATES:
         raise unknown_name("rate", rate, _RATES)
     if not 1 <= threads <= 1024:
         raise UserError(f"threads: {threads} must be a number from 1 to 1,024")
-    if path.exists() or path.is_symlink():
-        raise UserError(f"out: {path} exists; remove it, or name another file")
-    if not path.absolute().parent.is_dir():
-        raise UserError(f"out: the directory of {path} does not exist; make it first")
     operations = path.with_suffix(_OPERATIONS_SUFFIX)
     summary = _read(Path(trace), operations, scan_length, observer)
-    _write(path, trace_workload(summary, operations.name, path.stem, rate == "recorded", threads))
+    workload = trace_workload(summary, operations.name, path.stem, rate == "recorded", threads)
+    write_new_file(path, workload_file_text(workload))
     return summary.model_dump(mode="json") | _account(summary) | {"file": str(path)}
 
 
@@ -151,7 +147,7 @@ def _imported(trace: Path, scan_length: int, observer: Observer | None) -> Workl
                 raise UserError(f"{file.parent}: cannot be written: {failure.strerror}") from None
             operations = file.with_suffix(_OPERATIONS_SUFFIX)
             summary = _read(trace, operations, scan_length, observer)
-            _write(file, trace_workload(summary, operations.name, file.stem))
+            write_new_file(file, workload_file_text(trace_workload(summary, operations.name, file.stem)))
     return load_workload(str(file))
 
 
@@ -176,14 +172,6 @@ def _read(trace: Path, operations: Path, scan_length: int, observer: Observer | 
     watching = observer or Observer()
     watching.phase_started("import-trace", 0.0)
     return import_trace(trace, operations, scan_length, watching.progress)
-
-
-def _write(path: Path, workload: WorkloadSpec) -> None:
-    """Writes a workload file. Raises UserError if it cannot be written."""
-    try:
-        path.write_text(workload_file_text(workload), encoding="utf-8")
-    except OSError as failure:
-        raise UserError(f"{path}: cannot be written: {failure.strerror}") from None
 
 
 def _unknown(summary: TraceSummary) -> list[str]:

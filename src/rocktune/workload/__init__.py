@@ -6,7 +6,7 @@ from rocktune.workload.neighbours import neighbours
 from rocktune.workload.popularity import KeyPopularity, key_popularity
 from rocktune.workload.spec import DEFAULT_FAMILY, WorkloadSpec
 from rocktune.workload.trace import TraceFamily, TraceSampling, TraceSpec, TraceSummary
-from rocktune.workload.trace_workload import trace_workload, workload_file_text
+from rocktune.workload.trace_workload import trace_workload
 
 __all__ = [
     "DEFAULT_FAMILY",

@@ -1,9 +1,6 @@
-"""Makes a workload, and its file, of a trace's summary."""
+"""Makes a workload of a trace's summary."""
 
-import json
 import math
-from collections.abc import Mapping
-from typing import Any
 
 from rocktune.workload.arrival import ArrivalSpec
 from rocktune.workload.distributions import KeyChooserSpec, SizeSpec
@@ -92,19 +89,3 @@ def _hot_share(keys: int, skew: float) -> float:
         return exact + (math.pow(max(count, 100), power) - math.pow(100, power)) / power
 
     return harmonic(math.ceil(keys / 100)) / harmonic(keys)
-
-
-def workload_file_text(workload: WorkloadSpec) -> str:
-    """Returns a workload as the text of a TOML file that `load_workload` reads."""
-    document = workload.model_dump(mode="json", exclude_defaults=True)
-    return "".join(f"{name} = {_toml(value)}\n" for name, value in document.items())
-
-
-def _toml(value: Any) -> str:
-    """Returns a value of JSON as a value of TOML."""
-    if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{name} = {_toml(each)}" for name, each in value.items()) + " }"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(_toml, value)) + "]"
-    # TOML's basic strings, numbers and booleans are written as JSON's; only DEL must be escaped, too.
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <ostream>
 #include <string>
 
 #include "rocktune/options/watched_text.h"
@@ -57,6 +58,8 @@ struct Fault {
   const char* body;
   const char* message;  // a part of it
 };
+
+void PrintTo(const Fault& fault, std::ostream* out) { *out << fault.message; }
 
 class WatchedFileFaultTest : public testing::TestWithParam<Fault> {};
 

@@ -8,7 +8,6 @@ CHEAP_COMPRESSIONS = frozenset(
     ("NoCompression", "LZ4", "Snappy", "kNoCompression", "kLZ4Compression", "kSnappyCompression")
 )
 """Compressions that take little CPU time, as a LOG and as options name them."""
-_CHEAP_LEVELS = "kNoCompression:kNoCompression:kLZ4Compression"
 
 
 def more_jobs(facts: Facts) -> Suggestion:
@@ -40,8 +39,7 @@ def cheaper_compression(facts: Facts, family: str, why: str) -> tuple[Suggestion
     strong = strong_compressions(facts, family)
     if not strong:
         return ()
-    if len(facts.compressions(family)) > 1:
-        return (Suggestion("compression_per_level", None, _CHEAP_LEVELS, why),)
+    # `rocktune run` has one compression for all levels, also where the store has one for each.
     return (Suggestion("compression", strong[0], "kLZ4Compression", why),)
 
 

@@ -17,8 +17,10 @@ LAYERS: tuple[frozenset[str], ...] = (
 """From the highest. A folder includes itself and folders of lower layers, none of its own layer."""
 OWNERS = {
     "compaction_governor": "governor",
+    "governed_db": "governor",
     "governor_decision": "governor",
     "options_watcher": "options",
+    "flsm_migration": "flsm",
     "flsm_options": "flsm",
     "flsm_shape": "flsm",
     "flsm_statistics": "flsm",

@@ -110,7 +110,7 @@ def test_rates_are_of_time_spent_on_the_kind() -> None:
 
 
 def test_variations_keep_the_rules_and_all_other_knobs() -> None:
-    request = make_request({"workload": "dremel-write-heavy", "device": "ssd-100mb"})
+    request = make_request({"workload": "dremel-write-heavy", "device": "ssd-100mb", "protocol": "short"})
     problem = problem_of(resolve(request, "study"))
     assert tuple(KNOBS_OF_FEATURE) == FEATURE_NAMES
     for names in KNOBS_OF_FEATURE.values():

@@ -30,7 +30,7 @@
 namespace rocktune {
 namespace {
 
-constexpr int kProtocol = 3;
+constexpr int kProtocol = 4;
 
 void CheckFields(const nlohmann::json& command, std::initializer_list<const char*> fields) {
   for (const char* field : fields) {

@@ -200,7 +200,7 @@ TEST(OperationStreamTest, LatestReadsInsertedKeys) {
 // A second family of another size, with a quarter of the operations, which are writes of large values.
 WorkloadSpec TwoFamilies() {
   WorkloadSpec spec = Spec();
-  spec.families.push_back({.name = "large", .keys = 100});
+  spec.families.push_back({.name = "large", .keys = 100, .value = {}});
   LoadSpec large;
   large.share = 0.25;
   ShareOf(large.mix, OperationKind::kPut) = 0.5;

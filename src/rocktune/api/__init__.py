@@ -25,7 +25,7 @@ from rocktune.api.running import run
 from rocktune.api.scaling import check_scale, prepare_scale_check
 from rocktune.api.studies import delete, export, report, show, studies
 from rocktune.api.sweeping import estimate_sweep, prepare_sweep, sweep, write_recorded
-from rocktune.api.traces import trace_info, write_trace_workload
+from rocktune.api.traces import imported_workload, trace_info, write_trace_workload
 from rocktune.api.tradeoff import estimate_map, map_flsm
 from rocktune.api.tuning import estimate, prepare, resume, tune, verify
 from rocktune.api.upgrading import prepare_upgrade, upgrade
@@ -55,6 +55,7 @@ __all__ = [
     "flsm_shape",
     "govern",
     "importance",
+    "imported_workload",
     "list_devices",
     "list_engines",
     "list_rocksdb",

@@ -8,7 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
+from rocktune import api
 from rocktune.cli import options
+from rocktune.cli.output import stderr
+from rocktune.cli.progress import ProgressDisplay
 
 Command = Callable[..., None]
 
@@ -79,6 +82,8 @@ def study_options(fields: Collection[str], without: Collection[str] = ()) -> Cal
         @wraps(command)
         def collecting(**values: Any) -> None:
             given = {name: _said(name, values.pop(name)) for name in names}
+            if given.get("trace") is not None and given.get("workload") is None:
+                _import_trace(given["trace"])
             command(**values, given=given)
 
         signature = inspect.signature(command)
@@ -94,6 +99,12 @@ def study_options(fields: Collection[str], without: Collection[str] = ()) -> Cal
         return collecting
 
     return decorated
+
+
+def _import_trace(trace: Path) -> None:
+    """Imports a trace with a display of the progress, unless it is imported already."""
+    with ProgressDisplay(stderr()) as display:
+        api.imported_workload(trace, display)
 
 
 def _said(name: str, value: Any) -> Any:

@@ -67,7 +67,7 @@ class Campaign:
         self.rounds = self._kept("rounds")
 
     def spec(self, workload: str, tuner: str, seed: int) -> StudySpec:
-        """Returns the study of a search; its name is of no use."""
+        """Returns the specification of a search; nothing is recorded under its name."""
         return api.prepare(
             workload=workload,
             device=DEVICE,

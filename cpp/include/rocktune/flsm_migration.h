@@ -47,7 +47,7 @@ struct MigrationCost {
 // - InvalidArgument for a layout out of range, for a source that is an FLSM store or no database, and for a
 //   target that is not empty and is no unfinished migration of this source;
 // - NotSupported for a source with further column families, and for options with wal_dir, db_paths or
-// cf_paths;
+//   cf_paths;
 // - IOError if the source is open, and RocksDB's own errors.
 rocksdb::Status MigrateToFlsm(const rocksdb::Options& options, const FlsmOptions& layout,
                               const std::string& source, const std::string& target);

@@ -1,4 +1,4 @@
-"""What traces hold, and workloads that replay them."""
+"""Summaries of traces, and workloads that replay traces."""
 
 import hashlib
 import json

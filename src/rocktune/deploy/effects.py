@@ -1,4 +1,4 @@
-"""What a change of an option means for the data of a store. Data, not code."""
+"""The effects of option changes on the data of a store. Data, not code."""
 
 import tomllib
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What the files of a database say about it, without opening it."""
+"""Reads the files that describe a database, without opening it."""
 
 import re
 from dataclasses import dataclass

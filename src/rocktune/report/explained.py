@@ -1,4 +1,4 @@
-"""What explains a LOG, as sentences and tables of text, for terminals and pages."""
+"""Presents the findings on a LOG as sentences and tables of text, for terminals and pages."""
 
 from datetime import datetime
 

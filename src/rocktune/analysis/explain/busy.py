@@ -1,4 +1,4 @@
-"""How busy flushes and compactions were, above all while writes were held up."""
+"""Computes how busy flushes and compactions were, above all while writes were held up."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What rules look at: an opening of a database with options, stalls and figures by name."""
+"""Facts for rules: the options, stalls and figures of an opening, by name."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""How long each cause held writes up."""
+"""Divides the time in which writes were delayed or stopped among its causes."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What a LOG cannot show, so that nobody takes silence for health."""
+"""Lists the questions that a LOG cannot answer, so that nobody takes silence for health."""
 
 from rocktune.analysis.explain.facts import Facts
 

@@ -1,4 +1,4 @@
-"""What a store shows of its load: sums of its LOG and of its tables, without keys and values."""
+"""Facts about a store's load: sums of its LOG and of its tables, without keys and values."""
 
 from dataclasses import dataclass
 

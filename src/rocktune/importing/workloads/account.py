@@ -8,7 +8,7 @@ from rocktune.workload import WorkloadSpec
 
 
 class Use(StrEnum):
-    """What became of a setting. Each setting of a description has exactly one."""
+    """The fate of a setting. Each setting of a description has exactly one."""
 
     USED = "used"
     """The workload has it."""
@@ -27,7 +27,7 @@ class WorkloadEntry:
     Attributes:
         name: as the description spells it.
         given: its value.
-        use: what became of it.
+        use: its fate.
         becomes: field of the workload with its value, such as "keys = 1000"; empty if there is no such field.
         why: the reason; empty if the use explains itself.
     """

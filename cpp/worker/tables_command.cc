@@ -36,7 +36,7 @@ std::vector<std::string> TablesIn(const std::string& directory) {
   std::erase_if(names, [](const std::string& name) { return !name.ends_with(kSuffix); });
   std::sort(names.begin(), names.end());
   for (std::string& name : names) {
-    name = directory + "/" + name;
+    name.insert(0, directory + "/");
   }
   return names;
 }

@@ -31,7 +31,7 @@ class GovernedDb : public rocksdb::StackableDB {
   // empty, and takes ownership of `db`. Close detaches and lets compactions catch up for at most
   // `close_wait`. Fails as CompactionGovernor::Attach does; the caller then still owns `db`, and `*governed`
   // is as before.
-  static rocksdb::Status Attach(std::shared_ptr<CompactionGovernor> governor, rocksdb::DB* db,
+  static rocksdb::Status Attach(const std::shared_ptr<CompactionGovernor>& governor, rocksdb::DB* db,
                                 const std::vector<rocksdb::ColumnFamilyHandle*>& families,
                                 std::chrono::milliseconds close_wait, std::unique_ptr<GovernedDb>* governed);
 

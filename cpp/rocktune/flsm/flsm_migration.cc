@@ -73,7 +73,7 @@ rocksdb::Status ReadMetadata(const rocksdb::Options& options, const std::string&
   rocksdb::Options quiet = QuietOptions(options, levels);
   quiet.info_log = std::make_shared<SilentLogger>();
   std::unique_ptr<rocksdb::DB> db;
-  const rocksdb::Status status = OpenDatabaseReadOnly(quiet, path, &db);
+  rocksdb::Status status = OpenDatabaseReadOnly(quiet, path, &db);
   if (status.ok()) {
     db->GetColumnFamilyMetaData(metadata);
   }

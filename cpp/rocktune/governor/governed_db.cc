@@ -92,7 +92,10 @@ class GovernedDbImpl : public GovernedDb {
   // that it has created; the others are null or missing.
   void AttachCreated(const Families& families) {
     for (Family* family : families) {
-      rocksdb::Status status = family == nullptr ? rocksdb::Status::OK() : governor_->Attach(this, {family});
+      if (family == nullptr) {
+        continue;
+      }
+      rocksdb::Status status = governor_->Attach(this, {family});
       if (!status.ok() && !status.IsNotSupported()) {
         rocksdb::Warn(GetDBOptions().info_log, "rocktune governor: column family '%s' is not governed: %s",
                       family->GetName().c_str(), status.ToString().c_str());
@@ -118,7 +121,7 @@ class GovernedDbImpl : public GovernedDb {
 
 }  // namespace
 
-rocksdb::Status GovernedDb::Attach(std::shared_ptr<CompactionGovernor> governor, rocksdb::DB* db,
+rocksdb::Status GovernedDb::Attach(const std::shared_ptr<CompactionGovernor>& governor, rocksdb::DB* db,
                                    const std::vector<rocksdb::ColumnFamilyHandle*>& families,
                                    std::chrono::milliseconds close_wait,
                                    std::unique_ptr<GovernedDb>* governed) {

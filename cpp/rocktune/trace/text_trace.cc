@@ -96,10 +96,12 @@ TextTrace::TextTrace(const std::string& path) : bytes_(path) {
     throw std::invalid_argument(path +
                                 ": is no trace that rocktune reads; see docs/traces.md for the formats");
   }
-  Restart();
+  GoToFirstOperation();
 }
 
-void TextTrace::Restart() {
+void TextTrace::Restart() { GoToFirstOperation(); }
+
+void TextTrace::GoToFirstOperation() {
   bytes_.Restart();
   notes_.clear();
   std::string line;

@@ -33,6 +33,7 @@ class TextTrace : public TraceSource {
   bool ParseAnalyzer(const std::vector<std::string_view>& fields, TraceEvent* event);
   // Sets the kind of an operation by its name. Returns false if there is no such operation.
   bool SetKind(std::string_view name, TraceEvent* event);
+  void GoToFirstOperation();
   // Finds the format in the first line.
   void Recognize(const std::string& line);
   void NameColumns(const std::vector<std::string_view>& names);

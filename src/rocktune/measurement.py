@@ -295,10 +295,18 @@ class Measurement:
     def charged_s(self) -> float:
         """Seconds that the operations take with their compaction debt paid; NaN if unknown.
 
-        The debt takes the device's time that the window left idle, and then further time.
+        The debt takes the device's time that the window left idle, and then further time. What was paid in
+        advance gives its time back as far as the device set the pace, down to the time that the operations
+        need in any case. Without that time (older records) nothing is given back.
         """
-        charged_s = self.amount("debt", "busy_s") + self.amount("debt", "debt_s")
-        return charged_s if math.isnan(charged_s) else max(self.seconds, charged_s)
+        busy_s, debt_s = self.amount("debt", "busy_s"), self.amount("debt", "debt_s")
+        if math.isnan(debt_s) or debt_s >= 0:
+            return debt_s if math.isnan(debt_s) else max(self.seconds, busy_s + debt_s)
+        min_s = self.amount("debt", "min_s")
+        given_back_s = -debt_s * min(1.0, busy_s / self.seconds)
+        return (
+            self.seconds if math.isnan(min_s) else max(min(min_s, self.seconds), self.seconds - given_back_s)
+        )
 
     def amount(self, *path: str) -> float:
         """Returns the raw figure at a path of names; NaN if it was not measured."""

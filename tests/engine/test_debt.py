@@ -39,6 +39,9 @@ def window(**changes: Any) -> dict[str, Any]:
         "from_s": 0.0,
         "until_s": 10.0,
         "operations": {"put": {"count": 100}},
+        "cpu_s": 4.0,
+        "load_cpu_s": 2.0,
+        "others": {"cpu_s": 0.0, "available_s": 20.0},
         "user_bytes_written": 2000,
         "device_bytes": {
             "wal": 2000,
@@ -70,6 +73,8 @@ def test_debt_by_hand() -> None:
         "moved_bytes": 5000.0,
         "busy_s": 10.0,
         "debt_s": pytest.approx(3.0),
+        # Clients take 2 s of CPU time, the merges that are owed 2 s x min(1, 8,000 / 5,000), on 2 processors.
+        "min_s": pytest.approx(2.0),
     }
     assert sustained(debt, raw) == pytest.approx(100 / 13)
     charged = Measurement(raw | debt.charged(raw))
@@ -82,8 +87,37 @@ def test_debt_by_hand() -> None:
 def test_who_moved_more_is_credited() -> None:
     # 2 bytes owed for each written: 4,000 of the 5,000 that were moved. One second was paid in advance.
     debt = CompactionDebt(WRITES, BOUND, OPTIONS, measured=2.0)
-    assert sustained(debt, window()) == pytest.approx(100 / 10)
     assert debt.charged(window())["debt"]["debt_s"] == pytest.approx(-1.0)
+    assert sustained(debt, window()) == pytest.approx(100 / 9)
+
+
+def test_a_credit_counts_as_far_as_the_device_set_the_pace() -> None:
+    # At 2,000 B/s the device is busy for half of the window: of 0.5 s paid in advance, clients waited 0.25.
+    half = DeviceSpec(name="half", bandwidth_bytes_s=2000)
+    assert sustained(CompactionDebt(WRITES, half, OPTIONS, measured=2.0), window()) == pytest.approx(
+        100 / 9.75
+    )
+
+
+def test_a_credit_ends_where_the_processors_set_the_pace() -> None:
+    debt = CompactionDebt(WRITES, BOUND, OPTIONS, measured=2.0)
+    # 18 s of CPU time of the clients and 2 s x 4,000 / 5,000 of the owed merges are 9.8 s on 2 processors.
+    busy = window(cpu_s=20.0, load_cpu_s=18.0)
+    assert sustained(debt, busy) == pytest.approx(100 / 9.8)
+    # One thread cannot use two processors.
+    single = CompactionDebt(WRITES.model_copy(update={"threads": 1}), BOUND, OPTIONS, measured=2.0)
+    assert sustained(single, window(cpu_s=11.0, load_cpu_s=9.5)) == pytest.approx(100 / 9.5)
+
+
+def test_no_credit_at_an_offered_rate() -> None:
+    debt = CompactionDebt(WRITES.offered(10), BOUND, OPTIONS, measured=2.0)
+    assert sustained(debt, window()) == pytest.approx(10)
+
+
+def test_older_records_get_no_credit() -> None:
+    debt = CompactionDebt(WRITES, BOUND, OPTIONS, measured=2.0)
+    old = {name: value for name, value in window().items() if name != "load_cpu_s"}
+    assert sustained(debt, old) == pytest.approx(10)
 
 
 def test_debt_first_takes_the_idle_device() -> None:

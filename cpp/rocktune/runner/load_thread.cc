@@ -22,7 +22,11 @@ LoadThread::LoadThread(const LoadTargets* targets, uint64_t index)
     families_[family].values = (*targets->values)[family].get();
     families_[family].live_keys = &(*targets->live_keys)[family];
   }
-  thread_ = std::thread([this] { Run(); });
+  thread_ = std::thread([this] {
+    cpu_.Begin();
+    Run();
+    cpu_.End();
+  });
 }
 
 LoadThread::~LoadThread() { thread_.join(); }
@@ -176,6 +180,7 @@ void LoadThread::AddLiveKeys(Family* family, int64_t keys) {
 }
 
 void LoadThread::AddTo(RunTotals* totals) const {
+  totals->load_cpu_s += cpu_.Seconds();
   for (std::size_t family = 0; family < families_.size(); ++family) {
     LoadTotals of_family;
     for (std::size_t kind = 0; kind < kOperationKindCount; ++kind) {

@@ -17,6 +17,7 @@
 #include "rocktune/runner/live_keys.h"
 #include "rocktune/runner/load_gate.h"
 #include "rocktune/runner/measurement.h"
+#include "rocktune/runner/process_usage.h"
 #include "rocktune/runner/store.h"
 #include "rocktune/util/histogram.h"
 #include "rocktune/util/run_clock.h"
@@ -75,8 +76,8 @@ class LoadThread {
   }
   // Returns true while the thread waits for the start of its next operation, and false during one.
   bool waiting() const { return waiting_.load(std::memory_order_acquire); }
-  // Adds the thread's operations and user bytes to `*totals` and its families. REQUIRES: it has an element
-  // for each family.
+  // Adds the thread's operations, user bytes and CPU time to `*totals` and its families. REQUIRES: it has an
+  // element for each family.
   void AddTo(RunTotals* totals) const;
 
  private:
@@ -97,6 +98,7 @@ class LoadThread {
     std::atomic<int64_t> live_keys_added{0};
   };
 
+  // Performs operations until the clock is closed or an operation fails.
   void Run();
   // Waits until the intended start and until the gate is open, and returns true; false once the clock is
   // closed.
@@ -123,6 +125,7 @@ class LoadThread {
   std::vector<Family> families_;  // by index
   Counter completed_;
   std::atomic<bool> waiting_{false};
+  ThreadCpuClock cpu_;
   std::thread thread_;  // last, because the thread uses all members above
 };
 

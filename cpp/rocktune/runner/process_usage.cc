@@ -1,5 +1,6 @@
 #include "rocktune/runner/process_usage.h"
 
+#include <pthread.h>
 #include <unistd.h>
 
 #include <ctime>
@@ -7,10 +8,29 @@
 
 namespace rocktune {
 
-double ProcessCpuSeconds() {
+namespace {
+
+// Returns what a clock of CPU time shows; a negative number if its thread is gone.
+double SecondsOf(clockid_t clock) {
   timespec used{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-  return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) / 1e9;
+  return clock_gettime(clock, &used) == 0
+             ? static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) / 1e9
+             : -1;
+}
+
+}  // namespace
+
+double ProcessCpuSeconds() { return SecondsOf(CLOCK_PROCESS_CPUTIME_ID); }
+
+void ThreadCpuClock::Begin() {
+  begun_.store(pthread_getcpuclockid(pthread_self(), &clock_) == 0, std::memory_order_release);
+}
+
+void ThreadCpuClock::End() { total_s_.store(SecondsOf(CLOCK_THREAD_CPUTIME_ID)); }
+
+double ThreadCpuClock::Seconds() const {
+  const double seconds = begun_.load(std::memory_order_acquire) ? SecondsOf(clock_) : 0;
+  return seconds < 0 ? total_s_.load() : seconds;
 }
 
 uint64_t ResidentBytes() {

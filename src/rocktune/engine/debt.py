@@ -207,6 +207,8 @@ class CompactionDebt:
         self._device = device
         self._measured = measured
         self._threads = _compaction_threads(options.get("db", {}))
+        self._clients = workload.threads
+        self._is_closed = all(session.arrival.kind == "closed" for session in workload.sessions)
         own_store = any(section in options for section in ("flsm", "governor"))
         # Before the store is steady, nobody knows what the collection of garbage will move.
         self._is_modelled = not (own_store or collects_blobs(workload, options))
@@ -220,7 +222,7 @@ class CompactionDebt:
         Calls have to be in the order of the windows.
 
         Args:
-            raw: the window's raw figures.
+            raw: the window's raw figures, with what `OtherCpuMeter` counted under `others`.
         """
         if "device_bytes" not in raw:
             return {}
@@ -236,8 +238,26 @@ class CompactionDebt:
                 "moved_bytes": moved_bytes,
                 "busy_s": busy_s,
                 "debt_s": (owed_bytes - moved_bytes) * s_per_byte,
+                "min_s": self._min_s(raw, owed_bytes / moved_bytes if moved_bytes else 1.0),
             }
         }
+
+    def _min_s(self, raw: Mapping[str, Any], owed_share: float) -> float:
+        """Returns the seconds that the window's operations take at least, however little is merged meanwhile.
+
+        At an offered rate these are the window's own seconds. In a closed loop the processors are the limit.
+
+        Args:
+            raw: the window's raw figures; without CPU time of the load threads, nothing is known.
+            owed_share: owed bytes by moved bytes; the CPU time of merges is in proportion to their bytes.
+        """
+        window_s = float(raw["until_s"]) - float(raw["from_s"])
+        if not self._is_closed or "load_cpu_s" not in raw or "others" not in raw:
+            return window_s
+        processors = float(raw["others"]["available_s"]) / window_s
+        load_s = float(raw["load_cpu_s"])
+        total_s = load_s + (float(raw["cpu_s"]) - load_s) * min(1.0, owed_share)
+        return max(total_s / processors, load_s / min(processors, self._clients))
 
     def _owed_bytes(self, raw: Mapping[str, Any]) -> float | None:
         """Returns the bytes that steady state would have moved for a window's writes; None if unknown."""

@@ -86,7 +86,8 @@ class EmbeddedRun(LocalRun):
             **self._first_window,
         }
         self._first_window = {}
-        return Measurement(measured | added | self._debt.charged(measured))
+        raw = measured | added
+        return Measurement(raw | self._debt.charged(raw))
 
     def advance_operations(self, operations: int, progress: Progress | None = None) -> Measurement:
         """Applies the load until a number of operations have ended, then pauses it.

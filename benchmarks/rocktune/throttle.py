@@ -1,8 +1,5 @@
 """The throttled file system without a store: its bandwidth, its waits and its cost."""
 
-import json
-import os
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +16,7 @@ from benchmarks.common.claims import (
     reported,
     write_csv,
 )
-from rocktune.errors import UserError
+from benchmarks.common.programs import find_program, json_of
 
 PROGRAM = "device_bench"
 SOURCE = "throttled file system"
@@ -31,32 +28,16 @@ WAKING_US = 100.0
 """Time that a sleeping thread may take to wake; the run clock's header says some tens of microseconds."""
 
 
-def find_device_bench(root: Path) -> Path:
-    """Returns the program, built with the C++ tests (in $ROCKTUNE_BUILD, build/tests by default).
-
-    Raises:
-        UserError: the program is not there.
-    """
-    build = root / os.environ.get("ROCKTUNE_BUILD", "build/tests")
-    if not (build / PROGRAM).is_file():
-        raise UserError(f"{PROGRAM} is not in {build}: 'make test' builds it, or set ROCKTUNE_BUILD")
-    return build / PROGRAM
-
-
 def device_bench(program: Path, mode: str, **flags: int) -> dict[str, Any]:
     """Runs the program once and returns the JSON document that it prints.
 
     Raises:
         UserError: it failed.
     """
-    command = [str(program), "--mode", mode]
+    arguments = ["--mode", mode]
     for name, value in flags.items():
-        command += [f"--{name.replace('_', '-')}", str(value)]
-    finished = subprocess.run(command, capture_output=True, text=True, check=False)
-    if finished.returncode != 0:
-        raise UserError(finished.stderr.strip() or f"{PROGRAM} ended with {finished.returncode}")
-    document: dict[str, Any] = json.loads(finished.stdout)
-    return document
+        arguments += [f"--{name.replace('_', '-')}", str(value)]
+    return json_of(program, arguments)
 
 
 def bandwidth_claim(mode: str, documents: list[dict[str, Any]]) -> Claim:
@@ -100,7 +81,7 @@ def _reported(name: str, unit: str, measured: Measured) -> Claim:
 
 def throttle(settings: Settings) -> list[Claim]:
     """Runs device_bench in each of its modes; the bandwidth is 100 MiB/s."""
-    program = find_device_bench(ROOT)
+    program = find_program(PROGRAM, ROOT)
     repeats, seconds = (1, 1) if settings.quick else (3, 10)
     claims: list[Claim] = []
     documents: list[dict[str, Any]] = []

@@ -11,11 +11,13 @@ from pathlib import Path
 
 import pytest
 from benchmarks.common.claims import KINDS, TARGET, UNDECIDABLE, Claim, Measured
-from benchmarks.rocktune.throttle import find_device_bench
+from benchmarks.common.programs import find_program
 
 from rocktune.errors import UserError
 
 ROOT = Path(__file__).parent.parent.parent
+PROGRAMS = {"flsm.serving": "flsm_serving_bench", "rocktune.throttle": "device_bench"}
+"""Programs of the C++ build that benchmarks need."""
 IN_EVERY_RUN = ("dremel.buckets", "rocktune.repeatability")
 
 
@@ -57,9 +59,9 @@ def skip_without_its_program(name: str) -> None:
         pytest.importorskip("botorch", reason="BoTorch is not installed")
     if name == "ruskey.ddpg_reference":
         pytest.importorskip("torch", reason="PyTorch is not installed")
-    if name == "rocktune.throttle":
+    if name in PROGRAMS:
         try:
-            find_device_bench(ROOT)
+            find_program(PROGRAMS[name], ROOT)
         except UserError as error:
             pytest.skip(str(error))
 
@@ -95,7 +97,7 @@ def check_claims(name: str, scratch: Path) -> None:
 
 
 def test_all_benchmarks_are_found() -> None:
-    assert len(BENCHMARKS) == 60
+    assert len(BENCHMARKS) == 61
     assert set(IN_EVERY_RUN) < set(BENCHMARKS)
 
 

@@ -6,7 +6,6 @@ from benchmarks.rocktune.throttle import (
     bandwidth_claim,
     cost_claim,
     device_bench,
-    find_device_bench,
     wait_claims,
 )
 
@@ -41,17 +40,6 @@ def test_cost_is_decided_by_the_upper_bound() -> None:
     wide = cost_claim("reads", [0.9, 1.15] * 10)
     assert wide.measured.value < 1.03 < wide.measured.high
     assert wide.holds is False
-
-
-def test_missing_program_says_how_to_build_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("ROCKTUNE_BUILD", raising=False)
-    with pytest.raises(UserError, match="build/tests: 'make test' builds it, or set ROCKTUNE_BUILD"):
-        find_device_bench(tmp_path)
-    monkeypatch.setenv("ROCKTUNE_BUILD", "build/dev")
-    program = tmp_path / "build" / "dev" / "device_bench"
-    program.parent.mkdir(parents=True)
-    program.touch()
-    assert find_device_bench(tmp_path) == program
 
 
 def test_program_is_given_its_flags_and_its_error_is_passed_on(tmp_path: Path) -> None:

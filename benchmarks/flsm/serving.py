@@ -1,0 +1,46 @@
+"""Gets and puts of an FLSM store beside stock RocksDB on a copy of the same tables, in pairs of CPU times.
+
+What matters is a store that loses at most 3% on either path. CPU time of one calling thread is the quieter
+quantity: with other work on the machine, wall times of such blocks differ by tens of percent. If the ratios of
+pairs deviate by 10%, 40 pairs give an interval of 3% on each side.
+"""
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from benchmarks.common.claims import ROOT, Claim, Settings, main, ratio_interval, write_csv
+from benchmarks.common.programs import find_program, json_of
+from benchmarks.flsm.shared import Where, decided_at
+
+PROGRAM = "flsm_serving_bench"
+SOURCE = "serving beside stock RocksDB"
+LEAST = 0.97
+PATHS = ("get", "put")
+
+
+def serving(settings: Settings) -> list[Claim]:
+    """Runs the program once; it alternates blocks of both databases. `--pairs` says how many."""
+    pairs = 2 if settings.quick else int(settings.extra["pairs"])
+    with tempfile.TemporaryDirectory(prefix="rocktune-benchmark-") as directory:
+        found = json_of(find_program(PROGRAM, ROOT), [str(Path(directory) / "store"), str(pairs)])
+    rows = [
+        {"path": path, "pair": number, "flsm_ns": flsm_ns, "stock_ns": stock_ns}
+        for path in PATHS
+        for number, (flsm_ns, stock_ns) in enumerate(found[path])
+    ]
+    if settings.out is not None:
+        write_csv(settings.out / "pairs.csv", rows)
+    assertions = "on" if found["assertions"] else "off"
+    where = Where(f"RocksDB {found['engine']}, assertions {assertions}", "none")
+    return [_claim(path, rows, where) for path in PATHS]
+
+
+def _claim(path: str, rows: list[dict[str, Any]], where: Where) -> Claim:
+    ratios = [row["stock_ns"] / row["flsm_ns"] for row in rows if row["path"] == path]
+    name = f"{path}_over_stock_rocksdb"
+    return decided_at(name, SOURCE, "ratio of rates", ratio_interval(ratios), low=LEAST, where=where)
+
+
+if __name__ == "__main__":
+    main("flsm.serving", serving, scale=1, quick_scale=1, extra={"pairs": 40})

@@ -1,7 +1,7 @@
 """Gets and puts of an FLSM store beside stock RocksDB on a copy of the same tables, in pairs of CPU times.
 
 What matters is a store that loses at most 3% on either path. CPU time of one calling thread is the quieter
-quantity: with other work on the machine, wall times of such blocks differ by tens of percent. If the ratios of
+quantity: with other work running, wall times of such blocks differ by tens of percent. If the ratios of
 pairs deviate by 10%, 40 pairs give an interval of 3% on each side.
 """
 

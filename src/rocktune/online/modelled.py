@@ -115,14 +115,13 @@ class ModelledStore:
         writes = operations - lookups
         before = np.array(self._tree.level_bytes, float)
         # By level, added up over the parts.
-        passed, false_positive_read_s, read_s = (np.zeros(len(before)) for _ in range(3))
+        reached, passed, false_positive_read_s, read_s = np.zeros((4, len(before)))
         for _ in range(_PARTS):
             self._tree.write(writes * self._entry_bytes // _PARTS)
-            part_passed, part_false_positive_read_s, part_read_s = self._looked_up(lookups / _PARTS)
-            passed, false_positive_read_s, read_s = (
-                passed + part_passed,
-                false_positive_read_s + part_false_positive_read_s,
-                read_s + part_read_s,
+            part = self._looked_up(lookups / _PARTS)
+            reached, passed, false_positive_read_s, read_s = (
+                whole + own
+                for whole, own in zip((reached, passed, false_positive_read_s, read_s), part, strict=True)
             )
         moved = np.array(self._tree.level_bytes, float) - before
         # One factor for the levels and the whole, because the same disturbance slows both. Its mean is 1.
@@ -138,6 +137,7 @@ class ModelledStore:
             lookups,
             writes,
             busy_s * disturbed,
+            reached,
             passed,
             false_positive_read_s * disturbed,
             read_s * disturbed,
@@ -145,8 +145,8 @@ class ModelledStore:
             moved,
         )
 
-    def _looked_up(self, lookups: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Returns by level: runs read, seconds on runs without the key, seconds on all runs."""
+    def _looked_up(self, lookups: float) -> tuple[np.ndarray, ...]:
+        """Returns by level: lookups that reach it, runs read, seconds on runs without the key, on all."""
         shape = self.shape()
         numbers = range(1, len(shape.levels) + 1)
         held = np.array([shape.held_bytes_of(number) for number in numbers], float)
@@ -155,12 +155,13 @@ class ModelledStore:
         held, runs = (np.pad(values, (0, len(self._rates) - len(values))) for values in (held, runs))
         # A lookup of a present key ends at the level that has it; a lookup of an absent key asks every run.
         here = np.zeros(len(held)) if self._absent else held / max(1.0, held.sum())
-        reached = 1.0 - np.concatenate([[0.0], np.cumsum(here)[:-1]])
+        reached = lookups * (1.0 - np.concatenate([[0.0], np.cumsum(here)[:-1]]))
         # Runs of the level that has the key all count as asked, newest first or not: an upper bound, as in
         # equation 5.
-        asked, found = lookups * reached * runs, lookups * here
+        asked, found = reached * runs, lookups * here
         false_positive_read_s = asked * (self._costs.probe_s + self._rates * self._costs.read_s)
         return (
+            reached,
             asked * self._rates + found,
             false_positive_read_s,
             false_positive_read_s + found * self._costs.read_s,
@@ -171,6 +172,7 @@ class ModelledStore:
         lookups: int,
         writes: int,
         busy_s: float,
+        reached: np.ndarray,
         passed: np.ndarray,
         false_positive_read_s: np.ndarray,
         read_s: np.ndarray,
@@ -184,6 +186,7 @@ class ModelledStore:
                 policy=level.policy,
                 runs=shape.runs_of(place + 1),
                 filled=shape.held_bytes_of(place + 1) / level.capacity_bytes,
+                reached=float(reached[place]),
                 passed=float(passed[place]),
                 read_s=float(read_s[place]),
                 false_positive_read_s=float(false_positive_read_s[place]),

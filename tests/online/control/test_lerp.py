@@ -114,7 +114,7 @@ def test_a_single_odd_mission_is_no_other_workload() -> None:
 def test_latencies_that_are_no_numbers_end_in_a_new_beginning() -> None:
     controller = lerp()
     nothing = Served(0, 0.0, 0, 0.0, 0)
-    broken = Mission(50, 0, 50, float("nan"), nothing, nothing, 10, (LevelMission(1, 1, 0.5, *[0] * 6),))
+    broken = Mission(50, 0, 50, float("nan"), nothing, nothing, 10, (LevelMission(1, 1, 0.5, *[0] * 7),))
     whys = {controller.decide(broken).why for _ in range(60)}
     assert any("has diverged; it starts again" in why for why in whys)
 

@@ -58,7 +58,13 @@ def test_static_changes_nothing() -> None:
 
 @pytest.mark.parametrize(
     ("text", "policies"),
-    [("static:5", [5]), ("lazy-leveling", "lazy-leveling"), ("greedy:0.2,0.8", [1]), ("lerp", [1])],
+    [
+        ("static:5", [5]),
+        ("lazy-leveling", "lazy-leveling"),
+        ("greedy:0.2,0.8", [1]),
+        ("lerp", [1]),
+        ("curve", [1]),
+    ],
 )
 def test_controllers_have_names(text: str, policies: object) -> None:
     assert parse_controller(text, 10).policies == policies

@@ -94,7 +94,7 @@ class ModelledStore:
         deepest = self.shape().levels_in_use
         rates = _native.flsm_false_positive_rates(layout, deepest)
         # Levels that appear later get the rate of the deepest level that was loaded.
-        self._rates = np.array(rates + rates[-1:] * (levels - deepest))
+        self.false_positive_rates = np.array(rates + rates[-1:] * (levels - deepest))
 
     def shape(self) -> FlsmShape:
         """Returns the present shape of the tree."""
@@ -152,17 +152,19 @@ class ModelledStore:
         held = np.array([shape.held_bytes_of(number) for number in numbers], float)
         runs = np.array([shape.runs_of(number) for number in numbers], float)
         # The shape has only the levels that exist so far; the rates are for all that may come.
-        held, runs = (np.pad(values, (0, len(self._rates) - len(values))) for values in (held, runs))
+        held, runs = (
+            np.pad(values, (0, len(self.false_positive_rates) - len(values))) for values in (held, runs)
+        )
         # A lookup of a present key ends at the level that has it; a lookup of an absent key asks every run.
         here = np.zeros(len(held)) if self._absent else held / max(1.0, held.sum())
         reached = lookups * (1.0 - np.concatenate([[0.0], np.cumsum(here)[:-1]]))
         # Runs of the level that has the key all count as asked, newest first or not: an upper bound, as in
         # equation 5.
         asked, found = reached * runs, lookups * here
-        false_positive_read_s = asked * (self._costs.probe_s + self._rates * self._costs.read_s)
+        false_positive_read_s = asked * (self._costs.probe_s + self.false_positive_rates * self._costs.read_s)
         return (
             reached,
-            asked * self._rates + found,
+            asked * self.false_positive_rates + found,
             false_positive_read_s,
             false_positive_read_s + found * self._costs.read_s,
         )

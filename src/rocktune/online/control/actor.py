@@ -73,7 +73,7 @@ class ActorSettings:
     steps: int = 8
     noise: float = 0.6
     min_noise: float = 0.1
-    noise_missions: int = 30
+    noise_missions: int = 100
     window: int = 15
     spread: int = 2
     max_missions: int = 600

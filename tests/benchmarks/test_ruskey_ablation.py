@@ -1,0 +1,45 @@
+"""Tests for the ablation of Lerp's agent."""
+
+from pathlib import Path
+
+import pytest
+from benchmarks.common.claims import Settings
+from benchmarks.ruskey.ablation import COSTS, DATA, QUICK, IdleAgent, TrueCosts, ablation
+
+from rocktune.errors import UserError
+from rocktune.online.control import LevelMission, Mission, Served
+from rocktune.online.modelled import StoreCosts
+
+NOTHING = Served(0, 0.0, 0, 0.0, 0)
+
+
+def settings(out: Path | None, repeats: int = 1, quick: bool = True) -> Settings:
+    return Settings(quick, False, out, 1, 1, "", {"missions": "4", "repeats": repeats, "costs": COSTS})
+
+
+def test_true_costs_weigh_runs_against_writings() -> None:
+    # Half lookups: a run costs 0.5 * (2 + 0.5 * 4) = 2, a writing 0.5 * 2 * 1024 / 512 = 2. Runs and writings
+    # together are 6.4, 4.3, 3.9, 4.0 for K = 1, 2, 3, 4.
+    controller = TrueCosts(StoreCosts(0, 2.0, 4.0, 0, 1 / 512, 0), 0.5)
+    levels = tuple(LevelMission(1, 1, 1.0, *[0.0] * 7) for _ in range(2))
+    decision = controller.decide(Mission(50, 0, 50, 1.0, NOTHING, NOTHING, 10, levels))
+    assert decision.policies == {1: 3, 2: 3}
+    assert decision.converged
+
+
+def test_an_idle_agent_asks_for_no_step() -> None:
+    assert float(IdleAgent().act(None)[0]) == 0.0
+
+
+def test_drives_are_not_made_again(tmp_path: Path) -> None:
+    first = ablation(settings(tmp_path))
+    data = (tmp_path / DATA).read_text()
+    # Five sessions of each controller, and the header.
+    assert len(data.splitlines()) == 5 * len(QUICK) + 1
+    assert ablation(settings(tmp_path)) == first
+    assert (tmp_path / DATA).read_text() == data
+
+
+def test_nothing_to_judge_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="--repeats 0: no seed has all drives of 4 missions"):
+        ablation(settings(tmp_path, repeats=0, quick=False))

@@ -11,7 +11,7 @@ import numpy as np
 
 from rocktune import _native
 from rocktune.online.control.mission import LevelMission, Mission, Served
-from rocktune.online.flsm.layout import STEERED_LEVEL0_RUNS, Filters, Transition, flsm_layout
+from rocktune.online.flsm.layout import STEERED_LEVEL0_RUNS, Filters, Granularity, Transition, flsm_layout
 from rocktune.online.flsm.shape import FlsmShape
 from rocktune.online.flsm.simulator import FlsmSimulator
 from rocktune.units import MIB
@@ -56,6 +56,7 @@ class ModelledStore:
         levels: int = 6,
         filters: Filters = "uniform",
         bits_per_key: float = 8.0,
+        granularity: Granularity = "levels",
         write_buffer_bytes: int = 2 * MIB,
         seed: int = 1,
     ) -> None:
@@ -71,6 +72,7 @@ class ModelledStore:
             levels: maximum number of levels.
             filters: how Bloom filters share their memory among the levels.
             bits_per_key: mean bits of filters for each key.
+            granularity: what a push moves, "levels" or "files" of 64 MiB.
             write_buffer_bytes: bytes of one flush.
             seed: seed of the noise.
 
@@ -84,6 +86,7 @@ class ModelledStore:
             size_ratio=size_ratio,
             levels=levels,
             level0_runs=STEERED_LEVEL0_RUNS,
+            granularity=granularity,
             write_buffer_bytes=write_buffer_bytes,
         )
         self._tree.write(entries * entry_bytes)

@@ -121,6 +121,14 @@ PAPERS = (
                 ("dynamic/*_regret", "dynamic/static*_over_*", "dynamic/greedy*_over_*"),
             ),
             Finding(
+                "Ours: the same on a modelled store",
+                (
+                    "dynamic-modelled/*_regret",
+                    "dynamic-modelled/static*_over_*",
+                    "dynamic-modelled/greedy*_over_*",
+                ),
+            ),
+            Finding(
                 "Ours: on one workload Lerp with the cost curve is within 5% of the best K for all levels; on"
                 " a store, uniform and Monkey's filters, Zipfian keys",
                 (
@@ -128,6 +136,9 @@ PAPERS = (
                     "static_workloads-monkey/*_best",
                     "static_workloads-zipfian/*_best",
                 ),
+            ),
+            Finding(
+                "Ours: the same on a modelled store, one workload", ("static_workloads-modelled*/*_best",)
             ),
             Finding("Ours: the model's latencies are within 25% of the store's", ("costs/K*",)),
             Finding(

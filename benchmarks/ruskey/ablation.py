@@ -31,8 +31,8 @@ from rocktune.workload.ruskey import ENTRIES
 
 COSTS = "docs/evidence/ruskey/costs/costs.json"
 OPERATIONS = 50_000
-IDLE, CURVE, ONE_PASS, TRUE_COSTS = "lerp-idle-agent", "curve", "curve-one-pass", "true-costs"
-CONTROLLERS = (CURVE, ONE_PASS, TRUE_COSTS, IDLE, *POLICIES, LEARNED, *GREEDY)
+IDLE, CURVE, TWO_PASSES, TRUE_COSTS = "lerp-idle-agent", "curve", "curve-two-passes", "true-costs"
+CONTROLLERS = (CURVE, TWO_PASSES, TRUE_COSTS, IDLE, *POLICIES, LEARNED, *GREEDY)
 QUICK = (CURVE, TRUE_COSTS, "static:3", GREEDY[0])
 MAX_OVER_TRUE_COSTS = 1.02
 DATA = "sessions.csv"
@@ -167,8 +167,8 @@ def _driven(costs: StoreCosts, seed: int, missions: int, name: str) -> Iterator[
 
 
 def _controller(name: str, costs: StoreCosts, store: ModelledStore, seed: int) -> Controller:
-    if name == ONE_PASS:
-        return Curve("uniform", passes=1)
+    if name == TWO_PASSES:
+        return Curve("uniform", passes=2)
     if name == TRUE_COSTS:
         return TrueCosts(costs, store.false_positive_rates[0])
     if name != IDLE:
@@ -257,7 +257,7 @@ def _claims(totals: Totals, sessions: Sequence[Session], missions: int) -> list[
     ]
     claims += [
         _ratio(totals, name, LEARNED, missions, "Ours: what the agent adds")
-        for name in (CURVE, ONE_PASS, TRUE_COSTS)
+        for name in (CURVE, TWO_PASSES, TRUE_COSTS)
     ]
     settled = [session.settled_after for session in sessions if session.drive[1:] == (missions, LEARNED)]
     claims.append(

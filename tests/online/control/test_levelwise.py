@@ -29,11 +29,11 @@ def test_a_new_workload_is_learned_and_a_known_one_is_restored_at_once() -> None
 
 @pytest.mark.parametrize("filters", ["uniform", "monkey"])
 def test_sessions_too_short_to_learn_in_are_learned_from_one_after_the_other(filters: Filters) -> None:
-    served, controller = store(filters), Curve(filters)
+    served, controller = store(filters), Curve(filters, passes=2)
     settled: dict[float, int] = {}
     for session in range(12):
         read_share = 0.1 if session % 2 else 0.9
-        # Both passes take 18 missions, and one of another workload is not learned from.
+        # Both passes take 18 missions, and the first of another workload is not learned from.
         for _ in range(10):
             decision = controller.decide(served.serve(OPERATIONS, read_share))
             for level, policy in decision.policies.items():

@@ -86,7 +86,7 @@ class LevelCurve:
 class Curve(Levelwise):
     """A controller that settles where equation 5, fitted to the store's own costs, has its minimum."""
 
-    def __init__(self, filters: Filters, passes: int = 2) -> None:
+    def __init__(self, filters: Filters, passes: int = 1) -> None:
         """Creates a controller that has learned nothing.
 
         Args:

@@ -12,7 +12,7 @@ from benchmarks.common.measuring import embedded_engine, processors_awake
 from benchmarks.flsm.shared import ENTRY_BYTES, RUSKEY, Where, buffer_at
 from rocktune.device import load_device
 from rocktune.engine import EmbeddedEngine
-from rocktune.errors import UserError
+from rocktune.errors import UserError, unknown_name
 from rocktune.online import DrivenMission, DriveRequest, run_drive
 from rocktune.online.control import ChosenController, Controller, parse_controller
 from rocktune.online.flsm import Filters, Granularity
@@ -45,7 +45,7 @@ class Setting:
         bits_per_key: mean bits of filters for each key.
         absent: whether lookups ask for absent keys.
         operations: operations of a mission at full size.
-        granularity: what a push moves. RusKey's section 7 moves files, but for figure 10.
+        granularity: what a push moves.
     """
 
     device: str = "cloud-gp3"
@@ -53,18 +53,13 @@ class Setting:
     bits_per_key: float = 8.0
     absent: bool = False
     operations: int = 50_000
-    granularity: Granularity = "files"
+    granularity: Granularity = "levels"
 
 
-STORE_FLAGS = {
-    "device": Setting.device,
-    "absent": "no",
-    "operations": Setting.operations,
-    "granularity": Setting.granularity,
-}
+STORE_FLAGS = {"device": Setting.device, "absent": "no", "operations": Setting.operations}
 """Flags of the setting with their defaults."""
-FLAGS = STORE_FLAGS | {"costs": ON_A_STORE}
-"""Those of every benchmark whose stores may be modelled."""
+FLAGS = STORE_FLAGS | {"granularity": "files", "costs": ON_A_STORE}
+"""Those of every benchmark of controllers. RusKey's section 7 moves files, but for figure 10."""
 
 
 def setting_of(settings: Settings, filters: Filters = "uniform") -> Setting:
@@ -75,8 +70,14 @@ def setting_of(settings: Settings, filters: Filters = "uniform") -> Setting:
         bits_per_key=4.0 if filters == "monkey" else Setting.bits_per_key,
         absent=settings.extra["absent"] == "yes",
         operations=int(settings.extra["operations"]),
-        granularity="levels" if settings.extra["granularity"] == "levels" else "files",
+        granularity=_granularity_of(str(settings.extra.get("granularity", Setting.granularity))),
     )
+
+
+def _granularity_of(text: str) -> Granularity:
+    if text not in ("levels", "files"):
+        raise unknown_name("granularity", text, ("levels", "files"))
+    return "files" if text == "files" else "levels"
 
 
 @dataclass(frozen=True)

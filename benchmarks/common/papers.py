@@ -149,6 +149,15 @@ PAPERS = (
                 "Ours: on a modelled store an idle agent takes longer than Lerp's; the same sessions",
                 ("ablation/lerp-idle-agent_over_lerp_*",),
             ),
+            Finding(
+                "Ours: figures 7 and 12 on a modelled store in sessions of 200 and 400 missions: Lerp beats"
+                " any fixed K and any threshold",
+                tuple(
+                    f"ablation/{rival}*_over_lerp_of_{n}"
+                    for n in (200, 400)
+                    for rival in ("static", "greedy")
+                ),
+            ),
             Finding("Ours: the model's latencies are within 25% of the store's", ("costs/K*",)),
             Finding(
                 "Ours: the agent's return is that of stable-baselines3, less at most 50",

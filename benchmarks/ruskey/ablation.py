@@ -6,6 +6,7 @@ changes no result, because nothing is timed but the controllers' decisions.
 
 import csv
 import fcntl
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
@@ -13,12 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.stats import rankdata
 
 from benchmarks.common.claims import Claim, Settings, decided, main, mean_interval, ratio_interval, reported
 from benchmarks.common.figures import Panel, bars, write_figure
 from benchmarks.flsm.shared import ENTRY_BYTES
 from benchmarks.ruskey.driver import SIZE_RATIO, costs_of, served
-from benchmarks.ruskey.dynamic import GREEDY, SESSION_NAMES
+from benchmarks.ruskey.dynamic import GREEDY, PAPER_RANK, RANKED, SESSION_NAMES
 from benchmarks.ruskey.shared import LEARNED, POLICIES, check_flags
 from rocktune.errors import UserError
 from rocktune.online import DrivenMission
@@ -249,7 +251,12 @@ def _claims(totals: Totals, sessions: Sequence[Session], missions: int) -> list[
         )
         for name, own in totals.items()
     ]
-    return [*seconds, *_of_the_curve(totals, missions), *_of_lerp(totals, sessions, missions)]
+    return [
+        *seconds,
+        *_of_the_curve(totals, missions),
+        *_of_lerp(totals, sessions, missions),
+        *_ranks(sessions, missions),
+    ]
 
 
 def _of_the_curve(totals: Totals, missions: int) -> Iterator[Claim]:
@@ -279,6 +286,31 @@ def _of_lerp(totals: Totals, sessions: Sequence[Session], missions: int) -> Iter
         "300 to 600",
         **MODEL,
     )
+
+
+def _ranks(sessions: Sequence[Session], missions: int) -> Iterator[Claim]:
+    """Yields the ranks of the paper's four methods by the time of each session; ties share a rank."""
+    seconds = {
+        (session.seed, session.session, session.controller): session.seconds
+        for session in sessions
+        if session.missions == missions
+    }
+    of_lerp = [key[:2] for key in seconds if key[2] == LEARNED]
+    ranks = [
+        # What differs by less than a hundredth is a tie, as in `benchmarks.ruskey.dynamic`.
+        rankdata(np.round([math.log(seconds[*key, name], 1.01) for name in RANKED]), method="min")
+        for key in of_lerp
+        if all((*key, name) in seconds for name in RANKED)
+    ]
+    for place, name in enumerate(RANKED if ranks else ()):
+        yield reported(
+            f"{name}_average_rank_of_{missions}",
+            "RusKey, table 3",
+            "rank among four by the time of whole sessions, from 1",
+            mean_interval([float(rank[place]) for rank in ranks]),
+            PAPER_RANK if name == LEARNED else None,
+            **MODEL,
+        )
 
 
 def _ratio(totals: Totals, name: str, other: str, missions: int, source: str) -> Claim | None:

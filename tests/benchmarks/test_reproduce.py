@@ -48,7 +48,7 @@ def test_a_figure_is_measured_once(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 def test_claims_of_another_command_do_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "order").mkdir()
-    (tmp_path / "order" / "claims.json").write_text('[{"command": "python -m benchmarks.other"}]')
+    (tmp_path / "order" / "claims.json").write_text('[{"command": "python -m benchmarks.flsm.tuned"}]')
     machine = Machine()
     assert measured(monkeypatch, tmp_path, machine) == 0
     assert machine.commands == [COMMAND]

@@ -53,6 +53,18 @@ def test_controllers_are_compared_by_the_seeds_of_both(tmp_path: Path) -> None:
     assert "curve_over_lerp_of_4" not in claims
 
 
+def test_ranks_are_among_the_papers_four_with_ties(tmp_path: Path) -> None:
+    header = "seed,missions,controller,session,seconds,settled_after,policy,learner_ms"
+    # Lerp and K = 5 tie in the first session; in the second Lerp is third.
+    seconds = {"lerp": (100, 130), "static:5": (100.1, 110), "static:1": (120, 120), "static:10": (140, 140)}
+    rows = [f"1,4,{name},{at},{took},0,1,0" for name, both in seconds.items() for at, took in enumerate(both)]
+    (tmp_path / DATA).write_text("\n".join([header, *rows, ""]))
+    claims = {claim.name: claim for claim in ablation(settings(tmp_path, repeats=0, quick=False))}
+    ranks = {name: claims[f"{name}_average_rank_of_4"].measured.value for name in seconds}
+    assert ranks == {"lerp": 2.0, "static:5": 1.0, "static:1": 2.5, "static:10": 4.0}
+    assert claims["lerp_average_rank_of_4"].paper == 1.2
+
+
 def test_nothing_to_judge_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="--repeats 0: no drive of 4 missions"):
         ablation(settings(tmp_path, repeats=0, quick=False))

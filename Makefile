@@ -26,7 +26,7 @@ APT_ROCKSDB := libgflags-dev libsnappy-dev liblz4-dev libzstd-dev zlib1g-dev
 
 BUILD_TOOLS := "scikit-build-core>=1.1" "nanobind>=3.1"
 
-.PHONY: FORCE help setup demo test test-cpp test-all check lint format sanitize rocksdb wheel evidence clean
+.PHONY: FORCE help setup demo test test-cpp test-all check lint format sanitize rocksdb wheel evidence figure clean
 
 help:
 	@echo "make demo      set up everything, tune a workload, show the proof and the report (about 8 minutes)"
@@ -38,6 +38,7 @@ help:
 	@echo "make rocksdb   a release build of the newest supported RocksDB in build/rocksdb; VERSION=9.9.3 chooses another"
 	@echo "make wheel     a wheel with that RocksDB inside, in dist"
 	@echo "make evidence  the pages of docs/evidence from the committed claims"
+	@echo "make figure    one figure of a paper, in out/figures: NAME=dremel_8; goes on where it was interrupted"
 
 # ---- setting up ----------------------------------------------------------------------------------------
 
@@ -176,6 +177,10 @@ wheel: $(VENV)/.created $(RELEASE_ROCKSDB)
 
 evidence: $(VENV)/.installed
 	@$(BIN)/python -m benchmarks.common.evidence
+
+# Names are those of docs/evidence/README.md; QUICK=1 makes smoke runs.
+figure: $(VENV)/.developed
+	@$(BIN)/python -m benchmarks.common.reproduce $(NAME) $(if $(QUICK),--quick)
 
 clean:
 	@rm -rf build dist out .venv .venv-*

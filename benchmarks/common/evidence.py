@@ -14,15 +14,16 @@ from typing import Any
 
 from benchmarks.common.claims import KINDS, OBSERVATION, ROOT, TARGET, UNDECIDABLE
 from benchmarks.common.papers import PAPERS, Finding, Paper
+from benchmarks.common.published import PublishedFigure, published_figures
 
 EVIDENCE = ROOT / "docs" / "evidence"
 NOTE = "Made by `make evidence` from the claims.json files; do not edit."
 INTRODUCTION = """\
 A figure stands with its 95% interval, or with the range that its unit names on the folder's page. A *target*
 is a bound that the whole interval has to keep; what was measured once is not decidable here. A *comparison*
-stands beside a figure of a paper and has no target. Findings with targets that fail come first, and each such
-target is named. Scales, devices and commands are on the folders' pages; ratios hold on the model that they
-were measured on."""
+stands beside a figure of a paper and has no target. Every figure and table with a result is listed, and
+`make figure NAME=dremel_8` measures one. What fails comes first, and each target that fails is named. Scales,
+devices and commands are on the folders' pages; ratios hold on the model that they were measured on."""
 MAX_FIGURES = 5
 """So many figures of a finding are written out; of more, the range."""
 
@@ -45,12 +46,12 @@ def gathered(evidence: Path, folder: str) -> Claims:
 
 def named_by(finding: Finding, claims: Claims) -> Claims:
     """Returns the claims that test a finding, in the order of its patterns, without observations."""
-    return [
-        claim
-        for pattern in finding.claims
-        for claim in claims
-        if claim["kind"] != OBSERVATION and fnmatchcase(identity(claim), pattern)
-    ]
+    return [claim for claim in matching(finding.claims, claims) if claim["kind"] != OBSERVATION]
+
+
+def matching(patterns: Sequence[str], claims: Claims) -> Claims:
+    """Returns the claims that patterns name, in the order of the patterns."""
+    return [claim for pattern in patterns for claim in claims if fnmatchcase(identity(claim), pattern)]
 
 
 def overview(claims_of: Mapping[str, Claims]) -> str:
@@ -76,7 +77,8 @@ def _counts(claims: Claims) -> list[int]:
 
 
 def _section(paper: Paper, claims: Claims) -> list[str]:
-    named: list[dict[str, Any]] = []
+    figures = [figure for figure in published_figures() if figure.folder == paper.folder]
+    named = [claim for figure in figures for claim in matching(figure.claims, claims)]
     rows = []
     for finding in paper.findings:
         tested = named_by(finding, claims)
@@ -90,13 +92,48 @@ def _section(paper: Paper, claims: Claims) -> list[str]:
         f"## [{paper.title}]({paper.folder}/README.md)",
         "",
         *_unmeasured(paper.folder, claims),
+        *figure_rows(figures, claims),
         "| finding | measured here | target | holds |",
         "| --- | --- | --- | --- |",
         *(_row(says, _figures(tested), _targets(tested), _WORDS[verdict]) for verdict, says, tested in rows),
     ]
 
 
-_WORDS = {"no": "**no**", "undecidable": UNDECIDABLE, "yes": "yes", "compared": "compared"}
+def figure_rows(figures: Sequence[PublishedFigure], claims: Claims) -> list[str]:
+    """Returns the table of a paper's figures with what was measured beside each, or why nothing was."""
+    if not figures:
+        return []
+    tested = {figure: matching(figure.claims, claims) for figure in figures}
+    order = sorted(figures, key=lambda figure: list(_WORDS).index(_found(figure, tested[figure])))
+    return [
+        "| figure | the paper shows | measured here | target | holds |",
+        "| --- | --- | --- | --- | --- |",
+        *(_figure_row(figure, tested[figure]) for figure in order),
+        "",
+    ]
+
+
+def _found(figure: PublishedFigure, tested: Claims) -> str:
+    """Returns the key in `_WORDS` for what was found of a figure."""
+    if tested:
+        return _verdict(tested)
+    return "not measured" if figure.why else "missing"
+
+
+def _figure_row(figure: PublishedFigure, tested: Claims) -> str:
+    holds = _WORDS[_found(figure, tested)] + (f": {figure.why}" if figure.why else "")
+    figures = _figures(tested) if tested else "–"
+    return _row(f"{figure.label} (`{figure.name}`)", figure.paper, figures, _targets(tested), holds)
+
+
+_WORDS = {
+    "missing": "**missing**",
+    "no": "**no**",
+    "undecidable": UNDECIDABLE,
+    "yes": "yes",
+    "compared": "compared",
+    "not measured": "not measured",
+}
 """Labels of the verdicts, in the order of the page."""
 
 

@@ -12,13 +12,14 @@ from benchmarks.common.measuring import embedded_engine, processors_awake
 from benchmarks.flsm.shared import ENTRY_BYTES, RUSKEY, Where, buffer_at
 from rocktune.device import load_device
 from rocktune.engine import EmbeddedEngine
-from rocktune.errors import UserError
+from rocktune.errors import UserError, unknown_name
 from rocktune.online import DrivenMission, DriveRequest, run_drive
-from rocktune.online.control import Controller, parse_controller
-from rocktune.online.flsm import Filters
+from rocktune.online.control import ChosenController, Controller, parse_controller
+from rocktune.online.flsm import Filters, Granularity
 from rocktune.online.flsm.tradeoff_map import STOCK, shape_options
 from rocktune.online.modelled import ModelledStore, StoreCosts
 from rocktune.space import merged_options
+from rocktune.trial import OptionMaps
 from rocktune.workload import WorkloadSpec, load_workload
 from rocktune.workload.ruskey import ENTRIES
 from rocktune.workload.sessions import SessionSpec
@@ -26,6 +27,9 @@ from rocktune.workload.sessions import SessionSpec
 SIZE_RATIO = 10
 ON_A_STORE = "none"
 """Value of `--costs` without a file."""
+
+RIVALS = (*(f"leveled:{runs}" for runs in (2, 4, 8)), *(f"universal:{runs}" for runs in (2, 4, 10, 20)))
+"""RocksDB's own styles, each with the numbers of level-0 tables at which it begins to merge."""
 
 Sessions = Sequence[tuple[str | WorkloadSpec, int]]
 """Workloads, and how many missions of each."""
@@ -41,6 +45,7 @@ class Setting:
         bits_per_key: mean bits of filters for each key.
         absent: whether lookups ask for absent keys.
         operations: operations of a mission at full size.
+        granularity: what a push moves.
     """
 
     device: str = "cloud-gp3"
@@ -48,12 +53,13 @@ class Setting:
     bits_per_key: float = 8.0
     absent: bool = False
     operations: int = 50_000
+    granularity: Granularity = "levels"
 
 
 STORE_FLAGS = {"device": Setting.device, "absent": "no", "operations": Setting.operations}
 """Flags of the setting with their defaults."""
-FLAGS = STORE_FLAGS | {"costs": ON_A_STORE}
-"""Those of every benchmark whose stores may be modelled."""
+FLAGS = STORE_FLAGS | {"granularity": "files", "costs": ON_A_STORE}
+"""Those of every benchmark of controllers. RusKey's section 7 moves files, but for figure 10."""
 
 
 def setting_of(settings: Settings, filters: Filters = "uniform") -> Setting:
@@ -64,7 +70,14 @@ def setting_of(settings: Settings, filters: Filters = "uniform") -> Setting:
         bits_per_key=4.0 if filters == "monkey" else Setting.bits_per_key,
         absent=settings.extra["absent"] == "yes",
         operations=int(settings.extra["operations"]),
+        granularity=_granularity_of(str(settings.extra.get("granularity", Setting.granularity))),
     )
+
+
+def _granularity_of(text: str) -> Granularity:
+    if text not in ("levels", "files"):
+        raise unknown_name("granularity", text, ("levels", "files"))
+    return "files" if text == "files" else "levels"
 
 
 @dataclass(frozen=True)
@@ -91,7 +104,7 @@ class Driver:
 
     def those_known(self, controllers: Iterable[str]) -> tuple[str, ...]:
         """Returns the controllers that it can drive; RocksDB's own styles are not modelled."""
-        return tuple(each for each in controllers if self.costs is None or each not in STOCK)
+        return tuple(each for each in controllers if self.costs is None or not is_stock(each))
 
     def drive(self, controller: str, sessions: Sessions, seed: int) -> list[DrivenMission]:
         """Drives a store under a controller, or under one of RocksDB's own styles."""
@@ -99,10 +112,7 @@ class Driver:
         if self.costs is not None:
             return list(self._modelled(self.costs, controller, loaded, seed))
         assert self.engine is not None
-        chosen = None if controller in STOCK else parse_controller(controller, SIZE_RATIO)
-        shape = controller
-        if chosen is not None:
-            shape = chosen.policies if isinstance(chosen.policies, str) else str(chosen.policies[0])
+        chosen = None if is_stock(controller) else parse_controller(controller, SIZE_RATIO)
         setting = self.setting
         request = DriveRequest(
             sessions=loaded,
@@ -112,13 +122,29 @@ class Driver:
             options=merged_options(
                 RUSKEY,
                 buffer_at(self.settings.scale),
-                shape_options(shape, setting.filters, setting.bits_per_key, SIZE_RATIO),
+                self._shape_options(controller, chosen),
             ),
             seed=seed,
         )
         made = None if chosen is None else chosen.made(setting.filters, seed)
         with processors_awake():
             return run_drive(self.engine, request, made)
+
+    def _shape_options(self, controller: str, chosen: ChosenController | None) -> OptionMaps:
+        """Returns the options of an FLSM store, or of one of `RIVALS`."""
+        filters, bits = self.setting.filters, self.setting.bits_per_key
+        if chosen is not None:
+            shape = chosen.policies if isinstance(chosen.policies, str) else str(chosen.policies[0])
+            units: OptionMaps = {"flsm": {"granularity": self.setting.granularity}}
+            return merged_options(shape_options(shape, filters, bits, SIZE_RATIO), units)
+        style, _, runs = controller.partition(":")
+        # RocksDB must not slow writes down before it merges.
+        triggers = {
+            "level0_file_num_compaction_trigger": runs,
+            "level0_slowdown_writes_trigger": str(max(20, 2 * int(runs))),
+            "level0_stop_writes_trigger": str(max(36, 3 * int(runs))),
+        }
+        return merged_options(shape_options(style, filters, bits, SIZE_RATIO), {"cf": triggers})
 
     def _workload(self, workload: str | WorkloadSpec) -> WorkloadSpec:
         loaded = load_workload(workload) if isinstance(workload, str) else workload
@@ -136,11 +162,18 @@ class Driver:
             size_ratio=SIZE_RATIO,
             filters=self.setting.filters,
             bits_per_key=self.setting.bits_per_key,
+            granularity=self.setting.granularity,
             absent=self.setting.absent,
             seed=seed,
         )
         shares = [(_read_share(workload), missions) for workload, missions in sessions]
         return served(store, chosen.made(self.setting.filters, seed), shares, self.setting.operations)
+
+
+def is_stock(controller: str) -> bool:
+    """Returns whether the name is one of `RIVALS`, with any number of tables."""
+    style, _, runs = controller.partition(":")
+    return style in STOCK and runs.isdigit()
 
 
 def looking_for_absent_keys(workload: WorkloadSpec) -> WorkloadSpec:

@@ -14,7 +14,7 @@ from benchmarks.common.claims import (
 )
 from benchmarks.common.figures import Panel, lines, write_figure
 from benchmarks.flsm.shared import Where, decided_at
-from benchmarks.ruskey.driver import FLAGS, driver_of, setting_of
+from benchmarks.ruskey.driver import FLAGS, RIVALS, driver_of, is_stock, setting_of
 from benchmarks.ruskey.shared import (
     LEARNED,
     POLICIES,
@@ -27,7 +27,6 @@ from benchmarks.ruskey.shared import (
     settled,
 )
 from rocktune.online import SESSIONS
-from rocktune.online.flsm.tradeoff_map import STOCK
 
 SESSION_NAMES = tuple(session.workload for session in SESSIONS["ruskey-dynamic"].sessions)
 GREEDY = tuple(
@@ -47,7 +46,7 @@ def dynamic(settings: Settings) -> list[Claim]:
 
     `--repeats 0` only evaluates the turns in `--out`.
     """
-    controllers = ("static:1", "static:10", "leveled") if settings.quick else _controllers()
+    controllers = ("static:1", "static:10", "leveled:4") if settings.quick else _controllers()
     missions = 3 if settings.quick else int(settings.extra["missions"])
     sessions = [(name, missions) for name in SESSION_NAMES]
     repeats = 1 if settings.quick else int(settings.extra["repeats"])
@@ -72,7 +71,7 @@ def dynamic(settings: Settings) -> list[Claim]:
 
 
 def _controllers() -> tuple[str, ...]:
-    return (*POLICIES, *GREEDY, LEARNED, *STOCK)
+    return (*POLICIES, *GREEDY, LEARNED, *RIVALS)
 
 
 def _seconds(missions: list[Served]) -> float:
@@ -124,7 +123,7 @@ def _against(drives: Drives, rival: str, where: Where) -> Claim:
         engine=where.engine,
         device=where.device,
     )
-    return claim if rival in STOCK else decided(claim, low=1.0)
+    return claim if is_stock(rival) else decided(claim, low=1.0)
 
 
 def _ranks(drives: Drives, where: Where) -> list[Claim]:

@@ -109,7 +109,7 @@ def driven_turns(
     """
     out = settings.out
     if out is not None:
-        _check_flags(out, settings)
+        check_flags(out, settings)
     turns: dict[int, Turn] = {} if out is None else _read_turns(out)
     for seed in range(settings.seed, settings.seed + repeats):
         turn = turns.setdefault(seed, {})
@@ -126,7 +126,7 @@ def driven_turns(
     return whole
 
 
-def _check_flags(out: Path, settings: Settings) -> None:
+def check_flags(out: Path, settings: Settings) -> None:
     """Refuses a directory whose drives were made with other flags, and notes those of a new one."""
     flags = {name: value for name, value in settings.extra.items() if name != "repeats"}
     flags |= {"quick": settings.quick, "scale": settings.scale}

@@ -1,8 +1,8 @@
-"""Figures 6, 8, 9 and 11: the distance of the learned policy from the best one for a fixed workload."""
+"""Figures 6, 8, 11 and 13: how far the learned policy is from the best, and what learning costs."""
 
 import numpy as np
 
-from benchmarks.common.claims import Claim, Settings, main, mean_interval, ratio_interval, reported
+from benchmarks.common.claims import Claim, Settings, decided, main, mean_interval, ratio_interval, reported
 from benchmarks.common.figures import Panel, lines, write_figure
 from benchmarks.flsm.shared import Where, decided_at
 from benchmarks.ruskey.driver import FLAGS, driver_of, setting_of
@@ -26,6 +26,9 @@ PAPER_MISSIONS = {"ruskey-write-heavy": 300, "ruskey-balanced": 600, "ruskey-rea
 LAZY_LEVELING = "lazy-leveling"
 SKEW = 0.99
 MOST = 1.05
+PAPER_UPDATE_MS = {"ruskey-balanced": 19}
+"""Milliseconds of an update of the model with uniform filters."""
+MAX_UPDATE_SHARE = 0.01
 
 AllDrives = dict[str, Drives]
 """By workload."""
@@ -65,6 +68,7 @@ def static_workloads(settings: Settings) -> list[Claim]:
             _near_the_best(drives, workload, where),
             _convergence(drives, workload, where),
             _lazy_leveling(drives, workload, where),
+            *_updates(drives, workload, settings.scale, where),
             *(_latency(drives, workload, controller, where) for controller in controllers),
         )
     ]
@@ -130,6 +134,35 @@ def _convergence(drives: AllDrives, workload: str, where: Where) -> Claim:
         engine=where.engine,
         device=where.device,
     )
+
+
+def _updates(drives: AllDrives, workload: str, scale: int, where: Where) -> list[Claim]:
+    """Returns how long updates of the model take until it has settled, alone and as a share of missions."""
+    learning = []
+    for missions in drives[workload][LEARNED]:
+        own = missions[: len(missions) - len(settled(missions))] or missions
+        # A mission of the model has 1/scale of the operations.
+        seconds = float(np.mean([mission.seconds for mission in own])) * scale
+        learning.append((float(np.mean([mission.learner_ms for mission in own])), seconds))
+    conditions = {"engine": where.engine, "device": where.device}
+    share = reported(
+        f"{workload}_update_share",
+        "RusKey, figure 13",
+        "time of an update of the model over that of a mission of full size",
+        mean_interval([milliseconds / 1e3 / seconds for milliseconds, seconds in learning]),
+        **conditions,
+    )
+    return [
+        reported(
+            f"{workload}_update_ms",
+            "RusKey, figure 13",
+            "ms for an update of the model",
+            mean_interval([milliseconds for milliseconds, _ in learning]),
+            PAPER_UPDATE_MS.get(workload),
+            **conditions,
+        ),
+        decided(share, high=MAX_UPDATE_SHARE),
+    ]
 
 
 def _latency(drives: AllDrives, workload: str, controller: str, where: Where) -> Claim:

@@ -3,15 +3,17 @@
 import gzip
 import json
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 from benchmarks.common.claims import KINDS, OBSERVATION, ROOT, TARGET, UNDECIDABLE, Measured, verdict
-from benchmarks.common.evidence import EVIDENCE, gathered, identity, named_by, overview, page
+from benchmarks.common.evidence import EVIDENCE, figure_rows, gathered, identity, named_by, overview, page
 from benchmarks.common.papers import PAPERS
+from benchmarks.common.published import PublishedFigure, published_figures
 
-MAX_LINES = 150
+MAX_LINES = 200
 Claims = list[dict[str, Any]]
 
 
@@ -90,6 +92,51 @@ def test_every_pattern_of_a_finding_names_claims(paper: Any) -> None:
     for finding in paper.findings:
         for pattern in finding.claims:
             assert named_by(type(finding)("", (pattern,)), CLAIMS_OF[paper.folder]), pattern
+
+
+# As the papers count: of Dremel 16 and three in text, of RusKey ten and table 2.
+PUBLISHED = {"dremel": 19, "alabed": 4, "jia_chen": 18, "governor": 13, "flsm": 2, "ruskey": 9}
+
+
+def test_every_figure_of_the_papers_is_on_the_page() -> None:
+    figures = published_figures()
+    assert Counter(figure.folder for figure in figures) == PUBLISHED
+    assert len({figure.name for figure in figures}) == len(figures)
+    text = overview(CLAIMS_OF)
+    for figure in figures:
+        assert f"{figure.label} (`{figure.name}`)" in text
+    assert "**missing**" not in text
+
+
+def test_a_figure_without_claims_and_reason_is_missing() -> None:
+    claims = [claim for claim in CLAIMS_OF["governor"] if claim["holds"] is True][:1]
+    figures = [
+        PublishedFigure("a_1", "governor", "Figure 1", "it shines", (identity(claims[0]),)),
+        PublishedFigure("a_2", "governor", "Figure 2", "it glows", ("nowhere/*",), {}, "no lamp"),
+        PublishedFigure("a_3", "governor", "Figure 3", "it burns"),
+    ]
+    rows = figure_rows(figures, claims)[2:-1]
+    assert rows[0] == "| Figure 3 (`a_3`) | it burns | – |  | **missing** |"
+    assert rows[1].startswith("| Figure 1 (`a_1`) | it shines | ")
+    assert rows[1].endswith(f" | {claims[0]['target']} | yes |")
+    assert rows[2] == "| Figure 2 (`a_2`) | it glows | – |  | not measured: no lamp |"
+
+
+@pytest.mark.parametrize("figure", published_figures(), ids=lambda figure: figure.name)
+def test_a_figure_is_measured_by_a_benchmark_or_says_why_not(figure: PublishedFigure) -> None:
+    assert figure.runs or figure.why
+    for run in figure.runs.values():
+        module, *flags = run.split()
+        path = ROOT / "benchmarks" / f"{module.replace('.', '/')}.py"
+        assert module.startswith(f"{figure.folder}.")
+        text = (
+            path.read_text() + (path.parent / "driver.py").read_text()
+            if "ruskey" in module
+            else path.read_text()
+        )
+        for flag in flags:
+            if flag.startswith("--") and flag not in ("--scale", "--seed"):
+                assert f'"{flag[2:].replace("-", "_")}"' in text, f"{run}: {flag}"
 
 
 def text_of(path: Path) -> str:

@@ -1,6 +1,5 @@
-"""Tests for the store that tunes itself, with controllers that need no PyTorch; those that do are marked."""
+"""Tests for the store that tunes itself."""
 
-import importlib.util
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +9,9 @@ import pytest
 import rocktune
 from rocktune.errors import UserError
 from rocktune.online import AdaptiveStore
-from rocktune.online.control import Decision, Mission
+from rocktune.online.control import Curve, Decision, Mission
+from rocktune.online.control.checkpoint import keep, restore
+from rocktune.online.control.levelwise import Learned
 
 SMALL = {"cf": {"write_buffer_size": "65536", "target_file_size_base": "65536"}}
 
@@ -113,35 +114,31 @@ def test_closing_may_be_repeated_and_a_store_may_be_lost(tmp_path: Path) -> None
         assert store.get(b"key") == b"value"
 
 
-@pytest.mark.skipif(importlib.util.find_spec("torch") is not None, reason="PyTorch is there")
-def test_without_pytorch_one_line_says_how_to_install_it(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"needs PyTorch; install it with: pip install 'rocktune\[rl\]'"):
-        AdaptiveStore(tmp_path / "db")
-
-
-@pytest.mark.rl
 def test_what_was_learned_survives(tmp_path: Path) -> None:
     with AdaptiveStore(tmp_path / "db", mission_operations=50, options=SMALL) as store:
         serve(store, 2000)
-        assert store._lerp is not None
-    assert (tmp_path / "db" / "lerp.npz").exists()
-    with AdaptiveStore(tmp_path / "db", options=SMALL) as store:
+    curve = Curve("uniform")
+    restore(curve, tmp_path / "db" / "curve.npz")
+    curve.known = [Learned(0.0, 0.0, (7,))]
+    keep(curve, tmp_path / "db" / "curve.npz")
+    with AdaptiveStore(tmp_path / "db", mission_operations=50, options=SMALL) as store:
         assert store.problem == ""
         assert store.get(b"1999") == b"value"
+        while not store.decisions:
+            serve(store, 50)
+        assert store.decisions[0].why.startswith("known workload: K = 7")
 
 
-@pytest.mark.rl
 @pytest.mark.parametrize("content", [b"", b"nonsense", b"PK\x03\x04 torn"])
 def test_a_damaged_model_is_left_aside(tmp_path: Path, content: bytes) -> None:
     with AdaptiveStore(tmp_path / "db", options=SMALL) as store:
         store.put(b"key", b"value")
-    (tmp_path / "db" / "lerp.npz").write_bytes(content)
+    (tmp_path / "db" / "curve.npz").write_bytes(content)
     with AdaptiveStore(tmp_path / "db", options=SMALL) as store:
         assert "not usable, learning starts from the beginning" in store.problem
         assert store.get(b"key") == b"value"
 
 
-@pytest.mark.rl
 def test_reading_a_model_runs_no_code(tmp_path: Path) -> None:
     import numpy as np
 
@@ -151,7 +148,7 @@ def test_reading_a_model_runs_no_code(tmp_path: Path) -> None:
 
     with AdaptiveStore(tmp_path / "db", options=SMALL) as store:
         store.put(b"key", b"value")
-    with (tmp_path / "db" / "lerp.npz").open("wb") as file:
+    with (tmp_path / "db" / "curve.npz").open("wb") as file:
         np.savez(file, about=np.array([Evil()], dtype=object))
     with AdaptiveStore(tmp_path / "db", options=SMALL) as store:
         assert "not usable" in store.problem

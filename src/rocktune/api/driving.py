@@ -49,8 +49,8 @@ def drive(
 
     Args:
         sessions: name ("ruskey-dynamic" by default), TOML file, or a workload for a single session.
-        controller: "lerp" (the default), "greedy:LOW,HIGH", "static:K", or a preset such as "lazy-leveling".
-            Only an FLSM store can have one.
+        controller: "curve" (the default), "lerp", "greedy:LOW,HIGH", "static:K", or a preset such as
+            "lazy-leveling". Only an FLSM store can have one.
         store: "flsm", or RocksDB's own "leveled" or "universal".
         device: name or file.
         scale: "1/S"; 1/128 by default.
@@ -84,7 +84,7 @@ def drive(
             "or use --store flsm"
         )
     # Not a default argument, because None also says that a stock store was asked for no controller.
-    steering = "lerp" if controller is None else controller
+    steering = "curve" if controller is None else controller
     chosen = parse_controller(steering, size_ratio)
     # Everything is read and checked before the engine opens, so that a slip costs no loading of data.
     spec = load_sessions(sessions or "ruskey-dynamic")

@@ -12,14 +12,15 @@ from typing import Any
 
 from rocktune import _native
 from rocktune.errors import UserError
-from rocktune.online.control import Controller, Decision, mission_of, require_torch
+from rocktune.online.control import Controller, Curve, Decision, mission_of
+from rocktune.online.control.checkpoint import keep, restore
+from rocktune.online.control.levelwise import Levelwise
 from rocktune.online.flsm.layout import SAMPLE_EVERY, STEERED_LEVEL0_RUNS, Filters
 from rocktune.online.flsm.shape import flsm_shape_of
 from rocktune.online.flsm.statistics import flsm_statistics_of
 from rocktune.online.flsm.store import FlsmStore
 from rocktune.trial import OptionMaps
 
-MODEL_NAME = "lerp.npz"
 # Missions between saves: a crash loses at most what was learned in these.
 _KEEP_EVERY = 100
 _logger = logging.getLogger("rocktune.adaptive")
@@ -65,14 +66,14 @@ class AdaptiveStore(FlsmStore):
         sample_every: int = SAMPLE_EVERY,
         reshape_bytes_per_s: int = 8 << 20,
         options: OptionMaps | None = None,
-        seed: int = 1,
         **layout: Any,
     ) -> None:
         """Creates a store, or opens an existing one with what it has learned.
 
         Args:
             path: the store's directory.
-            controller: controller to use instead of Lerp; called on the store's learning thread.
+            controller: controller to use instead of `Curve`, for example `Lerp` of
+                `rocktune.online.control.lerp`; called on the store's learning thread.
             mission_operations: number of operations between two decisions.
             filters: see `FlsmStore`. With "monkey" the first two levels learn, else only the first.
             bits_per_key: see `FlsmStore`.
@@ -81,12 +82,10 @@ class AdaptiveStore(FlsmStore):
             sample_every: see `FlsmStore`. At least 1, because learning needs samples.
             reshape_bytes_per_s: see `FlsmStore`. With 0 a new policy takes effect only as writes arrive.
             options: RocksDB options by section.
-            seed: seed of the learner.
             **layout: further arguments of `FlsmStore`.
 
         Raises:
-            UserError: `sample_every` is below 1, PyTorch is missing while Lerp needs it, or a reason of
-                `FlsmStore`.
+            UserError: `sample_every` is below 1, or a reason of `FlsmStore`.
         """
         if sample_every < 1:
             raise UserError(
@@ -95,15 +94,12 @@ class AdaptiveStore(FlsmStore):
         self.problem = ""
         self._decisions: deque[LoggedDecision] = deque(maxlen=1000)
         self._missions = 0
-        self._model = Path(path) / MODEL_NAME
         self._closing = threading.Lock()
-        self._lerp = None
         if controller is None:
-            require_torch("AdaptiveStore")
-            # Imported here, because PyTorch takes seconds to import.
-            from rocktune.online.control.lerp import Lerp
-
-            controller = self._lerp = Lerp(filters, seed=seed)
+            controller = Curve(filters)
+        self._kept = None
+        if isinstance(controller, Levelwise):
+            self._kept = controller, Path(path) / f"{controller.name}.npz"
         super().__init__(
             path,
             filters=filters,
@@ -115,8 +111,7 @@ class AdaptiveStore(FlsmStore):
             **layout,
         )
         self._controller: Controller | None = controller
-        if self._lerp is not None:
-            self._remember()
+        self._remember()
         # The pilot's thread must not keep the store alive: a store that is dropped without close() would
         # never be collected and would hold its lock.
         decide = weakref.WeakMethod(self._decide)
@@ -174,25 +169,21 @@ class AdaptiveStore(FlsmStore):
 
     def _remember(self) -> None:
         """Restores what an earlier store learned, or notes the problem and starts without it."""
-        from rocktune.online.control.checkpoint import restore
-
-        assert self._lerp is not None
-        if self._model.exists():
-            try:
-                restore(self._lerp, self._model)
-            except (ValueError, OSError) as failure:
-                self._has_problem(f"{self._model}: not usable, learning starts from the beginning: {failure}")
+        if self._kept is None or not self._kept[1].exists():
+            return
+        try:
+            restore(*self._kept)
+        except (ValueError, OSError) as failure:
+            self._has_problem(f"{self._kept[1]}: not usable, learning starts from the beginning: {failure}")
 
     def _keep(self) -> None:
         """Saves the learned state, or notes the problem."""
-        if self._lerp is None:
+        if self._kept is None:
             return
-        from rocktune.online.control.checkpoint import keep
-
         try:
-            keep(self._lerp, self._model)
+            keep(*self._kept)
         except OSError as failure:
-            self._has_problem(f"{self._model}: the learned state cannot be written: {failure.strerror}")
+            self._has_problem(f"{self._kept[1]}: the learned state cannot be written: {failure.strerror}")
 
     def _has_problem(self, problem: str) -> None:
         self.problem = problem

@@ -11,7 +11,7 @@ import numpy as np
 
 from rocktune import _native
 from rocktune.online.control.mission import LevelMission, Mission, Served
-from rocktune.online.flsm.layout import STEERED_LEVEL0_RUNS, Filters, Transition, flsm_layout
+from rocktune.online.flsm.layout import STEERED_LEVEL0_RUNS, Filters, Granularity, Transition, flsm_layout
 from rocktune.online.flsm.shape import FlsmShape
 from rocktune.online.flsm.simulator import FlsmSimulator
 from rocktune.units import MIB
@@ -56,6 +56,7 @@ class ModelledStore:
         levels: int = 6,
         filters: Filters = "uniform",
         bits_per_key: float = 8.0,
+        granularity: Granularity = "levels",
         write_buffer_bytes: int = 2 * MIB,
         seed: int = 1,
     ) -> None:
@@ -71,6 +72,7 @@ class ModelledStore:
             levels: maximum number of levels.
             filters: how Bloom filters share their memory among the levels.
             bits_per_key: mean bits of filters for each key.
+            granularity: what a push moves, "levels" or "files" of 64 MiB.
             write_buffer_bytes: bytes of one flush.
             seed: seed of the noise.
 
@@ -84,6 +86,7 @@ class ModelledStore:
             size_ratio=size_ratio,
             levels=levels,
             level0_runs=STEERED_LEVEL0_RUNS,
+            granularity=granularity,
             write_buffer_bytes=write_buffer_bytes,
         )
         self._tree.write(entries * entry_bytes)
@@ -94,7 +97,7 @@ class ModelledStore:
         deepest = self.shape().levels_in_use
         rates = _native.flsm_false_positive_rates(layout, deepest)
         # Levels that appear later get the rate of the deepest level that was loaded.
-        self._rates = np.array(rates + rates[-1:] * (levels - deepest))
+        self.false_positive_rates = np.array(rates + rates[-1:] * (levels - deepest))
 
     def shape(self) -> FlsmShape:
         """Returns the present shape of the tree."""
@@ -115,14 +118,13 @@ class ModelledStore:
         writes = operations - lookups
         before = np.array(self._tree.level_bytes, float)
         # By level, added up over the parts.
-        passed, false_positive_read_s, read_s = (np.zeros(len(before)) for _ in range(3))
+        reached, passed, false_positive_read_s, read_s = np.zeros((4, len(before)))
         for _ in range(_PARTS):
             self._tree.write(writes * self._entry_bytes // _PARTS)
-            part_passed, part_false_positive_read_s, part_read_s = self._looked_up(lookups / _PARTS)
-            passed, false_positive_read_s, read_s = (
-                passed + part_passed,
-                false_positive_read_s + part_false_positive_read_s,
-                read_s + part_read_s,
+            part = self._looked_up(lookups / _PARTS)
+            reached, passed, false_positive_read_s, read_s = (
+                whole + own
+                for whole, own in zip((reached, passed, false_positive_read_s, read_s), part, strict=True)
             )
         moved = np.array(self._tree.level_bytes, float) - before
         # One factor for the levels and the whole, because the same disturbance slows both. Its mean is 1.
@@ -138,6 +140,7 @@ class ModelledStore:
             lookups,
             writes,
             busy_s * disturbed,
+            reached,
             passed,
             false_positive_read_s * disturbed,
             read_s * disturbed,
@@ -145,23 +148,26 @@ class ModelledStore:
             moved,
         )
 
-    def _looked_up(self, lookups: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Returns by level: runs read, seconds on runs without the key, seconds on all runs."""
+    def _looked_up(self, lookups: float) -> tuple[np.ndarray, ...]:
+        """Returns by level: lookups that reach it, runs read, seconds on runs without the key, on all."""
         shape = self.shape()
         numbers = range(1, len(shape.levels) + 1)
         held = np.array([shape.held_bytes_of(number) for number in numbers], float)
         runs = np.array([shape.runs_of(number) for number in numbers], float)
         # The shape has only the levels that exist so far; the rates are for all that may come.
-        held, runs = (np.pad(values, (0, len(self._rates) - len(values))) for values in (held, runs))
+        held, runs = (
+            np.pad(values, (0, len(self.false_positive_rates) - len(values))) for values in (held, runs)
+        )
         # A lookup of a present key ends at the level that has it; a lookup of an absent key asks every run.
         here = np.zeros(len(held)) if self._absent else held / max(1.0, held.sum())
-        reached = 1.0 - np.concatenate([[0.0], np.cumsum(here)[:-1]])
+        reached = lookups * (1.0 - np.concatenate([[0.0], np.cumsum(here)[:-1]]))
         # Runs of the level that has the key all count as asked, newest first or not: an upper bound, as in
         # equation 5.
-        asked, found = lookups * reached * runs, lookups * here
-        false_positive_read_s = asked * (self._costs.probe_s + self._rates * self._costs.read_s)
+        asked, found = reached * runs, lookups * here
+        false_positive_read_s = asked * (self._costs.probe_s + self.false_positive_rates * self._costs.read_s)
         return (
-            asked * self._rates + found,
+            reached,
+            asked * self.false_positive_rates + found,
             false_positive_read_s,
             false_positive_read_s + found * self._costs.read_s,
         )
@@ -171,6 +177,7 @@ class ModelledStore:
         lookups: int,
         writes: int,
         busy_s: float,
+        reached: np.ndarray,
         passed: np.ndarray,
         false_positive_read_s: np.ndarray,
         read_s: np.ndarray,
@@ -184,6 +191,7 @@ class ModelledStore:
                 policy=level.policy,
                 runs=shape.runs_of(place + 1),
                 filled=shape.held_bytes_of(place + 1) / level.capacity_bytes,
+                reached=float(reached[place]),
                 passed=float(passed[place]),
                 read_s=float(read_s[place]),
                 false_positive_read_s=float(false_positive_read_s[place]),

@@ -1,5 +1,7 @@
 """Tests for the controllers that learn nothing, and for how users name controllers."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from rocktune.errors import UserError
@@ -9,8 +11,15 @@ NOTHING = Served(0, 0.0, 0, 0.0, 0)
 
 
 def mission(lookups: int, *policies: int) -> Mission:
-    levels = tuple(LevelMission(policy, policy, 0.5, *[0.0] * 6) for policy in policies)
-    return Mission(lookups, 0, 100 - lookups, 1.0, NOTHING, NOTHING, 10, levels)
+    return by_level([lookups] * len(policies), policies, lookups)
+
+
+def by_level(reached: Sequence[float], policies: Sequence[int], lookups: int, scans: int = 0) -> Mission:
+    levels = tuple(
+        LevelMission(policy, policy, 0.5, each, *[0.0] * 6)
+        for each, policy in zip(reached, policies, strict=True)
+    )
+    return Mission(lookups, scans, 100 - lookups, 1.0, NOTHING, NOTHING, 10, levels)
 
 
 @pytest.mark.parametrize(
@@ -31,13 +40,31 @@ def test_greedy_goes_a_step_where_a_threshold_is_crossed(
     assert decision.converged == (not changes)
 
 
+def test_greedy_looks_at_each_level_by_itself() -> None:
+    # Level 1 answers 50 of 80 lookups and level 2 another 26, so that 30 and 4 go further, with 20 writes.
+    decision = Greedy(0.33, 0.67).decide(by_level([80, 30, 4], [5, 5, 5], lookups=80))
+    assert decision.policies == {1: 4, 3: 6}
+    assert decision.why == "reads by level: 80%, 60%, 17%"
+
+
+def test_a_scan_reads_every_level() -> None:
+    decision = Greedy(0.33, 0.67).decide(by_level([80, 4], [5, 5], lookups=80, scans=100))
+    assert decision.policies == {1: 4, 2: 4}
+
+
 def test_static_changes_nothing() -> None:
     assert Static().decide(mission(1, 1)).policies == {}
 
 
 @pytest.mark.parametrize(
     ("text", "policies"),
-    [("static:5", [5]), ("lazy-leveling", "lazy-leveling"), ("greedy:0.2,0.8", [1]), ("lerp", [1])],
+    [
+        ("static:5", [5]),
+        ("lazy-leveling", "lazy-leveling"),
+        ("greedy:0.2,0.8", [1]),
+        ("lerp", [1]),
+        ("curve", [1]),
+    ],
 )
 def test_controllers_have_names(text: str, policies: object) -> None:
     assert parse_controller(text, 10).policies == policies

@@ -35,6 +35,8 @@ def test_a_mission_has_each_level_that_holds_something() -> None:
     ]
     assert mission.levels[0].compaction_bytes == 1500
     assert (mission.levels[0].passed, mission.levels[0].scanned) == (8, 6)
+    # 60 lookups, of which 50 found their key: 41 in memtables and 3 in each of the three levels.
+    assert [level.reached for level in mission.levels] == [19, 16]
     assert [level.read_s for level in mission.levels] == pytest.approx([6e-6, 1e-6])
     assert [level.false_positive_read_s for level in mission.levels] == pytest.approx([3e-6, 0.5e-6])
     assert [level.compaction_s for level in mission.levels] == pytest.approx([6e-6, 0])

@@ -10,7 +10,7 @@ NOTHING = Served(0, 0.0, 0, 0.0, 0)
 
 def level(passed: float, read_s: float, merged: float, scanned: float = 0) -> LevelMission:
     """A level that lookups, scans and compactions went through; half of the time lookups read in vain."""
-    return LevelMission(1, 1, 1.0, passed, read_s, read_s / 2, scanned, 0.0, merged)
+    return LevelMission(1, 1, 1.0, 0.0, passed, read_s, read_s / 2, scanned, 0.0, merged)
 
 
 def mission(quiet: Served, merging: Served, *levels: LevelMission) -> Mission:

@@ -1,4 +1,4 @@
-"""Saves and restores what Lerp has learned. The file holds arrays and JSON, so reading it runs no code."""
+"""Saves and restores what a controller has learned. Reading the file's arrays and JSON runs no code."""
 
 import json
 import os
@@ -10,24 +10,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rocktune.online.control.learner import STATES
-from rocktune.online.control.lerp import Learned, Lerp
+from rocktune.online.control.levelwise import Learned, Levelwise
 
-_FORMAT = "rocktune lerp 1"
+_VERSION = 2
 
 
-def keep(lerp: Lerp, path: Path) -> None:
-    """Writes the networks, the replay buffers and the known workloads to a file.
+def keep(controller: Levelwise, path: Path) -> None:
+    """Writes the known workloads, and the networks and replay buffers of agents, to a file.
 
     The file is replaced atomically: a crash leaves the old or the new one.
 
     Raises:
         OSError: the file cannot be written.
     """
-    about = {"format": _FORMAT, "states": STATES, "known": [asdict(known) for known in lerp.known]}
+    about = {"format": _format(controller), "known": [asdict(known) for known in controller.known]}
     arrays: dict[str, NDArray[np.generic]] = {"about": np.array(json.dumps(about))}
-    for learner in lerp.learners:
-        for name, array in learner.agent.arrays().items():
+    for learner in controller.learners:
+        for name, array in learner.arrays().items():
             arrays[f"level{learner.level}.{name}"] = array
     unfinished = path.with_name(f"{path.name}.new")
     with unfinished.open("wb") as file:
@@ -39,49 +38,54 @@ def keep(lerp: Lerp, path: Path) -> None:
     unfinished.replace(path)
 
 
-def restore(lerp: Lerp, path: Path) -> None:
-    """Restores a new Lerp from a file.
+def restore(controller: Levelwise, path: Path) -> None:
+    """Restores a new controller from a file.
 
     Raises:
-        ValueError: the file is damaged, is no such file, or is of a Lerp with other settings; `lerp` is
-            unchanged.
+        ValueError: the file is damaged, is no such file, or is of another controller or other settings;
+            `controller` is unchanged.
         OSError: the file cannot be read.
     """
     try:
         # Opened by us, because np.load does not close a damaged file.
         with path.open("rb") as file, np.load(file, allow_pickle=False) as kept:
             arrays = {name: kept[name] for name in kept.files}
-        known = _known(json.loads(str(arrays["about"])))
+        known = _known(json.loads(str(arrays["about"])), _format(controller))
         # The second learner may be refused after the first was restored; then the first gets its old arrays
         # back.
-        before = [learner.agent.arrays() for learner in lerp.learners]
+        before = [learner.arrays() for learner in controller.learners]
         try:
-            for learner in lerp.learners:
+            for learner in controller.learners:
                 prefix = f"level{learner.level}."
                 own = {
                     name.removeprefix(prefix): array
                     for name, array in arrays.items()
                     if name.startswith(prefix)
                 }
-                learner.agent.restore(own)
+                learner.restore(own)
         except ValueError:
-            for learner, arrays_before in zip(lerp.learners, before, strict=True):
-                learner.agent.restore(arrays_before)
+            for learner, arrays_before in zip(controller.learners, before, strict=True):
+                learner.restore(arrays_before)
             raise
     except (zipfile.BadZipFile, EOFError, KeyError, TypeError) as failure:
-        raise ValueError(f"not a file of Lerp: {failure}") from None
-    lerp.known = known
+        raise ValueError(f"not a file of {controller.name}: {failure}") from None
+    controller.known = known
 
 
-def _known(about: Any) -> list[Learned]:
+def _format(controller: Levelwise) -> str:
+    """Returns the name of the controller's file format."""
+    return f"rocktune {controller.name} {_VERSION}"
+
+
+def _known(about: Any, file_format: str) -> list[Learned]:
     """Returns the known workloads of a file's JSON part.
 
     Raises:
-        ValueError: the format or the number of states differs, or a policy is below 1.
+        ValueError: the format differs, or a policy is below 1.
         KeyError: a field is missing.
     """
-    if about["format"] != _FORMAT or about["states"] != STATES:
-        raise ValueError(f"its format is not '{_FORMAT}'")
+    if about["format"] != file_format:
+        raise ValueError(f"its format is not '{file_format}'")
     known = []
     for each in about["known"]:
         policies = tuple(int(policy) for policy in each["policies"])

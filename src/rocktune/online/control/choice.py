@@ -1,4 +1,4 @@
-"""Controllers by the names that users give: lerp, greedy:LOW,HIGH, static:K, and the static presets."""
+"""Controllers by the names that users give: curve, lerp, greedy:LOW,HIGH, static:K, and static presets."""
 
 import importlib.util
 from collections.abc import Sequence
@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from rocktune.errors import UserError, unknown_name
 from rocktune.lsm import STATIC_POLICIES
 from rocktune.online.control.base import Controller
+from rocktune.online.control.curve_controller import Curve
 from rocktune.online.control.greedy import Greedy, Static
 from rocktune.online.flsm.layout import Filters
 
-KINDS = ("lerp", "greedy", "static", *STATIC_POLICIES)
+KINDS = ("curve", "lerp", "greedy", "static", *STATIC_POLICIES)
 
 
 @dataclass(frozen=True)
@@ -31,12 +32,14 @@ class ChosenController:
         """Returns a new controller of this kind.
 
         Args:
-            filters: filter scheme of the store; Lerp propagates policies by it.
+            filters: filter scheme of the store, by which policies are propagated.
             seed: seed of the controller.
 
         Raises:
             UserError: the controller needs PyTorch, which is not installed.
         """
+        if self.kind == "curve":
+            return Curve(filters)
         if self.kind == "lerp":
             require_torch("controller 'lerp'")
             # Imported here, because PyTorch takes seconds to import.
@@ -74,7 +77,7 @@ def parse_controller(text: str, size_ratio: int) -> ChosenController:
     if numbers:
         raise UserError(f"controller: '{kind}' takes no numbers; write only '{kind}'")
     # RusKey starts from leveling, K = 1 (section 7).
-    return ChosenController(kind, [1] if kind == "lerp" else kind)
+    return ChosenController(kind, [1] if kind in ("curve", "lerp") else kind)
 
 
 def require_torch(who: str) -> None:

@@ -16,6 +16,7 @@ class LevelMission:
         policy: K at the mission's end.
         runs: sorted runs at the mission's end.
         filled: held bytes over capacity; about 1 in a full level.
+        reached: lookups that no newer level, nor the memtable, answered.
         passed: runs that lookups had to read.
         read_s: seconds that lookups spent in the level's tables.
         false_positive_read_s: part of `read_s` spent in runs without the key.
@@ -27,6 +28,7 @@ class LevelMission:
     policy: int
     runs: int
     filled: float
+    reached: float
     passed: float
     read_s: float
     false_positive_read_s: float
@@ -106,6 +108,8 @@ def mission_of(statistics: FlsmStatistics, shape: FlsmShape, busy_s: float) -> M
     # Tables in RocksDB's own level 0 are the newest runs of the FLSM-tree's level 1.
     flushed, first, *deeper = statistics.levels
     counts = [flushed.together(first), *deeper]
+    # The keys that no level answered were found in memtables.
+    reached = statistics.lookups - max(0, statistics.found - sum(counted.found for counted in counts))
     # Counters exist for all physical levels, but deeper ones than the tree has are empty.
     for number, counted in enumerate(counts[: shape.levels_in_use], 1):
         level = shape.levels[number - 1]
@@ -114,6 +118,8 @@ def mission_of(statistics: FlsmStatistics, shape: FlsmShape, busy_s: float) -> M
                 policy=level.policy,
                 runs=shape.runs_of(number),
                 filled=shape.held_bytes_of(number) / level.capacity_bytes,
+                # Estimates from samples may exceed the exact count of lookups.
+                reached=max(0, reached),
                 passed=counted.passed,
                 read_s=counted.read_ns / 1e9,
                 false_positive_read_s=counted.false_positive_read_ns / 1e9,
@@ -122,6 +128,7 @@ def mission_of(statistics: FlsmStatistics, shape: FlsmShape, busy_s: float) -> M
                 compaction_bytes=counted.compaction_read_bytes + counted.compaction_written_bytes,
             )
         )
+        reached -= counted.found
     return Mission(
         statistics.lookups,
         statistics.iterators,

@@ -1,15 +1,17 @@
-"""The learner of one level: its states, actions and rewards (RusKey, section 5.1)."""
+"""The actor-critic of one level: its states, actions and rewards (RusKey, section 5.1)."""
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.stats import median_abs_deviation
 
-from rocktune.online.control.curve import Tried, cheapest_policy
 from rocktune.online.control.ddpg import DdpgAgent, DdpgSettings, Reals
+from rocktune.online.control.levelwise import LearningDivergedError
 from rocktune.online.control.mission import Mission
+from rocktune.online.control.passes import Passes
 from rocktune.online.control.prices import Prices
 
 STATES = 7
@@ -46,43 +48,35 @@ class LatencyScale:
         return (latency_s - self.middle_s) / self.deviation_s
 
 
-class LearningDivergedError(ArithmeticError):
-    """Raised when weights have become infinite or NaN, so that the agent is useless."""
-
-    def __init__(self, level: int) -> None:
-        super().__init__(f"learning of level {level} has diverged")
-
-
 @dataclass(frozen=True)
-class LearnerSettings:
-    """The hyper-parameters of a level's learner.
+class ActorSettings:
+    """The hyper-parameters of a level's actor.
 
     Attributes:
         level_share: alpha, the weight of the level's own cost in the reward; the rest is the end-to-end
             latency. RusKey has 1/2.
-        sweeps: number of passes over all K before the actor takes over. Repeated if the actor settles away
-            from the cost curve's minimum. At least 1.
+        passes: number of passes over all K before the actor takes over, at least 1.
         first_steps: steps of gradient descent when the actor takes over.
         steps: steps of gradient descent after each later mission.
         noise: first standard deviation of the exploration noise, on actions from -1 to 1.
         min_noise: least standard deviation of the noise.
         noise_missions: missions in which the noise falls to a third.
         window: number of missions in which K must stay within `spread` to count as settled.
-        spread: largest difference between these K, and between their median and the curve's minimum.
-        max_missions: number of missions after which the curve's minimum is taken in any case.
+        spread: largest difference between these K.
+        max_missions: number of missions after which a level settles even if K does not stay.
         ddpg: hyper-parameters of the agent.
     """
 
     level_share: float = 0.5
-    sweeps: int = 2
+    passes: int = 2
     first_steps: int = 200
     steps: int = 8
     noise: float = 0.6
     min_noise: float = 0.1
-    noise_missions: int = 30
+    noise_missions: int = 100
     window: int = 15
     spread: int = 2
-    max_missions: int = 100
+    max_missions: int = 600
     ddpg: DdpgSettings = field(
         default_factory=lambda: DdpgSettings(discount=0.5, target_rate=0.02, capacity=4000)
     )
@@ -90,54 +84,41 @@ class LearnerSettings:
 
 @dataclass
 class Pursuit:
-    """The state of a learner's search for the policy of one workload.
+    """The state of an actor's search for the policy of one workload.
 
     Attributes:
-        seen: last missions, at most `LearnerSettings.max_missions`.
-        wanted: policies asked for in the last missions, at most `LearnerSettings.window`.
-        passes_left: passes over all K that remain.
-        direction: direction of the present pass, 1 or -1.
-        swept: steps in all passes together.
+        passes: passes over all K.
+        wanted: policies asked for in the last missions, at most `ActorSettings.window`.
         missions: number of missions of the workload.
         steps: number of the actor's steps since it took over.
         noise: exploration noise of its last action.
         last: state and action whose outcome the next mission shows; None at first.
+        seen: missions of the passes.
         tried: experiences that wait for `scales` to get a reward: state, action, mission and next state.
         scales: prices, and scales of the level's cost and of the latency; None until the passes are done.
-        best: K at the minimum of the cost curve; None while `scales` is.
     """
 
-    seen: deque[Mission]
+    passes: Passes
     wanted: deque[int]
-    passes_left: int
-    direction: int = 1
-    swept: int = 0
     missions: int = 0
     steps: int = 0
     noise: float = 0.0
     last: tuple[Reals, Reals] | None = None
+    seen: list[Mission] = field(default_factory=list)
     tried: list[tuple[Reals, Reals, Mission, Reals]] = field(default_factory=list)
     scales: tuple[Prices, LatencyScale, LatencyScale] | None = None
-    best: int | None = None
 
     @classmethod
-    def begun(cls, settings: LearnerSettings) -> "Pursuit":
+    def begun(cls, settings: ActorSettings) -> "Pursuit":
         """Returns the state at the beginning of a search."""
-        return cls(
-            deque(maxlen=settings.max_missions), deque(maxlen=settings.window), passes_left=settings.sweeps
-        )
-
-    def pass_again(self, passes: int) -> None:
-        """Starts `passes` new passes over all K and forgets the actor's last policies."""
-        self.passes_left, self.direction, self.swept, self.steps = passes, 1, 0, 0
-        self.wanted.clear()
+        return cls(Passes.begun(settings.passes), deque(maxlen=settings.window))
 
 
-class LevelLearner:
-    """A learner that finds the policy of one level for the present workload (RusKey, section 5.1)."""
+class LevelActor:
+    """A DDPG agent that finds the policy of one level; a `LevelLearner` (RusKey, section 5.1)."""
 
-    def __init__(self, level: int, settings: LearnerSettings, seed: int) -> None:
-        """Creates a learner that has learned nothing.
+    def __init__(self, level: int, settings: ActorSettings, seed: int) -> None:
+        """Creates an actor that has learned nothing.
 
         Args:
             level: level to learn, from 1.
@@ -171,15 +152,18 @@ class LevelLearner:
         policy = mission.levels[self.level - 1].policy
         state = self._state(mission)
         at.missions += 1
-        at.seen.append(mission)
+        if at.scales is None:
+            at.seen.append(mission)
         if at.last is not None:
             self._remember(*at.last, mission, state)
-        step = self._sweeping_step(policy, mission.size_ratio)
+        step = at.passes.step(policy, mission.size_ratio)
         if step is None:
             if at.scales is None:
                 self._begin_to_learn()
             self.agent.learn(self._settings.steps)
             if not self.agent.is_finite():
+                self.agent = DdpgAgent(STATES, 1, self._settings.ddpg, self._seed)
+                self.restart()
                 raise LearningDivergedError(self.level)
             step = self._step(state)
         wanted = min(mission.size_ratio, max(1, policy + step))
@@ -187,54 +171,35 @@ class LevelLearner:
         # critic must not learn that it does.
         at.last = state, np.array([wanted - policy], np.float32)
         at.wanted.append(wanted)
-        at.best = self._cheapest(mission.size_ratio)
-        if self._stays() and not self._agrees():
-            # The actor rests away from the curve's minimum, so both need new data on all K.
-            at.pass_again(self._settings.sweeps)
         return wanted
 
-    def forget(self) -> None:
-        """Replaces the agent by a new one and starts the search from the beginning."""
-        self.agent = DdpgAgent(STATES, 1, self._settings.ddpg, self._seed)
-        self.restart()
-
     def settled(self) -> int | None:
-        """Returns the K that the level has settled on, None before that.
+        """Returns the K that the actor has settled on, None before that.
 
-        A level settles when the actor stays within `spread` of the cost curve's minimum, or after
-        `max_missions`. The minimum is returned, because it is more exact than the actor.
+        The actor settles when its exploration has died away and K stays within `spread`, or after
+        `max_missions`. Its K is then the median of the last ones: the actor's own choice, whatever the
+        critic or a cost model would say.
         """
-        at = self.pursuit
-        if at.missions >= self._settings.max_missions or (self._stays() and self._agrees()):
-            return at.best
-        return None
+        at, settings = self.pursuit, self._settings
+        if at.missions < settings.max_missions and not self._stays():
+            return None
+        return round(float(np.median(at.wanted)))
+
+    def arrays(self) -> dict[str, NDArray[np.generic]]:
+        """Returns weights and experiences of the agent."""
+        return self.agent.arrays()
+
+    def restore(self, arrays: Mapping[str, NDArray[np.generic]]) -> None:
+        """Restores an agent; see `LevelLearner.restore`."""
+        self.agent.restore(arrays)
 
     def _stays(self) -> bool:
-        """Returns whether the actor's last K are within `spread` of each other."""
-        at = self.pursuit
-        long_enough = at.scales is not None and len(at.wanted) == self._settings.window
-        return long_enough and max(at.wanted) - min(at.wanted) <= self._settings.spread
-
-    def _agrees(self) -> bool:
-        """Returns whether the median of the actor's last K is within `spread` of the curve's minimum."""
-        at = self.pursuit
-        rests_at = float(np.median(at.wanted))
-        return at.best is not None and abs(rests_at - at.best) <= self._settings.spread
-
-    def _cheapest(self, size_ratio: int) -> int | None:
-        """Returns the K at the minimum of the cost curve, None before the actor takes over."""
-        at = self.pursuit
-        if at.scales is None:
-            return None
-        prices = Prices.of(at.seen)
-        return cheapest_policy([self._tried(seen, prices) for seen in at.seen], size_ratio)
-
-    def _tried(self, seen: Mission, prices: Prices) -> Tried:
-        """Returns the level's cost in a mission, for the cost curve."""
-        level = seen.levels[self.level - 1]
-        return Tried(
-            level.policy, level.runs, prices.false_positive_read_s(seen, level), prices.merges_s(seen, level)
+        """Returns whether the actor's last K are within `spread` of each other, without much noise."""
+        at, settings = self.pursuit, self._settings
+        explored = (
+            at.steps >= settings.window and self._deviation(at.steps - settings.window) <= settings.min_noise
         )
+        return explored and max(at.wanted) - min(at.wanted) <= settings.spread
 
     def _level_s(self, seen: Mission, prices: Prices) -> float:
         """Returns t_i of section 5.1: the level's cost in seconds per operation."""
@@ -280,27 +245,18 @@ class LevelLearner:
         at.scales = prices, LatencyScale.of(own), LatencyScale.of([seen.latency_s for seen in at.seen])
         for experience in at.tried:
             self._remember(*experience)
-        at.tried = []
+        at.tried, at.seen = [], []
         self.agent.learn(self._settings.first_steps)
 
-    def _sweeping_step(self, policy: int, size_ratio: int) -> int | None:
-        """Returns the next step of the passes over all K, 1 or -1; None when they are done."""
-        at = self.pursuit
-        if not 1 <= policy + at.direction <= size_ratio:
-            at.direction = -at.direction
-            at.passes_left -= 1
-        at.swept += 1
-        # The bound on steps ends the passes even if the store refuses the policies that it is given.
-        if at.passes_left < 1 or at.swept > self._settings.sweeps * size_ratio:
-            return None
-        return at.direction
+    def _deviation(self, steps: int) -> float:
+        """Returns the standard deviation of the noise after so many of the actor's steps."""
+        settings = self._settings
+        return max(settings.min_noise, settings.noise * 3 ** (-steps / settings.noise_missions))
 
     def _step(self, state: Reals) -> int:
         """Returns the actor's step with exploration noise: -1, 0 or 1."""
         at = self.pursuit
-        settings = self._settings
-        deviation = settings.noise * 3 ** (-at.steps / settings.noise_missions)
-        deviation = max(settings.min_noise, deviation)
+        deviation = self._deviation(at.steps)
         at.steps += 1
         # An Ornstein-Uhlenbeck process (DDPG, section 7) with theta 0.15. The factor 0.53 = sqrt(1 - 0.85²)
         # makes its standard deviation equal `deviation`. Correlated noise wanders over more K than

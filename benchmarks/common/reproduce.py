@@ -1,0 +1,76 @@
+"""Measures one figure of a paper: python -m benchmarks.common.reproduce dremel_8 [--quick] [--out DIR].
+
+Each of its experiments writes claims, data and figures into a directory of its own. An experiment whose
+claims are there is not repeated; one that keeps its data goes on where it was interrupted.
+"""
+
+import argparse
+import json
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+from benchmarks.common.claims import ROOT
+from benchmarks.common.published import PublishedFigure, published_figures
+from rocktune.errors import UserError, unknown_name
+
+
+def figure_of(name: str) -> PublishedFigure:
+    """Returns a figure that can be measured.
+
+    Raises:
+        UserError: there is no such figure, or no benchmark measures it.
+    """
+    figures = {figure.name: figure for figure in published_figures()}
+    if name not in figures:
+        raise unknown_name("figure", name, tuple(figures))
+    if not figures[name].runs:
+        raise UserError(f"figure: no benchmark measures {name}; {figures[name].why}")
+    return figures[name]
+
+
+def reproduce(figure: PublishedFigure, out: Path, quick: bool) -> int:
+    """Runs the experiments of a figure that are not done and returns the number that failed."""
+    failed = 0
+    for experiment, run in figure.runs.items():
+        module, *flags = shlex.split(run)
+        command = ["-m", f"benchmarks.{module}", *flags, *(["--quick"] if quick else [])]
+        folder = out / experiment
+        if _is_done(folder, shlex.join(["python", *command])):
+            print(f"{folder}: measured before; remove it to measure again", file=sys.stderr)
+            continue
+        print(f"{folder}: {shlex.join(['python', *command])}", file=sys.stderr, flush=True)
+        done = subprocess.run(
+            [sys.executable, *command, "--out", str(folder.resolve())], cwd=ROOT, check=False
+        )
+        failed += done.returncode != 0
+    return failed
+
+
+def _is_done(folder: Path, command: str) -> bool:
+    """Returns whether the directory has the claims of this command."""
+    claims = folder / "claims.json"
+    return claims.exists() and all(claim["command"] == command for claim in json.loads(claims.read_text()))
+
+
+def main() -> None:
+    """Reads the arguments and measures the figure."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("name", help="such as dremel_8; all are in benchmarks/common/published.toml")
+    parser.add_argument("--quick", action="store_true", help="smoke runs, which decide nothing")
+    parser.add_argument("--out", type=Path, help="directory of the experiments; default out/figures/NAME")
+    given = parser.parse_args()
+    try:
+        figure = figure_of(given.name)
+    except UserError as error:
+        parser.exit(2, f"{error}\n")
+    out = given.out or ROOT / "out" / "figures" / given.name
+    print(f"{figure.label}: {figure.paper}", file=sys.stderr)
+    sys.exit(1 if reproduce(figure, out, given.quick) else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -35,6 +35,7 @@ _PHASES = {
 _STEPS = {
     "load": "loading data",
     "import": "sorting keys, then writing operations",
+    "stored-keys": "reading the database's keys",
     "settle": "settling data",
     "fill": "writing a file",
     "bandwidth_bytes_s": "bandwidth",

@@ -49,8 +49,8 @@ _ENGINE_OF = {
 }
 """Fields of a request that only one engine uses, with that engine."""
 
-_FILES = ("workload", "trace", "device", "space", "tuner", "table", "options_file", "out", "prices")
-_ALWAYS_FILES = ("trace", "table", "options_file", "out", "prices")
+_PRESETS_OR_FILES = ("workload", "device", "space", "tuner")
+_ALWAYS_FILES = ("trace", "preload_from", "table", "options_file", "out", "prices")
 """Fields that never hold the name of a preset."""
 
 
@@ -60,6 +60,7 @@ class StudyRequest(Spec):
     Attributes:
         workload: a preset's name, or a TOML file.
         trace: a trace to replay instead of a workload (see docs/traces.md).
+        preload_from: directory of the database that the trace was recorded on, whose keys are loaded.
         device: a preset's name, or a TOML file; the machine's own storage by default.
         engine: the system under test: "embedded", "db_bench", "command" or "recorded".
         rocksdb: the RocksDB that engine "embedded" measures: a version ("9.9.3") or a path.
@@ -104,6 +105,7 @@ class StudyRequest(Spec):
 
     workload: str | None = None
     trace: str | None = None
+    preload_from: str | None = None
     device: str = "none"
     engine: str = "embedded"
     rocksdb: str | None = None
@@ -169,8 +171,8 @@ def _with_paths(document: dict[str, Any], folder: Path) -> dict[str, Any]:
 
     def is_file(name: str, value: Any) -> bool:
         return (
-            name in _FILES
-            and isinstance(value, str)
+            isinstance(value, str)
+            and name in (*_PRESETS_OR_FILES, *_ALWAYS_FILES)
             and (name in _ALWAYS_FILES or is_file_name(value) or value.endswith(".py"))
         )
 

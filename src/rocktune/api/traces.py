@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rocktune.api.new_files import checked_new_file, write_new_file
+from rocktune.api.time_left import TimeLeft
 from rocktune.engine import (
     DEFAULT_SCAN_LENGTH,
     DataDirectory,
@@ -194,9 +195,9 @@ class _Source:
     def read(self, operations: Path, observer: Observer | None) -> TraceSummary:
         """Imports the trace into a file of operations."""
         watching = observer or Observer()
-        watching.phase_started("import-trace", 0.0)
+        watching.phase_started("import-trace", None)
         return import_trace(
-            self.trace, operations, self.scan_length, self.preload_from, progress=watching.progress
+            self.trace, operations, self.scan_length, self.preload_from, TimeLeft(watching).progress
         )
 
     def cached(self) -> Path:

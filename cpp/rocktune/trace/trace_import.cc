@@ -140,7 +140,8 @@ class Converter {
   uint32_t ScanLength(const TraceEvent& event, uint64_t key) {
     uint64_t length = event.scan_length;
     if (length == 0 && !event.bound.empty()) {
-      ++summary_.notes["bounded scans assumed to read all keys of the trace up to their bounds"];
+      ++summary_.notes[std::string("bounded scans assumed to read all keys of the trace") +
+                       (stored_ == nullptr ? "" : " and the database") + " up to their bounds"];
       const uint64_t bound = Rank(event.family_id, event.bound);
       length = bound > key ? bound - key : 1;
     } else if (length == 0) {

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parent.parent
 PROGRAMS = {"rocktune": (sys.executable, "-m", "rocktune.cli.main"), "python": (sys.executable,)}
 TUTORIALS = [ROOT / "README.md", *sorted((ROOT / "docs" / "tutorials").glob("*.md"))]
 # The others tune, prove, export and govern in the fast tier; what only these call has tests of its own there.
-SLOW = {"README", "compare-tuners", "shape-your-store", "tune-my-service"}
+SLOW = {"README", "compare-tuners", "profile-my-store", "shape-your-store", "tune-my-service"}
 
 
 @pytest.mark.timeout(600)
@@ -32,7 +32,7 @@ def test_every_command_of_the_tutorial_works(tutorial: Path, tmp_path: Path) -> 
         "ROCKTUNE_DATA": str(tmp_path / "data"),
         "XDG_DATA_HOME": str(tmp_path / "ledger"),
     }
-    commands = re.findall(r"^    ((?:rocktune|python|g\+\+) .+)$", text, re.MULTILINE)
+    commands = re.findall(r"^    ((?:rocktune|python|g\+\+|db_bench) .+)$", text, re.MULTILINE)
     assert commands
     for command in commands:
         program, *arguments = shlex.split(command, comments=True)

@@ -2,7 +2,8 @@
 
 A kind of broken store counts if the planted cause is named first. A healthy one counts as a false alarm if
 anything is named. Thresholds were chosen with one half of the stores. The figures are of the other half,
-which differs in version, device and workload (`explain_stores.py`). `--logs DIR` keeps
+which differs in version, device and workload (`explain_stores.py`). `--draw N` takes stores that a rule draws
+instead (`explain_drawn.py`): thresholds that were frozen before are then tested blindly. `--logs DIR` keeps
 shortened LOG files, as tests/analysis/explain/logs has them; a store whose LOG is there is not run again.
 """
 
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.common.claims import Claim, Settings, decided, exactly, main, reported, write_csv
+from benchmarks.rocktune.explain_drawn import drawn_stores
 from benchmarks.rocktune.explain_logs import make_log, shortened
 from benchmarks.rocktune.explain_stores import STORES, Store
 from rocktune.analysis.explain import Explained, explain_opening
@@ -112,14 +114,14 @@ def log_path(directory: Path, store: Store) -> Path:
     return directory / ("held_out" if store.held_out else "chosen") / f"{store.name}.log.gz"
 
 
-def claims_of(outcomes: Iterable[Outcome]) -> Iterator[Claim]:
-    """Yields claims of both halves; only the held-out half has targets."""
+def claims_of(outcomes: Iterable[Outcome], prefix: str = "") -> Iterator[Claim]:
+    """Yields claims of both halves, with a prefix of their names; only the held-out half has targets."""
     found = list(outcomes)
     for held_out, half in ((True, "held_out"), (False, "chosen")):
         planted = [each for each in found if each.store.held_out is held_out and each.store.cause]
         healthy = [each for each in found if each.store.held_out is held_out and not each.store.cause]
-        named = _count(f"planted_causes_named_first_{half}", "kinds of store", planted, right=True)
-        alarms = _count(f"false_alarms_{half}", "healthy stores", healthy, right=False)
+        named = _count(f"{prefix}planted_causes_named_first_{half}", "kinds of store", planted, right=True)
+        alarms = _count(f"{prefix}false_alarms_{half}", "healthy stores", healthy, right=False)
         if held_out:
             wrong = ", ".join(each.store.cause for each in planted if not each.is_right)
             named = decided(named, low=MIN_NAMED_KINDS, why=f"not first: {wrong}" if wrong else "")
@@ -128,7 +130,9 @@ def claims_of(outcomes: Iterable[Outcome]) -> Iterator[Claim]:
     made = [each for each in found if each.short_rules is not None]
     if made:
         same = exactly(sum(each.rules == each.short_rules for each in made), len(made))
-        short = reported("shortened_logs_with_equal_findings", SOURCE, "stores", same, engine="", device="")
+        short = reported(
+            f"{prefix}shortened_logs_with_equal_findings", SOURCE, "stores", same, engine="", device=""
+        )
         yield decided(short, low=len(made))
 
 
@@ -140,7 +144,9 @@ def _count(name: str, unit: str, outcomes: list[Outcome], right: bool) -> Claim:
 
 def explain_stores(settings: Settings) -> Iterator[Outcome]:
     """Yields the outcome of each store, or of two in a smoke run."""
-    stores = [store for store in STORES if store.name in QUICK_STORES] if settings.quick else STORES
+    stores = drawn_stores(int(draw)) if (draw := settings.extra["draw"]) else STORES
+    if settings.quick:
+        stores = tuple(store for store in stores if store.name.endswith(QUICK_STORES))
     for store in stores:
         outcome = outcome_of(store, settings)
         verdict = "right" if outcome.is_right else "WRONG"
@@ -151,7 +157,7 @@ def explain_stores(settings: Settings) -> Iterator[Outcome]:
 def explain(settings: Settings) -> list[Claim]:
     """Makes the stores, explains their LOG files and counts what is right."""
     outcomes = list(explain_stores(settings))
-    claims = list(claims_of(outcomes))
+    claims = list(claims_of(outcomes, "drawn_" if settings.extra["draw"] else ""))
     for claim in claims:
         claim.engine = "RocksDB 7.8.3, 8.6.7, 9.9.3 and 11.8.1"
         claim.device = "db_bench with a rate limiter, and the worker's devices"
@@ -178,5 +184,5 @@ if __name__ == "__main__":
         explain,
         scale=16,
         quick_scale=16,
-        extra={"builds": "build", "logs": ""},
+        extra={"builds": "build", "draw": "", "logs": ""},
     )

@@ -237,8 +237,9 @@ nlohmann::json Session::MeasureDevice(const nlohmann::json& command) const {
 }
 
 nlohmann::json Session::ImportTrace(const nlohmann::json& command) const {
-  CheckFields(command, {"source", "target", "unknown_scan_length"});
+  CheckFields(command, {"source", "target", "unknown_scan_length", "preload_from"});
   TraceImportRequest request;
+  request.preload_from = command.at("preload_from").get<std::string>();
   request.source = command.at("source").get<std::string>();
   request.target = command.at("target").get<std::string>();
   request.unknown_scan_length = WholeNumber(command, "unknown_scan_length");

@@ -1,4 +1,4 @@
-"""The exception for errors that a user can mend, and the error for a misspelled name."""
+"""The exceptions for errors that a user can mend, and the error for a misspelled name."""
 
 import difflib
 from collections.abc import Iterable
@@ -10,6 +10,19 @@ class UserError(Exception):
     Its message is one line that says what is wrong, where, and how to mend it. The command line prints it
     and exits with 2.
     """
+
+
+class BudgetTooSmallError(UserError):
+    """A memory budget that no configuration of a space fits.
+
+    Attributes:
+        min_bytes: the smallest budget that one fits.
+    """
+
+    def __init__(self, message: str, min_bytes: int) -> None:
+        """Sets the message and the smallest sufficient budget."""
+        super().__init__(message)
+        self.min_bytes = min_bytes
 
 
 def unknown_name(kind: str, name: str, valid: Iterable[str]) -> UserError:

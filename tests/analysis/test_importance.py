@@ -70,6 +70,16 @@ def test_the_second_knob_is_judged_where_the_first_has_one_value() -> None:
     assert first["fanova"] > 0.8
 
 
+def test_progress_ends_with_the_last_part() -> None:
+    rng = np.random.default_rng(4)
+    rows: list[tuple[dict[str, Value], float]] = [({"a": a}, a + rng.normal()) for a in range(12)]
+    seen: list[tuple[float, float]] = []
+    importance_of(
+        table_of(rows), ["throughput_ops_s"], progress=lambda done, total: seen.append((done, total))
+    )
+    assert seen == [(done, 4) for done in range(5)]
+
+
 def test_a_knob_of_many_values_is_cut_into_groups() -> None:
     rng = np.random.default_rng(3)
     rows: list[tuple[dict[str, Value], float]] = [

@@ -76,9 +76,26 @@ def test_the_written_study_is_one_that_tune_takes(store: Path, tmp_path: Path) -
     text = made.files[0].read_text()
     assert "# measured: key size: 24 B" in text
     assert 'device = "mine-device.toml"' in text
-    # The memtables of the store are smaller than any of the space.
-    estimate = api.estimate(made.files[0], memory="256MiB")
-    assert estimate["study"]
+    # The memtables of the store are smaller than any of the space, so that the study has a budget.
+    assert 'memory = "' in text
+    assert "block_cache" not in text.replace("block cache", "")
+    assert [each.what for each in made.profile.findings][-1] == "memory of baseline and winner"
+    estimate = api.estimate(made.files[0])
+    assert any("baseline and winner have the same" in note for note in estimate["own_options_notes"])
+
+
+def test_a_written_study_can_have_the_short_protocol(store: Path, tmp_path: Path) -> None:
+    file = api.profile([store], out=tmp_path / "mine.toml").files[0]
+    # The rate of a busier store, whose LOG has dumps of statistics.
+    lines = [line for line in file.read_text().splitlines() if not line.startswith("rate = ")]
+    file.write_text("\n".join([*lines, "rate = 500.5"]))
+    notes = api.estimate(file, protocol="short")["own_options_notes"]
+    assert notes[0] == (
+        f"rate = 500.5 of {file} is left out: protocol 'short' has no phase at an offered rate."
+    )
+    assert "rate = " not in " ".join(api.estimate(file)["own_options_notes"])
+    with pytest.raises(UserError, match="leave --rate out"):
+        api.estimate(file, protocol="short", rate=100.0)
 
 
 def test_a_log_alone_is_profiled() -> None:

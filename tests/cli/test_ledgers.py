@@ -8,8 +8,8 @@ from rich.console import Console
 from rocktune.cli import ledgers
 from rocktune.cli.main import main
 from rocktune.ledger import open_ledger
-from rocktune.study.specs.request import make_request
 from rocktune.study.specs.resolving import resolve
+from rocktune.study.specs.study_file import make_request
 from rocktune.testing.synthetic import synthetic_window
 from rocktune.trial import Configuration, Status, Trial
 

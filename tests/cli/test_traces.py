@@ -1,6 +1,9 @@
 """The commands for traces, with the real worker and a trace in CSV."""
 
 import json
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -8,6 +11,15 @@ import pytest
 from rocktune import api
 from rocktune.cli.main import main
 from rocktune.engine.worker import WORKER_VARIABLE
+
+HOLDER = """
+import fcntl, sys
+with open(sys.argv[1], "r+b") as file:
+    fcntl.lockf(file, fcntl.LOCK_EX)
+    print(flush=True)
+    sys.stdin.read()
+"""
+"""A program that holds the lock of a database, as a process with the open database does."""
 
 
 @pytest.fixture
@@ -71,3 +83,64 @@ def test_a_bad_import_is_one_line(
     assert main(["trace", "import", str(trace), "--out", str(tmp_path / "w.toml"), *arguments]) == 2
     assert message in capsys.readouterr().err
     assert not (tmp_path / "w.toml").exists()
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    """A database with the trace's 200 keys, 100 others between them, and values of 300 bytes."""
+    if (ldb := shutil.which("ldb")) is None:
+        pytest.skip("ldb is not installed")
+    keys = [f"secret{number:03d}" for number in range(200)] + [
+        f"secret{number:03d}x" for number in range(100)
+    ]
+    pairs = [text for key in keys for text in (key, "v" * 300)]
+    directory = tmp_path / "db"
+    subprocess.run([ldb, f"--db={directory}", "--create_if_missing", "batchput", *pairs], check=True)
+    return directory
+
+
+def state_of(directory: Path) -> dict[str, tuple[int, int]]:
+    """Returns size and time of each file."""
+    return {path.name: (path.stat().st_size, path.stat().st_mtime_ns) for path in directory.iterdir()}
+
+
+def test_a_store_begins_with_the_databases_keys(
+    trace: Path, database: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = state_of(database)
+    preloaded = ["--trace", str(trace), "--preload-from", str(database)]
+    assert main(["run", *preloaded, "--scale", "1", "--seconds", "200ms"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "Its store begins with the 300 keys (90.53KiB) of " in said
+    assert "; the trace does not touch 100 of these." in said
+    assert state_of(database) == before, "the database is only read"
+    assert main(["trace", "info", str(trace), "--preload-from", str(database), "--json"]) == 0
+    (family,) = json.loads(capsys.readouterr().out)["families"]
+    assert family["stored"] == {
+        "keys": 300,
+        "untouched_keys": 100,
+        "mean_key_bytes": 9,
+        "value_bytes": 90_000,
+    }
+    assert main(["run", *preloaded[2:], "--workload", "ycsb-a"]) == 2
+    assert "preload_from: names the database of a trace; give --trace too" in capsys.readouterr().err
+
+
+def test_a_database_that_cannot_be_read_is_one_line(
+    trace: Path, database: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    info = ["trace", "info", str(trace), "--preload-from"]
+    assert main([*info, str(tmp_path / "missing")]) == 2
+    assert "missing is no directory; give that of a RocksDB database" in capsys.readouterr().err
+    assert main([*info, str(tmp_path)]) == 2
+    assert "holds no RocksDB database: it has no file CURRENT" in capsys.readouterr().err
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(database / "LOCK")], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert holder.stdout is not None
+    holder.stdout.readline()
+    assert main([*info, str(database)]) == 2
+    said = capsys.readouterr().err
+    holder.communicate()
+    assert f"preload_from: {database} is open in another process" in said
+    assert "make a checkpoint" in said

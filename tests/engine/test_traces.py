@@ -154,7 +154,12 @@ def peak_bytes(source: Path, target: Path) -> int:
     """Imports a trace, or is refused, and returns the worker's maximum resident bytes."""
     worker = WorkerProcess(find_worker())
     status = Path(f"/proc/{worker._process.pid}/status")
-    fields = {"source": str(source), "target": str(target), "unknown_scan_length": 100}
+    fields = {
+        "source": str(source),
+        "target": str(target),
+        "unknown_scan_length": 100,
+        "preload_from": "",
+    }
     worker.request("import_trace", 600, fields)
     (peak,) = (line.split()[1] for line in status.read_text().splitlines() if line.startswith("VmHWM"))
     worker.kill()
@@ -174,6 +179,8 @@ def test_a_sparse_file_behind_a_trace_is_not_read(tmp_path: Path) -> None:
     with text.open("r+b") as file:
         file.truncate(5 << 30)
     assert import_trace(text, tmp_path / "operations").operations == 100
+    for trace in (sparse, text):
+        assert peak_bytes(trace, tmp_path / "operations") < 200 * MIB
 
 
 @pytest.mark.slow

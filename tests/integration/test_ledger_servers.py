@@ -20,8 +20,8 @@ from rocktune.engine import EngineSpec
 from rocktune.errors import UserError
 from rocktune.ledger import TrialRecord, open_ledger
 from rocktune.study import Observer, StudySpec, run_study
-from rocktune.study.specs.request import make_request
 from rocktune.study.specs.resolving import resolve
+from rocktune.study.specs.study_file import make_request
 from rocktune.testing.synthetic_engine import Fault, SyntheticEngine, no_fault
 from rocktune.trial import Configuration, Result, Status
 

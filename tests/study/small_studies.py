@@ -10,8 +10,8 @@ from rocktune.study import (
     run_study,
     verify_study,
 )
-from rocktune.study.specs.request import make_request
 from rocktune.study.specs.resolving import resolve
+from rocktune.study.specs.study_file import make_request
 from rocktune.testing.dying import Died
 from rocktune.testing.own_options import imported_options
 from rocktune.testing.synthetic_engine import Fault, SyntheticEngine, no_fault

@@ -29,7 +29,7 @@ constexpr uint64_t kMaxThreads = 4;
 class Loader {
  public:
   Loader(const FamilySpec& spec, std::size_t family, uint64_t seed, const ValueSource& values,
-         const KeyBits& present, Store* store)
+         const KeyBits& present, const std::vector<uint32_t>& given_sizes, Store* store)
       : spec_(spec),
         family_(family),
         // Families do not load the same entries.
@@ -37,6 +37,7 @@ class Loader {
         values_(values),
         sizes_(spec.value),
         present_(present),
+        given_sizes_(given_sizes),
         // A trace's present keys lie between its other keys.
         keys_(present.empty() ? spec.preload.keys : spec.keys),
         order_(keys_, seed_),
@@ -54,7 +55,7 @@ class Loader {
       }
       // Seeded by the key, so that an entry does not depend on the number of threads.
       Random random(seed_ ^ Mix64(index));
-      const uint64_t bytes = sizes_.Next(&random);
+      const uint64_t bytes = given_sizes_.empty() ? sizes_.Next(&random) : given_sizes_[index];
       EncodeKey(index, spec_.key_bytes, &key);
       const rocksdb::Slice value(values_.Slice(random.Next(), bytes), bytes);
       store_->AddTo(&batch, family_, key, value).PermitUncheckedError();
@@ -83,6 +84,7 @@ class Loader {
   const ValueSource& values_;
   const SizeSource sizes_;
   const KeyBits& present_;
+  const std::vector<uint32_t>& given_sizes_;
   const uint64_t keys_;
   const Permutation order_;
   Store* const store_;
@@ -133,7 +135,8 @@ void Settle(Store* store, const Progress& progress) {
 }  // namespace
 
 void Preload(const WorkloadSpec& spec, uint64_t seed, const ValueSources& values,
-             const std::vector<KeyBits>& present, Store* store, const Progress& progress) {
+             const std::vector<KeyBits>& present, const std::vector<std::vector<uint32_t>>& sizes,
+             Store* store, const Progress& progress) {
   const uint64_t total = spec.preload_keys();
   if (total == 0) {
     return;
@@ -141,7 +144,8 @@ void Preload(const WorkloadSpec& spec, uint64_t seed, const ValueSources& values
   uint64_t done = 0;
   for (std::size_t family = 0; family < spec.families.size(); ++family) {
     const PreloadSpec& preload = spec.families[family].preload;
-    Loader loader(spec.families[family], family, seed, *values[family], present[family], store);
+    Loader loader(spec.families[family], family, seed, *values[family], present[family], sizes[family],
+                  store);
     const uint64_t threads = preload.random_order ? std::min(spec.threads, kMaxThreads) : 1;
     LoadFamily(threads, done, total, &loader, progress);
     done += preload.keys;

@@ -16,7 +16,7 @@
 #include "rocktune/util/thread_role.h"
 #include "rocktune/workload/random.h"
 #include "rocktune/workload/size_source.h"
-#include "rocktune/workload/trace_file.h"
+#include "rocktune/workload/trace_preload.h"
 #include "rocktune/workload/trace_replay.h"
 
 namespace rocktune {
@@ -46,22 +46,6 @@ RunPlan Checked(RunPlan plan) {
     throw RunError(RunFailure::kInvalid, "series_interval_s must be at least 0.001");
   }
   return plan;
-}
-
-// Returns, by family, the keys that a preload of a part of a trace's keys has; no bits for other families.
-std::vector<KeyBits> PresentKeys(const WorkloadSpec& spec) {
-  std::vector<KeyBits> present(spec.families.size());
-  if (spec.trace.path.empty()) {
-    return present;
-  }
-  const TraceFile file(SamplePath(spec.trace.path, spec.trace.scale));
-  for (std::size_t family = 0; family < present.size(); ++family) {
-    const FamilySpec& of_family = spec.families[family];
-    if (of_family.preload.keys > 0 && of_family.preload.keys < of_family.keys) {
-      present[family] = file.PresentKeys(family);
-    }
-  }
-  return present;
 }
 
 // Returns the mean size of values, estimated from samples: preloaded entries are not measured one by one.
@@ -134,7 +118,7 @@ uint64_t Runner::Load(const Progress& progress) {
   // RocksDB's own waits follow the run's clock, so it must run. The run's age 0 is its value afterwards.
   parts_.device->SetThrottled(false);
   parts_.clock->Start();
-  Preload(plan_.workload, plan_.seed, values_, present_, parts_.store, progress);
+  Preload(plan_.workload, plan_.seed, values_, present_, StoredSizes(plan_.workload), parts_.store, progress);
   parts_.clock->Stop();
   parts_.device->SetThrottled(true);
   ThrowIfFailed();

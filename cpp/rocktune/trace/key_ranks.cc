@@ -89,15 +89,26 @@ void KeyRanks::Add(uint32_t family_id, const std::string& key) {
   }
 }
 
-std::map<uint32_t, uint64_t> KeyRanks::Number() {
+std::map<uint32_t, uint64_t> KeyRanks::Number(StoredMerge* stored) {
   std::map<uint32_t, uint64_t> families;
   std::unique_ptr<rocksdb::Iterator> keys(database_->NewIterator(rocksdb::ReadOptions()));
   for (keys->SeekToFirst(); keys->Valid(); keys->Next()) {
-    const uint64_t rank = families[FamilyOf(keys->key())]++;
+    const uint32_t family = FamilyOf(keys->key());
+    rocksdb::Slice key = keys->key();
+    key.remove_prefix(kFamilyBytes);
+    uint64_t& next = families[family];
+    const uint64_t rank = stored == nullptr ? next : stored->Rank(family, key);
+    next = rank + 1;
     const rocksdb::Slice value(reinterpret_cast<const char*>(&rank), sizeof(rank));
     Check(database_->Put(WithoutWal(), keys->key(), value));
   }
   Check(keys->status());
+  if (stored != nullptr && !families.empty()) {
+    stored->Finish();
+    for (const auto& [id, family] : stored->families()) {
+      families[id] = family.keys;
+    }
+  }
   cache_.assign(kCacheSlots, CacheSlot());
   return families;
 }

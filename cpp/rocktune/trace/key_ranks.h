@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "rocktune/trace/stored_merge.h"
+
 namespace rocksdb {
 class DB;
 }
@@ -28,8 +30,9 @@ class KeyRanks {
 
   // Adds a key. REQUIRES: Number has not been called.
   void Add(uint32_t family_id, const std::string& key);
-  // Numbers all keys and returns the number of keys of each family, by its id.
-  std::map<uint32_t, uint64_t> Number();
+  // Numbers all keys and returns the number of keys of each family, by its id. With `stored`, keys are
+  // numbered among those of the database, which the numbers of keys then include.
+  std::map<uint32_t, uint64_t> Number(StoredMerge* stored);
   // Sets `*rank` to the rank of a key and returns true, or returns false if it was not added.
   // REQUIRES: Number has been called.
   bool RankOf(uint32_t family_id, const std::string& key, uint64_t* rank);

@@ -43,7 +43,8 @@ class TraceTest : public testing::Test {
 
   // Imports a trace into the file "operations".
   TraceSummary Import(const std::string& source, uint64_t unknown_scan_length = 100) const {
-    return ImportTrace({source, Path("operations"), unknown_scan_length}, [](const char*, double, double) {});
+    return ImportTrace({source, Path("operations"), unknown_scan_length, ""},
+                       [](const char*, double, double) {});
   }
 
   std::vector<TraceOperation> Imported() const {

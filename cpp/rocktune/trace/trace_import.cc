@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <optional>
 #include <stdexcept>
 #include <vector>
 
 #include "rocktune/trace/key_counts.h"
 #include "rocktune/trace/key_ranks.h"
 #include "rocktune/trace/sample_choice.h"
+#include "rocktune/trace/stored_merge.h"
 #include "rocktune/trace/trace_source.h"
 
 namespace rocktune {
@@ -49,9 +51,10 @@ class Reporter {
 // Makes operations of a trace's events.
 class Converter {
  public:
+  // `stored` is nullptr if the trace's database is not known.
   Converter(const TraceImportRequest& request, const std::map<uint32_t, uint64_t>& families, KeyRanks* ranks,
-            TraceFileWriter* writer)
-      : request_(request), ranks_(*ranks), writer_(*writer) {
+            StoredMerge* stored, TraceFileWriter* writer)
+      : request_(request), ranks_(*ranks), stored_(stored), writer_(*writer) {
     for (const auto& [id, keys] : families) {
       indices_[id] = static_cast<uint32_t>(summary_.families.size());
       TraceFamily& family = summary_.families.emplace_back();
@@ -92,6 +95,7 @@ class Converter {
       summary_.notes[note] += cases;
     }
     summary_.hot_share = counts_.HotShare();
+    AddStored();
     writer_.Finish(summary_, present_);
     return summary_;
   }
@@ -100,6 +104,29 @@ class Converter {
   struct Sums {
     uint64_t key_bytes = 0, values = 0, value_bytes = 0;
   };
+
+  // Replaces the keys that are present at the start by those of the database.
+  void AddStored() {
+    if (stored_ == nullptr) {
+      return;
+    }
+    for (std::size_t i = 0; i < summary_.families.size(); ++i) {
+      TraceFamily& family = summary_.families[i];
+      const auto found = stored_->families().find(static_cast<uint32_t>(family.id));
+      if (found == stored_->families().end()) {
+        present_[i].assign(present_[i].size(), 0);
+        family.present_keys = 0;
+        continue;
+      }
+      present_[i] = stored_->Take(found->second, &writer_);
+      family.present_keys = found->second.stored.keys;
+      family.stored = found->second.stored;
+      family.max_value_bytes = std::max(family.max_value_bytes, found->second.max_value_bytes);
+    }
+    for (const auto& [note, cases] : stored_->Notes()) {
+      summary_.notes[note] += cases;
+    }
+  }
 
   uint64_t Rank(uint32_t family, const std::string& key) {
     uint64_t rank = 0;
@@ -113,7 +140,8 @@ class Converter {
   uint32_t ScanLength(const TraceEvent& event, uint64_t key) {
     uint64_t length = event.scan_length;
     if (length == 0 && !event.bound.empty()) {
-      ++summary_.notes["bounded scans assumed to read all keys of the trace up to their bounds"];
+      ++summary_.notes[std::string("bounded scans assumed to read all keys of the trace") +
+                       (stored_ == nullptr ? "" : " and the database") + " up to their bounds"];
       const uint64_t bound = Rank(event.family_id, event.bound);
       length = bound > key ? bound - key : 1;
     } else if (length == 0) {
@@ -201,6 +229,7 @@ class Converter {
 
   const TraceImportRequest& request_;
   KeyRanks& ranks_;
+  StoredMerge* const stored_;
   TraceFileWriter& writer_;
   TraceSummary summary_;
   std::map<uint32_t, uint32_t> indices_;  // of families, by id
@@ -235,7 +264,13 @@ TraceSummary ImportTrace(const TraceImportRequest& request, const Progress& prog
     }
     reporter.Report(0);
   }
-  const std::map<uint32_t, uint64_t> families = ranks.Number();
+  std::optional<StoredMerge> stored;
+  if (!request.preload_from.empty()) {
+    stored.emplace(request.preload_from, request.target + "." + std::to_string(getpid()) + ".sizes",
+                   progress);
+  }
+  StoredMerge* const merge = stored ? &*stored : nullptr;
+  const std::map<uint32_t, uint64_t> families = ranks.Number(merge);
   if (families.empty()) {
     throw std::invalid_argument(NothingMessage(request.source, source->notes()));
   }
@@ -244,7 +279,7 @@ TraceSummary ImportTrace(const TraceImportRequest& request, const Progress& prog
                                 ": names more than 4,096 column families; it may be damaged");
   }
   TraceFileWriter writer(request.target);
-  Converter converter(request, families, &ranks, &writer);
+  Converter converter(request, families, &ranks, merge, &writer);
   source->Restart();
   while (source->Next(&event)) {
     converter.Convert(event, source->resolution_us());

@@ -26,6 +26,9 @@ uint64_t Sum(const KindCounts& counts) {
   return sum;
 }
 
+// Keys whose stored sizes are read at once.
+constexpr uint64_t kSizesAtOnce = 1 << 16;
+
 // The ranks of a family's sampled keys.
 class DenseRanks {
  public:
@@ -96,6 +99,12 @@ class Sampler {
       }
     }
     Compare();
+    for (std::size_t family = 0; family < sizes_.size(); ++family) {
+      if (TraceFamily& of_sample = sample_.families[family]; of_sample.stored) {
+        of_sample.stored->keys = of_sample.present_keys;
+        writer.AddStoredSizes(sizes_[family]);
+      }
+    }
     writer.Finish(sample_, present_);
     return sample_;
   }
@@ -121,27 +130,69 @@ class Sampler {
         }
       }
     }
+    AddSizes(index, ranks, &family);
     family.keys = ranks.keys();
     family.used_keys = 0;
     family.operations.fill(0);
     sample_.families.push_back(family);
   }
 
+  // Adds the sizes of a family's stored values that are in the sample, and counts the entries.
+  void AddSizes(uint32_t index, const DenseRanks& ranks, TraceFamily* family) {
+    std::vector<uint32_t>& sizes = sizes_.emplace_back();
+    if (!family->stored) {
+      return;
+    }
+    StoredEntries& stored = *family->stored;
+    mean_stored_bytes_.resize(sizes_.size());
+    mean_stored_bytes_.back() =
+        static_cast<uint32_t>(stored.value_bytes / std::max<uint64_t>(1, stored.keys));
+    stored.value_bytes = stored.untouched_keys = 0;
+    sizes.reserve(static_cast<std::size_t>(ranks.keys()));
+    std::vector<uint32_t> whole;
+    for (uint64_t key = 0; key < family->keys; ++key) {
+      if (key % kSizesAtOnce == 0) {
+        whole = file_.StoredSizes(index, key, std::min(kSizesAtOnce, family->keys - key));
+      }
+      if (!ranks.Has(key)) {
+        continue;
+      }
+      const uint32_t bytes = whole[key % kSizesAtOnce];
+      sizes.push_back(bytes);
+      if (bytes != kNotStored) {
+        stored.value_bytes += bytes;
+        stored.untouched_keys += counts_.CountOf(KeyCode(index, key)) == 0;
+      }
+    }
+  }
+
+  // Lets a key be present that the store does not have before the whole trace.
+  void AddPresent(std::size_t index, uint64_t key) {
+    TraceFamily& family = sample_.families[index];
+    SetBit(&present_[index], key);
+    ++family.present_keys;
+    if (family.stored) {
+      sizes_[index][key] = mean_stored_bytes_[index];
+      family.stored->value_bytes += mean_stored_bytes_[index];
+    }
+  }
+
   // Returns an operation of the whole as it is in the sample, and counts it.
   TraceOperation Sampled(TraceOperation operation) {
     TraceFamily& family = sample_.families[operation.family];
+    const bool is_hot = choice_.IsHot(KeyCode(operation.family, operation.key));
     operation.key = ranks_[operation.family].RankOf(operation.key);
     __extension__ using Wide = unsigned __int128;
     operation.time_us = static_cast<uint64_t>(Wide{operation.time_us} * kept_ / whole_.operations);
     KeyBits& seen = seen_[operation.family];
-    KeyBits& present = present_[operation.family];
     if (!HasBit(seen, operation.key)) {
       SetBit(&seen, operation.key);
       ++family.used_keys;
-      // The put before a hot key's first operation may be left out.
-      if (operation.kind != OperationKind::kPut && !HasBit(present, operation.key)) {
-        SetBit(&present, operation.key);
-        ++family.present_keys;
+      // The put before a hot key's first operation may be left out. Other keys that a database lacks stay
+      // missing.
+      if (operation.kind != OperationKind::kPut && !HasBit(present_[operation.family], operation.key) &&
+          (!family.stored || is_hot)) {
+        AddPresent(operation.family, operation.key);
       }
     }
     ++sample_.operations;
@@ -185,9 +236,11 @@ class Sampler {
   const SampleChoice choice_;
   const uint64_t kept_;
   TraceSummary sample_;
-  std::vector<DenseRanks> ranks_;  // by family
-  std::vector<KeyBits> present_;   // by family, by rank in the sample
-  std::vector<KeyBits> seen_;      // by family, by rank in the sample
+  std::vector<DenseRanks> ranks_;             // by family
+  std::vector<KeyBits> present_;              // by family, by rank in the sample
+  std::vector<KeyBits> seen_;                 // by family, by rank in the sample
+  std::vector<std::vector<uint32_t>> sizes_;  // of stored values, by family, by rank in the sample
+  std::vector<uint32_t> mean_stored_bytes_;   // of the whole, by family
   uint64_t hot_keys_ = 0;
   KeyCounts sample_counts_;
   LruHits whole_cache_;

@@ -45,6 +45,23 @@ TraceOperation Unpacked(const uint64_t* words) {
   return operation;
 }
 
+StoredEntries StoredFromJson(const nlohmann::json& json) {
+  StoredEntries stored;
+  JsonFields fields(json, "stored");
+  fields.Read("keys", &stored.keys);
+  fields.Read("untouched_keys", &stored.untouched_keys);
+  fields.Read("mean_key_bytes", &stored.mean_key_bytes);
+  fields.Read("value_bytes", &stored.value_bytes);
+  return stored;
+}
+
+nlohmann::json ToJson(const StoredEntries& stored) {
+  return {{"keys", stored.keys},
+          {"untouched_keys", stored.untouched_keys},
+          {"mean_key_bytes", stored.mean_key_bytes},
+          {"value_bytes", stored.value_bytes}};
+}
+
 TraceFamily FamilyFromJson(const nlohmann::json& json) {
   TraceFamily family;
   JsonFields fields(json, "families");
@@ -60,6 +77,9 @@ TraceFamily FamilyFromJson(const nlohmann::json& json) {
     for (std::size_t kind = 0; kind < kOperationKindCount; ++kind) {
       counts.Read(kOperationKindNames[kind], &family.operations[kind]);
     }
+  }
+  if (const nlohmann::json* stored = fields.Find("stored")) {
+    family.stored = StoredFromJson(*stored);
   }
   return family;
 }
@@ -108,12 +128,13 @@ TraceSummary SummaryFromJson(const nlohmann::json& json) {
   return summary;
 }
 
-uint64_t BitsBytes(const TraceSummary& summary) {
-  uint64_t words = 0;
+uint64_t KeysBytes(const TraceSummary& summary) {
+  uint64_t bytes = 0;
   for (const TraceFamily& family : summary.families) {
-    words += WordsOf(family.keys);
+    bytes += WordsOf(family.keys) * sizeof(uint64_t);
+    bytes += family.stored ? family.keys * sizeof(uint32_t) : 0;
   }
-  return words * sizeof(uint64_t);
+  return bytes;
 }
 
 }  // namespace
@@ -133,6 +154,9 @@ nlohmann::json ToJson(const TraceSummary& summary) {
                         {"mean_value_bytes", family.mean_value_bytes},
                         {"max_value_bytes", family.max_value_bytes},
                         {"operations", operations}});
+    if (family.stored) {
+      families.back()["stored"] = ToJson(*family.stored);
+    }
   }
   nlohmann::json json = {{"operations", summary.operations},
                          {"span_us", summary.span_us},
@@ -176,6 +200,10 @@ void TraceFileWriter::Write(const void* data, std::size_t bytes) {
 void TraceFileWriter::Add(const TraceOperation& operation) {
   const std::array<uint64_t, kWordsPerOperation> words = Packed(operation);
   Write(words.data(), kOperationBytes);
+}
+
+void TraceFileWriter::AddStoredSizes(const std::vector<uint32_t>& bytes) {
+  Write(bytes.data(), bytes.size() * sizeof(uint32_t));
 }
 
 void TraceFileWriter::Finish(const TraceSummary& summary, const std::vector<KeyBits>& present) {
@@ -223,7 +251,7 @@ TraceFile::TraceFile(const std::string& path)
     for (const TraceFamily& family : summary_.families) {
       possible = possible && family.keys <= size * 8;
     }
-    if (!possible || kMagic.size() + summary_.operations * kOperationBytes + BitsBytes(summary_) +
+    if (!possible || kMagic.size() + summary_.operations * kOperationBytes + KeysBytes(summary_) +
                              summary_bytes + kEndBytes !=
                          size) {
       throw std::invalid_argument(path_ + ": its summary does not fit its size; import the trace again");
@@ -253,8 +281,23 @@ void TraceFile::Read(void* data, std::size_t bytes, uint64_t offset) const {
   }
 }
 
-KeyBits TraceFile::PresentKeys(std::size_t family) const {
+uint64_t TraceFile::SizesOffset(std::size_t family) const {
   uint64_t offset = kMagic.size() + summary_.operations * kOperationBytes;
+  for (std::size_t before = 0; before < family; ++before) {
+    const TraceFamily& earlier = summary_.families[before];
+    offset += earlier.stored ? earlier.keys * sizeof(uint32_t) : 0;
+  }
+  return offset;
+}
+
+std::vector<uint32_t> TraceFile::StoredSizes(std::size_t family, uint64_t first, uint64_t count) const {
+  std::vector<uint32_t> bytes(static_cast<std::size_t>(count));
+  Read(bytes.data(), bytes.size() * sizeof(uint32_t), SizesOffset(family) + first * sizeof(uint32_t));
+  return bytes;
+}
+
+KeyBits TraceFile::PresentKeys(std::size_t family) const {
+  uint64_t offset = SizesOffset(summary_.families.size());
   for (std::size_t before = 0; before < family; ++before) {
     offset += WordsOf(summary_.families[before].keys) * sizeof(uint64_t);
   }

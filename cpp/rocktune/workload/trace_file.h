@@ -27,6 +27,16 @@ struct TraceOperation {
   bool operator==(const TraceOperation&) const = default;
 };
 
+// The entries of a column family of the user's database, which the replay's store begins with.
+struct StoredEntries {
+  uint64_t keys = 0;            // of the database
+  uint64_t untouched_keys = 0;  // those that no operation of the whole trace names
+  uint64_t mean_key_bytes = 0;
+  uint64_t value_bytes = 0;  // sum
+
+  bool operator==(const StoredEntries&) const = default;
+};
+
 // The operations of a trace on one column family.
 struct TraceFamily {
   uint64_t id = 0;            // RocksDB's number of the family
@@ -37,6 +47,8 @@ struct TraceFamily {
   uint64_t mean_value_bytes = 0;  // of the values whose sizes the trace states; 0 if it states no size
   uint64_t max_value_bytes = 0;
   std::array<uint64_t, kOperationKindCount> operations{};  // indexed by OperationKind
+  // Present if the keys before the first operation are those of a database. Ranks then count its keys, too.
+  std::optional<StoredEntries> stored;
 
   bool operator==(const TraceFamily&) const = default;
 };
@@ -85,8 +97,11 @@ inline std::size_t WordsOf(uint64_t keys) { return static_cast<std::size_t>((key
 // Returns the path of the sample of a trace file, which lies next to it; `path` for a scale of 1.
 std::string SamplePath(const std::string& path, uint64_t scale);
 
-// Writes a trace file: operations, then the keys that are present at the start, then the summary. The file
-// appears under its name when it is complete. Not thread-safe.
+// Size in a trace file of a value that the database does not have.
+inline constexpr uint32_t kNotStored = UINT32_MAX;
+
+// Writes a trace file: operations, then the sizes of stored values, then the keys that are present at the
+// start, then the summary. The file appears under its name when it is complete. Not thread-safe.
 // Failure: throws std::runtime_error, with the system's reason, if the file cannot be written.
 class TraceFileWriter {
  public:
@@ -98,8 +113,11 @@ class TraceFileWriter {
 
   // REQUIRES: numbers within the maxima above.
   void Add(const TraceOperation& operation);
+  // Adds the value sizes of further ranks, kNotStored for keys without a value. REQUIRES: all operations are
+  // added.
+  void AddStoredSizes(const std::vector<uint32_t>& bytes);
   // Completes the file. REQUIRES: `present` has the bits of each family of the summary, which counts all
-  // operations.
+  // operations; and the sizes of all ranks of its families with stored entries are added, in their order.
   void Finish(const TraceSummary& summary, const std::vector<KeyBits>& present);
 
  private:
@@ -123,6 +141,9 @@ class TraceFile {
   const TraceSummary& summary() const { return summary_; }
   // Returns the keys of a family, by its index, that are present before the first operation.
   KeyBits PresentKeys(std::size_t family) const;
+  // Returns the sizes of the stored values of `count` keys of a family, from the rank `first` on; kNotStored
+  // for keys without one. REQUIRES: the family has stored entries and these ranks.
+  std::vector<uint32_t> StoredSizes(std::size_t family, uint64_t first, uint64_t count) const;
 
   // Reads the operations in order, in blocks. `file` must outlive it. Not thread-safe.
   class Cursor {
@@ -142,6 +163,9 @@ class TraceFile {
 
  private:
   void Read(void* data, std::size_t bytes, uint64_t offset) const;
+  // Returns the offset of the sizes of a family's stored values; of the bits of present keys for the number
+  // of families.
+  uint64_t SizesOffset(std::size_t family) const;
 
   const std::string path_;
   const int descriptor_;

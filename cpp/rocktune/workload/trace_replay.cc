@@ -1,5 +1,7 @@
 #include "rocktune/workload/trace_replay.h"
 
+#include <algorithm>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -32,7 +34,11 @@ std::unique_ptr<TraceFile> ResolveTrace(WorkloadSpec* spec) {
     FamilySpec& family = spec->families[i];
     const bool all = family.preload.keys == family.keys;
     family.keys = families[i].keys;
-    if (family.preload.keys > 0) {
+    if (const std::optional<StoredEntries>& stored = families[i].stored) {
+      // The whole database is known, so that "all keys" are its keys.
+      family.preload.keys = stored->keys;
+      family.value = {.kind = "fixed", .low = stored->value_bytes / std::max<uint64_t>(1, stored->keys)};
+    } else if (family.preload.keys > 0) {
       family.preload.keys = all ? families[i].keys : families[i].present_keys;
     }
     LoadSpec& load = spec->sessions.front().loads[i];

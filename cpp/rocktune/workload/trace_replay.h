@@ -17,9 +17,10 @@
 namespace rocktune {
 
 // Sets the keys and the preload of a workload with a trace to those of the trace file: a preload of as many
-// keys as the workload has means all keys, another preload those that the trace says are present. Returns the
-// file. Throws std::invalid_argument as TraceFile does, and if the file has other column families than the
-// workload. REQUIRES: the workload has a trace.
+// keys as the workload has means all keys, another preload those that the trace says are present. A family
+// with stored entries gets these, whatever its preload. Returns the file. Throws std::invalid_argument as
+// TraceFile does, and if the file has other column families than the workload. REQUIRES: the workload has a
+// trace.
 std::unique_ptr<TraceFile> ResolveTrace(WorkloadSpec* spec);
 
 // Hands the operations of a trace to the load threads, in the trace's order and, with the arrival `recorded`,

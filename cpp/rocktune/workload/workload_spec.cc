@@ -34,6 +34,7 @@ TraceSpec ReadTrace(const nlohmann::json& json) {
   fields.Read("scale", &spec.scale);
   fields.Read("operations", &spec.operations);
   fields.Read("seconds", &spec.seconds);
+  fields.Find("preload");  // for reports; the file of operations has what is loaded
   fields.RefuseUnknown();
   Require(!spec.path.empty(), "trace.path", "given");
   Require(spec.scale >= 1, "trace.scale", "at least 1");

@@ -2,7 +2,8 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,17 +18,26 @@ MAX_LEVELS = 16
 """Number of values of a knob above which its values are put into this many groups of equal size."""
 # The time of functional ANOVA grows with the number of runs; beyond this many it uses a sample.
 _MAX_ROWS_OF_FANOVA = 1000
+# Optuna's 64 trees, grown in parts, because it cannot tell how far it is.
+_FANOVA_PARTS = 4
+_TREES_OF_PART = 16
 
 Reals = NDArray[np.float64]
 
 
-def importance_of(table: Table, fields: Sequence[str], seed: int = 0) -> dict[str, list[dict[str, Any]]]:
+def importance_of(
+    table: Table,
+    fields: Sequence[str],
+    seed: int = 0,
+    progress: Callable[[float, float], None] = lambda done, total: None,  # noqa: ARG005 - ignores it
+) -> dict[str, list[dict[str, Any]]]:
     """Returns how much of each figure's variance each knob explains.
 
     Args:
         table: table of measurements; failed runs are left out.
         fields: names of figures.
         seed: seed of functional ANOVA's random forest, and of its sample if there are over 1,000 runs.
+        progress: called with the parts of the work that are done, and their number.
 
     Returns:
         By field one row for each knob that takes several values, the most important by R² first. `knob`: its
@@ -42,7 +52,19 @@ def importance_of(table: Table, fields: Sequence[str], seed: int = 0) -> dict[st
     for field in fields:
         if field not in FIGURES:
             raise unknown_name("field", field, FIGURES)
-    return {field: _importance(_sound(table, field), field, seed) for field in fields}
+    rows = {field: _sound(table, field) for field in fields}
+    parts = _FANOVA_PARTS * len(fields)
+    progress(0, parts)
+    found = {}
+    for place, field in enumerate(fields):
+        done = partial(_report, progress, place * _FANOVA_PARTS, parts)
+        found[field] = _importance(rows[field], field, seed, done)
+    return found
+
+
+def _report(progress: Callable[[float, float], None], before: int, parts: int, part: int) -> None:
+    """Reports that a part is done, behind `before` parts of others."""
+    progress(before + part, parts)
 
 
 def _sound(table: Table, field: str) -> list[TableRow]:
@@ -60,7 +82,9 @@ def _sound(table: Table, field: str) -> list[TableRow]:
     return rows
 
 
-def _importance(rows: Sequence[TableRow], field: str, seed: int) -> list[dict[str, Any]]:
+def _importance(
+    rows: Sequence[TableRow], field: str, seed: int, progress: Callable[[int], None]
+) -> list[dict[str, Any]]:
     """Returns the rows of one figure; see `importance_of`.
 
     Raises:
@@ -74,7 +98,7 @@ def _importance(rows: Sequence[TableRow], field: str, seed: int) -> list[dict[st
         raise UserError(f"importance of {field}: neither a knob nor the figure varies in these runs")
     alone = {name: r_squared(column[column >= 0], values[column >= 0]) for name, column in varied.items()}
     first = max(alone, key=lambda name: alone[name])
-    shares = _fanova(rows, list(varied), values, seed)
+    shares = _fanova(rows, list(varied), values, seed, progress)
     found = []
     for name, r2 in alone.items():
         given_first, group = (None, None) if name == first else _given(varied[first], varied[name], values)
@@ -144,8 +168,17 @@ def _groups(column: Sequence[Value | None]) -> NDArray[np.intp]:
     return np.where(np.isnan(reals), -1, np.searchsorted(np.unique(edges), reals, side="right"))
 
 
-def _fanova(rows: Sequence[TableRow], names: Sequence[str], values: Reals, seed: int) -> dict[str, float]:
-    """Returns by knob its share of the variance, from Optuna's functional ANOVA."""
+def _fanova(
+    rows: Sequence[TableRow],
+    names: Sequence[str],
+    values: Reals,
+    seed: int,
+    progress: Callable[[int], None],
+) -> dict[str, float]:
+    """Returns by knob its share of the variance, from Optuna's functional ANOVA.
+
+    Calls `progress` with the parts that are done.
+    """
     # Imported here, because Optuna takes half a second to import.
     import optuna
     from optuna.importance import FanovaImportanceEvaluator
@@ -167,9 +200,15 @@ def _fanova(rows: Sequence[TableRow], names: Sequence[str], values: Reals, seed:
                 value=float(values[place]),
             )
         )
-    shares = FanovaImportanceEvaluator(seed=seed).evaluate(study)
+    shares = dict.fromkeys(names, 0.0)
+    for part in range(_FANOVA_PARTS):
+        # A knob's share is the mean over trees, hence also the mean over parts of equal size.
+        evaluator = FanovaImportanceEvaluator(n_trees=_TREES_OF_PART, seed=seed * _FANOVA_PARTS + part)
+        for name, share in evaluator.evaluate(study).items():
+            shares[name] += share
+        progress(part + 1)
     total = sum(shares.values())
-    return {name: shares.get(name, 0.0) / total if total else 0.0 for name in names}
+    return {name: share / total if total else 0.0 for name, share in shares.items()}
 
 
 def _filled(column: Sequence[Value | None]) -> list[Value]:

@@ -9,8 +9,11 @@ import tomli_w
 from rocktune.analysis import importance_of, screened
 from rocktune.analysis.summary import SHOWN_FIELDS
 from rocktune.api.sweeping import recorded_table
+from rocktune.api.time_left import TimeLeft
 from rocktune.errors import UserError
+from rocktune.study import Observer
 
+_PHASE = "importance"
 DEFAULT_MIN_SHARE = 0.01
 """Share of the variance below which a screening fixes a knob."""
 
@@ -22,6 +25,7 @@ def importance(
     out: str | Path | None = None,
     min_share: float = DEFAULT_MIN_SHARE,
     ledger: str | None = None,
+    observer: Observer | None = None,
 ) -> dict[str, Any]:
     """Returns how much of each figure's variance each knob explains.
 
@@ -31,6 +35,7 @@ def importance(
         out: space file to write, in which all knobs are fixed that matter for none of the figures.
         min_share: the smallest share of the variance, by functional ANOVA, of a knob that matters.
         ledger: URL or SQLite file, for a study; None for the user's own.
+        observer: observer of progress.
 
     Returns:
         `source`, `runs` (their number), `fields` as in `rocktune.analysis.importance_of`, and with `out` the
@@ -41,7 +46,14 @@ def importance(
             matters, or the file cannot be written.
     """
     table = recorded_table(study_or_table, ledger)
-    found = importance_of(table, tuple(dict.fromkeys(fields)) or SHOWN_FIELDS)
+    watching = observer or Observer()
+    watching.phase_started(_PHASE, None)
+    left = TimeLeft(watching)
+    found = importance_of(
+        table,
+        tuple(dict.fromkeys(fields)) or SHOWN_FIELDS,
+        progress=lambda done, total: left.progress(_PHASE, done, total),
+    )
     result: dict[str, Any] = {"source": study_or_table, "runs": len(table.rows), "fields": found}
     if out is None:
         return result

@@ -1,20 +1,22 @@
 """Study files made of what a store shows of its load."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import tomli_w
 
-from rocktune.analysis.profile import Profile, gathered, profiled
+from rocktune.analysis.profile import Basis, Finding, Profile, gathered, profiled
 from rocktune.api.new_files import checked_new_file, write_new_file
+from rocktune.api.requests import Given, resolved_study
 from rocktune.device import MeasuredDisk, device_file_text, measured_disks
 from rocktune.engine import StoreTables, read_store_tables
-from rocktune.errors import UserError
+from rocktune.errors import BudgetTooSmallError, UserError
 from rocktune.importing import OptionsDocument, read_options_document
 from rocktune.importing.logs import read_log
 from rocktune.study import Observer
+from rocktune.units import format_bytes
 from rocktune.workload import workload_file_text
 
 _PHASE = "read-tables"
@@ -88,7 +90,9 @@ def profile(
     if disk is not None:
         write_new_file(named["device"], device_file_text(disk.device))
         written.append(named["device"])
-    write_new_file(path, _study_text(found, source, [each.name for each in written]))
+    document, findings = _with_memory(_study(found, source, written), found.findings)
+    found = replace(found, findings=findings)
+    write_new_file(path, _study_text(found, document))
     return StoreProfile(found, source.options_file, disk, path, (path, *written))
 
 
@@ -166,11 +170,11 @@ def _disk(database: Path | None) -> MeasuredDisk | None:
     return None
 
 
-def _study_text(found: Profile, source: _Source, files: Sequence[str]) -> str:
-    """Returns the text of a study file; its workload and device are in the same directory."""
-    document: dict[str, Any] = {"workload": files[0]}
+def _study(found: Profile, source: _Source, files: Sequence[Path]) -> dict[str, Any]:
+    """Returns the study of a profile, whose workload and perhaps device are in files."""
+    document: dict[str, Any] = {"workload": str(files[0])}
     if len(files) > 1:
-        document["device"] = files[1]
+        document["device"] = str(files[1])
     if source.options_file is not None and source.options is not None:
         document["options_file"] = str(source.options_file.absolute())
         if found.cache_bytes:
@@ -181,12 +185,39 @@ def _study_text(found: Profile, source: _Source, files: Sequence[str]) -> str:
         document["protocol"] = "short"
     elif found.rate_ops_s is not None:
         document["rate"] = found.rate_ops_s
+    return document
+
+
+def _with_memory(
+    document: dict[str, Any], findings: tuple[Finding, ...]
+) -> tuple[dict[str, Any], tuple[Finding, ...]]:
+    """Adds a memory budget to a study if its store has too little for the default space.
+
+    The baseline's cache is then what its memtables leave of the budget, so that both sides have equal memory.
+    """
+    try:
+        resolved_study(None, cast("Given", document))
+    except BudgetTooSmallError as failure:
+        # At the smallest budget a single configuration is possible.
+        budget = format_bytes(1 << (2 * failure.min_bytes - 1).bit_length())
+        why = "the store's own is too small for the space; the baseline has a larger block cache"
+        document = {name: value for name, value in document.items() if name != "block_cache"}
+        added = Finding("memory of baseline and winner", budget, Basis.ASSUMED, why)
+        return document | {"memory": budget}, (*findings, added)
+    except UserError:
+        pass  # `rocktune tune` says what is wrong, and a changed study file mends it
+    return document, findings
+
+
+def _study_text(found: Profile, document: dict[str, Any]) -> str:
+    """Returns the text of a study file; its workload and device are in the same directory."""
+    named = {name: Path(document[name]).name for name in ("workload", "device") if name in document}
     lines = ["Made by `rocktune profile`; read what it assumed before you rely on it."]
     lines += [f"{each.basis}: {each.what}: {each.value} ({each.why})" for each in found.findings]
     lines += [f"left out: {sentence}" for sentence in found.left_out]
     # ascii(), because names may hold line ends, which would end the comment.
     comments = "".join(f"# {ascii(line)[1:-1]}\n" for line in lines)
-    return comments + tomli_w.dumps(document)
+    return comments + tomli_w.dumps(document | named)
 
 
 def profile_json(made: StoreProfile) -> dict[str, Any]:

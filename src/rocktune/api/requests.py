@@ -25,6 +25,7 @@ class GivenConditions(TypedDict, total=False):
 
     workload: str | None
     trace: str | Path | None
+    preload_from: str | Path | None
     device: str | None
     engine: str | None
     rocksdb: str | Path | None
@@ -81,10 +82,13 @@ def requested(study_file: str | Path | None, given: Mapping[str, object]) -> Stu
         texts["tried"] = [str(path) for path in cast("Sequence[str | Path]", tried)]
     request = make_request(texts, None if study_file is None else Path(study_file))
     if request.trace is None:
+        if request.preload_from is not None:
+            raise UserError("preload_from: names the database of a trace; give --trace too")
         return request
     if request.workload is not None:
         raise UserError("workload and trace: only one of them can be replayed; leave one out")
-    return request.model_copy(update={"workload": str(imported_workload(request.trace)), "trace": None})
+    workload = str(imported_workload(request.trace, request.preload_from))
+    return request.model_copy(update={"workload": workload, "trace": None, "preload_from": None})
 
 
 def resolved_study(study_file: str | Path | None, given: Given) -> tuple[StudySpec, StudyRequest]:

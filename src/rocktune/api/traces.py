@@ -3,10 +3,12 @@
 import hashlib
 import json
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rocktune.api.new_files import checked_new_file, write_new_file
+from rocktune.api.time_left import TimeLeft
 from rocktune.engine import (
     DEFAULT_SCAN_LENGTH,
     DataDirectory,
@@ -16,7 +18,7 @@ from rocktune.engine import (
 )
 from rocktune.errors import UserError, unknown_name
 from rocktune.study import Observer
-from rocktune.units import format_seconds, parse_scale
+from rocktune.units import format_bytes, format_seconds, parse_scale
 from rocktune.workload import TraceSummary, WorkloadSpec, load_workload, trace_workload, workload_file_text
 
 _RATES = ("closed", "recorded")
@@ -28,6 +30,7 @@ def trace_info(
     *,
     scale: str | int = 1,
     scan_length: int = DEFAULT_SCAN_LENGTH,
+    preload_from: str | Path | None = None,
     observer: Observer | None = None,
 ) -> dict[str, Any]:
     """Returns what a trace holds, and what cannot be known of it.
@@ -37,6 +40,9 @@ def trace_info(
             see docs/traces.md.
         scale: "1/S"; below 1, `sampling` says how the sample for such a model differs from the whole.
         scan_length: entries that a scan is assumed to read if the trace does not say, from 1 to 100,000.
+        preload_from: directory of the database that the trace was recorded on, as it was before the trace;
+            its keys are then those that the replay's store begins with. It is only read, and no process may
+            have it open.
         observer: observer of progress.
 
     Returns:
@@ -46,10 +52,11 @@ def trace_info(
 
     Raises:
         UserError: an argument is invalid; the trace cannot be read, is of no known format or holds no
-            operation; or this machine lacks the worker.
+            operation; the database is in use, cannot be read or is not that of the trace; or this machine
+            lacks the worker.
     """
     divisor = parse_scale(scale)
-    imported = _imported(Path(trace), scan_length, observer)
+    imported = _imported(_Source.of(trace, scan_length, preload_from), observer)
     assert imported.trace is not None, "an imported workload has a trace"
     path = Path(imported.trace.path)
     whole = sample_trace(path, 1)
@@ -64,6 +71,7 @@ def write_trace_workload(
     rate: str = "closed",
     threads: int = 16,
     scan_length: int = DEFAULT_SCAN_LENGTH,
+    preload_from: str | Path | None = None,
     observer: Observer | None = None,
 ) -> dict[str, Any]:
     """Writes a workload that replays a trace: a TOML file, and a file of operations next to it.
@@ -77,6 +85,7 @@ def write_trace_workload(
             recorded times).
         threads: number of threads that issue operations, from 1 to 1,024.
         scan_length: see `trace_info`.
+        preload_from: see `trace_info`.
         observer: observer of progress.
 
     Returns:
@@ -92,21 +101,31 @@ def write_trace_workload(
     if not 1 <= threads <= 1024:
         raise UserError(f"threads: {threads} must be a number from 1 to 1,024")
     operations = path.with_suffix(_OPERATIONS_SUFFIX)
-    summary = _read(Path(trace), operations, scan_length, observer)
-    workload = trace_workload(summary, operations.name, path.stem, rate == "recorded", threads)
+    source = _Source.of(trace, scan_length, preload_from)
+    summary = source.read(operations, observer)
+    workload = trace_workload(
+        summary, operations.name, path.stem, rate == "recorded", threads, source.directory
+    )
     write_new_file(path, workload_file_text(workload))
     return summary.model_dump(mode="json") | _account(summary) | {"file": str(path)}
 
 
-def imported_workload(trace: str | Path, observer: Observer | None = None) -> Path:
+def imported_workload(
+    trace: str | Path, preload_from: str | Path | None = None, observer: Observer | None = None
+) -> Path:
     """Returns the workload file of a trace, imported into the data directory unless it is there already.
+
+    Args:
+        trace: see `trace_info`.
+        preload_from: see `trace_info`.
+        observer: observer of progress.
 
     Raises:
         UserError: see `trace_info`.
     """
-    path = Path(trace)
-    _imported(path, DEFAULT_SCAN_LENGTH, observer)
-    return _cached(path, DEFAULT_SCAN_LENGTH)
+    source = _Source.of(trace, DEFAULT_SCAN_LENGTH, preload_from)
+    _imported(source, observer)
+    return source.cached()
 
 
 def trace_notes(workload: WorkloadSpec, scale: int, seconds: float) -> list[str]:
@@ -122,9 +141,16 @@ def trace_notes(workload: WorkloadSpec, scale: int, seconds: float) -> list[str]
     trace, recorded = workload.trace, workload.sessions[0].arrival.kind == "recorded"
     span_s = trace.seconds / scale
     notes = [f"Replays a trace of {trace.operations:,} operations in {format_seconds(trace.seconds)}"]
+    preload = trace.preload
     if scale > 1:
         notes[0] += f", sampled by key to 1/{scale}"
     notes[0] += ", at its recorded times." if recorded else ", as fast as the store takes it."
+    if preload is not None:
+        sample = f"about {preload.keys // scale:,} ({format_bytes(preload.bytes // scale)}) of " * (scale > 1)
+        notes.append(
+            f"Its store begins with {sample}the {preload.keys:,} keys ({format_bytes(preload.bytes)}) of "
+            f"{preload.directory}; the trace does not touch {preload.untouched_keys:,} of these."
+        )
     if recorded and seconds > span_s:
         notes.append(
             f"The trace ends after {format_seconds(span_s)} of each run's {format_seconds(seconds)} and "
@@ -135,9 +161,75 @@ def trace_notes(workload: WorkloadSpec, scale: int, seconds: float) -> list[str]
     return notes
 
 
-def _imported(trace: Path, scan_length: int, observer: Observer | None) -> WorkloadSpec:
+@dataclass(frozen=True)
+class _Source:
+    """A trace to import.
+
+    Attributes:
+        trace: the trace.
+        scan_length: entries that a scan is assumed to read if the trace does not say.
+        preload_from: the database that the trace was recorded on; None if it is not known.
+    """
+
+    trace: Path
+    scan_length: int
+    preload_from: Path | None
+
+    @classmethod
+    def of(cls, trace: str | Path, scan_length: int, preload_from: str | Path | None) -> "_Source":
+        """Returns the source for arguments of `trace_info`.
+
+        Raises:
+            UserError: there is no such trace, or no directory of the database.
+        """
+        source = cls(Path(trace), scan_length, None if preload_from is None else Path(preload_from))
+        if source.preload_from is not None and not source.preload_from.is_dir():
+            raise UserError(f"preload_from: {preload_from} is no directory; give that of a RocksDB database")
+        return source
+
+    @property
+    def directory(self) -> str | None:
+        """The absolute path of the database."""
+        return None if self.preload_from is None else str(self.preload_from.resolve())
+
+    def read(self, operations: Path, observer: Observer | None) -> TraceSummary:
+        """Imports the trace into a file of operations."""
+        watching = observer or Observer()
+        watching.phase_started("import-trace", None)
+        return import_trace(
+            self.trace, operations, self.scan_length, self.preload_from, TimeLeft(watching).progress
+        )
+
+    def cached(self) -> Path:
+        """Returns the path of the trace's workload file in the data directory.
+
+        Raises:
+            UserError: there is no such trace.
+        """
+        # A trace or database that changed gets another name, so that a study that goes on keeps its own.
+        facts = [*_file_facts(self.trace), self.scan_length]
+        if self.preload_from is not None:
+            files = (
+                path for path in self.preload_from.iterdir() if not path.name.startswith(("LOG", "LOCK"))
+            )
+            facts += [fact for path in sorted(files) for fact in _file_facts(path)]
+        key = hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]
+        name = f"{self.trace.stem or 'trace'}.toml"
+        return default_data_directory().expanduser().absolute() / "traces" / key / name
+
+
+def _file_facts(path: Path) -> list[str | int]:
+    """Returns facts that change when a file changes. Raises UserError if there is no such file."""
+    try:
+        found = path.stat()
+    except OSError as failure:
+        raise UserError(f"{path}: cannot be read: {failure.strerror}") from None
+    return [str(path.resolve()), found.st_size, found.st_mtime_ns]
+
+
+def _imported(source: _Source, observer: Observer | None) -> WorkloadSpec:
     """Returns the workload of a trace from the data directory, and imports the trace if it is not there."""
-    file = _cached(trace, scan_length)
+    file = source.cached()
     if not file.exists():
         with closing(DataDirectory(default_data_directory())) as data:
             data.require_free(0)
@@ -146,36 +238,16 @@ def _imported(trace: Path, scan_length: int, observer: Observer | None) -> Workl
             except OSError as failure:
                 raise UserError(f"{file.parent}: cannot be written: {failure.strerror}") from None
             operations = file.with_suffix(_OPERATIONS_SUFFIX)
-            summary = _read(trace, operations, scan_length, observer)
-            write_new_file(file, workload_file_text(trace_workload(summary, operations.name, file.stem)))
+            summary = source.read(operations, observer)
+            workload = trace_workload(summary, operations.name, file.stem, preload_from=source.directory)
+            write_new_file(file, workload_file_text(workload))
     return load_workload(str(file))
-
-
-def _cached(trace: Path, scan_length: int) -> Path:
-    """Returns the path of a trace's workload file in the data directory.
-
-    Raises:
-        UserError: there is no such trace.
-    """
-    try:
-        found = trace.stat()
-    except OSError as failure:
-        raise UserError(f"{trace}: cannot be read: {failure.strerror}") from None
-    # A trace that changed gets another name, so that a study that goes on keeps its own.
-    facts = json.dumps([str(trace.resolve()), found.st_size, found.st_mtime_ns, scan_length])
-    key = hashlib.sha256(facts.encode()).hexdigest()[:16]
-    return default_data_directory().expanduser().absolute() / "traces" / key / f"{trace.stem or 'trace'}.toml"
-
-
-def _read(trace: Path, operations: Path, scan_length: int, observer: Observer | None) -> TraceSummary:
-    """Imports a trace."""
-    watching = observer or Observer()
-    watching.phase_started("import-trace", 0.0)
-    return import_trace(trace, operations, scan_length, watching.progress)
 
 
 def _unknown(summary: TraceSummary) -> list[str]:
     """Returns sentences on what no trace says, as far as it matters for this one."""
+    if summary.stored:
+        return _unknown_scans(summary)
     sentences = [
         "Whether a lookup found its key; the replay loads all keys that are read before they are put."
     ]
@@ -183,10 +255,18 @@ def _unknown(summary: TraceSummary) -> list[str]:
         sentences.append("The sizes of values that are only read; the replay gives them 1,024 bytes.")
     else:
         sentences.append("The size of each value that is only read; the replay gives all the mean size.")
-    if summary.total("scan"):
-        sentences.append("How many entries a scan read, unless the trace states it; see the assumptions.")
-    sentences.append("Keys of the store that no operation names; the replay's store lacks them.")
+    sentences += _unknown_scans(summary)
+    sentences.append(
+        "Keys of the store that no operation names; the replay's store lacks them unless --preload-from "
+        "names the database."
+    )
     return sentences
+
+
+def _unknown_scans(summary: TraceSummary) -> list[str]:
+    """Returns a sentence on scans if the trace has any."""
+    sentence = "How many entries a scan read, unless the trace states it; see the assumptions."
+    return [sentence] if summary.total("scan") else []
 
 
 def _account(summary: TraceSummary) -> dict[str, list[str]]:

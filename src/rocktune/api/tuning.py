@@ -44,10 +44,12 @@ class PreparedStudy:
     Attributes:
         spec: the study.
         request: request that it was made from.
+        notes: sentences on fields of the study file that have no effect.
     """
 
     spec: StudySpec
     request: StudyRequest
+    notes: tuple[str, ...] = ()
 
     def estimate(self) -> dict[str, Any]:
         """Returns the estimated time, disk and memory; see `rocktune.api.estimate`."""
@@ -58,7 +60,7 @@ class PreparedStudy:
             "scale_check": None if check is None else check.to_json(),
             "scale_notes": scale_sentences(check),
             "commands": command_lines(spec.engine) if isinstance(spec.engine, CommandSpec) else [],
-            "own_options_notes": study.own_notes(spec),
+            "own_options_notes": [*self.notes, *study.own_notes(spec)],
             "trace_notes": trace_notes(
                 spec.workload, spec.scale, FULL_LENGTH_S / spec.engine.time_scale(spec.scale)
             ),
@@ -109,7 +111,8 @@ def prepare(study_file: str | Path | None = None, **given: Unpack[Given]) -> Pre
     Raises:
         UserError: a part of the request is invalid.
     """
-    return PreparedStudy(*resolved_study(study_file, given))
+    notes = study.replaced_fields(given, None if study_file is None else Path(study_file))
+    return PreparedStudy(*resolved_study(study_file, given), notes)
 
 
 def estimate(study_file: str | Path | None = None, **given: Unpack[Given]) -> dict[str, Any]:

@@ -55,6 +55,13 @@ Trace = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Trace to replay in place of a workload; see docs/traces.md."),
 ]
+PreloadFrom = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DB_DIR",
+        help="Database that the trace was recorded on; the store begins with all of its keys.",
+    ),
+]
 Device = Annotated[
     str | None,
     typer.Option(

@@ -31,10 +31,12 @@ _PHASES = {
     "simulate": "Simulating",
     "measure-device": "Measuring the disk",
     "import-trace": "Reading the trace",
+    "importance": "Computing the importance of knobs",
 }
 _STEPS = {
     "load": "loading data",
     "import": "sorting keys, then writing operations",
+    "stored-keys": "reading the database's keys",
     "settle": "settling data",
     "fill": "writing a file",
     "bandwidth_bytes_s": "bandwidth",
@@ -45,6 +47,8 @@ _STEPS = {
 }
 _LIMITED = {"age": "ageing the store", "follow": "until steady"}
 """Phases that mostly end before their limit."""
+_SHARES = ("importance",)
+"""Phases without steps, whose progress is a share."""
 
 
 class _ClockColumn(ProgressColumn):
@@ -157,6 +161,8 @@ class ProgressDisplay(Observer):
             step = f"{_LIMITED[phase]}: {done:.0f} of at most {total:.0f} s"
         else:
             step = f"{done:.1f} of {total:.1f} s" if phase == "advance" else _STEPS.get(phase, phase)
+        if phase in _SHARES:
+            step = f"{done / total:.0%}"
         self._progress.update(self._task, trial=f"{self._trial}, {step}" if self._trial else step)
 
     def best_changed(self, configuration: Configuration, ratio: float | None) -> None:  # noqa: ARG002

@@ -12,6 +12,7 @@ from rocktune.api.requests import Given
 from rocktune.cli import options, research_tables
 from rocktune.cli.app import announced, app, show_result
 from rocktune.cli.output import stderr
+from rocktune.cli.progress import ProgressDisplay
 from rocktune.cli.study_options import study_options
 from rocktune.study.specs.sweeping import HowToSweep
 from rocktune.tuners.choice import split_choices
@@ -182,8 +183,10 @@ def importance(
 
     Uses R² and functional ANOVA. With --out it narrows the space to these knobs.
     """
-    with stderr().status("Computing the importance of knobs"):
-        found = api.importance(source, field or (), out=out, min_share=min_share, ledger=ledger)
+    with ProgressDisplay(stderr()) as display:
+        found = api.importance(
+            source, field or (), out=out, min_share=min_share, ledger=ledger, observer=display
+        )
     show_result(found, json, research_tables.print_importance)
 
 

@@ -18,6 +18,7 @@ Command = Callable[..., None]
 OPTIONS: dict[str, Any] = {
     "workload": options.Workload,
     "trace": options.Trace,
+    "preload_from": options.PreloadFrom,
     "device": options.Device,
     "engine": options.Engine,
     "rocksdb": options.RocksDb,
@@ -83,7 +84,7 @@ def study_options(fields: Collection[str], without: Collection[str] = ()) -> Cal
         def collecting(**values: Any) -> None:
             given = {name: _said(name, values.pop(name)) for name in names}
             if given.get("trace") is not None and given.get("workload") is None:
-                _import_trace(given["trace"])
+                _import_trace(given["trace"], given["preload_from"])
             command(**values, given=given)
 
         signature = inspect.signature(command)
@@ -101,10 +102,10 @@ def study_options(fields: Collection[str], without: Collection[str] = ()) -> Cal
     return decorated
 
 
-def _import_trace(trace: Path) -> None:
+def _import_trace(trace: Path, preload_from: Path | None) -> None:
     """Imports a trace with a display of the progress, unless it is imported already."""
     with ProgressDisplay(stderr()) as display:
-        api.imported_workload(trace, display)
+        api.imported_workload(trace, preload_from, display)
 
 
 def _said(name: str, value: Any) -> Any:

@@ -46,11 +46,14 @@ def info(
         str, typer.Option(metavar="1/S", help="Model whose sample of the trace is compared with the whole.")
     ] = "1",
     scan_length: ScanLength = DEFAULT_SCAN_LENGTH,
+    preload_from: options.PreloadFrom = None,
     json: options.Json = False,
 ) -> None:
     """Show what a trace holds, what a replay assumes, and what a sample loses."""
     with ProgressDisplay(stderr()) as display:
-        found = api.trace_info(trace, scale=scale, scan_length=scan_length, observer=display)
+        found = api.trace_info(
+            trace, scale=scale, scan_length=scan_length, preload_from=preload_from, observer=display
+        )
     show_result(found, json, _print_info)
 
 
@@ -68,12 +71,19 @@ def import_(
     ] = "closed",
     threads: Annotated[int, typer.Option(metavar="N", help="Threads that replay.")] = 16,
     scan_length: ScanLength = DEFAULT_SCAN_LENGTH,
+    preload_from: options.PreloadFrom = None,
     json: options.Json = False,
 ) -> None:
     """Write a workload that replays a trace. Its files hold no key and no value of the trace."""
     with ProgressDisplay(stderr()) as display:
         found = api.write_trace_workload(
-            trace, out, rate=rate, threads=threads, scan_length=scan_length, observer=display
+            trace,
+            out,
+            rate=rate,
+            threads=threads,
+            scan_length=scan_length,
+            preload_from=preload_from,
+            observer=display,
         )
     show_result(found, json, _print_written)
 
@@ -103,7 +113,8 @@ def _print_info(console: Console, found: Mapping[str, Any]) -> None:
 def _families(families: list[dict[str, Any]]) -> Any:
     """Returns a table of the column families."""
     kinds = [kind for kind in families[0]["operations"] if any(each["operations"][kind] for each in families)]
-    heads = ("family", *kinds, "keys", "present", "key", "value")
+    stored = ("untouched",) * any(each["stored"] for each in families)
+    heads = ("family", *kinds, "keys", "present", *stored, "key", "value")
     rows = table(*heads, numbers=heads)
     for family in families:
         value = family["mean_value_bytes"]
@@ -112,6 +123,7 @@ def _families(families: list[dict[str, Any]]) -> Any:
             *(f"{family['operations'][kind]:,}" for kind in kinds),
             f"{family['used_keys']:,}",
             f"{family['present_keys']:,}",
+            *(f"{family['stored']['untouched_keys']:,}" if family["stored"] else "unknown" for _ in stored),
             format_bytes(family["mean_key_bytes"]),
             format_bytes(value) if value else "unknown",
         )

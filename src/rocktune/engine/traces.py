@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from rocktune.engine.base import Progress, RunFailed
+from rocktune.engine.local.locks import is_locked_by_another
 from rocktune.engine.worker import find_worker, start_worker
 from rocktune.errors import UserError
 from rocktune.trial import Status
@@ -22,6 +23,7 @@ def import_trace(
     source: Path,
     target: Path,
     unknown_scan_length: int = DEFAULT_SCAN_LENGTH,
+    preload_from: Path | None = None,
     progress: Progress | None = None,
     command: Sequence[str] | None = None,
 ) -> TraceSummary:
@@ -32,13 +34,22 @@ def import_trace(
         target: the file to write; a file of this name is replaced.
         unknown_scan_length: entries that a scan is assumed to read if the trace does not say, from 1 to
             `MAX_SCAN_LENGTH`.
-        progress: is called with the phase "import" and bytes of the trace, which is read twice.
+        preload_from: directory of the database that the trace was recorded on, whose keys are then present
+            at the start; None if it is not known. It is not changed.
+        progress: is called with the phase "import" and bytes of the trace, which is read twice; and with
+            "stored-keys" and keys of the database.
         command: program and arguments that start a worker; the result of `find_worker` by default.
 
     Raises:
-        UserError: the trace cannot be read, is of no known format or holds no operation; the target cannot
-            be written; or no worker is installed.
+        UserError: the trace cannot be read, is of no known format or holds no operation; the database is
+            open in a process, cannot be read, sorts its keys not bytewise or has none of the trace's keys;
+            the target cannot be written; or no worker is installed.
     """
+    if preload_from is not None and is_locked_by_another(preload_from / "LOCK"):
+        raise UserError(
+            f"preload_from: {preload_from} is open in another process, which may delete files while they are "
+            "read; make a checkpoint (DB::CreateCheckpoint, ldb checkpoint) and give that"
+        )
     if not 1 <= unknown_scan_length <= MAX_SCAN_LENGTH:
         raise UserError(
             f"scan-length: {unknown_scan_length} must be a number of entries from 1 to {MAX_SCAN_LENGTH:,}"
@@ -47,6 +58,7 @@ def import_trace(
         "source": str(source),
         "target": str(target),
         "unknown_scan_length": unknown_scan_length,
+        "preload_from": "" if preload_from is None else str(preload_from),
     }
     return _asked("import_trace", fields, source, progress, command)
 

@@ -1,5 +1,6 @@
 """Spaces, which draw and validate configurations and translate them into RocksDB options."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -8,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rocktune.errors import UserError
+from rocktune.errors import BudgetTooSmallError, UserError
 from rocktune.space.block_cache import BlockCache, parse_block_cache
 from rocktune.space.conditions import Columns, ConditionalKnobs
 from rocktune.space.configuration import Configuration, OptionMaps, Value
@@ -322,7 +323,7 @@ class Space:
             f"space '{self.name}': {share} configuration keeps rule {rule.number} ({rule.statement})"
         )
 
-    def budget_too_small(self) -> UserError:
+    def budget_too_small(self) -> BudgetTooSmallError:
         """Returns the error for a budget that no configuration fits; names the smallest sufficient budget.
 
         Knobs have their smallest values in it, except that filters keep their default bits per key.
@@ -336,9 +337,10 @@ class Space:
             buffers, merged = f"{prefix}max_write_buffer_number", f"{prefix}min_write_buffer_number_to_merge"
             values[buffers] = max(values[buffers], values[merged] + 1)
         min_bytes = self.budget.min_sufficient_bytes(values)
-        return UserError(
+        return BudgetTooSmallError(
             f"space '{self.name}': a memory budget of {format_bytes(self.memory_bytes)} is too small for "
-            f"{self.budget.expected_entries:.4g} keys; use at least {-(-min_bytes // MIB)}MiB"
+            f"{self.budget.expected_entries:.4g} keys; use at least {-(-min_bytes // MIB)}MiB",
+            math.ceil(min_bytes),
         )
 
 

@@ -12,7 +12,7 @@ from rocktune.study.scale_check import run_scale_check, runs_at_most, scale_chec
 from rocktune.study.scale_lookup import find_scale_check, has_larger_model
 from rocktune.study.specs.estimate import Estimate, estimate, verifying_s
 from rocktune.study.specs.problem import own_account, own_notes, space_of
-from rocktune.study.specs.request import StudyRequest, engine_names, make_request
+from rocktune.study.specs.request import StudyRequest, engine_names
 from rocktune.study.specs.resolving import resolve
 from rocktune.study.specs.scaling import resolve_scale_check
 from rocktune.study.specs.spec import (
@@ -22,6 +22,7 @@ from rocktune.study.specs.spec import (
     UpgradeSpec,
     VerificationSettings,
 )
+from rocktune.study.specs.study_file import make_request, replaced_fields
 from rocktune.study.specs.sweeping import resolve_sweep
 from rocktune.study.study import continue_study, run_study, verify_study
 from rocktune.study.sweep import run_sweep, runs_of, sweep_s
@@ -55,6 +56,7 @@ __all__ = [
     "proof_of",
     "recorded_outcome",
     "recorded_spec",
+    "replaced_fields",
     "resolve",
     "resolve_scale_check",
     "resolve_sweep",

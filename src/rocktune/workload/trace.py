@@ -1,9 +1,27 @@
 """Traces: what a file of recorded operations holds, and the workload that replays it (docs/traces.md)."""
 
-from rocktune.spec_file import Amount, Count, Number, Positive, Share, Spec
+from typing import ClassVar
+
+from rocktune.spec_file import Amount, Count, Number, Positive, Share, SparseSpec, Spec
 
 
-class TraceSpec(Spec):
+class TracePreload(Spec):
+    """The database that a trace was recorded on, whose keys the replay's store begins with.
+
+    Attributes:
+        directory: the database's directory; it is not needed any more.
+        keys: its keys in the column families of the trace.
+        untouched_keys: those of them that no operation names.
+        bytes: sum of the sizes of keys and values.
+    """
+
+    directory: str
+    keys: Count
+    untouched_keys: Count
+    bytes: Count
+
+
+class TraceSpec(SparseSpec):
     """The trace that a workload replays.
 
     Attributes:
@@ -11,16 +29,46 @@ class TraceSpec(Spec):
         scale: S; above 1 a sample with one of S keys is replayed.
         operations: operations of the whole trace.
         seconds: time of the whole trace, from its first operation to the last.
+        preload: the database that the trace was recorded on; None if it is not known.
     """
+
+    sparse_fields: ClassVar[frozenset[str]] = frozenset({"preload"})
 
     path: str
     scale: Positive = 1
     operations: Positive
     seconds: Amount
+    preload: TracePreload | None = None
 
     def scaled(self, scale: int) -> "TraceSpec":
         """Returns the trace of a 1/S model of this one."""
         return self.model_copy(update={"scale": self.scale * scale})
+
+
+class StoredEntries(Spec):
+    """The entries of a column family of the user's database, which the replay's store begins with.
+
+    Attributes:
+        keys: keys of the database.
+        untouched_keys: those that no operation of the whole trace names.
+        mean_key_bytes: mean size of a key.
+        value_bytes: sum of the sizes of the values.
+    """
+
+    keys: Count
+    untouched_keys: Count
+    mean_key_bytes: Count
+    value_bytes: Count
+
+    @property
+    def mean_value_bytes(self) -> int:
+        """The mean size of a value."""
+        return self.value_bytes // max(1, self.keys)
+
+    @property
+    def bytes(self) -> int:
+        """The sum of the sizes of keys and values."""
+        return self.keys * self.mean_key_bytes + self.value_bytes
 
 
 class TraceFamily(Spec):
@@ -28,13 +76,15 @@ class TraceFamily(Spec):
 
     Attributes:
         id: RocksDB's number of the family.
-        keys: distinct keys, those that only bound a scan included.
+        keys: distinct keys of the trace, those that only bound a scan included, and of the database.
         used_keys: keys with operations.
-        present_keys: keys in the store before the first operation: those whose first one is no put.
+        present_keys: keys in the store before the first operation: those of the database, or if it is not
+            known those whose first operation is no put.
         mean_key_bytes: mean size of an operation's key.
         mean_value_bytes: mean size of the values whose size the trace states; 0 if it states no size.
         max_value_bytes: maximum size of these values.
         operations: operations by kind.
+        stored: the entries of the database that the trace was recorded on; None if it is not known.
     """
 
     id: Count
@@ -45,6 +95,7 @@ class TraceFamily(Spec):
     mean_value_bytes: Count
     max_value_bytes: Count
     operations: dict[str, Count]
+    stored: StoredEntries | None = None
 
     @property
     def total(self) -> int:
@@ -103,6 +154,11 @@ class TraceSummary(Spec):
     def seconds(self) -> float:
         """Time from the first operation to the last in seconds."""
         return self.span_us / 1e6
+
+    @property
+    def stored(self) -> tuple[StoredEntries, ...]:
+        """The entries of the database in each family that it has."""
+        return tuple(family.stored for family in self.families if family.stored)
 
     def total(self, kind: str) -> int:
         """Returns the operations of a kind on all families."""

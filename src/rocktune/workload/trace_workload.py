@@ -7,7 +7,7 @@ from rocktune.workload.distributions import KeyChooserSpec, SizeSpec
 from rocktune.workload.loads import FamilySpec, MixSpec, PreloadSpec
 from rocktune.workload.sessions import SessionSpec
 from rocktune.workload.spec import DEFAULT_FAMILY, WorkloadSpec
-from rocktune.workload.trace import TraceFamily, TraceSpec, TraceSummary
+from rocktune.workload.trace import TraceFamily, TracePreload, TraceSpec, TraceSummary
 
 _UNKNOWN_VALUE_BYTES = 1024
 _KEY_BYTES = (8, 1024)
@@ -16,7 +16,12 @@ _MAX_SKEW = 0.999
 
 
 def trace_workload(
-    summary: TraceSummary, path: str, name: str, recorded_rate: bool = False, threads: int = 16
+    summary: TraceSummary,
+    path: str,
+    name: str,
+    recorded_rate: bool = False,
+    threads: int = 16,
+    preload_from: str | None = None,
 ) -> WorkloadSpec:
     """Returns the workload that replays a trace.
 
@@ -29,6 +34,7 @@ def trace_workload(
         name: name of the workload.
         recorded_rate: whether operations start at their recorded times, not as soon as a thread is free.
         threads: number of threads that issue operations.
+        preload_from: the database whose entries are in the summary; None if it is not known.
     """
     arrival = ArrivalSpec(kind="recorded") if recorded_rate else ArrivalSpec()
     scans = summary.total("scan")
@@ -46,19 +52,38 @@ def trace_workload(
         families=() if is_single else families,
         sessions=(SessionSpec(mix=only.mix if is_single else None, arrival=arrival),),
         preload=PreloadSpec(keys=sum(family.preload.keys for family in families)),
-        trace=TraceSpec(path=path, operations=summary.operations, seconds=summary.seconds),
+        trace=TraceSpec(
+            path=path,
+            operations=summary.operations,
+            seconds=summary.seconds,
+            preload=None if preload_from is None else _preload(summary, preload_from),
+        ),
+    )
+
+
+def _preload(summary: TraceSummary, directory: str) -> TracePreload:
+    """Returns the database whose entries are in a summary."""
+    return TracePreload(
+        directory=directory,
+        keys=sum(stored.keys for stored in summary.stored),
+        untouched_keys=sum(stored.untouched_keys for stored in summary.stored),
+        bytes=sum(stored.bytes for stored in summary.stored),
     )
 
 
 def _family(family: TraceFamily, operations: int) -> FamilySpec:
     """Returns the data and the operations of a column family."""
     low, high = _KEY_BYTES
+    key_bytes, value_bytes = family.mean_key_bytes, family.mean_value_bytes
+    if family.stored is not None and family.stored.keys > 0:
+        # Most of the data, unless the trace writes more than the database has.
+        key_bytes, value_bytes = family.stored.mean_key_bytes, family.stored.mean_value_bytes
     mix = MixSpec(**{kind: count / family.total for kind, count in family.operations.items()})
     return FamilySpec(
         name=DEFAULT_FAMILY if family.id == 0 else f"family-{family.id}",
         keys=family.keys,
-        key_bytes=min(high, max(low, family.mean_key_bytes)),
-        value=SizeSpec(low=family.mean_value_bytes or _UNKNOWN_VALUE_BYTES),
+        key_bytes=min(high, max(low, key_bytes)),
+        value=SizeSpec(low=value_bytes or _UNKNOWN_VALUE_BYTES),
         preload=PreloadSpec(keys=family.present_keys),
         mix=mix,
         share=family.total / operations,

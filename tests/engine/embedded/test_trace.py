@@ -1,5 +1,6 @@
 """A trace that RocksDB recorded, imported and replayed."""
 
+import shutil
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -8,6 +9,7 @@ import pytest
 
 from rocktune.device import DeviceSpec
 from rocktune.engine import EmbeddedEngine, RunFailed, import_trace
+from rocktune.errors import UserError
 from rocktune.space import load_space
 from rocktune.trial import Experiment
 from rocktune.workload import load_workload, trace_workload
@@ -50,6 +52,32 @@ def test_a_recorded_run_is_replayed_whole_and_as_a_sample(engine: EmbeddedEngine
             assert kinds["get"]["count"] > 0
             # All keys that are read before they are put are loaded.
             assert kinds["get"]["found"] == kinds["get"]["count"]
+
+
+def test_a_replays_store_begins_with_the_databases_entries(engine: EmbeddedEngine, tmp_path: Path) -> None:
+    live = live_experiment()
+    trace, operations, copy = tmp_path / "trace", tmp_path / "operations", tmp_path / "db"
+    with closing(engine):
+        with closing(engine.open(live, live.space.default(), seed=1)) as recorded:
+            with pytest.raises(UserError, match="is open in another process"):
+                import_trace(trace, operations, preload_from=recorded.directory)
+            shutil.copytree(recorded.directory, copy)
+            recorded.start_trace(trace)
+            recorded.advance_operations(3000)
+            recorded.end_trace()
+        summary = import_trace(trace, operations, preload_from=copy)
+        (stored,) = summary.stored
+        assert stored.keys == KEYS
+        assert 0 < stored.untouched_keys < KEYS
+        assert stored.mean_value_bytes == live.workload.value.low
+        workload = trace_workload(summary, str(operations), "replayed", threads=4, preload_from=str(copy))
+        assert workload.preload.keys == KEYS
+        for scale in (1, 4):
+            replayed = replace(live, workload=workload, scale=scale)
+            with closing(engine.open(replayed, live.space.default(), seed=1)) as run:
+                raw = run.advance_operations(summary.operations // scale // 2).raw
+            assert raw["live_keys"] == pytest.approx(KEYS / scale, rel=0.25 if scale > 1 else 0)
+            assert raw["operations"]["get"]["found"] == raw["operations"]["get"]["count"]
 
 
 def test_a_recording_that_cannot_be_written_ends_the_run(engine: EmbeddedEngine, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from rocktune.engine import (
 from rocktune.errors import UserError, unknown_name
 from rocktune.outcome import Protocol
 from rocktune.space import parse_block_cache
-from rocktune.spec_file import Spec, Switch, is_file_name, located_argument, read_toml, validated
+from rocktune.spec_file import Spec, Switch
 from rocktune.study.specs.own_options import AskedMemory
 from rocktune.study.specs.spec import ProofPairs, VerificationSettings
 from rocktune.table import read_table
@@ -49,10 +49,6 @@ _ENGINE_OF = {
 }
 """Fields of a request that only one engine uses, with that engine."""
 
-_FILES = ("workload", "trace", "device", "space", "tuner", "table", "options_file", "out", "prices")
-_ALWAYS_FILES = ("trace", "table", "options_file", "out", "prices")
-"""Fields that never hold the name of a preset."""
-
 
 class StudyRequest(Spec):
     """A study as users describe it; fields that are None have a default. A study's TOML file has these names.
@@ -60,6 +56,7 @@ class StudyRequest(Spec):
     Attributes:
         workload: a preset's name, or a TOML file.
         trace: a trace to replay instead of a workload (see docs/traces.md).
+        preload_from: directory of the database that the trace was recorded on, whose keys are loaded.
         device: a preset's name, or a TOML file; the machine's own storage by default.
         engine: the system under test: "embedded", "db_bench", "command" or "recorded".
         rocksdb: the RocksDB that engine "embedded" measures: a version ("9.9.3") or a path.
@@ -104,6 +101,7 @@ class StudyRequest(Spec):
 
     workload: str | None = None
     trace: str | None = None
+    preload_from: str | None = None
     device: str = "none"
     engine: str = "embedded"
     rocksdb: str | None = None
@@ -143,58 +141,6 @@ class StudyRequest(Spec):
     def tuner_in(self, protocol: Protocol) -> str:
         """Returns the tuner, by default that of a protocol: the short one repeats Dremel's evaluation."""
         return self.tuner or ("auto" if protocol == "steady" else "dremel")
-
-
-def make_request(given: dict[str, Any], file: Path | None = None) -> StudyRequest:
-    """Returns the request made from a study file and values that override it.
-
-    Args:
-        given: values by field of `StudyRequest`; None counts as not given.
-        file: a study's TOML file for the fields that `given` lacks. Paths in it are relative to its
-            directory.
-
-    Raises:
-        UserError: the file cannot be read or parsed, or a field is unknown or has an invalid value.
-    """
-    said = {name: value for name, value in given.items() if value is not None}
-    document = _with_paths(read_toml(file), file.parent) if file else {}
-    # Validated by itself too, so that a mistake in the file is reported with its name.
-    if file:
-        validated(StudyRequest, document, str(file))
-    return validated(StudyRequest, document | said, "study")
-
-
-def _with_paths(document: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """Returns a study file's document with its paths relative to the file's directory."""
-
-    def is_file(name: str, value: Any) -> bool:
-        return (
-            name in _FILES
-            and isinstance(value, str)
-            and (name in _ALWAYS_FILES or is_file_name(value) or value.endswith(".py"))
-        )
-
-    found = {name: str(folder / value) if is_file(name, value) else value for name, value in document.items()}
-    if isinstance(tried := document.get("tried"), list):
-        found["tried"] = [str(folder / each) if isinstance(each, str) else each for each in tried]
-    command = document.get("command")
-    return found | {"command": _with_programs(command, folder)} if isinstance(command, dict) else found
-
-
-def _with_programs(command: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """Makes paths in the commands absolute: programs with a directory, and arguments such as ./this.
-
-    Absolute paths let the study be resumed from any directory. Commands for a shell are not changed, because
-    their words are not known.
-    """
-    if command.get("shell"):
-        return command
-    return {
-        name: [located_argument(index, argument, folder) for index, argument in enumerate(value)]
-        if isinstance(value, list)
-        else value
-        for name, value in command.items()
-    }
 
 
 def engine_names() -> dict[str, str]:

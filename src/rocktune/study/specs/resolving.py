@@ -14,7 +14,7 @@ from rocktune.engine import (
     RecordedSpec,
     refuse_inexpressible,
 )
-from rocktune.errors import UserError
+from rocktune.errors import BudgetTooSmallError, UserError
 from rocktune.importing import ImportedOptions
 from rocktune.objective import objective_named
 from rocktune.outcome import Protocol
@@ -201,13 +201,14 @@ def _require_budget(
     """Raises UserError if the OPTIONS file has too little memory for every configuration of the space."""
     try:
         space_from_document(document, own.memory_bytes, entries, own.options, families)
-    except UserError as error:
+    except BudgetTooSmallError as error:
         # The message names the budget's origin already, unless it was derived from the file.
         if own.terms.memory != "options_file":
             raise
-        raise UserError(
+        raise BudgetTooSmallError(
             f"{error}; this is the sum of the OPTIONS file's memtables, filters and cache; set another "
-            "budget with --memory"
+            "budget with --memory",
+            error.min_bytes,
         ) from None
 
 

@@ -1,5 +1,6 @@
 """The studies of a watch: made of a store's present load, bounded, each run in a process of its own."""
 
+import math
 import shutil
 import sys
 from collections.abc import Callable, Sequence
@@ -88,17 +89,20 @@ def new_study_name(name: str, number: int) -> str:
     return new_name(name[:60], "watch", str(number))
 
 
-def study_spec(base: StudySpec, name: str, store: WatchedStore, budget: str | None) -> StudySpec:
+def study_spec(
+    base: StudySpec, name: str, store: WatchedStore, budget: str | None, ledger: str | None
+) -> StudySpec:
     """Returns the study of a store's present load and options, with the settings of another one.
 
     Its space has only the knobs that an open database takes, so that what it proves can be applied whole. Its
-    scale is smaller than the other study's where this machine has too little free memory or disk.
+    model is as large as the other study's, or smaller where this machine has too little free memory or disk.
 
     Args:
         base: the study whose settings count.
         name: name of the new study.
         store: the store.
         budget: the search's time of measuring; None for the other study's.
+        ledger: the ledger, whose similar studies it begins with.
 
     Raises:
         UserError: the load cannot be made into a workload, or no scale fits this machine.
@@ -107,6 +111,7 @@ def study_spec(base: StudySpec, name: str, store: WatchedStore, budget: str | No
     files = {kind: store.directory / f"{name}-{kind}.toml" for kind in ("workload", "device", "space")}
     files["workload"].write_text(workload_file_text(profile.workload), encoding="utf-8")
     files["device"].write_text(device_file_text(base.device), encoding="utf-8")
+    scale = _scale(base, profile)
     given = Given(
         workload=str(files["workload"]),
         device=str(files["device"]),
@@ -118,20 +123,23 @@ def study_spec(base: StudySpec, name: str, store: WatchedStore, budget: str | No
         objective=base.objective,
         constraints=list(base.constraints),
         robust=base.robust,
-        scale=format_scale(base.scale),
-        budget=base.budget_s if budget is None else budget,
+        scale=format_scale(scale),
+        budget=base.budget_s * base.scale / scale if budget is None else budget,
         options_file=str(options_file),
         verification=base.verification.model_dump(),
         rate=profile.rate_ops_s if base.protocol == "steady" else None,
         seed=base.seed,
+        ledger=ledger,
         study=name,
+        warm_start=True,
     )
     if profile.cache_bytes:
         given["block_cache"] = profile.cache_bytes
     if profile.workload.families:
         given["column_family"] = profile.main_family
     spec, _ = resolved_study(None, given)
-    return _fitting(_live_only(spec.model_copy(update={"prices": base.prices})))
+    spec = _live_only(spec.model_copy(update={"prices": base.prices}))
+    return _fitting(spec, keeps_budget=budget is not None)
 
 
 def run_study(spec: StudySpec, ledger: str | None, directory: Path, may_run: Callable[[], bool]) -> bool:
@@ -259,8 +267,14 @@ def _live_only(spec: StudySpec) -> StudySpec:
     )
 
 
-def _fitting(spec: StudySpec) -> StudySpec:
-    """Returns the study at the largest scale, up to its own, that this machine has memory and disk for."""
+def _scale(base: StudySpec, profile: Profile) -> int:
+    """Returns S of a model about as large as the other study's: a power of 2, at most the other one's S."""
+    here, there = (each.keys * each.entry_bytes for each in (profile.workload, base.workload))
+    return min(base.scale, 1 << max(0, round(math.log2(base.scale * here / there))))
+
+
+def _fitting(spec: StudySpec, keeps_budget: bool) -> StudySpec:
+    """Returns the study at its own scale, or at the next smaller one that fits this machine."""
     memory = _free_memory_bytes() * _FREE_SHARE
     folder = default_data_directory()
     existing = next(each for each in (folder, *folder.parents) if each.exists())
@@ -276,7 +290,8 @@ def _fitting(spec: StudySpec) -> StudySpec:
                 f"{format_bytes(disk)}; free some"
             )
         larger = min(MAX_SCALE, 2 * spec.scale)
-        spec = spec.model_copy(update={"scale": larger, "budget_s": spec.budget_s * spec.scale / larger})
+        budget_s = spec.budget_s if keeps_budget else spec.budget_s * spec.scale / larger
+        spec = spec.model_copy(update={"scale": larger, "budget_s": budget_s})
 
 
 def _free_memory_bytes() -> int:

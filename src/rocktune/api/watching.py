@@ -180,15 +180,19 @@ class _Watch:
         rows: list[str] = []
         if journal.state is None:
             journal.add(WatchState(in_force=read_watched(options_path(self.database, self.file))), ())
+        document = read_log([self.database])
         while True:
             assert journal.state is not None
-            document = read_log([self.database])
             step = observed_all(journal.state, self._unread(document, journal.state))
             if not step.intervals:
+                was_tuning = journal.state.phase is Phase.TUNING
                 acted = self._act(journal, document)
                 if isinstance(acted, str):
                     return WatchPass(journal.state, tuple(rows), acted)
                 step = acted
+                if was_tuning:
+                    # A study takes hours, in which the workload may have changed.
+                    document = read_log([self.database])
             journal.add(step.state, step.notes, step.intervals)
             for note in step.notes:
                 rows.append(f"{note.event}: {note.text}")
@@ -250,7 +254,9 @@ class _Watch:
             return tuning_began(state, new_study_name(self.base.name, number))
         store = WatchedStore(self.database, document, state.current.intervals, journal.directory)
         try:
-            spec = recorded_study(name, self.ledger) or study_spec(self.base, name, store, self.budget)
+            spec = recorded_study(name, self.ledger) or study_spec(
+                self.base, name, store, self.budget, self.ledger
+            )
             if not run_study(spec, self.ledger, journal.directory, self._may_run):
                 return f"Study '{name}' waits for the hours {self.hours}."
         except UserError as error:

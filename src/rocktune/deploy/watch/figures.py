@@ -14,9 +14,13 @@ WINDOW_INTERVALS = 4
 ERROR = 0.01
 """Probability that a figure which has not changed is judged worse, over all figures of both windows."""
 MIN_WORSE = 1.1
-"""A figure is never worse unless it is larger by this factor: smaller differences do not matter."""
-_MIN_STALLED = 0.02
+"""A latency is never worse unless it is larger by this factor: smaller differences do not matter."""
+_MIN_WORSE_OTHERS = 1.25
+"""The same for the other figures, which are equal for hours and then change with a single flush."""
+_STALLED = 0.05
 """Share of stalled time added to the share before and after, so that its ratio is defined."""
+_MOVED_BYTES = 256 << 20
+"""Bytes added to those written, so that one flush of a store that is seldom written does not count."""
 _WINDOWS = 2
 
 
@@ -54,9 +58,8 @@ def figures_of(interval: Interval) -> dict[str, float]:
         for kind, (count, total) in interval.waited_s.items()
         if count and total > 0
     }
-    found["stalled share"] = interval.stalled_share + _MIN_STALLED
-    if interval.written_bytes:
-        found["bytes moved per byte written"] = 1 + interval.moved_bytes / interval.written_bytes
+    found["stalled share (5% added)"] = interval.stalled_share + _STALLED
+    found["bytes moved per byte written"] = 1 + interval.moved_bytes / (interval.written_bytes + _MOVED_BYTES)
     return found
 
 
@@ -84,7 +87,8 @@ def worse_figures(before: Sequence[Interval], after: Sequence[Interval]) -> tupl
             continue
         quantile = float(stats.t.ppf(1 - ERROR / (_WINDOWS * len(names)), known.size - 1))
         spread = quantile * float(known.std(ddof=1)) * math.sqrt(1 / seen.size + 1 / known.size)
-        limit = float(known.mean()) + max(spread, math.log(MIN_WORSE))
+        factor = MIN_WORSE if "latency" in name else _MIN_WORSE_OTHERS
+        limit = float(known.mean()) + max(spread, math.log(factor))
         if seen.mean() > limit:
             values = (float(np.exp(each)) for each in (known.mean(), seen.mean(), limit))
             found.append(Worse(**dict(zip(("before", "after", "limit"), values, strict=True)), name=name))

@@ -64,11 +64,8 @@ int main(int argc, char** argv) {
   options.create_if_missing = true;
   options.statistics = rocksdb::CreateDBStatistics();
   options.stats_dump_period_sec = 1;
-  options.write_buffer_size = 1 << 20;
-  options.target_file_size_base = 1 << 20;
-  options.max_bytes_for_level_base = 4 << 20;
   rocksdb::BlockBasedTableOptions table;
-  table.block_cache = rocksdb::NewLRUCache(4 << 20);
+  table.block_cache = rocksdb::NewLRUCache(128 << 20);
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
   std::unique_ptr<rocksdb::DB> db;
   Require(rocktune::OpenDatabase(options, argv[1], &db), "open");

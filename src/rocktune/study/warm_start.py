@@ -115,7 +115,8 @@ def _shares(spec: ExperimentSpec) -> tuple[float, ...]:
     total = sum(weight for weight, _ in mixes)
 
     def of(*kinds: str) -> float:
-        return sum(weight * sum(getattr(mix, kind) for kind in kinds) for weight, mix in mixes) / total
+        shares = (weight * float(getattr(mix, kind)) for weight, mix in mixes for kind in kinds)
+        return math.fsum(shares) / total
 
     return of("get"), of("get_absent"), of("put", "insert", "delete"), of("scan"), of("read_modify_write")
 

@@ -73,6 +73,7 @@ int main(int argc, char** argv) {
   for (std::uint64_t number = 0; number < kKeys; ++number) {
     Require(db->Put({}, Key(number), value), "load");
   }
+  Require(db->Flush({}), "flush");
   std::unique_ptr<rocktune::OptionsWatcher> watcher;
   Require(rocktune::OptionsWatcher::Start(db.get(), {}, {}, &watcher), "watch");
 

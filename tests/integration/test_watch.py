@@ -20,7 +20,8 @@ BUILD = ROOT / os.environ.get("ROCKTUNE_BUILD", "build/tests")
 HEAD = '[Version]\n[DBOptions]\n{db}[CFOptions "default"]\n'
 GOOD = HEAD.format(db="") + "write_buffer_size=33554432\n"
 BAD = HEAD.format(db="delayed_write_rate=65536\n") + (
-    "write_buffer_size=1048576\nlevel0_file_num_compaction_trigger=1\nlevel0_slowdown_writes_trigger=1\n"
+    "write_buffer_size=65536\narena_block_size=16384\n"
+    "level0_file_num_compaction_trigger=1\nlevel0_slowdown_writes_trigger=1\n"
 )
 WAIT_S = 300.0
 

@@ -94,6 +94,16 @@ def test_idle_intervals_are_no_evidence() -> None:
     assert store.state.model_copy(update={"seen": before.seen}) == before
 
 
+def test_options_that_stop_the_store_are_rolled_back(shifted: Store) -> None:
+    shifted.applies()
+    nothing = {"reads": 0, "writes": 0, "found_reads": 0, "written_bytes": 0, "waited_s": {}}
+    made = list(intervals(np.random.default_rng(1), 6, 40))
+    shifted.shows(each.model_copy(update=nothing) for each in made)
+    assert shifted.state.phase is Phase.APPLIED
+    shifted.shows(each.model_copy(update=nothing | {"stalled_share": 0.9}) for each in made[:5])
+    assert str(shifted.state.phase) == "rolling back"
+
+
 def test_options_that_keep_to_their_prediction_are_confirmed(shifted: Store) -> None:
     shifted.applies()
     shifted.runs(9, reads=0.8, latency_us=15.0)

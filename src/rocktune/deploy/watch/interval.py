@@ -9,6 +9,8 @@ from rocktune.spec_file import Amount, Count, Spec
 
 MIN_OPERATIONS = 1000
 """Operations below which an interval is idle: its shares say nothing."""
+_STOPPED_SHARE = 0.05
+"""Share of stalled time from which too few operations are a store that does not keep up, and no idle one."""
 _GETS = ("number.keys.read", "number.multiget.keys.read")
 _STEPS = ("number.db.next", "number.db.prev")
 _MOVED = ("flush.write.bytes", "compact.write.bytes")
@@ -69,6 +71,11 @@ class Interval(Spec):
     def is_idle(self) -> bool:
         """True if there were too few operations to judge the load."""
         return self.operations < MIN_OPERATIONS
+
+    @property
+    def is_stopped(self) -> bool:
+        """True if there were so few operations because writes were delayed or stopped."""
+        return self.is_idle and self.stalled_share >= _STOPPED_SHARE
 
 
 def intervals_after(document: LogDocument, last: Mark | None) -> tuple[Interval, ...]:

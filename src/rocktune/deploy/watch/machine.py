@@ -59,8 +59,13 @@ class StudyResult:
 
 
 def observed(state: WatchState, interval: Interval) -> Step:
-    """Returns the state after one more interval of the store. Idle intervals are no evidence."""
+    """Returns the state after one more interval of the store.
+
+    Idle intervals are no evidence; one in which the store was stopped counts against options in observation.
+    """
     state = state.model_copy(update={"seen": interval.end})
+    if interval.is_stopped and state.phase is Phase.APPLIED:
+        return _judged(state, interval)
     if interval.is_idle:
         return Step(state)
     reference = compared(state.current.reference, interval)
@@ -77,8 +82,7 @@ def observed(state: WatchState, interval: Interval) -> Step:
         step = _learned(state)
         return Step(step.state, (*notes, *step.notes))
     if state.phase is Phase.APPLIED:
-        state = state.model_copy(update={"after": (*state.after, interval)})
-        step = _judged(state)
+        step = _judged(state, interval)
         return Step(step.state, (*notes, *step.notes))
     return Step(state, tuple(notes))
 
@@ -245,8 +249,9 @@ def _learned(state: WatchState) -> Step:
     return Step(state.model_copy(update={"phase": phase}), (note,))
 
 
-def _judged(state: WatchState) -> Step:
-    """Compares the figures of each whole window since the application with their prediction."""
+def _judged(state: WatchState, interval: Interval) -> Step:
+    """Adds an interval, and compares the figures of each whole window since the application."""
+    state = state.model_copy(update={"after": (*state.after, interval)})
     counted = state.after[_SETTLING_INTERVALS:]
     if len(counted) < (state.windows + 1) * WINDOW_INTERVALS:
         return Step(state)

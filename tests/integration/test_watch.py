@@ -23,7 +23,7 @@ BAD = HEAD.format(db="delayed_write_rate=65536\n") + (
     "write_buffer_size=65536\narena_block_size=16384\n"
     "level0_file_num_compaction_trigger=1\nlevel0_slowdown_writes_trigger=1\n"
 )
-WAIT_S = 300.0
+WAIT_S = 400.0
 
 
 class Served:
@@ -107,6 +107,7 @@ def settled(state: WatchState) -> bool:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_a_store_that_turns_read_heavy_gets_options_and_its_old_ones_when_it_turns_back(
     served: Served,
 ) -> None:
@@ -122,6 +123,7 @@ def test_a_store_that_turns_read_heavy_gets_options_and_its_old_ones_when_it_tur
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_a_bad_recommendation_is_rolled_back_within_two_windows(served: Served) -> None:
     served.winner = BAD
     served.until(settled)
@@ -129,7 +131,6 @@ def test_a_bad_recommendation_is_rolled_back_within_two_windows(served: Served) 
     state = served.until(lambda state: settled(state) and state.current.number == 2)
     assert state.current.verdict is Verdict.REJECTED
     assert read_watched(served.file)["db"] == {"delayed_write_rate": "16777216"}
-    rows = list(api.watch_journal("base"))
-    events = [row.event for row in rows]
-    since = rows[events.index("applied") : events.index("rolling back")]
-    assert sum(len(row.intervals) for row in since) <= 1 + 2 * 4
+    events = [row.event for row in api.watch_journal("base")]
+    # The second window would have ended with the confirmation.
+    assert events[events.index("applied") : events.index("rolling back")].count("observed") <= 1

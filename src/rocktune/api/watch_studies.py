@@ -12,6 +12,7 @@ from typing import Any
 import tomli_w
 
 from rocktune.analysis.profile import OperationCounts, Profile, RatePoint, gathered, profiled
+from rocktune.api.engines import engine_version
 from rocktune.api.files import claim_output
 from rocktune.api.profiling import newest_options_file
 from rocktune.api.requests import Given, new_name, resolved_study
@@ -158,7 +159,8 @@ def run_study(spec: StudySpec, ledger: str | None, directory: Path, may_run: Cal
         UserError: the study failed.
     """
     with open_ledger(ledger) as opened:
-        record = opened.create_study(spec.name, spec.model_dump(mode="json"))
+        version = engine_version(spec.engine) or ""
+        record = opened.create_study(spec.name, spec.model_dump(mode="json"), version)
         claim_output(opened, record, directory / spec.name)
     polite = [word for words in _POLITE if shutil.which(words[0]) for word in words]
     command = [*polite, sys.executable, "-m", "rocktune.cli.main", "resume", spec.name, "--json"]

@@ -211,14 +211,14 @@ class _Watch:
         assert state is not None
         if state.phase is Phase.APPLYING:
             write_options(self.database, Path(state.file), state.current.live)
-            return written(state)
+            return written(state, self._unread_now(state))
         if state.phase is Phase.ROLLING_BACK:
             return self._roll_back(state)
         if state.phase is Phase.TUNING:
             return self._tune(journal, document)
         if state.phase is Phase.PROPOSED:
             return self._propose(state, journal.directory)
-        if state.phase is Phase.APPLIED and len(state.after) > WINDOW_INTERVALS:
+        if state.phase is Phase.APPLIED and len(state.after) >= WINDOW_INTERVALS:
             missing = missing_options(self.database, state.current.live, journal.directory)
             if missing:
                 return not_taken(state, ", ".join(missing))
@@ -229,9 +229,13 @@ class _Watch:
         path = Path(state.file)
         present = read_watched(path)
         if present not in (state.in_force, state.undo):
-            return overtaken(state, present)
+            return overtaken(state, present, self._unread_now(state))
         write_options(self.database, path, state.undo)
-        return written(state)
+        return written(state, self._unread_now(state))
+
+    def _unread_now(self, state: WatchState) -> int:
+        """Returns how many intervals the LOG has now that were not read."""
+        return len(self._unread(read_log([self.database]), state))
 
     def _propose(self, state: WatchState, directory: Path) -> Step | str:
         """Returns the step before the proposed options are written."""

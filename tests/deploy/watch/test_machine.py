@@ -54,7 +54,7 @@ class Store:
         self.take(tuned(self.state, self.state.current.number, RESULT))
         assert may_apply(self.state)
         self.take(applying(self.state, OLD, "/db/ROCKTUNE_OPTIONS"))
-        self.take(written(self.state))
+        self.take(written(self.state, 0))
 
 
 @pytest.fixture
@@ -94,6 +94,19 @@ def test_idle_intervals_are_no_evidence() -> None:
     assert store.state.model_copy(update={"seen": before.seen}) == before
 
 
+def test_intervals_before_the_file_was_written_do_not_count(shifted: Store) -> None:
+    shifted.take(tuning_began(shifted.state, "w"))
+    shifted.take(tuned(shifted.state, 2, RESULT))
+    shifted.take(applying(shifted.state, OLD, "/db/ROCKTUNE_OPTIONS"))
+    shifted.take(written(shifted.state, unread=12))
+    shifted.runs(12, reads=0.8)
+    shifted.runs(4, reads=0.8, latency_us=60)
+    assert shifted.state.phase is Phase.APPLIED
+    assert shifted.state.windows == 0
+    shifted.runs(1, reads=0.8, latency_us=60)
+    assert str(shifted.state.phase) == "rolling back"
+
+
 def test_options_that_stop_the_store_are_rolled_back(shifted: Store) -> None:
     shifted.applies()
     nothing = {"reads": 0, "writes": 0, "found_reads": 0, "written_bytes": 0, "waited_s": {}}
@@ -121,7 +134,7 @@ def test_options_that_make_figures_worse_are_rolled_back_within_two_windows(
     shifted.runs(1 + 4 * good_windows, reads=0.8)
     shifted.runs(4, reads=0.8, latency_us=60.0)
     assert str(shifted.state.phase) == "rolling back"
-    shifted.take(written(shifted.state))
+    shifted.take(written(shifted.state, 0))
     assert shifted.state.phase is Phase.OBSERVING
     assert shifted.state.in_force == OLD
     # Never again for the same workload.
@@ -138,7 +151,7 @@ def test_a_shift_back_is_recognised_and_needs_no_study(shifted: Store) -> None:
     # The options that were in force at first were never in a file; now a file has to restore them.
     assert shifted.state.current.live == OLD
     shifted.take(applying(shifted.state, OPTIONS, "/db/ROCKTUNE_OPTIONS"))
-    shifted.take(written(shifted.state))
+    shifted.take(written(shifted.state, 0))
     shifted.runs(9, reads=0.1)
     assert shifted.events[-1] == "confirmed"
     shifted.runs(15, reads=0.8)
@@ -166,7 +179,7 @@ def test_a_change_before_the_confirmation_rolls_back_and_does_not_reject(shifted
     shifted.applies()
     shifted.runs(5, reads=0.1)
     assert str(shifted.state.phase) == "rolling back"
-    shifted.take(written(shifted.state))
+    shifted.take(written(shifted.state, 0))
     assert shifted.state.phase is Phase.LEARNING
     assert shifted.state.in_force == OLD
     assert {each.number: each.verdict for each in shifted.state.others}[2] is Verdict.PROVEN
@@ -175,7 +188,7 @@ def test_a_change_before_the_confirmation_rolls_back_and_does_not_reject(shifted
 def test_options_that_the_program_does_not_take_are_rolled_back(shifted: Store) -> None:
     shifted.applies()
     shifted.take(not_taken(shifted.state, "cf default write_buffer_size"))
-    shifted.take(written(shifted.state))
+    shifted.take(written(shifted.state, 0))
     assert shifted.state.current.verdict is Verdict.REJECTED
 
 

@@ -12,8 +12,6 @@ KEPT_INTERVALS = 24
 """Intervals of a workload from which live figures are predicted."""
 OBSERVED_WINDOWS = 2
 """Windows after which options are confirmed."""
-_SETTLING_INTERVALS = 1
-"""Intervals after an application that do not count: the options changed within the first."""
 _IN_TEST = (Phase.APPLYING, Phase.APPLIED, Phase.ROLLING_BACK)
 
 
@@ -63,8 +61,10 @@ def observed(state: WatchState, interval: Interval) -> Step:
 
     Idle intervals are no evidence; one in which the store was stopped counts against options in observation.
     """
-    state = state.model_copy(update={"seen": interval.end})
-    if interval.is_stopped and state.phase is Phase.APPLIED:
+    is_settled = state.settling == 0
+    state = state.model_copy(update={"seen": interval.end, "settling": max(0, state.settling - 1)})
+    is_judged = is_settled and state.phase is Phase.APPLIED
+    if interval.is_stopped and is_judged:
         return _judged(state, interval)
     if interval.is_idle:
         return Step(state)
@@ -72,16 +72,16 @@ def observed(state: WatchState, interval: Interval) -> Step:
     if reference.has_changed:
         return _changed(state, interval)
     was_suspicious = state.current.reference.is_suspicious
-    kept = state.current.intervals if reference.is_suspicious else (*state.current.intervals, interval)
-    current = state.current.model_copy(update={"reference": reference, "intervals": kept[-KEPT_INTERVALS:]})
-    state = state.model_copy(update={"current": current})
+    state = _with(state, reference=reference)
+    if is_settled and not reference.is_suspicious:
+        state = _with(state, intervals=(*state.current.intervals, interval)[-KEPT_INTERVALS:])
     notes = []
     if reference.is_suspicious and not was_suspicious:
         notes.append(Note("suspecting", f"The interval that ended at {interval.time} deviates."))
     if state.phase is Phase.LEARNING and reference.is_complete:
         step = _learned(state)
         return Step(step.state, (*notes, *step.notes))
-    if state.phase is Phase.APPLIED:
+    if is_judged:
         step = _judged(state, interval)
         return Step(step.state, (*notes, *step.notes))
     return Step(state, tuple(notes))
@@ -151,12 +151,15 @@ def applying(state: WatchState, undo: Live, file: str) -> Step:
     return Step(state, (Note("applying", text),))
 
 
-def written(state: WatchState) -> Step:
+def written(state: WatchState, unread: int) -> Step:
     """Returns the state after the watched file was replaced, in phase `APPLYING` or `ROLLING_BACK`.
 
     Args:
         state: the state before.
+        unread: intervals that the LOG has and that were not read yet; they are of the earlier options. The
+            options change within the interval behind them.
     """
+    state = state.model_copy(update={"settling": unread + 1})
     if state.phase is Phase.APPLYING:
         state = _with(state, intervals=())
         state = state.model_copy(update={"phase": Phase.APPLIED, "in_force": state.current.live})
@@ -173,14 +176,15 @@ def written(state: WatchState) -> Step:
     return Step(_with(state, intervals=()).model_copy(update=changed), (note,))
 
 
-def overtaken(state: WatchState, in_force: Live) -> Step:
+def overtaken(state: WatchState, in_force: Live, unread: int) -> Step:
     """Returns the state after a rollback that was not made, because somebody has replaced the watched file.
 
     Args:
         state: a state in phase `ROLLING_BACK`.
         in_force: the options that the file states now.
+        unread: see `written`.
     """
-    step = written(state)
+    step = written(state, unread)
     note = Note("left alone", "Somebody else has replaced the watched file, so it is not rolled back.")
     return Step(step.state.model_copy(update={"in_force": in_force}), (note,))
 
@@ -252,10 +256,9 @@ def _learned(state: WatchState) -> Step:
 def _judged(state: WatchState, interval: Interval) -> Step:
     """Adds an interval, and compares the figures of each whole window since the application."""
     state = state.model_copy(update={"after": (*state.after, interval)})
-    counted = state.after[_SETTLING_INTERVALS:]
-    if len(counted) < (state.windows + 1) * WINDOW_INTERVALS:
+    window = state.after[state.windows * WINDOW_INTERVALS :]
+    if len(window) < WINDOW_INTERVALS:
         return Step(state)
-    window = counted[state.windows * WINDOW_INTERVALS :][:WINDOW_INTERVALS]
     worse = worse_figures(state.before, window)
     if worse:
         return _rolling_back(state, "; ".join(each.sentence for each in worse))

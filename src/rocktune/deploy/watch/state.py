@@ -80,8 +80,9 @@ class WatchState(Spec):
         undo: the options that a rollback writes; empty unless a file of the watch is in force or being
             written.
         file: the watched file that was written last; empty before the first.
+        settling: the next intervals that are not, or not only, of the options in force.
         before: the intervals from which the figures of the applied options are predicted.
-        after: the intervals since the application.
+        after: the intervals since the application that count.
         windows: windows of observation that have passed since it.
     """
 
@@ -92,6 +93,7 @@ class WatchState(Spec):
     in_force: Live = Field(default={})
     undo: Live = Field(default={})
     file: str = ""
+    settling: Count = 0
     before: tuple[Interval, ...] = ()
     after: tuple[Interval, ...] = ()
     windows: Count = 0

@@ -1,6 +1,7 @@
 """Warm starts on recorded tables: each table left out in turn, with the others as earlier studies."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from rocktune.study.specs.problem import problem_of
 from rocktune.study.specs.resolving import resolve
 from rocktune.study.warm_start import Earlier
 from rocktune.table import read_table
-from rocktune.trial import Result, Status, Trial
+from rocktune.trial import Configuration, Measurement, Result, Status, Trial
 from rocktune.tuners import tuner_named
 from rocktune.tuners.tried import tried_first
 
@@ -28,12 +29,13 @@ TABLES = ROOT / "docs" / "evidence" / "jia_chen" / "tables"
 
 
 class Emulated:
-    """A table as a system to tune, which a model of the table answers for.
+    """A table as a system to tune. A model of the table answers for configurations that it lacks.
 
     Attributes:
         path: the table.
         spec: the study that tunes it.
         engine: the model.
+        rows: the figures of each configuration, of its first run without a failure.
     """
 
     def __init__(self, path: Path, settings: Settings) -> None:
@@ -51,9 +53,18 @@ class Emulated:
         self.spec = short.model_copy(update={"budget_s": one_s * int(settings.extra["runs"])})
         self.engine: Engine = make_engine(self.spec.engine, (str(settings.extra["objective"]),))
         self._openings = Openings(self.spec, problem_of(self.spec), self.spec.scale)
+        self._table = read_table(path)
+        self.rows: dict[Configuration, Mapping[str, float]] = {}
+        for row in self._table.rows:
+            if row.status is Status.OK:
+                self.rows.setdefault(row.configuration, row.figures)
 
     def measured(self, trial: Trial) -> Result:
-        """Returns the model's result of a trial."""
+        """Returns the table's result of a trial, or else that of the model."""
+        if (figures := self.rows.get(trial.configuration)) is not None:
+            known = {name: value for name, value in figures.items() if not math.isnan(value)}
+            window = {"from_s": 0.0, "until_s": trial.until_s, "figures": known}
+            return Result(trial, Status.OK, Measurement(window))
         inputs = self._openings.engine_inputs(trial.configuration, trial.replicate)
         try:
             with closing(self.engine.open(*inputs)) as run:
@@ -63,10 +74,8 @@ class Emulated:
 
     def earlier(self) -> Earlier:
         """Returns the table as an earlier study."""
-        table = read_table(self.path)
-        configurations = dict.fromkeys(row.configuration for row in table.rows if row.status is Status.OK)
-        results = [self.measured(Trial(each, 1.0)) for each in configurations]
-        return Earlier(self.path.stem, self.spec, table.conditions.engine, results)
+        results = [self.measured(Trial(each, 1.0)) for each in self.rows]
+        return Earlier(self.path.stem, self.spec, self._table.conditions.engine, results)
 
 
 def warm_start(settings: Settings) -> list[Claim]:

@@ -92,10 +92,11 @@ def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, real_worker: tuple[s
         [program, made.directory, tmp_path / "mix", "2000"],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
-    while not (made.directory / "LOG").exists():
-        time.sleep(0.1)
+    log = made.directory / "LOG"
+    while not log.exists() or "STATISTICS:" not in log.read_text(errors="replace"):
+        time.sleep(0.5)
     yield made
-    printed, _ = process.communicate("", timeout=60)
+    printed, _ = process.communicate("", timeout=120)
     done, failed = map(int, printed.split())
     assert process.returncode == 0
     assert done > 0

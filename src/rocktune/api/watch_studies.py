@@ -109,8 +109,12 @@ def study_spec(
         UserError: the load cannot be made into a workload, or no scale fits this machine.
     """
     profile, options_file = _profile(store, name)
+    workload = profile.workload
+    # At the store's own rate every configuration would have its throughput.
+    if base.protocol == "short" and base.workload == base.workload.closed():
+        workload = workload.closed()
     files = {kind: store.directory / f"{name}-{kind}.toml" for kind in ("workload", "device", "space")}
-    files["workload"].write_text(workload_file_text(profile.workload), encoding="utf-8")
+    files["workload"].write_text(workload_file_text(workload), encoding="utf-8")
     files["device"].write_text(device_file_text(base.device), encoding="utf-8")
     scale = _scale(base, profile)
     given = Given(

@@ -66,6 +66,29 @@ def test_a_stationary_workload_never_alarms_in_a_year_of_intervals() -> None:
     assert not any(each.has_changed for each in found)
 
 
+def test_features_by_hand() -> None:
+    (interval,) = intervals(np.random.default_rng(1), 1)
+    made = {
+        "reads": 500,
+        "writes": 300,
+        "seeks": 200,
+        "found_reads": 400,
+        "written_bytes": 3000,
+        "steps": 1800,
+    }
+    expected = [0.5, 0.2, 0.1, 0.3 * np.log(11), 0.2 * np.log(10)]
+    assert shift.features_of(interval.model_copy(update=made)) == pytest.approx(expected)
+
+
+def test_two_intervals_of_loading_leave_a_workload_recognisable() -> None:
+    rng = np.random.default_rng(6)
+    loading = _after(Reference(), rng, 2, 0.0)[-1]
+    assert (
+        distance(_after(loading, rng, 10, 0.1)[-1], _after(Reference(), rng, 12, 0.1)[-1])
+        < shift.SAME_DISTANCE
+    )
+
+
 def test_distances_tell_workloads_apart() -> None:
     rng = np.random.default_rng(5)
     first, again, other = (_after(Reference(), rng, 12, reads)[-1] for reads in (0.1, 0.1, 0.5))

@@ -25,8 +25,13 @@ SUSPECT_EVIDENCE = 10.0
 _MAX_EVIDENCE = 100.0
 """Maximum evidence of one interval, so that no two intervals alone are a change: backups and imports pass."""
 _EXPONENT = 0.1
-FLOORS = {"read share": 0.02, "scan share": 0.02, "log of bytes per write": 0.1, "log of steps per seek": 0.1,
-          "found share": 0.02}  # fmt: skip
+FLOORS = {
+    "lookups": 0.02,
+    "scans": 0.02,
+    "absent lookups": 0.02,
+    "writes times log of their bytes": 0.1,
+    "scans times log of their steps": 0.1,
+}
 """By feature, the standard deviation that is assumed at least. Intervals with millions of operations vary
 less than a workload may before its best options change."""
 SAME_DISTANCE = 5.0
@@ -67,16 +72,18 @@ class Reference(Spec):
 def features_of(interval: Interval) -> tuple[float, ...]:
     """Returns the features of an interval that is not idle, in the order of `FLOORS`.
 
-    The rate is left out, because it follows the time of day; so is the share of the block cache's hits, which
-    grows for hours after an opening and changes with the options.
+    All are shares of the operations, or are weighted by one, so that a kind of operation that does not occur
+    in an interval is no outlier. The rate is left out, because it follows the time of day; so is the share of
+    the block cache's hits, which grows for hours after an opening and changes with the options.
     """
     total = interval.operations
+    write_bytes = interval.written_bytes / max(1, interval.writes)
     return (
         interval.reads / total,
         interval.seeks / total,
-        math.log1p(interval.written_bytes / interval.writes) if interval.writes else 0.0,
-        math.log1p(interval.steps / interval.seeks) if interval.seeks else 0.0,
-        interval.found_reads / interval.reads if interval.reads else 0.0,
+        max(0, interval.reads - interval.found_reads) / total,
+        interval.writes / total * math.log1p(write_bytes),
+        interval.seeks / total * math.log1p(interval.steps / max(1, interval.seeks)),
     )
 
 

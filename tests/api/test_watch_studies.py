@@ -6,13 +6,15 @@ import numpy as np
 import pytest
 from tests.deploy.watch.made import intervals, log_text
 from tests.importing.logs.made import document
-from tests.study.small_studies import spec_of
+from tests.study.small_studies import engine_of, run, spec_of
 
 from rocktune.analysis.profile import Profile
 from rocktune.api import watch_studies
 from rocktune.api.watch_studies import WatchedStore, study_spec
 from rocktune.errors import UserError
+from rocktune.ledger import open_ledger
 from rocktune.study import StudySpec, estimate, space_of
+from rocktune.trial import Configuration
 from rocktune.workload import WorkloadSpec, load_workload
 
 OPTIONS = """[Version]
@@ -103,3 +105,18 @@ def test_a_machine_with_little_memory_gets_a_smaller_model(
 
 def _memory(spec: StudySpec) -> int:
     return estimate(spec).memory_bytes
+
+
+def test_what_it_takes_over_is_in_its_own_space(
+    store: WatchedStore, real_worker: tuple[str, ...], tmp_path: Path
+) -> None:
+    del real_worker
+    base = spec_of(budget_s=1.875 * 16)
+    path = str(tmp_path / "ledger.sqlite")
+    with open_ledger(path) as ledger:
+        run(base.model_copy(update={"name": "earlier"}), engine_of(), ledger)
+    spec = study_spec(base, "new", store, None, path)
+    assert spec.tried
+    for each in spec.tried:
+        assert each.study == "earlier"
+        space_of(spec).validate(Configuration(each.configuration))

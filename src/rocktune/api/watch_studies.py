@@ -15,7 +15,7 @@ from rocktune.analysis.profile import OperationCounts, Profile, RatePoint, gathe
 from rocktune.api.engines import engine_version
 from rocktune.api.files import claim_output
 from rocktune.api.profiling import newest_options_file
-from rocktune.api.requests import Given, new_name, resolved_study
+from rocktune.api.requests import Given, new_name, resolved_study, warm_started
 from rocktune.deploy import RunningRocksDb
 from rocktune.deploy.watch import Interval
 from rocktune.device import device_file_text
@@ -109,15 +109,36 @@ def study_spec(
         UserError: the load cannot be made into a workload, or no scale fits this machine.
     """
     profile, options_file = _profile(store, name)
+    scale = _scale(base, profile)
+    given = _repeated(base, store.directory / name, profile) | Given(
+        scale=format_scale(scale),
+        budget=base.budget_s * base.scale / scale if budget is None else budget,
+        options_file=str(options_file),
+        ledger=ledger,
+        study=name,
+    )
+    spec, _ = resolved_study(None, given)
+    spec = _live_only(spec.model_copy(update={"prices": base.prices}))
+    # Last, because what it takes over has to be in the final space and budget.
+    return warm_started(_fitting(spec, keeps_budget=budget is not None), ledger)
+
+
+def _repeated(base: StudySpec, path: Path, profile: Profile) -> Given:
+    """Returns the arguments for a profile's load with the settings of another study, and writes their files.
+
+    Args:
+        base: the other study.
+        path: the beginning of the files' paths.
+        profile: the load.
+    """
     workload = profile.workload
     # At the store's own rate every configuration would have its throughput.
     if base.protocol == "short" and base.workload == base.workload.closed():
         workload = workload.closed()
-    files = {kind: store.directory / f"{name}-{kind}.toml" for kind in ("workload", "device", "space")}
+    files = {kind: path.with_name(f"{path.name}-{kind}.toml") for kind in ("workload", "device", "space")}
     files["workload"].write_text(workload_file_text(workload), encoding="utf-8")
     files["device"].write_text(device_file_text(base.device), encoding="utf-8")
-    scale = _scale(base, profile)
-    given = Given(
+    return Given(
         workload=str(files["workload"]),
         device=str(files["device"]),
         space=_space(base, files["space"]),
@@ -128,23 +149,12 @@ def study_spec(
         objective=base.objective,
         constraints=list(base.constraints),
         robust=base.robust,
-        scale=format_scale(scale),
-        budget=base.budget_s * base.scale / scale if budget is None else budget,
-        options_file=str(options_file),
+        column_family=profile.main_family if profile.workload.families else None,
+        block_cache=profile.cache_bytes or None,
         verification=base.verification.model_dump(),
         rate=profile.rate_ops_s if base.protocol == "steady" else None,
         seed=base.seed,
-        ledger=ledger,
-        study=name,
-        warm_start=True,
     )
-    if profile.cache_bytes:
-        given["block_cache"] = profile.cache_bytes
-    if profile.workload.families:
-        given["column_family"] = profile.main_family
-    spec, _ = resolved_study(None, given)
-    spec = _live_only(spec.model_copy(update={"prices": base.prices}))
-    return _fitting(spec, keeps_budget=budget is not None)
 
 
 def run_study(spec: StudySpec, ledger: str | None, directory: Path, may_run: Callable[[], bool]) -> bool:

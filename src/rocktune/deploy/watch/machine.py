@@ -240,7 +240,7 @@ def _learned(state: WatchState) -> Step:
         )
     if known is None or distance(known.reference, new.reference) > SAME_DISTANCE:
         note = Note(
-            "new workload", f"Workload {new.number} is none of those before: {_described(new.reference)}."
+            "new workload", f"Workload {new.number} is not among those before: {_described(new.reference)}."
         )
         return Step(state.model_copy(update={"phase": Phase.TUNING}), (note,))
     current = known.model_copy(update={"reference": new.reference, "intervals": new.intervals})

@@ -30,7 +30,7 @@ def test_three_intervals_of_another_mix_are_a_change_and_two_are_not() -> None:
     calm = _after(Reference(), rng, 20, 0.1)[-1]
     found = _after(calm, rng, 3, 0.8)
     assert [each.has_changed for each in found] == [False, False, True]
-    assert found[-1].count == calm.count  # none of them became part of the reference
+    assert found[-1].count == calm.count  # they did not become part of the reference
 
 
 def test_one_strange_interval_is_forgotten() -> None:

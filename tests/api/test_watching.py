@@ -239,6 +239,27 @@ def test_options_of_a_governor_are_its_own(store: Store) -> None:
     assert read_watched(store.file) == NEW
 
 
+def test_a_watch_survives_a_log_that_is_away(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    store.runs(15)
+    log = store.directory / "LOG"
+    said: list[str] = []
+
+    def sleep(_seconds: float) -> None:
+        if log.exists() and not said:
+            log.rename(store.directory / "away")
+        elif said:
+            (store.directory / "away").rename(log)
+
+    monkeypatch.setattr("rocktune.api.watching.time.sleep", sleep)
+    passes = api.watch(log, "base", notify=said.append)
+    assert next(passes).state.phase is Phase.OBSERVING
+    said.clear()
+    assert next(passes).rows == ()
+    assert len(said) == 1
+    assert "LOG" in said[0]
+    passes.close()  # type: ignore[attr-defined]
+
+
 def test_the_directory_is_rocktunes(store: Store) -> None:
     _shifted(store)
     store.look()

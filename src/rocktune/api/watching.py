@@ -130,7 +130,7 @@ def watch(
 
     Raises:
         UserError: an argument is invalid, the LOG cannot be read or has no statistics, or another process
-            watches.
+            watches. After the first look, such an error is passed to `notify`, and the watch goes on.
     """
     pause_s = parse_seconds(interval, "interval")
     if pause_s < 1:
@@ -146,11 +146,14 @@ def watch(
         notify=notify,
     )
     with closing(Journal(watch_directory(study))) as journal:
-        while True:
-            yield watcher.look(journal)
-            if once:
-                return
+        yield watcher.look(journal)
+        while not once:
             time.sleep(pause_s)
+            try:
+                yield watcher.look(journal)
+            except UserError as error:
+                # Such as a LOG that is missing while the program starts again.
+                notify(str(error))
 
 
 @dataclass(frozen=True)

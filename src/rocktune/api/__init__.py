@@ -29,6 +29,7 @@ from rocktune.api.traces import imported_workload, trace_info, write_trace_workl
 from rocktune.api.tradeoff import estimate_map, map_flsm
 from rocktune.api.tuning import estimate, prepare, resume, tune, verify
 from rocktune.api.upgrading import prepare_upgrade, upgrade
+from rocktune.api.watching import watch, watch_journal, watch_json
 from rocktune.api.workloads import workload_from_db_bench, workload_from_ycsb, workload_json
 from rocktune.outcome import Outcome
 
@@ -87,6 +88,9 @@ __all__ = [
     "tune",
     "upgrade",
     "verify",
+    "watch",
+    "watch_journal",
+    "watch_json",
     "workload_from_db_bench",
     "workload_from_ycsb",
     "workload_json",

@@ -2,17 +2,20 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar, cast
 
-from rocktune.api.engines import own_options_file
+from rocktune.api.engines import engine_version, own_options_file
 from rocktune.api.traces import imported_workload
 from rocktune.errors import UserError
 from rocktune.importing import ImportedOptions
+from rocktune.ledger import open_ledger
 from rocktune.outcome import Protocol
-from rocktune.study import StudyRequest, StudySpec, make_request, resolve
+from rocktune.study import StudyRequest, StudySpec, earlier_of, make_request, resolve, seeds_of
 from rocktune.study.specs.resolving import OwnOptions
+from rocktune.study.specs.tried import Tried
 
 Resolved = TypeVar("Resolved")
 
@@ -55,6 +58,7 @@ class Given(GivenConditions, total=False):
     prices: str | Path | None
     robust: float | None
     tried: Sequence[str | Path] | None
+    warm_start: bool | None
     rate: float | None
     budget: str | float | None
     ledger: str | None
@@ -102,7 +106,24 @@ def resolved_study(study_file: str | Path | None, given: Given) -> tuple[StudySp
         files = [request.model_copy(update={"options_file": path}) for path in request.tried]
         return resolve(request, name, own_options, [own_options_of(file) for file in files])
 
-    return resolved(study_file, given, resolve_with_tried)
+    spec, request = resolved(study_file, given, resolve_with_tried)
+    return warm_started(spec, request.ledger) if request.warm_start else spec, request
+
+
+def warm_started(spec: StudySpec, ledger: str | None) -> StudySpec:
+    """Returns a study that begins with configurations of earlier studies of a ledger.
+
+    A study that the ledger has already keeps what it began with, whatever was measured since.
+    """
+    seeds: tuple[Tried, ...] = ()
+    # A ledger that does not exist yet has no earlier study.
+    with suppress(UserError), open_ledger(ledger, create=False) as opened:
+        recorded = next((each.spec for each in opened.studies() if each.name == spec.name), None)
+        if recorded is None:
+            seeds = seeds_of(spec, engine_version(spec.engine) or "", tuple(earlier_of(opened, spec.name)))
+        elif recorded.get("kind") is None:
+            seeds = tuple(each for each in StudySpec.model_validate(dict(recorded)).tried if each.study)
+    return spec.model_copy(update={"tried": (*spec.tried, *seeds)})
 
 
 def resolved(

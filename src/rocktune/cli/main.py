@@ -22,6 +22,7 @@ from rocktune.cli import (  # noqa: F401 -- they register themselves
     scaling,
     traces,
     upgrading,
+    watching,
     workloads,
 )
 from rocktune.cli.app import app

@@ -132,6 +132,13 @@ Tried = Annotated[
         help="OPTIONS file whose configuration the search measures first; may be repeated.",
     ),
 ]
+WarmStart = Annotated[
+    bool | None,
+    typer.Option(
+        "--warm-start",
+        help="Measure the best configurations of similar earlier studies of the ledger first.",
+    ),
+]
 ColumnFamily = Annotated[
     str | None,
     typer.Option(

@@ -16,7 +16,18 @@ from rocktune.study.specs.spec import MIN_CHECKED
 @app.command()
 @study_options(
     Given.__annotations__,
-    without=("table", "interpolate", "tuner", "constraints", "tried", "rate", "budget", "out", "proof_pairs"),
+    without=(
+        "table",
+        "interpolate",
+        "tuner",
+        "constraints",
+        "tried",
+        "warm_start",
+        "rate",
+        "budget",
+        "out",
+        "proof_pairs",
+    ),
 )
 def check_scale(
     study_file: options.StudyFile = None,

@@ -44,6 +44,7 @@ OPTIONS: dict[str, Any] = {
     "memory": options.Memory,
     "options_file": options.OptionsFile,
     "tried": options.Tried,
+    "warm_start": options.WarmStart,
     "column_family": options.ColumnFamily,
     "all_families": options.AllFamilies,
     "block_cache": options.BlockCache,

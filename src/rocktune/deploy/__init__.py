@@ -3,7 +3,7 @@
 from rocktune.deploy.plan import LevelBytes, PlannedChange, PlanNote, Rewrite, RolloutPlan, Way
 from rocktune.deploy.planning import RunningRocksDb, plan_of
 from rocktune.deploy.running import RunningStore, running_store
-from rocktune.deploy.watched import WATCHED_FILE, watched_text, write_watched
+from rocktune.deploy.watched import WATCHED_FILE, read_watched, watched_text, write_watched
 
 __all__ = [
     "WATCHED_FILE",
@@ -16,6 +16,7 @@ __all__ = [
     "RunningStore",
     "Way",
     "plan_of",
+    "read_watched",
     "running_store",
     "watched_text",
     "write_watched",

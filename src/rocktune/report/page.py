@@ -14,6 +14,7 @@ from rocktune.report.findings import headline
 from rocktune.report.memory import memory_section
 from rocktune.report.own_options import own_options_section
 from rocktune.report.robust import workloads_section
+from rocktune.report.tried import tried_section
 
 
 def write_report(path: Path, study: StudyRecord, outcome: Outcome, trials: Sequence[TrialRecord]) -> None:
@@ -47,6 +48,7 @@ def render_report(
         + cost_section(outcome)
         + memory_section(outcome)
         + own_options_section(outcome)
+        + tried_section(study, outcome, trials)
         + _figures(outcome, trials, runs, arms)
         + sections.trials(outcome, trials)
         + sections.reproduction(study, outcome)

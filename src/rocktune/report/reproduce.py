@@ -46,6 +46,7 @@ def command_lines(study: StudyRecord, outcome: Outcome) -> list[str]:
         # Also correct where the constraints replace all defaults.
         ("--constraint", "" if outcome.default_constraints or outcome.protocol != "steady" else NO_DEFAULTS),
         ("--robust", f"{spec['robust']:g}" if spec.get("robust") else ""),
+        ("--warm-start", any(each.get("study") for each in spec.get("tried", ()))),
         ("--prices", "PRICES.toml" if outcome.prices is not None else ""),
         ("--budget", f"{spec['budget_s']:g}s" if spec.get("budget_s") else ""),
         ("--seed", str(outcome.seed)),

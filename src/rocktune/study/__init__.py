@@ -27,6 +27,7 @@ from rocktune.study.specs.sweeping import resolve_sweep
 from rocktune.study.study import continue_study, run_study, verify_study
 from rocktune.study.sweep import run_sweep, runs_of, sweep_s
 from rocktune.study.upgrade import UpgradeProof, proof_of, run_upgrade, upgrade_s
+from rocktune.study.warm_start import earlier_of, seeds_of
 
 __all__ = [
     "ComparisonSpec",
@@ -45,6 +46,7 @@ __all__ = [
     "continue_study",
     "crowding",
     "disturbed_s",
+    "earlier_of",
     "engine_names",
     "estimate",
     "find_scale_check",
@@ -68,6 +70,7 @@ __all__ = [
     "runs_of",
     "scale_check_of",
     "scale_check_s",
+    "seeds_of",
     "space_of",
     "spent_s",
     "sweep_s",

@@ -8,6 +8,8 @@ from typing import Any
 from rocktune.importing.logs.bounded import Thinned
 from rocktune.importing.logs.lines import Line
 from rocktune.importing.logs.stats import (
+    COUNTED,
+    TIMED,
     DbStats,
     Dump,
     FamilyStats,
@@ -77,6 +79,8 @@ class DumpCollector:
         self._family: _OpenFamily | None = None
         self._columns: tuple[str, ...] = ()
         self._priorities = False
+        self._counts: dict[str, int] = {}
+        self._sums: dict[str, tuple[float, float]] = {}
 
     def add(self, line: Line) -> None:
         """Takes a line of the LOG."""
@@ -106,11 +110,13 @@ class DumpCollector:
         self.end_block()
         if self._db is not None or self._families:
             families = tuple(family.closed() for family in self._families.values())
-            dump = Dump(self._time, self._db, families)
+            sums = tuple((name, *each) for name, each in self._sums.items())
+            dump = Dump(self._time, self._db, families, tuple(self._counts.items()), sums)
             if not self._repeats(dump):
                 self.dumps.add(dump, dump.rows + 1)
                 self._last = dump
         self._db, self._families = None, {}
+        self._counts, self._sums = {}, {}
 
     def _repeats(self, dump: Dump) -> bool:
         """Returns whether a dump is the second part of the last one.
@@ -163,10 +169,14 @@ class DumpCollector:
         if (counted := ticker(text)) is not None:
             if len(self.tickers) < _MAX_NAMED or counted[0] in self.tickers:
                 self.tickers[counted[0]] = counted[1]
+            if counted[0] in COUNTED:
+                self._counts[counted[0]] = counted[1]
         elif (found := histogram(text)) is not None and (
             len(self.histograms) < _MAX_NAMED or found.name in self.histograms
         ):
             self.histograms[found.name] = found
+            if found.name in TIMED and found.count is not None and found.total is not None:
+                self._sums[found.name] = (found.count, found.total)
 
 
 def _with_line(stats: DbStats, text: str) -> DbStats:

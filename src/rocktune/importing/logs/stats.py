@@ -89,6 +89,30 @@ class FamilyStats:
     stalls: tuple[tuple[str, int], ...] = ()
 
 
+COUNTED = frozenset(
+    f"rocksdb.{name}"
+    for name in (
+        "number.keys.read",
+        "number.multiget.keys.read",
+        "number.keys.written",
+        "number.db.seek",
+        "number.db.next",
+        "number.db.prev",
+        "bytes.written",
+        "memtable.hit",
+        "l0.hit",
+        "l1.hit",
+        "l2andup.hit",
+        "stall.micros",
+        "compact.write.bytes",
+        "flush.write.bytes",
+    )
+)
+"""Tickers whose value at each dump is kept; of the others the last value is."""
+TIMED = frozenset(f"rocksdb.db.{name}.micros" for name in ("get", "write", "seek"))
+"""Histograms whose count and sum at each dump are kept."""
+
+
 @dataclass(frozen=True, slots=True)
 class Dump:
     """One dump of statistics.
@@ -97,16 +121,21 @@ class Dump:
         time: when it was written, by the machine's clock; None in text without times.
         db: the database's block; None if missing.
         families: in the order of the dump.
+        counts: name and value of each ticker in `COUNTED`; empty without a statistics object.
+        sums: name, count and sum of each histogram in `TIMED`; empty in old versions, which print no sum.
     """
 
     time: datetime | None
     db: DbStats | None
     families: tuple[FamilyStats, ...]
+    counts: tuple[tuple[str, int], ...] = ()
+    sums: tuple[tuple[str, float, float], ...] = ()
 
     @property
     def rows(self) -> int:
-        """Number of rows in the families' tables."""
-        return sum(len(family.levels) + len(family.priorities) + 2 for family in self.families)
+        """Number of rows in the families' tables, and of lines of the statistics object."""
+        tables = sum(len(family.levels) + len(family.priorities) + 2 for family in self.families)
+        return tables + (len(self.counts) + len(self.sums)) // 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +149,7 @@ class Histogram:
         p99: 99th percentile.
         maximum: None before RocksDB 5.
         count: number of samples; None in old versions.
+        total: sum of the samples; None in old versions.
     """
 
     name: str
@@ -128,6 +158,7 @@ class Histogram:
     p99: float | None
     maximum: float | None
     count: float | None
+    total: float | None = None
 
 
 _N = r"(-?[0-9.eE+]+)"
@@ -232,4 +263,5 @@ def histogram(text: str) -> Histogram | None:
         p99=of("P99", "99"),
         maximum=of("P100", "100"),
         count=of("COUNT"),
+        total=of("SUM"),
     )

@@ -87,6 +87,8 @@ class StudyRequest(Spec):
         memory: the memory budget at full size ("1GiB").
         options_file: the user's own OPTIONS file, which is then the baseline.
         tried: OPTIONS files whose configurations are measured before the tuner begins.
+        warm_start: measure the best configurations of earlier studies of the ledger with similar conditions
+            before the tuner begins (see docs/design/warm-start.md).
         column_family: the column family to tune, if the OPTIONS file or the workload has several.
         all_families: tune all column families of the workload together, each with knobs of its own.
         block_cache: the baseline's block cache at full size ("2GiB"), which an OPTIONS file lacks.
@@ -123,6 +125,7 @@ class StudyRequest(Spec):
     memory: str | int | None = None
     options_file: str | None = None
     tried: tuple[str, ...] = ()
+    warm_start: Switch | None = None
     column_family: str | None = None
     all_families: Switch | None = None
     block_cache: str | int | None = None

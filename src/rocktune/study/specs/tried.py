@@ -1,28 +1,41 @@
-"""Configurations that the user wants a search to begin with, from their OPTIONS files."""
+"""Configurations that a search begins with: of the user's OPTIONS files, and of earlier studies."""
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from rocktune.errors import UserError
 from rocktune.importing import ImportedOptions
 from rocktune.space import Space, merged_options, nearest_configuration
-from rocktune.spec_file import Spec
+from rocktune.spec_file import SparseSpec
 
 
-class Tried(Spec):
+class Tried(SparseSpec):
     """A configuration that is measured before the tuner begins.
 
     Attributes:
-        file: name of the OPTIONS file that it comes from.
+        file: name of the OPTIONS file that it comes from; empty for one of an earlier study.
+        study: name of the earlier study that it comes from; empty for one of an OPTIONS file.
+        distance: how unlike the earlier study's conditions are (`rocktune.study.warm_start`).
         configuration: its values by knob name.
         differences: a text for each knob that has another value than in the file, because the space or its
             memory budget does not allow that one.
     """
 
-    file: str
+    sparse_fields: ClassVar[frozenset[str]] = frozenset({"study", "distance"})
+
+    file: str = ""
+    study: str = ""
+    distance: float | None = None
     configuration: dict[str, Any]
     differences: tuple[str, ...] = ()
+
+    @property
+    def source(self) -> str:
+        """Where it comes from, in words."""
+        if self.distance is None:
+            return self.file
+        return f"study '{self.study}', whose conditions have a distance of {self.distance:.2f}"
 
 
 def tried_of(
@@ -62,5 +75,5 @@ def tried_sentences(tried: Sequence[Tried]) -> list[str]:
     sentences = ["Options that the space does not tune are the baseline's in what is tried."]
     for each in tried:
         changed = f", with {'; '.join(each.differences)}" if each.differences else " as it stands"
-        sentences.append(f"Tried: {each.file}{changed}.")
+        sentences.append(f"Tried: {each.source}{changed}.")
     return sentences

@@ -1,0 +1,143 @@
+"""The options that a watch sets: the live part of a study's winner, and the way back."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from rocktune.api.applying import plan_options
+from rocktune.deploy import (
+    WATCHED_FILE,
+    PlannedChange,
+    Way,
+    running_store,
+    watched_text,
+    write_watched,
+)
+from rocktune.deploy.watch import Live
+from rocktune.errors import UserError
+from rocktune.space import family_section
+
+_FLSM_FILE = "FLSM"
+GOVERNOR_FILE = "ROCKTUNE_GOVERNOR"
+"""File of a compaction governor in the directory of its database."""
+_GOVERNORS = frozenset(
+    {
+        "disable_auto_compactions",
+        "level0_slowdown_writes_trigger",
+        "level0_stop_writes_trigger",
+        "soft_pending_compaction_bytes_limit",
+        "hard_pending_compaction_bytes_limit",
+        "rate_limiter_bytes_per_sec",
+    }
+)
+"""Options that a governor sets."""
+_WANTED_NAME = "wanted.ini"
+
+
+def watched_database(log: Path) -> Path:
+    """Returns the directory of the database that a LOG file belongs to.
+
+    Raises:
+        UserError: there is no database, or it is an FLSM store, which tunes itself.
+    """
+    directory = (log if log.is_dir() else log.parent).absolute()
+    if not log.exists() or not (directory / "CURRENT").is_file():
+        raise UserError(f"log: {log} is not the LOG in the directory of a RocksDB database")
+    if (directory / _FLSM_FILE).exists():
+        raise UserError(
+            f"{directory}: it is an FLSM store, whose controller sets its options; it is not watched"
+        )
+    return directory
+
+
+def proposed_options(database: Path, options_text: str, in_force: Live, directory: Path) -> Live:
+    """Returns the options of a watched file that has a study's winner in it.
+
+    Args:
+        database: directory of the database.
+        options_text: OPTIONS file with the winner.
+        in_force: the options of the present watched file, which the new file has to repeat.
+        directory: directory for a file with the text.
+
+    Returns:
+        The options; equal to `in_force` if nothing changes.
+
+    Raises:
+        UserError: the plan cannot be made.
+    """
+    changes = _changes(database, options_text, directory)
+    return overlaid(in_force, {_place(each): each.after for each in changes})
+
+
+def undo_options(database: Path, wanted: Live, in_force: Live, directory: Path) -> Live:
+    """Returns the options of a watched file that takes another one back.
+
+    It states the present value of each option that the other one changes, so that it also restores a program
+    that has been started again meanwhile. A value that the OPTIONS file does not say, such as that of a block
+    cache, is left to the watcher, which has it from its start.
+
+    Args:
+        database: directory of the database.
+        wanted: the options to be taken back.
+        in_force: the options of the present watched file.
+        directory: directory for a file with the options.
+    """
+    changes = _changes(database, watched_text(wanted), directory)
+    return overlaid(in_force, {_place(each): each.before for each in changes if each.before})
+
+
+def missing_options(database: Path, wanted: Live, directory: Path) -> tuple[str, ...]:
+    """Returns the options of a watched file that are not in force, as far as the OPTIONS file shows it.
+
+    Args:
+        database: directory of the database.
+        wanted: the options of the watched file.
+        directory: directory for a file with the options.
+    """
+    changes = _changes(database, watched_text(wanted), directory)
+    return tuple(f"{each.where} {each.name}" for each in changes if each.before)
+
+
+def write_options(database: Path, path: Path, live: Live) -> None:
+    """Replaces a watched file.
+
+    Raises:
+        UserError: the file cannot be written.
+    """
+    write_watched(path, watched_text(live, running_store(database).identity))
+
+
+def options_path(database: Path, file: Path | None) -> Path:
+    """Returns the watched file, by default that in the database's directory."""
+    return database / WATCHED_FILE if file is None else file.absolute()
+
+
+def overlaid(live: Live, changed: Mapping[tuple[str, str], str]) -> Live:
+    """Returns options with some values changed.
+
+    Args:
+        live: the options by section.
+        changed: values by section and name.
+    """
+    found = {section: dict(options) for section, options in live.items()}
+    for (section, name), value in changed.items():
+        found.setdefault(section, {})[name] = value
+    return found
+
+
+def _changes(database: Path, text: str, directory: Path) -> tuple[PlannedChange, ...]:
+    """Returns the live changes of an OPTIONS file's text; those of a governor are its own."""
+    path = directory / _WANTED_NAME
+    # The watched file's id is no section of an OPTIONS file.
+    path.write_text(re.sub(r"\[Database\]\n  id=.*\n", "", text), encoding="utf-8")
+    governed = (database / GOVERNOR_FILE).exists()
+    return tuple(
+        change
+        for change in plan_options(database, path).of_way(Way.LIVE)
+        if not (governed and change.name in _GOVERNORS)
+    )
+
+
+def _place(change: PlannedChange) -> tuple[str, str]:
+    section = change.section if change.section == "db" else family_section(change.section, change.family)
+    return section, change.name

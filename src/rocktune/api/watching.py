@@ -1,0 +1,295 @@
+"""Watches a database: tunes it when its workload changes, applies the result, and rolls it back if worse."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+
+from rocktune.api.watch_options import (
+    missing_options,
+    options_path,
+    proposed_options,
+    undo_options,
+    watched_database,
+    write_options,
+)
+from rocktune.api.watch_studies import (
+    WatchedStore,
+    new_study_name,
+    outcome_of,
+    proof_sentence,
+    recorded_study,
+    run_study,
+    study_spec,
+    watched_study,
+)
+from rocktune.deploy import read_watched
+from rocktune.deploy.watch import (
+    WINDOW_INTERVALS,
+    Hours,
+    Interval,
+    Journal,
+    Live,
+    Phase,
+    Row,
+    Step,
+    StudyResult,
+    WatchState,
+    applying,
+    intervals_after,
+    may_apply,
+    not_taken,
+    observed_all,
+    overtaken,
+    refused,
+    rows_of,
+    tuned,
+    tuning_began,
+    written,
+)
+from rocktune.errors import UserError
+from rocktune.importing.logs import LogDocument, read_log
+from rocktune.study import StudySpec
+from rocktune.units import parse_seconds
+
+Notify = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class WatchPass:
+    """What one look at a database found.
+
+    Attributes:
+        state: the state after it.
+        rows: the steps that it took.
+        waits_for: what the next step waits for, in a sentence; empty if nothing is due.
+    """
+
+    state: WatchState
+    rows: tuple[str, ...]
+    waits_for: str
+
+
+def watch_directory(study: str) -> Path:
+    """Returns the directory of the watch with a study's settings."""
+    return Path(platformdirs.user_data_dir("rocktune")) / "watch" / study
+
+
+def watch_json(found: WatchPass) -> dict[str, Any]:
+    """Returns a look's result as JSON data: `phase`, `workload`, `verdict`, options, `steps`, `waits_for`."""
+    current = found.state.current
+    return {
+        "phase": str(found.state.phase),
+        "workload": current.number,
+        "verdict": str(current.verdict),
+        "live": current.live,
+        "in_force": found.state.in_force,
+        "steps": list(found.rows),
+        "waits_for": found.waits_for,
+    }
+
+
+def watch_journal(study: str) -> Iterator[Row]:
+    """Yields the rows of a watch's journal.
+
+    Raises:
+        UserError: nothing watches under this name, or the journal cannot be read.
+    """
+    return rows_of(watch_directory(study))
+
+
+def watch(
+    log: str | Path,
+    study: str,
+    *,
+    apply: str | Path | None = None,
+    hours: str | None = None,
+    budget: str | None = None,
+    interval: str | float = "10m",
+    ledger: str | None = None,
+    once: bool = False,
+    notify: Notify = lambda _: None,
+) -> Iterator[WatchPass]:
+    """Yields a result for each look at a database, whose LOG is only read.
+
+    Args:
+        log: the LOG in the database's directory.
+        study: the study whose settings the studies of the watch repeat.
+        apply: the file that the database's program watches; None applies nothing.
+        hours: hours of the day in which studies may run, such as "22-06"; None for all.
+        budget: time of measuring of each search ("10m"); None for the study's own.
+        interval: time between two looks; at least 1 s.
+        ledger: URL or SQLite file; None for the user's own.
+        once: look once and end.
+        notify: is called with each step, in a sentence.
+
+    Raises:
+        UserError: an argument is invalid, the LOG cannot be read or has no statistics, or another process
+            watches. After the first look, such an error is passed to `notify`, and the watch goes on.
+    """
+    pause_s = parse_seconds(interval, "interval")
+    if pause_s < 1:
+        raise UserError(f"interval: {interval} is below 1 s; a LOG has statistics every few minutes")
+    database = watched_database(Path(log))
+    watcher = _Watch(
+        database=database,
+        base=watched_study(study, ledger),
+        file=None if apply is None else Path(apply).absolute(),
+        hours=Hours.parse(hours),
+        budget=budget,
+        ledger=ledger,
+        notify=notify,
+    )
+    with closing(Journal(watch_directory(study))) as journal:
+        yield watcher.look(journal)
+        while not once:
+            time.sleep(pause_s)
+            try:
+                yield watcher.look(journal)
+            except UserError as error:
+                # Such as a LOG that is missing while the program starts again.
+                notify(str(error))
+
+
+@dataclass(frozen=True)
+class _Watch:
+    """The settings of a watch, and what it does to the world.
+
+    Attributes:
+        database: directory of the database.
+        base: the study whose settings count.
+        file: the watched file to write; None applies nothing.
+        hours: hours of the day for studies.
+        budget: time of measuring of each search; None for the study's own.
+        ledger: URL or SQLite file; None for the user's own.
+        notify: is called with each step.
+    """
+
+    database: Path
+    base: StudySpec
+    file: Path | None
+    hours: Hours
+    budget: str | None
+    ledger: str | None
+    notify: Notify
+
+    def look(self, journal: Journal) -> WatchPass:
+        """Reads the LOG and does what is due, until nothing is or something has to be waited for."""
+        rows: list[str] = []
+        if journal.state is None:
+            journal.add(WatchState(in_force=read_watched(options_path(self.database, self.file))), ())
+        document = read_log([self.database])
+        while True:
+            assert journal.state is not None
+            step = observed_all(journal.state, self._unread(document, journal.state))
+            if not step.intervals:
+                was_tuning = journal.state.phase is Phase.TUNING
+                acted = self._act(journal, document)
+                if isinstance(acted, str):
+                    return WatchPass(journal.state, tuple(rows), acted)
+                step = acted
+                if was_tuning:
+                    # A study takes hours, in which the workload may have changed.
+                    document = read_log([self.database])
+            journal.add(step.state, step.notes, step.intervals)
+            for note in step.notes:
+                rows.append(f"{note.event}: {note.text}")
+                self.notify(rows[-1])
+
+    def _unread(self, document: LogDocument, state: WatchState) -> tuple[Interval, ...]:
+        """Returns the intervals that were not read yet; of a new watch, those of the last opening."""
+        found = intervals_after(document, state.seen)
+        if state.seen is None and found:
+            return tuple(each for each in found if each.end.session == found[-1].end.session)
+        return found
+
+    def _act(self, journal: Journal, document: LogDocument) -> Step | str:
+        """Does what the state calls for, and returns the step; a sentence if there is nothing to do yet."""
+        state = journal.state
+        assert state is not None
+        if state.phase is Phase.APPLYING:
+            write_options(self.database, Path(state.file), state.current.live)
+            return written(state, self._unread_now(state))
+        if state.phase is Phase.ROLLING_BACK:
+            return self._roll_back(state)
+        if state.phase is Phase.TUNING:
+            return self._tune(journal, document)
+        if state.phase is Phase.PROPOSED:
+            return self._propose(state, journal.directory)
+        if state.phase is Phase.APPLIED and len(state.after) >= WINDOW_INTERVALS:
+            missing = missing_options(self.database, state.current.live, journal.directory)
+            if missing:
+                return not_taken(state, ", ".join(missing))
+        return ""
+
+    def _roll_back(self, state: WatchState) -> Step:
+        """Restores the earlier options, unless somebody else has replaced the watched file."""
+        path = Path(state.file)
+        present = read_watched(path)
+        if present not in (state.in_force, state.undo):
+            return overtaken(state, present, self._unread_now(state))
+        write_options(self.database, path, state.undo)
+        return written(state, self._unread_now(state))
+
+    def _unread_now(self, state: WatchState) -> int:
+        """Returns how many intervals the LOG has now that were not read."""
+        return len(self._unread(read_log([self.database]), state))
+
+    def _propose(self, state: WatchState, directory: Path) -> Step | str:
+        """Returns the step before the proposed options are written."""
+        if self.file is None:
+            options = _listed(state.current.live)
+            return f"Options are proposed and not applied; --apply FILE applies them: {options}"
+        if not may_apply(state):
+            return "The last intervals deviate, so that the proposed options are not applied yet."
+        undo = undo_options(self.database, state.current.live, state.in_force, directory)
+        return applying(state, undo, str(self.file))
+
+    def _tune(self, journal: Journal, document: LogDocument) -> Step | str:
+        """Runs the study of the present workload, or as much of it as the hours allow."""
+        state = journal.state
+        assert state is not None
+        if not self.hours.contains(datetime.now()):
+            return f"The study waits for the hours {self.hours}."
+        number, name = state.current.number, state.current.study
+        if not name:
+            return tuning_began(state, new_study_name(self.base.name, number))
+        store = WatchedStore(self.database, document, state.current.intervals, journal.directory)
+        try:
+            spec = recorded_study(name, self.ledger) or study_spec(
+                self.base, name, store, self.budget, self.ledger
+            )
+            if not run_study(spec, self.ledger, journal.directory, self._may_run):
+                return f"Study '{name}' waits for the hours {self.hours}."
+        except UserError as error:
+            return refused(state, str(error))
+        return tuned(state, number, self._result(name, state, journal.directory))
+
+    def _may_run(self) -> bool:
+        return self.hours.contains(datetime.now())
+
+    def _result(self, name: str, state: WatchState, directory: Path) -> StudyResult:
+        """Returns what a finished study means for the watched file."""
+        found = outcome_of(name, self.ledger)
+        assert found is not None
+        outcome, options_text = found
+        sentence = proof_sentence(name, outcome)
+        if not options_text:
+            return StudyResult(None, sentence)
+        live = proposed_options(self.database, options_text, state.in_force, directory)
+        if live == state.in_force:
+            return StudyResult(None, f"{sentence} All of its options are in force.")
+        return StudyResult(live, f"{sentence} {_listed(live)}")
+
+
+def _listed(live: Live) -> str:
+    """Returns options in one line."""
+    return "; ".join(
+        f"{section} {', '.join(f'{name}={value}' for name, value in options.items())}"
+        for section, options in live.items()
+    )

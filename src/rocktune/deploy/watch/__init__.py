@@ -1,0 +1,51 @@
+"""Watching a database: finding that its workload changed, and what to do then."""
+
+from rocktune.deploy.watch.figures import WINDOW_INTERVALS, Worse, worse_figures
+from rocktune.deploy.watch.hours import Hours
+from rocktune.deploy.watch.interval import Interval, Mark, intervals_after
+from rocktune.deploy.watch.journal import Journal, Row, rows_of
+from rocktune.deploy.watch.machine import (
+    Note,
+    Step,
+    StudyResult,
+    applying,
+    may_apply,
+    not_taken,
+    observed_all,
+    overtaken,
+    refused,
+    tuned,
+    tuning_began,
+    written,
+)
+from rocktune.deploy.watch.state import Live, Phase, Verdict, WatchState, Workload
+
+__all__ = [
+    "WINDOW_INTERVALS",
+    "Hours",
+    "Interval",
+    "Journal",
+    "Live",
+    "Mark",
+    "Note",
+    "Phase",
+    "Row",
+    "Step",
+    "StudyResult",
+    "Verdict",
+    "WatchState",
+    "Workload",
+    "Worse",
+    "applying",
+    "intervals_after",
+    "may_apply",
+    "not_taken",
+    "observed_all",
+    "overtaken",
+    "refused",
+    "rows_of",
+    "tuned",
+    "tuning_began",
+    "worse_figures",
+    "written",
+]

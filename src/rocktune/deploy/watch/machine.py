@@ -1,0 +1,310 @@
+"""The decisions of a watch: pure functions from a state and what happened to the next state and its notes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rocktune.deploy.watch.figures import WINDOW_INTERVALS, worse_figures
+from rocktune.deploy.watch.interval import Interval
+from rocktune.deploy.watch.shift import SAME_DISTANCE, Reference, compared, distance
+from rocktune.deploy.watch.state import Live, Phase, Verdict, WatchState, Workload
+
+KEPT_INTERVALS = 24
+"""Intervals of a workload from which live figures are predicted."""
+OBSERVED_WINDOWS = 2
+"""Windows after which options are confirmed."""
+_IN_TEST = (Phase.APPLYING, Phase.APPLIED, Phase.ROLLING_BACK)
+
+
+@dataclass(frozen=True)
+class Note:
+    """A step that the journal shows.
+
+    Attributes:
+        event: one or two words, such as "changed".
+        text: a sentence with what it rests on.
+    """
+
+    event: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Step:
+    """The result of a decision.
+
+    Attributes:
+        state: the next state.
+        notes: the steps that it took.
+        intervals: the intervals that it has read; filled by `observed_all` alone.
+    """
+
+    state: WatchState
+    notes: tuple[Note, ...] = ()
+    intervals: tuple[Interval, ...] = ()
+
+
+@dataclass(frozen=True)
+class StudyResult:
+    """What a study found for a workload.
+
+    Attributes:
+        live: the options that are better, by section of a watched file; None if the present ones are best.
+        proof: the proof in words.
+    """
+
+    live: Live | None
+    proof: str
+
+
+def observed(state: WatchState, interval: Interval) -> Step:
+    """Returns the state after one more interval of the store.
+
+    Idle intervals are no evidence; one in which the store was stopped counts against options in observation.
+    """
+    is_settled = state.settling == 0
+    state = state.model_copy(update={"seen": interval.end, "settling": max(0, state.settling - 1)})
+    is_judged = is_settled and state.phase is Phase.APPLIED
+    if interval.is_stopped and is_judged:
+        return _judged(state, interval)
+    if interval.is_idle:
+        return Step(state)
+    reference = compared(state.current.reference, interval)
+    if reference.has_changed:
+        return _changed(state, interval)
+    was_suspicious = state.current.reference.is_suspicious
+    state = _with(state, reference=reference)
+    if is_settled and not reference.is_suspicious:
+        state = _with(state, intervals=(*state.current.intervals, interval)[-KEPT_INTERVALS:])
+    notes = []
+    if reference.is_suspicious and not was_suspicious:
+        notes.append(Note("suspecting", f"The interval that ended at {interval.time} deviates."))
+    if state.phase is Phase.LEARNING and reference.is_complete:
+        step = _learned(state)
+        return Step(step.state, (*notes, *step.notes))
+    if is_judged:
+        step = _judged(state, interval)
+        return Step(step.state, (*notes, *step.notes))
+    return Step(state, tuple(notes))
+
+
+def tuning_began(state: WatchState, study: str) -> Step:
+    """Returns the state once a study is named for the present workload."""
+    text = f"Study '{study}' searches options for workload {state.current.number}."
+    return Step(_with(state, study=study), (Note("tuning", text),))
+
+
+def tuned(state: WatchState, number: int, result: StudyResult) -> Step:
+    """Returns the state after a study.
+
+    Args:
+        state: the state; the workload may have changed while the study ran.
+        number: the workload that the study was made for.
+        result: what it found.
+    """
+    found = {
+        "verdict": Verdict.KEPT if result.live is None else Verdict.PROVEN,
+        "live": state.in_force if result.live is None else result.live,
+        "proof": result.proof,
+    }
+    if number != state.current.number:
+        others = tuple(
+            each.model_copy(update=found) if each.number == number else each for each in state.others
+        )
+        note = Note("tuned", f"Workload {number} is not the present one any more. {result.proof}")
+        return Step(state.model_copy(update={"others": others}), (note,))
+    phase = Phase.OBSERVING if result.live is None else Phase.PROPOSED
+    event = "kept" if result.live is None else "proposed"
+    return Step(_with(state, **found).model_copy(update={"phase": phase}), (Note(event, result.proof),))
+
+
+def refused(state: WatchState, why: str) -> Step:
+    """Returns the state after a study that could not be made; the workload is not tuned again."""
+    state = _with(state, verdict=Verdict.KEPT, live=state.in_force)
+    return Step(state.model_copy(update={"phase": Phase.OBSERVING}), (Note("not tuned", why),))
+
+
+def applying(state: WatchState, undo: Live, file: str) -> Step:
+    """Returns the state before the watched file is replaced by the proposed options.
+
+    Args:
+        state: a state in phase `PROPOSED`.
+        undo: the options that a rollback has to write.
+        file: the watched file.
+    """
+    # What is in force may stand for options that the file does not state; from now on it has to.
+    others = tuple(
+        each.model_copy(update={"live": undo}) if each.live == state.in_force else each
+        for each in state.others
+    )
+    state = state.model_copy(
+        update={
+            "phase": Phase.APPLYING,
+            "others": others,
+            "undo": undo,
+            "file": file,
+            "before": state.current.intervals,
+            "after": (),
+            "windows": 0,
+        }
+    )
+    text = f"Writes the options of workload {state.current.number}. {state.current.proof}"
+    return Step(state, (Note("applying", text),))
+
+
+def written(state: WatchState, unread: int) -> Step:
+    """Returns the state after the watched file was replaced, in phase `APPLYING` or `ROLLING_BACK`.
+
+    Args:
+        state: the state before.
+        unread: intervals that the LOG has and that were not read yet; they are of the earlier options. The
+            options change within the interval behind them.
+    """
+    state = state.model_copy(update={"settling": unread + 1})
+    if state.phase is Phase.APPLYING:
+        state = _with(state, intervals=())
+        state = state.model_copy(update={"phase": Phase.APPLIED, "in_force": state.current.live})
+        return Step(state, (Note("applied", "The watched file is written."),))
+    changed: dict[str, object] = {
+        "phase": Phase.OBSERVING if state.current.reference.is_complete else Phase.LEARNING,
+        "in_force": state.undo,
+        "undo": {},
+        "before": (),
+        "after": (),
+        "windows": 0,
+    }
+    note = Note("rolled back", "The watched file has the earlier options.")
+    return Step(_with(state, intervals=()).model_copy(update=changed), (note,))
+
+
+def overtaken(state: WatchState, in_force: Live, unread: int) -> Step:
+    """Returns the state after a rollback that was not made, because somebody has replaced the watched file.
+
+    Args:
+        state: a state in phase `ROLLING_BACK`.
+        in_force: the options that the file states now.
+        unread: see `written`.
+    """
+    step = written(state, unread)
+    note = Note("left alone", "Somebody else has replaced the watched file, so it is not rolled back.")
+    return Step(step.state.model_copy(update={"in_force": in_force}), (note,))
+
+
+def not_taken(state: WatchState, why: str) -> Step:
+    """Returns the state after the program left options of the watched file out of force."""
+    return _rolling_back(state, f"The program has not taken all options: {why}.")
+
+
+def may_apply(state: WatchState) -> bool:
+    """Returns whether the proposed options may be applied now: nothing suggests another workload."""
+    return state.phase is Phase.PROPOSED and not state.current.reference.is_suspicious
+
+
+def _changed(state: WatchState, interval: Interval) -> Step:
+    """Begins to learn a new workload."""
+    left = state.current
+    calm = left.reference.model_copy(update={"evidence": 0.0})
+    in_test = state.phase in _IN_TEST
+    if in_test:
+        # They may be good, but nothing will show it.
+        left = left.model_copy(update={"verdict": Verdict.PROVEN})
+    left = left.model_copy(update={"reference": calm, "intervals": ()})
+    number = 1 + max(each.number for each in (state.current, *state.others))
+    state = state.model_copy(
+        update={
+            "phase": Phase.LEARNING,
+            "current": Workload(number=number),
+            "others": (*(each for each in state.others if each.number != left.number), left),
+        }
+    )
+    note = Note("changed", f"The load is not that of workload {left.number} any more at {interval.time}.")
+    if not in_test:
+        return Step(state, (note,))
+    step = _rolling_back(state, "The workload changed before the new options were confirmed.", reject=False)
+    return Step(step.state, (note, *step.notes))
+
+
+def _learned(state: WatchState) -> Step:
+    """Decides what to do with a workload whose reference is complete."""
+    new = state.current
+    known = min(
+        (each for each in state.others if each.reference.is_complete),
+        key=lambda each: distance(each.reference, new.reference),
+        default=None,
+    )
+    if known is None and new.number == 1:
+        return Step(
+            _with(state, verdict=Verdict.KEPT, live=state.in_force).model_copy(
+                update={"phase": Phase.OBSERVING}
+            ),
+            (Note("observing", "Workload 1 is the one that the watch began with."),),
+        )
+    if known is None or distance(known.reference, new.reference) > SAME_DISTANCE:
+        note = Note(
+            "new workload", f"Workload {new.number} is not among those before: {_described(new.reference)}."
+        )
+        return Step(state.model_copy(update={"phase": Phase.TUNING}), (note,))
+    current = known.model_copy(update={"reference": new.reference, "intervals": new.intervals})
+    others = tuple(each for each in state.others if each.number != known.number)
+    state = state.model_copy(update={"current": current, "others": others})
+    note = Note("recognised", f"This is workload {known.number} again.")
+    if known.verdict is Verdict.UNKNOWN:
+        return Step(state.model_copy(update={"phase": Phase.TUNING}), (note,))
+    phase = Phase.OBSERVING if known.live == state.in_force else Phase.PROPOSED
+    return Step(state.model_copy(update={"phase": phase}), (note,))
+
+
+def _judged(state: WatchState, interval: Interval) -> Step:
+    """Adds an interval, and compares the figures of each whole window since the application."""
+    state = state.model_copy(update={"after": (*state.after, interval)})
+    window = state.after[state.windows * WINDOW_INTERVALS :]
+    if len(window) < WINDOW_INTERVALS:
+        return Step(state)
+    worse = worse_figures(state.before, window)
+    if worse:
+        return _rolling_back(state, "; ".join(each.sentence for each in worse))
+    state = state.model_copy(update={"windows": state.windows + 1})
+    if state.windows < OBSERVED_WINDOWS:
+        return Step(state, (Note("observed", f"Window {state.windows} is within its prediction."),))
+    state = _with(state, verdict=Verdict.CONFIRMED).model_copy(
+        update={"phase": Phase.OBSERVING, "undo": {}, "before": (), "after": (), "windows": 0}
+    )
+    return Step(state, (Note("confirmed", f"No figure is worse in {OBSERVED_WINDOWS} windows."),))
+
+
+def _rolling_back(state: WatchState, why: str, reject: bool = True) -> Step:
+    """Begins a rollback.
+
+    Args:
+        state: the state.
+        why: the reason.
+        reject: never apply the options of the present workload again.
+    """
+    if reject:
+        state = _with(state, verdict=Verdict.REJECTED, live=state.undo)
+    return Step(state.model_copy(update={"phase": Phase.ROLLING_BACK}), (Note("rolling back", why),))
+
+
+def _with(state: WatchState, **changed: object) -> WatchState:
+    """Returns the state with other fields of the present workload."""
+    return state.model_copy(update={"current": state.current.model_copy(update=changed)})
+
+
+def _described(reference: Reference) -> str:
+    reads, seeks = reference.means[:2]
+    return f"{reads:.0%} lookups, {seeks:.0%} scans, {max(0.0, 1 - reads - seeks):.0%} writes"
+
+
+def observed_all(state: WatchState, intervals: Sequence[Interval]) -> Step:
+    """Returns the state after several intervals; it stops behind one that calls for an action.
+
+    The intervals behind it are read again after the action.
+    """
+    notes: tuple[Note, ...] = ()
+    read = []
+    for interval in intervals:
+        read.append(interval)
+        phase, step = state.phase, observed(state, interval)
+        state, notes = step.state, (*notes, *step.notes)
+        if state.phase is not phase and state.phase in (Phase.TUNING, Phase.ROLLING_BACK):
+            break
+    return Step(state, notes, tuple(read))

@@ -1,0 +1,266 @@
+"""A watch of a database whose LOG the test writes; its studies are not measured."""
+
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.deploy.watch.made import intervals, log_text
+
+from rocktune import api
+from rocktune.api import watch_options, watching
+from rocktune.api.watching import WatchPass, watch_directory
+from rocktune.deploy import read_watched
+from rocktune.deploy.watch import Interval, Phase, Verdict
+from rocktune.engine.worker import WORKER_VARIABLE
+from rocktune.errors import UserError
+
+OPTIONS = '[Version]\nrocksdb_version=7.8.3\n[DBOptions]\nmax_background_jobs=2\n[CFOptions "default"]\n'
+OPTIONS += "write_buffer_size=67108864\ncomparator=leveldb.BytewiseComparator\n"
+WINNER = '[Version]\nrocksdb_version=7.8.3\n[DBOptions]\n[CFOptions "default"]\nwrite_buffer_size=33554432\n'
+NEW = {"cf:default": {"write_buffer_size": "33554432"}}
+OLD = {"cf:default": {"write_buffer_size": "67108864"}}
+
+
+class Store:
+    """A database and the program that serves it, which takes the watched file at once.
+
+    Attributes:
+        directory: its directory.
+        studies: names of the studies that were run.
+        winner: OPTIONS file of what the next study recommends; empty for the baseline.
+        failure: the error of the next study; None if it succeeds.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.studies: list[str] = []
+        self.winner = WINNER
+        self.failure: UserError | None = None
+        self._made: list[Interval] = []
+        self._rng = np.random.default_rng(1)
+        directory.mkdir()
+        (directory / "CURRENT").touch()
+        (directory / "IDENTITY").write_text("12-ab")
+        (directory / "OPTIONS-000007").write_text(OPTIONS)
+
+    @property
+    def file(self) -> Path:
+        return self.directory / "ROCKTUNE_OPTIONS"
+
+    def runs(self, count: int, reads: float = 0.1, latency_us: float = 20.0) -> None:
+        self._made += intervals(self._rng, count, len(self._made), reads, latency_us)
+        (self.directory / "LOG").write_text(log_text(self._made))
+
+    def takes(self) -> None:
+        live = read_watched(self.file)
+        text = OPTIONS.replace("67108864", live.get("cf:default", {}).get("write_buffer_size", "67108864"))
+        (self.directory / "OPTIONS-000009").write_text(text)
+
+    def look(self, apply: bool = True, hours: str | None = None) -> WatchPass:
+        (found,) = api.watch(
+            self.directory / "LOG", "base", apply=self.file if apply else None, hours=hours, once=True
+        )
+        return found
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, real_worker: tuple[str, ...]) -> Store:
+    monkeypatch.setenv(WORKER_VARIABLE, real_worker[0])
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "user-data"))
+    made = Store(tmp_path / "db")
+
+    class Base:
+        name = "base"
+
+    def run_study(spec: object, _ledger: object, _directory: Path, may_run: Callable[[], bool]) -> bool:
+        if made.failure is not None:
+            raise made.failure
+        if may_run():
+            made.studies.append(str(spec))
+        return may_run()
+
+    monkeypatch.setattr(watching, "watched_study", lambda *_: Base)
+    monkeypatch.setattr(watching, "recorded_study", lambda *_: None)
+    monkeypatch.setattr(watching, "study_spec", lambda _base, name, *_: name)
+    monkeypatch.setattr(watching, "run_study", run_study)
+    monkeypatch.setattr(watching, "outcome_of", lambda *_: (None, made.winner))
+    monkeypatch.setattr(watching, "proof_sentence", lambda name, _: f"Study '{name}' proves it.")
+    return made
+
+
+def _shifted(store: Store) -> None:
+    store.runs(15)
+    store.look()
+    store.runs(15, reads=0.8)
+
+
+def test_a_dry_watch_proposes_and_writes_nothing(store: Store) -> None:
+    store.runs(15)
+    assert store.look(apply=False).rows == ("observing: Workload 1 is the one that the watch began with.",)
+    store.runs(15, reads=0.8)
+    found = store.look(apply=False)
+    assert [row.partition(":")[0] for row in found.rows] == [
+        "suspecting", "changed", "new workload", "tuning", "proposed",
+    ]  # fmt: skip
+    assert found.waits_for.startswith("Options are proposed and not applied; --apply FILE applies them: ")
+    assert found.waits_for.endswith("cf:default write_buffer_size=33554432")
+    assert len(store.studies) == 1
+    assert not store.file.exists()
+    # Nothing is done twice: the same evidence leads to nothing more.
+    assert store.look(apply=False).rows == ()
+    assert len(store.studies) == 1
+
+
+def test_good_options_are_applied_and_confirmed_and_a_shift_back_needs_no_study(store: Store) -> None:
+    _shifted(store)
+    assert store.look().state.phase is Phase.APPLIED
+    assert read_watched(store.file) == NEW
+    assert "id=12-ab" in store.file.read_text()
+    store.takes()
+    store.runs(10, reads=0.8, latency_us=15)
+    assert store.look().state.current.verdict is Verdict.CONFIRMED
+    store.runs(16, reads=0.1)
+    found = store.look()
+    assert "recognised: This is workload 1 again." in found.rows
+    assert read_watched(store.file) == OLD
+    assert len(store.studies) == 1
+
+
+def test_bad_options_are_rolled_back_to_the_values_before(store: Store) -> None:
+    _shifted(store)
+    store.look()
+    store.takes()
+    store.runs(5, reads=0.8, latency_us=60)
+    found = store.look()
+    assert [row.partition(":")[0] for row in found.rows] == ["rolling back", "rolled back"]
+    assert read_watched(store.file) == OLD
+    assert found.state.current.verdict is Verdict.REJECTED
+    store.runs(20, reads=0.8)
+    assert store.look().rows == ()
+
+
+def test_options_that_the_program_does_not_take_are_rolled_back(store: Store) -> None:
+    _shifted(store)
+    store.look()
+    store.runs(5, reads=0.8)
+    found = store.look()
+    assert "rolling back: The program has not taken all options: cf default write_buffer_size." in found.rows
+    assert read_watched(store.file) == OLD
+
+
+def test_a_file_that_somebody_else_replaced_is_left_alone(store: Store) -> None:
+    _shifted(store)
+    store.look()
+    store.takes()
+    store.runs(5, reads=0.8, latency_us=60)
+    theirs = {"cf:default": {"write_buffer_size": "1048576"}}
+    watch_options.write_options(store.directory, store.file, theirs)
+    found = store.look()
+    assert found.rows[-1].startswith("left alone: ")
+    assert read_watched(store.file) == found.state.in_force == theirs
+
+
+def test_options_of_an_earlier_file_stay_in_force(store: Store) -> None:
+    earlier = {"db": {"max_background_jobs": "4"}}
+    watch_options.write_options(store.directory, store.file, earlier)
+    _shifted(store)
+    store.look()
+    assert read_watched(store.file) == earlier | NEW
+
+
+@pytest.mark.parametrize("kills", [1, 2])
+@pytest.mark.parametrize("after_writing", [False, True])
+def test_a_kill_while_the_file_is_written_repeats_nothing(
+    store: Store, monkeypatch: pytest.MonkeyPatch, kills: int, after_writing: bool
+) -> None:
+    _shifted(store)
+    write = watch_options.write_options
+    left = [kills]
+
+    def killed(database: Path, path: Path, live: dict[str, dict[str, str]]) -> None:
+        if after_writing or not left[0]:
+            write(database, path, live)
+        if left[0]:
+            left[0] -= 1
+            raise SystemExit
+
+    monkeypatch.setattr(watching, "write_options", killed)
+    for _ in range(kills):
+        with pytest.raises(SystemExit):
+            store.look()
+    assert store.look().rows == ("applied: The watched file is written.",)
+    assert read_watched(store.file) == NEW
+    assert len(store.studies) == 1
+    events = [row.event for row in api.watch_journal("base") if row.event != "read"]
+    assert events.count("applying") == events.count("applied") == events.count("tuning") == 1
+
+
+def test_a_study_waits_for_its_hours(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Clock:
+        hour = 12
+
+        @classmethod
+        def now(cls) -> datetime:
+            return datetime(2026, 3, 4, cls.hour)
+
+    monkeypatch.setattr(watching, "datetime", Clock)
+    _shifted(store)
+    assert store.look(hours="22-06").waits_for == "The study waits for the hours 22-06."
+    assert store.studies == []
+    Clock.hour = 23
+    assert store.look(hours="22-06").state.phase is Phase.APPLIED
+    assert len(store.studies) == 1
+
+
+def test_a_study_that_finds_nothing_better_changes_nothing(store: Store) -> None:
+    store.winner = ""
+    _shifted(store)
+    assert store.look().rows[-1].startswith("kept: ")
+    assert not store.file.exists()
+    store.runs(20, reads=0.8)
+    assert store.look().rows == ()
+
+
+def test_a_study_that_fails_is_noted_and_not_repeated(store: Store) -> None:
+    store.failure = UserError("study 'x': the worker died")
+    _shifted(store)
+    assert store.look().rows[-1] == "not tuned: study 'x': the worker died"
+    store.runs(20, reads=0.8)
+    assert store.look().rows == ()
+
+
+def test_options_of_a_governor_are_its_own(store: Store) -> None:
+    store.winner = WINNER + "level0_stop_writes_trigger=50\n"
+    (store.directory / "ROCKTUNE_GOVERNOR").touch()
+    _shifted(store)
+    store.look()
+    assert read_watched(store.file) == NEW
+
+
+def test_a_watch_survives_a_log_that_is_away(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    store.runs(15)
+    log = store.directory / "LOG"
+    said: list[str] = []
+
+    def sleep(_seconds: float) -> None:
+        if log.exists() and not said:
+            log.rename(store.directory / "away")
+        elif said:
+            (store.directory / "away").rename(log)
+
+    monkeypatch.setattr("rocktune.api.watching.time.sleep", sleep)
+    passes = api.watch(log, "base", notify=said.append)
+    assert next(passes).state.phase is Phase.OBSERVING
+    said.clear()
+    assert next(passes).rows == ()
+    assert len(said) == 1
+    assert "LOG" in said[0]
+    passes.close()  # type: ignore[attr-defined]
+
+
+def test_the_directory_is_rocktunes(store: Store) -> None:
+    _shifted(store)
+    store.look()
+    assert (watch_directory("base") / ".rocktune-data").exists()

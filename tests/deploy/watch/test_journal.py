@@ -1,0 +1,73 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.deploy.watch.made import intervals
+
+from rocktune.deploy.watch import Journal, Note, Phase, WatchState, observed_all, rows_of
+from rocktune.errors import UserError
+
+NOTE = Note("tuning", "A study searches.")
+
+
+def test_a_journal_goes_on_from_its_last_state(tmp_path: Path) -> None:
+    directory = tmp_path / "watch"
+    first = Journal(directory)
+    assert first.state is None
+    read = list(intervals(np.random.default_rng(1), 3))
+    step = observed_all(WatchState(), read)
+    first.add(step.state, step.notes, step.intervals)
+    first.add(step.state.model_copy(update={"phase": Phase.TUNING}), [NOTE])
+    state = first.state
+    first.close()
+    again = Journal(directory)
+    assert again.state == state
+    again.close()
+    rows = list(rows_of(directory))
+    assert [row.event for row in rows] == ["read", "tuning"]
+    assert rows[0].intervals == tuple(read)
+
+
+def test_rows_of_a_step_that_was_cut_short_are_removed(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "watch")
+    journal.add(WatchState(), [NOTE])
+    journal.close()
+    path = tmp_path / "watch" / "journal.jsonl"
+    whole = path.read_text()
+    path.write_text(whole + whole + '{"at": "2026')
+    Journal(tmp_path / "watch").close()
+    assert path.read_text() == whole
+
+
+def test_a_second_process_is_refused(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "watch")
+    code = (
+        "import pathlib, sys; from rocktune.deploy.watch import Journal; Journal(pathlib.Path(sys.argv[1]))"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "watch")]
+    other = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert "another process watches" in other.stderr
+    journal.close()
+
+
+def test_a_directory_with_other_files_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "own").touch()
+    with pytest.raises(UserError, match="holds files that are not rocktune's"):
+        Journal(tmp_path)
+
+
+@pytest.mark.parametrize(("name", "text"), [("state.json", "{"), ("journal.jsonl", "x\n")])
+def test_a_damaged_file_is_named(tmp_path: Path, name: str, text: str) -> None:
+    journal = Journal(tmp_path / "watch")
+    journal.add(WatchState(), [NOTE])
+    journal.close()
+    (tmp_path / "watch" / name).write_text(text)
+    with pytest.raises(UserError, match=f"{name}: .*move the directory away to begin again"):
+        Journal(tmp_path / "watch") if name == "state.json" else list(rows_of(tmp_path / "watch"))
+
+
+def test_a_watch_that_never_was_has_no_journal(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="there is no journal; no watch has this name"):
+        list(rows_of(tmp_path / "watch"))

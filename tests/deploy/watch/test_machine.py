@@ -1,0 +1,203 @@
+from collections.abc import Iterable
+
+import numpy as np
+import pytest
+from tests.deploy.watch.made import intervals
+
+from rocktune.deploy.watch import (
+    Interval,
+    Phase,
+    Step,
+    StudyResult,
+    Verdict,
+    WatchState,
+    applying,
+    may_apply,
+    not_taken,
+    observed_all,
+    refused,
+    tuned,
+    tuning_began,
+    written,
+)
+
+OPTIONS = {"cf:default": {"write_buffer_size": "1048576"}}
+OLD = {"cf:default": {"write_buffer_size": "67108864"}}
+RESULT = StudyResult(OPTIONS, "Study 'w' proves 1.5 (1.4 to 1.6).")
+
+
+class Store:
+    """A store whose intervals a test chooses, and the state of the watch that reads them."""
+
+    def __init__(self, seed: int = 1) -> None:
+        self.state = WatchState()
+        self.events: list[str] = []
+        self._rng = np.random.default_rng(seed)
+        self._number = 0
+
+    def runs(self, count: int, reads: float = 0.1, latency_us: float = 20.0) -> None:
+        made = intervals(self._rng, count, self._number, reads, latency_us)
+        self._number += count
+        self.shows(made)
+
+    def shows(self, made: Iterable[Interval]) -> None:
+        for interval in made:
+            self.take(observed_all(self.state, [interval]))
+
+    def take(self, step: Step) -> None:
+        self.state = step.state
+        self.events += [note.event for note in step.notes]
+
+    def applies(self) -> None:
+        """Takes the steps from a new workload to its options in force."""
+        self.take(tuning_began(self.state, "w"))
+        self.take(tuned(self.state, self.state.current.number, RESULT))
+        assert may_apply(self.state)
+        self.take(applying(self.state, OLD, "/db/ROCKTUNE_OPTIONS"))
+        self.take(written(self.state, 0))
+
+
+@pytest.fixture
+def shifted() -> Store:
+    """A watch that has found a workload with 80% lookups after one with 10%."""
+    store = Store()
+    store.runs(20)
+    store.runs(15, reads=0.8)
+    return store
+
+
+def test_a_change_of_workload_is_learned_before_it_is_tuned(shifted: Store) -> None:
+    assert shifted.events == ["observing", "suspecting", "changed", "new workload"]
+    assert shifted.state.phase is Phase.TUNING
+    assert shifted.state.current.number == 2
+    assert shifted.state.current.reference.means[0] == pytest.approx(0.8, abs=0.01)
+
+
+def test_a_stationary_workload_leads_to_nothing() -> None:
+    store = Store()
+    store.runs(1000, reads=0.3)
+    assert set(store.events) <= {"observing", "suspecting"}
+    assert store.state.phase is Phase.OBSERVING
+    assert store.state.others == ()
+
+
+def test_idle_intervals_are_no_evidence() -> None:
+    store = Store()
+    store.runs(20)
+    before = store.state
+    idle = [
+        each.model_copy(update={"reads": 0, "writes": 10})
+        for each in intervals(np.random.default_rng(1), 20, 20)
+    ]
+    store.shows(idle)
+    assert store.state.seen == idle[-1].end
+    assert store.state.model_copy(update={"seen": before.seen}) == before
+
+
+def test_intervals_before_the_file_was_written_do_not_count(shifted: Store) -> None:
+    shifted.take(tuning_began(shifted.state, "w"))
+    shifted.take(tuned(shifted.state, 2, RESULT))
+    shifted.take(applying(shifted.state, OLD, "/db/ROCKTUNE_OPTIONS"))
+    shifted.take(written(shifted.state, unread=12))
+    shifted.runs(12, reads=0.8)
+    shifted.runs(4, reads=0.8, latency_us=60)
+    assert shifted.state.phase is Phase.APPLIED
+    assert shifted.state.windows == 0
+    shifted.runs(1, reads=0.8, latency_us=60)
+    assert str(shifted.state.phase) == "rolling back"
+
+
+def test_options_that_stop_the_store_are_rolled_back(shifted: Store) -> None:
+    shifted.applies()
+    nothing = {"reads": 0, "writes": 0, "found_reads": 0, "written_bytes": 0, "waited_s": {}}
+    made = list(intervals(np.random.default_rng(1), 6, 40))
+    shifted.shows(each.model_copy(update=nothing) for each in made)
+    assert shifted.state.phase is Phase.APPLIED
+    shifted.shows(each.model_copy(update=nothing | {"stalled_share": 0.9}) for each in made[:5])
+    assert str(shifted.state.phase) == "rolling back"
+
+
+def test_options_that_keep_to_their_prediction_are_confirmed(shifted: Store) -> None:
+    shifted.applies()
+    shifted.runs(9, reads=0.8, latency_us=15.0)
+    assert shifted.events[4:] == ["tuning", "proposed", "applying", "applied", "observed", "confirmed"]
+    assert shifted.state.phase is Phase.OBSERVING
+    assert shifted.state.current.verdict is Verdict.CONFIRMED
+    assert shifted.state.in_force == OPTIONS
+
+
+@pytest.mark.parametrize("good_windows", [0, 1])
+def test_options_that_make_figures_worse_are_rolled_back_within_two_windows(
+    shifted: Store, good_windows: int
+) -> None:
+    shifted.applies()
+    shifted.runs(1 + 4 * good_windows, reads=0.8)
+    shifted.runs(4, reads=0.8, latency_us=60.0)
+    assert str(shifted.state.phase) == "rolling back"
+    shifted.take(written(shifted.state, 0))
+    assert shifted.state.phase is Phase.OBSERVING
+    assert shifted.state.in_force == OLD
+    # Never again for the same workload.
+    shifted.runs(30, reads=0.8)
+    assert shifted.events[-1] in ("rolled back", "suspecting")
+
+
+def test_a_shift_back_is_recognised_and_needs_no_study(shifted: Store) -> None:
+    shifted.applies()
+    shifted.runs(9, reads=0.8)
+    shifted.runs(15, reads=0.1)
+    assert shifted.events[-1] == "recognised"
+    assert shifted.state.phase is Phase.PROPOSED
+    # The options that were in force at first were never in a file; now a file has to restore them.
+    assert shifted.state.current.live == OLD
+    shifted.take(applying(shifted.state, OPTIONS, "/db/ROCKTUNE_OPTIONS"))
+    shifted.take(written(shifted.state, 0))
+    shifted.runs(9, reads=0.1)
+    assert shifted.events[-1] == "confirmed"
+    shifted.runs(15, reads=0.8)
+    assert (shifted.state.phase, shifted.state.current.live) == (Phase.PROPOSED, OPTIONS)
+
+
+def test_a_proposal_waits_while_the_workload_is_in_doubt(shifted: Store) -> None:
+    shifted.take(tuned(shifted.state, 2, RESULT))
+    shifted.runs(1, reads=0.3)
+    assert not may_apply(shifted.state)
+    shifted.runs(6, reads=0.8)
+    assert may_apply(shifted.state)
+
+
+def test_a_result_for_an_earlier_workload_is_kept_and_not_applied(shifted: Store) -> None:
+    shifted.runs(15, reads=0.1)
+    assert shifted.events[-1] == "recognised"
+    shifted.take(tuned(shifted.state, 2, RESULT))
+    assert shifted.state.phase is Phase.OBSERVING
+    shifted.runs(15, reads=0.8)
+    assert (shifted.state.phase, shifted.state.current.live) == (Phase.PROPOSED, OPTIONS)
+
+
+def test_a_change_before_the_confirmation_rolls_back_and_does_not_reject(shifted: Store) -> None:
+    shifted.applies()
+    shifted.runs(5, reads=0.1)
+    assert str(shifted.state.phase) == "rolling back"
+    shifted.take(written(shifted.state, 0))
+    assert shifted.state.phase is Phase.LEARNING
+    assert shifted.state.in_force == OLD
+    assert {each.number: each.verdict for each in shifted.state.others}[2] is Verdict.PROVEN
+
+
+def test_options_that_the_program_does_not_take_are_rolled_back(shifted: Store) -> None:
+    shifted.applies()
+    shifted.take(not_taken(shifted.state, "cf default write_buffer_size"))
+    shifted.take(written(shifted.state, 0))
+    assert shifted.state.current.verdict is Verdict.REJECTED
+
+
+@pytest.mark.parametrize("result", ["no better options", "no study"])
+def test_a_workload_without_better_options_is_not_tuned_again(shifted: Store, result: str) -> None:
+    if result == "no study":
+        shifted.take(refused(shifted.state, "The disk is full."))
+    else:
+        shifted.take(tuned(shifted.state, 2, StudyResult(None, "Nothing is better.")))
+    shifted.runs(30, reads=0.8)
+    assert shifted.state.phase is Phase.OBSERVING
+    assert shifted.state.current.verdict is Verdict.KEPT

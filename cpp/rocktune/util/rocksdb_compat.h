@@ -104,6 +104,22 @@ rocksdb::Status OpenDatabaseReadOnly(const rocksdb::Options& options, const std:
   }
 }
 
+// Opens column families for reading; OpenColumnFamilies and OpenDatabaseReadOnly hold for it.
+template <typename Database = rocksdb::DB>
+rocksdb::Status OpenColumnFamiliesReadOnly(const rocksdb::DBOptions& options, const std::string& directory,
+                                           const std::vector<rocksdb::ColumnFamilyDescriptor>& families,
+                                           std::vector<rocksdb::ColumnFamilyHandle*>* handles,
+                                           std::unique_ptr<Database>* database) {
+  if constexpr (requires { Database::OpenForReadOnly(options, directory, families, handles, database); }) {
+    return Database::OpenForReadOnly(options, directory, families, handles, database);
+  } else {
+    Database* opened = nullptr;
+    rocksdb::Status status = Database::OpenForReadOnly(options, directory, families, handles, &opened);
+    database->reset(opened);
+    return status;
+  }
+}
+
 // Returns true if RocksDB orders the tables of level 0 by their epoch numbers (7.10 and newer), and false if
 // by the sequence numbers of their entries.
 template <typename File = rocksdb::SstFileMetaData>

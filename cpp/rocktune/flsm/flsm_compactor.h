@@ -153,17 +153,17 @@ class FlsmCompactor {
   std::condition_variable changed_;
   FlsmShape shape_;
   FlsmTables tables_;
-  bool must_reload_ = true;                    // true if tables_ must be read from RocksDB
   rocksdb::Status failure_;                    // error of the latest compaction that failed
   uint64_t failures_ = 0;                      // compactions that failed
-  bool failing_ = false;                       // true if no compaction has succeeded since
   uint64_t ingestions_ = 0;                    // calls of OnIngested
-  std::array<Clock::time_point, 2> retry_at_;  // earliest time for a task, small or not, after a failure
-  std::atomic<int> running_{0};                // tasks; changed with the lock held
-  std::atomic<uint64_t> begun_ns_{0};          // see FlsmTurn
   uint64_t changes_ = 0;                       // number of the latest change of the shape
-  bool tables_changed_ = true;                 // true if shape_ may lag behind tables_
   Clock::time_point reshape_at_;               // earliest time for the next IdleTask
+  std::array<Clock::time_point, 2> retry_at_;  // earliest time for a task, small or not, after a failure
+  std::atomic<uint64_t> begun_ns_{0};          // see FlsmTurn
+  std::atomic<int> running_{0};                // tasks; changed with the lock held
+  bool failing_ = false;                       // true if no compaction has succeeded since `failure_`
+  bool must_reload_ = true;                    // true if tables_ must be read from RocksDB
+  bool tables_changed_ = true;                 // true if shape_ may lag behind tables_
   bool ended_ = false;
 };
 

@@ -101,7 +101,9 @@ TEST_F(FlsmFamiliesTest, ASnapshotPreventsClosing) {
   Settle();
   ExpectFilled(1000);
   store_->ReleaseSnapshot(snapshot);
+  const std::string shape = ToText(store_->Shape());
   EXPECT_TRUE(store_->Close().ok());
+  EXPECT_EQ(ToText(store_->Shape()), shape);
 }
 
 // The names are hostile to the file that holds the shapes.

@@ -43,19 +43,14 @@ class FlsmTrees {
   FlsmTrees(const FlsmTrees&) = delete;
   FlsmTrees& operator=(const FlsmTrees&) = delete;
 
-  // Returns the family of a handle; nullptr for one that the store does not know. Wait-free. The tree lives
-  // until Remove.
+  // Returns the family of a handle; nullptr for one that the store does not know. nullptr is the default
+  // family, as DefaultColumnFamily returns it from a closed database. Wait-free. The tree lives until Remove.
   FlsmTree* Find(const rocksdb::ColumnFamilyHandle* family) const {
-    return family == nullptr ? nullptr : FindId(const_cast<rocksdb::ColumnFamilyHandle*>(family)->GetID());
+    return FindId(family == nullptr ? 0 : const_cast<rocksdb::ColumnFamilyHandle*>(family)->GetID());
   }
   // Returns the recorder of a handle's family. That of an unknown one records nothing.
   FlsmRecorder* RecorderOf(const rocksdb::ColumnFamilyHandle* family) {
     const FlsmTree* tree = Find(family);
-    return tree == nullptr ? &nothing_ : tree->recorder.get();
-  }
-  // Returns the default family's recorder.
-  FlsmRecorder* DefaultRecorder() {
-    const FlsmTree* tree = FindId(0);
     return tree == nullptr ? &nothing_ : tree->recorder.get();
   }
   // Divides a batch, which stands for `represented` writes, among its families by their entries.

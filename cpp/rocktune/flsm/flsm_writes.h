@@ -66,7 +66,7 @@ class FlsmWrites : public FlsmReads {
     return RecorderOf(family)->Write([&] { return db_->Merge(options, family, key, value); });
   }
   rocksdb::Status Write(const rocksdb::WriteOptions& options, rocksdb::WriteBatch* batch) override {
-    const uint64_t represented = trees_.DefaultRecorder()->SampleWrite();
+    const uint64_t represented = RecorderOf(nullptr)->SampleWrite();
     if (represented == 0) {
       return db_->Write(options, batch);
     }

@@ -75,7 +75,7 @@ class FlsmCompactor {
   bool RunNext(bool small_only, std::chrono::steady_clock::time_point* wake);
   // Returns the family's claim on a thread.
   FlsmTurn CurrentTurn() const { return {running_, begun_ns_}; }
-  // Ends compacting: none begins after the call, and those that wait for compactions return. Waits for
+  // Ends compacting: no task begins after the call, and those that wait for compactions return. Waits for
   // running ones with WaitUntilIdle.
   void End();
   // Takes End back, for a column family that could not be dropped.

@@ -203,7 +203,7 @@ INSTANTIATE_TEST_SUITE_P(Ways, FlsmCrashTest,
                          });
 
 // Creates the short-lived family, with an entry, or drops it.
-void MakeOrDropFamily(OpenedStore* opened) {
+void MakeOrDropFamily(OpenedStore* opened, const CrashCase& of) {
   if (const auto found = opened->families.find(kShortLived); found != opened->families.end()) {
     ASSERT_TRUE(opened->store->DropColumnFamily(found->second).ok());
     ASSERT_TRUE(opened->store->DestroyColumnFamilyHandle(found->second).ok());
@@ -212,7 +212,7 @@ void MakeOrDropFamily(OpenedStore* opened) {
   }
   rocksdb::ColumnFamilyHandle* made = nullptr;
   const rocksdb::Options options = SmallOptions(opened->store->GetEnv());
-  ASSERT_TRUE(opened->store->CreateColumnFamily(options, kShortLived, FlsmOptions(), &made).ok());
+  ASSERT_TRUE(opened->store->CreateColumnFamily(options, kShortLived, SmallLayout(of), &made).ok());
   ASSERT_TRUE(opened->store->Put(rocksdb::WriteOptions(), made, "key", "value").ok());
   opened->families[kShortLived] = made;
 }
@@ -256,7 +256,7 @@ TEST(FlsmCrashChild, DISABLED_WritesUntilItIsKilled) {
       ChangePolicy(opened, of, number / kChangesPolicyAfter);
     }
     if (has_families && number % kMakesFamilyAfter == 0) {
-      MakeOrDropFamily(&opened);
+      MakeOrDropFamily(&opened, of);
     }
   }
 }

@@ -52,7 +52,7 @@ TEST_F(FlsmServingTest, OpenRefusesFamiliesThatOthersMade) {
   ASSERT_TRUE(Open(Layout({1})).ok());
   rocksdb::ColumnFamilyHandle* other = nullptr;
   ASSERT_TRUE(store_->GetBaseDB()->CreateColumnFamily(rocksdb::ColumnFamilyOptions(), "other", &other).ok());
-  EXPECT_EQ(store_->Shape(other).levels.size(), 0u) << "it has none";
+  EXPECT_EQ(store_->Shape(other).levels.size(), 0u) << "it has no shape";
   ASSERT_TRUE(store_->DestroyColumnFamilyHandle(other).ok());
   store_.reset();
   const std::set<std::string> files = Files();

@@ -31,7 +31,7 @@ nlohmann::json ToJson(const FlsmShape& shape) {
   for (const FlsmLevel& level : shape.levels) {
     std::vector<int> sealed;
     for (const FlsmRun& run : level.runs) {
-      // A run that is being written has no bytes yet; one read from this file has none before the store
+      // A run that is being written has no bytes yet; one read from this file has 0 until the store
       // opens.
       if (run.sealed && (run.bytes > 0 || run.use == RunUse::kIdle)) {
         sealed.push_back(run.physical);

@@ -44,7 +44,7 @@ FlsmStoreImpl::~FlsmStoreImpl() { EndFamilies(); }
 rocksdb::Status FlsmStoreImpl::SetPolicy(Family* family, int level, int policy, FlsmTransition transition) {
   const FlsmTree* tree = trees_.Find(family);
   if (tree == nullptr || tree->dropped) {
-    return rocksdb::Status::ColumnFamilyDropped("the column family is none of the store's");
+    return rocksdb::Status::ColumnFamilyDropped("the column family was dropped, or is not the store's");
   }
   return tree->compactor->SetPolicy(level, policy, transition);
 }

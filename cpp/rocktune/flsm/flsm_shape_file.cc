@@ -149,7 +149,7 @@ rocksdb::Status FlsmShapeFile::Read(FlsmShapes* shapes) const {
   }
   for (const auto& [name, shape] : *shapes) {
     if (const std::string error = LayoutError(shape); !error.empty()) {
-      return rocksdb::Status::Corruption(path, name + ": " + error);
+      return rocksdb::Status::Corruption(path + ", column family " + name, error);
     }
   }
   return status;

@@ -149,7 +149,10 @@ rocksdb::Status FlsmShapeFile::Read(FlsmShapes* shapes) const {
   }
   for (const auto& [name, shape] : *shapes) {
     if (const std::string error = LayoutError(shape); !error.empty()) {
-      return rocksdb::Status::Corruption(path + ", column family " + name, error);
+      std::string where = path;
+      where += ", column family ";
+      where += name;
+      return rocksdb::Status::Corruption(where, error);
     }
   }
   return status;

@@ -5,8 +5,10 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "rocktune/flsm_options.h"
+#include "rocktune/flsm_store.h"
 
 namespace rocktune {
 
@@ -20,8 +22,9 @@ namespace rocktune {
 //     rocktune::MigrateToStock(options, "/data/flsm", "/data/db2");          // the way back
 //
 // The source is only read, and stays as it is: delete it when the result has proved itself. It must not be
-// open; make a rocksdb::Checkpoint of a database that serves, and migrate that. It must have the default
-// column family alone, tables and WAL in one directory, and no prepared transaction.
+// open; make a rocksdb::Checkpoint of a database that serves, and migrate that. It must have tables and WAL
+// in one directory, and no prepared transaction. All of its column families migrate together: each function
+// comes once for the default family alone, and once for all families, the default one among them.
 //
 // The target shares the source's tables by hard links on the same file system, and has copies elsewhere.
 // A target that is not finished holds the file ROCKTUNE_MIGRATION. After a kill, the same call goes on where
@@ -45,16 +48,21 @@ struct MigrationCost {
 // level of the source becomes a run of the level that has room for it. RocksDB moves tables where it can
 // (versions whose CompactionOptions have allow_trivial_move) and otherwise rewrites them. Returns
 // - InvalidArgument for a layout out of range, for a source that is an FLSM store or no database, and for a
-//   target that is not empty and is no unfinished migration of this source;
-// - NotSupported for a source with further column families, and for options with wal_dir, db_paths or
-//   cf_paths;
+//   target that is not empty and is no unfinished migration of this source; and if the families are not
+//   those of the source;
+// - NotSupported for options with wal_dir, db_paths or cf_paths;
 // - IOError if the source is open, and RocksDB's own errors.
 rocksdb::Status MigrateToFlsm(const rocksdb::Options& options, const FlsmOptions& layout,
+                              const std::string& source, const std::string& target);
+rocksdb::Status MigrateToFlsm(const rocksdb::DBOptions& options, const std::vector<FlsmFamily>& families,
                               const std::string& source, const std::string& target);
 // Stores the cost of MigrateToFlsm; data in the source's WAL is not counted. Changes nothing. The source may
 // be open elsewhere. Fails as MigrateToFlsm does.
 rocksdb::Status CostOfMigrationToFlsm(const rocksdb::Options& options, const FlsmOptions& layout,
                                       const std::string& source, MigrationCost* cost);
+rocksdb::Status CostOfMigrationToFlsm(const rocksdb::DBOptions& options,
+                                      const std::vector<FlsmFamily>& families, const std::string& source,
+                                      MigrationCost* cost);
 
 // Makes a stock database with `options` at `target` from the FLSM store at `source`: merges all runs into one
 // and puts it into the deepest of options.num_levels levels. LoadStockOptions opens a store without any
@@ -62,8 +70,14 @@ rocksdb::Status CostOfMigrationToFlsm(const rocksdb::Options& options, const Fls
 // no FLSM store, FIFO compaction or fewer than 2 levels.
 rocksdb::Status MigrateToStock(const rocksdb::Options& options, const std::string& source,
                                const std::string& target);
+rocksdb::Status MigrateToStock(const rocksdb::DBOptions& options,
+                               const std::vector<rocksdb::ColumnFamilyDescriptor>& families,
+                               const std::string& source, const std::string& target);
 // Stores the cost of MigrateToStock; see CostOfMigrationToFlsm.
 rocksdb::Status CostOfMigrationToStock(const rocksdb::Options& options, const std::string& source,
                                        MigrationCost* cost);
+rocksdb::Status CostOfMigrationToStock(const rocksdb::DBOptions& options,
+                                       const std::vector<rocksdb::ColumnFamilyDescriptor>& families,
+                                       const std::string& source, MigrationCost* cost);
 
 }  // namespace rocktune

@@ -34,8 +34,8 @@ struct FlsmFilters {
 // The layout of an FLSM-tree. A sorted run is a set of tables whose keys do not overlap. Level i holds at
 // most K_i runs, its policy: 1 is leveling, T is tiering.
 struct FlsmOptions {
-  // T, the capacity of a level over that of the level above. 0 means 10 for a new store, and the store's own
-  // for an existing one, which refuses any other.
+  // T, the capacity of a level over that of the level above, from 2 to 50. Fixed at creation, and with it the
+  // maximum policy. 0 means 10 for a new store, and an existing one's own; it refuses any other.
   int size_ratio = 0;
   uint64_t level1_bytes = 0;  // capacity of level 1; 0 means T write buffers
   // Maximum number of levels, up to kMaxFlsmLevels. 0 means 6 for a new store, and the store's own for an

@@ -95,7 +95,7 @@ class FlsmStoreTest : public testing::Test {
   void ExpectShapeMatchesRocksDb() {
     EXPECT_EQ(Violation(store_->Shape()), "");
     FlsmShape asked = store_->Shape();
-    ReadRuns(store_.get(), &asked);
+    ReadRuns(store_.get(), store_->DefaultColumnFamily(), &asked);
     EXPECT_EQ(ToText(store_->Shape()), ToText(asked));
   }
 

@@ -37,62 +37,46 @@ bool IsSmall(const FlsmTask& task) { return task.level <= 1 && task.kind != Flsm
 
 }  // namespace
 
-FlsmCompactor::FlsmCompactor(rocksdb::DB* db, std::shared_ptr<ManifestGuard> guard, FlsmRecorder* recorder,
-                             FlsmShape shape, int workers, uint64_t reshape_bytes_per_s, OnChange on_change)
+FlsmCompactor::FlsmCompactor(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family,
+                             std::shared_ptr<ManifestGuard> guard, FlsmRecorder* recorder,
+                             FlsmWorkers* workers, FlsmShape shape, uint64_t reshape_bytes_per_s,
+                             OnChange on_change)
     : db_(db),
+      family_(family),
       guard_(std::move(guard)),
       recorder_(recorder),
+      workers_(workers),
       reshape_bytes_per_s_(reshape_bytes_per_s),
       on_change_(std::move(on_change)),
       shape_(std::move(shape)),
       reshape_at_(Clock::now() + kIdleDelay) {
-  ReadRuns(db_, &shape_);
-  // At least two, or the first thread, which does only small tasks, would leave the others undone.
-  for (int worker = 0; worker < std::max(2, workers); ++worker) {
-    threads_.emplace_back([this, worker] { RunTasks(worker == 0); });
-  }
+  ReadRuns(db_, family_, &shape_);
 }
 
-FlsmCompactor::~FlsmCompactor() { Stop(); }
-
-void FlsmCompactor::Pause(bool cancel) {
-  std::unique_lock<std::mutex> lock(mutex_);
-  ++paused_;
-  const bool cancels = cancel && running_ > 0;
-  if (cancels) {
-    cancelling_ = true;
-    lock.unlock();
-    db_->DisableManualCompaction();  // to RocksDB, CompactFiles is a manual compaction
-    lock.lock();
-  }
-  changed_.wait(lock, [this] { return running_ == 0; });
-  if (cancels) {
-    cancelling_ = false;
-    lock.unlock();
-    db_->EnableManualCompaction();
-  }
-}
-
-void FlsmCompactor::Continue() {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    --paused_;
-  }
+void FlsmCompactor::NotifyAll() {
   changed_.notify_all();
+  workers_->Wake();
 }
 
-void FlsmCompactor::Stop() {
-  Pause(true);
-  std::vector<std::thread> threads;
+void FlsmCompactor::End() {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     ended_ = true;
-    threads.swap(threads_);
   }
   changed_.notify_all();
-  for (std::thread& thread : threads) {
-    thread.join();
+}
+
+void FlsmCompactor::Resume() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ended_ = false;
   }
+  NotifyAll();
+}
+
+void FlsmCompactor::WaitUntilIdle() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  changed_.wait(lock, [this] { return running_ == 0; });
 }
 
 rocksdb::Status FlsmCompactor::SetPolicy(int level, int policy, FlsmTransition transition) {
@@ -108,7 +92,7 @@ rocksdb::Status FlsmCompactor::SetPolicy(int level, int policy, FlsmTransition t
     changed = shape_;
     number = ++changes_;
   }
-  changed_.notify_all();
+  NotifyAll();
   return on_change_(changed, number);
 }
 
@@ -144,7 +128,7 @@ void FlsmCompactor::SetLimits(uint64_t max_level0_files, uint64_t file_bytes) {
     shape_.max_level0_files = max_level0_files;
     shape_.file_bytes = file_bytes;
   }
-  changed_.notify_all();
+  NotifyAll();
 }
 
 FlsmCompactionDebt FlsmCompactor::Debt() const {
@@ -156,7 +140,7 @@ FlsmCompactionDebt FlsmCompactor::Debt() const {
   }
   // The shape lacks tables flushed since it was refreshed; they may make a task due.
   debt.due_tasks += tables_changed_ ? 1 : 0;
-  debt.running_tasks = static_cast<uint64_t>(running_);
+  debt.running_tasks = static_cast<uint64_t>(running_.load());
   return debt;
 }
 
@@ -172,7 +156,7 @@ void FlsmCompactor::RefreshTables() {
   }
   tables_changed_ = false;
   if (std::exchange(must_reload_, false) || tables_.HasDeletedTables()) {
-    tables_.Read(Metadata(db_));
+    tables_.Read(Metadata(db_, family_));
     ReadIdleRuns(tables_, &shape_);
   }
   shape_.level0_files = tables_.Count(0);
@@ -183,7 +167,8 @@ void FlsmCompactor::CompleteTask(const FlsmTask& task, const std::vector<FlsmTab
                                  const std::vector<FlsmTable>& made) {
   tables_.Replace(used, task.output, made);
   if (made.empty()) {
-    tables_.Read(Metadata(db_));  // RocksDB moved the tables, which no event reports, or no entry was left
+    tables_.Read(
+        Metadata(db_, family_));  // RocksDB moved the tables, which no event reports, or no entry was left
   }
   if (!task.IsByFiles()) {
     Complete(&shape_, task, tables_.Bytes(task.output));
@@ -201,41 +186,40 @@ void FlsmCompactor::CompleteTask(const FlsmTask& task, const std::vector<FlsmTab
 }
 
 std::optional<FlsmTask> FlsmCompactor::NextTask(bool small_only, Clock::time_point* wake) {
-  *wake = Clock::time_point::max();
-  if (paused_ > 0) {
+  if (ended_) {
     return std::nullopt;
   }
   RefreshTables();
-  const std::vector<FlsmTask> due = DueTasks(shape_);
-  const auto next = std::find_if(due.begin(), due.end(),
-                                 [small_only](const FlsmTask& task) { return !small_only || IsSmall(task); });
-  if (next != due.end()) {
-    return *next;
+  const Clock::time_point now = Clock::now();
+  for (const FlsmTask& task : DueTasks(shape_)) {
+    const Clock::time_point retry_at = retry_at_[IsSmall(task) ? 1 : 0];
+    if (small_only && !IsSmall(task)) {
+      continue;
+    }
+    if (now >= retry_at) {
+      return task;
+    }
+    *wake = std::min(*wake, retry_at);
   }
   if (small_only || reshape_bytes_per_s_ == 0 || running_ > 0 || tables_changed_) {
     return std::nullopt;
   }
   std::optional<FlsmTask> idle = IdleTask(shape_);
-  if (idle && Clock::now() < reshape_at_) {
-    *wake = reshape_at_;
+  if (const Clock::time_point idle_at = std::max({reshape_at_, retry_at_[0], retry_at_[1]});
+      idle && now < idle_at) {
+    *wake = std::min(*wake, idle_at);
     return std::nullopt;
   }
   return idle;
 }
 
-void FlsmCompactor::RunTasks(bool small_only) {
+bool FlsmCompactor::RunNext(bool small_only, Clock::time_point* wake) {
   std::unique_lock<std::mutex> lock(mutex_);
-  while (!ended_) {
-    Clock::time_point wake;
-    const std::optional<FlsmTask> task = NextTask(small_only, &wake);
-    if (task) {
-      RunTask(*task, &lock);
-    } else if (wake == Clock::time_point::max()) {
-      changed_.wait(lock);
-    } else {
-      changed_.wait_until(lock, wake);
-    }
+  const std::optional<FlsmTask> task = NextTask(small_only, wake);
+  if (task) {
+    RunTask(*task, &lock);
   }
+  return task.has_value();
 }
 
 rocksdb::Status FlsmCompactor::Compact(const FlsmTask& task, const std::vector<FlsmTable>& used,
@@ -249,9 +233,9 @@ rocksdb::Status FlsmCompactor::Compact(const FlsmTask& task, const std::vector<F
   const FlsmRecorder::ScopedMerge merge(recorder_);
   const CompactionOutputs outputs;
   const Clock::time_point begun = Clock::now();
-  rocksdb::Status status =
-      guard_->CompactFiles(db_, db_->DefaultColumnFamily(),
-                           CompactionOptionsOf(db_->GetOptions(), &cancelling_), names, task.output, nullptr);
+  rocksdb::Status status = guard_->CompactFiles(
+      db_, family_, CompactionOptionsOf(db_->GetOptions(family_), workers_->cancelling()), names, task.output,
+      nullptr);
   *made = outputs.tables();
   if (status.ok()) {
     const auto took = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begun);
@@ -267,6 +251,7 @@ void FlsmCompactor::RunTask(const FlsmTask& task, std::unique_lock<std::mutex>* 
   const uint64_t ingestions = ingestions_;
   Begin(&shape_, task);
   ++running_;
+  begun_ns_ = static_cast<uint64_t>(Clock::now().time_since_epoch().count());
   std::vector<FlsmTable> used = tables_.At(task.inputs);
   const std::vector<FlsmTable> reserved = used;
   tables_.Use(reserved);
@@ -279,15 +264,15 @@ void FlsmCompactor::RunTask(const FlsmTask& task, std::unique_lock<std::mutex>* 
     on_change_(begun, number_at_begin).PermitUncheckedError();
   }
   if (task.IsByFiles()) {
-    used = CheapestTables(task, begun, used, db_);
+    used = CheapestTables(task, begun, used, db_, family_);
   }
   std::vector<FlsmTable> made;
   const rocksdb::Status status = Compact(task, used, &made);
   lock->lock();
-  --running_;
   tables_.Release(reserved);
   tables_changed_ = tables_changed_ || task.level0_files > 0;
-  const bool failed = !status.ok() && !cancelling_;  // a cancelled task is no failure
+  // A cancelled task is no failure, nor is one whose family was dropped.
+  const bool failed = !status.ok() && !ended_ && !*workers_->cancelling();
   if (status.ok()) {
     CompleteTask(task, used, made);
     tables_changed_ = tables_changed_ || tables_.MayHaveDeletedTables();
@@ -307,19 +292,20 @@ void FlsmCompactor::RunTask(const FlsmTask& task, std::unique_lock<std::mutex>* 
     failing_ = true;
     failure_ = status;
     ++failures_;
+    retry_at_[IsSmall(task) ? 1 : 0] = Clock::now() + kRetryDelay;
   }
   const FlsmShape shape = shape_;
   const uint64_t number = ++changes_;
-  changed_.notify_all();
   lock->unlock();
+  NotifyAll();
   if (status.ok()) {
     // A shape that cannot be written now is written with the next change. After a crash before that, some
     // runs are sealed later than they were.
     on_change_(shape, number).PermitUncheckedError();
-  } else if (failed) {
-    std::this_thread::sleep_for(kRetryDelay);
   }
   lock->lock();
+  --running_;
+  changed_.notify_all();
 }
 
 }  // namespace rocktune

@@ -4,6 +4,7 @@
 #include <rocksdb/listener.h>
 #include <rocksdb/status.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -13,13 +14,14 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
+#include <tuple>
 #include <vector>
 
 #include "rocktune/flsm/flsm_policy.h"
 #include "rocktune/flsm/flsm_recorder.h"
 #include "rocktune/flsm/flsm_runs.h"
 #include "rocktune/flsm/flsm_tables.h"
+#include "rocktune/flsm/flsm_workers.h"
 #include "rocktune/flsm_shape.h"
 #include "rocktune/util/manifest_guard.h"
 
@@ -32,38 +34,54 @@ struct FlsmCompactionDebt {
   uint64_t bytes = 0;  // bytes that the due tasks will read
 };
 
-// Runs the compactions that an FLSM-tree's policy asks for, on a RocksDB database with compaction style None.
+// The claim of a family on the next free thread; the smaller one is served first.
+struct FlsmTurn {
+  int running = 0;        // compactions that run
+  uint64_t begun_ns = 0;  // time when the latest one began; 0 before the first
+
+  bool operator<(const FlsmTurn& other) const {
+    return std::tie(running, begun_ns) < std::tie(other.running, other.begun_ns);
+  }
+};
+
+// Runs the compactions that an FLSM-tree's policy asks for, on one column family, of compaction style None,
+// of a RocksDB database.
 //
-// - Threads: at least two. The first one only compacts level 0 and pushes level 1, so that level 0 never
-//   waits for a deep merge. Tasks that use different runs are done at the same time.
-// - Locks: no lock is held during I/O or while on_change is called. RocksDB's mutex may be taken with the
-//   compactor's lock held, never the other way round.
+// - Threads: FlsmWorkers call RunNext. Tasks that use different runs are done at the same time.
+// - Locks: no lock is held during I/O or while on_change is called. RocksDB's mutex and the workers' lock may
+//   be taken with the compactor's lock held, never the other way round.
 // - Failure: a task that fails is retried after 200 ms, without end; LastFailure returns its error.
 //
-// Does not own database and recorder, which must outlive it. Thread-safe. Throws no exception.
+// Does not own database, family, recorder and workers, which must outlive it. Thread-safe. Throws no
+// exception.
 class FlsmCompactor {
  public:
   // Called with the new shape after each change that must survive closing, and before a task fills a level
   // deeper than any in use. Called by any thread, without locks. Calls may arrive out of order: of two calls,
   // the one with the larger `number` is the later change.
   using OnChange = std::function<rocksdb::Status(const FlsmShape& shape, uint64_t number)>;
-  // Starts the threads. `shape` holds size ratio, slots, policies and seals; the runs' sizes are read from
-  // `db`. `reshape_bytes_per_s` is FlsmOptions' field. REQUIRES: `guard` is among the database's listeners;
-  // Stop is called before the database is closed.
-  FlsmCompactor(rocksdb::DB* db, std::shared_ptr<ManifestGuard> guard, FlsmRecorder* recorder,
-                FlsmShape shape, int workers, uint64_t reshape_bytes_per_s, OnChange on_change);
-  // Calls Stop.
-  ~FlsmCompactor();
+  // `shape` holds size ratio, slots, policies and seals; the runs' sizes are read from `db`.
+  // `reshape_bytes_per_s` is FlsmOptions' field. REQUIRES: `guard` is among the database's listeners; Stop is
+  // called before the family's handle or the database goes.
+  FlsmCompactor(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family, std::shared_ptr<ManifestGuard> guard,
+                FlsmRecorder* recorder, FlsmWorkers* workers, FlsmShape shape, uint64_t reshape_bytes_per_s,
+                OnChange on_change);
   FlsmCompactor(const FlsmCompactor&) = delete;
   FlsmCompactor& operator=(const FlsmCompactor&) = delete;
 
-  // Prevents further compactions until Continue, and waits until no compaction runs. With `cancel`, running
-  // compactions end without effect, and are due again after Continue. Calls nest: each needs a Continue.
-  void Pause(bool cancel);
-  // Ends one Pause.
-  void Continue();
-  // Cancels running compactions and ends the threads. A second call does nothing.
-  void Stop();
+  // Runs the next compaction, and returns true when it has ended. Returns false if none is due; then one may
+  // be due from `*wake` on, which is lowered to that time. With `small_only`, only tasks of level 0 and
+  // pushes of level 1 count.
+  bool RunNext(bool small_only, std::chrono::steady_clock::time_point* wake);
+  // Returns the family's claim on a thread.
+  FlsmTurn CurrentTurn() const { return {running_, begun_ns_}; }
+  // Ends compacting: no task begins after the call, and those that wait for compactions return. Waits for
+  // running ones with WaitUntilIdle.
+  void End();
+  // Takes End back, for a column family that could not be dropped.
+  void Resume();
+  // Waits until no compaction runs.
+  void WaitUntilIdle();
 
   // Changes a level's policy, in memory at once. Returns InvalidArgument for a level or a policy out of
   // range, and for kLazy with FlsmGranularity::kFiles; nothing has changed then. Otherwise returns
@@ -74,7 +92,7 @@ class FlsmCompactor {
   // Waits until no compaction is due or running. Does not flush, and does not return OK while compactions
   // that are due are paused. Returns
   // - the error of a compaction that fails after the call;
-  // - ShutdownInProgress if the compactor is stopped meanwhile;
+  // - ShutdownInProgress if the compactor is ended meanwhile;
   // - TimedOut after `timeout`; 0 means no timeout.
   rocksdb::Status WaitUntilSettled(std::chrono::microseconds timeout = {});
   // Sets the maximum number of files in level 0 and the size of tables; see FlsmShape.
@@ -102,12 +120,11 @@ class FlsmCompactor {
   // Time since the last flush after which a store counts as idle.
   static constexpr std::chrono::seconds kIdleDelay{1};
 
-  // The body of a thread. With `small_only`, as in the first thread, it does only tasks of level 0 and pushes
-  // of level 1.
-  void RunTasks(bool small_only);
-  // Returns the task to do next. Returns nullopt if the thread has to wait, at most until `wake`. REQUIRES:
-  // mutex_ is held.
+  // Returns the task to do next. Returns nullopt if there is none, at most until `wake`. REQUIRES: mutex_ is
+  // held.
   std::optional<FlsmTask> NextTask(bool small_only, Clock::time_point* wake);
+  // Wakes those who wait for a change, and the workers.
+  void NotifyAll();
   // Compacts the tables `used` into the task's output, and returns RocksDB's status. `made` receives the new
   // tables; it stays empty if RocksDB moved the tables.
   rocksdb::Status Compact(const FlsmTask& task, const std::vector<FlsmTable>& used,
@@ -125,8 +142,10 @@ class FlsmCompactor {
                     const std::vector<FlsmTable>& made);
 
   rocksdb::DB* const db_;
+  rocksdb::ColumnFamilyHandle* const family_;
   const std::shared_ptr<ManifestGuard> guard_;
   FlsmRecorder* const recorder_;
+  FlsmWorkers* const workers_;
   const uint64_t reshape_bytes_per_s_;
   const OnChange on_change_;
 
@@ -134,19 +153,18 @@ class FlsmCompactor {
   std::condition_variable changed_;
   FlsmShape shape_;
   FlsmTables tables_;
-  bool must_reload_ = true;              // true if tables_ must be read from RocksDB
-  rocksdb::Status failure_;              // error of the latest compaction that failed
-  uint64_t failures_ = 0;                // compactions that failed
-  bool failing_ = false;                 // true if no compaction has succeeded since
-  std::atomic<bool> cancelling_{false};  // RocksDB reads it without the lock and ends compactions
-  uint64_t ingestions_ = 0;              // calls of OnIngested
-  int paused_ = 0;                       // calls of Pause without Continue
-  int running_ = 0;                      // tasks
-  uint64_t changes_ = 0;                 // number of the latest change of the shape
-  bool tables_changed_ = true;           // true if shape_ may lag behind tables_
-  Clock::time_point reshape_at_;         // earliest time for the next IdleTask
+  rocksdb::Status failure_;                    // error of the latest compaction that failed
+  uint64_t failures_ = 0;                      // compactions that failed
+  uint64_t ingestions_ = 0;                    // calls of OnIngested
+  uint64_t changes_ = 0;                       // number of the latest change of the shape
+  Clock::time_point reshape_at_;               // earliest time for the next IdleTask
+  std::array<Clock::time_point, 2> retry_at_;  // earliest time for a task, small or not, after a failure
+  std::atomic<uint64_t> begun_ns_{0};          // see FlsmTurn
+  std::atomic<int> running_{0};                // tasks; changed with the lock held
+  bool failing_ = false;                       // true if no compaction has succeeded since `failure_`
+  bool must_reload_ = true;                    // true if tables_ must be read from RocksDB
+  bool tables_changed_ = true;                 // true if shape_ may lag behind tables_
   bool ended_ = false;
-  std::vector<std::thread> threads_;
 };
 
 }  // namespace rocktune

@@ -16,7 +16,7 @@ void FlsmCompactor::OnFlushed(const FlsmTable& table) {
     must_reload_ = must_reload_ || ingestions_ > 0;
     reshape_at_ = std::max(reshape_at_, Clock::now() + kIdleDelay);
   }
-  changed_.notify_all();
+  NotifyAll();
 }
 
 void FlsmCompactor::OnMissedFlushes() {
@@ -24,7 +24,7 @@ void FlsmCompactor::OnMissedFlushes() {
     const std::lock_guard<std::mutex> lock(mutex_);
     tables_changed_ = must_reload_ = true;
   }
-  changed_.notify_all();
+  NotifyAll();
 }
 
 void FlsmCompactor::OnDeleted(uint64_t number) {
@@ -35,7 +35,7 @@ void FlsmCompactor::OnDeleted(uint64_t number) {
     }
     tables_changed_ = true;
   }
-  changed_.notify_all();
+  NotifyAll();
 }
 
 void FlsmCompactor::OnIngested() {
@@ -44,11 +44,11 @@ void FlsmCompactor::OnIngested() {
     ++ingestions_;
     ReloadRuns();
   }
-  changed_.notify_all();
+  NotifyAll();
 }
 
 void FlsmCompactor::ReloadRuns() {
-  tables_.Read(Metadata(db_));
+  tables_.Read(Metadata(db_, family_));
   AddUnknownRuns(tables_, &shape_);
   ReadIdleRuns(tables_, &shape_);
   tables_changed_ = true;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <filesystem>
 #include <memory>
 #include <mutex>
@@ -37,27 +38,30 @@ TEST(FlsmCompactorTest, ReportsADeeperTreeBeforeItsFirstTask) {
   options.listeners = {guard};
   std::unique_ptr<rocksdb::DB> db;
   ASSERT_TRUE(OpenDatabase(options, directory, &db).ok());
-  FlsmRecorder recorder(db->GetEnv(), 0, Empty().slots);
+  FlsmRecorder recorder(db->GetEnv(), 0, Empty().slots, std::make_shared<std::atomic<int>>(0));
   std::mutex mutex;
   std::vector<FlsmShape> shapes;
-  FlsmCompactor compactor(db.get(), guard, &recorder, Empty(), 2, 0,
-                          [&mutex, &shapes](const FlsmShape& shape, uint64_t number) {
-                            const std::lock_guard<std::mutex> lock(mutex);
-                            EXPECT_GT(number, 0u);
-                            shapes.push_back(shape);
-                            return rocksdb::Status::OK();
-                          });
+  FlsmWorkers workers(db.get());
+  const auto compactor =
+      std::make_shared<FlsmCompactor>(db.get(), db->DefaultColumnFamily(), guard, &recorder, &workers,
+                                      Empty(), 0, [&mutex, &shapes](const FlsmShape& shape, uint64_t number) {
+                                        const std::lock_guard<std::mutex> lock(mutex);
+                                        EXPECT_GT(number, 0u);
+                                        shapes.push_back(shape);
+                                        return rocksdb::Status::OK();
+                                      });
+  workers.Add(compactor, 2);
   for (int flush = 0; flush < 12; ++flush) {
     for (int key = 0; key < 64; ++key) {
       const std::string name = "key" + std::to_string((key * 12) + flush);
       ASSERT_TRUE(db->Put(rocksdb::WriteOptions(), name, std::string(1000, 'v')).ok());
     }
     ASSERT_TRUE(db->Flush(rocksdb::FlushOptions()).ok());
-    compactor.OnMissedFlushes();
-    ASSERT_TRUE(compactor.WaitUntilSettled().ok());
+    compactor->OnMissedFlushes();
+    ASSERT_TRUE(compactor->WaitUntilSettled().ok());
   }
-  compactor.Stop();
-  ASSERT_GE(compactor.Shape().LevelsInUse(), 2) << ToText(compactor.Shape());
+  workers.Stop();
+  ASSERT_GE(compactor->Shape().LevelsInUse(), 2) << ToText(compactor->Shape());
   int in_use = 1;
   for (const FlsmShape& shape : shapes) {
     if (shape.LevelsInUse() > in_use) {
@@ -65,7 +69,7 @@ TEST(FlsmCompactorTest, ReportsADeeperTreeBeforeItsFirstTask) {
       EXPECT_EQ(shape.level(in_use).runs.front().use, RunUse::kArriving) << ToText(shape);
     }
   }
-  EXPECT_EQ(in_use, compactor.Shape().LevelsInUse());
+  EXPECT_EQ(in_use, compactor->Shape().LevelsInUse());
   std::filesystem::remove_all(directory);
 }
 

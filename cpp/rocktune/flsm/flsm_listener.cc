@@ -3,6 +3,7 @@
 #include <rocksdb/db.h>
 
 #include "rocktune/flsm/flsm_compactor.h"
+#include "rocktune/flsm/flsm_recorder.h"
 
 namespace rocktune {
 namespace {
@@ -16,7 +17,7 @@ CompactionOutputs::CompactionOutputs() { current_outputs = this; }
 CompactionOutputs::~CompactionOutputs() { current_outputs = nullptr; }
 
 void FlsmListener::OnTableFileCreated(const rocksdb::TableFileCreationInfo& info) {
-  if (!info.status.ok() || info.file_size == 0 || info.cf_name != rocksdb::kDefaultColumnFamilyName) {
+  if (!info.status.ok() || info.file_size == 0) {
     return;  // RocksDB deletes an empty table
   }
   const FlsmTable table{TableNumber(info.file_path), info.file_size};
@@ -34,22 +35,43 @@ void FlsmListener::OnFlushCompleted(rocksdb::DB* /*db*/, const rocksdb::FlushJob
   if (made == flushed_bytes_.end()) {
     return;
   }
-  if (compactor_ != nullptr) {
-    compactor_->OnFlushed({made->first, made->second});
+  if (const auto receiver = receivers_.find(info.cf_id); receiver != receivers_.end()) {
+    receiver->second.compactor->OnFlushed({made->first, made->second});
   }
   flushed_bytes_.erase(made);
 }
 
 void FlsmListener::OnTableFileDeleted(const rocksdb::TableFileDeletionInfo& info) {
+  const uint64_t number = TableNumber(info.file_path);
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (compactor_ != nullptr && info.status.ok()) {
-    compactor_->OnDeleted(TableNumber(info.file_path));
+  flushed_bytes_.erase(number);  // its flush may have failed, or its family been dropped
+  if (!info.status.ok()) {
+    return;
+  }
+  // The event does not tell the family. Table numbers are unique, and only one family knows this one.
+  for (const auto& [id, receiver] : receivers_) {
+    receiver.compactor->OnDeleted(number);
   }
 }
 
-void FlsmListener::SetCompactor(FlsmCompactor* compactor) {
+void FlsmListener::OnMemTableSealed(const rocksdb::MemTableInfo& info) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  compactor_ = compactor;
+  for (const auto& [id, receiver] : receivers_) {
+    if (receiver.name == info.cf_name) {
+      receiver.recorder->CountSealed(info.num_entries);
+    }
+  }
+}
+
+void FlsmListener::Add(uint32_t id, const std::string& name, FlsmCompactor* compactor,
+                       FlsmRecorder* recorder) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  receivers_[id] = {name, compactor, recorder};
+}
+
+void FlsmListener::Remove(uint32_t id) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  receivers_.erase(id);
 }
 
 }  // namespace rocktune

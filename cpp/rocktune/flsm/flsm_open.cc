@@ -1,11 +1,12 @@
 #include <rocksdb/table.h>
 #include <rocksdb/utilities/options_util.h>
 
+#include <algorithm>
+#include <set>
 #include <utility>
 
-#include "rocktune/flsm/flsm_filters.h"
-#include "rocktune/flsm/flsm_layout.h"
 #include "rocktune/flsm/flsm_listener.h"
+#include "rocktune/flsm/flsm_plan.h"
 #include "rocktune/flsm/flsm_runs.h"
 #include "rocktune/flsm/flsm_shape.h"
 #include "rocktune/flsm/flsm_shape_file.h"
@@ -17,190 +18,244 @@
 namespace rocktune {
 namespace {
 
-// Returns the options with those that the store's compactions need: RocksDB compacts nothing by itself, and
-// there is a physical level for each run.
-rocksdb::Options TreeOptions(const rocksdb::Options& given, const FlsmShape& shape) {
-  rocksdb::Options options = given;
-  options.compaction_style = rocksdb::kCompactionStyleNone;
-  // With `true` RocksDB would never slow or stop writes, and level 0 would grow without bound.
-  options.disable_auto_compactions = false;
-  options.num_levels = shape.PhysicalLevels();
-  options.compression_per_level.clear();
-  options.level_compaction_dynamic_level_bytes = false;
-  return options;
+using Families = std::vector<FlsmFamily>;
+using Handles = std::vector<rocksdb::ColumnFamilyHandle*>;
+
+// RocksDB opens it by itself, with persist_stats_to_disk.
+constexpr const char* kStatisticsFamily = "___rocksdb_stats_history___";
+
+// Returns InvalidArgument if a family is given twice, or the default one not at all.
+rocksdb::Status CheckNames(const Families& families) {
+  std::set<std::string> names;
+  for (const FlsmFamily& family : families) {
+    if (!names.insert(family.name).second) {
+      return rocksdb::Status::InvalidArgument(family.name, "is among the column families twice");
+    }
+  }
+  return names.contains(rocksdb::kDefaultColumnFamilyName)
+             ? rocksdb::Status::OK()
+             : rocksdb::Status::InvalidArgument("the column family 'default' must be opened, too");
 }
 
-// Sets the layout's filters in the table options; with 0 bits per key the table options keep their own.
-rocksdb::Status SetFilters(const FlsmFilters& filters, const FlsmShape& shape, rocksdb::Options* options,
-                           std::shared_ptr<FlsmFilterPolicy>* policy) {
-  if (filters.bits_per_key == 0) {
-    return rocksdb::Status::OK();
-  }
-  const auto* table = options->table_factory->GetOptions<rocksdb::BlockBasedTableOptions>();
-  if (table == nullptr) {
-    return rocksdb::Status::InvalidArgument(
-        "filters need block-based tables; set bits_per_key to 0 or table_factory to block-based");
-  }
-  *policy = std::make_shared<FlsmFilterPolicy>(filters, shape.size_ratio, shape.slots, shape.deepest());
-  rocksdb::BlockBasedTableOptions filtered = *table;
-  filtered.filter_policy = *policy;
-  options->table_factory.reset(rocksdb::NewBlockBasedTableFactory(filtered));
-  return rocksdb::Status::OK();
-}
-
-// Returns NotSupported for options with which RocksDB's CompactFiles always fails.
-rocksdb::Status CheckOptions(const rocksdb::Options& options) {
-  if (options.cf_paths.size() > 1 || options.db_paths.size() > 1) {
-    return rocksdb::Status::NotSupported(
-        "db_paths, cf_paths", "an FLSM store needs a single path for its tables; leave these options empty");
-  }
-  if (options.allow_ingest_behind) {
-    return rocksdb::Status::NotSupported(
-        "allow_ingest_behind",
-        "an FLSM store uses the deepest level, which this option reserves; set it to false");
-  }
-  return rocksdb::Status::OK();
-}
-
-// Returns NotSupported for a database with further column families.
-rocksdb::Status CheckFamilies(const rocksdb::Options& options, const std::string& path) {
-  std::vector<std::string> families;
-  rocksdb::Status status = rocksdb::DB::ListColumnFamilies(options, path, &families);
-  if (status.ok() && families.size() > 1) {
-    return rocksdb::Status::NotSupported(
-        path, "has further column families; an FLSM store has the default one alone");
+// Finds the families that a store has, and returns InvalidArgument if the caller leaves one out.
+rocksdb::Status FindFamilies(const rocksdb::DBOptions& options, const std::string& path,
+                             const Families& opened, std::set<std::string>* found) {
+  std::vector<std::string> names;
+  rocksdb::Status status = rocksdb::DB::ListColumnFamilies(options, path, &names);
+  for (const std::string& name : names) {
+    const bool is_opened = std::any_of(opened.begin(), opened.end(),
+                                       [&name](const FlsmFamily& family) { return family.name == name; });
+    if (status.ok() && !is_opened && name != kStatisticsFamily) {
+      return rocksdb::Status::InvalidArgument(
+          path, "has the column family '" + name + "'; all families must be opened");
+    }
+    found->insert(name);
   }
   return status;
 }
 
-// Creates the directory of a new store and writes its shape.
-rocksdb::Status CreateStore(const rocksdb::Options& options, const FlsmOptions& layout,
-                            const std::string& path, FlsmShapeFile* file, FlsmShape* shape) {
-  if (file->HasDatabase()) {
+// Checks that a new store can be created, and creates its directory.
+rocksdb::Status CreateDirectory(const rocksdb::DBOptions& options, const std::string& path,
+                                const FlsmShapeFile& file) {
+  if (file.HasDatabase()) {
     return rocksdb::Status::InvalidArgument(path,
                                             "is a RocksDB database, but no FLSM store; choose another path");
   }
   if (!options.create_if_missing) {
     return rocksdb::Status::InvalidArgument(path, "does not exist; set create_if_missing to create a store");
   }
-  *shape = EmptyShape(layout, options.write_buffer_size, options.target_file_size_base);
-  const rocksdb::Status status = options.env->CreateDirIfMissing(path);
-  // Before the database is created: after a crash in between, a database without a shape would be refused.
-  return status.ok() ? file->Write(*shape, 0) : status;
+  return options.env->CreateDirIfMissing(path);
 }
 
-// Checks that an existing store can have the layout, adopts a copy's shape, and adds levels.
-rocksdb::Status PrepareStore(const rocksdb::Options& options, const FlsmOptions& layout,
-                             const std::string& path, FlsmShapeFile* file, FlsmShape* shape) {
-  rocksdb::Status status = CheckLayoutOfStore(layout, *shape);
-  if (status.ok()) {
-    status = CheckFamilies(options, path);
+// Plans a family, which is new unless the database has it.
+rocksdb::Status PlanOpening(const rocksdb::DBOptions& options, const FlsmFamily& family,
+                            const FlsmShapes& shapes, const std::set<std::string>& found, FlsmPlan* plan) {
+  const auto shape = shapes.find(family.name);
+  if (found.contains(family.name)) {
+    if (shape == shapes.end()) {
+      return rocksdb::Status::InvalidArgument(
+          family.name, "is a column family without a shape, which was not made by an FLSM store; drop it");
+    }
+    return PlanFamily(family.name, family.options, family.layout, shape->second, plan);
   }
-  if (status.ok()) {
-    status = file->Adopt();
+  if (family.name != rocksdb::kDefaultColumnFamilyName && !options.create_missing_column_families) {
+    return rocksdb::Status::InvalidArgument(
+        family.name, "is no column family of the store; set create_missing_column_families to create it");
   }
-  if (status.ok() && layout.levels > shape->deepest()) {
-    shape->levels.resize(static_cast<std::size_t>(layout.levels),
-                         FlsmLevel{shape->levels.back().policy, 0, false, {}});
-  }
-  return status;
+  return PlanNewFamily(family.name, family.options, family.layout, plan);
 }
 
-// Opens the database of a store, given its shape, and creates the store object.
-rocksdb::Status OpenTree(const rocksdb::Options& options, const FlsmOptions& layout, const std::string& path,
-                         const std::shared_ptr<FlsmShapeFile>& file, FlsmShape shape,
-                         std::unique_ptr<FlsmStore>* store) {
-  shape.granularity = layout.granularity;
-  shape.file_bytes = options.target_file_size_base;
-  shape.max_level0_files = MaxLevel0Runs(layout.level0_runs, options);
-  auto listener = std::make_shared<FlsmListener>();
-  auto guard = std::make_shared<ManifestGuard>();
-  rocksdb::Options tree = TreeOptions(options, shape);
-  tree.listeners.insert(tree.listeners.end(), {listener, guard});
-  std::shared_ptr<FlsmFilterPolicy> filters;
-  rocksdb::Status status = SetFilters(layout.filters, shape, &tree, &filters);
-  if (!status.ok()) {
-    return status;
-  }
-  std::unique_ptr<rocksdb::DB> db;
-  status = OpenDatabase(tree, path, &db);
+// Plans all families. Nothing has been written when it fails.
+rocksdb::Status PlanAll(const rocksdb::DBOptions& options, const std::string& path, const Families& families,
+                        const FlsmShapeFile& file, std::vector<FlsmPlan>* plans) {
+  rocksdb::Status status = CheckNames(families);
   if (status.ok()) {
-    const auto on_change = [file, filters](const FlsmShape& changed, uint64_t number) {
-      if (filters != nullptr) {
-        filters->SetLevelsInUse(LevelsToFilter(changed));
-      }
-      return file->Write(changed, number);
-    };
-    auto recorder = std::make_unique<FlsmRecorder>(options.env, layout.sample_every, shape.slots);
-    store->reset(new FlsmStoreImpl(db.release(), std::move(recorder), std::move(listener), std::move(guard),
-                                   std::move(shape), layout, file, on_change));
-    if (filters != nullptr) {
-      filters->SetLevelsInUse(LevelsToFilter((*store)->Shape()));
+    status = CheckDatabaseOptions(options);
+  }
+  FlsmShapes shapes;
+  std::set<std::string> found;
+  if (status.ok()) {
+    status = file.Read(&shapes);
+    const bool is_new = status.IsNotFound();
+    status = is_new ? rocksdb::Status::OK() : status;
+    if (status.ok() && !is_new) {
+      status = FindFamilies(options, path, families, &found);
     }
   }
+  for (const FlsmFamily& family : families) {
+    if (status.ok()) {
+      status = PlanOpening(options, family, shapes, found, &plans->emplace_back());
+    }
+  }
+  if (status.ok() && found.empty()) {
+    status = CreateDirectory(options, path, file);
+  }
   return status;
+}
+
+// Makes the file hold the planned shapes. RocksDB creates new families after it: a family without a shape
+// would be refused after a crash in between.
+rocksdb::Status PrepareFile(FlsmShapeFile* file, std::vector<FlsmPlan>* plans) {
+  for (FlsmPlan& plan : *plans) {
+    plan.shape_number = file->Add(plan.name, plan.shape);
+  }
+  rocksdb::Status status = file->Adopt();
+  return status.ok() ? file->Save() : status;
+}
+
+// Opens the families of a store for reading, without its compactions. `handles` are the caller's.
+rocksdb::Status OpenReadOnly(const rocksdb::DBOptions& options, const std::string& path,
+                             const Families& families, Handles* handles, std::unique_ptr<rocksdb::DB>* db) {
+  FlsmShapes shapes;
+  rocksdb::Status status = FlsmShapeFile(options.env, path).Read(&shapes);
+  std::vector<rocksdb::ColumnFamilyDescriptor> trees;
+  for (const FlsmFamily& family : families) {
+    if (status.ok() && !shapes.contains(family.name)) {
+      status = rocksdb::Status::InvalidArgument(family.name, "is no column family of the store");
+    }
+    const FlsmShape& shape = shapes[family.name];
+    rocksdb::ColumnFamilyOptions& tree =
+        trees.emplace_back(family.name, TreeOptions(family.options, shape)).options;
+    const auto* table = tree.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>();
+    if (status.ok() && table != nullptr && table->filter_policy == nullptr) {
+      // Without a policy RocksDB does not read filters. Its rate does not matter here.
+      std::shared_ptr<FlsmFilterPolicy> filters;
+      status = SetFilters(FlsmFilters(), shape, &tree, &filters);
+    }
+  }
+  return status.ok() ? OpenColumnFamiliesReadOnly(options, path, trees, handles, db) : status;
+}
+
+void DestroyHandles(rocksdb::DB* db, const Handles& handles) {
+  for (rocksdb::ColumnFamilyHandle* handle : handles) {
+    db->DestroyColumnFamilyHandle(handle).PermitUncheckedError();
+  }
 }
 
 }  // namespace
 
-rocksdb::Status FlsmStore::Open(const rocksdb::Options& options, const FlsmOptions& given,
+rocksdb::Status FlsmStore::Open(const rocksdb::Options& options, const FlsmOptions& layout,
                                 const std::string& path, std::unique_ptr<FlsmStore>* store) {
+  Handles handles;
+  return Open(options, path, {{rocksdb::kDefaultColumnFamilyName, options, layout}}, &handles, store);
+}
+
+rocksdb::Status FlsmStore::Open(const rocksdb::DBOptions& options, const std::string& path,
+                                const std::vector<FlsmFamily>& families,
+                                std::vector<rocksdb::ColumnFamilyHandle*>* handles,
+                                std::unique_ptr<FlsmStore>* store) {
+  handles->clear();
   auto file = std::make_shared<FlsmShapeFile>(options.env, path);
-  FlsmShape shape;
-  rocksdb::Status status = file->Read(&shape);
-  const bool is_new = status.IsNotFound();
-  if (!is_new && !status.ok()) {
-    return status;
-  }
-  const FlsmOptions layout = is_new ? LayoutOfNewStore(given) : LayoutOfStore(given, shape);
-  status = CheckLayout(layout);
+  std::vector<FlsmPlan> plans;
+  rocksdb::Status status = PlanAll(options, path, families, *file, &plans);
   if (status.ok()) {
-    status = CheckOptions(options);
-  }
-  if (status.ok()) {
-    status = is_new ? CreateStore(options, layout, path, file.get(), &shape)
-                    : PrepareStore(options, layout, path, file.get(), &shape);
+    status = PrepareFile(file.get(), &plans);
   }
   if (!status.ok()) {
     return status;
   }
-  return OpenTree(options, layout, path, file, std::move(shape), store);
+  auto listener = std::make_shared<FlsmListener>();
+  auto guard = std::make_shared<ManifestGuard>();
+  rocksdb::DBOptions listened = options;
+  listened.listeners.insert(listened.listeners.end(), {listener, guard});
+  std::vector<rocksdb::ColumnFamilyDescriptor> trees;
+  std::transform(plans.begin(), plans.end(), std::back_inserter(trees), [](const FlsmPlan& plan) {
+    return rocksdb::ColumnFamilyDescriptor(plan.name, plan.options);
+  });
+  std::unique_ptr<rocksdb::DB> db;
+  status = OpenColumnFamilies(listened, path, trees, handles, &db);
+  if (status.ok()) {
+    auto opened =
+        std::make_unique<FlsmStoreImpl>(db.release(), std::move(listener), std::move(guard), std::move(file));
+    for (std::size_t family = 0; family < plans.size(); ++family) {
+      opened->AddFamily(plans[family], (*handles)[family]);
+    }
+    *store = std::move(opened);
+  }
+  return status;
 }
 
 rocksdb::Status FlsmStore::OpenForReadOnly(const rocksdb::Options& options, const std::string& path,
                                            std::unique_ptr<rocksdb::DB>* db) {
-  FlsmShape shape;
-  rocksdb::Status status = FlsmShapeFile(options.env, path).Read(&shape);
-  rocksdb::Options tree = TreeOptions(options, shape);
-  const auto* table = options.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>();
-  if (status.ok() && table != nullptr && table->filter_policy == nullptr) {
-    // Without a policy RocksDB does not read filters. Its rate does not matter here.
-    std::shared_ptr<FlsmFilterPolicy> filters;
-    status = SetFilters(FlsmFilters(), shape, &tree, &filters);
-  }
-  return status.ok() ? OpenDatabaseReadOnly(tree, path, db) : status;
+  Handles handles;
+  rocksdb::Status status =
+      OpenReadOnly(options, path, {{rocksdb::kDefaultColumnFamilyName, options, {}}}, &handles, db);
+  DestroyHandles(db->get(), handles);  // of the default family, which RocksDB keeps another handle of
+  return status;
+}
+
+rocksdb::Status FlsmStore::OpenForReadOnly(const rocksdb::DBOptions& options, const std::string& path,
+                                           const std::vector<rocksdb::ColumnFamilyDescriptor>& families,
+                                           std::vector<rocksdb::ColumnFamilyHandle*>* handles,
+                                           std::unique_ptr<rocksdb::DB>* db) {
+  handles->clear();
+  Families read;
+  std::transform(families.begin(), families.end(), std::back_inserter(read), [](const auto& family) {
+    return FlsmFamily{family.name, family.options, {}};
+  });
+  return OpenReadOnly(options, path, read, handles, db);
 }
 
 rocksdb::Status LoadStockOptions(const std::string& path, rocksdb::Options* options) {
   rocksdb::DBOptions db;
   std::vector<rocksdb::ColumnFamilyDescriptor> families;
-  rocksdb::Status status = rocksdb::LoadLatestOptions(rocksdb::ConfigOptions(), path, &db, &families);
+  rocksdb::Status status = LoadStockOptions(path, &db, &families);
   if (status.ok()) {
     *options = rocksdb::Options(db, families.front().options);
-    options->compaction_style = rocksdb::kCompactionStyleLevel;
+  }
+  return status;
+}
+
+rocksdb::Status LoadStockOptions(const std::string& path, rocksdb::DBOptions* options,
+                                 std::vector<rocksdb::ColumnFamilyDescriptor>* families) {
+  rocksdb::Status status = rocksdb::LoadLatestOptions(rocksdb::ConfigOptions(), path, options, families);
+  for (rocksdb::ColumnFamilyDescriptor& family : *families) {
+    family.options.compaction_style = rocksdb::kCompactionStyleLevel;
   }
   return status;
 }
 
 rocksdb::Status ReadShape(const std::string& path, FlsmShape* shape) {
-  rocksdb::Status status = FlsmShapeFile(rocksdb::Env::Default(), path).Read(shape);
+  return ReadShape(path, rocksdb::kDefaultColumnFamilyName, shape);
+}
+
+rocksdb::Status ReadShape(const std::string& path, const std::string& family, FlsmShape* shape) {
+  FlsmShapes shapes;
+  rocksdb::Status status = FlsmShapeFile(rocksdb::Env::Default(), path).Read(&shapes);
   if (!status.ok()) {
     return status;
   }
+  Families families = {{family, {}, {}}};
+  if (family != rocksdb::kDefaultColumnFamilyName) {
+    families.push_back({rocksdb::kDefaultColumnFamilyName, {}, {}});
+  }
   std::unique_ptr<rocksdb::DB> db;
-  status = OpenDatabaseReadOnly(TreeOptions(rocksdb::Options(), *shape), path, &db);
+  Handles handles;
+  status = OpenReadOnly(rocksdb::DBOptions(), path, families, &handles, &db);
   if (status.ok()) {
-    ReadRuns(db.get(), shape);
+    *shape = shapes[family];
+    ReadRuns(db.get(), handles.front(), shape);
+    DestroyHandles(db.get(), handles);
   }
   return status;
 }

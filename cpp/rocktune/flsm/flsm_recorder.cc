@@ -57,6 +57,33 @@ FlsmRecorder::Sample::~Sample() {
   rocksdb::SetPerfLevel(saved_level_);
 }
 
+std::size_t FlsmRecorder::NextSampler() {
+  static std::atomic<std::size_t> next{0};
+  return next++ % kSamplers;
+}
+
+uint64_t FlsmRecorder::CountLookups(uint64_t keys) {
+  if (sample_every_ == 0) {
+    return 0;
+  }
+  thread_local UntilSample until{};
+  counts_.Add(kLookups, keys);
+  return CountSamples(keys, &until) * sample_every_;
+}
+
+uint64_t FlsmRecorder::SampleWrite() {
+  thread_local UntilSample until{};
+  return CountSamples(1, &until) * sample_every_;
+}
+
+uint64_t FlsmRecorder::Entries(uint64_t in_memtable) {
+  const uint64_t entries = sealed_entries_ + in_memtable;
+  uint64_t reported = reported_entries_;
+  while (reported < entries && !reported_entries_.compare_exchange_weak(reported, entries)) {
+  }
+  return std::max(reported, entries);
+}
+
 void FlsmRecorder::CountScanned(const FlsmShape& shape, uint64_t samples) {
   const uint64_t stand_for = samples * sample_every_;
   uint64_t all = shape.level0_files;

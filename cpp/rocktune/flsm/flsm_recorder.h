@@ -8,6 +8,8 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "rocktune/flsm_shape.h"
@@ -16,20 +18,32 @@
 
 namespace rocktune {
 
-// Records an FlsmStore's statistics, at so low a cost that it can stay on.
+class FlsmRecorder;
+
+// One family's part of an operation on several families.
+struct FlsmShare {
+  FlsmRecorder* recorder = nullptr;
+  uint64_t represented = 0;  // operations that the part stands for
+  double busy_factor = 0;    // the duration times this is the family's time
+};
+
+// Records the statistics of a column family of an FlsmStore, at so low a cost that it can stay on.
 //
 // Lookups are counted. One in `sample_every` is measured with RocksDB's PerfContext, whose figures and level
 // are restored for the thread; a thread that uses PerfContext itself has that lookup timed only. One write in
 // `sample_every` is timed. Keys of one MultiGet count as that many lookups: if one of them is to be sampled,
-// all are measured together, and the figures are scaled.
+// all are measured together, and the figures are scaled. The time of an operation on several families is
+// divided among them; their figures by level leave it out, since RocksDB adds up all families' levels.
 //
 // Does not own the Env. Thread-safe without locks. Throws no exception of its own.
 class FlsmRecorder {
  public:
   // With a `sample_every` of 0, no lookup, write or iterator is recorded. `slots` is the shape's. Durations
-  // are by the clock of `env`, the database's, which must outlive the recorder.
-  FlsmRecorder(rocksdb::Env* env, uint64_t sample_every, int slots)
-      : env_(env), sample_every_(sample_every), slots_(slots) {}
+  // are by the clock of `env`, the database's, which must outlive the recorder. `merges` is the number of
+  // running merges, shared by all families of a store: one family's merge makes the others' clients wait,
+  // too.
+  FlsmRecorder(rocksdb::Env* env, uint64_t sample_every, int slots, std::shared_ptr<std::atomic<int>> merges)
+      : merges_(std::move(merges)), env_(env), sample_every_(sample_every), slots_(slots) {}
 
   // Calls `get`, which looks one key up and returns its status, and records it. Returns that status.
   template <typename Get>
@@ -40,6 +54,20 @@ class FlsmRecorder {
   // Calls `write`, which returns its status, and records it. Returns that status.
   template <typename Operation>
   rocksdb::Status Write(const Operation& write);
+  // Counts lookups without measuring them, and returns how many lookups the sampled ones among them stand
+  // for.
+  uint64_t CountLookups(uint64_t keys);
+  // Counts lookups that found their keys.
+  void CountFound(uint64_t found) {
+    if (sample_every_ > 0) {
+      counts_.Add(kFound, found);
+    }
+  }
+  // Returns the number of writes that the next one stands for; 0 if it is not sampled.
+  uint64_t SampleWrite();
+  // Performs an operation on several families, and records each one's share of it.
+  template <typename Operation>
+  static void TimeShared(const std::vector<FlsmShare>& shares, const Operation& operation);
   // Records that `count` iterators are created. `shape` returns the present tree; it is called only if one of
   // the iterators is sampled.
   template <typename Shape>
@@ -53,8 +81,8 @@ class FlsmRecorder {
   // Marks that a merge runs, for its lifetime. Operations meanwhile count as FlsmStatistics::merging.
   class ScopedMerge {
    public:
-    explicit ScopedMerge(FlsmRecorder* recorder) : recorder_(recorder) { ++recorder_->merges_; }
-    ~ScopedMerge() { --recorder_->merges_; }
+    explicit ScopedMerge(FlsmRecorder* recorder) : recorder_(recorder) { ++*recorder_->merges_; }
+    ~ScopedMerge() { --*recorder_->merges_; }
     ScopedMerge(const ScopedMerge&) = delete;
     ScopedMerge& operator=(const ScopedMerge&) = delete;
 
@@ -63,6 +91,12 @@ class FlsmRecorder {
   };
   // Records a successful compaction whose output is in a logical level.
   void CountCompaction(int level, uint64_t read_bytes, uint64_t written_bytes, uint64_t took_us);
+
+  // Adds the entries of a memtable that takes no more.
+  void CountSealed(uint64_t entries) { sealed_entries_ += entries; }
+  // Returns the entries of all memtables, given the number of those in the present one. Never shrinks, and
+  // lags for the moment in which a memtable is sealed.
+  uint64_t Entries(uint64_t in_memtable);
 
   // Returns the statistics of level 0 and `levels` levels. entries_written is 0; the database knows it.
   FlsmStatistics Statistics(int levels) const;
@@ -80,7 +114,7 @@ class FlsmRecorder {
   };
 
   // True if no merge runs.
-  bool IsQuiet() const { return merges_.load(std::memory_order_relaxed) == 0; }
+  bool IsQuiet() const { return merges_->load(std::memory_order_relaxed) == 0; }
   // Returns the index of a field of FlsmStatistics::quiet or, if not `quiet`, of FlsmStatistics::merging.
   static constexpr std::size_t IndexOf(Served served, bool quiet) {
     return std::size_t{quiet ? kQuiet : kMerging} + std::size_t{served};
@@ -120,6 +154,13 @@ class FlsmRecorder {
     const rocksdb::PerfLevel saved_level_;
   };
 
+  // Operations of a thread until the next sample, by recorder. A number for all recorders would let a thread
+  // that alternates between two families sample only one of them.
+  static constexpr std::size_t kSamplers = 32;
+  using UntilSample = std::array<uint64_t, kSamplers>;
+  // Returns the place of a new recorder in UntilSample. Recorders beyond kSamplers share places.
+  static std::size_t NextSampler();
+
   using Level = FlsmLevelCounts<std::atomic<uint64_t>>;
   // Returns the counts of the logical level to which a physical level belongs.
   Level& LevelOf(int physical) {
@@ -127,12 +168,13 @@ class FlsmRecorder {
   }
 
   // Returns how many of `operations`, performed together, are sampled: every sample_every-th of the thread,
-  // from the first on. `until_sample` is the thread's state for one kind of operation, shared by all stores.
-  uint64_t CountSamples(uint64_t operations, uint64_t* until_sample) const {
+  // from the first on. `until` is the thread's state for one kind of operation.
+  uint64_t CountSamples(uint64_t operations, UntilSample* until) const {
     if (sample_every_ == 0) {
       return 0;
     }
-    // Another store of the thread may have a larger interval.
+    uint64_t* until_sample = &(*until)[sampler_];
+    // Another recorder at this place may have a larger interval.
     *until_sample = *until_sample < sample_every_ ? *until_sample : 0;
     if (*until_sample >= operations) {
       *until_sample -= operations;
@@ -151,7 +193,10 @@ class FlsmRecorder {
   void Time(Weight weight, const Operation& operation);
 
   ShardedCounts<kCounts> counts_;
-  std::atomic<int> merges_{0};  // running merges
+  const std::shared_ptr<std::atomic<int>> merges_;  // running merges
+  std::atomic<uint64_t> sealed_entries_{0};         // of memtables that take no more
+  std::atomic<uint64_t> reported_entries_{0};       // maximum of what Entries has returned
+  const std::size_t sampler_ = NextSampler();
   rocksdb::Env* const env_;
   const uint64_t sample_every_;
   std::array<Level, kMaxFlsmLevels + 1> levels_;  // [0] is RocksDB's level 0
@@ -185,8 +230,8 @@ void FlsmRecorder::Lookups(uint64_t keys, const Get& get) {
     get();
     return;
   }
-  thread_local uint64_t until_sample = 0;
-  const Weight weight = WeightOf(CountSamples(keys, &until_sample), keys);
+  thread_local UntilSample until{};
+  const Weight weight = WeightOf(CountSamples(keys, &until), keys);
   uint64_t found = 0;
   const auto look_up = [&get, &found] { found = get(); };
   if (weight.represented == 0) {
@@ -201,23 +246,41 @@ void FlsmRecorder::Lookups(uint64_t keys, const Get& get) {
   counts_.Add(kFound, found);
 }
 
+template <typename Operation>
+void FlsmRecorder::TimeShared(const std::vector<FlsmShare>& shares, const Operation& operation) {
+  if (shares.empty()) {
+    operation();
+    return;
+  }
+  rocksdb::Env* env = shares.front().recorder->env_;
+  const bool was_quiet = shares.front().recorder->IsQuiet();
+  const uint64_t begun_ns = env->NowNanos();
+  operation();
+  const uint64_t took_ns = env->NowNanos() - begun_ns;
+  for (const FlsmShare& share : shares) {
+    const bool quiet = was_quiet && share.recorder->IsQuiet();
+    share.recorder->counts_.Add(IndexOf(kOperations, quiet), share.represented);
+    const double busy_ns = static_cast<double>(took_ns) * share.busy_factor;
+    share.recorder->counts_.Add(IndexOf(kBusyNs, quiet), static_cast<uint64_t>(busy_ns));
+  }
+}
+
 template <typename Shape>
 void FlsmRecorder::CountIterators(uint64_t count, const Shape& shape) {
   if (sample_every_ == 0) {
     return;
   }
-  thread_local uint64_t until_sample = 0;
+  thread_local UntilSample until{};
   counts_.Add(kIterators, count);
   counts_.Add(IndexOf(kOperations, IsQuiet()), count);
-  if (const uint64_t samples = CountSamples(count, &until_sample); samples > 0) {
+  if (const uint64_t samples = CountSamples(count, &until); samples > 0) {
     CountScanned(shape(), samples);
   }
 }
 
 template <typename Operation>
 rocksdb::Status FlsmRecorder::Write(const Operation& write) {
-  thread_local uint64_t until_sample = 0;
-  if (sample_every_ == 0 || CountSamples(1, &until_sample) == 0) {
+  if (SampleWrite() == 0) {
     return write();
   }
   rocksdb::Status status;

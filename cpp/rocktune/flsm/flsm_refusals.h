@@ -21,48 +21,42 @@ inline rocksdb::Status RefusedCall(const char* call, const char* why) {
   return rocksdb::Status::NotSupported(call, why);
 }
 
-// The calls that an FlsmStore refuses: those that create column families or compact. Each
-// returns NotSupported and has no effect. SetOptions is checked by CheckOptions before it has an effect. The
+// The calls that an FlsmStore refuses: those that import column families or compact. Each returns
+// NotSupported and has no effect. SetOptions is checked by CheckOptions before it has an effect. The
 // signatures are those of RocksDB 7.8 and of RocksDB 11.
 class FlsmRefusals : public FlsmWrites {
   using Base = FlsmWrites;
   using Family = rocksdb::ColumnFamilyHandle;
   using Changes = std::unordered_map<std::string, std::string>;
-  static constexpr const char* kOneFamily =
-      "an FLSM store has the default column family alone; open another store";
+  static constexpr const char* kNoImport =
+      "imported tables lie at the levels of another tree; create the family and ingest them";
   static constexpr const char* kNoManualCompactions =
       "an FLSM store compacts by its own policy; call WaitUntilSettled";
 
  public:
   using Base::Base;
 
-  rocksdb::Status CreateColumnFamily(const rocksdb::ColumnFamilyOptions&, const std::string&,
-                                     Family**) override {
-    return RefusedCall("CreateColumnFamily", kOneFamily);
-  }
-  rocksdb::Status CreateColumnFamilies(const rocksdb::ColumnFamilyOptions&, const std::vector<std::string>&,
-                                       std::vector<Family*>*) override {
-    return RefusedCall("CreateColumnFamilies", kOneFamily);
-  }
-  rocksdb::Status CreateColumnFamilies(const std::vector<rocksdb::ColumnFamilyDescriptor>&,
-                                       std::vector<Family*>*) override {
-    return RefusedCall("CreateColumnFamilies", kOneFamily);
-  }
   using Base::CreateColumnFamilyWithImport;
   rocksdb::Status CreateColumnFamilyWithImport(const rocksdb::ColumnFamilyOptions&, const std::string&,
                                                const rocksdb::ImportColumnFamilyOptions&,
                                                const rocksdb::ExportImportFilesMetaData&, Family**) override {
-    return RefusedCall("CreateColumnFamilyWithImport", kOneFamily);
+    return RefusedCall("CreateColumnFamilyWithImport", kNoImport);
   }
 
   using Base::IngestExternalFile;
   rocksdb::Status IngestExternalFile(Family* family, const std::vector<std::string>& files,
                                      const rocksdb::IngestExternalFileOptions& options) override {
-    return AfterIngestion(Base::IngestExternalFile(family, files, options));
+    rocksdb::Status status = Base::IngestExternalFile(family, files, options);
+    OnIngested(family);
+    return status;
   }
   using Base::IngestExternalFiles;
   rocksdb::Status IngestExternalFiles(const std::vector<rocksdb::IngestExternalFileArg>& files) override {
-    return AfterIngestion(Base::IngestExternalFiles(files));
+    rocksdb::Status status = Base::IngestExternalFiles(files);
+    for (const rocksdb::IngestExternalFileArg& each : files) {
+      OnIngested(each.column_family);
+    }
+    return status;
   }
 
   using Base::CompactRange;
@@ -89,7 +83,7 @@ class FlsmRefusals : public FlsmWrites {
                                                const rocksdb::ImportColumnFamilyOptions&,
                                                const std::vector<const rocksdb::ExportImportFilesMetaData*>&,
                                                Family**) override {
-    return RefusedCall("CreateColumnFamilyWithImport", kOneFamily);
+    return RefusedCall("CreateColumnFamilyWithImport", kNoImport);
   }
   using Base::ClipColumnFamily;
   rocksdb::Status ClipColumnFamily(Family*, const rocksdb::Slice&, const rocksdb::Slice&) override {
@@ -98,12 +92,14 @@ class FlsmRefusals : public FlsmWrites {
   using Base::SetOptions;
   rocksdb::Status SetOptions(const std::unordered_map<Family*, Changes>& families) override {
     for (const auto& [family, changes] : families) {
-      if (rocksdb::Status status = CheckOptions(changes); !status.ok()) {
+      if (rocksdb::Status status = CheckOptions(family, changes); !status.ok()) {
         return status;
       }
     }
     rocksdb::Status status = Base::SetOptions(families);
-    OnOptionsSet();
+    for (const auto& [family, changes] : families) {
+      OnOptionsSet(family);
+    }
     return status;
   }
   // Waits for both: RocksDB knows the running compactions, the store knows the due ones.
@@ -126,10 +122,10 @@ class FlsmRefusals : public FlsmWrites {
 #else
   using Base::SetOptions;
   rocksdb::Status SetOptions(Family* family, const Changes& changes) override {
-    rocksdb::Status status = CheckOptions(changes);
+    rocksdb::Status status = CheckOptions(family, changes);
     if (status.ok()) {
       status = Base::SetOptions(family, changes);
-      OnOptionsSet();
+      OnOptionsSet(family);
     }
     return status;
   }
@@ -137,25 +133,23 @@ class FlsmRefusals : public FlsmWrites {
 #if ROCKSDB_MAJOR > 11 || (ROCKSDB_MAJOR == 11 && ROCKSDB_MINOR >= 5)
   rocksdb::Status CommitFileIngestionHandles(
       std::vector<std::unique_ptr<rocksdb::FileIngestionHandle>> handles) override {
-    return AfterIngestion(Base::CommitFileIngestionHandles(std::move(handles)));
+    rocksdb::Status status = Base::CommitFileIngestionHandles(std::move(handles));
+    OnIngestedSomewhere();  // the handles do not tell their families
+    return status;
   }
 #endif
 
  protected:
   // Returns the error with which the store refuses one of the changes, or OK.
-  virtual rocksdb::Status CheckOptions(const Changes& changes) const = 0;
-  // Called after tables were ingested, perhaps only some of them.
-  virtual void OnIngested() = 0;
+  virtual rocksdb::Status CheckOptions(Family* family, const Changes& changes) const = 0;
+  // Called after tables were ingested into a family, perhaps only some of them.
+  virtual void OnIngested(Family* family) = 0;
+  // The same, if the family is not known.
+  virtual void OnIngestedSomewhere() = 0;
   // Called after SetOptions, whether or not it succeeded.
-  virtual void OnOptionsSet() = 0;
+  virtual void OnOptionsSet(Family* family) = 0;
   // Waits until no compaction is due, for at most `timeout`; 0 means no timeout.
   virtual rocksdb::Status WaitForOwnCompactions(std::chrono::microseconds timeout) = 0;
-
- private:
-  rocksdb::Status AfterIngestion(rocksdb::Status status) {
-    OnIngested();
-    return status;
-  }
 };
 
 }  // namespace rocktune

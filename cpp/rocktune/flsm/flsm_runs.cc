@@ -28,15 +28,16 @@ FlsmRunFiles FilesOf(const rocksdb::ColumnFamilyMetaData& metadata, const FlsmSh
 
 }  // namespace
 
-rocksdb::ColumnFamilyMetaData Metadata(rocksdb::DB* db) {
+rocksdb::ColumnFamilyMetaData Metadata(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family) {
   rocksdb::ColumnFamilyMetaData metadata;
-  db->GetColumnFamilyMetaData(&metadata);
+  db->GetColumnFamilyMetaData(family, &metadata);
   return metadata;
 }
 
 std::vector<FlsmTable> CheapestTables(const FlsmTask& task, const FlsmShape& shape,
-                                      const std::vector<FlsmTable>& all, rocksdb::DB* db) {
-  const rocksdb::ColumnFamilyMetaData metadata = Metadata(db);
+                                      const std::vector<FlsmTable>& all, rocksdb::DB* db,
+                                      rocksdb::ColumnFamilyHandle* family) {
+  const rocksdb::ColumnFamilyMetaData metadata = Metadata(db, family);
   std::vector<FlsmRunFiles> from;
   std::vector<FlsmRunFiles> into;
   for (const int physical : task.inputs) {
@@ -46,7 +47,7 @@ std::vector<FlsmTable> CheapestTables(const FlsmTask& task, const FlsmShape& sha
     (below ? into : from).push_back(FilesOf(metadata, shape, physical));
   }
   std::set<uint64_t> cheapest;
-  for (const std::string& name : CheapestPush(from, into, db->GetOptions().comparator).names) {
+  for (const std::string& name : CheapestPush(from, into, db->GetOptions(family).comparator).names) {
     cheapest.insert(TableNumber(name));
   }
   std::vector<FlsmTable> tables;
@@ -55,8 +56,8 @@ std::vector<FlsmTable> CheapestTables(const FlsmTask& task, const FlsmShape& sha
   return tables;
 }
 
-void ReadRuns(rocksdb::DB* db, FlsmShape* shape) {
-  const rocksdb::ColumnFamilyMetaData metadata = Metadata(db);
+void ReadRuns(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family, FlsmShape* shape) {
+  const rocksdb::ColumnFamilyMetaData metadata = Metadata(db, family);
   shape->level0_files = metadata.levels.front().files.size();
   shape->level0_bytes = metadata.levels.front().size;
   for (int number = 1; number <= shape->deepest(); ++number) {

@@ -37,36 +37,32 @@ class FlsmServingTest : public FlsmStoreTest {
   }
 };
 
-TEST_F(FlsmServingTest, RefusesFurtherColumnFamilies) {
+TEST_F(FlsmServingTest, RefusesToImportAColumnFamily) {
   ASSERT_TRUE(Open(Layout({1})).ok());
-  const rocksdb::ColumnFamilyOptions options;
   rocksdb::ColumnFamilyHandle* made = nullptr;
-  std::vector<rocksdb::ColumnFamilyHandle*> all;
-  EXPECT_TRUE(store_->CreateColumnFamily(options, "more", &made).IsNotSupported());
-  EXPECT_TRUE(store_->CreateColumnFamilies(options, {"more"}, &all).IsNotSupported());
-  EXPECT_TRUE(store_->CreateColumnFamilies({{"more", options}}, &all).IsNotSupported());
   const rocksdb::ExportImportFilesMetaData tables;
-  EXPECT_TRUE(
-      store_
-          ->CreateColumnFamilyWithImport(options, "more", rocksdb::ImportColumnFamilyOptions(), tables, &made)
-          .IsNotSupported());
+  EXPECT_TRUE(store_
+                  ->CreateColumnFamilyWithImport(rocksdb::ColumnFamilyOptions(), "more",
+                                                 rocksdb::ImportColumnFamilyOptions(), tables, &made)
+                  .IsNotSupported());
   EXPECT_EQ(made, nullptr);
-  EXPECT_TRUE(all.empty());
-  Put(0, 1, "value");
-  Reopen();
-  std::string value;
-  EXPECT_TRUE(store_->Get(rocksdb::ReadOptions(), "key0", &value).ok());
 }
 
-TEST_F(FlsmServingTest, OpenRefusesFurtherColumnFamilies) {
+TEST_F(FlsmServingTest, OpenRefusesFamiliesThatOthersMade) {
   ASSERT_TRUE(Open(Layout({1})).ok());
   rocksdb::ColumnFamilyHandle* other = nullptr;
   ASSERT_TRUE(store_->GetBaseDB()->CreateColumnFamily(rocksdb::ColumnFamilyOptions(), "other", &other).ok());
+  EXPECT_EQ(store_->Shape(other).levels.size(), 0u) << "it has no shape";
   ASSERT_TRUE(store_->DestroyColumnFamilyHandle(other).ok());
   store_.reset();
   const std::set<std::string> files = Files();
-  const rocksdb::Status status = Open(Layout({1}));
-  EXPECT_TRUE(status.IsNotSupported()) << status.ToString();
+  rocksdb::Status status = Open(Layout({1}));
+  EXPECT_TRUE(status.IsInvalidArgument()) << status.ToString();
+  std::vector<rocksdb::ColumnFamilyHandle*> handles;
+  const std::vector<FlsmFamily> both = {{rocksdb::kDefaultColumnFamilyName, SmallOptions(), {}},
+                                        {"other", SmallOptions(), {}}};
+  status = FlsmStore::Open(SmallOptions(), directory_, both, &handles, &store_);
+  EXPECT_TRUE(status.IsInvalidArgument()) << status.ToString();
   EXPECT_EQ(Files(), files) << "nothing was written";
 }
 

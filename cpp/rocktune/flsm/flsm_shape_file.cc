@@ -1,5 +1,8 @@
 #include "rocktune/flsm/flsm_shape_file.h"
 
+#include <rocksdb/db.h>
+
+#include <exception>
 #include <nlohmann/json.hpp>
 
 #include "rocktune/flsm/flsm_shape.h"
@@ -14,8 +17,11 @@ constexpr const char* kFileName = "FLSM";
 // does not count as an FLSM-tree. RocksDB itself never uses the name: its numbers begin with 1.
 constexpr const char* kCopyName = "000000.dbtmp";
 constexpr const char* kCurrent = "CURRENT";
-constexpr int kFormat = 1;
-// The field of deepest_policy; format 1 has it under this older name.
+// A store with the default family alone has format 1, which older versions read. Format 2 adds the others.
+constexpr int kFormatOfOne = 1;
+constexpr int kFormatOfSeveral = 2;
+constexpr const char* kFamilies = "families";
+// The field of deepest_policy, which has this older name.
 constexpr const char* kDeepestPolicy = "largest_policy";
 constexpr int kMaxSlots =
     1000;  // far more than 3 T; keeps a corrupt file from asking for any number of levels
@@ -25,7 +31,9 @@ nlohmann::json ToJson(const FlsmShape& shape) {
   for (const FlsmLevel& level : shape.levels) {
     std::vector<int> sealed;
     for (const FlsmRun& run : level.runs) {
-      if (run.sealed && run.bytes > 0) {
+      // A run that is being written has no bytes yet; one read from this file has 0 until the store
+      // opens.
+      if (run.sealed && (run.bytes > 0 || run.use == RunUse::kIdle)) {
         sealed.push_back(run.physical);
       }
     }
@@ -34,9 +42,37 @@ nlohmann::json ToJson(const FlsmShape& shape) {
                       {"push", level.push},
                       {"sealed", sealed}});
   }
-  return {
-      {"format", kFormat},    {"size_ratio", shape.size_ratio},       {"level1_bytes", shape.level1_bytes},
-      {"slots", shape.slots}, {kDeepestPolicy, shape.deepest_policy}, {"levels", levels}};
+  return {{"size_ratio", shape.size_ratio},
+          {"level1_bytes", shape.level1_bytes},
+          {"slots", shape.slots},
+          {kDeepestPolicy, shape.deepest_policy},
+          {"levels", levels}};
+}
+
+bool IsPlain(char character) { return character >= ' ' && character <= '~' && character != '%'; }
+
+// Returns a family's name as JSON can hold it: bytes other than printable ASCII, and %, become %XX.
+std::string EncodeName(const std::string& name) {
+  std::string encoded;
+  for (const char character : name) {
+    encoded += IsPlain(character) ? std::string(1, character)
+                                  : "%" + rocksdb::Slice(&character, 1).ToString(true);  // hexadecimal
+  }
+  return encoded;
+}
+
+// Reverts EncodeName. Throws std::invalid_argument for a % without a number.
+std::string DecodeName(const std::string& encoded) {
+  std::string name;
+  for (std::size_t place = 0; place < encoded.size(); ++place) {
+    if (encoded[place] == '%') {
+      name += static_cast<char>(std::stoi(encoded.substr(place + 1, 2), nullptr, 16));
+      place += 2;
+    } else {
+      name += encoded[place];
+    }
+  }
+  return name;
 }
 
 // Returns the shape in the file's JSON. Throws nlohmann's exceptions for missing fields and wrong types.
@@ -69,6 +105,18 @@ std::string LayoutError(const FlsmShape& shape) {
   return Violation(shape);
 }
 
+// Returns the shapes in the file's JSON. Throws nlohmann's and std's exceptions for what FromJson and
+// DecodeName refuse.
+FlsmShapes ShapesFromJson(const nlohmann::json& json) {
+  FlsmShapes shapes = {{rocksdb::kDefaultColumnFamilyName, FromJson(json)}};
+  if (json.at("format") == kFormatOfSeveral) {
+    for (const auto& [name, shape] : json.at(kFamilies).items()) {
+      shapes.emplace(DecodeName(name), FromJson(shape));
+    }
+  }
+  return shapes;
+}
+
 }  // namespace
 
 FlsmShapeFile::FlsmShapeFile(rocksdb::Env* env, const std::string& directory)
@@ -78,7 +126,7 @@ bool FlsmShapeFile::Exists(const std::string& name) const { return env_->FileExi
 
 bool FlsmShapeFile::HasDatabase() const { return Exists(kCurrent); }
 
-rocksdb::Status FlsmShapeFile::Read(FlsmShape* shape) const {
+rocksdb::Status FlsmShapeFile::Read(FlsmShapes* shapes) const {
   // A copy's file exists only until Adopt. So it is newer than FLSM, which a restored backup may find there.
   const std::string path = PathOf(Exists(kCopyName) ? kCopyName : kFileName);
   if (!HasDatabase() || !env_->FileExists(path).ok()) {
@@ -90,16 +138,24 @@ rocksdb::Status FlsmShapeFile::Read(FlsmShape* shape) const {
     return status;
   }
   const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
-  if (!json.is_object() || json.value("format", nlohmann::json()) != kFormat) {
-    return rocksdb::Status::Corruption(path, "is no shape of an FLSM store in format 1");
+  const nlohmann::json format = json.is_object() ? json.value("format", nlohmann::json()) : nlohmann::json();
+  if (format != kFormatOfOne && format != kFormatOfSeveral) {
+    return rocksdb::Status::Corruption(path, "is no shape of an FLSM store in format 1 or 2");
   }
   try {
-    *shape = FromJson(json);
-  } catch (const nlohmann::json::exception& error) {
+    *shapes = ShapesFromJson(json);
+  } catch (const std::exception& error) {
     return rocksdb::Status::Corruption(path, error.what());
   }
-  const std::string error = LayoutError(*shape);
-  return error.empty() ? status : rocksdb::Status::Corruption(path, error);
+  for (const auto& [name, shape] : *shapes) {
+    if (const std::string error = LayoutError(shape); !error.empty()) {
+      std::string where = path;
+      where += ", column family ";
+      where += name;
+      return rocksdb::Status::Corruption(where, error);
+    }
+  }
+  return status;
 }
 
 rocksdb::Status FlsmShapeFile::Adopt() {
@@ -115,16 +171,54 @@ rocksdb::Status FlsmShapeFile::Adopt() {
   return status.ok() ? DeleteReplacedFile(env_, directory_, kCopyName) : status;
 }
 
-rocksdb::Status FlsmShapeFile::Write(const FlsmShape& shape, uint64_t number) {
+int FlsmShapeFile::Add(const std::string& family, const FlsmShape& shape) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (number < written_number_) {
+  families_[next_family_] = {family, shape, 0};
+  return next_family_++;
+}
+
+void FlsmShapeFile::Remove(int family) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  families_.erase(family);
+}
+
+rocksdb::Status FlsmShapeFile::Save() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return SaveLocked();
+}
+
+rocksdb::Status FlsmShapeFile::SaveLocked() {
+  nlohmann::json json = nlohmann::json::object();
+  nlohmann::json others = nlohmann::json::object();
+  for (const auto& [number, family] : families_) {
+    if (family.name == rocksdb::kDefaultColumnFamilyName) {
+      json = ToJson(family.shape);
+    } else {
+      others[EncodeName(family.name)] = ToJson(family.shape);
+    }
+  }
+  json["format"] = others.empty() ? kFormatOfOne : kFormatOfSeveral;
+  if (!others.empty()) {
+    json[kFamilies] = others;
+  }
+  const std::string text = json.dump();
+  if (text == saved_) {
     return rocksdb::Status::OK();
   }
-  rocksdb::Status status = ReplaceFile(env_, directory_, kFileName, ToJson(shape).dump());
-  if (status.ok()) {
-    written_number_ = number;
-  }
+  rocksdb::Status status = ReplaceFile(env_, directory_, kFileName, text);
+  saved_ = status.ok() ? text : "";
   return status;
+}
+
+rocksdb::Status FlsmShapeFile::Write(int family, const FlsmShape& shape, uint64_t number) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = families_.find(family);
+  if (found == families_.end() || number < found->second.number) {
+    return rocksdb::Status::OK();
+  }
+  found->second.shape = shape;
+  found->second.number = number;
+  return SaveLocked();
 }
 
 rocksdb::Status FlsmShapeFile::ReadForCopy(rocksdb::LiveFileStorageInfo* file) const {

@@ -18,52 +18,107 @@ bool IsCompactionProperty(const rocksdb::Slice& property) {
          property == Properties::kEstimatePendingCompactionBytes;
 }
 
+// Returns the value of a property for which IsCompactionProperty is true.
+uint64_t CompactionProperty(const FlsmCompactor& compactor, const rocksdb::Slice& property) {
+  const FlsmCompactionDebt debt = compactor.Debt();
+  if (property == rocksdb::DB::Properties::kCompactionPending) {
+    return debt.due_tasks > 0 ? 1 : 0;
+  }
+  return property == rocksdb::DB::Properties::kNumRunningCompactions ? debt.running_tasks : debt.bytes;
+}
+
 }  // namespace
 
-// Half of the slowdown trigger, so that as many files can arrive again while these are merged. At least two
-// less than it, because a flush waits if its file would make RocksDB slow writes.
-uint64_t MaxLevel0Runs(int level0_runs, const rocksdb::Options& options) {
-  const int slowdown = options.level0_slowdown_writes_trigger;
-  return static_cast<uint64_t>(std::clamp(level0_runs, 0, std::max(0, std::min(slowdown / 2, slowdown - 2))));
-}
-
-FlsmStoreImpl::FlsmStoreImpl(rocksdb::DB* db, std::unique_ptr<FlsmRecorder> recorder,
-                             std::shared_ptr<FlsmListener> listener, std::shared_ptr<ManifestGuard> guard,
-                             FlsmShape shape, const FlsmOptions& layout, std::shared_ptr<FlsmShapeFile> file,
-                             FlsmCompactor::OnChange on_change)
-    : FlsmRefusals(db, recorder.get()),
-      recorder_(std::move(recorder)),
-      level0_runs_(layout.level0_runs),
-      owns_filters_(layout.filters.bits_per_key > 0),
+FlsmStoreImpl::FlsmStoreImpl(rocksdb::DB* db, std::shared_ptr<FlsmListener> listener,
+                             std::shared_ptr<ManifestGuard> guard, std::shared_ptr<FlsmShapeFile> file)
+    : FlsmRefusals(db),
       listener_(std::move(listener)),
+      guard_(std::move(guard)),
       file_(std::move(file)),
-      first_entry_(db->GetLatestSequenceNumber()),
-      compactor_(std::make_unique<FlsmCompactor>(db, std::move(guard), recorder_.get(), std::move(shape),
-                                                 layout.workers, layout.reshape_bytes_per_s,
-                                                 std::move(on_change))) {
-  listener_->SetCompactor(compactor_.get());
-  compactor_->OnMissedFlushes();  // flushes since the database was opened had no receiver
+      merges_(std::make_shared<std::atomic<int>>(0)),
+      workers_(db) {}
+
+// Stops compacting even if there are snapshots: unlike Close, the destructor of a rocksdb::DB always closes.
+FlsmStoreImpl::~FlsmStoreImpl() { EndFamilies(); }
+
+rocksdb::Status FlsmStoreImpl::SetPolicy(Family* family, int level, int policy, FlsmTransition transition) {
+  const FlsmTree* tree = trees_.Find(family);
+  if (tree == nullptr || tree->dropped) {
+    return rocksdb::Status::ColumnFamilyDropped("the column family was dropped, or is not the store's");
+  }
+  return tree->compactor->SetPolicy(level, policy, transition);
 }
 
-// Stops the compactor even if there are snapshots: unlike Close, the destructor of a rocksdb::DB always
-// closes.
-FlsmStoreImpl::~FlsmStoreImpl() {
-  listener_->SetCompactor(nullptr);
-  compactor_->Stop();
+FlsmShape FlsmStoreImpl::Shape(Family* family) const {
+  const FlsmTree* tree = trees_.Find(family);
+  return tree == nullptr ? FlsmShape() : tree->compactor->Shape();
 }
 
-FlsmStatistics FlsmStoreImpl::Statistics() const {
-  FlsmStatistics statistics = recorder_->Statistics(compactor_->Shape().deepest());
-  statistics.entries_written = GetLatestSequenceNumber() - first_entry_;
+FlsmStatistics FlsmStoreImpl::Statistics(Family* family) const {
+  const FlsmTree* tree = trees_.Find(family);
+  if (tree == nullptr) {
+    return {};
+  }
+  FlsmStatistics statistics = tree->recorder->Statistics(tree->compactor->Shape().deepest());
+  uint64_t in_memtable = 0;
+  if (!tree->dropped && !closed_) {
+    db_->GetIntProperty(tree->handle, Properties::kNumEntriesActiveMemTable, &in_memtable);
+  }
+  const uint64_t entries = tree->recorder->Entries(in_memtable);
+  statistics.entries_written = entries - std::min(entries, tree->first_entries);
   return statistics;
 }
 
-void FlsmStoreImpl::CountIterators(uint64_t count) {
-  recorder_->CountIterators(count, [this] { return compactor_->Shape(); });
+rocksdb::Status FlsmStoreImpl::WaitForOwnCompactions(std::chrono::microseconds timeout) {
+  const auto end = std::chrono::steady_clock::now() + timeout;
+  rocksdb::Status status;
+  for (const auto& tree : trees_.All()) {
+    if (!status.ok()) {
+      break;
+    }
+    std::chrono::microseconds left = timeout;
+    if (timeout.count() > 0) {
+      left = std::chrono::duration_cast<std::chrono::microseconds>(end - std::chrono::steady_clock::now());
+      left = std::max(left, std::chrono::microseconds(1));
+    }
+    status = tree->compactor->WaitUntilSettled(left);
+    if (tree->dropped) {
+      status = rocksdb::Status::OK();  // it has nothing to wait for any more
+    }
+  }
+  return status;
 }
 
-bool FlsmStoreImpl::GetProperty(rocksdb::ColumnFamilyHandle* family, const rocksdb::Slice& property,
-                                std::string* value) {
+rocksdb::Status FlsmStoreImpl::LastFailure() const {
+  for (const auto& tree : trees_.All()) {
+    rocksdb::Status failure = tree->compactor->LastFailure();
+    if (!failure.ok() && !tree->dropped) {
+      return failure;
+    }
+  }
+  return rocksdb::Status::OK();
+}
+
+void FlsmStoreImpl::CountIterators(Family* family) {
+  if (const FlsmTree* tree = trees_.Find(family); tree != nullptr) {
+    tree->recorder->CountIterators(1, [tree] { return tree->compactor->Shape(); });
+  }
+}
+
+void FlsmStoreImpl::OnIngested(Family* family) {
+  if (const FlsmTree* tree = trees_.Find(family); tree != nullptr) {
+    tree->compactor->OnIngested();
+  }
+}
+
+void FlsmStoreImpl::OnIngestedSomewhere() {
+  const std::lock_guard<std::mutex> lock(families_mutex_);  // or a handle might go meanwhile
+  for (const auto& tree : trees_.All()) {
+    tree->compactor->OnIngested();
+  }
+}
+
+bool FlsmStoreImpl::GetProperty(Family* family, const rocksdb::Slice& property, std::string* value) {
   if (uint64_t number = 0; IsCompactionProperty(property) && GetIntProperty(family, property, &number)) {
     *value = std::to_string(number);
     return true;
@@ -72,25 +127,23 @@ bool FlsmStoreImpl::GetProperty(rocksdb::ColumnFamilyHandle* family, const rocks
 }
 
 bool FlsmStoreImpl::GetAggregatedIntProperty(const rocksdb::Slice& property, uint64_t* value) {
-  return IsCompactionProperty(property) ? GetIntProperty(DefaultColumnFamily(), property, value)
-                                        : StackableDB::GetAggregatedIntProperty(property, value);
+  if (!IsCompactionProperty(property)) {
+    return StackableDB::GetAggregatedIntProperty(property, value);
+  }
+  *value = 0;
+  for (const auto& tree : trees_.All()) {
+    *value += CompactionProperty(*tree->compactor, property);
+  }
+  return true;
 }
 
-bool FlsmStoreImpl::GetIntProperty(rocksdb::ColumnFamilyHandle* family, const rocksdb::Slice& property,
-                                   uint64_t* value) {
-  if (property == Properties::kCompactionPending) {
-    *value = compactor_->Debt().due_tasks > 0 ? 1 : 0;
-    return true;
+bool FlsmStoreImpl::GetIntProperty(Family* family, const rocksdb::Slice& property, uint64_t* value) {
+  const FlsmTree* tree = IsCompactionProperty(property) ? trees_.Find(family) : nullptr;
+  if (tree == nullptr) {
+    return StackableDB::GetIntProperty(family, property, value);
   }
-  if (property == Properties::kNumRunningCompactions) {
-    *value = compactor_->Debt().running_tasks;
-    return true;
-  }
-  if (property == Properties::kEstimatePendingCompactionBytes) {
-    *value = compactor_->Debt().bytes;
-    return true;
-  }
-  return StackableDB::GetIntProperty(family, property, value);
+  *value = CompactionProperty(*tree->compactor, property);
+  return true;
 }
 
 rocksdb::Status FlsmStoreImpl::Resume() { return GetBaseDB()->Resume(); }
@@ -101,6 +154,7 @@ void FlsmStoreImpl::GetAllColumnFamilyMetaData(std::vector<rocksdb::ColumnFamily
 
 rocksdb::Status FlsmStoreImpl::GetLiveFilesStorageInfo(const rocksdb::LiveFilesStorageInfoOptions& options,
                                                        std::vector<rocksdb::LiveFileStorageInfo>* files) {
+  const std::lock_guard<std::mutex> lock(families_mutex_);
   rocksdb::LiveFileStorageInfo shape;
   rocksdb::Status status = file_->ReadForCopy(&shape);
   if (!status.ok()) {
@@ -119,10 +173,10 @@ rocksdb::Status FlsmStoreImpl::GetLiveFilesStorageInfo(const rocksdb::LiveFilesS
 
 rocksdb::Status FlsmStoreImpl::PauseBackgroundWork() {
   // Before RocksDB's call, which waits for running compactions but does not prevent new ones by CompactFiles.
-  compactor_->Pause(false);
+  workers_.Pause(false);
   rocksdb::Status status = StackableDB::PauseBackgroundWork();
   if (!status.ok()) {
-    compactor_->Continue();
+    workers_.Continue();
   }
   return status;
 }
@@ -130,24 +184,33 @@ rocksdb::Status FlsmStoreImpl::PauseBackgroundWork() {
 rocksdb::Status FlsmStoreImpl::ContinueBackgroundWork() {
   rocksdb::Status status = StackableDB::ContinueBackgroundWork();
   if (status.ok()) {
-    compactor_->Continue();
+    workers_.Continue();
   }
   return status;
 }
 
 rocksdb::Status FlsmStoreImpl::Close() {
-  compactor_->Pause(true);
-  rocksdb::Status status = StackableDB::Close();
-  if (status.IsAborted()) {
-    compactor_->Continue();  // snapshots exist, so the database is still open
-  } else {
-    compactor_->Stop();
+  workers_.Pause(true);
+  // RocksDB would find them too late, when the handles have been released.
+  if (uint64_t snapshots = 0;
+      !closed_ && db_->GetIntProperty(Properties::kNumSnapshots, &snapshots) && snapshots > 0) {
+    workers_.Continue();
+    return rocksdb::Status::Aborted("Cannot close DB with unreleased snapshot.");  // as RocksDB says it
   }
-  return status;
+  {
+    const std::lock_guard<std::mutex> lock(families_mutex_);
+    EndFamilies();
+    closed_ = true;
+  }
+  return StackableDB::Close();
 }
 
 rocksdb::Status FlsmStoreImpl::CheckOptions(
-    const std::unordered_map<std::string, std::string>& changes) const {
+    Family* family, const std::unordered_map<std::string, std::string>& changes) const {
+  const FlsmTree* tree = trees_.Find(family);
+  if (tree == nullptr) {
+    return rocksdb::Status::OK();  // RocksDB's own, or unknown to it too
+  }
   std::unordered_map<std::string, std::string> triggers;
   for (const auto& [name, value] : changes) {
     if (name == "disable_auto_compactions" && value != "false" && value != "0") {
@@ -160,7 +223,7 @@ rocksdb::Status FlsmStoreImpl::CheckOptions(
     }
     const bool names_filters = (name + value).find("filter_policy") != std::string::npos;
     const bool is_other_kind = name == "plain_table_factory" || name == "table_factory";
-    if (owns_filters_ && (names_filters || is_other_kind)) {
+    if (tree->owns_filters && (names_filters || is_other_kind)) {
       return rocksdb::Status::NotSupported(
           name, "the store's layout sets the filters; open it with bits_per_key 0 to set others");
     }
@@ -169,8 +232,8 @@ rocksdb::Status FlsmStoreImpl::CheckOptions(
     }
   }
   rocksdb::ColumnFamilyOptions changed;
-  rocksdb::Status status = rocksdb::GetColumnFamilyOptionsFromMap(
-      rocksdb::ConfigOptions(), GetOptions(DefaultColumnFamily()), triggers, &changed);
+  rocksdb::Status status = rocksdb::GetColumnFamilyOptionsFromMap(rocksdb::ConfigOptions(),
+                                                                  GetOptions(family), triggers, &changed);
   const bool is_ordered =
       1 <= changed.level0_file_num_compaction_trigger &&
       changed.level0_file_num_compaction_trigger <= changed.level0_slowdown_writes_trigger &&
@@ -184,9 +247,11 @@ rocksdb::Status FlsmStoreImpl::CheckOptions(
   return status;
 }
 
-void FlsmStoreImpl::OnOptionsSet() {
-  const rocksdb::Options options = GetOptions(DefaultColumnFamily());
-  compactor_->SetLimits(MaxLevel0Runs(level0_runs_, options), options.target_file_size_base);
+void FlsmStoreImpl::OnOptionsSet(Family* family) {
+  if (const FlsmTree* tree = trees_.Find(family); tree != nullptr) {
+    const rocksdb::Options options = GetOptions(family);
+    tree->compactor->SetLimits(MaxLevel0Runs(tree->level0_runs, options), options.target_file_size_base);
+  }
 }
 
 }  // namespace rocktune

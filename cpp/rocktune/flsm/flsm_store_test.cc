@@ -208,7 +208,7 @@ TEST_F(FlsmStoreTest, AFullDiskFailsOnlyWrites) {
   EXPECT_TRUE(store_->LastFailure().ok()) << store_->LastFailure().ToString();
   EXPECT_EQ(Violation(store_->Shape()), "");
   FlsmShape asked = store_->Shape();
-  ReadRuns(store_.get(), &asked);
+  ReadRuns(store_.get(), store_->DefaultColumnFamily(), &asked);
   EXPECT_EQ(ToText(store_->Shape()), ToText(asked)) << "the shape matches RocksDB's metadata";
   for (int key = 0; key < 4000; ++key) {
     ASSERT_TRUE(store_->Get(rocksdb::ReadOptions(), "key" + std::to_string(key), &value).ok()) << key;

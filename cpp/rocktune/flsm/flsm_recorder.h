@@ -64,6 +64,9 @@ class FlsmRecorder {
   // Records a successful compaction whose output is in a logical level.
   void CountCompaction(int level, uint64_t read_bytes, uint64_t written_bytes, uint64_t took_us);
 
+  // Records a flush by the size of its table.
+  void CountFlush(uint64_t bytes) { flushed_bytes_ += bytes; }
+
   // Returns the statistics of level 0 and `levels` levels. entries_written is 0; the database knows it.
   FlsmStatistics Statistics(int levels) const;
 
@@ -152,6 +155,7 @@ class FlsmRecorder {
 
   ShardedCounts<kCounts> counts_;
   std::atomic<int> merges_{0};  // running merges
+  std::atomic<uint64_t> flushed_bytes_{0};
   rocksdb::Env* const env_;
   const uint64_t sample_every_;
   std::array<Level, kMaxFlsmLevels + 1> levels_;  // [0] is RocksDB's level 0

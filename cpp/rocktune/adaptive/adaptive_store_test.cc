@@ -68,6 +68,8 @@ TEST_F(AdaptiveStoreTest, FollowsTheWorkloadAndKeepsItsEstimates) {
   EXPECT_EQ(store_->store()->Shape().level(1).policy, policy);
 }
 
+// REQUIRES: no database was opened in this process before, since threads do not survive a fork. ctest runs
+// each test in a process of its own.
 TEST_F(AdaptiveStoreTest, ServesAfterAKill) {
   const pid_t child = fork();
   ASSERT_GE(child, 0);

@@ -9,11 +9,12 @@ namespace rocktune {
 namespace {
 
 constexpr std::array kNames = {"share of reads", "share of scans", "bytes per operation",
-                               "time of vain reads"};
-// Minimum difference that matters: shares, then logarithms.
-constexpr std::array kMinShift = {0.03, 0.03, 0.25, 0.25};
+                               "time of vain reads over the expected"};
+// Minimum difference that matters: shares, then logarithms. On a store the time of vain reads varies by half:
+// few of them are sampled, and caches fill.
+constexpr std::array kMinShift = {0.03, 0.03, 0.25, 0.7};
 // A spread to begin with, as if it had been seen in kPriorMissions missions.
-constexpr std::array kPriorSpread = {0.01, 0.01, 0.15, 0.12};
+constexpr std::array kPriorSpread = {0.01, 0.01, 0.15, 0.4};
 constexpr double kPriorMissions = 4;
 // Bound of a standard normal variable that 1 in 25 million exceeds on either side. With 4 signs and 7
 // lengths, which are fewer than 28 tests, that is 1 mission in a million. The rest of the stated rate is for
@@ -81,8 +82,10 @@ std::optional<std::string> ChangeDetector::Add(const WorkloadSigns& signs) {
     }
     const double was = reference_.count > 0 ? reference_.mean[*sign] : recent_.front()[*sign];
     std::array<char, 120> why{};
+    const bool is_share = *sign < 2;
+    const double now = recent_.back()[*sign];
     std::snprintf(why.data(), why.size(), "new workload: %s %.3g instead of %.3g", kNames[*sign],
-                  recent_.back()[*sign], was);
+                  is_share ? now : std::exp(now), is_share ? was : std::exp(was));
     recent_.erase(recent_.begin(), recent_.end() - 1);
     reference_ = {};
     last_is_odd_ = false;

@@ -37,8 +37,8 @@ TEST(ChangeDetectorTest, SeesCostsThatChange) {
   for (int mission = 0; mission < 10; ++mission) {
     EXPECT_FALSE(detector.Add({0.5, 0, 0, 0.01 * (mission % 3)}));
   }
-  EXPECT_FALSE(detector.Add({0.5, 0, 0, 1}));
-  EXPECT_TRUE(detector.Add({0.5, 0, 0, 1}));
+  EXPECT_FALSE(detector.Add({0.5, 0, 0, 2}));
+  EXPECT_TRUE(detector.Add({0.5, 0, 0, 2}));
 }
 
 TEST(ChangeDetectorTest, KeepsItsRateOfFalseAlarms) {

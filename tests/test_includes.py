@@ -9,6 +9,7 @@ ROOT = Path(__file__).parents[1]
 CPP = ROOT / "cpp"
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"worker", "bindings"}),
+    frozenset({"adaptive"}),
     frozenset({"options"}),
     frozenset({"governor", "flsm", "runner", "trace"}),
     frozenset({"device", "workload"}),
@@ -16,10 +17,14 @@ LAYERS: tuple[frozenset[str], ...] = (
 )
 """From the highest. A folder includes itself and folders of lower layers, none of its own layer."""
 OWNERS = {
+    "adaptive_store": "adaptive",
+    "cost_controller": "adaptive",
+    "cost_plan": "adaptive",
     "compaction_governor": "governor",
     "governed_db": "governor",
     "governor_decision": "governor",
     "options_watcher": "options",
+    "flsm_controller": "flsm",
     "flsm_migration": "flsm",
     "flsm_options": "flsm",
     "flsm_shape": "flsm",

@@ -1,6 +1,7 @@
 #include "bindings.h"
 
 NB_MODULE(_native, module) {
+  rocktune::BindCostController(module);
   rocktune::BindFlsmStore(module);
   rocktune::BindFlsmPilot(module);  // after the store, whose class its signatures name
   rocktune::BindFlsmSimulator(module);

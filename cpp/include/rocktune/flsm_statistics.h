@@ -72,6 +72,7 @@ struct FlsmStatistics {
   uint64_t found = 0;            // lookups that found their key
   uint64_t iterators = 0;        // iterators created
   uint64_t entries_written = 0;  // puts, merges and deletes
+  uint64_t flushed_bytes = 0;    // of the tables that memtables became
   // Time that callers spent in lookups and writes, estimated from the sampled ones, and the time they
   // reported by FlsmStore::AddBusy.
   uint64_t busy_ns = 0;
@@ -82,9 +83,11 @@ struct FlsmStatistics {
   // The fields that are numbers.
   static constexpr auto Fields() {
     using Field = FlsmField<FlsmStatistics, uint64_t>;
-    return std::array{Field{"lookups", &FlsmStatistics::lookups}, Field{"found", &FlsmStatistics::found},
+    return std::array{Field{"lookups", &FlsmStatistics::lookups},
+                      Field{"found", &FlsmStatistics::found},
                       Field{"iterators", &FlsmStatistics::iterators},
                       Field{"entries_written", &FlsmStatistics::entries_written},
+                      Field{"flushed_bytes", &FlsmStatistics::flushed_bytes},
                       Field{"busy_ns", &FlsmStatistics::busy_ns}};
   }
 };

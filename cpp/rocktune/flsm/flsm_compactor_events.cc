@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "rocktune/flsm/flsm_compactor.h"
+#include "rocktune/flsm/flsm_recorder.h"
 #include "rocktune/flsm/flsm_runs.h"
 
 // What an FlsmCompactor does about tables that come and go without it.
@@ -8,6 +9,7 @@
 namespace rocktune {
 
 void FlsmCompactor::OnFlushed(const FlsmTable& table) {
+  recorder_->CountFlush(table.bytes);
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     tables_.AddFlushed(table);

@@ -10,7 +10,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kMinMissionPerDecision = 100;  // minimum length of a mission over its decision's CPU time
 constexpr std::chrono::milliseconds kMinWait{1};
 constexpr std::chrono::milliseconds kMaxWait{100};
 
@@ -59,20 +58,26 @@ std::chrono::milliseconds PollInterval(uint64_t done, uint64_t wanted, Clock::du
 
 }  // namespace
 
-FlsmPilot::FlsmPilot(FlsmStore* store, FlsmController* controller, uint64_t operations)
+FlsmPilot::FlsmPilot(FlsmStore* store, FlsmController* controller, uint64_t operations,
+                     int min_mission_per_decision)
     : store_(store),
       controller_(controller),
       operations_(std::max<uint64_t>(1, operations)),
+      min_mission_per_decision_(min_mission_per_decision),
       // The statistics of now, not of when the thread begins to run: the first mission starts here.
       thread_([this, before = store->Statistics()] { RunMissions(before); }) {}
 
-FlsmPilot::~FlsmPilot() {
+FlsmPilot::~FlsmPilot() { Stop(); }
+
+void FlsmPilot::Stop() {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     stopping_ = true;
   }
   wake_.notify_all();
-  thread_.join();
+  if (thread_.joinable()) {
+    thread_.join();
+  }
 }
 
 uint64_t FlsmPilot::missions() const {
@@ -93,6 +98,7 @@ void FlsmPilot::RunMissions(FlsmStatistics before) {
   while (!wake_.wait_for(lock, poll, [this] { return stopping_; })) {
     const FlsmStatistics now = store_->Statistics();
     const Clock::time_point ended = Clock::now();
+    cpu_ns_ = static_cast<uint64_t>(ThreadCpuTime().count());
     const uint64_t done = Operations(now) - Operations(before);
     poll = PollInterval(done, operations_, ended - begun);
     if (done < operations_ || ended - begun < min_duration) {
@@ -103,7 +109,7 @@ void FlsmPilot::RunMissions(FlsmStatistics before) {
     lock.unlock();
     const std::chrono::nanoseconds used = ThreadCpuTime();
     Decide(mission);
-    min_duration = kMinMissionPerDecision * (ThreadCpuTime() - used);
+    min_duration = min_mission_per_decision_ * (ThreadCpuTime() - used);
     lock.lock();
     before = now;
     begun = ended;

@@ -2,61 +2,41 @@
 
 #include <rocksdb/status.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
 #include <thread>
-#include <vector>
 
-#include "rocktune/flsm/flsm_policy.h"
-#include "rocktune/flsm_shape.h"
-#include "rocktune/flsm_statistics.h"
+#include "rocktune/flsm_controller.h"
 #include "rocktune/flsm_store.h"
 
 namespace rocktune {
 
-// A mission and its result: the stretch of operations between two decisions (RusKey, section 3.1).
-struct FlsmMission {
-  uint64_t number = 0;        // from 1, counted since the pilot was created
-  double seconds = 0;         // from the end of the previous mission
-  FlsmStatistics statistics;  // of this mission alone
-  FlsmShape shape;            // at the mission's end
-};
-
-// The arguments of FlsmStore::SetPolicy.
-struct FlsmPolicyChange {
-  int level = 1;
-  int policy = 1;
-  FlsmTransition transition = FlsmTransition::kFlexible;
-};
-
-// Decides about a store's policies after each mission.
-class FlsmController {
- public:
-  virtual ~FlsmController() = default;
-  // Returns the policy changes to make after a mission. Called on the pilot's thread, for one mission after
-  // the other, while the store serves operations. Must not throw.
-  virtual std::vector<FlsmPolicyChange> Decide(const FlsmMission& mission) = 0;
-};
-
 // Divides a store's operations into missions and applies a controller's decisions, on a thread of its own. No
 // operation waits for it.
 //
-// A mission has at least the given number of operations. It also lasts at least 100 times the CPU time of the
-// last decision, so that decisions use at most 1% of a processor. Without operations no mission ends.
+// A mission has at least the given number of operations. It also lasts at least `min_mission_per_decision`
+// times the CPU time of the last decision; 100 let decisions use at most 1% of a processor. Without
+// operations no mission ends.
 //
 // Does not own store and controller, which must outlive it. Thread-safe. Throws no exception.
 class FlsmPilot {
  public:
   // Starts the thread and the first mission. An `operations` of 0 counts as 1.
-  FlsmPilot(FlsmStore* store, FlsmController* controller, uint64_t operations);
-  // Waits for a running decision, and ends the thread.
+  FlsmPilot(FlsmStore* store, FlsmController* controller, uint64_t operations,
+            int min_mission_per_decision = 100);
+  // Calls Stop.
   ~FlsmPilot();
   FlsmPilot(const FlsmPilot&) = delete;
   FlsmPilot& operator=(const FlsmPilot&) = delete;
 
+  // Waits for a running decision, and ends the thread. May be repeated, by one thread.
+  void Stop();
   // Returns the number of missions that have ended.
   uint64_t missions() const;
+  // Returns the CPU time of the thread, in nanoseconds.
+  uint64_t cpu_ns() const { return cpu_ns_.load(); }
   // Returns the store's error for the latest policy change that it refused; OK if it refused none.
   rocksdb::Status LastRefusal() const;
 
@@ -69,12 +49,14 @@ class FlsmPilot {
   FlsmStore* const store_;
   FlsmController* const controller_;
   const uint64_t operations_;
+  const int min_mission_per_decision_;
 
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   bool stopping_ = false;
   uint64_t missions_ = 0;
   rocksdb::Status last_refusal_;
+  std::atomic<uint64_t> cpu_ns_{0};
   std::thread thread_;  // last, since it uses the other members
 };
 

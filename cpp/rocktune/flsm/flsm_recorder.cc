@@ -110,6 +110,7 @@ FlsmStatistics FlsmRecorder::Statistics(int levels) const {
   statistics.lookups = counts[kLookups];
   statistics.found = counts[kFound];
   statistics.iterators = counts[kIterators];
+  statistics.flushed_bytes = flushed_bytes_.load();
   const auto served = [&counts](bool quiet) {
     return FlsmServed{counts[IndexOf(kOperations, quiet)], counts[IndexOf(kBusyNs, quiet)],
                       counts[IndexOf(kPassed, quiet)], counts[IndexOf(kReadNs, quiet)],

@@ -98,6 +98,9 @@ class FlsmRecorder {
   // lags for the moment in which a memtable is sealed.
   uint64_t Entries(uint64_t in_memtable);
 
+  // Records a flush by the size of its table.
+  void CountFlush(uint64_t bytes) { flushed_bytes_ += bytes; }
+
   // Returns the statistics of level 0 and `levels` levels. entries_written is 0; the database knows it.
   FlsmStatistics Statistics(int levels) const;
 
@@ -196,6 +199,7 @@ class FlsmRecorder {
   const std::shared_ptr<std::atomic<int>> merges_;  // running merges
   std::atomic<uint64_t> sealed_entries_{0};         // of memtables that take no more
   std::atomic<uint64_t> reported_entries_{0};       // maximum of what Entries has returned
+  std::atomic<uint64_t> flushed_bytes_{0};
   const std::size_t sampler_ = NextSampler();
   rocksdb::Env* const env_;
   const uint64_t sample_every_;

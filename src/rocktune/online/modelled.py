@@ -208,4 +208,7 @@ class ModelledStore:
             lookups + writes, busy_s - waited_s, float(passed.sum()), float(read_s.sum()), scanned=0.0
         )
         merging = Served(0.0, waited_s, 0.0, 0.0, 0.0)
-        return Mission(lookups, 0, writes, busy_s, quiet, merging, shape.size_ratio, levels)
+        flushed_bytes = float(writes * self._entry_bytes)
+        return Mission(
+            lookups, 0, writes, busy_s, quiet, merging, shape.size_ratio, levels, flushed_bytes, shape
+        )

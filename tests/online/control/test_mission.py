@@ -21,12 +21,13 @@ def test_a_mission_has_each_level_that_holds_something() -> None:
     flushed = FlsmLevelStatistics(1, 1, 1, 0, 2_000, 1_000, 2, 0, 0, 0, 0)
     quiet, merging = FlsmServed(80, 7_000, 9, 6_000, 5), FlsmServed(20, 4_000, 3, 1_000, 1)
     statistics = FlsmStatistics(
-        60, 50, 10, 30, 0, quiet, merging, (flushed, counted(4_000, 6), counted(1_000, 0), counted())
+        60, 50, 10, 30, 77, 0, quiet, merging, (flushed, counted(4_000, 6), counted(1_000, 0), counted())
     )
     mission = mission_of(statistics, FlsmShape(10, 2, 20, levels), busy_s=0.5)
     assert (mission.lookups, mission.scans, mission.writes, mission.operations) == (60, 10, 30, 100)
     assert mission.quiet == Served(80, 7e-6, 9, 6e-6, 5)
     assert mission.merging == Served(20, 4e-6, 3, 1e-6, 1)
+    assert mission.flushed_bytes == 77
     assert mission.read_share == 0.7
     assert mission.latency_s == 0.005
     assert [(level.policy, level.runs, level.filled) for level in mission.levels] == [
@@ -44,7 +45,7 @@ def test_a_mission_has_each_level_that_holds_something() -> None:
 
 def test_a_store_that_holds_nothing_has_one_level() -> None:
     nothing = FlsmServed(0, 0, 0, 0, 0)
-    statistics = FlsmStatistics(0, 0, 0, 0, 0, nothing, nothing, (counted(), counted()))
+    statistics = FlsmStatistics(0, 0, 0, 0, 0, 0, nothing, nothing, (counted(), counted()))
     mission = mission_of(statistics, FlsmShape(10, 0, 0, (FlsmLevel(1, 100, (), ()),)), 0.0)
     assert len(mission.levels) == 1
     assert mission.operations == 1

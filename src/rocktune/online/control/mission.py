@@ -69,6 +69,9 @@ class Mission:
         merging: all other operations.
         size_ratio: T, the largest policy.
         levels: levels from the first to the deepest that holds data, at least one.
+        flushed_bytes: bytes of the tables that memtables became.
+        shape: tree at the mission's end; None if it is not known, which is enough for controllers that do
+            not forecast.
     """
 
     lookups: int
@@ -79,6 +82,8 @@ class Mission:
     merging: Served
     size_ratio: int
     levels: tuple[LevelMission, ...]
+    flushed_bytes: float = 0.0
+    shape: FlsmShape | None = None
 
     @property
     def operations(self) -> int:
@@ -138,6 +143,8 @@ def mission_of(statistics: FlsmStatistics, shape: FlsmShape, busy_s: float) -> M
         _served(statistics.merging),
         shape.size_ratio,
         tuple(levels),
+        statistics.flushed_bytes,
+        shape,
     )
 
 

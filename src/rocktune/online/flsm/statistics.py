@@ -92,6 +92,7 @@ class FlsmStatistics:
         found: lookups that found their key.
         iterators: number of iterators created.
         entries_written: number of puts, merges and deletes.
+        flushed_bytes: bytes of the tables that memtables became.
         busy_ns: nanoseconds that callers spent in lookups, writes and iterators; lookups and writes are
             estimated from a sample; smaller is better.
         quiet: operations during which no merge ran, from beginning to end.
@@ -103,6 +104,7 @@ class FlsmStatistics:
     found: int
     iterators: int
     entries_written: int
+    flushed_bytes: int
     busy_ns: int
     quiet: FlsmServed
     merging: FlsmServed
@@ -116,6 +118,7 @@ class FlsmStatistics:
             self.found - earlier.found,
             self.iterators - earlier.iterators,
             self.entries_written - earlier.entries_written,
+            self.flushed_bytes - earlier.flushed_bytes,
             self.busy_ns - earlier.busy_ns,
             self.quiet.since(earlier.quiet),
             self.merging.since(earlier.merging),

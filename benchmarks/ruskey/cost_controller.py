@@ -1,0 +1,200 @@
+"""Beyond the paper: policies by predicted cost, on a modelled store with five sessions in random orders.
+
+The rivals have equal memory: static policies, the published Lerp with uniform filters, and the best choice in
+hindsight. Hindsight knows each session and chooses, by level, the K of `GRID` with the least cost in it.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.common.claims import (
+    ROOT,
+    Claim,
+    Settings,
+    decided,
+    main,
+    mean_interval,
+    ratio_interval,
+    reported,
+)
+from benchmarks.flsm.shared import ENTRY_BYTES
+from benchmarks.ruskey.driver import costs_of, served
+from benchmarks.ruskey.shared import Served, by_session, driven_turns, settled
+from rocktune.online import DrivenMission
+from rocktune.online.control import Controller, Static, parse_controller
+from rocktune.online.control.cost import CostBased
+from rocktune.online.flsm import Filters
+from rocktune.online.modelled import ModelledStore, StoreCosts
+from rocktune.workload.ruskey import ENTRIES, SHARES
+
+SIZE_RATIO = 10
+LEVELS = 6
+OPERATIONS = 50_000
+GRID = (1, 2, 3, 5, 7, 10)
+"""K of each level from which hindsight chooses: all combinations of levels."""
+COST, LERP, HINDSIGHT = "cost", "lerp", "hindsight"
+STATICS = ("static:1", "static:5", "static:10")
+MAX_OF_LERP, MAX_OF_HINDSIGHT, MAX_SETTLED = 0.65, 1.03, 10
+SOURCE = "the cost controller"
+COSTS = str(ROOT / "docs" / "evidence" / "ruskey" / "costs" / "costs.json")
+
+Sessions = Sequence[tuple[float, int]]
+"""Share of lookups and number of missions of each session."""
+
+
+def cost_controller(settings: Settings) -> list[Claim]:
+    """Drives each controller through five sessions of `--missions` in an order by the seed."""
+    missions = 5 if settings.quick else int(settings.extra["missions"])
+    repeats = 1 if settings.quick else int(settings.extra["repeats"])
+    costs = costs_of(str(Path(str(settings.extra["costs"]))))
+    names = [COST, *STATICS, HINDSIGHT]
+    if settings.extra["lerp"] == "yes" and not settings.quick:
+        names.append(LERP)
+
+    def drive(name: str, seed: int) -> list[DrivenMission]:
+        order = np.random.default_rng(seed).permutation(list(SHARES.values()))
+        sessions = [(float(share), missions) for share in order]
+        if name == HINDSIGHT:
+            return _hindsight(costs, sessions, seed)
+        filters: Filters = "uniform" if name == LERP else "monkey"
+        return _drive(costs, _controller(name, seed), filters, sessions, seed, _first_policy(name))
+
+    turns = driven_turns(settings, repeats, names, drive)
+    seconds = {name: [sum(mission.seconds for mission in turn[name]) for turn in turns] for name in names}
+    claims = [
+        reported(
+            f"{name.replace(':', '_')}_seconds",
+            SOURCE,
+            "s for all sessions",
+            ratio_interval(seconds[name]),
+            engine="a modelled store",
+            device="none",
+        )
+        for name in names
+    ]
+    bounds = {LERP: MAX_OF_LERP, HINDSIGHT: MAX_OF_HINDSIGHT, **dict.fromkeys(STATICS, 1.0)}
+    claims += [
+        decided(
+            reported(
+                f"cost_over_{name.replace(':', '_')}",
+                SOURCE,
+                "ratio of total time",
+                ratio_interval(
+                    [own / other for own, other in zip(seconds[COST], seconds[name], strict=True)]
+                ),
+                engine="a modelled store",
+                device="none",
+            ),
+            high=bounds[name],
+        )
+        for name in names[1:]
+    ]
+    claims.append(_settling([turn[COST] for turn in turns]))
+    return claims
+
+
+def _settling(drives: Sequence[list[Served]]) -> Claim:
+    """Returns the median number of missions of a session until the controller has settled."""
+    medians = [
+        float(np.median([len(each) - len(settled(each)) for each in by_session(missions)]))
+        for missions in drives
+    ]
+    claim = reported(
+        "cost_settles_after",
+        SOURCE,
+        "missions of a session, median of its sessions",
+        mean_interval(medians),
+        engine="a modelled store",
+        device="none",
+    )
+    return decided(claim, high=MAX_SETTLED)
+
+
+def _controller(name: str, seed: int) -> Controller:
+    return CostBased() if name == COST else parse_controller(name, SIZE_RATIO).made("uniform", seed)
+
+
+def _first_policy(name: str) -> list[int]:
+    return [int(name.removeprefix("static:"))] if name in STATICS else [1]
+
+
+def _store(costs: StoreCosts, filters: Filters, policies: list[int], seed: int) -> ModelledStore:
+    return ModelledStore(
+        costs,
+        entries=ENTRIES,
+        entry_bytes=ENTRY_BYTES,
+        absent=True,
+        policies=policies,
+        size_ratio=SIZE_RATIO,
+        levels=LEVELS,
+        filters=filters,
+        seed=seed,
+    )
+
+
+def _drive(
+    costs: StoreCosts,
+    controller: Controller,
+    filters: Filters,
+    sessions: Sessions,
+    seed: int,
+    first: list[int],
+) -> list[DrivenMission]:
+    return list(served(_store(costs, filters, first, seed), controller, sessions, OPERATIONS))
+
+
+def _hindsight(costs: StoreCosts, sessions: Sessions, seed: int) -> list[DrivenMission]:
+    """Returns the missions under the best K by level and session.
+
+    A level is pushed when it is full, whatever its policy, so the levels' costs add up: one drive for each K
+    of the grid tells the best of all combinations. Each session begins with the tree that the best of the
+    session before has left.
+    """
+    chosen: list[list[int]] = []
+    for _ in sessions:
+        by_policy = [_costs_by_level(costs, sessions, [*chosen, [policy] * LEVELS], seed) for policy in GRID]
+        chosen.append([GRID[place] for place in np.argmin(by_policy, axis=0)])
+    return _with_policies(costs, sessions, chosen, seed)
+
+
+def _costs_by_level(
+    costs: StoreCosts, sessions: Sessions, policies: Sequence[Sequence[int]], seed: int
+) -> np.ndarray:
+    """Returns the seconds of runs and merges by level in the last session that has policies."""
+    seconds = np.zeros(LEVELS)
+    for mission in _with_policies(costs, sessions[: len(policies)], policies, seed):
+        assert mission.statistics is not None
+        if mission.session == len(policies) - 1:
+            for place, level in enumerate(mission.statistics.levels):
+                seconds[place] += level.false_positive_read_s + level.compaction_s
+    return seconds
+
+
+def _with_policies(
+    costs: StoreCosts, sessions: Sessions, policies: Sequence[Sequence[int]], seed: int
+) -> list[DrivenMission]:
+    """Returns the missions of sessions whose policies are set when each begins."""
+    store = _store(costs, "monkey", [1], seed)
+    missions: list[DrivenMission] = []
+    for number, (session, of_levels) in enumerate(zip(sessions, policies, strict=True)):
+        for level, policy in enumerate(of_levels, 1):
+            store.set_policy(level, policy)
+        done = served(store, Static(), [session], OPERATIONS)
+        missions += [_of_session(mission, number) for mission in done]
+    return missions
+
+
+def _of_session(mission: DrivenMission, number: int) -> DrivenMission:
+    return DrivenMission(**{**vars(mission), "session": number})
+
+
+if __name__ == "__main__":
+    main(
+        "ruskey.cost_controller",
+        cost_controller,
+        scale=1,
+        quick_scale=1,
+        extra={"missions": 1000, "repeats": 20, "costs": COSTS, "lerp": "yes"},
+    )

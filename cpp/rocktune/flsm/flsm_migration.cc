@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdarg>
 #include <iterator>
 #include <memory>
 #include <string>
@@ -17,16 +16,10 @@
 #include "rocktune/flsm/flsm_shape_file.h"
 #include "rocktune/flsm/migration_target.h"
 #include "rocktune/util/rocksdb_compat.h"
+#include "rocktune/util/silent_logger.h"
 
 namespace rocktune {
 namespace {
-
-// Keeps a database that is only read from getting LOG files.
-class SilentLogger : public rocksdb::Logger {
- public:
-  using Logger::Logv;
-  void Logv(const char* /*format*/, va_list /*arguments*/) override {}
-};
 
 // Returns options under which RocksDB compacts only what CompactFiles and CompactRange ask for. Leveled,
 // since with style None CompactRange does nothing.

@@ -5,6 +5,7 @@
 #include <rocksdb/metadata.h>
 #include <rocksdb/options.h>
 #include <rocksdb/version.h>
+#include <rocksdb/wide_columns.h>
 
 #include <atomic>
 #include <cstddef>
@@ -101,6 +102,35 @@ rocksdb::Status OpenDatabaseReadOnly(const rocksdb::Options& options, const std:
     rocksdb::Status status = Database::OpenForReadOnly(options, directory, &opened);
     database->reset(opened);
     return status;
+  }
+}
+
+// Opens a database with several column families for reading, as OpenDatabaseReadOnly does. The caller
+// destroys the handles before the database.
+template <typename Database = rocksdb::DB>
+rocksdb::Status OpenFamiliesReadOnly(const rocksdb::DBOptions& options, const std::string& directory,
+                                     const std::vector<rocksdb::ColumnFamilyDescriptor>& families,
+                                     std::vector<rocksdb::ColumnFamilyHandle*>* handles,
+                                     std::unique_ptr<Database>* database) {
+  if constexpr (requires { Database::OpenForReadOnly(options, directory, families, handles, database); }) {
+    return Database::OpenForReadOnly(options, directory, families, handles, database);
+  } else {
+    Database* opened = nullptr;
+    rocksdb::Status status = Database::OpenForReadOnly(options, directory, families, handles, &opened);
+    database->reset(opened);
+    return status;
+  }
+}
+
+// Adds an entry with several columns to a table. Returns NotSupported for a RocksDB whose table writer cannot
+// write such entries, such as 7.8.
+template <typename Writer>
+rocksdb::Status PutColumns(Writer* writer, const rocksdb::Slice& key, const rocksdb::WideColumns& columns) {
+  if constexpr (requires { writer->PutEntity(key, columns); }) {
+    return writer->PutEntity(key, columns);
+  } else {
+    return rocksdb::Status::NotSupported("the table writer of RocksDB " + RocksDbVersion() +
+                                         " cannot write wide columns");
   }
 }
 

@@ -174,6 +174,7 @@ void OpenWithNewOptions(const MigrationRequest& request, const std::string& dire
                         const std::vector<MigratedFamily>& families) {
   const rocksdb::DBOptions options = ParsedOptions({request.wanted.db, {}, {}});
   std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
+  descriptors.reserve(families.size());
   for (const MigratedFamily& family : families) {
     rocksdb::ColumnFamilyOptions wanted = family.wanted;
     wanted.compaction_filter = nullptr;

@@ -32,6 +32,7 @@ SourceStore::SourceStore(const MigrationRequest& request, rocksdb::Env* env)
     }
     families_ = FamiliesOf(request, names);
     std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
+    descriptors.reserve(families_.size());
     for (const MigratedFamily& family : families_) {
       descriptors.emplace_back(family.name, family.present);
     }

@@ -79,6 +79,7 @@ class Copier {
     options_.create_if_missing = true;
     options_.create_missing_column_families = true;
     std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
+    descriptors.reserve(source.families().size());
     for (const MigratedFamily& family : source.families()) {
       descriptors.emplace_back(family.name, WorkingOptions(family.wanted));
     }

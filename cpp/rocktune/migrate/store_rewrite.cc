@@ -64,6 +64,7 @@ rocksdb::ColumnFamilyOptions CompactingOptions(const MigratedFamily& family) {
 void Compact(const MigrationRequest& request, const Before& before, rocksdb::Env* env,
              const Progress& progress) {
   std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
+  descriptors.reserve(before.families.size());
   for (const MigratedFamily& family : before.families) {
     descriptors.emplace_back(family.name, CompactingOptions(family));
   }

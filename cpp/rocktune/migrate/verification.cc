@@ -14,6 +14,7 @@ std::string Described(const FamilyDigest& digest) {
 std::vector<FamilyDigest> DigestsOf(const OpenStore& store, const std::vector<MigratedFamily>& families,
                                     bool in_new_order, ByteProgress* progress) {
   std::vector<FamilyDigest> digests;
+  digests.reserve(families.size());
   for (std::size_t index = 0; index < families.size(); ++index) {
     const bool backwards = in_new_order && families[index].reversed();
     digests.push_back(DigestOf(store.db(), store.family(index), families[index], backwards, progress));
@@ -26,6 +27,7 @@ std::vector<FamilyDigest> Verified(const MigrationRequest& request, const std::s
                                    const std::vector<FamilyDigest>& before, rocksdb::Env* env,
                                    ByteProgress* progress) {
   std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
+  descriptors.reserve(families.size());
   for (const MigratedFamily& family : families) {
     descriptors.emplace_back(family.name, WorkingOptions(family.wanted));
   }

@@ -1,5 +1,6 @@
 """Databases with several column families for tests, made and read with RocksDB's own tool `ldb`."""
 
+import hashlib
 import random
 import subprocess
 from pathlib import Path
@@ -36,9 +37,14 @@ def dumped(directory: Path) -> dict[str, str]:
     }
 
 
-def files_of(directory: Path) -> dict[str, tuple[bytes, int]]:
-    """Returns content and time of change of each file of a directory."""
-    return {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in directory.iterdir()}
+def files_of(directory: Path) -> dict[str, tuple[str, int]]:
+    """Returns a digest of the content, and the time of change, of each file of a directory."""
+    found = {}
+    for path in directory.iterdir():
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        found[path.name] = (digest, path.stat().st_mtime_ns)
+    return found
 
 
 def _ldb(directory: Path, *arguments: str, given: str = "") -> str:

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 #include <rocksdb/env.h>
 #include <rocksdb/file_system.h>
+#include <rocksdb/utilities/transaction.h>
+#include <rocksdb/utilities/transaction_db.h>
 
 #include <algorithm>
 #include <functional>
@@ -153,6 +155,25 @@ TEST_F(StoreCopyTest, NamesTheFamilyThatItRefuses) {
   EXPECT_NE(Failure(request, RunFailure::kInvalid).find("'counts'"), std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(target_));
   ExpectSourceUntouched();
+}
+
+TEST_F(StoreCopyTest, RefusesPreparedTransactions) {
+  MakeSource();
+  rocksdb::TransactionDB* opened = nullptr;
+  std::vector<rocksdb::ColumnFamilyHandle*> handles;
+  ASSERT_TRUE(rocksdb::TransactionDB::Open({}, {}, source_, SourceFamilies(), &handles, &opened).ok());
+  const std::unique_ptr<rocksdb::TransactionDB> database(opened);
+  std::unique_ptr<rocksdb::Transaction> transaction(database->BeginTransaction({}));
+  ASSERT_TRUE(transaction->SetName("prepared").ok());
+  ASSERT_TRUE(transaction->Put("key", "value").ok());
+  ASSERT_TRUE(transaction->Prepare().ok());
+  transaction.reset();
+  for (rocksdb::ColumnFamilyHandle* handle : handles) {
+    ASSERT_TRUE(database->DestroyColumnFamilyHandle(handle).ok());
+  }
+  ASSERT_TRUE(database->Close().ok());
+  const std::string said = Failure(RequestFor("universal"), RunFailure::kCrashed);
+  EXPECT_NE(said.find("prepared transactions"), std::string::npos) << said;
 }
 
 TEST_F(StoreCopyTest, RefusesAnOpenSource) {

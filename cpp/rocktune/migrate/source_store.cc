@@ -2,6 +2,8 @@
 
 #include <rocksdb/metadata.h>
 #include <rocksdb/table_properties.h>
+#include <rocksdb/wal_filter.h>
+#include <rocksdb/write_batch.h>
 
 #include "rocktune/flsm/flsm_shape_file.h"
 #include "rocktune/runner/run_error.h"
@@ -10,6 +12,24 @@ namespace rocktune {
 namespace {
 
 constexpr uint64_t kMiB = 1 << 20;
+
+// Looks for prepared transactions in a WAL that is replayed. RocksDB would refuse them, too; but a build with
+// assertions ends the process.
+class PreparedTransactions : public rocksdb::WalFilter {
+ public:
+  const char* Name() const override { return "rocktune.PreparedTransactions"; }
+  WalProcessingOption LogRecordFound(unsigned long long /*log*/,  // NOLINT(*-runtime-int): RocksDB's own type
+                                     const std::string& /*file*/, const rocksdb::WriteBatch& batch,
+                                     rocksdb::WriteBatch* /*changed*/, bool* /*has_changed*/) override {
+    if (!batch.HasBeginPrepare() && !batch.HasEndPrepare()) {
+      return WalProcessingOption::kContinueProcessing;
+    }
+    found = true;
+    return WalProcessingOption::kIgnoreCurrentRecord;
+  }
+
+  bool found = false;
+};
 
 }  // namespace
 
@@ -24,7 +44,9 @@ SourceStore::SourceStore(const MigrationRequest& request, rocksdb::Env* env)
   }
   Lock();
   try {
-    const rocksdb::DBOptions options = ReadingOptions(request.present, env_);
+    rocksdb::DBOptions options = ReadingOptions(request.present, env_);
+    PreparedTransactions prepared;
+    options.wal_filter = &prepared;
     std::vector<std::string> names;
     const rocksdb::Status status = rocksdb::DB::ListColumnFamilies(options, directory_, &names);
     if (!status.ok()) {
@@ -37,6 +59,11 @@ SourceStore::SourceStore(const MigrationRequest& request, rocksdb::Env* env)
       descriptors.emplace_back(family.name, family.present);
     }
     store_.OpenReadOnly(options, directory_, descriptors);
+    if (prepared.found) {
+      throw RunError(RunFailure::kInvalid, directory_ +
+                                               " has prepared transactions in its WAL; end them, and open "
+                                               "and close it with its program");
+    }
     for (std::size_t index = 0; index < families_.size(); ++index) {
       sizes_.push_back(SizeOf(index));
     }

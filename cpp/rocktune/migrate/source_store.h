@@ -26,8 +26,8 @@ std::string StateOf(const OpenStore& store, const std::string& directory);
 class SourceStore {
  public:
   // Locks and opens the database. Throws RunError (invalid) if it is open elsewhere, is an FLSM store, has
-  // families that FamiliesOf refuses, or has merge operands of an operator that only its application has; and
-  // RunError (crashed) if RocksDB cannot read it.
+  // families that FamiliesOf refuses, merge operands of an operator that only its application has, or
+  // prepared transactions in its WAL; and RunError (crashed) if RocksDB cannot read it.
   SourceStore(const MigrationRequest& request, rocksdb::Env* env);
   ~SourceStore();
   SourceStore(const SourceStore&) = delete;

@@ -172,7 +172,7 @@ TEST_F(StoreCopyTest, RefusesPreparedTransactions) {
     ASSERT_TRUE(database->DestroyColumnFamilyHandle(handle).ok());
   }
   ASSERT_TRUE(database->Close().ok());
-  const std::string said = Failure(RequestFor("universal"), RunFailure::kCrashed);
+  const std::string said = Failure(RequestFor("universal"), RunFailure::kInvalid);
   EXPECT_NE(said.find("prepared transactions"), std::string::npos) << said;
 }
 

@@ -9,7 +9,7 @@ ROOT = Path(__file__).parents[1]
 CPP = ROOT / "cpp"
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"worker", "bindings"}),
-    frozenset({"options"}),
+    frozenset({"options", "migrate"}),
     frozenset({"governor", "flsm", "runner", "trace"}),
     frozenset({"device", "workload"}),
     frozenset({"util"}),

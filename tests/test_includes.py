@@ -10,7 +10,7 @@ CPP = ROOT / "cpp"
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"worker", "bindings"}),
     frozenset({"adaptive"}),
-    frozenset({"options"}),
+    frozenset({"options", "migrate"}),
     frozenset({"governor", "flsm", "runner", "trace"}),
     frozenset({"device", "workload"}),
     frozenset({"util"}),

@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cstdint>
 #include <exception>
-#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
@@ -24,35 +23,15 @@
 #include "rocktune/trace/trace_import.h"
 #include "rocktune/trace/trace_sample.h"
 #include "rocktune/util/rocksdb_compat.h"
+#include "worker/command_fields.h"
 #include "worker/device_command.h"
+#include "worker/migrate_command.h"
 #include "worker/tables_command.h"
 
 namespace rocktune {
 namespace {
 
 constexpr int kProtocol = 4;
-
-void CheckFields(const nlohmann::json& command, std::initializer_list<const char*> fields) {
-  for (const char* field : fields) {
-    if (!command.contains(field)) {
-      throw RunError(RunFailure::kInvalid, std::string("the command lacks the field '") + field + "'");
-    }
-  }
-  for (const auto& item : command.items()) {
-    const std::string& name = item.key();
-    if (name != "command" && std::find(fields.begin(), fields.end(), name) == fields.end()) {
-      throw RunError(RunFailure::kInvalid, "the command has an unknown field '" + name + "'");
-    }
-  }
-}
-
-uint64_t WholeNumber(const nlohmann::json& command, const char* field) {
-  const nlohmann::json& value = command.at(field);
-  if (!value.is_number_unsigned()) {
-    throw RunError(RunFailure::kInvalid, std::string(field) + " must be a whole number, not " + value.dump());
-  }
-  return value.get<uint64_t>();
-}
 
 std::string OneLine(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
@@ -127,32 +106,10 @@ Session::Next Session::Handle(const std::string& line) {
 
 nlohmann::json Session::Reply(const nlohmann::json& command, Next* next) {
   const std::string name = command.at("command").get<std::string>();
-  if (name == "check_options" && run_ == nullptr) {
-    return CheckOptions(command);
-  }
-  if (name == "examine_options" && run_ == nullptr) {
-    return ExamineOptions(command);
-  }
-  if (name == "mutable_options" && run_ == nullptr) {
-    CheckFields(command, {});
-    const MutableOptions names = MutableOptionsOfRocksDb();
-    return {{"event", "mutable"}, {"db", names.db}, {"cf", names.cf}, {"table", names.table}};
-  }
-  if (name == "measure_device" && run_ == nullptr) {
-    return MeasureDevice(command);
-  }
-  if (name == "read_tables" && run_ == nullptr) {
-    CheckFields(command, {"directories"});
-    return ToJson(ReadTables(command.at("directories").get<std::vector<std::string>>(), ProgressSender()));
-  }
-  if (name == "import_trace" && run_ == nullptr) {
-    return ImportTrace(command);
-  }
-  if (name == "sample_trace" && run_ == nullptr) {
-    return SampleTrace(command);
-  }
-  if (name == "open" && run_ == nullptr) {
-    return Open(command);
+  if (run_ == nullptr) {
+    if (std::optional<nlohmann::json> reply = ReplyWithoutRun(name, command)) {
+      return *std::move(reply);
+    }
   }
   if (name == "load") {
     CheckFields(command, {});
@@ -180,6 +137,41 @@ nlohmann::json Session::Reply(const nlohmann::json& command, Next* next) {
   }
   throw RunError(RunFailure::kInvalid,
                  "there is no command '" + name + "'" + (run_ ? " once a run is open" : ""));
+}
+
+std::optional<nlohmann::json> Session::ReplyWithoutRun(const std::string& name,
+                                                       const nlohmann::json& command) {
+  if (name == "check_options") {
+    return CheckOptions(command);
+  }
+  if (name == "examine_options") {
+    return ExamineOptions(command);
+  }
+  if (name == "mutable_options") {
+    CheckFields(command, {});
+    const MutableOptions names = MutableOptionsOfRocksDb();
+    return nlohmann::json{{"event", "mutable"}, {"db", names.db}, {"cf", names.cf}, {"table", names.table}};
+  }
+  if (name == "measure_device") {
+    return MeasureDevice(command);
+  }
+  if (name == "read_tables") {
+    CheckFields(command, {"directories"});
+    return ToJson(ReadTables(command.at("directories").get<std::vector<std::string>>(), ProgressSender()));
+  }
+  if (name == "copy_store") {
+    return CopyStoreCommand(command, ProgressSender());
+  }
+  if (name == "rewrite_store") {
+    return RewriteStoreCommand(command, ProgressSender());
+  }
+  if (name == "import_trace") {
+    return ImportTrace(command);
+  }
+  if (name == "sample_trace") {
+    return SampleTrace(command);
+  }
+  return name == "open" ? std::optional(Open(command)) : std::nullopt;
 }
 
 nlohmann::json Session::CheckOptions(const nlohmann::json& command) const {

@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 
 #include "rocktune/runner/run_error.h"
@@ -42,6 +43,8 @@ class Session {
   // Executes a command and returns its reply, by the functions below, one per command. Throws RunError or the
   // exception of a parser if it fails.
   nlohmann::json Reply(const nlohmann::json& command, Next* next);
+  // Executes a command that needs no run. Returns nullopt if `name` is not one of them.
+  std::optional<nlohmann::json> ReplyWithoutRun(const std::string& name, const nlohmann::json& command);
   nlohmann::json CheckOptions(const nlohmann::json& command) const;
   nlohmann::json ExamineOptions(const nlohmann::json& command) const;
   nlohmann::json MeasureDevice(const nlohmann::json& command) const;

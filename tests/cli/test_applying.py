@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from rocktune import api
 from rocktune.cli.main import main
 
 Outputs = pytest.CaptureFixture[str]
@@ -54,6 +55,32 @@ def test_json_is_one_document(files: list[str], capsys: Outputs) -> None:
     ]  # fmt: skip
     assert Path("elsewhere").exists()
     assert not Path("db/ROCKTUNE_OPTIONS").exists()
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments"),
+    [("copy_with_options", ["--migrate", "new"]), ("rewrite_with_options", ["--in-place"])],
+)
+def test_ctrl_c_says_how_to_continue(
+    function: str,
+    arguments: list[str],
+    files: list[str],
+    capsys: Outputs,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(api, function, interrupted)
+    assert main([*files, *arguments]) == 130
+    printed = capsys.readouterr().err
+    assert printed.startswith("Interrupted. ")
+    assert f"To continue: rocktune apply db --options-file NEW {' '.join(arguments)}\n" in printed
+
+
+def test_ways_exclude_each_other(files: list[str], capsys: Outputs) -> None:
+    assert main([*files, "--plan", "--migrate", "new"]) == 2
+    assert "--plan and --migrate exclude each other" in capsys.readouterr().err
 
 
 def test_a_directory_without_a_database_is_named(files: list[str], capsys: Outputs) -> None:

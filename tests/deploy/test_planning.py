@@ -45,6 +45,21 @@ def test_the_newest_options_are_the_present_ones(database: Path, rocksdb: Runnin
     assert (change.way, change.by) == (Way.LIVE, "SetOptions")
 
 
+def test_each_family_has_its_own_changes(database: Path, rocksdb: RunningRocksDb) -> None:
+    text = family("write_buffer_size=32M") + family("write_buffer_size=2M", "second")
+    changes = planned(database, rocksdb, text).changes
+    assert [(each.family, each.name, each.after) for each in changes] == [
+        ("default", "write_buffer_size", "33554432"), ("second", "write_buffer_size", "2097152"),
+    ]  # fmt: skip
+
+
+def test_a_change_of_a_second_family_is_not_the_first_ones(database: Path, rocksdb: RunningRocksDb) -> None:
+    text = family("write_buffer_size=64M") + family("num_levels=9", "second")
+    change = only(planned(database, rocksdb, text))
+    assert (change.family, change.name) == ("second", "num_levels")
+    assert "not measured" not in change.note
+
+
 def test_options_that_are_left_out_stay(database: Path, rocksdb: RunningRocksDb) -> None:
     plan = planned(database, rocksdb, family("write_buffer_size=1048576", "second"))
     assert plan.changes == ()

@@ -1,6 +1,5 @@
 #include "rocktune/flsm/migration_target.h"
 
-#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -11,7 +10,6 @@
 namespace rocktune {
 namespace {
 
-constexpr const char* kMarker = "ROCKTUNE_MIGRATION";
 constexpr const char* kCurrent = "CURRENT";
 constexpr const char* kLock = "LOCK";
 constexpr std::size_t kCopiedBytes = 1 << 20;
@@ -47,39 +45,19 @@ rocksdb::Status Copy(rocksdb::Env* env, const std::string& from, const std::stri
 
 }  // namespace
 
-MigrationTarget::MigrationTarget(rocksdb::Env* env, std::string kind, std::string source, std::string target)
-    : env_(env), kind_(std::move(kind)), source_(std::move(source)), target_(std::move(target)) {}
-
-std::string MigrationTarget::Marker() const {
-  return nlohmann::json{{"migration", kind_}, {"source", source_}}.dump();
-}
+MigrationTarget::MigrationTarget(rocksdb::Env* env, const std::string& kind, std::string source,
+                                 std::string target)
+    : env_(env),
+      source_(std::move(source)),
+      target_(std::move(target)),
+      marker_(env, target_, nlohmann::json{{"migration", kind}, {"source", source_}}.dump()) {}
 
 rocksdb::Status MigrationTarget::Begin() {
   if (!env_->FileExists(source_ + "/" + kCurrent).ok()) {
     return rocksdb::Status::InvalidArgument(source_, "is no RocksDB database");
   }
-  rocksdb::Status status = env_->CreateDirIfMissing(target_);
-  std::vector<std::string> names;
-  if (status.ok()) {
-    status = env_->GetChildren(target_, &names);
-  }
-  std::erase_if(names, [](const std::string& name) {
-    // The marker's first write may have been killed.
-    return name == "." || name == ".." || name == std::string(kMarker) + ".new";
-  });
-  if (!status.ok() || names.empty()) {
-    return status.ok() ? ReplaceFile(env_, target_, kMarker, Marker()) : status;
-  }
-  std::string marker;
-  if (std::find(names.begin(), names.end(), kMarker) == names.end()) {
-    return rocksdb::Status::InvalidArgument(target_, "is not empty; choose another directory");
-  }
-  status = rocksdb::ReadFileToString(env_, target_ + "/" + kMarker, &marker);
-  if (status.ok() && marker != Marker()) {
-    return rocksdb::Status::InvalidArgument(
-        target_, "holds another migration, " + marker + "; finish that one or choose another directory");
-  }
-  return status;
+  bool continues = false;
+  return marker_.Begin(&continues);
 }
 
 rocksdb::Status MigrationTarget::Clear() {
@@ -132,6 +110,6 @@ rocksdb::Status MigrationTarget::Clone() {
   return status;
 }
 
-rocksdb::Status MigrationTarget::Finish() { return DeleteReplacedFile(env_, target_, kMarker); }
+rocksdb::Status MigrationTarget::Finish() { return marker_.Finish(); }
 
 }  // namespace rocktune

@@ -4,7 +4,8 @@
 #include <rocksdb/status.h>
 
 #include <string>
-#include <vector>
+
+#include "rocktune/util/migration_marker.h"
 
 namespace rocktune {
 
@@ -15,7 +16,7 @@ namespace rocktune {
 class MigrationTarget {
  public:
   // `kind` names the migration. No I/O.
-  MigrationTarget(rocksdb::Env* env, std::string kind, std::string source, std::string target);
+  MigrationTarget(rocksdb::Env* env, const std::string& kind, std::string source, std::string target);
 
   // Clones the source, unless an earlier call has completed that: tables and blob files by hard links, or
   // copies where links are impossible, and copies of MANIFEST, OPTIONS, WAL and the like. Files of rocktune
@@ -33,13 +34,11 @@ class MigrationTarget {
   // Deletes what an earlier call has cloned halfway.
   rocksdb::Status Clear();
   rocksdb::Status CloneFiles();
-  // Returns the marker file's content.
-  std::string Marker() const;
 
   rocksdb::Env* const env_;
-  const std::string kind_;
   const std::string source_;
   const std::string target_;
+  MigrationMarker marker_;
 };
 
 }  // namespace rocktune

@@ -5,6 +5,7 @@
 #include <rocksdb/metadata.h>
 #include <rocksdb/options.h>
 #include <rocksdb/version.h>
+#include <rocksdb/wide_columns.h>
 
 #include <atomic>
 #include <cstddef>
@@ -118,6 +119,18 @@ rocksdb::Status OpenColumnFamiliesReadOnly(const rocksdb::DBOptions& options, co
     rocksdb::Status status = Database::OpenForReadOnly(options, directory, families, handles, &opened);
     database->reset(opened);
     return status;
+  }
+}
+
+// Adds an entry with several columns to a table. Returns NotSupported for a RocksDB whose table writer cannot
+// write such entries, such as 7.8.
+template <typename Writer>
+rocksdb::Status PutColumns(Writer* writer, const rocksdb::Slice& key, const rocksdb::WideColumns& columns) {
+  if constexpr (requires { writer->PutEntity(key, columns); }) {
+    return writer->PutEntity(key, columns);
+  } else {
+    return rocksdb::Status::NotSupported("the table writer of RocksDB " + RocksDbVersion() +
+                                         " cannot write wide columns");
   }
 }
 

@@ -6,7 +6,8 @@
 
 namespace rocktune {
 
-// A logger that drops its lines. It keeps a database that is only read from getting LOG files.
+// A logger that drops every message. RocksDB writes a LOG file, also for a database that is only read, unless
+// its options have a logger.
 class SilentLogger : public rocksdb::Logger {
  public:
   using Logger::Logv;

@@ -20,6 +20,7 @@ from rocktune.api.importance import importance
 from rocktune.api.ledgers import check_ledger, copy_ledger
 from rocktune.api.logs import log_csv, log_json, read_log
 from rocktune.api.machine import clean, doctor
+from rocktune.api.migrating import copy_with_options, rewrite_with_options
 from rocktune.api.profiling import profile, profile_json
 from rocktune.api.running import run
 from rocktune.api.scaling import check_scale, prepare_scale_check
@@ -42,6 +43,7 @@ __all__ = [
     "clusters",
     "compare",
     "copy_ledger",
+    "copy_with_options",
     "delete",
     "doctor",
     "drive",
@@ -79,6 +81,7 @@ __all__ = [
     "read_log",
     "report",
     "resume",
+    "rewrite_with_options",
     "run",
     "show",
     "simulate_flsm",

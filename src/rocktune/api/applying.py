@@ -1,6 +1,8 @@
 """Bringing new options to a database that exists."""
 
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from rocktune.deploy import (
@@ -21,7 +23,7 @@ from rocktune.engine.libraries import installed_workers
 from rocktune.engine.local.locks import is_locked_by_another
 from rocktune.engine.stand_ins import known_version, stand_in
 from rocktune.errors import UserError
-from rocktune.importing import read_options_document
+from rocktune.importing import LinkedRocksDb, OptionsDocument, read_options_document
 
 
 def plan_options(database: str | Path, options_file: str | Path, *, device: str | None = None) -> RolloutPlan:
@@ -36,7 +38,8 @@ def plan_options(database: str | Path, options_file: str | Path, *, device: str 
         UserError: the directory holds no database, a file cannot be read or honoured, or no worker is
             installed.
     """
-    return _planned(running_store(Path(database)), options_file, device)
+    with planned(database, options_file, device) as made:
+        return made.plan
 
 
 def apply_options(
@@ -61,8 +64,8 @@ def apply_options(
         UserError: see `plan_options`; or an option cannot be changed in this database at all, no option of
             the file can be changed while a program runs, or the watched file cannot be written.
     """
-    store = running_store(Path(database))
-    plan = _planned(store, options_file, device)
+    with planned(database, options_file, device) as made:
+        plan, store = made.plan, made.store
     impossible = plan.of_way(Way.IMPOSSIBLE)
     if impossible:
         first = impossible[0]
@@ -80,8 +83,29 @@ def apply_options(
     return plan
 
 
-def _planned(store: RunningStore, options_file: str | Path, device: str | None) -> RolloutPlan:
-    """Returns the plan for a database; see `plan_options`."""
+@dataclass(frozen=True)
+class Planned:
+    """A plan with what it was made of.
+
+    Attributes:
+        plan: the plan.
+        store: the database.
+        wanted: the file with the new options.
+        linked: the RocksDB that was asked.
+        command: program and arguments that start its worker.
+    """
+
+    plan: RolloutPlan
+    store: RunningStore
+    wanted: OptionsDocument
+    linked: LinkedRocksDb
+    command: tuple[str, ...]
+
+
+@contextmanager
+def planned(database: str | Path, options_file: str | Path, device: str | None) -> Iterator[Planned]:
+    """Plans for a database; see `plan_options`. The worker that answers for RocksDB lives in the context."""
+    store = running_store(Path(database))
     wanted = read_options_document(Path(options_file))
     spec = None if device is None else load_device(device)
     version = store.options.rocksdb_version
@@ -90,7 +114,9 @@ def _planned(store: RunningStore, options_file: str | Path, device: str | None) 
             rocksdb = RunningRocksDb(checker.linked(), checker.mutable())
         except RunFailed as failure:
             raise UserError(f"the worker for RocksDB {checker.rocksdb_version} failed: {failure}") from None
-        return plan_of(store, wanted, rocksdb, is_locked_by_another(store.directory / "LOCK"), spec)
+        is_open = is_locked_by_another(store.directory / "LOCK")
+        plan = plan_of(store, wanted, rocksdb, is_open, spec)
+        yield Planned(plan, store, wanted, rocksdb.linked, checker.command)
 
 
 def _worker(version: str, path: str) -> tuple[str, ...] | None:

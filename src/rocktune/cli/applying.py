@@ -9,8 +9,11 @@ from rich.console import Console
 from rocktune import api
 from rocktune.cli import options
 from rocktune.cli.app import app, show_result
+from rocktune.cli.migrating import migrate as migration
+from rocktune.cli.migrating import print_migration
 from rocktune.cli.output import print_line, table
-from rocktune.deploy import WATCHED_FILE, PlannedChange, RolloutPlan
+from rocktune.deploy import WATCHED_FILE, Migration, PlannedChange, RolloutPlan
+from rocktune.errors import UserError
 from rocktune.units import format_bytes, format_seconds
 
 
@@ -34,13 +37,54 @@ def apply_command(
         Path | None,
         typer.Option(metavar="FILE", help=f"The watched file; {WATCHED_FILE} in DB_DIR by default."),
     ] = None,
+    migrate: Annotated[
+        Path | None,
+        typer.Option(
+            "--migrate",
+            metavar="NEW_DIR",
+            help="Copy the closed database to this directory, with the new options; goes on where a killed "
+            "copy ended.",
+        ),
+    ] = None,
+    in_place: Annotated[
+        bool,
+        typer.Option(
+            "--in-place", help="Rewrite the closed database in its directory, where the new options need it."
+        ),
+    ] = False,
+    bandwidth: Annotated[
+        str,
+        typer.Option(
+            metavar="SIZE",
+            help="Bytes per second that --migrate and --in-place read and write, such as 50MiB; 0: no limit.",
+        ),
+    ] = "0",
     json: options.Json = False,
 ) -> None:
     """Bring new options to a database: live through the file its program watches, the rest at reopening.
 
-    Never opens the database. Prints how each option takes effect, in the order of the steps. Without --plan,
-    writes the options that a running program can take into the file that an OptionsWatcher reads.
+    Prints how each option takes effect, in the order of the steps. Without --plan, writes the options that a
+    running program can take into the file that an OptionsWatcher reads. Opens a database only with --migrate
+    or --in-place, for which it must be closed.
     """
+    ways = [
+        name
+        for name, given in (
+            ("--plan", plan),
+            ("--watched-file", watched_file is not None),
+            ("--migrate", migrate is not None),
+            ("--in-place", in_place),
+        )
+        if given
+    ]
+    if len(ways) > 1:
+        raise UserError(f"{ways[0]} and {ways[1]} exclude each other; give one of them")
+    if migrate is not None or in_place:
+        migrated = migration(database, options_file, migrate, device, bandwidth)
+        show_result(
+            migrated.model_dump(mode="json"), json, lambda console, _: _print_migrated(console, migrated)
+        )
+        return
     if plan:
         found = api.plan_options(database, options_file, device=device)
     else:
@@ -49,6 +93,12 @@ def apply_command(
     if not plan and not json:
         print_line(f"Written: {watched_file or database / WATCHED_FILE}")
         print_line(_effect(found))
+
+
+def _print_migrated(console: Console, migrated: Migration) -> None:
+    """Prints the plan of a migration and its end."""
+    print_plan(console, migrated.plan)
+    print_migration(console, migrated)
 
 
 def _effect(plan: RolloutPlan) -> str:

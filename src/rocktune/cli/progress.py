@@ -11,7 +11,7 @@ from rich.text import Text
 
 from rocktune.study import Observer
 from rocktune.trial import Configuration, Trial
-from rocktune.units import format_seconds
+from rocktune.units import format_bytes, format_seconds
 
 _PHASES = {
     "baseline": "Baseline",
@@ -32,6 +32,7 @@ _PHASES = {
     "measure-device": "Measuring the disk",
     "import-trace": "Reading the trace",
     "importance": "Computing the importance of knobs",
+    "migrate": "Migrating",
 }
 _STEPS = {
     "load": "loading data",
@@ -49,6 +50,8 @@ _LIMITED = {"age": "ageing the store", "follow": "until steady"}
 """Phases that mostly end before their limit."""
 _SHARES = ("importance",)
 """Phases without steps, whose progress is a share."""
+_IN_BYTES = {"copy": "copying", "check": "reading", "rewrite": "rewriting", "verify": "comparing"}
+"""Phases that are measured in bytes."""
 
 
 class _ClockColumn(ProgressColumn):
@@ -159,6 +162,8 @@ class ProgressDisplay(Observer):
         """Shows the age of the run, or the step that precedes the load."""
         if phase in _LIMITED:
             step = f"{_LIMITED[phase]}: {done:.0f} of at most {total:.0f} s"
+        elif phase in _IN_BYTES:
+            step = f"{_IN_BYTES[phase]}: {format_bytes(done)} of {format_bytes(total)}"
         else:
             step = f"{done:.1f} of {total:.1f} s" if phase == "advance" else _STEPS.get(phase, phase)
         if phase in _SHARES:

@@ -15,6 +15,7 @@ from rocktune.importing import (
     imported,
 )
 from rocktune.importing.document import Family, Option
+from rocktune.space.options import SECTIONS
 
 Place = tuple[str, str, str]
 """Section ("db", "cf" or "table"), column family ("" in "db") and name of an option."""
@@ -103,6 +104,8 @@ def differences_of(
         found.wanted |= {place: value for place, (_, value) in changed.items()}
         texts, named = _texts(present, family.name), _texts(wanted, family.name)
         for entry in after.account.entries:
+            if entry.section != "db" and entry.family != family.name:
+                continue  # it comes with its own family
             place = (entry.section, "" if entry.section == "db" else family.name, entry.name)
             if place in named:
                 found.add(place, entry, after, texts.get(place, ""))
@@ -157,9 +160,9 @@ def _texts(document: OptionsDocument, family: str) -> dict[Place, str]:
 def _changed_values(
     before: ImportedOptions, after: ImportedOptions, family: str
 ) -> Iterator[tuple[Place, tuple[str, str]]]:
-    """Yields the options that RocksDB reads as other values."""
-    for section, texts in after.options.items():
-        for name, text in texts.items():
+    """Yields the options of the database and of one family that RocksDB reads as other values."""
+    for section in SECTIONS:  # other families have sections of their own
+        for name, text in after.options[section].items():
             old = before.options.get(section, {}).get(name, "")
             if old != text:
                 yield (section, "" if section == "db" else family, name), (old, text)

@@ -20,6 +20,7 @@ from rocktune.engine.spec import (
     RecordedSpec,
     VersionsSpec,
 )
+from rocktune.engine.store_migration import FamilyContent, StoreMigration
 from rocktune.engine.store_tables import FamilyTables, StoreTables, read_store_tables
 from rocktune.engine.traces import DEFAULT_SCAN_LENGTH, import_trace, sample_trace
 from rocktune.engine.versions import VersionsEngine
@@ -37,6 +38,7 @@ __all__ = [
     "EmbeddedSpec",
     "Engine",
     "EngineSpec",
+    "FamilyContent",
     "FamilyTables",
     "MeasureRequest",
     "MeasuredDevice",
@@ -46,6 +48,7 @@ __all__ = [
     "RecordedSpec",
     "Run",
     "RunFailed",
+    "StoreMigration",
     "StoreTables",
     "VersionsEngine",
     "VersionsSpec",

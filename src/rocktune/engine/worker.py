@@ -30,6 +30,8 @@ _REPLIES = {
     "mutable_options": "mutable",
     "measure_device": "device_measured",
     "read_tables": "tables",
+    "copy_store": "store_copied",
+    "rewrite_store": "store_rewritten",
     "import_trace": "trace_imported",
     "sample_trace": "trace_sampled",
     "open": "opened",

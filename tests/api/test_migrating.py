@@ -1,0 +1,118 @@
+"""New options for which a closed database's data is rewritten, with the worker and RocksDB's own tool."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests.stores import FAMILIES, dumped, files_of, made_store
+
+from rocktune import api
+from rocktune.deploy import Migration
+from rocktune.engine.worker import WORKER_VARIABLE
+from rocktune.errors import UserError
+from rocktune.importing import read_options_document
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A closed database with three column families."""
+    if shutil.which("ldb") is None:
+        pytest.skip("ldb is not installed")
+    return made_store(tmp_path_factory.mktemp("store") / "db", entries=500)
+
+
+@pytest.fixture
+def database(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, real_worker: tuple[str, ...]
+) -> Path:
+    monkeypatch.setenv(WORKER_VARIABLE, real_worker[0])
+    return Path(shutil.copytree(store, tmp_path / "db"))
+
+
+def new_file(database: Path, options: str) -> Path:
+    path = database.parent / "NEW"
+    path.write_text(options)
+    return path
+
+
+CHANGE = (
+    '[CFOptions "default"]\ncompaction_style=kCompactionStyleUniversal\n[CFOptions "second"]\nnum_levels=3\n'
+)
+
+
+def option(directory: Path, family: str, name: str) -> str:
+    """Returns an option in the newest OPTIONS file of a database."""
+    newest = max(directory.glob("OPTIONS-*"), key=lambda path: int(path.name.partition("-")[2]))
+    (found,) = [each for each in read_options_document(newest).families if each.name == family]
+    return next(each.text for each in found.options if each.name == name)
+
+
+def expect_new_options(found: Migration) -> None:
+    assert [family.name for family in found.families] == list(FAMILIES)
+    assert {family.entries for family in found.families} == {500}
+    directory = Path(found.directory)
+    assert option(directory, "default", "compaction_style") == "kCompactionStyleUniversal"
+    assert option(directory, "second", "num_levels") == "3"
+    assert option(directory, "third", "num_levels") == "7"
+
+
+def test_a_copy_has_the_entries_and_the_new_options(database: Path, tmp_path: Path) -> None:
+    content = dumped(database)  # the tool opens the database, which changes it
+    before = files_of(database)
+    found = api.copy_with_options(database, new_file(database, CHANGE), tmp_path / "copy", bandwidth="1GiB")
+    assert files_of(database) == before
+    expect_new_options(found)
+    assert dumped(tmp_path / "copy") == content
+
+
+def test_a_database_is_rewritten_in_place(database: Path) -> None:
+    content = dumped(database)
+    expect_new_options(api.rewrite_with_options(database, new_file(database, CHANGE)))
+    assert dumped(database) == content
+
+
+def test_a_finished_copy_is_not_written_again(database: Path, tmp_path: Path) -> None:
+    new = new_file(database, CHANGE)
+    api.copy_with_options(database, new, tmp_path / "copy")
+    with pytest.raises(UserError, match=r"copy: is not empty; choose another directory"):
+        api.copy_with_options(database, new, tmp_path / "copy")
+
+
+def test_a_class_of_the_application_is_named(database: Path, tmp_path: Path) -> None:
+    new = new_file(database, '[TableOptions/BlockBasedTable "third"]\nfilter_policy=my.Filter\n')
+    found = api.copy_with_options(database, new, tmp_path / "copy")
+    assert [(left.where, left.name, left.given) for left in found.left_out] == [
+        ("table third", "filter_policy", "my.Filter")
+    ]
+
+
+def test_an_open_database_is_refused(database: Path, tmp_path: Path) -> None:
+    load = ["ldb", f"--db={database}", "--column_family=default", "load"]
+    with subprocess.Popen(load, stdin=subprocess.PIPE) as held:
+        try:
+            while not api.plan_options(database, new_file(database, CHANGE)).is_open:
+                assert held.poll() is None
+            with pytest.raises(
+                UserError, match=r"db is open or cannot be locked .*; close it, or copy a check"
+            ):
+                api.copy_with_options(database, new_file(database, CHANGE), tmp_path / "copy")
+            with pytest.raises(UserError, match=r"db is open or cannot be locked"):
+                api.rewrite_with_options(database, new_file(database, CHANGE))
+        finally:
+            held.kill()
+
+
+def test_another_version_of_rocksdb_does_not_write_into_a_database(database: Path) -> None:
+    newest = max(database.glob("OPTIONS-*"), key=lambda path: int(path.name.partition("-")[2]))
+    text = newest.read_text()
+    own = next(line for line in text.splitlines() if line.strip().startswith("rocksdb_version="))
+    newest.write_text(text.replace(own, "  rocksdb_version=10.2.1"))
+    with pytest.raises(UserError, match=r"runs RocksDB 10\.2\.1, and the nearest installed one is"):
+        api.rewrite_with_options(database, new_file(database, CHANGE))
+
+
+def test_another_comparator_is_impossible_in_place(database: Path) -> None:
+    new = new_file(database, '[CFOptions "third"]\ncomparator=rocksdb.ReverseBytewiseComparator\n')
+    with pytest.raises(UserError, match=r"cf third comparator cannot change"):
+        api.rewrite_with_options(database, new)

@@ -7,18 +7,8 @@ import numpy as np
 
 from benchmarks.common.claims import Claim, Measured, Settings, main, mean_interval, reported, write_csv
 from benchmarks.common.figures import Panel, lines, write_figure
-from benchmarks.jia_chen.shared import (
-    ALGORITHMS,
-    DEFAULT_TABLE,
-    LATENCY,
-    THROUGHPUT,
-    Algorithm,
-    Recorded,
-    algorithm,
-    answer,
-    emulated,
-    recorded,
-)
+from benchmarks.jia_chen.emulation import ALGORITHMS, Algorithm, algorithm, answer, emulated
+from benchmarks.jia_chen.shared import DEFAULT_TABLE, LATENCY, THROUGHPUT, Recorded, recorded
 from rocktune.trial import Configuration, Trial
 
 LOW = 100 / 210
@@ -69,7 +59,7 @@ def _recommender(
 ) -> Callable[[int], Configuration]:
     """Returns what the search would recommend after a number of steps: the best by its own objective."""
     if chosen.name == "weighted-sum":
-        targets = table.targets()
+        targets = table.targets(table.rows)
         values = [targets.get(each, -np.inf) for each in order]
         return lambda steps: order[int(np.argmax(values[:steps]))]
     results = [answer(table, Trial(each, 1.0)) for each in order]

@@ -58,6 +58,9 @@ def merged(found: Sequence[Sequence[Claim]]) -> list[Claim]:
         ratios = "ratio" in first.unit and min(values) > 0
         measured = ratio_interval(values) if ratios else mean_interval(values)
         unit = f"{first.unit}; over searches"
-        claim = replace(first, measured=measured, unit=unit, holds=None, why="")
-        claims.append(replace(claim, holds=verdict(claim.target, measured)) if claim.target else claim)
+        claim = replace(first, measured=measured, unit=unit)
+        if claim.target and (holds := verdict(claim.target, measured)) is not claim.holds:
+            why = "" if holds is True else f"the interval is {measured.low:.3g} to {measured.high:.3g}"
+            claim = replace(claim, holds=holds, why=why)
+        claims.append(claim)
     return claims

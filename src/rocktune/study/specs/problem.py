@@ -28,7 +28,7 @@ _READ_BYTES = 4096
 def expected_entries(workload: WorkloadSpec, device: DeviceSpec, family: str | None = None) -> float:
     """Returns an upper estimate of the distinct keys in the store at the end of a full-size run, for memory.
 
-    Reads take none of the device and all keys are written equally often, see `level_entries`. Each entry
+    Reads count as free and all keys are written equally often, see `level_entries`. Each entry
     costs the device three times its bytes (WAL, flush and compaction), so the device's bandwidth bounds
     the writes in 100 s. Without a bandwidth limit we take 50,000 writes per second. Puts are treated as
     uniform, so n puts write keys * (1 - exp(-n / keys)) distinct keys. Each insert adds a key. Preloaded keys

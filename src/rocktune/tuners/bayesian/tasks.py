@@ -46,7 +46,7 @@ def distinct(metrics: Reals, order: Sequence[int], taken: int, count: int) -> li
     """Returns the first columns that repeat neither an earlier one nor the column `taken`.
 
     Args:
-        metrics: ranks of the metrics, a column each, none of them constant.
+        metrics: ranks of the metrics, a column each; no column is constant.
         order: indices of the columns, best first.
         taken: index of the objective's column, so that no chosen metric merely repeats it.
         count: maximum number of columns to return.

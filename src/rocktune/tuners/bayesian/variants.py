@@ -27,7 +27,7 @@ class SingleTask(BayesianTuner):
     name = "bo"
     summary = "Bayesian optimisation: a Gaussian process of the objective (BoTorch; extra 'bo')"
 
-    def fit(self, problem: Problem) -> "Fit":  # noqa: ARG002 -- it needs none
+    def fit(self, problem: Problem) -> "Fit":  # noqa: ARG002 -- not needed
         """Returns the function that fits this tuner's model of the objective to observations."""
         from rocktune.tuners.bayesian.models import single_task
 
@@ -43,7 +43,7 @@ class Additive(BayesianTuner):
     name = "additive-bo"
     summary = "Bayesian optimisation with a sum over knobs and their pairs (extra 'bo')"
 
-    def fit(self, problem: Problem) -> "Fit":  # noqa: ARG002 -- it needs none
+    def fit(self, problem: Problem) -> "Fit":  # noqa: ARG002 -- not needed
         """Returns the function that fits this tuner's model of the objective to observations."""
         from rocktune.tuners.bayesian.models import additive
 
@@ -81,7 +81,7 @@ class MultiTask(BayesianTuner):
             _check_tasks(self.name, self.settings.tasks)
         return super().min_budget_s(problem)
 
-    def fit(self, problem: Problem) -> "Fit":  # noqa: ARG002 -- it needs none
+    def fit(self, problem: Problem) -> "Fit":  # noqa: ARG002 -- not needed
         """Returns the function that fits this tuner's model of the objective to observations."""
         from rocktune.tuners.bayesian.models import multi_task
 

@@ -3,6 +3,7 @@
 from benchmarks.common.claims import Claim, Settings, exactly, main, write_csv
 from benchmarks.common.figures import Panel, bars, write_figure
 from benchmarks.common.measuring import embedded_engine
+from benchmarks.dremel.searches import SEARCHES, over_searches
 from benchmarks.dremel.shared import THROUGHPUT, Bench, Rows, bench_of, chosen_settings, paired
 from rocktune.lsm import FEATURE_NAMES
 from rocktune.trial import Configuration
@@ -96,4 +97,8 @@ def buckets(settings: Settings) -> list[Claim]:
 
 
 if __name__ == "__main__":
-    main("dremel.buckets", buckets, extra={"settings": FIGURE_13, "buckets": "2,3,4", "pairs": 6})
+    main(
+        "dremel.buckets",
+        over_searches(buckets),
+        extra={"settings": FIGURE_13, "buckets": "2,3,4", "pairs": 6, "searches": SEARCHES, "ledger": ""},
+    )

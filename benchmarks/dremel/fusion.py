@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from benchmarks.common.claims import Claim, Measured, Settings, exactly, main, mean_interval, write_csv
 from benchmarks.common.figures import Panel, bars, write_figure
 from benchmarks.common.measuring import embedded_engine
+from benchmarks.dremel.searches import SEARCHES, over_searches
 from benchmarks.dremel.shared import THROUGHPUT, Bench, Rows, bench_of, mean_figure, paired
 from rocktune.engine import Engine
 from rocktune.lsm import FEATURE_NAMES
@@ -166,4 +167,8 @@ def _panels(rows_3: Rows, rows_12: Rows) -> list[Panel]:
 
 
 if __name__ == "__main__":
-    main("dremel.fusion", fusion, extra={"pairs": 6, "per_arm": 5})
+    main(
+        "dremel.fusion",
+        over_searches(fusion),
+        extra={"pairs": 6, "per_arm": 5, "searches": SEARCHES, "ledger": ""},
+    )

@@ -3,6 +3,7 @@
 from benchmarks.common.claims import Claim, Measured, Settings, main, write_csv
 from benchmarks.common.figures import Panel, lines, write_figure
 from benchmarks.common.measuring import embedded_engine
+from benchmarks.dremel.searches import SEARCHES, over_searches
 from benchmarks.dremel.shared import (
     COMMON_SETTINGS,
     READ_LATENCY,
@@ -96,4 +97,8 @@ def latency(settings: Settings) -> list[Claim]:
 
 
 if __name__ == "__main__":
-    main("dremel.latency", latency, extra={"settings": COMMON_SETTINGS, "pairs": 6})
+    main(
+        "dremel.latency",
+        over_searches(latency),
+        extra={"settings": COMMON_SETTINGS, "pairs": 6, "searches": SEARCHES, "ledger": ""},
+    )

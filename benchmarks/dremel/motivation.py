@@ -146,7 +146,7 @@ def figure_1b(
     table, claims, traces = [], [], []
     rows: Rows = []
     for setting in FOUR_SETTINGS:
-        with bench_of(engine, setting, settings) as bench:
+        with bench_of(engine, setting, settings, part="figure-1b") as bench:
             runs = bench.fresh(candidates, repeats)
         figures = [mean_figure(runs[candidate], THROUGHPUT) for candidate in candidates]
         table.append(figures)
@@ -302,5 +302,5 @@ if __name__ == "__main__":
         "dremel.motivation",
         motivation,
         scale=16,
-        extra={"configurations": 40, "repeats": 3, "per_feature": 8},
+        extra={"configurations": 40, "repeats": 3, "per_feature": 8, "ledger": ""},
     )

@@ -9,7 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.common.claims import Claim, Measured, Settings, ratio_interval, reported
+from benchmarks.common.claims import (
+    Claim,
+    Measured,
+    Settings,
+    ratio_interval,
+    reported,
+)
 from rocktune.engine import Engine
 from rocktune.errors import UserError
 from rocktune.ledger import Ledger, TrialRecord, open_ledger
@@ -136,13 +142,15 @@ class Bench:
         setting: DremelSetting,
         settings: Settings,
         threads: int | None = None,
+        part: str = "",
     ) -> None:
-        """Creates a bench; `threads` replaces the workload's 16."""
+        """Creates a bench; see `bench_of`."""
         self.setting = setting
         self._engine = engine
         self._ledger = ledger
         self._settings = settings
         self._threads = threads
+        self._part = part
         self._searches = 0
         spec = self._spec("fresh", {})
         self.workload = spec.workload
@@ -215,7 +223,10 @@ class Bench:
     def _spec(self, name: str, given: Mapping[str, Any]) -> StudySpec:
         conditions = {"workload": self.setting.workload, "device": self.setting.device}
         scale = {"scale": format_scale(self._settings.scale), "seed": self._settings.seed}
-        spec = resolve(make_request({"protocol": "short", **conditions, **scale, **given}), name)
+        # Names must be unique in a ledger that a script continues with.
+        parts = (self.setting.name, self._part, f"{self._threads or ''}", f"seed-{self._settings.seed}", name)
+        study = "-".join(filter(None, parts))
+        spec = resolve(make_request({"protocol": "short", **conditions, **scale, **given}), study)
         if self._threads is None:
             return spec
         return spec.model_copy(
@@ -244,14 +255,26 @@ class Bench:
 
 @contextmanager
 def bench_of(
-    engine: Engine, setting: DremelSetting, settings: Settings, threads: int | None = None
+    engine: Engine, setting: DremelSetting, settings: Settings, threads: int | None = None, part: str = ""
 ) -> Iterator[Bench]:
-    """Yields a bench whose ledger is removed at the end."""
+    """Yields a bench.
+
+    Its ledger is that of the flag `--ledger`, with which an interrupted script continues, or one that is
+    removed at the end.
+
+    Args:
+        engine: the engine.
+        setting: the setting.
+        settings: flags of the script.
+        threads: number of threads in place of the workload's 16.
+        part: tells apart benches of one script that have the same setting, seed and threads.
+    """
+    given = str(settings.extra.get("ledger", ""))
     with (
         tempfile.TemporaryDirectory(prefix="rocktune-benchmark-") as scratch,
-        open_ledger(f"sqlite:///{scratch}/ledger.sqlite") as ledger,
+        open_ledger(given or f"sqlite:///{scratch}/ledger.sqlite") as ledger,
     ):
-        yield Bench(engine, ledger, setting, settings, threads)
+        yield Bench(engine, ledger, setting, settings, threads, part)
 
 
 def paired(runs: Runs, field: str, above: Configuration, below: Configuration) -> Measured:

@@ -2,10 +2,12 @@
 
 import json
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from benchmarks.common.claims import Claim, Measured, Settings, decided, main, reported
+from benchmarks.dremel.searches import SEARCHES, over_searches
 from benchmarks.dremel.shared import chosen_settings
 from rocktune import api
 from rocktune.units import format_scale
@@ -31,34 +33,41 @@ def _claim(setting: DremelSetting, found: dict[str, Any], label: str, promised: 
         device=setting.device,
     )
     least = PROMISED.get(setting.name) if promised else None
-    return claim if least is None else decided(claim, low=least)
+    claim = claim if least is None else decided(claim, low=least)
+    check = found.get("scale_check")
+    if claim.why or (check is not None and check["verdict"] == "ranks"):
+        return claim
+    known = "is not known to rank" if check is None else "does not rank"
+    return replace(claim, why=f"a {found['search_scale']} model {known} this load's configurations")
 
 
 def throughput(settings: Settings) -> list[Claim]:
     """Tunes each setting with the paper's budget of 2,325 s divided by S and proves the winner.
 
-    With `--verify 1/S` each winner is proven again on that larger model.
+    With `--verify 1/S` each winner is proven again on that larger model. With `--ledger` an interrupted run
+    continues.
     """
     claims = []
     verify_at = str(settings.extra["verify"])
     for setting in chosen_settings(settings):
         name = setting.name
         with tempfile.TemporaryDirectory(prefix="rocktune-benchmark-") as scratch:
-            ledger = f"sqlite:///{scratch}/ledger.sqlite"
+            ledger = str(settings.extra["ledger"]) or f"sqlite:///{scratch}/ledger.sqlite"
+            study = f"{name}-seed-{settings.seed}"
             outcome = api.tune(
                 workload=setting.workload,
                 device=setting.device,
                 scale=format_scale(settings.scale),
                 seed=settings.seed,
                 protocol="short",
-                study=name,
+                study=study,
                 ledger=ledger,
                 out=(settings.out or Path(scratch)) / name,
             ).to_json()
             claims.append(_claim(setting, outcome, "best_over_baseline", promised=True))
             settings.say(f"{name}: {outcome['ratio_to_baseline']}")
             if verify_at:
-                verified = api.verify(name, verify_at, ledger=ledger).to_json()
+                verified = api.verify(study, verify_at, ledger=ledger).to_json()
                 outcome = verified
                 label = f"best_over_baseline_verified_at_{verify_at}"
                 claims.append(_claim(setting, verified, label, promised=False))
@@ -72,7 +81,12 @@ def throughput(settings: Settings) -> list[Claim]:
 if __name__ == "__main__":
     main(
         "dremel.throughput",
-        throughput,
+        over_searches(throughput),
         scale=16,
-        extra={"settings": "dremel-write-heavy,dremel-read-heavy,dremel-preloaded", "verify": ""},
+        extra={
+            "settings": "dremel-write-heavy,dremel-read-heavy,dremel-preloaded",
+            "verify": "",
+            "searches": SEARCHES,
+            "ledger": "",
+        },
     )

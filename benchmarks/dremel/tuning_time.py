@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from benchmarks.common.claims import Claim, Settings, exactly, main, write_csv
 from benchmarks.common.figures import Panel, lines, write_figure
 from benchmarks.common.measuring import embedded_engine
+from benchmarks.dremel.searches import SEARCHES, over_searches
 from benchmarks.dremel.shared import (
     COMMON_SETTINGS,
     THROUGHPUT,
@@ -118,4 +119,8 @@ def tuning_time(settings: Settings) -> list[Claim]:
 
 
 if __name__ == "__main__":
-    main("dremel.tuning_time", tuning_time, extra={"settings": COMMON_SETTINGS, "pairs": 3})
+    main(
+        "dremel.tuning_time",
+        over_searches(tuning_time),
+        extra={"settings": COMMON_SETTINGS, "pairs": 3, "searches": SEARCHES, "ledger": ""},
+    )

@@ -2,14 +2,8 @@
 
 from benchmarks.common.claims import Claim, Measured, Settings, main, reported, write_csv
 from benchmarks.common.figures import Panel, lines, write_figure
-from benchmarks.jia_chen.shared import (
-    DEFAULT_TABLE,
-    algorithm,
-    emulated,
-    recorded,
-    share_interval,
-    share_within,
-)
+from benchmarks.jia_chen.emulation import algorithm, emulated, share_interval, share_within
+from benchmarks.jia_chen.shared import DEFAULT_TABLE, recorded
 
 LEADERS = (4, 8, 16, 32, 64)
 MUTATION_RATES = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64)
@@ -38,7 +32,7 @@ def hyperparameters(settings: Settings) -> list[Claim]:
             steps = [each.steps_to_success for each in emulated(table, chosen, runs, settings.seed)]
             rows += [{"tuner": name, parameter: value, "steps": step} for step in steps]
             share = share_within(steps, QUANTILE, len(table.rows))
-            low, high = share_interval(steps, QUANTILE, len(table.rows), settings.seed)
+            low, high = share_interval([[step] for step in steps], QUANTILE, len(table.rows), settings.seed)
             claims.append(
                 reported(
                     f"share_of_exhaustive_time_{name}_{parameter}_{value:g}",

@@ -13,18 +13,14 @@ import numpy as np
 from scipy import stats
 
 from benchmarks.common.claims import Claim, Measured, Settings, decided, exactly, main, reported, write_csv
+from benchmarks.jia_chen.emulation import ALGORITHMS, algorithm, emulated, share_interval, share_within
 from benchmarks.jia_chen.shared import (
-    ALGORITHMS,
     DEFAULT_TABLE,
     Recorded,
-    algorithm,
     as_table,
-    emulated,
     interpolated_often,
     made_up,
     one_run_each,
-    share_interval,
-    share_within,
 )
 from benchmarks.jia_chen.tables import SAMPLES
 from rocktune.table import Table, read_table
@@ -76,7 +72,7 @@ def _shares(tables: list[Recorded], runs: int, settings: Settings) -> dict[str, 
             )
         ]
         total = len(tables[0].rows)
-        low, high = share_interval(steps, QUANTILE, total, settings.seed)
+        low, high = share_interval([[step] for step in steps], QUANTILE, total, settings.seed)
         found[name] = Measured(share_within(steps, QUANTILE, total), low, high, len(steps))
         settings.say(f"{tables[0].name}, {name}: {found[name].value:.3f} [{low:.3f}, {high:.3f}]")
     return found

@@ -1,70 +1,201 @@
-"""Figures 11 and 12 of Jia and Chen: the time of searches until they are near the best, over 1,000 runs."""
+"""Figures 11 and 12 of Jia and Chen: the time of searches until they are near the best.
 
-from benchmarks.common.claims import Claim, Measured, Settings, decided, main, reported, write_csv
+A table has one run of each configuration, so its best run is its luckiest, and near its bounded maximum
+are the two configurations of the luckiest latency. So searches see noisy runs, success is judged without the
+noise, and intervals include what the table owes to luck. Repeated individuals count as measured again
+(`charged`), or cost nothing, as in the paper's emulation.
+
+The difference that matters is the paper's 37 to 21 between epsilon-constraint and the others, a factor of
+1.8. Twenty tables with five searches each give the 90% quantile to about 25%, which decides a factor of 1.6.
+"""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from benchmarks.common.claims import (
+    Claim,
+    Measured,
+    Settings,
+    decided,
+    exactly,
+    main,
+    mean_interval,
+    reported,
+    write_csv,
+)
 from benchmarks.common.figures import Panel, lines, write_figure
-from benchmarks.jia_chen.shared import (
+from benchmarks.jia_chen.emulation import (
     ALGORITHMS,
-    DEFAULT_TABLE,
-    Recorded,
+    Emulation,
     algorithm,
-    emulated,
-    recorded,
+    emulated_with_noise,
     share_interval,
     share_within,
 )
+from benchmarks.jia_chen.noise import FIELDS, NoiseModel
+from benchmarks.jia_chen.shared import DEFAULT_TABLE, LATENCY, Recorded, recorded
 
 QUANTILE = 0.9
 PAPER_SHARES = {"epsilon-constraint": 37 / 108}
 PAPER_OTHERS = 21 / 108
-RUNS = 1000
-QUICK_RUNS = 6
+TABLES, SEARCHES = 20, 5
+MAX_BROKEN = 0.05
+"""Share of recommendations that may break the bound."""
+CHARGES = ("", "charged_")
+"""Repeated individuals cost nothing, or are charged."""
 
 
 def tuning_time(settings: Settings) -> list[Claim]:
-    """Emulates 1,000 searches of each algorithm, and of random search, on a recorded table."""
-    table = recorded(settings)
-    runs = QUICK_RUNS if settings.quick else int(settings.extra["runs"])
-    claims, traces, rows = [], [], []
+    """Emulates `--searches` searches of each algorithm and of random search on `--tables` tables."""
+    measured = recorded(settings)
+    model = NoiseModel(measured)
+    tables, searches = (int(settings.extra[flag]) for flag in ("tables", "searches"))
+    if settings.quick:
+        tables, searches = 2, 2
+    found = {}
     for name in (*ALGORITHMS, "random"):
-        chosen = algorithm(table, name)
-        steps = [each.steps_to_success for each in emulated(table, chosen, runs, settings.seed)]
-        rows += [
-            {"algorithm": name, "seed": settings.seed + run, "steps": step} for run, step in enumerate(steps)
-        ]
-        claims.append(_claim(table, name, steps, settings.seed))
-        shares = sorted(step / len(table.rows) for step in steps)
-        traces.append(lines(name, shares, [(place + 1) / runs for place in range(runs)]))
-        settings.say(f"{name}: {claims[-1].measured.value:.3f} of {len(table.rows)} configurations")
-    if settings.out is not None:
-        write_csv(settings.out / "steps.csv", rows)
-    write_figure(
-        settings,
-        f"Time until near the best ({table.name})",
-        [Panel("Figure 11", "share of the exhaustive time", "share of runs", traces)],
-    )
+        found[name] = emulated_with_noise(model, name, tables, searches, settings.seed)
+        settings.say(f"{name}: searched {tables * searches} times")
+    claims = [*_noise(model), *_near(model)]
+    for charge in CHARGES:
+        shares = {name: _steps(groups, charge) for name, groups in found.items()}
+        claims += [_claim(measured, name, steps, charge, settings.seed) for name, steps in shares.items()]
+        claims.append(_slowest(measured, shares, charge, settings.seed))
+    claims.append(_kept_bounds(model, tables, searches, settings.seed))
+    _write(settings, measured, found)
     return claims
 
 
-def _claim(table: Recorded, name: str, steps: list[float], seed: int) -> Claim:
-    total = len(table.rows)
-    value = share_within(steps, QUANTILE, total)
+def _steps(groups: Sequence[Sequence[Emulation]], charge: str) -> list[list[float]]:
+    """Returns the steps until success of all searches by table."""
+    field = "charged_to_success" if charge else "steps_to_success"
+    return [[getattr(search, field) for search in group] for group in groups]
+
+
+def _noise(model: NoiseModel) -> list[Claim]:
+    kinds = {
+        "noise": ("deviation of one run's logarithm from effects of knobs and their pairs", model.noise),
+        "left_out_error": ("error of the predicted logarithm of a left-out run", model.left_out_error),
+    }
+    runs = len(model.measured.rows)
+    return [
+        _made(model.measured, f"{kind}_of_{field}", "the table's noise", unit, exactly(values[field], runs))
+        for kind, (unit, values) in kinds.items()
+        for field in FIELDS
+    ]
+
+
+def _near(model: NoiseModel) -> list[Claim]:
+    """Reports the sizes of the sets near the best, and how many of the table's own belong to them."""
+    truth, claims = model.truth(), []
+    for name in ("ga", "nsga2", "weighted-sum"):
+        near = algorithm(truth, name, noise=model.noise).succeeds
+        lucky = algorithm(model.measured, name).succeeds
+        unit = f"configurations of {len(truth.rows)}"
+        claims += [
+            _made(truth, f"near_best_{name}", "success", unit, exactly(len(near))),
+            _made(truth, f"near_best_in_the_table_{name}", "success", unit, exactly(len(lucky))),
+            _made(truth, f"near_best_in_both_{name}", "success", unit, exactly(len(near & lucky))),
+        ]
+    return claims
+
+
+def _made(
+    table: Recorded, name: str, source: str, unit: str, measured: Measured, paper: float | str | None = None
+) -> Claim:
+    engine, device = table.conditions.engine, table.conditions.device.name
+    return reported(name, source, unit, measured, paper, engine=engine, device=device)
+
+
+def _claim(table: Recorded, name: str, steps: list[list[float]], charge: str, seed: int) -> Claim:
+    total = len(table.space.grid())
+    flat = [step for group in steps for step in group]
     low, high = share_interval(steps, QUANTILE, total, seed)
     paper = None if name == "random" else PAPER_SHARES.get(name, PAPER_OTHERS)
-    claim = reported(
-        f"share_of_exhaustive_time_{name}",
+    claim = _made(
+        table,
+        f"{charge}share_of_exhaustive_time_{name}",
         "Jia and Chen, figures 11 and 12",
-        f"share within which {QUANTILE:.0%} of runs succeed",
-        Measured(value, low, high, len(steps)),
+        f"share within which {QUANTILE:.0%} of runs succeed"
+        + ("; repeated individuals measured again" if charge else "; repeated individuals cost nothing"),
+        Measured(share_within(flat, QUANTILE, total), low, high, len(flat)),
         paper,
-        engine=table.conditions.engine,
-        device=table.conditions.device.name,
     )
     return claim if paper is None else decided(claim, high=paper)
+
+
+def _slowest(table: Recorded, steps: dict[str, list[list[float]]], charge: str, seed: int) -> Claim:
+    """Returns a target, finding 6: epsilon-constraint takes longer than the slowest of the other four."""
+    total = len(table.space.grid())
+    shares = {
+        name: share_within([step for group in each for step in group], QUANTILE, total)
+        for name, each in steps.items()
+        if name in ALGORITHMS
+    }
+    own = shares.pop("epsilon-constraint")
+    rival = max(shares, key=lambda name: shares[name])
+    own_low, own_high = share_interval(steps["epsilon-constraint"], QUANTILE, total, seed)
+    low, high = share_interval(steps[rival], QUANTILE, total, seed)
+    claim = _made(
+        table,
+        f"{charge}epsilon_constraint_over_slowest_other",
+        "Jia and Chen, finding 6",
+        f"ratio of times to {rival}'s, from the ends of both intervals",
+        Measured(own / shares[rival], own_low / high, own_high / low, len(steps)),
+        37 / 21,
+    )
+    return decided(claim, low=1)
+
+
+def _kept_bounds(model: NoiseModel, tables: int, searches: int, seed: int) -> Claim:
+    """Returns a target, finding 6: what epsilon-constraint recommends keeps the bound, judged without noise.
+
+    It recommends by noisy runs, so it can break the bound. By up to a run's noise does not count.
+    """
+    budget = len(model.grid) // 5
+    found = emulated_with_noise(model, "epsilon-constraint", tables, searches, seed, budget)
+    allowed = math.exp(model.noise[LATENCY])
+    broken = [float(np.mean([each.latency_over_bound > allowed for each in group])) for group in found]
+    claim = _made(
+        model.measured,
+        "epsilon_constraint_recommendations_that_break_the_bound",
+        "Jia and Chen, finding 6",
+        f"share of searches of a fifth of the exhaustive time; beyond the bound by over {allowed - 1:.1%}",
+        mean_interval(broken),
+    )
+    return decided(claim, high=MAX_BROKEN)
+
+
+def _write(settings: Settings, table: Recorded, found: dict[str, list[list[Emulation]]]) -> None:
+    rows, panels = [], []
+    for charge in CHARGES:
+        traces = []
+        for name, groups in found.items():
+            steps = _steps(groups, charge)
+            rows += [
+                {"algorithm": name, "repeats": charge or "free", "table": number, "steps": step}
+                for number, group in enumerate(steps)
+                for step in group
+            ]
+            shares = sorted(step / len(table.space.grid()) for group in steps for step in group)
+            traces.append(lines(name, shares, [(place + 1) / len(shares) for place in range(len(shares))]))
+        title = f"Figure 11, repeats {'charged' if charge else 'free'}"
+        panels.append(Panel(title, "share of the exhaustive time", "share of runs", traces))
+    if settings.out is not None:
+        write_csv(settings.out / "steps.csv", rows)
+    write_figure(settings, f"Time until near the best ({table.name})", panels)
 
 
 if __name__ == "__main__":
     main(
         "jia_chen.tuning_time",
         tuning_time,
-        extra={"table": DEFAULT_TABLE, "runs": RUNS, "interpolate": "no", "bound_us": ""},
+        extra={
+            "table": DEFAULT_TABLE,
+            "tables": TABLES,
+            "searches": SEARCHES,
+            "bound_us": "",
+        },
     )

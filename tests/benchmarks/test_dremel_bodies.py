@@ -6,7 +6,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from benchmarks.common.claims import Claim, Settings
+from benchmarks.common.claims import Claim, Measured, Settings, decided, exactly, reported
 from benchmarks.dremel import (
     buckets,
     fusion,
@@ -15,6 +15,7 @@ from benchmarks.dremel import (
     motivation,
     tuning_time,
 )
+from benchmarks.dremel.searches import over_searches
 from tests.benchmarks.made_up import synthetic_engine
 
 WRITE_HEAVY = "dremel-n-skew0.3-30get"
@@ -99,3 +100,39 @@ def test_halving(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert len({row["arm"] for row in trace[:16]}) == 16
     first = sorted(trace[:16], key=lambda row: -float(row["throughput_ops_s"]))
     assert {row["arm"] for row in trace[16:21]} == {row["arm"] for row in first[:5]}
+
+
+def test_an_interrupted_script_measures_nothing_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    ledger = f"sqlite:///{tmp_path}/ledger.sqlite"
+    first = claims_of(latency, monkeypatch, tmp_path, settings=WRITE_HEAVY, ledger=ledger)
+
+    def refuse(*_: Any) -> None:
+        raise AssertionError("everything is recorded")
+
+    monkeypatch.setattr("rocktune.testing.synthetic_engine.SyntheticEngine.open", refuse)
+    again = claims_of(latency, monkeypatch, tmp_path, settings=WRITE_HEAVY, ledger=ledger)
+    assert {name: claim.measured for name, claim in again.items()} == {
+        name: claim.measured for name, claim in first.items()
+    }
+
+
+def test_intervals_are_over_searches() -> None:
+    def body(settings: Settings) -> list[Claim]:
+        """Has a ratio of 2 or 8, and a time of 10 or 30."""
+        second = settings.seed == 8
+        known = Measured(8.0 if second else 2.0, 1.9, 2.1, 6)
+        claim = reported("ratio", "s", "ratio of throughput", known, engine="", device="")
+        took = reported("time", "s", "s", exactly(30.0 if second else 10.0), engine="", device="")
+        return [decided(claim, low=1.4), took]
+
+    settings = Settings(False, False, None, 64, 7, "", {"searches": 2})
+    ratio, took = over_searches(body)(settings)
+    assert ratio.measured.value == pytest.approx(4)
+    assert ratio.measured.repeats == 2
+    assert ratio.unit == "ratio of throughput; over searches"
+    # Each search alone keeps the target by far, but two that differ so much do not.
+    assert ratio.measured.low < 1.4
+    assert ratio.holds is False
+    assert took.measured.value == 20

@@ -102,6 +102,15 @@ class TestArms:
             expected.setdefault(buckets, []).append(configuration)
         assert {each.buckets: list(each.untried) for each in arms} == expected
 
+    def test_five_buckets_as_in_figure_6(self) -> None:
+        values = np.arange(1.0, 11.0)
+        # Quintiles of 1 to 10: 2.8, 4.6, 6.4 and 8.2. Figure 6's example lies in the fourth bucket.
+        assert quantile_edges(values, 5).tolist() == pytest.approx([2.8, 4.6, 6.4, 8.2])
+        assert bucket_numbers(np.array([7.0]), quantile_edges(values, 5)).tolist() == [4]
+        arms = make_arms(synthetic_problem(), DremelSettings(pool=2000, buckets=5), rng())
+        assert 256 < len(arms) <= 5**4
+        assert {number for each in arms for number in each.buckets} == {1, 2, 3, 4, 5}
+
     def test_empty_arms_are_not_there(self) -> None:
         arms = make_arms(synthetic_problem(), DremelSettings(pool=2000, buckets=4), rng())
         assert 150 < len(arms) < 256
@@ -338,7 +347,7 @@ class TestRegistry:
         [
             ("dremmel", {}, "unknown tuner 'dremmel': did you mean 'dremel'"),
             ("dremel", {"bucket": 3}, "tuner dremel: unknown field 'bucket': did you mean 'buckets'"),
-            ("dremel", {"buckets": 5}, "tuner dremel: buckets: .*less than or equal to 4"),
+            ("dremel", {"buckets": 6}, "tuner dremel: buckets: .*less than or equal to 5"),
             ("dremel", {"time_points_s": [80, 60]}, "tuner dremel: time_points_s: must ascend"),
             ("dremel", {"features": []}, "tuner dremel: features: name one to four"),
             ("dremel", {"sampling": "best"}, "tuner dremel: sampling: "),

@@ -12,6 +12,7 @@ from rocktune.tuners import Problem, tuner_named
 from rocktune.tuners.evolutionary.breeding import GeneCrossover, GeneMutation
 from rocktune.tuners.evolutionary.genetic import weighted_sums
 
+EQUAL = np.ones(2)
 BOTH = ("throughput_ops_s", "read_latency_us_p99")
 
 
@@ -97,13 +98,24 @@ def test_an_objective_that_makes_no_sense_is_refused_beforehand(
 def test_the_weighted_sum_is_equation_6_with_running_maxima() -> None:
     largest = np.zeros(2)
     gains = np.array([[100.0, -50.0], [200.0, -80.0]])
-    assert weighted_sums(gains, largest) == pytest.approx([100 / 200 - 50 / 80, 200 / 200 - 80 / 80])
+    assert weighted_sums(gains, largest, EQUAL) == pytest.approx([100 / 200 - 50 / 80, 200 / 200 - 80 / 80])
     # A larger latency comes; what came before is worth more than it was.
-    assert weighted_sums(gains[:1], largest) == pytest.approx([100 / 200 - 50 / 80])
-    assert weighted_sums(np.array([[100.0, -50.0], [10.0, -400.0]]), largest) == pytest.approx(
+    assert weighted_sums(gains[:1], largest, EQUAL) == pytest.approx([100 / 200 - 50 / 80])
+    assert weighted_sums(np.array([[100.0, -50.0], [10.0, -400.0]]), largest, EQUAL) == pytest.approx(
         [100 / 200 - 50 / 400, 10 / 200 - 400 / 400]
     )
-    assert weighted_sums(np.array([[-np.inf, -np.inf]]), largest).tolist() == [-np.inf]
+    assert weighted_sums(np.array([[-np.inf, -np.inf]]), largest, EQUAL).tolist() == [-np.inf]
+
+
+def test_weights_are_equation_5() -> None:
+    gains = np.array([[100.0, -50.0], [200.0, -80.0]])
+    found = weighted_sums(gains, np.zeros(2), np.array([3.0, 0.5]))
+    assert found == pytest.approx([3 * 100 / 200 - 0.5 * 50 / 80, 3 - 0.5])
+
+
+def test_each_objective_has_a_weight() -> None:
+    with pytest.raises(UserError, match="weights: 3 for 2 objectives; give one for each"):
+        tuner_named("weighted-sum", {"weights": [1, 1, 1]}).min_budget_s(problem(20))
 
 
 def _cells(count: int) -> NDArray[np.bool_]:

@@ -38,8 +38,8 @@ SourceStore::SourceStore(const MigrationRequest& request, rocksdb::Env* env)
   if (!env_->FileExists(directory_ + "/CURRENT").ok()) {
     throw RunError(RunFailure::kInvalid, directory_ + " is no RocksDB database");
   }
-  FlsmShape shape;
-  if (!FlsmShapeFile(env_, directory_).Read(&shape).IsNotFound()) {
+  FlsmShapes shapes;
+  if (!FlsmShapeFile(env_, directory_).Read(&shapes).IsNotFound()) {
     throw RunError(RunFailure::kInvalid, directory_ + " is an FLSM store; make a stock database of it first");
   }
   Lock();

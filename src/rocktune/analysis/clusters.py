@@ -14,14 +14,11 @@ from numpy.typing import NDArray
 from rocktune.errors import UserError
 from rocktune.space import Configuration
 from rocktune.tuners.bayesian.clusters import Cluster
+from rocktune.tuners.bayesian.tasks import NOISE, correlations, distinct, ranks
 
 MIN_RUNS = 50
 CANDIDATES = 30
 TASKS_EACH = 2
-_SAME = 0.95
-"""Correlation of two metrics above which the second adds no information."""
-_NOISE = 3.0
-"""Number of standard errors, each 1 / sqrt(runs), below which a correlation counts as noise."""
 
 Reals = NDArray[np.float64]
 
@@ -51,15 +48,15 @@ def clusters_of(runs: Sequence[tuple[Configuration, Mapping[str, float]]], objec
             f"clusters: {len(runs)} runs are too few; at least {MIN_RUNS} are needed (the paper had 500)"
         )
     knobs = _varied(runs)
-    settings = _ranks(np.array([[_number(run[0][name]) for name in knobs] for run in runs]))
+    settings = ranks(np.array([[_number(run[0][name]) for name in knobs] for run in runs]))
     names, columns = _metrics(runs)
     if objective not in names:
         raise UserError(
             f"clusters: '{objective}' does not vary in these runs, or is not measured in all of them"
         )
-    metrics = _ranks(columns)
-    with_knobs = _correlations(metrics, settings)
-    with_objective = _correlations(metrics, metrics[:, [names.index(objective)]])[:, 0]
+    metrics = ranks(columns)
+    with_knobs = correlations(metrics, settings)
+    with_objective = correlations(metrics, metrics[:, [names.index(objective)]])[:, 0]
     chosen = _candidates(names, metrics, with_knobs, with_objective, objective)
     if not chosen:
         raise UserError(
@@ -111,23 +108,6 @@ def _metrics(runs: Sequence[tuple[Configuration, Mapping[str, float]]]) -> tuple
     return [name for name, use in zip(names, usable, strict=True) if use], columns[:, usable]
 
 
-def _ranks(columns: Reals) -> Reals:
-    """Returns each column's values replaced by their ranks."""
-    from scipy.stats import rankdata
-
-    return np.asarray(rankdata(columns, axis=0), dtype=np.float64)
-
-
-def _correlations(first: Reals, second: Reals) -> Reals:
-    """Returns Pearson's correlation of each column of `first` with each column of `second`.
-
-    Given ranks it is Spearman's.
-    """
-    first, second = first - first.mean(axis=0), second - second.mean(axis=0)
-    norms = np.outer(np.linalg.norm(first, axis=0), np.linalg.norm(second, axis=0))
-    return np.asarray(first.T @ second / norms)
-
-
 def _candidates(
     names: Sequence[str], metrics: Reals, with_knobs: Reals, with_objective: Reals, objective: str
 ) -> list[int]:
@@ -136,16 +116,8 @@ def _candidates(
     Metrics that correlate strongly with one already chosen are left out.
     """
     worth = np.abs(with_objective) * np.abs(with_knobs).max(axis=1)
-    chosen: list[int] = []
-    # The objective itself counts as taken, so that no candidate merely repeats it.
-    taken = [names.index(objective)]
-    for each in np.argsort(-worth, kind="stable").tolist():
-        if len(chosen) == CANDIDATES:
-            break
-        if np.abs(_correlations(metrics[:, [each]], metrics[:, taken])).max() < _SAME:
-            chosen.append(each)
-            taken.append(each)
-    return chosen
+    order = np.argsort(-worth, kind="stable").tolist()
+    return distinct(metrics, order, names.index(objective), CANDIDATES)
 
 
 def _groups(profiles: Reals) -> list[list[int]]:
@@ -188,7 +160,7 @@ def _cluster(
     """
     moved = profiles[list(members)].max(axis=0)
     worth = moved * np.abs(with_objective)
-    noise = _NOISE / np.sqrt(runs)
+    noise = NOISE / np.sqrt(runs)
     tasks = [
         candidates[each]
         for each in np.argsort(-worth, kind="stable")

@@ -61,11 +61,13 @@ def _runs(study_or_table: str, ledger: str | None) -> list[tuple[Configuration, 
     with open_ledger(ledger, create=ledger is None) as opened:
         records = kept_trials(opened, opened.study(study_or_table))
     last_s = max((record.trial.until_s for record in records), default=0.0)
-    return [
-        (
-            record.trial.configuration,
-            {name: record.measurement.metric(name) for name in record.measurement.metric_names},
-        )
+    sound = [
+        (record.trial.configuration, record.measurement)
         for record in records
         if record.measurement is not None and record.trial.configuration and record.trial.until_s == last_s
+    ]
+    # A run lacks the tickers at 0, which `metric` gives all the same.
+    names = dict.fromkeys(name for _, measured in sound for name in measured.metric_names)
+    return [
+        (configuration, {name: measured.metric(name) for name in names}) for configuration, measured in sound
     ]

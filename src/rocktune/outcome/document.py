@@ -216,6 +216,8 @@ class Outcome(Verification, Conditions):
             other protocols than "steady", and in older documents.
         hypervolume: growth of the Pareto front during the search, if one was sought.
         models: the tuner's models, if it has any.
+        tasks_left_out: metrics that the models were to learn from and could not, each with the reason; empty
+            in older documents.
         seconds: the time that the study took.
         trials: number of trials by status.
         options_file: path of the OPTIONS file; null if there is nothing to export.
@@ -238,6 +240,7 @@ class Outcome(Verification, Conditions):
     passed_over: tuple[PassedOver, ...] = ()
     hypervolume: Hypervolume | None = None
     models: tuple[LearnedModel, ...] = ()
+    tasks_left_out: dict[str, str] = Field(default={})
     seconds: Seconds
     trials: dict[str, int]
     options_file: str | None = None

@@ -27,6 +27,8 @@ def advice(outcome: Outcome) -> list[str]:
             "models fit its caches better than full size does. Prove the result on a larger model: "
             f"`rocktune verify {outcome.study} --scale 1/{_TRUSTED_DIVISOR}`."
         )
+    if sentence := _left_out_sentence(outcome):
+        lines.append(sentence)
     if sentence := yielded_sentence(outcome):
         lines.append(sentence)
     if outcome.assertions:
@@ -44,3 +46,16 @@ def advice(outcome: Outcome) -> list[str]:
         named = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in failed.items())
         lines.append(f"Some trials failed and have no figures: {named}. The table of trials says why.")
     return lines
+
+
+def _left_out_sentence(outcome: Outcome) -> str | None:
+    """Returns what to do about tasks that taught the tuner's models nothing; None without such tasks."""
+    if not outcome.tasks_left_out:
+        return None
+    tasks = "; ".join(f"`{task}` ({why})" for task, why in outcome.tasks_left_out.items())
+    instead = (
+        'let the trials choose: `tasks = "measured"` under `[tuner_settings]`'
+        if outcome.tuner == "multitask-bo"
+        else "find tasks that they all have with `rocktune clusters`"
+    )
+    return f"The tuner learned nothing from {tasks}. Name tasks that all trials have, or {instead}."

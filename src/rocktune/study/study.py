@@ -18,7 +18,7 @@ from rocktune.study.measuring.loop import Loop, StopRequested
 from rocktune.study.measuring.observer import Observer
 from rocktune.study.measuring.score import PrimaryScore
 from rocktune.study.openings import Openings
-from rocktune.study.proving import bounds, lasting, outcome
+from rocktune.study.proving import bounds, lasting, learned, outcome
 from rocktune.study.proving.ablation import ablate, prune
 from rocktune.study.proving.best import BestSoFar, finalists
 from rocktune.study.proving.sequential import design_of
@@ -249,7 +249,8 @@ class _Study:
             nearest_miss=outcome.nearest_miss_of(picked, objective, self._openings.options),
             passed_over=outcome.passed_over(picked, choice, objective, self._openings.options),
             hypervolume=outcome.hypervolume_of(self._ledger, self._study, objective),
-            models=outcome.models(self._ledger, self._study),
+            models=learned.models(self._ledger, self._study),
+            tasks_left_out=learned.tasks_left_out(self._ledger, self._study),
             **self._counted(),
         )
 

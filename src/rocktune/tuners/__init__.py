@@ -29,10 +29,10 @@ _TUNERS = {
     "weighted-sum": "evolutionary.genetic.WeightedSum",
     "tpe": "optuna_sampler.Tpe",
     "smac": "process.smac.Smac",
-    "bo": "bayesian.search.SingleTask",
-    "multitask-bo": "bayesian.search.MultiTask",
-    "clustered-bo": "bayesian.search.Clustered",
-    "additive-bo": "bayesian.search.Additive",
+    "bo": "bayesian.variants.SingleTask",
+    "multitask-bo": "bayesian.variants.MultiTask",
+    "clustered-bo": "bayesian.variants.Clustered",
+    "additive-bo": "bayesian.variants.Additive",
 }
 """Module and class of each tuner in this package. They and their libraries are imported on first use."""
 

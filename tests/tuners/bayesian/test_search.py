@@ -18,7 +18,7 @@ from rocktune.testing.synthetic import synthetic_window
 from rocktune.testing.tuners import Transcript, TunerConformance, drive, synthetic_problem
 from rocktune.trial import Measurement, Result, Status, Trial
 from rocktune.tuners import Problem, Tuner, tuner_named
-from rocktune.tuners.bayesian.search import MultiTask
+from rocktune.tuners.bayesian.variants import MultiTask
 
 pytestmark = pytest.mark.bo
 

@@ -13,7 +13,6 @@ from rocktune.outcome import (
     FrontPoint,
     Hypervolume,
     Interval,
-    LearnedModel,
     Memory,
     OptionEffect,
     Outcome,
@@ -23,10 +22,9 @@ from rocktune.outcome import (
     Verification,
 )
 from rocktune.space import Configuration, OptionMaps, Space
-from rocktune.spec_file import validated
 from rocktune.study.executors import Executor
 from rocktune.study.measuring.kept import disturbed_s, kept_trials
-from rocktune.study.measuring.loop import EXPLAINED, TIME
+from rocktune.study.measuring.loop import TIME
 from rocktune.study.proving import lasting
 from rocktune.study.proving.ablation import Effect
 from rocktune.study.proving.bounds import bounds_of
@@ -214,19 +212,6 @@ def hypervolume_of(ledger: Ledger, study: StudyRecord, objective: Objective) -> 
     """Returns the growth of the hypervolume during a study's search; None unless a front was sought."""
     searched = [record for record in kept_trials(ledger, study) if record.phase == "search"]
     return hypervolume_over_time(searched, objective)
-
-
-def models(ledger: Ledger, study: StudyRecord) -> tuple[LearnedModel, ...]:
-    """Returns the last models of the study's tuner; empty if the tuner has no models.
-
-    Raises:
-        UserError: a user's tuner described its models in a form that is not `LearnedModel`.
-    """
-    described = [
-        event.payload["models"] for event in ledger.events(study, EXPLAINED) if "models" in event.payload
-    ]
-    last = described[-1] if described else ()
-    return tuple(validated(LearnedModel, model, "the tuner's models") for model in last)
 
 
 def _device_busy_share(spec: StudySpec, proof: Proof) -> float | None:

@@ -5,6 +5,7 @@ import math
 from rocktune.cost import Pricing
 from rocktune.device import DeviceSpec
 from rocktune.engine.debt import collects_blobs
+from rocktune.lsm import DistinctKeys
 from rocktune.objective import Objective, objective_named
 from rocktune.options_account import OptionsAccount
 from rocktune.space import Configuration, FamilyEntries, Space, space_from_document
@@ -14,19 +15,21 @@ from rocktune.study.specs.spec import ExperimentSpec, StudySpec
 from rocktune.study.specs.tried import tried_sentences
 from rocktune.trial import Experiment
 from rocktune.tuners import Problem
-from rocktune.workload import WorkloadSpec
+from rocktune.workload import WorkloadSpec, key_popularity
 
 FULL_LENGTH_S = 100.0
 """Seconds of a full-length run at full size: the last age in Dremel's halving."""
 _DEVICE_BYTES_PER_BYTE_KEPT = 3.0
 _UNLIMITED_PUTS_PER_S = 50_000.0
+_READ_BYTES = 4096
+"""Bytes that a read takes of the device: a block of RocksDB's default size."""
 
 
 def expected_entries(workload: WorkloadSpec, device: DeviceSpec, family: str | None = None) -> float:
-    """Returns the expected number of distinct keys in the store at the end of a full-size run.
+    """Returns an upper estimate of the distinct keys in the store at the end of a full-size run, for memory.
 
-    Equation 1 of Dremel needs this number but does not define it for runs that end by time. Our reading: each
-    entry costs the device three times its bytes (WAL, flush and compaction), so the device's bandwidth bounds
+    Reads count as free and all keys are written equally often, see `level_entries`. Each entry
+    costs the device three times its bytes (WAL, flush and compaction), so the device's bandwidth bounds
     the writes in 100 s. Without a bandwidth limit we take 50,000 writes per second. Puts are treated as
     uniform, so n puts write keys * (1 - exp(-n / keys)) distinct keys. Each insert adds a key. Preloaded keys
     are in the store from the start. All sessions have the same weight.
@@ -66,6 +69,58 @@ def _entries_by_family(workload: WorkloadSpec, device: DeviceSpec) -> list[float
         puts = FULL_LENGTH_S * writes_per_s * of_family / writes - inserts
         entries.append(preloaded + (keys - preloaded) * -math.expm1(-puts / keys) + inserts)
     return entries
+
+
+def level_entries(workload: WorkloadSpec, device: DeviceSpec, family: str | None = None) -> float:
+    """Returns N of Dremel's equation 1: the distinct keys in the store at the end of a full-size run.
+
+    The paper does not define N for runs that end by time. Our reading: in a closed loop reads and writes
+    share the device's bandwidth. A written entry costs three times its bytes, a read a block of 4,096 bytes,
+    and a read of an absent key nothing. Without a bandwidth limit there are 50,000 operations per second. The
+    puts of 100 s meet the keys as the key chooser draws them. Each insert adds a key, and preloaded keys are
+    in the store from the start. All sessions have the same weight.
+
+    Args:
+        workload: the workload at full size.
+        device: the device; only its bandwidth counts.
+        family: the column family whose keys are counted; None for all families together.
+
+    Returns:
+        The number of keys, at least 1.
+    """
+    data, sessions = workload.families or (None,), workload.sessions
+    by_session = [workload.loads(session) for session in sessions]
+    operations = FULL_LENGTH_S * _operations_per_s(workload, device)
+    entries = []
+    for number, own in enumerate(data):
+        loads = [each[number] for each in by_session]
+        written, inserted = (
+            operations
+            * sum(load.share * share for load, share in zip(loads, shares, strict=True))
+            / len(loads)
+            for shares in ([load.mix.write_share for load in loads], [load.mix.insert for load in loads])
+        )
+        keys, preloaded = (own or workload).keys, (own or workload).preload.keys
+        busiest = max(loads, key=lambda load: load.share * load.mix.write_share)
+        popularity = key_popularity(busiest.key_chooser, keys)
+        put = float(DistinctKeys(popularity.counts, popularity.probabilities)(max(0.0, written - inserted)))
+        entries.append(preloaded + (1 - preloaded / keys) * put + inserted)
+    return max(
+        1.0, entries[workload.family_names.index(family)] if family and workload.families else sum(entries)
+    )
+
+
+def _operations_per_s(workload: WorkloadSpec, device: DeviceSpec) -> float:
+    """Returns the operations per second that the device's bandwidth allows in a closed loop."""
+    if not device.bandwidth_bytes_s:
+        return _UNLIMITED_PUTS_PER_S
+    data, device_bytes = workload.families or (None,), 0.0
+    for session in workload.sessions:
+        for load, family in zip(workload.loads(session), data, strict=True):
+            reads = load.mix.get + load.mix.scan + load.mix.read_modify_write
+            kept = _DEVICE_BYTES_PER_BYTE_KEPT * workload.entry_bytes_of(family) * load.mix.write_share
+            device_bytes += load.share * (kept + reads * _READ_BYTES)
+    return device.bandwidth_bytes_s * len(workload.sessions) / device_bytes if device_bytes else 0.0
 
 
 def families_together(
@@ -170,7 +225,7 @@ def problem_of(spec: StudySpec) -> Problem:
         # A trial on several workloads costs the seconds of each.
         budget_s=spec.budget_s / (1 + len(spec.neighbours)),
         baseline=baseline_of(spec, space),
-        expected_entries=expected_entries(spec.workload, spec.device, spec.column_family),
+        expected_entries=level_entries(spec.workload, spec.device, spec.column_family),
         entry_bytes=_entry_bytes(spec.workload, spec.column_family),
         tried=tuple(Configuration(each.configuration) for each in spec.tried),
     )

@@ -25,9 +25,9 @@ class Observations:
     Attributes:
         points: the configurations' points in the unit cube, at the centres of their cells, shape (n, d).
         gains: values of the tasks, the objective first, shape (n, t). Larger is better; values to be
-            minimised are negated (docs/readings.md). NaN if not measured. A task whose figures are above 0 in
-            all trials has their logarithms, because knobs change rates and times by factors over orders of
-            magnitude.
+            minimised are negated (docs/readings.md). NaN if not measured. Unless the model is plain, a task
+            whose figures are above 0 in all trials has their logarithms, because knobs change rates and times
+            by factors over orders of magnitude.
         excesses: logarithm of the ratio of each constraint's figure to its bound, shape (n, c). It is at most
             0 if the constraint is kept, and NaN if not measured. The sign is reversed for lower bounds.
         succeeded: whether each trial ended with status `ok`, shape (n,).
@@ -45,7 +45,7 @@ class Observations:
 
 
 def observed(
-    results: Sequence[Result], problem: Problem, cube: UnitCube, tasks: Sequence[str]
+    results: Sequence[Result], problem: Problem, cube: UnitCube, tasks: Sequence[str], plain: bool = False
 ) -> Observations:
     """Returns results as arrays.
 
@@ -55,6 +55,7 @@ def observed(
         cube: the unit cube of the problem's space.
         tasks: the adjacent tasks' metrics (`Measurement.metric`). Smaller is better for them unless they are
             throughputs.
+        plain: whether figures stay as they are, without logarithms.
     """
     objective = problem.objective
     directions = (
@@ -67,7 +68,8 @@ def observed(
             for result in results
         ]
     )
-    gains = np.apply_along_axis(_logarithms, 0, np.where(np.isfinite(figures), figures, np.nan)) * directions
+    figures = np.where(np.isfinite(figures), figures, np.nan)
+    gains = (figures if plain else np.apply_along_axis(_logarithms, 0, figures)) * directions
     excesses = [
         [_excess(each, objective.figure(result, each.field)) for each in objective.constraints]
         for result in results
@@ -78,6 +80,27 @@ def observed(
         np.array(excesses).reshape(len(results), len(objective.constraints)),
         np.array([result.status is Status.OK for result in results]),
     )
+
+
+def tasks_with_values(of: Observations) -> list[int]:
+    """Returns the indices of the tasks to model: the objective, and tasks whose known values differ."""
+    columns = [standardized(column) for column in of.gains.T]
+    return [task for task, column in enumerate(columns) if task == 0 or np.nan_to_num(column).any()]
+
+
+def tasks_left_out(of: Observations, tasks: Sequence[str]) -> dict[str, str]:
+    """Returns the tasks that teach a model nothing, each with the reason.
+
+    Args:
+        of: the observations.
+        tasks: names of all tasks, the objective first.
+    """
+    sound, left_out = int((~np.isnan(of.gains[:, 0])).sum()), {}
+    for task in {*range(len(tasks))} - {*tasks_with_values(of)}:
+        known = int((~np.isnan(of.gains[:, task])).sum())
+        why = "equal in all of them" if known > 1 else "in too few to learn from"
+        left_out[tasks[task]] = f"measured in {known} of {sound} trials" + (f", {why}" if known else "")
+    return left_out
 
 
 def standardized(values: Reals) -> Reals:

@@ -10,19 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from rocktune.errors import UserError, unknown_name
+from rocktune.errors import UserError
 from rocktune.space import Configuration
 from rocktune.spec_file import Spec
-from rocktune.trial import FIGURES, Batch, Result, RunKey, Trial
+from rocktune.trial import Batch, Result, RunKey, Trial
 from rocktune.tuners.base import Problem, Search, Tuner
-from rocktune.tuners.bayesian.clusters import (
-    PAPERS_TASKS,
-    RECONSTRUCTED,
-    Cluster,
-    check_clusters,
-    parts_of,
-)
-from rocktune.tuners.bayesian.observations import Observations, Reals, observed
+from rocktune.tuners.bayesian.observations import Observations, Reals, observed, tasks_left_out
 from rocktune.tuners.cost import affordable_trials
 from rocktune.tuners.unit_cube import UnitCube
 from rocktune.tuners.unseen import configuration_count, unseen
@@ -42,11 +35,14 @@ class BayesianSettings(Spec):
         at_once: number of configurations suggested together, which may be measured at once.
         runs_each: number of runs of each configuration, each with other random numbers. With more than one,
             the model learns how noisy they are, and the noisy expected improvement is used.
+        plain: whether models are the paper's: figures and axes as they are, and GPs of clusters that know
+            nothing of each other. By default models are of logarithms over warped axes, and clusters add up.
     """
 
     initial: SmallCount = 1
     at_once: SmallCount = 1
     runs_each: SmallCount = 1
+    plain: bool = False
 
 
 class BayesianTuner(Tuner):
@@ -58,14 +54,13 @@ class BayesianTuner(Tuner):
     settings_type = BayesianSettings
     settings: BayesianSettings
 
-    @property
-    def tasks(self) -> tuple[str, ...]:
-        """The metrics of the adjacent tasks; none by default."""
+    def tasks(self, problem: Problem, results: Sequence[Result]) -> tuple[str, ...]:  # noqa: ARG002
+        """Returns the metrics of the adjacent tasks for a model of these results; empty by default."""
         return ()
 
     @abstractmethod
     def fit(self, problem: Problem) -> "Fit":
-        """Returns the function that fits the objective's model to observations."""
+        """Returns the function that fits the objective's models to observations."""
 
     def search(self, problem: Problem, rng: np.random.Generator) -> Search:
         """See `Tuner.search`. Suggestions are yielded as functions, so that a replay fits no models."""
@@ -145,12 +140,14 @@ class BayesianTuner(Tuner):
         cube, explanation = UnitCube(problem.space), dict[str, Any]()
         known = dict.fromkeys(result.trial.configuration for result in results)
         chosen: dict[Configuration, None] = {}
-        history = observed(results, problem, cube, self.tasks)
+        tasks = self.tasks(problem, results)
+        history = observed(results, problem, cube, tasks, self.settings.plain)
+        names = (problem.objective.primary, *tasks)
         with reproducible(int(rng.integers(1 << 31))):
             try:
                 # There is nothing to fit as long as every trial has failed.
                 if not np.isnan(history.gains[:, 0]).all():
-                    found = self._found(problem, history, cube, {**known}, count, rng)
+                    found = self._found(problem, history, names, {**known}, count, rng)
                     chosen, explanation = dict.fromkeys(found[0]), found[1]
             # Numbers that allow no model end neither the search nor the study; random draws go on.
             except UNFIT as failure:
@@ -163,7 +160,7 @@ class BayesianTuner(Tuner):
         self,
         problem: Problem,
         history: Observations,
-        cube: UnitCube,
+        tasks: Sequence[str],
         known: dict[Configuration, None],
         count: int,
         rng: np.random.Generator,
@@ -173,7 +170,7 @@ class BayesianTuner(Tuner):
         Args:
             problem: the problem to solve.
             history: observations of all results so far.
-            cube: the unit cube of the problem's space.
+            tasks: names of the observations' tasks, the objective first.
             known: configurations that must not be suggested. Each suggestion is added to it.
             count: maximum number of configurations.
             rng: source of random numbers for repairs.
@@ -181,6 +178,7 @@ class BayesianTuner(Tuner):
         from rocktune.tuners.bayesian.models import explained
         from rocktune.tuners.bayesian.suggestions import Suggestions
 
+        cube = UnitCube(problem.space)
         model = Suggestions(self.fit(problem), history, noisy=self.settings.runs_each > 1)
         chosen: list[Configuration] = []
         for _ in range(count):
@@ -191,119 +189,8 @@ class BayesianTuner(Tuner):
                     known[configuration] = None
                     chosen.append(configuration)
                     break
-        knobs, tasks = [knob.name for knob in problem.space.knobs], (problem.objective.primary, *self.tasks)
-        return chosen, {"models": explained(model.objective, history, knobs, tasks)}
-
-
-class SingleTask(BayesianTuner):
-    """The Bayesian tuner with a GP of the objective."""
-
-    name = "bo"
-    summary = "Bayesian optimisation: a Gaussian process of the objective (BoTorch; extra 'bo')"
-
-    def fit(self, problem: Problem) -> "Fit":  # noqa: ARG002 -- it needs none
-        """Returns the function that fits this tuner's model of the objective to observations."""
-        from rocktune.tuners.bayesian.models import single_task
-
-        return single_task
-
-
-class Additive(BayesianTuner):
-    """The Bayesian tuner with a GP that is a sum over knobs and pairs of knobs.
-
-    It is a baseline in Alabed and Yoneki's paper (Duvenaud et al. 2011).
-    """
-
-    name = "additive-bo"
-    summary = "Bayesian optimisation with a sum over knobs and their pairs (extra 'bo')"
-
-    def fit(self, problem: Problem) -> "Fit":  # noqa: ARG002 -- it needs none
-        """Returns the function that fits this tuner's model of the objective to observations."""
-        from rocktune.tuners.bayesian.models import additive
-
-        return additive
-
-
-class MultiTaskSettings(BayesianSettings):
-    """The settings of tuner `multitask-bo`.
-
-    Attributes:
-        tasks: metrics that are modelled together with the objective, because they correlate with it.
-    """
-
-    tasks: tuple[str, ...] = PAPERS_TASKS
-
-
-class MultiTask(BayesianTuner):
-    """The Bayesian tuner with a joint GP of the objective and adjacent tasks (section 3.3)."""
-
-    name = "multitask-bo"
-    summary = "Bayesian optimisation that learns from adjacent metrics too (ICM kernel; extra 'bo')"
-    settings_type = MultiTaskSettings
-    settings: MultiTaskSettings
-
-    @property
-    def tasks(self) -> tuple[str, ...]:
-        """The metrics of the adjacent tasks."""
-        return self.settings.tasks
-
-    def min_budget_s(self, problem: Problem) -> float:
-        """Returns the cost of one configuration in seconds of measuring; also checks the settings."""
-        _check_tasks(self.name, self.tasks)
-        return super().min_budget_s(problem)
-
-    def fit(self, problem: Problem) -> "Fit":  # noqa: ARG002 -- it needs none
-        """Returns the function that fits this tuner's model of the objective to observations."""
-        from rocktune.tuners.bayesian.models import multi_task
-
-        return multi_task
-
-
-class ClusteredSettings(BayesianSettings):
-    """The settings of tuner `clustered-bo`.
-
-    Attributes:
-        clusters: groups of knobs that are modelled together, each with the metrics that they influence; None
-            for the paper's. `rocktune clusters` finds them in measurements.
-    """
-
-    clusters: tuple[Cluster, ...] | None = None
-
-
-class Clustered(BayesianTuner):
-    """The Bayesian tuner with a multi-task GP for each cluster of knobs (section 3.4)."""
-
-    name = "clustered-bo"
-    summary = (
-        "multi-task Bayesian optimisation by clusters of knobs: near the best in few trials (extra 'bo')"
-    )
-    settings_type = ClusteredSettings
-    settings: ClusteredSettings
-
-    @property
-    def clusters(self) -> tuple[Cluster, ...]:
-        """The clusters of the settings, or the paper's."""
-        return RECONSTRUCTED if self.settings.clusters is None else self.settings.clusters
-
-    @property
-    def tasks(self) -> tuple[str, ...]:
-        """The metrics of the adjacent tasks."""
-        return tuple(dict.fromkeys(task for cluster in self.clusters for task in cluster.tasks))
-
-    def min_budget_s(self, problem: Problem) -> float:
-        """Returns the cost of one configuration in seconds of measuring; also checks the settings."""
-        _check_tasks(self.name, self.tasks)
-        if self.settings.clusters is not None:
-            check_clusters(self.clusters, [knob.name for knob in problem.space.knobs], self.name)
-        return super().min_budget_s(problem)
-
-    def fit(self, problem: Problem) -> "Fit":
-        """Returns the function that fits this tuner's model of the objective to observations."""
-        from rocktune.tuners.bayesian.models import clustered
-
-        tasks = (problem.objective.primary, *self.tasks)
-        knobs = [knob.name for knob in problem.space.knobs]
-        return partial(clustered, parts_of(knobs, tasks, self.clusters))
+        models = explained(model.models, [knob.name for knob in problem.space.knobs], tasks)
+        return chosen, {"models": models, "tasks_left_out": tasks_left_out(history, tasks)}
 
 
 def _ranked(model: "Suggestions", pending: Reals, cube: UnitCube) -> Reals:
@@ -312,10 +199,3 @@ def _ranked(model: "Suggestions", pending: Reals, cube: UnitCube) -> Reals:
     rounded = np.unique(cube.points([cube.configuration(point) for point in found]), axis=0)
     # Ranked again, because rounding changes the improvement.
     return rounded[np.argsort(-log_improvement(rounded), kind="stable")]
-
-
-def _check_tasks(tuner: str, tasks: Iterable[str]) -> None:
-    """Raises a UserError if a task is neither a figure nor a statistic of RocksDB."""
-    for task in tasks:
-        if task not in FIGURES and not task.startswith("rocksdb."):
-            raise unknown_name(f"tuner '{tuner}': task", task, FIGURES)

@@ -1,22 +1,27 @@
 """Suggestions of points to measure: the expected improvement, maximised with BoTorch over the unit cube."""
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import torch
-from botorch.acquisition import GenericMCObjective
-from botorch.acquisition.logei import qLogExpectedImprovement, qLogNoisyExpectedImprovement
+from botorch.acquisition import AcquisitionFunction, GenericMCObjective
+from botorch.acquisition.logei import (
+    qLogExpectedImprovement,
+    qLogNoisyExpectedImprovement,
+    qLogProbabilityOfFeasibility,
+)
 from botorch.exceptions import BotorchError
+from botorch.models import ModelListGP
 from botorch.optim import optimize_acqf
 from botorch.sampling import SobolQMCNormalSampler
 from botorch.utils.sampling import draw_sobol_samples
 from linear_operator.utils.errors import NanError, NotPSDError
 from threadpoolctl import threadpool_limits
 
-from rocktune.tuners.bayesian.models import Fit, with_conditions
+from rocktune.tuners.bayesian.models import Fit, Fitted, conditions_on
 from rocktune.tuners.bayesian.observations import Observations, Reals, standardized
 
 UNFIT = (BotorchError, NanError, NotPSDError, torch.linalg.LinAlgError)
@@ -54,25 +59,27 @@ def reproducible(seed: int) -> Iterator[None]:
 
 
 class Suggestions:
-    """A fitted model that suggests points of the unit cube to measure.
+    """Fitted models that suggest points of the unit cube to measure.
 
     Attributes:
-        objective: the objective's fitted model.
+        models: the objective's fitted models, one unless they know nothing of each other's knobs.
     """
 
     def __init__(self, fit: Fit, observed: Observations, noisy: bool) -> None:
-        """Fits the model.
+        """Fits the models.
 
         Args:
-            fit: the function that fits the objective's model.
+            fit: the function that fits the objective's models.
             observed: the observations, with at least one value of the objective.
             noisy: whether to model the best value so far as noisy instead of exact.
 
         Raises:
-            Exception: one of `UNFIT`: the model cannot be fitted.
+            Exception: one of `UNFIT`: a model cannot be fitted.
         """
-        self.objective = fit(observed)
-        self._model, self._conditions = with_conditions(self.objective, observed)
+        self.models = fit(observed)
+        # One model of the objective is joined with the conditions' models; several have outputs of their own.
+        joint = len(self.models) == 1
+        self._condition_models, self._conditions = conditions_on(observed, first=1 if joint else 0)
         known = ~np.isnan(observed.gains[:, 0])
         self._known = torch.tensor(observed.points[known], dtype=torch.float64)
         self._best = _best(observed)
@@ -124,20 +131,58 @@ class Suggestions:
     def _acquisition(self, pending: Any) -> Any:
         """Returns the acquisition function: the logarithm of the expected improvement (LogEI), by sampling.
 
+        If several models divide the knobs among themselves, it is the sum of theirs, so that each decides on
+        its own knobs, plus the logarithm of the probability that all conditions hold.
+
         References:
             Ament et al., Unexpected improvements to expected improvement (NeurIPS 2023).
         """
-        arguments: dict[str, Any] = {
-            "sampler": SobolQMCNormalSampler(torch.Size([_SAMPLES]), seed=int(torch.randint(1 << 31, ()))),
-            "X_pending": pending,
-        }
+        if len(self.models) == 1:
+            conditions = dict[str, Any]()
+            if self._conditions:
+                # The joint model's first output is the objective; the others are the conditions'.
+                conditions["objective"] = GenericMCObjective(_first_output)
+                conditions["constraints"] = self._conditions
+            return self._improvement(self.models[0], pending, conditions)
+        terms = [(self._improvement(each, pending, {}), each.knobs) for each in self.models]
         if self._conditions:
-            # The joint model's first output is the objective; the others are the conditions'.
-            arguments["objective"] = GenericMCObjective(_first_output)
-            arguments["constraints"] = self._conditions
+            joint = ModelListGP(*self._condition_models)
+            feasible = qLogProbabilityOfFeasibility(joint, self._conditions, sampler=_sampler())
+            terms.append((feasible, tuple(range(self._dimensions))))
+        return _Sum(terms)
+
+    def _improvement(self, fitted: Fitted, pending: Any, conditions: dict[str, Any]) -> Any:
+        """Returns the LogEI of one of the objective's models, over its own knobs."""
+        knobs = list(fitted.knobs)
+        model = ModelListGP(fitted.model, *self._condition_models) if conditions else fitted.model
+        arguments = {
+            "sampler": _sampler(),
+            "X_pending": None if pending is None else pending[..., knobs],
+            **conditions,
+        }
         if self._noisy:
-            return qLogNoisyExpectedImprovement(self._model, self._known, **arguments)
-        return qLogExpectedImprovement(self._model, self._best, **arguments)
+            return qLogNoisyExpectedImprovement(model, self._known[:, knobs], **arguments)
+        return qLogExpectedImprovement(model, self._best, **arguments)
+
+
+class _Sum(AcquisitionFunction):
+    """A sum of acquisition functions, each of some of the knobs."""
+
+    def __init__(self, terms: Sequence[tuple[Any, tuple[int, ...]]]) -> None:
+        """Makes a sum of functions, each with the indices of its knobs."""
+        super().__init__(model=terms[0][0].model)
+        self._terms = torch.nn.ModuleList(term for term, _ in terms)
+        self._knobs = [list(knobs) for _, knobs in terms]
+
+    def forward(self, X: Any) -> Any:  # noqa: N803 -- BoTorch's name
+        """Returns the sums at points, shape (b, 1, d), as a vector of shape (b,)."""
+        terms = zip(self._terms, self._knobs, strict=True)
+        return torch.stack([term(X[..., knobs]) for term, knobs in terms]).sum(dim=0)
+
+
+def _sampler() -> SobolQMCNormalSampler:
+    """Returns a quasi-random sampler with a seed from PyTorch's generator."""
+    return SobolQMCNormalSampler(torch.Size([_SAMPLES]), seed=int(torch.randint(1 << 31, ())))
 
 
 def _first_output(samples: Any, X: Any = None) -> Any:  # noqa: ARG001, N803 -- BoTorch's names

@@ -25,6 +25,7 @@ class Evaluations:
         self._left = affordable_trials(problem.budget_s, self._age_s)
         self._known: dict[Configuration, Result] = {}
         self._release: tuple[RunKey, ...] = ()
+        self._individuals = 0
         self.idle_generations = 0
 
     def of(
@@ -33,7 +34,8 @@ class Evaluations:
         """Measures a generation.
 
         Yields:
-            A batch of the new configurations, unless there are none.
+            A batch of the new configurations, unless there are none. Its explanation, `individuals`, has for
+            each trial the number of individuals bred until then, repeated ones included.
 
         Returns:
             A result for each configuration, or None if the search ends: the budget did not suffice for all
@@ -42,9 +44,13 @@ class Evaluations:
         # The rest of the budget is used even if it does not suffice for the generation: the study's best may
         # be among these trials.
         new = [each for each in dict.fromkeys(configurations) if each not in self._known][: self._left]
+        places = {each: place for place, each in reversed(list(enumerate(configurations, 1)))}
+        bred = [self._individuals + places[each] for each in new]
+        self._individuals += len(configurations)
         if new:
             self._left -= len(new)
-            results = yield Batch(tuple(Trial(each, self._age_s) for each in new), self._release)
+            trials = tuple(Trial(each, self._age_s) for each in new)
+            results = yield Batch(trials, self._release, {"individuals": bred})
             self._known |= {result.trial.configuration: result for result in results}
             # No later trial continues these runs; the next batch closes them.
             self._release = tuple((each, 0) for each in new)

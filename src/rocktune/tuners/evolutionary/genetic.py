@@ -149,11 +149,24 @@ class EpsilonConstraint(_Genetic):
         return lambda results: _ranked(results, first), 1
 
 
+class WeightedSumSettings(GeneticSettings):
+    """The settings of tuner `weighted-sum`.
+
+    Attributes:
+        weights: the weight of each objective in the sum, in the objectives' order; None for 1 each, as in
+            Jia and Chen's equation 6.
+    """
+
+    weights: tuple[Annotated[float, Field(gt=0)], ...] | None = None
+
+
 class WeightedSum(_Genetic):
-    """A genetic tuner that improves the sum of the objectives, each divided by its maximum so far."""
+    """A genetic tuner that improves a weighted sum of the objectives, each over its maximum so far."""
 
     name = "weighted-sum"
     summary = "genetic algorithm: for the normalised sum of several objectives"
+    settings_type = WeightedSumSettings
+    settings: WeightedSumSettings
 
     def _fitness(self, objective: Objective) -> tuple[Fitness, int]:
         """Returns the negated weighted sums as costs."""
@@ -162,27 +175,38 @@ class WeightedSum(_Genetic):
                 "tuner 'weighted-sum': needs several objectives; add another --objective, or take tuner 'ga' "
                 "for an objective with weights"
             )
+        weights = np.ones(len(objective.fields)) if self.settings.weights is None else self.settings.weights
+        if len(weights) != len(objective.fields):
+            raise UserError(
+                f"tuner 'weighted-sum': weights: {len(weights)} for {len(objective.fields)} objectives; give "
+                "one for each"
+            )
         maxima = np.zeros(len(objective.fields))
 
         def fitness(results: Sequence[Result]) -> Scores:
             known = evaluated(results, objective)
-            sums = weighted_sums(known.gains, maxima)
+            sums = weighted_sums(known.gains, maxima, np.asarray(weights))
             return np.minimum(-sums, WORST)[:, None], np.minimum(known.violations, WORST)
 
         return fitness, 1
 
 
-def weighted_sums(gains: NDArray[np.float64], maxima: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Returns Jia and Chen's equation 6 for each result: the sum of its gains, each divided by its maximum.
+def weighted_sums(
+    gains: NDArray[np.float64], maxima: NDArray[np.float64], weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Returns the weighted sum of each result's gains, each divided by its maximum.
+
+    This is Jia and Chen's equation 5 with the normalisation of equation 6, whose weights are 1.
 
     Args:
         gains: a row for each result, a column for each objective; negative where smaller is better, and minus
             infinity for a failed result.
         maxima: the maximum absolute gain of each objective so far. It is updated in place.
+        weights: the weight of each objective.
     """
     finite = np.where(np.isfinite(gains), np.abs(gains), 0)
     maxima[:] = np.maximum(maxima, finite.max(axis=0, initial=0))
-    return np.asarray((gains / np.where(maxima > 0, maxima, 1)).sum(axis=1))
+    return np.asarray((gains / np.where(maxima > 0, maxima, 1)) @ weights)
 
 
 def _ranked(results: Sequence[Result], objective: Objective) -> Scores:

@@ -31,7 +31,7 @@
 namespace rocktune {
 namespace {
 
-constexpr int kProtocol = 4;
+constexpr int kProtocol = 5;
 
 std::string OneLine(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');

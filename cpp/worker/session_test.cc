@@ -81,7 +81,7 @@ class SessionTest : public testing::Test {
 TEST_F(SessionTest, HelloHasTheVersions) {
   const nlohmann::json hello = Session::Hello();
   EXPECT_EQ(hello.at("event"), "hello");
-  EXPECT_EQ(hello.at("protocol"), 4);
+  EXPECT_EQ(hello.at("protocol"), 5);
   EXPECT_EQ(hello.at("rocksdb_version"), RocksDbVersion());
   EXPECT_TRUE(hello.at("assertions").is_boolean());
   EXPECT_EQ(hello.at("compressions").at(0), "kNoCompression");

@@ -21,7 +21,7 @@ from rocktune.trial import Status
 
 WORKER_NAME = "rocktune-worker"
 WORKER_VARIABLE = "ROCKTUNE_WORKER"
-PROTOCOL = 4
+PROTOCOL = 5
 _MEND = f"build it with 'make setup', or set {WORKER_VARIABLE} to its path"
 
 _REPLIES = {

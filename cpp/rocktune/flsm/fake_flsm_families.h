@@ -70,6 +70,8 @@ class FlsmFamiliesTest : public FlsmStoreTest {
     }
   }
   void ExpectShapeMatches(rocksdb::ColumnFamilyHandle* family) {
+    // A store that was just opened may be merging what its WAL held.
+    ASSERT_TRUE(store_->WaitUntilSettled().ok());
     const FlsmShape shape = store_->Shape(family);
     EXPECT_EQ(Violation(shape), "");
     FlsmShape asked = shape;

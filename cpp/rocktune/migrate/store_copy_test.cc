@@ -104,7 +104,7 @@ TEST_P(StoreCopyChangesTest, HasTheEntriesAndTheNewOptions) {
 INSTANTIATE_TEST_SUITE_P(Changes, StoreCopyChangesTest,
                          testing::Values("universal", "fewer_levels", "level0_alone", "blobs", "small_tables",
                                          "other_order"),
-                         [](const auto& info) { return std::string(info.param); });
+                         [](const auto& change) { return std::string(change.param); });
 
 TEST_F(StoreCopyTest, ValuesAreInBlobFiles) {
   MakeSource();

@@ -114,6 +114,11 @@ def test_no_credit_at_an_offered_rate() -> None:
     assert sustained(debt, window()) == pytest.approx(10)
 
 
+def test_a_window_without_counted_processor_time_gets_no_credit() -> None:
+    debt = CompactionDebt(WRITES, BOUND, OPTIONS, measured=2.0)
+    assert sustained(debt, window(others={"cpu_s": 0.0, "available_s": 0.0})) == pytest.approx(10)
+
+
 def test_older_records_get_no_credit() -> None:
     debt = CompactionDebt(WRITES, BOUND, OPTIONS, measured=2.0)
     old = {name: value for name, value in window().items() if name != "load_cpu_s"}

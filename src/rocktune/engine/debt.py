@@ -252,9 +252,11 @@ class CompactionDebt:
             owed_share: owed bytes by moved bytes; the CPU time of merges is in proportion to their bytes.
         """
         window_s = float(raw["until_s"]) - float(raw["from_s"])
-        if not self._is_closed or "load_cpu_s" not in raw or "others" not in raw:
+        available_s = float(raw["others"]["available_s"]) if "others" in raw else 0.0
+        # The system counts processor time in hundredths of a second; a shorter window may have none.
+        if not self._is_closed or "load_cpu_s" not in raw or not available_s:
             return window_s
-        processors = float(raw["others"]["available_s"]) / window_s
+        processors = available_s / window_s
         load_s = float(raw["load_cpu_s"])
         total_s = load_s + (float(raw["cpu_s"]) - load_s) * min(1.0, owed_share)
         return max(total_s / processors, load_s / min(processors, self._clients))

@@ -305,7 +305,7 @@ void FlsmCompactor::RunTask(const FlsmTask& task, std::unique_lock<std::mutex>* 
   }
   lock->lock();
   --running_;
-  changed_.notify_all();
+  NotifyAll();  // a worker that looked before this found no idle task, as something was running
 }
 
 }  // namespace rocktune

@@ -29,7 +29,7 @@ BUILD_TOOLS := "scikit-build-core>=1.1" "nanobind>=3.1"
 .PHONY: FORCE help setup demo test test-cpp test-all check lint format sanitize rocksdb wheel evidence figure clean
 
 help:
-	@echo "make demo      set up everything, tune a workload, show the proof and the report (about 8 minutes)"
+	@echo "make demo      set up everything, tune a workload, show the proof and the report (about 10 minutes)"
 	@echo "make test      set up everything, run the fast tier of the tests; with RocksDB_ROOT=DIRECTORY against that RocksDB"
 	@echo "make test-all  all tests: the slow tier too, and those that need Java, Ray, PyTorch or the wheel"
 	@echo "make setup     .venv with the rocktune command in it"

@@ -5,6 +5,9 @@
 
 #include <cstdlib>
 #include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
 
 #include "rocktune/adaptive_store.h"
 

@@ -101,6 +101,12 @@ def test_the_stores_example_changes_its_shape(examples: Path, tmp_path: Path) ->
     assert any("found 0," not in level for level in levels)
 
 
+def test_the_adaptive_stores_example_prints_its_decisions(examples: Path, tmp_path: Path) -> None:
+    first, *_ = _run(examples / "adapted", tmp_path / "store").splitlines()
+    assert first.startswith("mission ")
+    assert "; predicted " in first
+
+
 def test_the_watchers_example_applies_what_python_wrote(examples: Path, tmp_path: Path) -> None:
     store = tmp_path / "store"
     store.mkdir()

@@ -44,7 +44,7 @@ TEST(FlsmCompactorTest, ReportsADeeperTreeBeforeItsFirstTask) {
   FlsmWorkers workers(db.get());
   const auto compactor =
       std::make_shared<FlsmCompactor>(db.get(), db->DefaultColumnFamily(), guard, &recorder, &workers,
-                                      Empty(), 0, [&mutex, &shapes](const FlsmShape& shape, uint64_t number) {
+                                      Empty(), 0, 0, [&mutex, &shapes](const FlsmShape& shape, uint64_t number) {
                                         const std::lock_guard<std::mutex> lock(mutex);
                                         EXPECT_GT(number, 0u);
                                         shapes.push_back(shape);

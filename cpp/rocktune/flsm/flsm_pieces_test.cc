@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -52,6 +54,13 @@ class FlsmPiecesTest : public FlsmStoreTest {
     layout.max_merge_bytes = max_bytes;
     store_.reset();
     return FlsmStore::Open(options, layout, directory_, &store_);
+  }
+  // Returns the shape file without white space.
+  std::string ShapeText() const {
+    std::ifstream file(directory_ + "/FLSM");
+    std::string text{std::istreambuf_iterator<char>(file), {}};
+    std::erase_if(text, [](char each) { return each == ' ' || each == '\n'; });
+    return text;
   }
   // Writes `count` keys in an order in which every flush covers the whole key range.
   void PutScattered(int count, const std::string& value) {
@@ -103,8 +112,14 @@ TEST_F(FlsmPiecesTest, GoesOnAfterARestart) {
   ASSERT_TRUE(store_->SetPolicy(2, 1, FlsmTransition::kGreedy).ok());
   for (int restart = 0; restart < 5; ++restart) {
     const int before = recorded_->deep();
-    while (recorded_->deep() < before + 2 && !store_->Shape().level(2).runs.empty()) {
+    const auto goes_on = [this, before] {
+      return recorded_->deep() < before + 2 && !store_->Shape().level(2).runs.empty();
+    };
+    for (int tries = 0; tries < 5000 && goes_on(); ++tries) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    if (const std::string text = ShapeText(); store_->Shape().level(2).in_pieces) {
+      EXPECT_NE(text.find("\"push\":true"), std::string::npos) << "a kill would leave the rest: " << text;
     }
     ASSERT_TRUE(OpenInPieces(kMaxBytes).ok());
     EXPECT_EQ(Violation(store_->Shape()), "");

@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.stores import FAMILIES, dumped, files_of, made_store
+from benchmarks.common.stores import FAMILIES, dumped, files_of, made_store
 
 from rocktune import api
 from rocktune.deploy import Migration

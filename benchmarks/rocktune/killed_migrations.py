@@ -3,6 +3,7 @@
 Needs `ldb`, which makes the store, and root, to mount the small file system that becomes full.
 """
 
+import csv
 import errno
 import json
 import os
@@ -37,6 +38,7 @@ CHANGES = {
 MARKER = "ROCKTUNE_MIGRATION"
 _CANCELLED_STATUS = 130
 _POLL_S = 0.01
+_ROWS = "changes.csv"
 
 
 @dataclass(frozen=True)
@@ -123,7 +125,8 @@ class Migration:
 def killed_migrations(settings: Settings) -> list[Claim]:
     """Kills migrations to six kinds of options ten times each, fills a disk, and cancels one.
 
-    `--entries` is the number in each of three families, with values of 1,000 bytes.
+    `--entries` is the number in each of three families, with values of 1,000 bytes. Changes that `--out` has
+    rows of are not measured again.
     """
     if shutil.which("ldb") is None:
         raise UserError("ldb is not installed; it comes with RocksDB's tools (Debian: rocksdb-tools)")
@@ -131,7 +134,7 @@ def killed_migrations(settings: Settings) -> list[Claim]:
     entries = 3000 if quick else int(settings.extra["entries"])
     kills, changes = (2, list(CHANGES)[:1]) if quick else (int(settings.extra["kills"]), list(CHANGES))
     moments = random.Random(settings.seed)
-    rows: list[dict[str, Any]] = []
+    rows = _earlier(settings)
     with tempfile.TemporaryDirectory(prefix="rocktune-migrations-") as folder:
         directory = Path(folder)
         store = made_store(directory / "db", entries, value_bytes=1000)
@@ -140,20 +143,37 @@ def killed_migrations(settings: Settings) -> list[Claim]:
         longest_s = whole.seconds / 8
         expected = whole.content()
         settings.say(f"a copy that nothing stops takes {whole.seconds:.1f} s")
-        for change in changes:
+        for change in changes[len(rows) :]:
             shutil.rmtree(directory / "copy", ignore_errors=True)
             migration = Migration(store, directory, change)
             found = migration.killed_often(kills, moments, longest_s)
             rows.append(_row(change, kills, migration, found, expected, files_of(store) == before))
             settings.say(str(rows[-1]))
-        shutil.rmtree(directory / "copy")
+            if settings.out is not None:
+                write_csv(settings.out / _ROWS, rows)
+        shutil.rmtree(directory / "copy", ignore_errors=True)
         cancelled = _cancelled(store, directory, whole.seconds / 3, expected)
         shutil.rmtree(directory / "copy")
         filled = None if os.geteuid() else _filled(store, directory, expected)
         untouched = files_of(store) == before
-    if settings.out is not None:
-        write_csv(settings.out / "changes.csv", rows)
     return _claims(rows, {"cancelled": cancelled, "disk_full": filled}, untouched, whole.seconds, expected)
+
+
+def _earlier(settings: Settings) -> list[dict[str, Any]]:
+    """Returns the rows of an interrupted benchmark."""
+    if settings.out is None or not (settings.out / _ROWS).exists():
+        return []
+    with (settings.out / _ROWS).open(newline="") as file:
+        return [
+            {
+                "change": row["change"],
+                "kills": int(row["kills"]),
+                "last_s": float(row["last_s"]),
+                "is_whole": row["is_whole"] == "True",
+                "source_is_untouched": row["source_is_untouched"] == "True",
+            }
+            for row in csv.DictReader(file)
+        ]
 
 
 def _row(

@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -199,6 +199,8 @@ def _row(
 
 def _cancelled(store: Path, directory: Path, after_s: float, expected: list[tuple[str, int, str]]) -> bool:
     """Returns whether Ctrl-C says how to go on, and the copy then does."""
+    # A benchmark in the background ignores Ctrl-C, and so would the processes that it starts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     migration = Migration(store, directory, "universal")
     ended = migration.run(signal.SIGINT, after_s)
     is_clear = ended.status == _CANCELLED_STATUS and "--migrate" in ended.errors
@@ -238,10 +240,11 @@ def _fill(path: Path, process: subprocess.Popen[str]) -> None:
 def _small_disk(path: Path, size_bytes: int) -> Iterator[Path]:
     """Yields a file system in memory with the given size."""
     path.mkdir()
-    with ExitStack() as undone:
-        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size_bytes}", "tmpfs", path], check=True)
-        undone.callback(subprocess.run, ["umount", path], check=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size_bytes}", "tmpfs", path], check=True)
+    try:
         yield path
+    finally:
+        subprocess.run(["umount", path], check=True)
 
 
 def _bytes_in(directory: Path) -> int:

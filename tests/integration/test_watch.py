@@ -111,7 +111,7 @@ def test_a_store_that_turns_read_heavy_gets_options_and_its_old_ones_when_it_tur
     served.until(settled)
     served.turns(0.8)
     state = served.until(lambda state: settled(state) and state.current.number == 2)
-    assert state.current.verdict is Verdict.CONFIRMED
+    assert state.current.verdict is Verdict.CONFIRMED, [row.text for row in api.watch_journal("base")]
     assert read_watched(served.file) == {"cf:default": {"write_buffer_size": "33554432"}}
     served.turns(0.1)
     state = served.until(lambda state: settled(state) and state.current.number == 1)

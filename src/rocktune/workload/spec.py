@@ -140,8 +140,8 @@ class WorkloadSpec(SparseSpec):
                 raise ValueError(f"sessions[{number}].mix: missing; write the shares of operations")
             chooser = self._first("key_chooser", session, family) or self.key_chooser
             require_fitting_keys((family or self).keys, PreloadSpec(), chooser)
-        for load in self.loads(session):
-            require_width(load.mix, load.delete_range_keys)
+        for each in self.loads(session):
+            require_width(each.mix, each.delete_range_keys)
         require_whole(
             (load.share for load in self.loads(session)), f"sessions[{number}]: the families' shares"
         )

@@ -10,7 +10,14 @@ from tests.report import sample
 
 from rocktune.report.governed import GOVERNED_LABELS
 
-ESTIMATE = {"study": "s", "total_s": 112.0, "commands": [], "disk_bytes": 3 << 30, "memory_bytes": 1 << 30}
+ESTIMATE = {
+    "study": "s",
+    "min_total_s": 70.0,
+    "total_s": 112.0,
+    "commands": [],
+    "disk_bytes": 3 << 30,
+    "memory_bytes": 1 << 30,
+}
 
 RUN = {
     "workload": "w",

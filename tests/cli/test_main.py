@@ -192,7 +192,9 @@ def test_who_measures_is_no_part_of_a_study(api: FakeApi, command: str) -> None:
 
 def test_estimate_comes_first_but_not_before_all_input_is_right(api: FakeApi, capsys: Outputs) -> None:
     assert main(["tune", "--workload", "w"]) == 0
-    assert capsys.readouterr().out.startswith("Study 's' will take about 1 min 52 s")
+    assert capsys.readouterr().out.startswith(
+        "Study 's' will take about 1 min 10 s if its proof is decided early, else up to 1 min 52 s"
+    )
     api.failure, api.failing = UserError("study 's': the name is taken"), "tune"
     assert main(["tune", "--workload", "w"]) == 2
     captured = capsys.readouterr()

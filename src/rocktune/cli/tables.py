@@ -78,7 +78,8 @@ def print_studies(console: Console, studies: Sequence[Mapping[str, Any]]) -> Non
 def print_estimate(console: Console, estimate: Mapping[str, Any], verbose: bool = False) -> None:
     """Prints the estimated time, disk and memory of a study."""
     console.print(
-        f"Study '{estimate['study']}' will take about {format_seconds(estimate['total_s'])}, up to "
+        f"Study '{estimate['study']}' will take about {format_seconds(estimate['min_total_s'])} if its proof "
+        f"is decided early, else up to {format_seconds(estimate['total_s'])}. It needs up to "
         f"{format_bytes(estimate['disk_bytes'])} of disk and {format_bytes(estimate['memory_bytes'])} of "
         "memory.",
         soft_wrap=True,
@@ -86,7 +87,7 @@ def print_estimate(console: Console, estimate: Mapping[str, Any], verbose: bool 
     if estimate.get("ageing_s"):
         console.print(
             f"Up to {format_seconds(estimate['ageing_s'])} of that bring the proof's stores into steady "
-            "state; a proof that is decided early takes a third. --protocol short compares the first 120 s.",
+            "state. --protocol short compares the first 120 s.",
             soft_wrap=True,
         )
     if kept := estimate.get("default_constraints"):

@@ -14,12 +14,20 @@ from rocktune.study.proving.sequential import (
     Design,
     Stop,
     chance_of_better,
+    design_of,
     next_step,
     spent_error,
 )
 from rocktune.study.proving.statistics import geometric_interval
+from rocktune.study.specs.spec import VerificationSettings
 
-DESIGN = Design.sequential(12, 0.02)
+
+def sequential(max_pairs: int, indifference: float) -> Design:
+    """Returns the design of a proof that stops when it is decided."""
+    return design_of(VerificationSettings(max_pairs=max_pairs, indifference=indifference))
+
+
+DESIGN = sequential(12, 0.02)
 STUDIES = 4000
 WRONG: tuple[StopReason, ...] = ("better", "worse")
 
@@ -56,7 +64,7 @@ def _share(count: int) -> tuple[float, float]:
     [(12, (4, 6, 8, 12)), (6, (4, 6)), (8, (4, 8)), (9, (4, 6, 9)), (20, (6, 10, 12, 20))],
 )
 def test_looks_follow_from_the_maximum(max_pairs: int, looks: tuple[int, ...]) -> None:
-    assert Design.sequential(max_pairs, 0.02).looks == looks
+    assert sequential(max_pairs, 0.02).looks == looks
 
 
 def test_levels_by_hand() -> None:
@@ -68,7 +76,7 @@ def test_levels_by_hand() -> None:
 
 @pytest.mark.parametrize("max_pairs", [*range(6, 41), 100, 500])
 def test_levels_add_up_and_bonferroni_costs_less_than_13_percent_of_width(max_pairs: int) -> None:
-    design = Design.sequential(max_pairs, 0.02)
+    design = sequential(max_pairs, 0.02)
     assert sum(design.levels) == pytest.approx(0.05)
     for look, level in zip(design.looks, design.levels, strict=True):
         # No level of a look can exceed the error spent up to it, however the levels are computed.
@@ -81,8 +89,8 @@ def test_levels_add_up_and_bonferroni_costs_less_than_13_percent_of_width(max_pa
 
 def test_one_look_is_the_plain_t_interval() -> None:
     logarithms = [0.1, 0.3, -0.2, 0.4, 0.1, 0.0]
-    assert step_of(Design.fixed(6), []) == Continue(6)
-    assert step_of(Design.fixed(6), logarithms) == Stop(geometric_interval(logarithms, 0.95), "fixed")
+    assert step_of(Design((6,)), []) == Continue(6)
+    assert step_of(Design((6,)), logarithms) == Stop(geometric_interval(logarithms, 0.95), "fixed")
 
 
 def _spread(mean: float, deviation: float, pairs: int) -> list[float]:
@@ -106,7 +114,7 @@ def test_a_narrow_interval_around_1_ends_as_equal() -> None:
     assert found.reason == "equal"
     assert 1 / 1.02 <= found.interval.low < 1 < found.interval.high <= 1.02
     assert step_of(DESIGN, _spread(0.0005, 0.0028, 4)) == Continue(6)
-    assert step_of(Design.sequential(12, 0.01), _spread(0.0005, 0.0026, 4)) == Continue(6)
+    assert step_of(sequential(12, 0.01), _spread(0.0005, 0.0026, 4)) == Continue(6)
 
 
 def test_pairs_without_spread_are_decided_at_once() -> None:
@@ -154,7 +162,14 @@ def test_lost_pairs_widen_the_interval_and_count_as_run(known: int) -> None:
 # Error rates
 
 
-@pytest.mark.parametrize("design", [DESIGN, Design.sequential(6, 0.02), Design.sequential(20, 0.05)])
+@pytest.mark.parametrize(
+    "design",
+    [
+        DESIGN,
+        sequential(6, 0.02),
+        sequential(20, 0.05),
+    ],
+)
 def test_equal_sides_give_false_wins_of_at_most_2_5_percent(design: Design) -> None:
     reasons = Counter(stop.reason for stop in _proofs(design, 0.0))
     for wrong in WRONG:

@@ -170,13 +170,19 @@ def test_a_tail_that_is_shown_to_be_worse_or_fails_gets_no_further_windows() -> 
     assert (found.verdict(SETTINGS), len(batches)) == ("worse", 1)
 
 
-def test_the_intervals_of_both_looks_hold_together() -> None:
+@pytest.mark.parametrize(
+    ("first", "last", "looks"), [(2, 6, (2, 4, 6)), (3, 3, (3,)), (2, 5, (2, 4, 5)), (3, 6, (3, 6))]
+)
+def test_looks_follow_from_the_first_and_the_last(first: int, last: int, looks: tuple[int, ...]) -> None:
+    settings = VerificationSettings(offered_windows=first, max_offered_windows=last)
+    assert settings.offered_looks == looks
+
+
+def test_the_intervals_of_all_looks_hold_together() -> None:
     # Bonferroni: the two looks have half of the error each.
     found, _ = looks(lambda side, window: 100)
     assert found.confidence == pytest.approx(0.975)
-    alone = offer(
-        WINNER, BASELINE, None, VerificationSettings(max_offered_windows=3), (5,), (1.0, 2.0, 3.0, 4.0)
-    )
+    alone = offer(WINNER, BASELINE, None, VerificationSettings(max_offered_windows=2), (5,), (1.0, 2.0, 3.0))
     batch = next(alone)
     with pytest.raises(StopIteration) as end:
         alone.send([replace(result(each.configuration, 0, [9]), trial=each) for each in batch.trials])
@@ -184,5 +190,5 @@ def test_the_intervals_of_both_looks_hold_together() -> None:
 
 
 def test_fewer_windows_at_the_last_look_than_at_the_first_are_refused() -> None:
-    with pytest.raises(ValueError, match="max_offered_windows: 2 is less than offered_windows, 3"):
-        VerificationSettings(max_offered_windows=2)
+    with pytest.raises(ValueError, match="max_offered_windows: 1 is less than offered_windows, 2"):
+        VerificationSettings(max_offered_windows=1)

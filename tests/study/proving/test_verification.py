@@ -23,7 +23,7 @@ from rocktune.study.proving.ablation import (
     reverted,
 )
 from rocktune.study.proving.best import BestSoFar, finalists
-from rocktune.study.proving.sequential import Design
+from rocktune.study.proving.sequential import Design, design_of
 from rocktune.study.proving.statistics import Interval
 from rocktune.study.proving.verification import (
     ROCKSDB_DEFAULTS,
@@ -35,6 +35,7 @@ from rocktune.study.proving.verification import (
     pick,
     prove,
 )
+from rocktune.study.specs.spec import VerificationSettings
 from rocktune.testing.synthetic import synthetic_window
 from rocktune.testing.synthetic_engine import SyntheticEngine
 from rocktune.trial import Batch, Configuration, Result, Status, Trial
@@ -348,7 +349,7 @@ def test_nothing_to_prune_measures_nothing() -> None:
 
 
 def _proof(answer: Answer, winner: Configuration = WINNER, pairs: int = 6) -> Proof:
-    stage = prove(winner, BASELINE, THROUGHPUT, Design.fixed(pairs), range(300, 300 + pairs), 2.0)
+    stage = prove(winner, BASELINE, THROUGHPUT, Design((pairs,)), range(300, 300 + pairs), 2.0)
     return _run(stage, answer)[0]
 
 
@@ -366,7 +367,7 @@ def test_ratios_are_paired_and_better_means_above_one() -> None:
 
 def test_of_latencies_the_smaller_is_the_better() -> None:
     latencies = {WINNER: 100.0, BASELINE: 150.0, ROCKSDB_DEFAULTS: 300.0}
-    stage = prove(WINNER, BASELINE, LATENCY, Design.fixed(6), range(6), 2.0)
+    stage = prove(WINNER, BASELINE, LATENCY, Design((6,)), range(6), 2.0)
     proof, _ = _run(stage, lambda trial: _ok(trial, 1000, latencies[trial.configuration]))
     assert proof.ratio_to_baseline.value == pytest.approx(1.5)
 
@@ -400,13 +401,13 @@ def test_constraints_come_before_the_ratio(bound: int, recommended: str) -> None
     objective = objective_named("throughput_ops_s", [f"read_latency_us_p99<={bound}"])
     figures = {WINNER: (900, 100), BASELINE: (1000, 300), ROCKSDB_DEFAULTS: (500, 500)}
     proof, _ = _run(
-        prove(WINNER, BASELINE, objective, Design.fixed(6), range(10, 16), 2.0),
+        prove(WINNER, BASELINE, objective, Design((6,)), range(10, 16), 2.0),
         lambda trial: _ok(trial, *figures[trial.configuration]),
     )
     assert proof.recommended == recommended
 
 
-SEQUENTIAL = Design.sequential(12, 0.02)
+SEQUENTIAL = design_of(VerificationSettings(max_pairs=12, indifference=0.02))
 
 
 def _sequential(answer: Answer, winner: Configuration = WINNER) -> tuple[Proof, list[Batch]]:
@@ -510,7 +511,7 @@ def _recommended(runs: dict[Configuration, list[Result]]) -> str:
             for trial in trials
         ]
 
-    stage = prove(WINNER, BASELINE, THROUGHPUT, Design.fixed(6), range(6), 10.0)
+    stage = prove(WINNER, BASELINE, THROUGHPUT, Design((6,)), range(6), 10.0)
     try:
         batch = next(stage)
         while True:

@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from rocktune.study.proving.sequential import Design, Stop, next_step
+from rocktune.study.proving.sequential import Stop, design_of, next_step
 from rocktune.study.proving.statistics import geometric_interval, worst_ratio
+from rocktune.study.specs.spec import VerificationSettings
 
 GOOD, BAD = [0.30, 0.31, 0.29, 0.30, 0.31, 0.29], [0.05, 0.02, 0.08, 0.04, 0.06, 0.05]
 
@@ -44,7 +45,7 @@ def test_the_interval_contains_the_worst_mean_as_often_as_stated(means: tuple[fl
 
 
 def test_a_proof_is_better_only_if_it_is_on_every_workload() -> None:
-    design = Design.sequential(12, 0.02)
+    design = design_of(VerificationSettings(max_pairs=12, indifference=0.02))
     mixed = [-0.001, 0.002, 0.001, -0.002]
     both = next_step(design, [GOOD[:4], GOOD[:4]])
     assert isinstance(both, Stop)

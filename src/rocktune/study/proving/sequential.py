@@ -37,8 +37,6 @@ from rocktune.outcome import StopReason
 from rocktune.study.proving.statistics import CONFIDENCE, Interval, geometric_interval, known, worst_ratio
 from rocktune.study.specs.spec import VerificationSettings
 
-MIN_PAIRS = 4
-"""Minimum number of pairs at the first look. Three pairs have a critical value above 20."""
 NEGLIGIBLE = 0.05
 """A chance to be proven better below which a proof stops as "futile"."""
 
@@ -48,31 +46,13 @@ class Design:
     """The looks of a proof and what counts as equal.
 
     Attributes:
-        looks: increasing numbers of pairs at which the proof may stop; the last one is the maximum.
+        looks: increasing numbers of pairs at which the proof may stop; the last one is the maximum. The
+            interval of a single look is the plain t interval.
         indifference: a ratio from 1 / (1 + indifference) to 1 + indifference counts as equal; at least 0.
     """
 
     looks: tuple[int, ...]
     indifference: float = 0.0
-
-    @classmethod
-    def fixed(cls, pairs: int) -> "Design":
-        """Returns the design of one look, whose interval is the plain t interval."""
-        return cls((pairs,))
-
-    @classmethod
-    def sequential(cls, max_pairs: int, indifference: float) -> "Design":
-        """Returns the design of up to four looks.
-
-        The looks are at a third, half, two thirds and all of the maximum, but not below `MIN_PAIRS`. All but
-        the last are rounded down to even numbers, so that either side runs first equally often.
-
-        Args:
-            max_pairs: maximum number of pairs, above `MIN_PAIRS`.
-            indifference: see `Design`.
-        """
-        looks = {max(MIN_PAIRS, 2 * (max_pairs // parts)) for parts in (6, 4, 3)}
-        return cls((*sorted(looks), max_pairs), indifference)
 
     @cached_property
     def levels(self) -> tuple[float, ...]:
@@ -83,9 +63,7 @@ class Design:
 
 def design_of(settings: VerificationSettings) -> Design:
     """Returns the design of the proof that a study's settings describe."""
-    if settings.pairs is not None:
-        return Design.fixed(settings.pairs)
-    return Design.sequential(settings.max_pairs, settings.indifference)
+    return Design(settings.pair_looks, settings.indifference)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 import math
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rocktune.engine.local.bases import AGED_FACTOR, DEFAULT_BASE_QUOTA_BYTES
 from rocktune.study.specs.problem import ages_every_run, baseline_of, expected_entries, space_of
@@ -33,6 +33,7 @@ class Estimate:
         other_s: wall seconds of opening, loading and everything else.
         disk_bytes: bytes in the data directory.
         memory_bytes: resident bytes of all runs that exist at the same time.
+        min_total_s: all seconds if the proof is decided at its first looks.
     """
 
     search_s: float
@@ -41,6 +42,7 @@ class Estimate:
     other_s: float
     disk_bytes: int
     memory_bytes: int
+    min_total_s: float = 0.0
 
     @property
     def total_s(self) -> float:
@@ -92,6 +94,14 @@ def estimate(spec: StudySpec) -> Estimate:
     Raises:
         UserError: the memory budget is too small for the study's space.
     """
+    settings = spec.verification
+    first_looks = {"max_pairs": settings.pair_looks[0], "max_offered_windows": settings.offered_windows}
+    early = spec.model_copy(update={"verification": settings.model_copy(update=first_looks)})
+    return replace(_at_most(spec), min_total_s=_at_most(early).total_s)
+
+
+def _at_most(spec: StudySpec) -> Estimate:
+    """Returns the estimate for a study without `min_total_s`."""
     space = space_of(spec)
     changed = len({*space.default(), *baseline_of(spec, space)})
     phases_s = verification_s(spec, changed, spec.scale)

@@ -31,6 +31,8 @@ MAX_PAIRS = 500
 DEFAULTS_PAIRS = 2
 """Number of pairs of a proof with which RocksDB's bare defaults run, too. They show an order of magnitude;
 the recommendation does not depend on them."""
+MIN_PAIRS = 4
+"""Minimum number of pairs at the first look of a proof. Three pairs have a critical value above 20."""
 ProofPairs = Annotated[int, Field(strict=True, ge=6, le=MAX_PAIRS)]
 """A number of pairs of a proof. Fewer give intervals that contain 1 unless the difference is huge."""
 
@@ -54,10 +56,9 @@ class VerificationSettings(Spec):
             interval shows that the ratio to the baseline lies within it.
         window_s: seconds of load that a run on an aged store measures; only in the steady protocol.
         offered_s: seconds of load of a window at the offered rate, which has to span a cycle of compactions.
-        offered_windows: number of windows of a run at the offered rate that count in the proof; one before
-            them lets the store settle at the rate.
-        max_offered_windows: number of these windows if the tail is undecided after `offered_windows`, at
-            least as many.
+        offered_windows: number of windows of a run at the offered rate after which the proof judges the tail,
+            and again after as many more; one before them lets the store settle at the rate.
+        max_offered_windows: number of these windows after which it stays undecided, at least as many.
         chosen_windows: number of windows of a run at the offered rate when finalists are compared.
         offered_share: offered rate as a share of what the baseline sustains, unless the study has a rate.
         max_p99_ratio: maximum of the upper end of the p99 latency's ratio at the offered rate, winner over
@@ -80,7 +81,7 @@ class VerificationSettings(Spec):
     indifference: Annotated[float, Field(strict=True, ge=0, le=1)] = 0.02
     window_s: Age = 480.0
     offered_s: Age = 1440.0
-    offered_windows: Positive = 3
+    offered_windows: Positive = 2
     max_offered_windows: Positive = 6
     chosen_windows: Positive = 2
     offered_share: Annotated[float, Field(strict=True, gt=0, le=1)] = 0.8
@@ -96,9 +97,22 @@ class VerificationSettings(Spec):
         return self.max_pairs if self.pairs is None else self.pairs
 
     @property
+    def pair_looks(self) -> tuple[int, ...]:
+        """Increasing numbers of pairs after which the proof may stop; only the last one if it is fixed.
+
+        Looks are at a third, half, two thirds and all of the maximum, but not below `MIN_PAIRS`. All but the
+        last are rounded down to even numbers, so that either side runs first equally often.
+        """
+        if self.pairs is not None:
+            return (self.pairs,)
+        looks = {max(MIN_PAIRS, 2 * (self.max_pairs // parts)) for parts in (6, 4, 3)}
+        return (*sorted(looks), self.max_pairs)
+
+    @property
     def offered_looks(self) -> tuple[int, ...]:
         """Increasing numbers of windows of a run after which the tail is judged."""
-        return tuple(sorted({self.offered_windows, self.max_offered_windows}))
+        step, last = self.offered_windows, self.max_offered_windows
+        return (*range(step, last, step), last)
 
     def with_pairs(self, pairs: int | None) -> Self:
         """Returns the settings with another number of pairs; unchanged for None.

@@ -187,6 +187,14 @@ PAPERS = (
             Finding("A small read waits at most for one slice (us)", ("throttle*/wait_*",)),
             Finding("The device costs at most 3% where it does not limit", ("throttle*/wrapper_*",)),
             Finding("The runner has 97% of db_bench's speed", ("runner_*/*",)),
+            Finding(
+                "A migration of 1 GB that is killed, cancelled or out of disk goes on to a whole copy",
+                ("killed_migrations*/*",),
+            ),
+            Finding(
+                "Options change under load within 2 s, bad files change nothing, and nothing is left behind",
+                ("options_watcher*/*",),
+            ),
             Finding("Runs vary by at most 3%; 7.8.3 and 11.8.1", ("repeatability*/throughput_*",)),
             Finding("Parking changes nothing by 2%; 7.8.3 and 11.8.1", ("repeatability*/four_parks_*",)),
             Finding(

@@ -130,7 +130,7 @@ def workload_file() -> str:
         ("`mix`", MixSpec),
         ("`arrival`", ArrivalSpec),
         ("`[key_chooser]`", KeyChooserSpec),
-        ("`[value]` and `[scan_length]`", SizeSpec),
+        ("`[value]`, `[scan_length]` and `[delete_range_keys]`", SizeSpec),
         ("`[preload]`", PreloadSpec),
     ):
         page += fields(title, model)

@@ -10,7 +10,8 @@ class Operations(TypedDict):
     """Operations of one thread in their order, an array of shape (count,) per field.
 
     Attributes:
-        kind: position among get, get_absent, put, insert, delete, scan, read_modify_write.
+        kind: position among get, get_absent, put, insert, delete, scan, read_modify_write,
+            delete_range.
         family: position among the workload's families, 0 for a workload without.
         key: index; a get_absent's has the top bit set.
         scan_length: entries, 0 for other kinds than scan.

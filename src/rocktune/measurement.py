@@ -13,7 +13,7 @@ from rocktune.windows import merged_windows
 # The worker's names of operation kinds. read_modify_write is in no group, because its latency is that of a
 # read and a write together.
 READ_KINDS = ("get", "get_absent")
-WRITE_KINDS = ("put", "insert", "delete")
+WRITE_KINDS = ("put", "insert", "delete", "delete_range")
 LATENCY_KINDS = {"read": READ_KINDS, "write": WRITE_KINDS, "scan": ("scan",)}
 HISTOGRAM_FIGURES = ("average", "p50", "p95", "p99")
 LATENCY_TAILS = {"p50": 50.0, "p95": 95.0, "p99": 99.0, "p999": 99.9}

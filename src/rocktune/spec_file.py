@@ -56,10 +56,12 @@ class SparseSpec(Spec):
     """A spec whose JSON form leaves absent fields out, so that documents of older releases stay the same.
 
     Attributes:
-        sparse_fields: names of the fields that are left out if they are None or empty.
+        sparse_fields: names of the fields that are left out if they are absent.
+        absent_values: the values that mean that a field is absent.
     """
 
     sparse_fields: ClassVar[frozenset[str]] = frozenset()
+    absent_values: ClassVar[tuple[Any, ...]] = (None, (), [])
 
     @model_serializer(mode="wrap")
     def _without_absent(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -67,7 +69,7 @@ class SparseSpec(Spec):
         return {
             name: value
             for name, value in document.items()
-            if name not in self.sparse_fields or value not in (None, (), [])
+            if name not in self.sparse_fields or value not in self.absent_values
         }
 
 

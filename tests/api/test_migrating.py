@@ -2,10 +2,11 @@
 
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from tests.stores import FAMILIES, dumped, files_of, made_store
+from benchmarks.common.stores import FAMILIES, dumped, files_of, made_store
 
 from rocktune import api
 from rocktune.deploy import Migration
@@ -15,11 +16,18 @@ from rocktune.importing import read_options_document
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A closed database with three column families."""
+def store(tmp_path_factory: pytest.TempPathFactory, real_worker: tuple[str, ...]) -> Path:
+    """A closed database of the worker's RocksDB with three column families."""
     if shutil.which("ldb") is None:
         pytest.skip("ldb is not installed")
-    return made_store(tmp_path_factory.mktemp("store") / "db", entries=500)
+    directory = tmp_path_factory.mktemp("store")
+    made = made_store(directory / "db", entries=500)
+    # The tool may be of an older RocksDB.
+    (directory / "NEW").write_text('[CFOptions "default"]\n')
+    with pytest.MonkeyPatch.context() as changed:
+        changed.setenv(WORKER_VARIABLE, real_worker[0])
+        api.copy_with_options(made, directory / "NEW", directory / "copy")
+    return directory / "copy"
 
 
 @pytest.fixture
@@ -87,9 +95,16 @@ def test_a_class_of_the_application_is_named(database: Path, tmp_path: Path) -> 
     ]
 
 
+HOLDER = """
+import fcntl, sys, time
+file = open(sys.argv[1], "r+")
+fcntl.lockf(file, fcntl.LOCK_EX)  # as an open database does
+time.sleep(600)
+"""
+
+
 def test_an_open_database_is_refused(database: Path, tmp_path: Path) -> None:
-    load = ["ldb", f"--db={database}", "--column_family=default", "load"]
-    with subprocess.Popen(load, stdin=subprocess.PIPE) as held:
+    with subprocess.Popen([sys.executable, "-c", HOLDER, database / "LOCK"]) as held:
         try:
             while not api.plan_options(database, new_file(database, CHANGE)).is_open:
                 assert held.poll() is None

@@ -16,7 +16,11 @@ from benchmarks.common.programs import find_program
 from rocktune.errors import UserError
 
 ROOT = Path(__file__).parent.parent.parent
-PROGRAMS = {"flsm.serving": "flsm_serving_bench", "rocktune.throttle": "device_bench"}
+PROGRAMS = {
+    "flsm.serving": "flsm_serving_bench",
+    "rocktune.options_watcher": "options_watcher_bench",
+    "rocktune.throttle": "device_bench",
+}
 """Programs of the C++ build that benchmarks need."""
 IN_EVERY_RUN = ("dremel.buckets", "rocktune.repeatability")
 
@@ -49,6 +53,8 @@ def skip_without_its_program(name: str) -> None:
         and shutil.which("db_bench") is None
     ):
         pytest.skip("db_bench is not here")
+    if name == "rocktune.killed_migrations" and shutil.which("ldb") is None:
+        pytest.skip("ldb is not here")
     if name == "jia_chen.evolutionary_reference" and not (ROOT / "build" / "jmetalpy").exists():
         pytest.skip(
             "jMetalPy is not here; python -m benchmarks.jia_chen.evolutionary_reference --quick fetches it"
@@ -97,7 +103,7 @@ def check_claims(name: str, scratch: Path) -> None:
 
 
 def test_all_benchmarks_are_found() -> None:
-    assert len(BENCHMARKS) == 66
+    assert len(BENCHMARKS) == 68
     assert set(IN_EVERY_RUN) < set(BENCHMARKS)
 
 

@@ -205,6 +205,21 @@ def test_universal_options_are_read() -> None:
         5,
         150,
     )
+    assert (shape.max_merge_width, shape.max_runs, shape.similar_sizes) == ((1 << 32) - 1, -1, False)
+
+
+def test_limits_of_universal_merges_are_read() -> None:
+    # As RocksDB 11.8.1 writes them; 7.8.3 knows no max_read_amp.
+    text = (
+        "{allow_trivial_move=false;stop_style=kCompactionStopStyleSimilarSize;min_merge_width=2;"
+        "compression_size_percent=-1;max_size_amplification_percent=200;incremental=false;"
+        "max_merge_width=8;size_ratio=1;max_read_amp=16;}"
+    )
+    changed = {"compaction_style": "kCompactionStyleUniversal", "compaction_options_universal": text}
+    shape = tree_shape(OPTIONS, CF | changed, 1040.0)
+    assert shape is not None
+    assert (shape.max_merge_width, shape.max_runs, shape.similar_sizes) == (8, 16, True)
+    assert shape.buffer_bytes == float(CF["write_buffer_size"])
 
 
 def test_entries_by_hand() -> None:

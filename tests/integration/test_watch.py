@@ -1,6 +1,5 @@
 """A watch of a real store under load, whose program has an OptionsWatcher."""
 
-import os
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -8,15 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from benchmarks.common.programs import find_program
 
 from rocktune import api
 from rocktune.api import watching
 from rocktune.deploy import read_watched
 from rocktune.deploy.watch import Phase, Verdict, WatchState
 from rocktune.engine.worker import WORKER_VARIABLE
+from rocktune.errors import UserError
 
 ROOT = Path(__file__).parents[2]
-BUILD = ROOT / os.environ.get("ROCKTUNE_BUILD", "build/tests")
 HEAD = '[Version]\n[DBOptions]\n{db}[CFOptions "default"]\n'
 GOOD = HEAD.format(db="") + "write_buffer_size=33554432\n"
 BAD = HEAD.format(db="delayed_write_rate=65536\n") + (
@@ -62,14 +62,10 @@ class Served:
 
 @pytest.fixture
 def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, real_worker: tuple[str, ...]) -> Iterator[Served]:
-    library = BUILD / "librocktune.a"
-    if not library.exists():
-        pytest.skip(
-            f"{BUILD} holds no librocktune.a: run 'make test', or set ROCKTUNE_BUILD to a build of yours"
-        )
-    program, source = tmp_path / "served_store", Path(__file__).with_name("served_store.cc")
-    flags = ["-std=c++20", "-O1", f"-I{ROOT / 'cpp/include'}", f"-I{ROOT / 'cpp'}"]
-    subprocess.run(["g++", *flags, source, library, "-lrocksdb", "-lpthread", "-o", program], check=True)
+    try:
+        program = find_program("served_store_bench", ROOT)
+    except UserError as error:
+        pytest.skip(str(error))
     monkeypatch.setenv(WORKER_VARIABLE, real_worker[0])
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "user-data"))
     made = Served(tmp_path / "db", tmp_path / "mix")
@@ -115,7 +111,7 @@ def test_a_store_that_turns_read_heavy_gets_options_and_its_old_ones_when_it_tur
     served.until(settled)
     served.turns(0.8)
     state = served.until(lambda state: settled(state) and state.current.number == 2)
-    assert state.current.verdict is Verdict.CONFIRMED
+    assert state.current.verdict is Verdict.CONFIRMED, [row.text for row in api.watch_journal("base")]
     assert read_watched(served.file) == {"cf:default": {"write_buffer_size": "33554432"}}
     served.turns(0.1)
     state = served.until(lambda state: settled(state) and state.current.number == 1)

@@ -64,6 +64,47 @@ def test_universal_brings_the_number_down_to_the_trigger() -> None:
     assert read_by(universal(10_000, 1000, 100, 10, 1)) == pytest.approx(111, rel=1e-3)
 
 
+def test_universal_merges_no_more_runs_than_the_maximum_width() -> None:
+    # 10, 10 and 20 are alike; a width of 2 ends after the second.
+    assert read_by(universal(20, 10, 10, max_merge_width=2)) == pytest.approx(20, rel=1e-3)
+    # Six runs, none alike, need a merge of three; two are taken.
+    unlike = (10_000, 1000, 100, 10, 1)
+    assert read_by(universal(*unlike, max_merge_width=2)) == pytest.approx(11, rel=1e-3)
+
+
+def test_universal_waits_for_the_minimum_width() -> None:
+    # Bringing five runs down to four would take a merge of two.
+    unlike = (1000, 100, 10, 1)
+    assert read_by(universal(*unlike)) == pytest.approx(11, rel=1e-3)
+    assert read_by(universal(*unlike, min_merge_width=3)) is None
+
+
+@pytest.mark.parametrize(
+    ("max_runs", "read"),
+    [
+        # Six runs; as many as the trigger stay.
+        (-1, 111),
+        (5, 11),
+        (6, None),
+        # A buffer of 1.4e8, then runs of 1.41e8, 2.84e8, 5.71e8 and 11.5e8: the fifth is as large as the
+        # last run of 1e9, so that five may stay.
+        (0, 11),
+    ],
+)
+def test_universal_brings_the_number_down_to_the_maximum_of_runs(max_runs: int, read: float | None) -> None:
+    tree = universal(10_000, 1000, 100, 10, 1, max_runs=max_runs, buffer_bytes=1.4e8)
+    found = read_by(tree)
+    assert found == (read if read is None else pytest.approx(read, rel=1e-3))
+
+
+def test_universal_merges_runs_of_similar_size_alone_if_asked() -> None:
+    # 30 is within 1% of 15 and 15 together, and not of the second 15.
+    assert read_by(universal(30, 15, 15)) == pytest.approx(60, rel=1e-3)
+    assert read_by(universal(30, 15, 15, similar_sizes=True)) == pytest.approx(30, rel=1e-3)
+    # 1 is much smaller than 100, so that the merge begins behind 100.
+    assert read_by(universal(1, 1, 100, similar_sizes=True)) == pytest.approx(2, rel=1e-3)
+
+
 def test_universal_rewrites_everything_for_size_amplification() -> None:
     merge = universal(KEYS * 3.0, 1, 2, max_size_amplification=50).next_merge()
     assert merge is not None
@@ -191,6 +232,11 @@ def test_later_compactions_cost_less() -> None:
     file_ratio=st.floats(1, 8),
     levels=st.integers(2, 10),
     dynamic_levels=st.booleans(),
+    min_merge_width=st.integers(1, 20),
+    max_merge_width=st.integers(2, 40),
+    max_runs=st.integers(-1, 40),
+    buffer_bytes=st.floats(1e4, 1e9),
+    similar_sizes=st.booleans(),
 )
 def test_any_shape_has_a_finite_amplification(**shape: Any) -> None:
     data = TreeData(DistinctKeys(np.array([1e5]), np.array([1e-5])), 1000.0, 500.0)

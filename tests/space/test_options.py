@@ -96,6 +96,23 @@ def test_floors() -> None:
     ] == str(64 * 1024)
 
 
+@pytest.mark.parametrize("name", ["ttl", "periodic_compaction_seconds"])
+@pytest.mark.parametrize(
+    ("given_s", "scaled_s"),
+    [
+        ("3600", "14"),
+        ("100", "1"),
+        ("0", "0"),
+        # RocksDB's name for an age of its own choice.
+        ("18446744073709551614", "18446744073709551614"),
+    ],
+)
+def test_ages_of_tables_are_divided(name: str, given_s: str, scaled_s: str) -> None:
+    model = scaled_options({"cf": {name: given_s}, "cf:users": {name: given_s}}, 256)
+    assert model["cf"][name] == model["cf:users"][name] == scaled_s
+    assert name not in scaled_options({}, 256)["cf"]
+
+
 def test_text_that_is_no_size_is_left_alone() -> None:
     assert scaled_options({"table": {"block_cache": "nullptr"}}, 2)["table"]["block_cache"] == "nullptr"
 

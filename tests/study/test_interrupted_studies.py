@@ -12,7 +12,7 @@ from rocktune.study import (
     run_study,
 )
 from rocktune.study.executors import executor_of
-from rocktune.study.study import _Study
+from rocktune.study.phases import Phases
 from rocktune.testing.dying import Died
 from rocktune.testing.synthetic_engine import SyntheticEngine
 from rocktune.trial import Configuration, Result, Status
@@ -87,7 +87,7 @@ def test_ctrl_c_says_what_is_known_and_how_to_go_on(ledger: Ledger) -> None:
 
     observer = Pressed()
     record = ledger.create_study("study", spec_of().model_dump(mode="json"))
-    study = _Study(spec_of(), executor_of(engine_of()), ledger, record, observer)
+    study = Phases(spec_of(), executor_of(engine_of()), ledger, record, observer)
     with pytest.raises(StudyInterrupted) as interrupted:
         study.run()
     assert interrupted.value.resume == f"rocktune resume study --ledger {ledger.url}"
@@ -105,7 +105,7 @@ def test_ctrl_c_while_verifying_says_how_to_go_on_verifying(ledger: Ledger) -> N
     best = outcome.best
     assert best is not None
     spec = spec.model_copy(update={"verification": spec.verification.with_pairs(7)})
-    study = _Study(spec, executor_of(engine_of()), ledger, ledger.study("study"), None, 4)
+    study = Phases(spec, executor_of(engine_of()), ledger, ledger.study("study"), None, 4)
     study._interrupt.requested = True
     with pytest.raises(StudyInterrupted) as interrupted:
         study.verify(outcome, best)

@@ -132,8 +132,8 @@ def test_finalists_with_a_worse_tail_are_passed_over(ledger: Ledger) -> None:
     assert passed.p99_ratio == pytest.approx(3, rel=0.02)
     assert passed.figures["sustained_throughput_ops_s"] > 20_000  # type: ignore[operator]
     assert "One finalist was faster in a closed loop and passed over" in " ".join(lasting.sentences(outcome))
-    # The baseline and both finalists, twice each, on loaded stores.
-    assert outcome.seconds.tails == pytest.approx(6 * 1440 / 64)
+    # The baseline and both finalists, twice each, on loaded stores. A run has two windows.
+    assert outcome.seconds.tails == pytest.approx(6 * 2 * 1440 / 64)
     rated = [each for each in engine.experiments if not each.aged and offered([each])]
     assert len(rated) == 6
     assert Outcome.from_json(outcome.to_json()) == outcome
@@ -188,6 +188,29 @@ def test_an_undecided_tail_is_not_recommended(ledger: Ledger) -> None:
     assert outcome.tail is not None
     assert (outcome.tail.verdict, outcome.recommended) == ("undecided", "baseline")
     assert "is undecided" in findings.verdict(outcome)
+    # Three more windows of the same runs did not decide it either.
+    assert outcome.tail.p99_ratio.repeats == 6 * 6
+    assert outcome.seconds.offer == pytest.approx(12 * 7 * 1440 / 64)
+
+
+def test_a_tail_that_was_cut_off_at_its_second_look_goes_on(ledger: Ledger) -> None:
+    def erratic(_configuration: Configuration, throughput: float) -> float:
+        return 1000.0 if round(throughput) % 3 == 0 else 100.0
+
+    def engine() -> SyntheticEngine:
+        return SyntheticEngine(response, no_fault, own_noise=0.002, latency_us=erratic)
+
+    spec = steady_spec()
+    whole = run(spec, engine(), ledger, Recorder())
+    records = ledger.trials(ledger.study("study"))
+    inside = [place for place, record in enumerate(records, 1) if record.phase == "offer"]
+    assert len(inside) == 12 * 7
+    # Within the first look, after it, and within the second.
+    for dies_after in (inside[0], inside[12 * 4 - 1], inside[12 * 4], inside[-2]):
+        ledger.delete_study("study")
+        with pytest.raises(Died):
+            run(spec, engine(), ledger, Recorder(dies_after=dies_after))
+        assert timeless(run(spec, engine(), ledger, Recorder())) == timeless(whole)
 
 
 def test_without_a_gain_no_rate_is_offered(ledger: Ledger) -> None:

@@ -51,6 +51,12 @@ def golden_specs() -> list[WorkloadSpec]:
             sync=True,
         ),
         families_workload(),
+        WorkloadSpec(
+            name="ranges",
+            keys=1000,
+            delete_range_keys=SizeSpec(low=10),
+            sessions=(SessionSpec(mix=MixSpec(put=0.9, delete_range=0.1)),),
+        ),
         WorkloadSpec(name="no-wal", keys=1, sessions=forever, wal=False).scaled(512),
     ]
 

@@ -23,6 +23,14 @@ def test_a_model_has_a_shorter_queue() -> None:
     assert (model.keys, model.preload.keys, model.key_chooser.kind) == (20_000, 20_000, "oldest")
 
 
+def test_expired_entries_go_as_fast_as_new_ones_come() -> None:
+    expiry = load_workload("expiry")
+    mix = expiry.mix_of(expiry.sessions[0])
+    keys = expiry.loads(expiry.sessions[0])[0].delete_range_keys
+    assert keys is not None
+    assert mix.insert == pytest.approx(mix.delete_range * keys.mean)
+
+
 def test_the_oldest_key_has_no_skew() -> None:
     with pytest.raises(UserError, match="'skew' has no meaning for kind 'oldest'"):
         validated(KeyChooserSpec, {"kind": "oldest", "skew": 0.5}, "x")

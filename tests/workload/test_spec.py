@@ -66,6 +66,7 @@ def workloads(draw: st.DrawFn) -> WorkloadSpec:
         key_chooser=draw(st.sampled_from([KeyChooserSpec(), skewed, ranged])),
         sessions=tuple(SessionSpec(seconds=s, mix=draw(mixes()), arrival=draw(arrivals())) for s in seconds),
         preload=PreloadSpec(keys=draw(st.integers(0, keys)), random_order=draw(st.booleans())),
+        delete_range_keys=SizeSpec(low=draw(st.integers(1, 5000))),
     )
 
 

@@ -53,6 +53,11 @@ struct FlsmOptions {
   // Average rate of reads and writes by which an idle store joins runs that exceed its policies. 0 leaves
   // them until writes arrive. Compactions that are due do not wait for these.
   uint64_t reshape_bytes_per_s = 0;
+  // Size above which a push of a whole level is done in pieces, one after the other: the bytes that a piece
+  // reads, or more where one table overlaps more. What is done stays done after a restart. 25 tables is what
+  // RocksDB's own compactions have (max_compaction_bytes). 0 pushes a level in one piece. Level 0 and moves
+  // of runs are never cut.
+  uint64_t max_merge_bytes = 0;
   // One operation of this many is measured closely for the statistics; 0 records none.
   uint64_t sample_every = 64;
   FlsmFilters filters;  // of tables written from now on

@@ -40,13 +40,14 @@ bool IsSmall(const FlsmTask& task) { return task.level <= 1 && task.kind != Flsm
 FlsmCompactor::FlsmCompactor(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family,
                              std::shared_ptr<ManifestGuard> guard, FlsmRecorder* recorder,
                              FlsmWorkers* workers, FlsmShape shape, uint64_t reshape_bytes_per_s,
-                             OnChange on_change)
+                             uint64_t max_merge_bytes, OnChange on_change)
     : db_(db),
       family_(family),
       guard_(std::move(guard)),
       recorder_(recorder),
       workers_(workers),
       reshape_bytes_per_s_(reshape_bytes_per_s),
+      max_merge_bytes_(max_merge_bytes),
       on_change_(std::move(on_change)),
       shape_(std::move(shape)),
       reshape_at_(Clock::now() + kIdleDelay) {
@@ -246,10 +247,31 @@ rocksdb::Status FlsmCompactor::Compact(const FlsmTask& task, const std::vector<F
   return status;
 }
 
-void FlsmCompactor::RunTask(const FlsmTask& task, std::unique_lock<std::mutex>* lock) {
+rocksdb::Status FlsmCompactor::CompactInPieces(const FlsmTask& task, int* pieces) {
+  for (;;) {
+    const std::vector<FlsmTable> used = NextPieceTables(task, max_merge_bytes_, db_, family_);
+    if (used.empty()) {
+      return rocksdb::Status::OK();
+    }
+    std::vector<FlsmTable> made;
+    rocksdb::Status status = *workers_->cancelling() ? rocksdb::Status::Incomplete("compactions are paused")
+                                                     : Compact(task, used, &made);
+    if (!status.ok()) {
+      return status;
+    }
+    ++*pieces;
+  }
+}
+
+void FlsmCompactor::RunTask(const FlsmTask& due, std::unique_lock<std::mutex>* lock) {
+  const bool in_pieces = IsInPieces(due, max_merge_bytes_);
+  const FlsmTask task = in_pieces ? InPlace(shape_, due) : due;
   const int filtered = LevelsToFilter(shape_);
   const uint64_t ingestions = ingestions_;
   Begin(&shape_, task);
+  if (in_pieces) {
+    shape_.level(task.level).in_pieces = true;
+  }
   ++running_;
   begun_ns_ = static_cast<uint64_t>(Clock::now().time_since_epoch().count());
   std::vector<FlsmTable> used = tables_.At(task.inputs);
@@ -257,17 +279,22 @@ void FlsmCompactor::RunTask(const FlsmTask& task, std::unique_lock<std::mutex>* 
   tables_.Use(reserved);
   const FlsmShape begun = shape_;
   const bool deeper = LevelsToFilter(begun) > filtered;
-  const uint64_t number_at_begin = deeper ? ++changes_ : 0;
+  const uint64_t number_at_begin = deeper || in_pieces ? ++changes_ : 0;
   lock->unlock();
-  if (deeper) {
-    // Before the task, not after it: its tables must get filters for a tree with this level.
+  if (deeper || in_pieces) {
+    // Before the task, not after it: its tables must get filters for a tree with this level, and pieces must
+    // go on after a crash.
     on_change_(begun, number_at_begin).PermitUncheckedError();
   }
   if (task.IsByFiles()) {
     used = CheapestTables(task, begun, used, db_, family_);
   }
   std::vector<FlsmTable> made;
-  const rocksdb::Status status = Compact(task, used, &made);
+  int pieces = 0;
+  const rocksdb::Status status = in_pieces ? CompactInPieces(task, &pieces) : Compact(task, used, &made);
+  if (in_pieces) {
+    used.clear();  // CompleteTask then reads all tables
+  }
   lock->lock();
   tables_.Release(reserved);
   tables_changed_ = tables_changed_ || task.level0_files > 0;
@@ -281,7 +308,12 @@ void FlsmCompactor::RunTask(const FlsmTask& task, std::unique_lock<std::mutex>* 
     Abandon(&shape_, task);
     tables_changed_ = must_reload_ = true;
   }
-  if (ingestions_ != ingestions) {
+  if (in_pieces) {
+    FlsmLevel& level = shape_.level(task.level);
+    level.in_pieces = false;
+    level.push = level.push || (!status.ok() && pieces > 0);
+  }
+  if (ingestions_ != ingestions || (!status.ok() && pieces > 0)) {
     ReloadRuns();  // tables ingested meanwhile may lie in the task's runs, or have been merged with them
   }
   if (task.kind == FlsmTask::Kind::kJoinFiles) {

@@ -61,11 +61,11 @@ class FlsmCompactor {
   // the one with the larger `number` is the later change.
   using OnChange = std::function<rocksdb::Status(const FlsmShape& shape, uint64_t number)>;
   // `shape` holds size ratio, slots, policies and seals; the runs' sizes are read from `db`.
-  // `reshape_bytes_per_s` is FlsmOptions' field. REQUIRES: `guard` is among the database's listeners; Stop is
+  // `reshape_bytes_per_s` and `max_merge_bytes` are FlsmOptions' fields. REQUIRES: `guard` is among the database's listeners; Stop is
   // called before the family's handle or the database goes.
   FlsmCompactor(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family, std::shared_ptr<ManifestGuard> guard,
                 FlsmRecorder* recorder, FlsmWorkers* workers, FlsmShape shape, uint64_t reshape_bytes_per_s,
-                OnChange on_change);
+                uint64_t max_merge_bytes, OnChange on_change);
   FlsmCompactor(const FlsmCompactor&) = delete;
   FlsmCompactor& operator=(const FlsmCompactor&) = delete;
 
@@ -129,9 +129,12 @@ class FlsmCompactor {
   // tables; it stays empty if RocksDB moved the tables.
   rocksdb::Status Compact(const FlsmTask& task, const std::vector<FlsmTable>& used,
                           std::vector<FlsmTable>* made);
+  // Compacts the runs of a task in pieces (IsInPieces), and returns RocksDB's status. `*pieces` counts those
+  // that succeeded.
+  rocksdb::Status CompactInPieces(const FlsmTask& task, int* pieces);
   // Does a task from beginning to end. Releases `lock` during I/O. REQUIRES: `lock` holds mutex_, before and
   // after.
-  void RunTask(const FlsmTask& task, std::unique_lock<std::mutex>* lock);
+  void RunTask(const FlsmTask& due, std::unique_lock<std::mutex>* lock);
   // Brings the shape up to date with flushed tables and tables that others deleted. REQUIRES: mutex_ is held.
   void RefreshTables();
   // Reads all tables from RocksDB, and from them the runs and level 0 unless tasks use them. REQUIRES: mutex_
@@ -147,6 +150,7 @@ class FlsmCompactor {
   FlsmRecorder* const recorder_;
   FlsmWorkers* const workers_;
   const uint64_t reshape_bytes_per_s_;
+  const uint64_t max_merge_bytes_;
   const OnChange on_change_;
 
   mutable std::mutex mutex_;  // guards the members below; never held during I/O

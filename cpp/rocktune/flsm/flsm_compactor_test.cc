@@ -42,14 +42,14 @@ TEST(FlsmCompactorTest, ReportsADeeperTreeBeforeItsFirstTask) {
   std::mutex mutex;
   std::vector<FlsmShape> shapes;
   FlsmWorkers workers(db.get());
-  const auto compactor =
-      std::make_shared<FlsmCompactor>(db.get(), db->DefaultColumnFamily(), guard, &recorder, &workers,
-                                      Empty(), 0, [&mutex, &shapes](const FlsmShape& shape, uint64_t number) {
-                                        const std::lock_guard<std::mutex> lock(mutex);
-                                        EXPECT_GT(number, 0u);
-                                        shapes.push_back(shape);
-                                        return rocksdb::Status::OK();
-                                      });
+  const auto compactor = std::make_shared<FlsmCompactor>(
+      db.get(), db->DefaultColumnFamily(), guard, &recorder, &workers, Empty(), 0, 0,
+      [&mutex, &shapes](const FlsmShape& shape, uint64_t number) {
+        const std::lock_guard<std::mutex> lock(mutex);
+        EXPECT_GT(number, 0u);
+        shapes.push_back(shape);
+        return rocksdb::Status::OK();
+      });
   workers.Add(compactor, 2);
   for (int flush = 0; flush < 12; ++flush) {
     for (int key = 0; key < 64; ++key) {

@@ -50,6 +50,7 @@ FlsmOptions SmallLayout(const CrashCase& of) {
   FlsmOptions layout;
   layout.size_ratio = kSizeRatio;
   layout.policies = {3, 2, 1};
+  layout.max_merge_bytes = 128 << 10;
   layout.granularity = of.variant == kFiles ? FlsmGranularity::kFiles : FlsmGranularity::kLevels;
   return layout;
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <numeric>
+#include <optional>
 #include <utility>
 
 namespace rocktune {
@@ -52,7 +54,92 @@ void Add(const FlsmRunFiles& run, const rocksdb::Comparator* comparator, Range* 
   }
 }
 
+// A file of a run that begins a piece, or is added to it.
+struct Seed {
+  std::size_t run = 0;  // position of its run, from the newest on
+  const FlsmFile* file = nullptr;
+};
+
+// Returns the files of all runs by ascending smallest keys.
+std::vector<Seed> ByKey(const std::vector<FlsmRunFiles>& runs, const rocksdb::Comparator* comparator) {
+  std::vector<Seed> seeds;
+  for (std::size_t run = 0; run < runs.size(); ++run) {
+    for (const FlsmFile& file : runs[run].files) {
+      seeds.push_back({run, &file});
+    }
+  }
+  std::stable_sort(seeds.begin(), seeds.end(), [comparator](const Seed& left, const Seed& right) {
+    return comparator->Compare(left.file->smallest, right.file->smallest) < 0;
+  });
+  return seeds;
+}
+
+// Returns the ranges that the first `count` seeds need in each of `runs` runs, without their overlap.
+std::vector<std::optional<Range>> RangesOf(const std::vector<Seed>& seeds, std::size_t count,
+                                           std::size_t runs, const rocksdb::Comparator* comparator) {
+  std::vector<std::optional<Range>> ranges(runs);
+  for (std::size_t place = 0; place < count; ++place) {
+    const FlsmFile& file = *seeds[place].file;
+    std::optional<Range>& range = ranges[seeds[place].run];
+    if (!range) {
+      range = Range{file.smallest, file.largest};
+    } else if (comparator->Compare(file.largest, range->largest) > 0) {
+      range->largest = file.largest;
+    }
+  }
+  return ranges;
+}
+
+// Adds the run's files that overlap the range to `piece`, and widens the range.
+void Add(const FlsmRunFiles& run, const rocksdb::Comparator* comparator, Range* range,
+         std::vector<FlsmFile>* piece) {
+  const auto [first, last] = Overlapping(run, comparator, range);
+  piece->insert(piece->end(), run.files.begin() + static_cast<std::ptrdiff_t>(first),
+                run.files.begin() + static_cast<std::ptrdiff_t>(last));
+}
+
+// Makes `range` contain `other`.
+void Widen(const std::optional<Range>& other, const rocksdb::Comparator* comparator,
+           std::optional<Range>* range) {
+  if (!*range) {
+    *range = other;
+  } else if (other) {
+    if (comparator->Compare(other->smallest, (*range)->smallest) < 0) {
+      (*range)->smallest = other->smallest;
+    }
+    if (comparator->Compare(other->largest, (*range)->largest) > 0) {
+      (*range)->largest = other->largest;
+    }
+  }
+}
+
 }  // namespace
+
+std::vector<FlsmFile> NextPiece(const std::vector<FlsmRunFiles>& from, const FlsmRunFiles& into,
+                                uint64_t max_bytes, const rocksdb::Comparator* comparator) {
+  const std::vector<Seed> seeds = ByKey(from, comparator);
+  std::vector<FlsmFile> best;
+  for (std::size_t count = 1; count <= seeds.size(); ++count) {
+    const auto ranges = RangesOf(seeds, count, from.size(), comparator);
+    std::vector<FlsmFile> piece;
+    std::optional<Range> range;
+    for (std::size_t run = 0; run < from.size(); ++run) {
+      Widen(ranges[run], comparator, &range);
+      if (range) {
+        Add(from[run], comparator, &*range, &piece);
+      }
+    }
+    Add(into, comparator, &*range, &piece);  // there is a range, since there is a seed
+    const uint64_t bytes =
+        std::accumulate(piece.begin(), piece.end(), uint64_t{0},
+                        [](uint64_t sum, const FlsmFile& file) { return sum + file.bytes; });
+    if (!best.empty() && bytes > max_bytes) {
+      break;
+    }
+    best = std::move(piece);
+  }
+  return best;
+}
 
 FlsmPush CheapestPush(const std::vector<FlsmRunFiles>& from, const std::vector<FlsmRunFiles>& into,
                       const rocksdb::Comparator* comparator) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,52 @@ struct Example {
   const char* names;
   double cost;
 };
+
+// Returns the names of a merge's pieces, of at most `max_bytes`: "ab cd / ef" are two. A piece's files of
+// `into` become one file with the piece's key range.
+std::string Pieces(std::vector<FlsmRunFiles> from, FlsmRunFiles into, uint64_t max_bytes) {
+  std::string names;
+  for (;;) {
+    const std::vector<FlsmFile> piece = NextPiece(from, into, max_bytes, rocksdb::BytewiseComparator());
+    if (piece.empty()) {
+      return names;
+    }
+    FlsmFile merged = piece.front();
+    names += names.empty() ? "" : " /";
+    for (const FlsmFile& file : piece) {
+      names += (names.empty() ? "" : " ") + file.name;
+      merged.smallest = std::min(merged.smallest, file.smallest);
+      merged.largest = std::max(merged.largest, file.largest);
+      const auto is_file = [&file](const FlsmFile& each) { return each.name == file.name; };
+      for (FlsmRunFiles& run : from) {
+        std::erase_if(run.files, is_file);
+      }
+      std::erase_if(into.files, is_file);
+    }
+    merged.name = merged.smallest + merged.largest;
+    const auto after = std::find_if(into.files.begin(), into.files.end(), [&merged](const FlsmFile& each) {
+      return each.smallest > merged.smallest;
+    });
+    into.files.insert(after, merged);
+  }
+}
+
+TEST(FlsmFilesTest, CutsAMergeIntoPieces) {
+  EXPECT_EQ(Pieces({RunOf({})}, RunOf({"ac"}), 20), "");
+  EXPECT_EQ(Pieces({RunOf({"ab", "cd", "ef"})}, RunOf({}), 20), "ab cd / ef");
+  EXPECT_EQ(Pieces({RunOf({"ab", "cd", "ef"})}, RunOf({}), 1), "ab / cd / ef") << "at least one file";
+  EXPECT_EQ(Pieces({RunOf({"ab", "gh"})}, RunOf({"bc", "de", "hi"}), 20), "ab bc / gh hi")
+      << "what overlaps nothing stays";
+  EXPECT_EQ(Pieces({RunOf({"ab", "bc", "de"})}, RunOf({}), 1), "ab bc / de") << "a shared key is not cut";
+}
+
+TEST(FlsmFilesTest, KeepsNewerEntriesAboveOlderOnesAfterEachPiece) {
+  EXPECT_EQ(Pieces({RunOf({"cd"}), RunOf({"ab", "ce"})}, RunOf({}), 1), "ab / cd ce")
+      << "a newer file leaves only with the older one that it overlaps";
+  EXPECT_EQ(Pieces({RunOf({"ae"}), RunOf({"bc", "df"})}, RunOf({"fg"}), 1), "ae bc df fg");
+  EXPECT_EQ(Pieces({RunOf({"bc"}), RunOf({"ad"})}, RunOf({}), 1), "ad / bc ad")
+      << "an older file may leave first; the newer one is then merged with it";
+}
 
 TEST(FlsmFilesTest, FindsTheCheapestPush) {
   const std::vector<Example> examples = {

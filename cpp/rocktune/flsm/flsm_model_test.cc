@@ -173,6 +173,7 @@ class FlsmModelTest : public FlsmStoreTest, public testing::WithParamInterface<i
 
   // Reopens the store with a random granularity.
   void OpenWithRandomGranularity(FlsmOptions layout) {
+    layout.max_merge_bytes = Below(2) == 0 ? 0 : 128 << 10;
     layout.granularity = Below(2) == 0 ? FlsmGranularity::kLevels : FlsmGranularity::kFiles;
     store_.reset();
     ASSERT_TRUE(Open(layout).ok());

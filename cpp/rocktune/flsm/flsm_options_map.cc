@@ -28,6 +28,7 @@ FlsmOptions FlsmOptionsFromMap(const SettingsMap& map) {
   settings.BindInteger("workers", &layout.workers);
   settings.BindInteger("sample_every", &layout.sample_every);
   settings.BindInteger("reshape_bytes_per_s", &layout.reshape_bytes_per_s);
+  settings.BindInteger("max_merge_bytes", &layout.max_merge_bytes);
   settings.BindReal("bits_per_key", &layout.filters.bits_per_key);
   settings.BindEnum<Scheme>("filters", {{"uniform", Scheme::kUniform}, {"monkey", Scheme::kMonkey}},
                             &layout.filters.scheme);
@@ -57,6 +58,7 @@ SettingsMap MapFromFlsmOptions(const FlsmOptions& layout) {
                      {"workers", std::to_string(layout.workers)},
                      {"sample_every", std::to_string(layout.sample_every)},
                      {"reshape_bytes_per_s", std::to_string(layout.reshape_bytes_per_s)},
+                     {"max_merge_bytes", std::to_string(layout.max_merge_bytes)},
                      {"bits_per_key", NumberText(layout.filters.bits_per_key)},
                      {"filters", layout.filters.scheme == Scheme::kMonkey ? "monkey" : "uniform"},
                      {"granularity", layout.granularity == FlsmGranularity::kFiles ? "files" : "levels"}};

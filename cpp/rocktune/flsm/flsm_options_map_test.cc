@@ -18,13 +18,21 @@ std::string Refusal(const SettingsMap& map) {
 }
 
 TEST(FlsmOptionsMapTest, ParsesAndFormatsALayout) {
-  const SettingsMap map = {{"size_ratio", "4"},      {"level1_bytes", "1M"},
-                           {"levels", "5"},          {"level0_runs", "0"},
-                           {"workers", "2"},         {"bits_per_key", "4.5"},
-                           {"filters", "monkey"},    {"policy_1", "4"},
-                           {"policy_2", "2"},        {"policy_3", "1"},
-                           {"granularity", "files"}, {"deepest_policy", "1"},
-                           {"sample_every", "16"},   {"reshape_bytes_per_s", "1000"}};
+  const SettingsMap map = {{"size_ratio", "4"},
+                           {"level1_bytes", "1M"},
+                           {"levels", "5"},
+                           {"level0_runs", "0"},
+                           {"workers", "2"},
+                           {"bits_per_key", "4.5"},
+                           {"filters", "monkey"},
+                           {"policy_1", "4"},
+                           {"policy_2", "2"},
+                           {"policy_3", "1"},
+                           {"granularity", "files"},
+                           {"deepest_policy", "1"},
+                           {"sample_every", "16"},
+                           {"reshape_bytes_per_s", "1000"},
+                           {"max_merge_bytes", "4096"}};
   const FlsmOptions layout = FlsmOptionsFromMap(map);
   EXPECT_EQ(layout.level1_bytes, uint64_t{1} << 20);
   ASSERT_EQ(layout.policies.size(), 12);

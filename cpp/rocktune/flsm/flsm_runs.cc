@@ -56,6 +56,23 @@ std::vector<FlsmTable> CheapestTables(const FlsmTask& task, const FlsmShape& sha
   return tables;
 }
 
+std::vector<FlsmTable> NextPieceTables(const FlsmTask& task, uint64_t max_bytes, rocksdb::DB* db,
+                                       rocksdb::ColumnFamilyHandle* family) {
+  const rocksdb::ColumnFamilyMetaData metadata = Metadata(db, family);
+  std::vector<FlsmRunFiles> from;
+  for (const int physical : task.inputs) {
+    if (physical != task.output) {
+      from.push_back(FilesOf(metadata, {}, physical));
+    }
+  }
+  std::vector<FlsmTable> tables;
+  for (const FlsmFile& file :
+       NextPiece(from, FilesOf(metadata, {}, task.output), max_bytes, db->GetOptions(family).comparator)) {
+    tables.push_back({TableNumber(file.name), file.bytes});
+  }
+  return tables;
+}
+
 void ReadRuns(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family, FlsmShape* shape) {
   const rocksdb::ColumnFamilyMetaData metadata = Metadata(db, family);
   shape->level0_files = metadata.levels.front().files.size();

@@ -23,6 +23,11 @@ std::vector<FlsmTable> CheapestTables(const FlsmTask& task, const FlsmShape& sha
                                       const std::vector<FlsmTable>& all, rocksdb::DB* db,
                                       rocksdb::ColumnFamilyHandle* family);
 
+// Returns the tables of the next piece, of at most `max_bytes`, of a task that is done in pieces: those of
+// NextPiece. Returns no table once the task is complete. REQUIRES: no other task uses these runs meanwhile.
+std::vector<FlsmTable> NextPieceTables(const FlsmTask& task, uint64_t max_bytes, rocksdb::DB* db,
+                                       rocksdb::ColumnFamilyHandle* family);
+
 // Replaces the runs and level 0 of a shape by those of a column family. Runs that stay keep their seals.
 // REQUIRES: size ratio, slots and the number of levels are set.
 void ReadRuns(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family, FlsmShape* shape);

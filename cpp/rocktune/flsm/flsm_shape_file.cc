@@ -39,7 +39,7 @@ nlohmann::json ToJson(const FlsmShape& shape) {
     }
     levels.push_back({{"policy", level.policy},
                       {"next_policy", level.next_policy},
-                      {"push", level.push},
+                      {"push", level.push || level.in_pieces},
                       {"sealed", sealed}});
   }
   return {{"size_ratio", shape.size_ratio},

@@ -65,6 +65,19 @@ bool IsFullLevel(const FlsmShape& shape, int number, uint64_t further) {
                 shape.Incoming(number));
 }
 
+FlsmTask InPlace(const FlsmShape& shape, const FlsmTask& task) {
+  FlsmTask placed = task;
+  if (const int oldest = task.inputs.back(); oldest >= shape.FirstSlot(task.OutputLevel())) {
+    placed.output = oldest;
+  }
+  return placed;
+}
+
+bool IsInPieces(const FlsmTask& task, uint64_t max_bytes) {
+  return max_bytes > 0 && task.bytes > max_bytes && task.kind == FlsmTask::Kind::kPush &&
+         task.level0_files == 0;
+}
+
 void Begin(FlsmShape* shape, const FlsmTask& task) {
   MarkInputs(shape, task, true);
   if (task.level0_files > 0) {

@@ -20,7 +20,7 @@ class FakeStore : public Store {
   static constexpr uint64_t kMemtableBytes = 7;
 
   struct Call {
-    char operation;  // 'g' (Get), 'p' (Put), 'd' (Delete) or 's' (Scan)
+    char operation;  // 'g' (Get), 'p' (Put), 'd' (Delete), 'r' (DeleteRange) or 's' (Scan)
     std::string key;
     bool operator==(const Call&) const = default;
   };
@@ -51,6 +51,12 @@ class FakeStore : public Store {
   }
   rocksdb::Status Delete(std::size_t family, const rocksdb::Slice& key) override {
     return Do('d', family, key, [&](const std::string& stored) { entries_.erase(stored); });
+  }
+  rocksdb::Status DeleteRange(std::size_t family, const rocksdb::Slice& begin,
+                              const rocksdb::Slice& end) override {
+    return Do('r', family, begin, [&](const std::string& stored) {
+      entries_.erase(entries_.lower_bound(stored), entries_.lower_bound(Stored(family, end)));
+    });
   }
   rocksdb::Status Scan(std::size_t family, const rocksdb::Slice& start, uint64_t entries, uint64_t* read,
                        uint64_t* bytes) override {
@@ -104,7 +110,7 @@ class FakeStore : public Store {
   void ResetStatistics() override {}
   rocksdb::Status Close() override { return rocksdb::Status::OK(); }
 
-  // Returns the successful calls of the four operations, in order.
+  // Returns the successful calls of the operations, in order.
   std::vector<Call> calls() {
     std::lock_guard<std::mutex> lock(mutex_);
     return calls_;

@@ -1,5 +1,7 @@
 #include "rocktune/runner/live_keys.h"
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <memory>
 
@@ -48,6 +50,18 @@ int64_t LiveKeys::Remove(uint64_t key) {
     return 0;
   }
   return (word.fetch_and(~BitOf(key), std::memory_order_relaxed) & BitOf(key)) == 0 ? 0 : -1;
+}
+
+int64_t LiveKeys::RemoveRange(uint64_t first, uint64_t keys) {
+  int64_t change = 0;
+  const uint64_t end = first + keys;
+  for (uint64_t key = first; key < end; key = (key / 64 + 1) * 64) {
+    const uint64_t in_word = std::min(end - key, 64 - key % 64);
+    const uint64_t bits = (in_word == 64 ? ~uint64_t{0} : BitOf(in_word) - 1) << (key % 64);
+    const uint64_t held = WordOf(key).fetch_and(~bits, std::memory_order_relaxed) & bits;
+    change -= std::popcount(held);
+  }
+  return change;
 }
 
 void LiveKeys::AddFirst(uint64_t keys) {

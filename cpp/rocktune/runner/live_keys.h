@@ -26,6 +26,8 @@ class LiveKeys {
   int64_t Add(uint64_t key);
   // Removes a key and returns the change of the number of keys: -1, or 0 if the set did not have it.
   int64_t Remove(uint64_t key);
+  // Removes the `keys` keys from `first` on and returns the change of the number of keys, at most 0.
+  int64_t RemoveRange(uint64_t first, uint64_t keys);
   // Prefetches the key's bit into the cache for a call of Add or Remove that follows soon.
   void Prefetch(uint64_t key) { __builtin_prefetch(&WordOf(key)); }
   // Adds the keys 0 .. keys - 1. REQUIRES: the set is empty, and no other thread uses it.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <iterator>
 #include <set>
 #include <thread>
 #include <vector>
@@ -23,6 +24,28 @@ TEST(LiveKeysTest, BehavesLikeASet) {
       EXPECT_EQ(live.Add(key), expected.insert(key).second ? 1 : 0);
     } else {
       EXPECT_EQ(live.Remove(key), expected.erase(key) == 1 ? -1 : 0);
+    }
+  }
+}
+
+TEST(LiveKeysTest, RemovesRangesLikeASet) {
+  LiveKeys live;
+  live.AddFirst(1000);
+  std::set<uint64_t> expected;
+  for (uint64_t key = 0; key < 1000; ++key) {
+    expected.insert(key);
+  }
+  Random random(1);
+  for (int i = 0; i < 2000; ++i) {
+    const uint64_t first = random.Below(1000);
+    const uint64_t keys = 1 + random.Below(200);
+    const auto begin = expected.lower_bound(first);
+    const auto end = expected.lower_bound(first + keys);
+    EXPECT_EQ(live.RemoveRange(first, keys), -static_cast<int64_t>(std::distance(begin, end)));
+    expected.erase(begin, end);
+    for (int puts = 0; puts < 100; ++puts) {
+      const uint64_t key = random.Below(1000);
+      EXPECT_EQ(live.Add(key), expected.insert(key).second ? 1 : 0);
     }
   }
 }

@@ -119,6 +119,8 @@ rocksdb::Status LoadThread::Perform(const Operation& operation) {
       return Put(operation);
     case OperationKind::kDelete:
       return Delete(operation);
+    case OperationKind::kDeleteRange:
+      return DeleteRange(operation);
     case OperationKind::kScan:
       return Scan(operation);
     case OperationKind::kReadModifyWrite:
@@ -161,6 +163,17 @@ rocksdb::Status LoadThread::Delete(const Operation& operation) {
   if (status.ok()) {
     family.user_bytes_written.Add(key_.size());
     AddLiveKeys(&family, family.live_keys->Remove(operation.key));
+  }
+  return status;
+}
+
+rocksdb::Status LoadThread::DeleteRange(const Operation& operation) {
+  Family& family = FamilyOf(operation);
+  EncodeKey(operation.key + operation.range_keys, family.key_bytes, &end_key_);
+  rocksdb::Status status = targets_.store->DeleteRange(operation.family, key_, end_key_);
+  if (status.ok()) {
+    family.user_bytes_written.Add(key_.size() + end_key_.size());
+    AddLiveKeys(&family, family.live_keys->RemoveRange(operation.key, operation.range_keys));
   }
   return status;
 }

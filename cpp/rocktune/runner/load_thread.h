@@ -109,6 +109,7 @@ class LoadThread {
   rocksdb::Status Get(const Operation& operation);
   rocksdb::Status Put(const Operation& operation);
   rocksdb::Status Delete(const Operation& operation);
+  rocksdb::Status DeleteRange(const Operation& operation);
   rocksdb::Status Scan(const Operation& operation);
   static void AddLiveKeys(Family* family, int64_t keys);
   Family& FamilyOf(const Operation& operation) { return families_[operation.family]; }
@@ -119,6 +120,7 @@ class LoadThread {
   const LoadTargets& targets_;
   OperationStream operations_;
   std::string key_;
+  std::string end_key_;  // of a range to delete
   rocksdb::PinnableSlice value_;
   uint64_t value_position_;  // of the next value in the ValueSource
 

@@ -64,6 +64,10 @@ class RocksDbStore : public Store {
                       bool* found) override;
   rocksdb::Status Put(std::size_t family, const rocksdb::Slice& key, const rocksdb::Slice& value) override;
   rocksdb::Status Delete(std::size_t family, const rocksdb::Slice& key) override;
+  rocksdb::Status DeleteRange(std::size_t family, const rocksdb::Slice& begin,
+                              const rocksdb::Slice& end) override {
+    return db_->DeleteRange(write_options_, families_[family], begin, end);
+  }
   rocksdb::Status Scan(std::size_t family, const rocksdb::Slice& start, uint64_t entries, uint64_t* read,
                        uint64_t* bytes) override;
   rocksdb::Status AddTo(rocksdb::WriteBatch* batch, std::size_t family, const rocksdb::Slice& key,

@@ -80,6 +80,10 @@ TEST_F(RocksDbStoreTest, PerformsEveryOperation) {
   ASSERT_TRUE(store_->Scan(0, "c", 9, &read, &bytes).ok());
   EXPECT_EQ(read, 3u);
   EXPECT_EQ(bytes, 15u);  // and "d", "four"
+  ASSERT_TRUE(store_->DeleteRange(0, "a", "d").ok());
+  ASSERT_TRUE(store_->Scan(0, "a", 9, &read, &bytes).ok());
+  EXPECT_EQ(read, 4u);
+  EXPECT_EQ(bytes, 20u);  // "d", "four" alone
   EXPECT_EQ(background_errors_, 0);
 }
 

@@ -103,6 +103,34 @@ TEST_F(RunnerTest, CountsUserBytesAndLiveKeys) {
   EXPECT_EQ(windows.back().live.logical_bytes, live * 116);
 }
 
+TEST_F(RunnerTest, RangeDeletesTakeKeysFromStoreAndCount) {
+  family().preload = {.keys = 50, .random_order = false};
+  SetMix({{OperationKind::kPut, 0.7}, {OperationKind::kDeleteRange, 0.3}});
+  plan_.workload.sessions[0].loads[0].delete_range_keys = {.kind = "fixed", .low = 10};
+  // Threads that write the same key at the same time may make the count differ from the store.
+  plan_.workload.threads = 1;
+  SetBurst();
+  Start();
+  EXPECT_EQ(runner_->Load(NoProgress), 50u);
+  const std::vector<Measurement> windows = PassBurst(runner_.get(), 0.2);
+  const std::vector<FakeStore::Call> calls = store_.calls();
+  const auto ranges = static_cast<uint64_t>(std::count_if(
+      calls.begin(), calls.end(), [](const FakeStore::Call& call) { return call.operation == 'r'; }));
+  EXPECT_GT(ranges, 20u);
+  EXPECT_EQ(Sum(windows,
+                [](const Measurement& window) {
+                  return window.totals.operations[Index(OperationKind::kDeleteRange)].latency_ns.count();
+                }),
+            ranges);
+  // A put writes 16 + 100 bytes, a range delete its first key and its end.
+  EXPECT_EQ(Sum(windows, [](const Measurement& window) { return window.totals.user_bytes_written; }),
+            (kBurst - ranges) * 116 + ranges * 32);
+  const uint64_t live = store_.entries().size();
+  EXPECT_GT(live, 0u);
+  EXPECT_LT(live, 40u);
+  EXPECT_EQ(windows.back().live.keys, live);
+}
+
 TEST_F(RunnerTest, CountsReadsThatFindTheirKey) {
   family().preload = {.keys = 50, .random_order = false};
   SetMix(

@@ -59,6 +59,9 @@ class Store {
   virtual rocksdb::Status Put(std::size_t family, const rocksdb::Slice& key, const rocksdb::Slice& value) = 0;
   // Deletes a key. Returns OK if the key does not exist.
   virtual rocksdb::Status Delete(std::size_t family, const rocksdb::Slice& key) = 0;
+  // Deletes all keys from `begin` to `end`, without `end`, with one range tombstone.
+  virtual rocksdb::Status DeleteRange(std::size_t family, const rocksdb::Slice& begin,
+                                      const rocksdb::Slice& end) = 0;
   // Reads up to `entries` entries in order, from the first key at or after `start`. Adds their number to
   // `*read` and the sizes of their keys and values to `*bytes`.
   virtual rocksdb::Status Scan(std::size_t family, const rocksdb::Slice& start, uint64_t entries,

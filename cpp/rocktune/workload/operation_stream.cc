@@ -36,6 +36,7 @@ struct LoadTables {
   std::shared_ptr<const KeyChooser> keys;  // nullptr for the keys of a queue
   SizeSource values;
   SizeSource scan_lengths;
+  SizeSource delete_range_keys;
 };
 
 struct WorkloadState::Tables {
@@ -44,8 +45,8 @@ struct WorkloadState::Tables {
       std::vector<LoadTables>& of_session = loads.emplace_back();
       for (std::size_t family = 0; family < spec.families.size(); ++family) {
         const LoadSpec& load = session.loads[family];
-        of_session.push_back(
-            {KeysOf(spec, family, load.key_chooser), SizeSource(load.value), SizeSource(load.scan_length)});
+        of_session.push_back({KeysOf(spec, family, load.key_chooser), SizeSource(load.value),
+                              SizeSource(load.scan_length), SizeSource(load.delete_range_keys)});
       }
     }
   }
@@ -85,11 +86,17 @@ WorkloadState::WorkloadState(const WorkloadSpec& spec)
 
 WorkloadState::~WorkloadState() = default;
 
-uint64_t WorkloadState::NextRemoval(std::size_t family) {
+uint64_t WorkloadState::NextRemovals(std::size_t family, uint64_t* keys) {
+  const uint64_t wanted = *keys;
   uint64_t key = oldest_key(family);
-  while (key < key_count(family) &&
-         !oldest_keys_[family].compare_exchange_weak(key, key + 1, std::memory_order_relaxed)) {
-  }
+  do {
+    const uint64_t end = key_count(family);
+    if (key >= end) {
+      *keys = 1;
+      return key;
+    }
+    *keys = std::min(wanted, end - key);
+  } while (!oldest_keys_[family].compare_exchange_weak(key, key + *keys, std::memory_order_relaxed));
   return key;
 }
 
@@ -149,7 +156,7 @@ Operation OperationStream::Next(int64_t now_ns) {
   const std::vector<LoadSpec>& loads = state.spec().sessions[start.session].loads;
   const std::size_t family = impl_->DrawFamily(loads);
   const LoadTables& tables = state.tables().loads[start.session][family];
-  Operation operation{impl_->DrawKind(loads[family].mix), family, 0, 0, 0, start.intended_ns};
+  Operation operation{impl_->DrawKind(loads[family].mix), family, 0, 0, 0, 0, start.intended_ns};
   const bool queue = tables.keys == nullptr;
   const auto draw_key = [&] {
     return queue ? state.oldest_key(family) : tables.keys->Next(&impl_->random, state.key_count(family));
@@ -177,6 +184,15 @@ Operation OperationStream::Next(int64_t now_ns) {
     case OperationKind::kInsert:
       operation.key = state.NextInsert(family);
       operation.value_bytes = tables.values.Next(&impl_->random);
+      break;
+    case OperationKind::kDeleteRange:
+      operation.range_keys = tables.delete_range_keys.Next(&impl_->random);
+      if (queue) {
+        operation.key = state.NextRemovals(family, &operation.range_keys);
+      } else {
+        operation.key = draw_key();
+        operation.range_keys = std::min(operation.range_keys, state.key_count(family) - operation.key);
+      }
       break;
   }
   return operation;

@@ -37,7 +37,14 @@ class WorkloadState {
   }
   // Removes the oldest key of a family and returns its index. If all keys are removed, it removes none and
   // returns key_count(), the index of a key that does not exist.
-  uint64_t NextRemoval(std::size_t family);
+  uint64_t NextRemoval(std::size_t family) {
+    uint64_t keys = 1;
+    return NextRemovals(family, &keys);
+  }
+  // Removes the `*keys` oldest keys of a family, or all if there are fewer, and returns the index of the
+  // first one. Sets `*keys` to the number of removed keys; to 1 if all keys are removed, and returns what
+  // NextRemoval does. REQUIRES: *keys >= 1.
+  uint64_t NextRemovals(std::size_t family, uint64_t* keys);
 
   // The distributions of keys, sizes and arrivals; defined in the .cc file.
   struct Tables;
@@ -60,6 +67,7 @@ struct Operation {
   uint64_t key;          // the key's index; for kGetAbsent an index without a key, see EncodeKey
   uint64_t scan_length;  // number of entries to read; used by kScan, 0 otherwise
   uint64_t value_bytes;  // used by kPut, kInsert and kReadModifyWrite, 0 otherwise
+  uint64_t range_keys;   // number of keys to delete, from `key` on; used by kDeleteRange, 0 otherwise
   // The run time, in nanoseconds, at which the operation is to start; -1 means at once (a closed loop). The
   // first operation of a closed session has a time if the session is entered before its beginning. Latency
   // counts from this time, so that it includes the wait if the store falls behind.

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <set>
@@ -150,6 +151,48 @@ TEST(OperationStreamTest, ScansOfAQueueBeginBeforeItsOldestKey) {
     }
   }
   EXPECT_GT(state.oldest_key(0), 0U);
+}
+
+TEST(OperationStreamTest, RangesToDeleteLieInTheKeySpace) {
+  WorkloadSpec spec = Spec();
+  LoadSpec& load = spec.sessions[0].loads[0];
+  load.key_chooser = {.kind = "uniform"};
+  load.mix = {};
+  ShareOf(load.mix, OperationKind::kDeleteRange) = 0.5;
+  ShareOf(load.mix, OperationKind::kPut) = 0.5;
+  load.delete_range_keys = {.kind = "uniform", .low = 2'000, .high = 3'000};
+  int whole = 0, cut = 0;
+  for (const Operation& operation : Operations(spec, 1, 0, 1'000)) {
+    if (operation.kind != OperationKind::kDeleteRange) {
+      EXPECT_EQ(operation.range_keys, 0U);
+      continue;
+    }
+    EXPECT_LE(operation.key + operation.range_keys, 10'000U);
+    EXPECT_LE(operation.range_keys, 3'000U);
+    ++(operation.range_keys < 2'000 ? cut : whole);
+    EXPECT_TRUE(operation.range_keys >= 2'000 || operation.key + operation.range_keys == 10'000);
+  }
+  EXPECT_GT(whole, 200);
+  EXPECT_GT(cut, 20);
+}
+
+TEST(OperationStreamTest, RangesOfAQueueAreItsOldestKeys) {
+  WorkloadSpec spec = Queue(OperationKind::kDeleteRange);
+  spec.sessions[0].loads[0].delete_range_keys = {.kind = "fixed", .low = 7};
+  WorkloadState state(spec);
+  OperationStream stream(&state, 1, 0);
+  uint64_t removed = 0;
+  for (int i = 0; i < 60; ++i) {
+    const Operation operation = stream.Next(0);
+    EXPECT_EQ(operation.key, removed);
+    if (operation.kind == OperationKind::kDeleteRange) {
+      // An empty queue deletes a range of one key that does not exist.
+      EXPECT_EQ(operation.range_keys, removed == 100 ? 1 : std::min<uint64_t>(7, 100 - removed));
+    }
+    removed = std::min<uint64_t>(100, removed + std::max<uint64_t>(1, operation.range_keys));
+    EXPECT_EQ(state.oldest_key(0), removed);
+  }
+  EXPECT_EQ(removed, 100U);
 }
 
 TEST(OperationStreamTest, AnEmptyQueueRemovesNothing) {

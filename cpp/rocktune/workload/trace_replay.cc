@@ -72,7 +72,7 @@ Operation TraceReplay::Take(int64_t now_ns, Turn* turn) {
   turn->operations_before = stripe.operations++;
   turn->writes_before = stripe.writes;
   stripe.writes += turn->write;
-  return {traced.kind, traced.family, traced.key, traced.scan_length, traced.value_bytes, start_ns};
+  return {traced.kind, traced.family, traced.key, traced.scan_length, traced.value_bytes, 0, start_ns};
 }
 
 bool TraceReplay::MayStart(const Turn& turn) const {

@@ -41,6 +41,9 @@ TraceSpec ReadTrace(const nlohmann::json& json) {
   return spec;
 }
 
+// A Pareto distribution rounds up from its location, which is at least 0.
+uint64_t MinSize(const SizeSpec& size) { return size.kind == "pareto" ? 1 : size.low; }
+
 uint64_t MaxSize(const SizeSpec& size) { return size.kind == "fixed" ? size.low : size.high; }
 
 // The fields of LoadSpec that an object of the JSON has.
@@ -50,6 +53,7 @@ struct PartialLoad {
   std::optional<KeyChooserSpec> key_chooser;
   std::optional<SizeSpec> value;
   std::optional<SizeSpec> scan_length;
+  std::optional<SizeSpec> delete_range_keys;
 };
 
 // Reads the fields of LoadSpec. JSON's null means that the field is absent.
@@ -71,6 +75,9 @@ PartialLoad ReadLoad(JsonFields* fields) {
   }
   if (const nlohmann::json* json = find("scan_length")) {
     load.scan_length = ReadSize(*json, fields->PathOf("scan_length"));
+  }
+  if (const nlohmann::json* json = find("delete_range_keys")) {
+    load.delete_range_keys = ReadSize(*json, fields->PathOf("delete_range_keys"));
   }
   return load;
 }
@@ -193,6 +200,12 @@ LoadSpec Resolved(const PartialLoad& in_session, const PartialLoad& family, cons
            &load.scan_length);
   Require(in_session.mix || family.mix || session.mix, path + ".mix", "given");
   SetFirst({&in_session.mix, &family.mix, &session.mix}, &load.mix);
+  SetFirst({&in_session.delete_range_keys, &family.delete_range_keys, &session.delete_range_keys,
+            &workload.delete_range_keys},
+           &load.delete_range_keys);
+  Require(load.mix[static_cast<std::size_t>(OperationKind::kDeleteRange)] == 0 ||
+              MinSize(load.delete_range_keys) >= 1,
+          "delete_range_keys", "given and at least 1, as the mix has delete_range");
   return load;
 }
 

@@ -9,12 +9,13 @@
 
 namespace rocktune {
 
-// The kinds of operations. A kGetAbsent looks up a key that does not exist; a kInsert writes a new key.
-enum class OperationKind { kGet, kGetAbsent, kPut, kInsert, kDelete, kScan, kReadModifyWrite };
-inline constexpr std::size_t kOperationKindCount = 7;
+// The kinds of operations. A kGetAbsent looks up a key that does not exist; a kInsert writes a new key; a
+// kDeleteRange deletes successive keys with one range tombstone.
+enum class OperationKind { kGet, kGetAbsent, kPut, kInsert, kDelete, kScan, kReadModifyWrite, kDeleteRange };
+inline constexpr std::size_t kOperationKindCount = 8;
 // Names in JSON, indexed by OperationKind.
 inline constexpr std::array<const char*, kOperationKindCount> kOperationKindNames = {
-    "get", "get_absent", "put", "insert", "delete", "scan", "read_modify_write"};
+    "get", "get_absent", "put", "insert", "delete", "scan", "read_modify_write", "delete_range"};
 
 // Shares of operations, indexed by OperationKind; they sum to 1.
 using OperationMix = std::array<double, kOperationKindCount>;
@@ -23,7 +24,7 @@ using OperationMix = std::array<double, kOperationKindCount>;
 // matter.
 struct KeyChooserSpec {
   // uniform | zipfian | scrambled_zipfian | true_zipf | hotspot | latest | two_term_exponential | oldest (of
-  // a queue: deletes remove the oldest key, scans begin before it, other operations access it)
+  // a queue: deletes remove the oldest keys, scans begin before them, other operations access the oldest one)
   std::string kind = "uniform";
   double skew = 0.0;                 // zipfian, scrambled_zipfian, latest: [0, 1); true_zipf: above 0
   double hot_key_share = 0.2;        // hotspot: hot keys, as a share of all keys
@@ -35,7 +36,7 @@ struct KeyChooserSpec {
   bool operator==(const KeyChooserSpec&) const = default;
 };
 
-// A distribution of sizes, of values in bytes or of scans in entries.
+// A distribution of sizes: of values in bytes, of scans in entries, or of deleted ranges in keys.
 struct SizeSpec {
   std::string kind = "fixed";          // fixed | uniform | pareto (generalized, as mixgraph's)
   uint64_t low = 1024;                 // fixed: the size
@@ -64,6 +65,8 @@ struct LoadSpec {
   KeyChooserSpec key_chooser;
   SizeSpec value;
   SizeSpec scan_length;  // entries
+  // Keys of a deleted range; at least 1 if the mix has kDeleteRange.
+  SizeSpec delete_range_keys{.kind = "fixed", .low = 0};
 };
 
 // A part of a workload with its own operations, arrival and length. The first session follows the last one.
@@ -119,7 +122,7 @@ inline constexpr double kMinRate = 1e-3;     // minimum rate of an arrival, in o
 
 // Returns the workload in `json`. Its fields are `name`, `threads`, `wal`, `sync`, and
 // - `sessions`, required: `seconds`, `arrival`, and the fields of LoadSpec but `share`;
-// - `key_chooser`, `value`, `scan_length`: those of sessions that do not say otherwise;
+// - `key_chooser`, `value`, `scan_length`, `delete_range_keys`: those of sessions that do not say otherwise;
 // - the fields of FamilySpec but `name`, for a workload on the default column family alone;
 // - `trace`: the fields of TraceSpec. The families are then the trace's, in its order; one session without
 // end

@@ -176,6 +176,19 @@ TEST(WorkloadSpecTest, ErrorsOfFamiliesNameThePath) {
             "sessions[1].mix: must be given");
 }
 
+TEST(WorkloadSpecTest, RangesToDeleteHaveAWidth) {
+  Json json = TwoFamilies();
+  json["families"][1]["mix"] = {{"put", 0.5}, {"delete_range", 0.5}};
+  EXPECT_EQ(ErrorOf(json), "delete_range_keys: must be given and at least 1, as the mix has delete_range");
+  json["delete_range_keys"] = {{"low", 0}};
+  EXPECT_EQ(ErrorOf(json), "delete_range_keys: must be given and at least 1, as the mix has delete_range");
+  json["delete_range_keys"] = {{"low", 5}};
+  json["families"][1]["delete_range_keys"] = {{"low", 9}};
+  const WorkloadSpec spec = WorkloadSpecFromJson(json);
+  EXPECT_EQ(spec.sessions[0].loads[0].delete_range_keys.low, 5U);
+  EXPECT_EQ(spec.sessions[0].loads[1].delete_range_keys.low, 9U);
+}
+
 // Reads the specs that tests/golden holds, which Python's tests compare with what Python writes.
 class GoldenSpecsTest : public testing::Test {
  protected:

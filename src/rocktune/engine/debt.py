@@ -85,6 +85,10 @@ def tree_shape(options: OptionMaps, cf: Mapping[str, str], entry_bytes: float) -
         size_ratio=universal.get("size_ratio", 1),
         max_size_amplification=universal.get("max_size_amplification_percent", 200),
         min_merge_width=universal.get("min_merge_width", 2),
+        max_merge_width=universal.get("max_merge_width", TreeShape.max_merge_width),
+        max_runs=universal.get("max_read_amp", -1),
+        buffer_bytes=float(cf["write_buffer_size"]),
+        similar_sizes="kCompactionStopStyleSimilarSize" in cf["compaction_options_universal"],
     )
 
 

@@ -5,6 +5,9 @@ from typing import Literal
 
 from rocktune.lsm.distinct_keys import DistinctKeys
 
+MAX_WIDTH = (1 << 32) - 1
+"""RocksDB's default of `max_merge_width`: no limit."""
+
 
 @dataclass(frozen=True)
 class TreeShape:
@@ -24,7 +27,13 @@ class TreeShape:
         dynamic_levels: whether level sizes follow from that of the last level.
         size_ratio: per cent by which the next run may be larger than those before it together (universal).
         max_size_amplification: per cent of the last run that all newer runs may have together (universal).
-        min_merge_width: minimum number of runs that are merged for their sizes (universal).
+        min_merge_width: minimum number of runs of a merge, other than for size amplification (universal).
+        max_merge_width: maximum number of these runs (universal).
+        max_runs: sorted runs above which their number is brought down; 0 for RocksDB's own choice by sizes,
+            -1 for `trigger` (universal, `max_read_amp`).
+        buffer_bytes: size of a write buffer, from which RocksDB chooses `max_runs` (universal).
+        similar_sizes: whether a merge for sizes ends at a run that differs from the one before it, not at one
+            that exceeds all before it together (universal, `stop_style`).
     """
 
     style: Literal["leveled", "universal"]
@@ -41,6 +50,10 @@ class TreeShape:
     size_ratio: int = 1
     max_size_amplification: int = 200
     min_merge_width: int = 2
+    max_merge_width: int = MAX_WIDTH
+    max_runs: int = -1
+    buffer_bytes: float = 0.0
+    similar_sizes: bool = False
 
 
 @dataclass(frozen=True)

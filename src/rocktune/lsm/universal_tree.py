@@ -59,17 +59,44 @@ class UniversalTree(Tree):
         return (0, len(sizes)) if newer * 100 >= self._shape.max_size_amplification * sizes[-1] else None
 
     def _for_sizes(self, sizes: list[float]) -> tuple[int, int] | None:
-        """Returns the newest runs of which none is much larger than those before it together."""
+        """Returns the newest runs of which none is much larger than those before it together.
+
+        With `similar_sizes`, none is much larger or smaller than the one before it.
+        """
+        percent, similar = 100 + self._shape.size_ratio, self._shape.similar_sizes
         for first, size in enumerate(sizes):
-            total, end = size, first + 1
-            while end < len(sizes) and sizes[end] * 100 <= total * (100 + self._shape.size_ratio):
-                total += sizes[end]
+            compared, end = size, first + 1
+            while end < min(len(sizes), first + self._shape.max_merge_width):
+                follower = sizes[end]
+                if follower * 100 > compared * percent or (similar and compared * 100 > follower * percent):
+                    break
+                compared = follower if similar else compared + follower
                 end += 1
-            if end - first >= self._shape.min_merge_width:
+            if end - first >= max(2, self._shape.min_merge_width):
                 return first, end - first
         return None
 
     def _for_number(self, sizes: list[float]) -> tuple[int, int] | None:
-        """Returns the newest runs whose merge brings the number of runs down to the trigger."""
-        width = len(sizes) - self._shape.trigger + 1
-        return (0, width) if width >= 2 else None
+        """Returns the newest runs whose merge brings the number of runs down to its maximum.
+
+        They can be fewer than that takes, and are at least `min_merge_width`.
+        """
+        width = min(len(sizes) - self._max_runs(sizes) + 1, self._shape.max_merge_width)
+        return (0, width) if width >= max(2, self._shape.min_merge_width) else None
+
+    def _max_runs(self, sizes: list[float]) -> int:
+        """Returns the number of runs above which runs are merged whatever their sizes.
+
+        RocksDB's own choice is the number of runs, each as large as the size ratio allows after the ones
+        before it, the first as large as a write buffer, of which the last is at least the largest run.
+        """
+        if self._shape.max_runs > 0:
+            return self._shape.max_runs
+        if self._shape.max_runs < 0 or self._shape.similar_sizes:
+            return self._shape.trigger
+        runs, run_bytes, total_bytes = 1, self._shape.buffer_bytes, 0.0
+        while run_bytes < max(sizes):
+            total_bytes += run_bytes
+            run_bytes = total_bytes * (100 + self._shape.size_ratio) / 100
+            runs += 1
+        return runs

@@ -22,8 +22,12 @@ OWN_SECTIONS = MappingProxyType({"governor": "compaction governor", "flsm": "FLS
 """rocktune's own sections, each with the name of its component. A store uses it if the section is present."""
 _THREADS = ("max_background_compactions", "max_background_flushes")
 _JOBS = "max_background_jobs"
-_SIZES_INSIDE = MappingProxyType(
+_AGE_S = re.compile(r"^\d{1,18}$")
+"""Seconds; not RocksDB's 18446744073709551614, which leaves the age to the release."""
+_WITHOUT_KNOB = MappingProxyType(
     {
+        "ttl": _AGE_S,
+        "periodic_compaction_seconds": _AGE_S,
         "compaction_options_fifo": re.compile(r"(?<=max_table_files_size=)\d+"),
         # A hash memtable takes 8 bytes a bucket of the write buffer, before the first entry.
         "memtable_factory": re.compile(
@@ -31,7 +35,7 @@ _SIZES_INSIDE = MappingProxyType(
         ),
     }
 )
-"""Sizes that grow with the data, in options of section "cf" that hold more than the size."""
+"""Where options of section "cf" that no knob covers have quantities that grow with the data."""
 
 
 def merged_options(*maps: OptionMaps) -> OptionMaps:
@@ -201,7 +205,9 @@ def scaled_options(options: OptionMaps, scale: int) -> OptionMaps:
     A store with 1/S of the data then has the same shape. These sizes grow with the data and are divided:
     memtables, their arena and their hash buckets, the block cache, levels, files, blob files, the limit of
     the write-ahead log, the largest compaction, and the bytes of pending compaction at which writes are
-    delayed or stopped. So are a governor's debt and interval, and level 1 of an FLSM store.
+    delayed or stopped. So are a governor's debt and interval, and level 1 of an FLSM store. Tables of a model
+    live S times shorter, so the ages at which they are rewritten (`ttl`, `periodic_compaction_seconds`) are
+    divided too, down to 1 s.
 
     Absent options of this kind are set to RocksDB 7.8's default divided by S, because a default is a
     full-size quantity too. A model would never reach 64 GiB of pending compaction. To scale the defaults of
@@ -234,10 +240,9 @@ def scaled_options(options: OptionMaps, scale: int) -> OptionMaps:
                     section[knob.option_name] = _divided_cache(text, scale)
                 else:
                     section[knob.option_name] = _divided(text, scale, knob.scaled_floor)
-        # These sizes are fields inside another option's text, so no knob covers them.
-        for option, size in _SIZES_INSIDE.items():
+        for option, quantity in _WITHOUT_KNOB.items():
             if section_kind(name) == "cf" and option in section:
-                section[option] = size.sub(lambda found: _divided(found[0], scale, 1), section[option])
+                section[option] = quantity.sub(lambda found: _divided(found[0], scale, 1), section[option])
     # RocksDB refuses a block cache together with no_block_cache; the loop has just set the default one.
     if result["table"].get("no_block_cache") == "true":
         result["table"].pop("block_cache")
@@ -256,7 +261,7 @@ def _divided_cache(text: str, scale: int) -> str:
 
 
 def _divided(text: str, scale: int, floor: int) -> str:
-    """Returns a size divided by S, rounded to whole bytes, at least `floor`.
+    """Returns a size or an age divided by S, rounded to whole bytes or seconds, at least `floor`.
 
     0 and text that is not a plain number are returned unchanged; RocksDB's own parser reports errors.
     """

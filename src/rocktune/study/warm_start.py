@@ -118,7 +118,13 @@ def _shares(spec: ExperimentSpec) -> tuple[float, ...]:
         shares = (weight * float(getattr(mix, kind)) for weight, mix in mixes for kind in kinds)
         return math.fsum(shares) / total
 
-    return of("get"), of("get_absent"), of("put", "insert", "delete"), of("scan"), of("read_modify_write")
+    return (
+        of("get"),
+        of("get_absent"),
+        of("put", "insert", "delete", "delete_range"),
+        of("scan"),
+        of("read_modify_write"),
+    )
 
 
 def _decades(spec: ExperimentSpec) -> tuple[float, ...]:

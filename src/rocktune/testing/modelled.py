@@ -64,4 +64,7 @@ class ModelledStore:
             size_ratio=values["universal_size_ratio"],
             max_size_amplification=values["universal_max_size_amplification_percent"],
             min_merge_width=values["universal_min_merge_width"],
+            max_merge_width=values["universal_max_merge_width"],
+            max_runs=values.get("universal_max_read_amp", -1),
+            buffer_bytes=values["write_buffer_size"],
         )

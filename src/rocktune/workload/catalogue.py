@@ -44,8 +44,8 @@ def load_workload(name_or_path: str) -> WorkloadSpec:
 
     A file has the fields of WorkloadSpec. `mix` and `arrival` may take the place of `sessions`; they make one
     session without an end, and neither is needed if each of the families has a mix. A whole number for
-    `value` or `scan_length` means a fixed size. The path of a trace is relative to the file. The default of
-    `name` is the file's name without its extension.
+    `value`, `scan_length` or `delete_range_keys` means a fixed size. The path of a trace is relative to the
+    file. The default of `name` is the file's name without its extension.
 
     Raises:
         UserError: there is no such preset, or the file is missing or invalid.
@@ -103,7 +103,7 @@ def _with_sizes(table: dict[str, Any]) -> dict[str, Any]:
     """Returns a table of a workload file with whole numbers for sizes written out, and so in its families."""
     sizes = {
         name: {"kind": "fixed", "low": table[name]}
-        for name in ("value", "scan_length")
+        for name in ("value", "scan_length", "delete_range_keys")
         if type(table.get(name)) is int  # not isinstance, because a TOML boolean is an int in Python
     }
     families = table.get("families")

@@ -88,7 +88,7 @@ _KEY_CHOOSER_FIELDS = {
 
 
 class SizeSpec(KindSpec):
-    """A distribution of whole numbers: bytes of a value, or entries of a scan.
+    """A distribution of whole numbers: bytes of a value, entries of a scan, or keys of a deleted range.
 
     Attributes:
         kind: `fixed`, `uniform` over low .. high, or `pareto`, the generalized Pareto distribution of

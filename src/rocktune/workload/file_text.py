@@ -28,7 +28,7 @@ def _short(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     made = {name: _short(inner) for name, inner in value.items()}
-    for name in ("value", "scan_length"):
+    for name in ("value", "scan_length", "delete_range_keys"):
         size = made.get(name)
         if isinstance(size, dict) and size.keys() <= {"low"}:
             made[name] = size.get("low", 0)

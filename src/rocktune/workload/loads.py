@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Self, TypeVar
 
 from pydantic import Field, model_validator
 
@@ -28,7 +28,7 @@ def require_whole(shares: Iterable[float], what: str) -> None:
         raise ValueError(f"{what} sum to {total:.6g}; they must sum to 1")
 
 
-class MixSpec(Spec):
+class MixSpec(SparseSpec):
     """The shares of the operation kinds, which sum to 1.
 
     Attributes:
@@ -39,7 +39,12 @@ class MixSpec(Spec):
         delete: deletions.
         scan: scans from a key onwards.
         read_modify_write: lookups, each followed by a write of the same key.
+        delete_range: deletions of successive keys by one range tombstone, from a key that the key chooser
+            draws; `delete_range_keys` is their number.
     """
+
+    sparse_fields: ClassVar[frozenset[str]] = frozenset({"delete_range"})
+    absent_values: ClassVar[tuple[Any, ...]] = (0.0,)
 
     get: Share = 0.0
     get_absent: Share = 0.0
@@ -48,6 +53,7 @@ class MixSpec(Spec):
     delete: Share = 0.0
     scan: Share = 0.0
     read_modify_write: Share = 0.0
+    delete_range: Share = 0.0
 
     @model_validator(mode="after")
     def _sums_to_one(self) -> Self:
@@ -98,20 +104,37 @@ class LoadSpec(SparseSpec):
         key_chooser: distribution of the keys.
         value: distribution of the values' sizes in bytes.
         scan_length: distribution of the number of entries of a scan.
+        delete_range_keys: distribution of the number of keys of a deleted range.
     """
 
-    sparse_fields: ClassVar[frozenset[str]] = frozenset({"mix", "key_chooser", "value", "scan_length"})
+    sparse_fields: ClassVar[frozenset[str]] = frozenset(
+        {"mix", "key_chooser", "value", "scan_length", "delete_range_keys"}
+    )
 
     mix: MixSpec | None = None
     key_chooser: KeyChooserSpec | None = None
     value: SizeSpec | None = None
     scan_length: SizeSpec | None = None
+    delete_range_keys: SizeSpec | None = None
 
     @model_validator(mode="after")
     def _has_possible_values(self) -> Self:
         if self.value is not None:
             require_possible(self.value)
         return self
+
+
+def require_width(mix: MixSpec, keys: SizeSpec | None) -> None:
+    """Raises a ValueError if a mix deletes ranges and their number of keys is not given or may be 0."""
+    if mix.delete_range == 0:
+        return
+    if keys is None:
+        raise ValueError(
+            "delete_range_keys: missing; write the number of keys of a deleted range, such as "
+            "delete_range_keys = 1000"
+        )
+    if keys.kind != "pareto" and keys.low == 0:
+        raise ValueError("delete_range_keys: low: 0 is not above 0; a deleted range has at least one key")
 
 
 def require_possible(value: SizeSpec) -> None:
@@ -204,6 +227,7 @@ class Load:
         key_chooser: distribution of the keys.
         value: distribution of the values' sizes in bytes.
         scan_length: distribution of the number of entries of a scan.
+        delete_range_keys: distribution of the number of keys of a deleted range; None without such ranges.
     """
 
     share: float
@@ -211,3 +235,4 @@ class Load:
     key_chooser: KeyChooserSpec
     value: SizeSpec
     scan_length: SizeSpec
+    delete_range_keys: SizeSpec | None = None

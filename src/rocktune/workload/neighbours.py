@@ -7,7 +7,7 @@ from rocktune.workload.distributions import KeyChooserSpec
 from rocktune.workload.loads import LoadSpec, MixSpec
 from rocktune.workload.spec import WorkloadSpec
 
-_WRITES = ("put", "insert", "delete", "read_modify_write")
+_WRITES = ("put", "insert", "delete", "delete_range", "read_modify_write")
 _READS = ("get", "get_absent", "scan")
 _MAX_SKEW = 0.999
 """Maximum skew of YCSB's key choosers, whose formula divides by 1 - skew."""

@@ -20,6 +20,7 @@ class SessionSpec(LoadSpec):
         key_chooser: distribution of the keys; the workload's by default.
         value: distribution of the sizes of written values in bytes; the workload's by default.
         scan_length: distribution of the number of entries of a scan; the workload's by default.
+        delete_range_keys: distribution of the number of keys of a deleted range; the workload's by default.
         families: operations on column families that differ from the families' own in this session.
     """
 

@@ -24,6 +24,7 @@ from rocktune.workload.loads import (
     require_fitting_keys,
     require_possible,
     require_whole,
+    require_width,
     scaled_keys,
 )
 from rocktune.workload.sessions import SessionSpec
@@ -46,6 +47,8 @@ class WorkloadSpec(SparseSpec):
         threads: number of threads that issue operations.
         key_chooser: distribution of the keys.
         scan_length: distribution of the number of entries of a scan.
+        delete_range_keys: distribution of the number of keys that a `delete_range` deletes; must be given if
+            there are any. The last range of the key space ends with it.
         families: the column families, if there are others than the default one. A family's operations in a
             session are the session's for this family, else the family's, else the session's for all, else the
             workload's.
@@ -56,7 +59,7 @@ class WorkloadSpec(SparseSpec):
         sync: whether each write is synced; needs `wal`.
     """
 
-    sparse_fields: ClassVar[frozenset[str]] = frozenset({"families", "trace"})
+    sparse_fields: ClassVar[frozenset[str]] = frozenset({"families", "trace", "delete_range_keys"})
 
     name: str = Field(strict=True, min_length=1)
     keys: Positive
@@ -66,6 +69,7 @@ class WorkloadSpec(SparseSpec):
     threads: int = Field(default=16, strict=True, ge=1, le=1024)
     key_chooser: KeyChooserSpec = KeyChooserSpec()
     scan_length: SizeSpec = SizeSpec(low=100)
+    delete_range_keys: SizeSpec | None = None
     families: tuple[FamilySpec, ...] = ()
     sessions: tuple[SessionSpec, ...] = Field(min_length=1)
     preload: PreloadSpec = PreloadSpec()
@@ -136,6 +140,8 @@ class WorkloadSpec(SparseSpec):
                 raise ValueError(f"sessions[{number}].mix: missing; write the shares of operations")
             chooser = self._first("key_chooser", session, family) or self.key_chooser
             require_fitting_keys((family or self).keys, PreloadSpec(), chooser)
+        for each in self.loads(session):
+            require_width(each.mix, each.delete_range_keys)
         require_whole(
             (load.share for load in self.loads(session)), f"sessions[{number}]: the families' shares"
         )
@@ -166,6 +172,7 @@ class WorkloadSpec(SparseSpec):
             key_chooser=self._first("key_chooser", session, family) or self.key_chooser,
             value=self._first("value", session, family) or self.value,
             scan_length=self._first("scan_length", session, family) or self.scan_length,
+            delete_range_keys=self._first("delete_range_keys", session, family) or self.delete_range_keys,
         )
 
     def mix_of(self, session: SessionSpec) -> MixSpec:

@@ -142,7 +142,7 @@ def test_what_a_workload_lacks_is_named() -> None:
     )
     found = profiled(replace(FACTS, families=(odd,), notes=("A note.",)), "w")
     text = " ".join(found.left_out)
-    for part in ("A note.", "5 merge operands", "7 range deletions", "ttl=60"):
+    for part in ("A note.", "5 merge operands", "7 range deletions", "delete_range_keys", "ttl=60"):
         assert part in text
     assert found.is_fifo
 

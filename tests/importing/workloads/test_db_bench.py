@@ -13,6 +13,7 @@ from rocktune.errors import UserError
 from rocktune.importing.workloads import Use, WorkloadEntry, from_db_bench
 from rocktune.importing.workloads.command_line import known_flags
 from rocktune.workload import load_workload, workload_names
+from rocktune.workload.distributions import SizeSpec
 from rocktune.workload.loads import MixSpec
 
 COMMAND = (Path(__file__).parent / "cases" / "mixgraph-command.txt").read_text()
@@ -140,6 +141,30 @@ def test_fills_are_preloads(flags: str, preloaded: int, randomly: bool, benchmar
     workload = from_db_bench(f"db_bench --num=50 {flags}").workload
     assert (workload.preload.keys, workload.preload.random_order) == (preloaded, randomly)
     assert workload.name == benchmark
+
+
+_RANGES = "--benchmarks=overwrite --writes_per_range_tombstone=99 --range_tombstone_width=20"
+
+
+def test_range_deletes_are_mixed_into_writes() -> None:
+    command = f"db_bench {_RANGES} --max_num_range_tombstones=10"
+    workload = from_db_bench(command).workload
+    assert workload.mix_of(workload.sessions[0]).delete_range == pytest.approx(0.01)
+    assert workload.delete_range_keys == SizeSpec(low=20)
+    assert entry(command, "range_tombstone_width").becomes == "delete_range_keys = 20"
+    assert entry(command, "max_num_range_tombstones").use is Use.LEFT_OUT
+    # db_bench then deletes each key of a range for itself.
+    found = mix(f"{_RANGES} --max_num_range_tombstones=10 --expand_range_tombstones")
+    assert found is not None
+    assert found.delete == pytest.approx(20 / 119)
+    assert found.delete_range == 0
+
+
+def test_range_deletes_need_a_maximum() -> None:
+    # The flag's default, 0, is the maximum of range deletes.
+    assert mix(_RANGES) == MixSpec(put=1)
+    use = entry(f"db_bench {_RANGES}", "writes_per_range_tombstone").use
+    assert use is Use.WITHOUT_EFFECT
 
 
 def test_several_loads_are_sessions_of_the_duration() -> None:

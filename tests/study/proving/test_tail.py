@@ -1,4 +1,5 @@
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -7,7 +8,7 @@ import pytest
 from rocktune.study.proving.tail import Tail, offer, share_below
 from rocktune.study.specs.spec import VerificationSettings
 from rocktune.testing.synthetic import synthetic_window
-from rocktune.trial import Configuration, Measurement, Result, Status, Trial
+from rocktune.trial import Batch, Configuration, Measurement, Result, Status, Trial
 
 WINNER, BASELINE = Configuration({"a": 1}), Configuration({"a": 2})
 SETTINGS = VerificationSettings()
@@ -28,7 +29,7 @@ def tail(winner: list[list[int]], baseline: list[list[int]]) -> Tail:
         side: [result(side, pair, latencies) for pair, latencies in enumerate(given)]
         for side, given in sides.items()
     }
-    return Tail(WINNER, BASELINE, 1000.0, runs)
+    return Tail(WINNER, BASELINE, 1000.0, runs, settles=False)
 
 
 def test_figures_by_hand() -> None:
@@ -115,10 +116,73 @@ def test_time_below_the_rate_by_hand() -> None:
     assert math.isnan(share_below(window([3]), 1000.0))
 
 
+def looks(latency_us: Callable[[Configuration, int], int | None]) -> tuple[Tail, list[Batch]]:
+    """Returns the tail and the batches of a phase at the offered rate.
+
+    Args:
+        latency_us: the latency of the read in a window, by side and number of the window from 0; None for a
+            run that fails there.
+    """
+    settings = VerificationSettings(offered_windows=2, max_offered_windows=4)
+    stage = offer(WINNER, BASELINE, 100.0, settings, (5, 6), (1.0, 2.0, 3.0, 4.0, 5.0))
+    batches = [next(stage)]
+    while True:
+        results = []
+        for trial in batches[-1].trials:
+            found = [latency_us(trial.configuration, window) for window in range(int(trial.until_s))]
+            known = [each for each in found if each is not None]
+            failed = Result(trial, Status.CRASHED, None, "gone")
+            is_whole = len(known) == len(found)
+            results.append(
+                replace(result(trial.configuration, 0, known), trial=trial) if is_whole else failed
+            )
+        try:
+            batches.append(stage.send(results))
+        except StopIteration as end:
+            return end.value, batches
+
+
 def test_the_windows_are_measured_one_after_the_other_and_the_sides_take_turns() -> None:
-    stage = offer(WINNER, BASELINE, 100.0, (5, 6), (1.0, 2.0))
-    trials = next(stage).trials
-    assert [(each.configuration, each.until_s, each.replicate) for each in trials] == [
-        (WINNER, 1.0, 5), (WINNER, 2.0, 5), (BASELINE, 1.0, 5), (BASELINE, 2.0, 5),
-        (BASELINE, 1.0, 6), (BASELINE, 2.0, 6), (WINNER, 1.0, 6), (WINNER, 2.0, 6),
-    ]  # fmt: skip
+    _, (batch,) = looks(lambda side, window: 100)
+    assert [(each.configuration, each.until_s, each.replicate) for each in batch.trials] == [
+        (side, age_s, replicate)
+        for side, replicate in ((WINNER, 5), (BASELINE, 5), (BASELINE, 6), (WINNER, 6))
+        for age_s in (1.0, 2.0, 3.0)
+    ]
+
+
+def test_an_undecided_tail_gets_further_windows_of_the_same_runs() -> None:
+    # The winner's windows differ by more than the limits allow, and the later ones do not.
+    wide = {1: 50, 2: 200, 3: 100, 4: 100}
+    found, batches = looks(lambda side, window: wide.get(window, 9) if side == WINNER else 100)
+    assert [sorted({trial.until_s for trial in batch.trials}) for batch in batches] == [
+        [1.0, 2.0, 3.0],
+        [4.0, 5.0],
+    ]
+    assert {trial.run for trial in batches[0].trials} == {trial.run for trial in batches[1].trials}
+    assert found.ratio("latency_us_p99").repeats == 8
+
+
+def test_a_tail_that_is_shown_to_be_worse_or_fails_gets_no_further_windows() -> None:
+    found, batches = looks(lambda side, window: 300 if side == WINNER else 100)
+    assert (found.verdict(SETTINGS), len(batches)) == ("worse", 1)
+    found, batches = looks(lambda side, window: None if side == WINNER and window == 2 else 100)
+    assert (found.verdict(SETTINGS), len(batches)) == ("worse", 1)
+
+
+def test_the_intervals_of_both_looks_hold_together() -> None:
+    # Bonferroni: the two looks have half of the error each.
+    found, _ = looks(lambda side, window: 100)
+    assert found.confidence == pytest.approx(0.975)
+    alone = offer(
+        WINNER, BASELINE, None, VerificationSettings(max_offered_windows=3), (5,), (1.0, 2.0, 3.0, 4.0)
+    )
+    batch = next(alone)
+    with pytest.raises(StopIteration) as end:
+        alone.send([replace(result(each.configuration, 0, [9]), trial=each) for each in batch.trials])
+    assert end.value.value.confidence == pytest.approx(0.95)
+
+
+def test_fewer_windows_at_the_last_look_than_at_the_first_are_refused() -> None:
+    with pytest.raises(ValueError, match="max_offered_windows: 2 is less than offered_windows, 3"):
+        VerificationSettings(max_offered_windows=2)

@@ -16,10 +16,11 @@ SETTINGS = VerificationSettings()
 
 
 def result(trial: Trial, latency_us: float | None) -> Result:
-    """Returns a run whose reads all took equally long; a crash for None."""
+    """Returns a run of nine reads a second, all equally long; a crash for None."""
     if latency_us is None:
         return Result(trial, Status.CRASHED, None, "gone")
-    counted = {"get": {"count": 9, "found": 0, "latency_ns": [[round(latency_us * 1000), 9]]}}
+    reads = round(9 * trial.until_s)
+    counted = {"get": {"count": reads, "found": 0, "latency_ns": [[round(latency_us * 1000), reads]]}}
     window = synthetic_window(0.0, 1.0).raw | {"operations": counted}
     return Result(trial, Status.OK, Measurement(window))
 
@@ -27,7 +28,7 @@ def result(trial: Trial, latency_us: float | None) -> Result:
 def choose(latencies_us: Mapping[Configuration, float | None]) -> tuple[TailChoice, list[Batch]]:
     """Returns the choice among FIRST, SECOND and THIRD, and the batches that it asked for."""
     candidates = [each for each in (FIRST, SECOND, THIRD) if each in latencies_us]
-    stage = choose_by_tail(candidates, BASELINE, 1000.0, SETTINGS, (7, 8), 1.0)
+    stage = choose_by_tail(candidates, BASELINE, 1000.0, SETTINGS, (7, 8), (1.0,))
     batches = [next(stage)]
     while True:
         results = [result(trial, latencies_us[trial.configuration]) for trial in batches[-1].trials]
@@ -64,9 +65,18 @@ def test_candidates_with_bad_tails_are_passed_over_one_by_one() -> None:
     assert [len(batch.trials) for batch in batches] == [4, 2, 2]
 
 
+def test_all_windows_of_a_run_count() -> None:
+    # Stores of a choice have no backlog that a first window would have to work off.
+    stage = choose_by_tail((FIRST,), BASELINE, 1000.0, SETTINGS, (7,), (1.0, 2.0))
+    assert [trial.until_s for trial in next(stage).trials] == [1.0, 2.0, 1.0, 2.0]
+    with pytest.raises(StopIteration) as end:
+        stage.send([result(Trial(each, age, 7), 100) for each in (FIRST, BASELINE) for age in (1.0, 2.0)])
+    assert end.value.value.ratios[FIRST].p999_ratio.repeats == 2
+
+
 def test_what_is_known_is_not_measured_again() -> None:
     known, _ = choose({FIRST: 110, BASELINE: 100})
-    stage = choose_by_tail((SECOND, FIRST), BASELINE, 1000.0, SETTINGS, (9,), 1.0, known.runs)
+    stage = choose_by_tail((SECOND, FIRST), BASELINE, 1000.0, SETTINGS, (9,), (1.0,), known.runs)
     assert [trial.configuration for trial in next(stage).trials] == [SECOND]
     with pytest.raises(StopIteration) as end:
         stage.send([result(Trial(SECOND, 1.0, 9), 900)])

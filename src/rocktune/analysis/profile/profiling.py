@@ -122,7 +122,8 @@ def _left_out_of(family: FamilyFacts) -> list[str]:
         )
     if family.range_deletions:
         sentences.append(
-            f"{family.name}: {family.range_deletions:,} range deletions; workloads do not delete ranges."
+            f"{family.name}: {family.range_deletions:,} range deletions, whose widths nothing shows; write "
+            "delete_range in the mix and delete_range_keys."
         )
     for name, value in family.expiry:
         sentences.append(f"{family.name}: {name}={value} may let data expire; a workload's data does not.")

@@ -125,7 +125,7 @@ def _mean_mix(workload: WorkloadSpec) -> dict[str, float]:
     # A last session without a length lasts for the rest of the run, so it outweighs all others.
     mix: dict[str, float] = {}
     for weight, session in workload.weighted_sessions():
-        for kind, share in workload.mix_of(session).model_dump().items():
+        for kind, share in workload.mix_of(session):
             mix[kind] = mix.get(kind, 0.0) + share * weight
     return mix
 
@@ -174,6 +174,7 @@ def _operation_gaps(workload: WorkloadSpec, benchmark: str, reads: float) -> Ite
         ("get_absent", "gets are of any key"),
         ("insert", "puts are of any key"),
         ("delete", "they are puts"),
+        ("delete_range", "they are puts"),
         ("read_modify_write", "they are half gets, half puts"),
     ):
         alone = kind in ("get_absent", "read_modify_write") and mix[kind] == 1

@@ -145,6 +145,7 @@ def _spec(
     settings.used_as(f"threads = {used_threads}", "threads")
     sizes = next((part.value for part in parts if part.value is not None), value)
     scans = next((part.scan_length for part in parts if part.scan_length is not None), SizeSpec(low=100))
+    ranges = next((part.delete_range_keys for part in parts if part.delete_range_keys is not None), None)
     sessions = tuple(
         SessionSpec(
             seconds=float(seconds) if len(parts) > 1 else 0.0,
@@ -153,6 +154,7 @@ def _spec(
             key_chooser=part.key_chooser if len(parts) > 1 else None,
             value=(part.value or value) if len(parts) > 1 else None,
             scan_length=part.scan_length if len(parts) > 1 else None,
+            delete_range_keys=part.delete_range_keys if len(parts) > 1 else None,
         )
         for part in parts
     )
@@ -167,6 +169,7 @@ def _spec(
         "threads": used_threads,
         "key_chooser": parts[0].key_chooser,
         "scan_length": scans,
+        "delete_range_keys": ranges,
         "sessions": sessions,
         "preload": preload,
         "wal": not settings.switch("disable_wal", False, SWITCH_WORDS),

@@ -1,9 +1,10 @@
 """db_bench's benchmarks as sessions of a workload."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rocktune.importing.workloads.account import Use
+from rocktune.importing.workloads.command_line import SWITCH_WORDS
 from rocktune.importing.workloads.mixgraph import Part, mixgraph
 from rocktune.importing.workloads.settings import INT_MAX, ReadSettings
 from rocktune.workload.arrival import MIN_OPERATIONS_S, ArrivalSpec
@@ -29,9 +30,35 @@ _Maker = Callable[[ReadSettings, str, EntryBytes], Part]
 
 def _writes(kind: str) -> _Maker:
     def make(settings: ReadSettings, _: str, entry: EntryBytes) -> Part:
-        return Part(MixSpec(**{kind: 1.0}), arrival=_write_arrival(settings, entry))
+        part = Part(MixSpec(**{kind: 1.0}), arrival=_write_arrival(settings, entry))
+        return _with_range_deletes(settings, part) if kind == "put" else part
 
     return make
+
+
+def _with_range_deletes(settings: ReadSettings, part: Part) -> Part:
+    """Returns a benchmark of puts with the range deletes that db_bench mixes into its writes."""
+    writes = settings.whole("writes_per_range_tombstone", 0)
+    ranges = settings.whole("max_num_range_tombstones", 0)
+    if writes == 0 or ranges == 0:
+        why = "there are range deletes only if writes_per_range_tombstone and max_num_range_tombstones are"
+        for name in ("writes_per_range_tombstone", "max_num_range_tombstones"):
+            settings.tell(name, Use.WITHOUT_EFFECT, why=f"{why} above 0")
+        return part
+    width = settings.whole("range_tombstone_width", 100, 1)
+    settings.tell(
+        "max_num_range_tombstones", Use.LEFT_OUT, why="the workload deletes ranges as long as it runs"
+    )
+    if settings.switch("expand_range_tombstones", False, SWITCH_WORDS):
+        share = width / (writes + width)
+        names = ("writes_per_range_tombstone", "range_tombstone_width", "expand_range_tombstones")
+        settings.used_as(f"mix.delete = {share:.6g}", *names)
+        return replace(part, mix=MixSpec(put=1 - share, delete=share))
+    share = 1 / (writes + 1)
+    settings.used_as(f"mix.delete_range = {share:.6g}", "writes_per_range_tombstone")
+    settings.used_as(f"delete_range_keys = {width}", "range_tombstone_width")
+    mix = MixSpec(put=1 - share, delete_range=share)
+    return replace(part, mix=mix, delete_range_keys=SizeSpec(low=width))
 
 
 def _reads(kind: str) -> _Maker:

@@ -29,6 +29,7 @@ class Part:
         value: sizes of written values; None for those of the whole command.
         arrival: when the operations start.
         extra_threads: threads besides those of the flag.
+        delete_range_keys: numbers of keys of deleted ranges; None without range deletes.
     """
 
     mix: MixSpec
@@ -37,6 +38,7 @@ class Part:
     value: SizeSpec | None = None
     arrival: ArrivalSpec = field(default_factory=ArrivalSpec)
     extra_threads: int = 0
+    delete_range_keys: SizeSpec | None = None
 
 
 def mixgraph(settings: ReadSettings) -> Part:

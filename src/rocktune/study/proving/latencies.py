@@ -48,8 +48,14 @@ class Latencies:
     independent, but windows that span a cycle of compactions nearly are.
     """
 
-    def __init__(self, windows: Sequence[Mapping[int, int]]) -> None:
-        """Takes the operations by nanoseconds of each window. Windows without operations do not count."""
+    def __init__(self, windows: Sequence[Mapping[int, int]], confidence: float = CONFIDENCE) -> None:
+        """Takes the operations by nanoseconds of each window. Windows without operations do not count.
+
+        Args:
+            windows: operations by nanoseconds.
+            confidence: confidence level of the intervals.
+        """
+        self._confidence = confidence
         known = [window for window in windows if window]
         self._bounds_ns = np.array(sorted({bound for window in known for bound in window}), dtype=np.float64)
         self._counts = np.array(
@@ -99,7 +105,7 @@ class Latencies:
         if not self.windows:
             return Interval(np.nan, np.nan, np.nan, 0)
         value = float(statistic(np.ones((1, self.windows)))[0]) / 1e3
-        low, high = (end / 1e3 for end in _ends(self._resampled(statistic, 0), self.windows))
+        low, high = (end / 1e3 for end in self._ends(self._resampled(statistic, 0), self.windows))
         return Interval(value, low, high, self.windows)
 
     def _ratio(self, other: "Latencies", ours: Statistic, theirs: Statistic) -> Interval:
@@ -108,7 +114,7 @@ class Latencies:
         if not windows:
             return Interval(np.nan, np.nan, np.nan, 0)
         value = float(ours(np.ones((1, self.windows)))[0] / theirs(np.ones((1, other.windows)))[0])
-        low, high = _ends(self._resampled(ours, 0) / other._resampled(theirs, 1), windows)
+        low, high = self._ends(self._resampled(ours, 0) / other._resampled(theirs, 1), windows)
         return Interval(value, low, high, windows)
 
     def _resampled(self, statistic: Statistic, stream: int) -> Numbers:
@@ -117,11 +123,10 @@ class Latencies:
         share = np.full(self.windows, 1 / self.windows)
         return statistic(rng.multinomial(self.windows, share, RESAMPLES).astype(np.float64))
 
-
-def _ends(resampled: Numbers, windows: int) -> tuple[float, float]:
-    """Returns the ends of the percentile interval; 0 and infinity for a single window."""
-    if windows < 2:
-        return 0.0, float("inf")
-    tail = 100 * (1 - CONFIDENCE) / 2
-    low, high = np.percentile(resampled, [tail, 100 - tail])
-    return float(low), float(high)
+    def _ends(self, resampled: Numbers, windows: int) -> tuple[float, float]:
+        """Returns the ends of the percentile interval; 0 and infinity for a single window."""
+        if windows < 2:
+            return 0.0, float("inf")
+        tail = 100 * (1 - self._confidence) / 2
+        low, high = np.percentile(resampled, [tail, 100 - tail])
+        return float(low), float(high)

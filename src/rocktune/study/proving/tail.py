@@ -6,17 +6,17 @@ start. So a pause shows in the latency of every operation that waited for it.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
 from rocktune.outcome import TailVerdict
 from rocktune.study.proving.disturbed import disturbed_pairs, is_undecided
 from rocktune.study.proving.latencies import Latencies, latencies_between
-from rocktune.study.proving.statistics import Interval, mean_interval
-from rocktune.study.proving.verification import Runs, Stage
+from rocktune.study.proving.statistics import CONFIDENCE, Interval, mean_interval
+from rocktune.study.proving.verification import Runs, Stage, interleaved
 from rocktune.study.specs.spec import VerificationSettings
-from rocktune.trial import Batch, Configuration, Measurement, Result, Status, Trial
+from rocktune.trial import Configuration, Measurement, Result, Status
 
 PERCENTILES = {"latency_us_p50": 50.0, "latency_us_p99": 99.0, "latency_us_p999": 99.9}
 """Latency figures over all operations, by name, with their percentiles."""
@@ -31,20 +31,24 @@ BELOW_RATE = 0.9
 class Tail:
     """The result of the runs at an offered rate.
 
-    A run has one or several windows; where it has several, the first one lets the store settle at the rate
-    and does not count. An aged store begins with the backlog of its closed loop.
+    A run has one or several windows. An aged store begins with the backlog of its closed loop, so that its
+    first window lets the store settle at the rate and does not count.
 
     Attributes:
         winner: the configuration to be proven.
         baseline: the configuration to beat.
         offered_ops_s: the offered rate, operations per second; None if the workload has rates of its own.
         runs: results of both configurations at all ages.
+        settles: whether a run's first window does not count.
+        confidence: confidence level of the intervals.
     """
 
     winner: Configuration
     baseline: Configuration
     offered_ops_s: float | None
     runs: Runs
+    settles: bool = True
+    confidence: float = CONFIDENCE
 
     def figure(self, configuration: Configuration, name: str) -> Interval:
         """Returns a figure over all windows of a configuration, with its interval.
@@ -69,6 +73,12 @@ class Tail:
         """Returns whether a run of a configuration failed."""
         return any(result.status is not Status.OK for result in self.runs[configuration])
 
+    @property
+    def is_disturbed(self) -> bool:
+        """True if most pairs stayed disturbed by other programs, so that their latencies decide nothing."""
+        results = [result for side in self.runs.values() for result in side]
+        return is_undecided(disturbed_pairs(results), len(self._runs_of(self.winner)))
+
     def verdict(self, settings: VerificationSettings) -> TailVerdict:
         """Returns whether the winner's tail is as good as the settings ask.
 
@@ -79,8 +89,7 @@ class Tail:
         """
         if self.has_failed(self.winner):
             return "worse"
-        results = [result for side in self.runs.values() for result in side]
-        if is_undecided(disturbed_pairs(results), len(self._runs_of(self.winner))):
+        if self.is_disturbed:
             return "undecided"
         if self.ratio("latency_us_p999").low > settings.max_p999_ratio:
             return "worse"
@@ -95,14 +104,15 @@ class Tail:
         """The latencies of each configuration, by window."""
         return {
             configuration: Latencies(
-                [window for run in self._runs_of(configuration) for window in _windows(run)]
+                [window for run in self._runs_of(configuration) for window in self._windows(run)],
+                self.confidence,
             )
             for configuration in self.runs
         }
 
     def _share_below(self, run: Sequence[Result]) -> float:
         """Returns the share of a run's time below the rate, without the window in which it settled."""
-        measured, settled_s = run[-1].measurement, run[0].trial.until_s if len(run) > 1 else 0.0
+        measured, settled_s = run[-1].measurement, run[0].trial.until_s if self.settles else 0.0
         return math.nan if measured is None else share_below(measured, self.offered_ops_s, settled_s)
 
     def _runs_of(self, configuration: Configuration) -> list[list[Result]]:
@@ -116,13 +126,11 @@ class Tail:
             if all(result.status is Status.OK for result in run)
         ]
 
-
-def _windows(run: Sequence[Result]) -> list[Mapping[int, int]]:
-    """Returns the latencies of the windows of a run that count: operations by nanoseconds."""
-    measured = [result.measurement for result in run if result.measurement is not None]
-    if len(measured) == 1:
-        return [latencies_between(None, measured[0])]
-    return [latencies_between(*pair) for pair in pairwise(measured)]
+    def _windows(self, run: Sequence[Result]) -> list[Mapping[int, int]]:
+        """Returns the latencies of the windows of a run that count: operations by nanoseconds."""
+        measured = [result.measurement for result in run if result.measurement is not None]
+        settling = [] if self.settles else [latencies_between(None, measured[0])]
+        return settling + [latencies_between(*pair) for pair in pairwise(measured)]
 
 
 def share_below(measured: Measurement, offered_ops_s: float | None, settled_s: float = 0.0) -> float:
@@ -146,24 +154,33 @@ def offer(
     winner: Configuration,
     baseline: Configuration,
     offered_ops_s: float | None,
+    settings: VerificationSettings,
     replicates: Sequence[int],
     ages_s: Sequence[float],
 ) -> Stage[Tail]:
-    """Measures both configurations at the offered rate, in pairs.
+    """Measures both configurations at the offered rate in pairs, until the tail is decided.
+
+    There is one batch for each look; a later look continues the runs of the one before. By Bonferroni's
+    inequality the intervals of all looks hold together with the usual confidence.
 
     Args:
         winner: the configuration that will be exported.
         baseline: the configuration to beat.
         offered_ops_s: the rate at which the study opens the runs of these replicates; see `Tail`.
+        settings: the numbers of windows at the looks, and what the verdict asks for.
         replicates: one replicate for each pair.
-        ages_s: ages at which the windows of a run end, seconds, increasing; see `Tail`.
+        ages_s: ages at which the windows of a run end, seconds, increasing: one in which the store settles,
+            and `settings.max_offered_windows`.
     """
-    trials: list[Trial] = []
-    for turn, replicate in enumerate(replicates):
-        # Each pair begins with another side, so that drift favours none.
-        sides = (winner, baseline) if turn % 2 == 0 else (baseline, winner)
-        trials += (Trial(side, age_s, replicate) for side in sides for age_s in ages_s)
+    looks = settings.offered_looks
+    confidence = 1 - (1 - CONFIDENCE) / len(looks)
     runs: Runs = {winner: [], baseline: []}
-    for result in (yield Batch(tuple(trials))):
-        runs[result.trial.configuration].append(result)
-    return Tail(winner, baseline, offered_ops_s, runs)
+    tail = Tail(winner, baseline, offered_ops_s, runs, confidence=confidence)
+    measured = 0
+    for windows in looks:
+        more = yield from interleaved((winner, baseline), replicates, *ages_s[measured : 1 + windows])
+        runs = {side: runs[side] + more[side] for side in runs}
+        tail, measured = replace(tail, runs=runs), 1 + windows
+        if tail.is_disturbed or tail.verdict(settings) != "undecided":
+            break
+    return tail

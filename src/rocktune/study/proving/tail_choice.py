@@ -72,7 +72,7 @@ def choose_by_tail(
     offered_ops_s: float | None,
     settings: VerificationSettings,
     replicates: Sequence[int],
-    age_s: float,
+    ages_s: Sequence[float],
     known: Runs | None = None,
 ) -> Stage[TailChoice]:
     """Returns the first candidate whose tail is clearly as good as the settings ask, by few runs.
@@ -87,15 +87,17 @@ def choose_by_tail(
         offered_ops_s: the rate at which the study opens the runs of these replicates; see `Tail`.
         settings: the maxima of the ratios.
         replicates: one replicate for each pair.
-        age_s: age at which each run ends, seconds.
+        ages_s: ages at which the windows of a run end, seconds, increasing. All of them count, since the runs
+            begin on loaded stores without a backlog.
         known: results of an earlier choice at the same rate, which are not measured again.
     """
     runs: Runs = dict(known or {})
     ratios: dict[Configuration, TailRatios] = {}
     for candidate in candidates:
         missing = [side for side in (candidate, baseline) if side not in runs]
-        runs |= (yield from interleaved(missing, replicates, age_s)) if missing else {}
-        tail = Tail(candidate, baseline, offered_ops_s, {side: runs[side] for side in (candidate, baseline)})
+        runs |= (yield from interleaved(missing, replicates, *ages_s)) if missing else {}
+        sides = {side: runs[side] for side in (candidate, baseline)}
+        tail = Tail(candidate, baseline, offered_ops_s, sides, settles=False)
         ratios[candidate] = _ratios(tail)
         if ratios[candidate].excess(settings) <= _DECIDABLE_EXCESS:
             return TailChoice(candidate, ratios, runs)

@@ -34,7 +34,7 @@ Runs = dict[Configuration, list[Result]]
 
 
 def interleaved(
-    configurations: Iterable[Configuration], replicates: Sequence[int], age_s: float
+    configurations: Iterable[Configuration], replicates: Sequence[int], *ages_s: float
 ) -> Stage[Runs]:
     """Runs each configuration once per replicate, in one batch.
 
@@ -42,17 +42,17 @@ def interleaved(
 
     Args:
         configurations: the configurations; equal ones are run once.
-        replicates: replicates that no earlier run of these configurations used.
-        age_s: age at which each run ends, seconds.
+        replicates: replicates that no earlier run of these configurations used, or of runs that go on.
+        *ages_s: increasing ages in seconds at which each run is measured.
 
     Returns:
-        The results by configuration.
+        The results by configuration, those of a run in the order of the ages.
     """
     distinct = list(dict.fromkeys(configurations))
     runs: Runs = {configuration: [] for configuration in distinct}
     trials: list[Trial] = []
     for turn, replicate in enumerate(replicates):
-        trials += (Trial(configuration, age_s, replicate) for configuration in _rotated(distinct, turn))
+        trials += (Trial(each, age_s, replicate) for each in _rotated(distinct, turn) for age_s in ages_s)
     for result in (yield Batch(tuple(trials))):
         runs[result.trial.configuration].append(result)
     return runs

@@ -67,9 +67,9 @@ def verification_s(spec: StudySpec, changed_options: int, scale: int) -> dict[st
     workloads = 1 + len(spec.neighbours)
     if spec.protocol == "steady":
         window_s = spec.age_s(settings.offered_s, scale)
-        offered_s = 2 * settings.limit_pairs * (1 + settings.offered_windows) * window_s
+        offered_s = 2 * settings.limit_pairs * (1 + settings.max_offered_windows) * window_s
         # The finalists and the baseline, then the pruned winner.
-        tails_s = (settings.finalists + 2) * settings.pick_runs * window_s
+        tails_s = (settings.finalists + 2) * settings.pick_runs * settings.chosen_windows * window_s
     age_s, ablation_age_s = (
         workloads * spec.age_s(each_s, scale) for each_s in (settings.age_s, settings.ablation_age_s)
     )

@@ -56,6 +56,9 @@ class VerificationSettings(Spec):
         offered_s: seconds of load of a window at the offered rate, which has to span a cycle of compactions.
         offered_windows: number of windows of a run at the offered rate that count in the proof; one before
             them lets the store settle at the rate.
+        max_offered_windows: number of these windows if the tail is undecided after `offered_windows`, at
+            least as many.
+        chosen_windows: number of windows of a run at the offered rate when finalists are compared.
         offered_share: offered rate as a share of what the baseline sustains, unless the study has a rate.
         max_p99_ratio: maximum of the upper end of the p99 latency's ratio at the offered rate, winner over
             baseline, for a recommendation.
@@ -78,6 +81,8 @@ class VerificationSettings(Spec):
     window_s: Age = 480.0
     offered_s: Age = 1440.0
     offered_windows: Positive = 3
+    max_offered_windows: Positive = 6
+    chosen_windows: Positive = 2
     offered_share: Annotated[float, Field(strict=True, gt=0, le=1)] = 0.8
     max_p99_ratio: Annotated[float, Field(strict=True, ge=1)] = 1.25
     max_longest_wait_ratio: Annotated[float, Field(strict=True, ge=1)] = 1.5
@@ -89,6 +94,11 @@ class VerificationSettings(Spec):
     def limit_pairs(self) -> int:
         """Maximum number of pairs that the proof can run."""
         return self.max_pairs if self.pairs is None else self.pairs
+
+    @property
+    def offered_looks(self) -> tuple[int, ...]:
+        """Increasing numbers of windows of a run after which the tail is judged."""
+        return tuple(sorted({self.offered_windows, self.max_offered_windows}))
 
     def with_pairs(self, pairs: int | None) -> Self:
         """Returns the settings with another number of pairs; unchanged for None.
@@ -115,6 +125,15 @@ class VerificationSettings(Spec):
         if pairs == 1:
             raise ValueError("1 pair gives no interval; give 0 or at least 2")
         return pairs
+
+    @model_validator(mode="after")
+    def _with_looks(self) -> Self:
+        if self.max_offered_windows < self.offered_windows:
+            raise ValueError(
+                f"max_offered_windows: {self.max_offered_windows} is less than offered_windows, "
+                f"{self.offered_windows}"
+            )
+        return self
 
 
 def current_names(verification: dict[str, Any]) -> dict[str, Any]:

@@ -1,8 +1,8 @@
-// Serves a store for a test of `rocktune watch`: one thread does a fixed number of operations a second, whose
-// share of lookups stands in a file, while an OptionsWatcher applies the watched file. Ends with its standard
-// input, and prints how many operations were done and how many failed.
+// Serves a store for `rocktune watch`: one thread does a fixed number of operations a second, whose share of
+// lookups stands in a file, while an OptionsWatcher applies the watched file. Ends with its standard input,
+// and prints how many operations were done and how many failed.
 //
-//   served_store DIRECTORY MIX_FILE OPERATIONS_PER_SECOND
+//   served_store_bench DIRECTORY MIX_FILE OPERATIONS_PER_SECOND [WRITE_BUFFER_BYTES CACHE_BYTES]
 
 #include <poll.h>
 #include <rocksdb/db.h>
@@ -57,15 +57,19 @@ std::string Key(std::uint64_t number) {
 
 int main(int argc, char** argv) {
   if (argc < 4) {
-    std::cerr << "usage: " << argv[0] << " DIRECTORY MIX_FILE OPERATIONS_PER_SECOND\n";
+    std::cerr << "usage: " << argv[0]
+              << " DIRECTORY MIX_FILE OPERATIONS_PER_SECOND [WRITE_BUFFER_BYTES CACHE_BYTES]\n";
     return 2;
   }
   rocksdb::Options options;
   options.create_if_missing = true;
   options.statistics = rocksdb::CreateDBStatistics();
   options.stats_dump_period_sec = 1;
+  if (argc > 4) {
+    options.write_buffer_size = std::stoul(argv[4]);
+  }
   rocksdb::BlockBasedTableOptions table;
-  table.block_cache = rocksdb::NewLRUCache(128 << 20);
+  table.block_cache = rocksdb::NewLRUCache(argc > 5 ? std::stoul(argv[5]) : 128 << 20);
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
   std::unique_ptr<rocksdb::DB> db;
   Require(rocktune::OpenDatabase(options, argv[1], &db), "open");

@@ -76,5 +76,5 @@ def test_an_unknown_granularity_is_refused() -> None:
     ],
 )
 def test_pricing_without_prices_is_refused(flags: dict[str, str], message: str) -> None:
-    with pytest.raises(UserError, match=message), driver_of(settings(**flags), Setting()):
+    with pytest.raises(UserError, match=message), driver_of(settings(None, **flags), Setting()):
         pass

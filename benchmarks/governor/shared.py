@@ -74,9 +74,10 @@ class Way:
 
 
 ENABLED = Way("enabled", "enabled")
-RAISED = Way("raised", "enabled", RAISED_TRIGGERS)
 DISABLED = Way("disabled", "disabled")
-# The thesis' tuner knows no bound, and gave the store two subcompactions.
+# The thesis' tuner gave the store two subcompactions; what is compared with it has them too.
+RAISED = Way("raised", "enabled", merged_options(RAISED_TRIGGERS, TWO_SUBCOMPACTIONS))
+# The thesis' tuner knows no bound.
 TOGGLE = Way("toggle", "toggle", TWO_SUBCOMPACTIONS, {"debt_runs": "0", "debt_bytes": "0"})
 PROPORTIONAL = Way("proportional", "proportional", TWO_SUBCOMPACTIONS)
 WAYS = (ENABLED, DISABLED, TOGGLE, PROPORTIONAL)

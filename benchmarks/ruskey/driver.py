@@ -10,6 +10,7 @@ from pathlib import Path
 from benchmarks.common.claims import Settings
 from benchmarks.common.measuring import embedded_engine, processors_awake
 from benchmarks.flsm.shared import ENTRY_BYTES, RUSKEY, Where, buffer_at
+from benchmarks.ruskey.priced import Priced
 from rocktune.device import load_device
 from rocktune.engine import EmbeddedEngine
 from rocktune.errors import UserError, unknown_name
@@ -58,7 +59,9 @@ class Setting:
 
 STORE_FLAGS = {"device": Setting.device, "absent": "no", "operations": Setting.operations}
 """Flags of the setting with their defaults."""
-FLAGS = STORE_FLAGS | {"granularity": "files", "costs": ON_A_STORE}
+BY = ("time", "cost")
+"""What a mission of a real store is judged by: its time, or its counted work at the prices of `--costs`."""
+FLAGS = STORE_FLAGS | {"granularity": "files", "costs": ON_A_STORE, "by": BY[0]}
 """Those of every benchmark of controllers. RusKey's section 7 moves files, but for figure 10."""
 
 
@@ -88,7 +91,8 @@ class Driver:
         settings: settings of the benchmark.
         setting: conditions of all stores.
         engine: engine of real stores; None for modelled ones.
-        costs: costs of modelled stores; None for real ones.
+        costs: costs of modelled stores, or prices of the work that a real store counts; None if a real store
+            is judged by its time.
     """
 
     settings: Settings
@@ -99,19 +103,21 @@ class Driver:
     @property
     def where(self) -> Where:
         """Conditions for claims."""
-        engine = "a modelled store" if self.engine is None else self.engine.version
-        return Where(engine, self.setting.device)
+        if self.engine is None:
+            return Where("a modelled store", self.setting.device)
+        priced = "" if self.costs is None else ", work counted and priced"
+        return Where(self.engine.version + priced, self.setting.device)
 
     def those_known(self, controllers: Iterable[str]) -> tuple[str, ...]:
-        """Returns the controllers that it can drive; RocksDB's own styles are not modelled."""
+        """Returns the controllers that it can drive; RocksDB's own styles are neither modelled nor priced."""
         return tuple(each for each in controllers if self.costs is None or not is_stock(each))
 
     def drive(self, controller: str, sessions: Sessions, seed: int) -> list[DrivenMission]:
         """Drives a store under a controller, or under one of RocksDB's own styles."""
         loaded = [(self._workload(workload), missions) for workload, missions in sessions]
-        if self.costs is not None:
+        if self.engine is None:
+            assert self.costs is not None
             return list(self._modelled(self.costs, controller, loaded, seed))
-        assert self.engine is not None
         chosen = None if is_stock(controller) else parse_controller(controller, SIZE_RATIO)
         setting = self.setting
         request = DriveRequest(
@@ -127,8 +133,12 @@ class Driver:
             seed=seed,
         )
         made = None if chosen is None else chosen.made(setting.filters, seed)
-        with processors_awake():
-            return run_drive(self.engine, request, made)
+        if self.costs is None:
+            with processors_awake():
+                return run_drive(self.engine, request, made)
+        assert made is not None
+        by_cost = Priced(made, self.costs, setting.absent)
+        return by_cost.missions(run_drive(self.engine, request, by_cost))
 
     def _shape_options(self, controller: str, chosen: ChosenController | None) -> OptionMaps:
         """Returns the options of an FLSM store, or of one of `RIVALS`."""
@@ -189,13 +199,22 @@ def looking_for_absent_keys(workload: WorkloadSpec) -> WorkloadSpec:
 
 @contextmanager
 def driver_of(settings: Settings, setting: Setting) -> Iterator[Driver]:
-    """Yields a driver of real stores, or with `--costs` of modelled ones."""
-    path = str(settings.extra["costs"])
-    if path != ON_A_STORE:
-        yield Driver(settings, setting, costs=costs_of(path))
+    """Yields a driver of real stores; with `--costs` of modelled ones, or of real ones by `--by cost`.
+
+    Raises:
+        UserError: a flag has an unknown value, or `--by cost` has no costs.
+    """
+    path, by = str(settings.extra["costs"]), str(settings.extra["by"])
+    if by not in BY:
+        raise unknown_name("--by", by, BY)
+    costs = None if path == ON_A_STORE else costs_of(path)
+    if by == "cost" and costs is None:
+        raise UserError("--by cost: no prices; give --costs docs/evidence/ruskey/costs/costs.json")
+    if by == "time" and costs is not None:
+        yield Driver(settings, setting, costs=costs)
         return
     with embedded_engine() as engine:
-        yield Driver(settings, setting, engine)
+        yield Driver(settings, setting, engine, costs)
 
 
 def costs_of(path: str) -> StoreCosts:
@@ -220,9 +239,11 @@ def served(
     for number, (read_share, missions) in enumerate(sessions):
         for _ in range(missions):
             mission = store.serve(operations, read_share)
-            begun = time.perf_counter()
+            # Processor time, because modelled stores are also driven beside other programs. Learning keeps
+            # to the calling thread.
+            begun_s = time.thread_time()
             decision = controller.decide(mission)
-            took_ms = (time.perf_counter() - begun) * 1e3
+            took_ms = (time.thread_time() - begun_s) * 1e3
             for level, wanted in decision.policies.items():
                 store.set_policy(level, wanted)
             yield DrivenMission(

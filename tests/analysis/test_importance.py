@@ -7,7 +7,7 @@ import pytest
 import tomli_w
 
 from rocktune import api
-from rocktune.analysis import importance_of, screened
+from rocktune.analysis import explained_by_knobs, importance_of, screened
 from rocktune.analysis.importance import MAX_LEVELS, r_squared
 from rocktune.device import load_device
 from rocktune.errors import UserError
@@ -68,6 +68,14 @@ def test_the_second_knob_is_judged_where_the_first_has_one_value() -> None:
     assert third["r2_given_first"] < 0.8
     assert sum(each["fanova"] for each in found) == pytest.approx(1)
     assert first["fanova"] > 0.8
+
+
+def test_importance_adds_only_shares_of_functional_anova() -> None:
+    table = screened_table()
+    (found,) = importance_of(table, ["throughput_ops_s"]).values()
+    without = [{name: value for name, value in each.items() if name != "fanova"} for each in found]
+    assert explained_by_knobs(table.rows, "throughput_ops_s") == without
+    assert all("fanova" in each for each in found)
 
 
 def test_progress_ends_with_the_last_part() -> None:

@@ -6,7 +6,7 @@ import pytest
 from benchmarks.common.claims import Settings
 from benchmarks.flsm.shared import Where
 from benchmarks.ruskey.brute_force import NEAR, SMOOTHED, _until_near
-from benchmarks.ruskey.driver import FLAGS, RIVALS, Driver, Setting, is_stock, setting_of
+from benchmarks.ruskey.driver import FLAGS, RIVALS, Driver, Setting, driver_of, is_stock, setting_of
 from benchmarks.ruskey.per_level import DATA, per_level
 from benchmarks.ruskey.shared import LEARNED, Served
 from benchmarks.ruskey.static_workloads import _updates
@@ -66,3 +66,15 @@ def test_an_unknown_granularity_is_refused() -> None:
     assert setting_of(settings()).granularity == "files"
     with pytest.raises(UserError, match="unknown granularity 'file': did you mean 'files'"):
         setting_of(settings(granularity="file"))
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        ({"by": "cost", "costs": "none"}, "--by cost: no prices; give --costs"),
+        ({"by": "price"}, "unknown --by 'price'"),
+    ],
+)
+def test_pricing_without_prices_is_refused(flags: dict[str, str], message: str) -> None:
+    with pytest.raises(UserError, match=message), driver_of(settings(None, **flags), Setting()):
+        pass

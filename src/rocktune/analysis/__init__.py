@@ -2,7 +2,7 @@
 
 from rocktune.analysis.clusters import clusters_of
 from rocktune.analysis.comparing import ComparedRun, compared_runs, findings_of
-from rocktune.analysis.importance import importance_of
+from rocktune.analysis.importance import explained_by_knobs, importance_of
 from rocktune.analysis.screening import Screening, screened
 from rocktune.analysis.summary import summary_of_table
 
@@ -11,6 +11,7 @@ __all__ = [
     "Screening",
     "clusters_of",
     "compared_runs",
+    "explained_by_knobs",
     "findings_of",
     "importance_of",
     "screened",

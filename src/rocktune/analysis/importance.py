@@ -90,6 +90,22 @@ def _importance(
     Raises:
         UserError: no knob varies, or the figure does not.
     """
+    explained = explained_by_knobs(rows, field)
+    values = np.array([row.figures[field] for row in rows])
+    shares = _fanova(rows, [each["knob"] for each in explained], values, seed, progress)
+    return [each | {"fanova": shares[each["knob"]]} for each in explained]
+
+
+def explained_by_knobs(rows: Sequence[TableRow], field: str) -> list[dict[str, Any]]:
+    """Returns the rows of `importance_of` for one figure without the shares of functional ANOVA.
+
+    Args:
+        rows: successful runs that have the figure.
+        field: name of the figure.
+
+    Raises:
+        UserError: no knob varies, or the figure does not.
+    """
     values = np.array([row.figures[field] for row in rows])
     names = dict.fromkeys(name for row in rows for name in row.configuration)
     groups = {name: _groups([row.configuration.get(name) for row in rows]) for name in names}
@@ -98,7 +114,6 @@ def _importance(
         raise UserError(f"importance of {field}: neither a knob nor the figure varies in these runs")
     alone = {name: r_squared(column[column >= 0], values[column >= 0]) for name, column in varied.items()}
     first = max(alone, key=lambda name: alone[name])
-    shares = _fanova(rows, list(varied), values, seed, progress)
     found = []
     for name, r2 in alone.items():
         given_first, group = (None, None) if name == first else _given(varied[first], varied[name], values)
@@ -109,7 +124,6 @@ def _importance(
                 "r2": r2,
                 "r2_given_first": given_first,
                 "given": None if given is None else {first: given},
-                "fanova": shares[name],
             }
         )
     # The first knob leads; the others follow by R² given the first, since alone they drown in its variance.

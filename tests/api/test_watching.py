@@ -113,6 +113,33 @@ def test_a_dry_watch_proposes_and_writes_nothing(store: Store) -> None:
     assert len(store.studies) == 1
 
 
+def test_what_no_study_can_be_made_with_is_said_before_the_first_look(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def too_small(*_given: object) -> str:
+        raise UserError("budget: 10 s is too small for tuner 'auto' at scale 1/64; it takes at least 30 s")
+
+    store.runs(15)
+    monkeypatch.setattr(watching, "study_spec", too_small)
+    with pytest.raises(UserError, match="it takes at least 30 s"):
+        store.look()
+    # Nothing was seen or judged yet.
+    assert list(api.watch_journal("base")) == []
+    monkeypatch.setattr(watching, "study_spec", lambda _base, name, *_: name)
+    assert store.look().rows == ("observing: Workload 1 is the one that the watch began with.",)
+
+
+def test_a_store_without_operations_yet_is_watched_without_a_check(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_load(*_given: object) -> str:
+        raise AssertionError
+
+    monkeypatch.setattr(watching, "study_spec", no_load)
+    store.runs(0)
+    assert store.look().rows == ()
+
+
 def test_good_options_are_applied_and_confirmed_and_a_shift_back_needs_no_study(store: Store) -> None:
     _shifted(store)
     assert store.look().state.phase is Phase.APPLIED

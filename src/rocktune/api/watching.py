@@ -1,5 +1,6 @@
 """Watches a database: tunes it when its workload changes, applies the result, and rolls it back if worse."""
 
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -129,8 +130,9 @@ def watch(
         notify: is called with each step, in a sentence.
 
     Raises:
-        UserError: an argument is invalid, the LOG cannot be read or has no statistics, or another process
-            watches. After the first look, such an error is passed to `notify`, and the watch goes on.
+        UserError: an argument is invalid, no study can be made of the present load, the LOG cannot be read or
+            has no statistics, or another process watches. After the first look, such an error is passed to
+            `notify`, and the watch goes on.
     """
     pause_s = parse_seconds(interval, "interval")
     if pause_s < 1:
@@ -146,6 +148,7 @@ def watch(
         notify=notify,
     )
     with closing(Journal(watch_directory(study))) as journal:
+        watcher.check()
         yield watcher.look(journal)
         while not once:
             time.sleep(pause_s)
@@ -178,6 +181,20 @@ class _Watch:
     ledger: str | None
     notify: Notify
 
+    def check(self) -> None:
+        """Raises UserError if no study can be made of the load that the LOG shows now.
+
+        Otherwise a budget or a memory below the study's minimum would show only when the workload changes. A
+        store without operations is not checked.
+        """
+        document = read_log([self.database])
+        shown = _of_last_opening(intervals_after(document, None))
+        if not any(each.reads or each.writes or each.seeks for each in shown):
+            return
+        with tempfile.TemporaryDirectory(prefix="rocktune-watch-") as directory:
+            store = WatchedStore(self.database, document, shown, Path(directory))
+            study_spec(self.base, new_study_name(self.base.name, 0), store, self.budget, self.ledger)
+
     def look(self, journal: Journal) -> WatchPass:
         """Reads the LOG and does what is due, until nothing is or something has to be waited for."""
         rows: list[str] = []
@@ -204,9 +221,7 @@ class _Watch:
     def _unread(self, document: LogDocument, state: WatchState) -> tuple[Interval, ...]:
         """Returns the intervals that were not read yet; of a new watch, those of the last opening."""
         found = intervals_after(document, state.seen)
-        if state.seen is None and found:
-            return tuple(each for each in found if each.end.session == found[-1].end.session)
-        return found
+        return _of_last_opening(found) if state.seen is None else found
 
     def _act(self, journal: Journal, document: LogDocument) -> Step | str:
         """Does what the state calls for, and returns the step; a sentence if there is nothing to do yet."""
@@ -285,6 +300,11 @@ class _Watch:
         if live == state.in_force:
             return StudyResult(None, f"{sentence} All of its options are in force.")
         return StudyResult(live, f"{sentence} {_listed(live)}")
+
+
+def _of_last_opening(intervals: tuple[Interval, ...]) -> tuple[Interval, ...]:
+    """Returns the intervals since the database was opened last."""
+    return tuple(each for each in intervals if each.end.session == intervals[-1].end.session)
 
 
 def _listed(live: Live) -> str:

@@ -219,6 +219,14 @@ def test_later_compactions_cost_less() -> None:
     assert totals == sorted(totals, reverse=True)
 
 
+def test_a_tree_that_stops_for_good_has_an_amplification() -> None:
+    # Runs of equal size are merged by six; writes stop at five.
+    data = TreeData(DistinctKeys(np.array([1e6]), np.array([1e-6])), 1000.0, 500.0)
+    stuck = replace(GUIDE, style="universal", stop=5, min_merge_width=6, flush_bytes=1e4)
+    assert steady_amplification(stuck, data).compaction_read == 0
+    assert steady_amplification(replace(stuck, stop=12), data).compaction_read > 0
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     style=st.sampled_from(["leveled", "universal"]),

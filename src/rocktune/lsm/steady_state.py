@@ -48,7 +48,10 @@ class _Model:
         self._progress = 0.0
 
     def settled_amplification(self) -> Amplification:
-        """Returns the amplification after the tree has settled."""
+        """Returns the amplification after the tree has settled, or until its writes stop for good.
+
+        They do where `stop` is reached and no merge is due, such as for a large `min_merge_width`.
+        """
         read_bytes = written_bytes = counted_from = 0.0
         for number in range(MAX_MERGES):
             if self._writes >= self._end_writes:
@@ -58,6 +61,8 @@ class _Model:
                 counted_from, read_bytes, written_bytes = self._writes, 0.0, 0.0
             merge = self._tree.next_merge()
             if merge is None:
+                if self._tree.stalling_runs >= max(self._shape.stop, self._shape.trigger):
+                    break
                 self._flush()
                 continue
             self._write_during(merge.read_bytes + merge.written_bytes)

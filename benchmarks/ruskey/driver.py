@@ -239,7 +239,7 @@ def served(
     for number, (read_share, missions) in enumerate(sessions):
         for _ in range(missions):
             mission = store.serve(operations, read_share)
-            # Processor time, because modelled stores are also driven beside other programs. Learning keeps
+            # Processor time, because modelled stores are also driven while other programs run. Learning keeps
             # to the calling thread.
             begun_s = time.thread_time()
             decision = controller.decide(mission)

@@ -86,6 +86,13 @@ def test_a_broken_default_is_said_in_words() -> None:
 
 def test_the_estimate_names_the_defaults() -> None:
     console = Console(file=io.StringIO(), width=200)
-    estimate = {"study": "s", "total_s": 1.0, "disk_bytes": 1, "memory_bytes": 1, "commands": []}
+    estimate = {
+        "study": "s",
+        "min_total_s": 1.0,
+        "total_s": 1.0,
+        "disk_bytes": 1,
+        "memory_bytes": 1,
+        "commands": [],
+    }
     print_estimate(console, estimate | {"default_constraints": ["max_space_amplification<=2"]})
     assert "Only what keeps max_space_amplification<=2 is recommended" in console.file.getvalue()  # type: ignore[attr-defined]

@@ -37,7 +37,7 @@ struct FlsmLevel {
   int next_policy = 0;        // K from the level's next push on; 0 means no change
   bool push = false;          // true if the level is to be pushed down although it is not full
   std::vector<FlsmRun> runs;  // newest first, by ascending physical level
-  bool in_pieces = false;     // true while it is pushed in pieces; what is left of it is pushed after a restart
+  bool in_pieces = false;  // true while it is pushed in pieces; what is left of it is pushed after a restart
 
   uint64_t bytes() const;          // of all runs
   uint64_t staying_bytes() const;  // of the runs that are not leaving

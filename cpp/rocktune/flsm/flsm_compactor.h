@@ -61,8 +61,8 @@ class FlsmCompactor {
   // the one with the larger `number` is the later change.
   using OnChange = std::function<rocksdb::Status(const FlsmShape& shape, uint64_t number)>;
   // `shape` holds size ratio, slots, policies and seals; the runs' sizes are read from `db`.
-  // `reshape_bytes_per_s` and `max_merge_bytes` are FlsmOptions' fields. REQUIRES: `guard` is among the database's listeners; Stop is
-  // called before the family's handle or the database goes.
+  // `reshape_bytes_per_s` and `max_merge_bytes` are FlsmOptions' fields. REQUIRES: `guard` is among the
+  // database's listeners; Stop is called before the family's handle or the database goes.
   FlsmCompactor(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family, std::shared_ptr<ManifestGuard> guard,
                 FlsmRecorder* recorder, FlsmWorkers* workers, FlsmShape shape, uint64_t reshape_bytes_per_s,
                 uint64_t max_merge_bytes, OnChange on_change);

@@ -45,11 +45,11 @@ struct FlsmPush {
 FlsmPush CheapestPush(const std::vector<FlsmRunFiles>& from, const std::vector<FlsmRunFiles>& into,
                       const rocksdb::Comparator* comparator);
 
-// Returns the files of the next piece of a merge of the runs `from`, listed from the newest to the oldest, into
-// the run `into`, which is older and may have no file yet. Pieces go by ascending keys and read at most
-// `max_bytes`, or more if the first file overlaps more. As in a push, the file's overlap with all older runs is
-// included, so newer entries stay above older ones after each piece. Files of `into` that overlap nothing stay.
-// Returns no file if `from` has no file.
+// Returns the files of the next piece of a merge of the runs `from`, listed from the newest to the oldest,
+// into the run `into`, which is older and may have no file yet. Pieces go by ascending keys and read at most
+// `max_bytes`, or more if the first file overlaps more. As in a push, the file's overlap with all older runs
+// is included, so newer entries stay above older ones after each piece. Files of `into` that overlap nothing
+// stay. Returns no file if `from` has no file.
 std::vector<FlsmFile> NextPiece(const std::vector<FlsmRunFiles>& from, const FlsmRunFiles& into,
                                 uint64_t max_bytes, const rocksdb::Comparator* comparator);
 

@@ -38,8 +38,8 @@ struct FlsmTask {
 // Returns the task as it is done in pieces: a run with which it merges stays at its
 // place, where the pieces are added to it, so that the level has no further run if the merge is interrupted.
 FlsmTask InPlace(const FlsmShape& shape, const FlsmTask& task);
-// True if a task is done in pieces of at most `max_bytes`: it is a push of a whole level, without level 0, that
-// reads more. 0 means no maximum.
+// True if a task is done in pieces of at most `max_bytes`: it is a push of a whole level, without level 0,
+// that reads more. 0 means no maximum.
 bool IsInPieces(const FlsmTask& task, uint64_t max_bytes);
 
 // Marks the runs that a task uses, and reserves its output's place. REQUIRES: DueTasks or IdleTask returns

@@ -129,6 +129,21 @@ def test_what_no_study_can_be_made_with_is_said_before_the_first_look(
     assert store.look().rows == ("observing: Workload 1 is the one that the watch began with.",)
 
 
+def test_a_watch_that_goes_on_rolls_back_whatever_a_study_would_need(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def too_small(*_given: object) -> str:
+        raise UserError("watch: a study at 1/512 needs 3GiB of memory; free some")
+
+    _shifted(store)
+    store.look()
+    store.takes()
+    store.runs(5, reads=0.8, latency_us=60)
+    monkeypatch.setattr(watching, "study_spec", too_small)
+    assert [row.partition(":")[0] for row in store.look().rows] == ["rolling back", "rolled back"]
+    assert read_watched(store.file) == OLD
+
+
 def test_a_store_without_operations_yet_is_watched_without_a_check(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -148,7 +148,9 @@ def watch(
         notify=notify,
     )
     with closing(Journal(watch_directory(study))) as journal:
-        watcher.check()
+        # A watch that goes on may have options to roll back, which must not wait for memory or budgets.
+        if journal.state is None:
+            watcher.check()
         yield watcher.look(journal)
         while not once:
             time.sleep(pause_s)

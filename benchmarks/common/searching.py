@@ -1,7 +1,7 @@
 """Searches without a ledger: what a study does until it proves, for benchmarks that measure many searches."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import replace
 from typing import Any
@@ -18,6 +18,7 @@ from rocktune.study.proving.verification import pick
 from rocktune.study.specs.problem import objective_of, problem_of
 from rocktune.trial import Batch, Measurement, Result, RunKey, Status, Trial
 from rocktune.tuners import Problem, tuner_named
+from rocktune.tuners.tried import tried_first
 
 Row = dict[str, Any]
 
@@ -101,24 +102,43 @@ def searched(spec: StudySpec, engine: EmbeddedEngine) -> tuple[Configuration, li
 
 def _search(problem: Problem, spec: StudySpec, store: Store) -> tuple[list[Result], list[Row]]:
     """Returns the results of a tuner's search, and for each the seconds of measuring spent until then."""
-    tuner = tuner_named(spec.tuner, spec.tuner_settings)
-    search = tuner.search(problem, np.random.default_rng(seeds.seed_of(spec.seed, "tuner")))
     results: list[Result] = []
     rows: list[Row] = []
+    for result, spent_s in measured_search(problem, spec, store.measure):
+        figure = kept_figure(problem, result)
+        rows.append({"spent_s": round(spent_s, 3), "age_s": result.trial.until_s, "figure": figure})
+        results.append(result)
+    store.close()
+    return results, rows
+
+
+def measured_search(
+    problem: Problem, spec: StudySpec, measure: Callable[[Batch], list[Result]]
+) -> Iterator[tuple[Result, float]]:
+    """Yields each result of a search and the seconds of measuring spent until then.
+
+    Args:
+        problem: the problem to solve.
+        spec: the study, which states tuner and seed.
+        measure: returns the results of a batch, in its order.
+    """
+    tuner = tuner_named(spec.tuner, spec.tuner_settings)
+    search = tried_first(tuner, problem, np.random.default_rng(seeds.seed_of(spec.seed, "tuner")))
     ages_s: dict[RunKey, float] = {}
     spent_s = 0.0
     with suppress(StopIteration):
         item = next(search)
         while True:
-            new = store.measure(item() if callable(item) else item)
-            for result in new:
+            results = measure(item() if callable(item) else item)
+            for result in results:
                 trial = result.trial
                 spent_s += trial.until_s - ages_s.get(trial.run, 0.0)
                 ages_s[trial.run] = trial.until_s
-                keeps = problem.objective.violation(problem.objective.row(result)) == 0
-                figure = result.figure(problem.objective.primary) if keeps else math.nan
-                rows.append({"spent_s": round(spent_s, 3), "age_s": trial.until_s, "figure": figure})
-            results += new
-            item = search.send(new)
-    store.close()
-    return results, rows
+                yield result, spent_s
+            item = search.send(results)
+
+
+def kept_figure(problem: Problem, result: Result) -> float:
+    """Returns a result's primary figure; NaN if it failed or breaks a constraint."""
+    keeps = problem.objective.violation(problem.objective.row(result)) == 0
+    return result.figure(problem.objective.primary) if keeps else math.nan

@@ -172,8 +172,9 @@ def section(outcome: Outcome) -> str:
         f'<section><h2>Latency at an offered rate</h2>\n<p class="note">Both configurations got '
         f"{escape(offered_phrase(tail))}, whether or not they kept up. Latency counts from the moment at "
         "which an operation was due, over all operations in all windows of time; the longest wait is the "
-        "mean of the windows' longest. 95% intervals are from resampled windows. On a model, times are those "
-        "of the model: compare the two sides, not with your own milliseconds.</p>\n"
+        "mean of the windows' longest. Intervals are from resampled windows. Those of all looks at the runs "
+        "hold together with a confidence of 95%, so that each alone is wider. On a model, times are those of "
+        "the model: compare the two sides, not with your own milliseconds.</p>\n"
         '<div class="scroll"><table><thead><tr><th></th><th>Tuned</th><th>Baseline</th><th>Tuned to baseline'
         f"</th></tr></thead><tbody>{rows}</tbody></table></div></section>\n"
     )

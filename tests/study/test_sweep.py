@@ -13,6 +13,7 @@ from rocktune.study.specs.sweeping import HowToSweep
 from rocktune.testing.dying import Died
 from rocktune.testing.synthetic_engine import SyntheticEngine
 from rocktune.trial import Configuration, Status, Trial
+from rocktune.tuners.hand import hand_set
 
 SMALL_SPACE = """
 base = "jia-chen"
@@ -142,6 +143,22 @@ def test_a_steady_sweep_begins_with_all_keys(space: str) -> None:
         swept(protocol="steady", engine="db_bench", db_bench="db_bench")
     with pytest.raises(UserError, match="protocol: 'own' is that of engine 'command'"):
         swept(protocol="own")
+
+
+def test_what_people_set_by_hand_is_measured_too() -> None:
+    def swept(hand: bool) -> SweepSpec:
+        request = make_request({"workload": "dremel-write-heavy", "space": "full", "protocol": "steady"})
+        return resolve_sweep(request, "s", HowToSweep(4, hand=hand))
+
+    def measured(spec: SweepSpec) -> list[Configuration]:
+        return [configuration for configuration, replicate in runs_of(spec, space_of(spec)) if replicate == 0]
+
+    by_hand = {each.configuration for each in hand_set(space_of(swept(True)))[1:]}
+    assert len(by_hand) == 5
+    alone, both = measured(swept(False)), measured(swept(True))
+    assert len(both) == len(set(both)) == 9
+    assert set(both) == {*alone, *by_hand}
+    assert set(both[:5]) != by_hand
 
 
 def test_parts_have_every_configuration_once(space: str, ledger: Ledger) -> None:

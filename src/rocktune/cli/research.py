@@ -52,6 +52,9 @@ def sweep(
     warm_up: Annotated[
         str | None, typer.Option(metavar="TIME", help="Time of load before measuring; 60 s / S by default.")
     ] = None,
+    hand: Annotated[
+        bool, typer.Option("--hand", help="Measure what people set by hand, too, as tuner hand does.")
+    ] = False,
     executor: options.Executor = None,
     address: options.Address = None,
     dry_run: options.DryRun = False,
@@ -63,7 +66,7 @@ def sweep(
     These are all configurations of a space, or a random sample.
     """
     # These have no field in a study file, so they do not go through `given`.
-    how = HowToSweep(samples, part, seconds, warm_up)
+    how = HowToSweep(samples, part, seconds, warm_up, hand)
     prepared = api.prepare_sweep(study_file, how=how, **given)
     estimate = prepared.estimate()
     printer = partial(research_tables.print_sweep_estimate, verbose=verbose)

@@ -22,6 +22,7 @@ from rocktune.study.specs.problem import experiment_of, space_of
 from rocktune.study.specs.spec import SweepSpec
 from rocktune.table import Table
 from rocktune.trial import Batch, Experiment, Result, RunKey, Trial
+from rocktune.tuners.hand import hand_set
 
 _OPENING_S = 0.5
 _BATCH_RUNS = 120
@@ -74,6 +75,10 @@ def runs_of(spec: SweepSpec, space: Space) -> list[RunKey]:
         chosen = [grid[index] for index in rng.permutation(len(grid))]
     else:
         chosen = sampled(space, spec.samples, rng, "samples", "leave it out to measure all of them")
+    if spec.hand:
+        by_hand = [each.configuration for each in hand_set(space) if each.configuration is not None]
+        chosen = [each for each in dict.fromkeys([*chosen, *by_hand]) if each != space.default()]
+        chosen = [chosen[index] for index in rng.permutation(len(chosen))]
     part, parts = spec.part
     runs: list[RunKey] = []
     for number, configuration in enumerate(chosen[part - 1 :: parts]):

@@ -256,6 +256,7 @@ class SweepSpec(ExperimentSpec):
     Attributes:
         kind: distinguishes a sweep from a study.
         samples: number of configurations to draw at random; None for all of the space.
+        hand: whether it also measures what people set by hand (tuner `hand`).
         part: (k, n): measure only every n-th configuration, beginning with the k-th from 1. The n parts
             together contain each configuration once.
         warm_up_s: seconds of load in each run before the measured window; 0 for none.
@@ -265,6 +266,7 @@ class SweepSpec(ExperimentSpec):
 
     kind: Literal["sweep"] = "sweep"
     samples: Positive | None = None
+    hand: bool = False
     part: tuple[Positive, Positive] = (1, 1)
     warm_up_s: Amount
     measured_s: Age

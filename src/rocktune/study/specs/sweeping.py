@@ -29,12 +29,14 @@ class HowToSweep:
         seconds: length of the measured window, such as "10s"; by default 180 s at full size.
         warm_up: length of the warm-up, 0 for none. By default 60 s at full size if the engine can pause a
             run, else 0.
+        hand: whether to measure what people set by hand, too.
     """
 
     samples: int | None = None
     part: str = "1/1"
     seconds: str | float | None = None
     warm_up: str | float | None = None
+    hand: bool = False
 
 
 EVERYTHING = HowToSweep()
@@ -78,6 +80,7 @@ def resolve_sweep(
     return SweepSpec(
         **conditions,
         samples=how.samples,
+        hand=how.hand,
         part=_parsed_part(how.part),
         warm_up_s=warm_up_s,
         measured_s=measured_s,

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from rocktune.device import load_device
 from rocktune.errors import UserError
+from rocktune.space import Value
 from rocktune.table import Conditions, Table, TableRow, knob_types, merged_tables, read_table, write_table
 from rocktune.trial import FIGURES, Configuration, Status
 from rocktune.workload import load_workload
@@ -167,3 +168,18 @@ def test_tables_of_equal_conditions_become_one() -> None:
     other = replace(second, conditions=second.conditions.model_copy(update={"scale": 32}))
     with pytest.raises(UserError, match="'b' and 'a' were measured under different conditions: their scale"):
         merged_tables({"a": first, "b": other})
+
+
+def test_tables_with_other_active_knobs_become_one(tmp_path: Path) -> None:
+    """A table of few runs lacks the conditional knobs that are inactive in all of them."""
+
+    def single(**values: Value) -> Table:
+        return table_of([TableRow(Configuration(values), 0, Status.OK, "", figures(throughput_ops_s=1.0))])
+
+    merged = merged_tables({"a": single(n=1), "b": single(n=2, how="x"), "c": single(n=0.5)})
+    assert merged.conditions.knobs == {"n": "float", "how": "str"}
+    write_table(tmp_path / "t.csv", merged)
+    read = [dict(row.configuration) for row in read_table(tmp_path / "t.csv").rows]
+    assert read == [{"n": 1.0}, {"n": 2.0, "how": "x"}, {"n": 0.5}]
+    with pytest.raises(UserError, match=r"'b': values of knob 'n' have the type str, those of .* int"):
+        merged_tables({"a": single(n=1), "b": single(n="x")})

@@ -104,13 +104,14 @@ def merged_tables(tables: Mapping[str, Table]) -> Table:
     (first_name, first), *others = tables.items()
     for name, table in others:
         # Hosts may differ, because the emulated device is the same on all.
-        for condition in sorted(Conditions.model_fields.keys() - {"date", "host"}):
+        for condition in sorted(Conditions.model_fields.keys() - {"date", "host", "knobs"}):
             if getattr(table.conditions, condition) != getattr(first.conditions, condition):
                 raise UserError(
                     f"'{name}' and '{first_name}' were measured under different conditions: their "
                     f"{condition} differs; merge only tables with equal conditions"
                 )
     conditions = {
+        "knobs": _merged_knobs(tables),
         "date": max(table.conditions.date for table in tables.values()),
         "host": ", ".join(dict.fromkeys(table.conditions.host for table in tables.values())),
     }
@@ -118,3 +119,26 @@ def merged_tables(tables: Mapping[str, Table]) -> Table:
         first.conditions.model_copy(update=conditions),
         tuple(row for table in tables.values() for row in table.rows),
     )
+
+
+def _merged_knobs(tables: Mapping[str, Table]) -> dict[str, str]:
+    """Returns the knobs of all tables with their types.
+
+    A small table lacks the conditional knobs that are inactive in all of its runs.
+
+    Raises:
+        UserError: a knob has values of different types.
+    """
+    found: dict[str, str] = {}
+    for name, table in tables.items():
+        for knob, kind in table.conditions.knobs.items():
+            kinds = {found.setdefault(knob, kind), kind}
+            if len(kinds) == 1:
+                continue
+            if kinds != {"int", "float"}:
+                raise UserError(
+                    f"'{name}': values of knob '{knob}' have the type {kind}, those of the tables before it "
+                    f"{found[knob]}; merge only tables of one space"
+                )
+            found[knob] = "float"
+    return found

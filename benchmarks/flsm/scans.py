@@ -8,7 +8,15 @@ compared.
 from collections.abc import Sequence
 from typing import Any
 
-from benchmarks.common.claims import Claim, Settings, main, ratio_interval, write_csv
+from benchmarks.common.claims import (
+    Claim,
+    Settings,
+    main,
+    mean_interval,
+    ratio_interval,
+    reported,
+    write_csv,
+)
 from benchmarks.common.measuring import embedded_engine, processors_awake
 from benchmarks.flsm.shared import RUSKEY, SIZE_RATIO, Where, buffer_at, decided_at, layout, sorted_runs
 from rocktune.device import load_device
@@ -49,11 +57,22 @@ def scans(settings: Settings) -> list[Claim]:
         where = Where(engine.version, device)
     if settings.out is not None:
         write_csv(settings.out / "runs.csv", rows)
+    claims = [
+        reported(
+            f"scans_{store}",
+            SOURCE,
+            "scans of 100 entries a second, at any number of runs",
+            mean_interval([float(row["scans_s"]) for row in rows if row["store"] == store]),
+            engine=where.engine,
+            device=where.device,
+        )
+        for store in ("flsm", "leveled")
+    ]
     pairs = _pairs(rows)
     if not pairs:
         settings.say("no tree of one store had as many runs as one of the other: raise --turns")
-        return []
-    return [_claim(pairs, where)]
+        return claims
+    return [_claim(pairs, where), *claims]
 
 
 def _row(settings: Settings, engine: EmbeddedEngine, store: str, device: str, turn: int) -> dict[str, Any]:

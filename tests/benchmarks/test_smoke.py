@@ -95,11 +95,13 @@ def check_claims(name: str, scratch: Path) -> None:
             "date",
         )
         assert all(claim[field] and isinstance(claim[field], str) for field in texts)
-        assert claim["command"].startswith(f"python -m benchmarks.{name} --quick")
+        # A benchmark may repeat a claim of another one next to its own.
+        assert claim["command"].startswith("python -m benchmarks.")
         assert claim["kind"] in KINDS
         assert bool(claim["target"]) == (claim["kind"] == TARGET)
         assert claim["holds"] == (UNDECIDABLE if claim["kind"] == TARGET else None)
         assert claim["why"]
+    assert any(claim["command"].startswith(f"python -m benchmarks.{name} --quick") for claim in claims)
 
 
 def test_all_benchmarks_are_found() -> None:

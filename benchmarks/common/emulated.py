@@ -1,7 +1,5 @@
-"""Recorded tables as systems to tune: exact where a configuration was measured, a model elsewhere."""
+"""Models of recorded tables as systems to tune."""
 
-import math
-from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -18,22 +16,23 @@ from rocktune.study.specs.problem import problem_of
 from rocktune.study.specs.resolving import resolve
 from rocktune.study.warm_start import Earlier
 from rocktune.table import read_table
-from rocktune.trial import Batch, Configuration, Measurement, Result, Status, Trial
+from rocktune.trial import Batch, Result, Status, Trial
 from rocktune.tuners import Problem
 
 
 class Emulated:
-    """A table as a system to tune. A model of the table answers for configurations that it lacks.
+    """A model of a table (docs/design/tables.md) as a system to tune.
 
-    A table has one measurement of a run, whatever its age. Runs continue all the same, as they do on engine
-    `embedded`, so that each tuner pays what it would pay there.
+    It answers for measured configurations too, so that no search is rewarded for one run's luck. A table has
+    one measurement of a run, whatever its age. Runs continue all the same, as they do on engine `embedded`,
+    so that each tuner pays what it would pay there.
 
     Attributes:
         path: the table.
         spec: the study that tunes it.
         problem: the problem of that study.
         engine: the model.
-        rows: the figures of each configuration, of its first run without a failure.
+        configurations: the configurations of the table that have figures.
     """
 
     def __init__(self, path: Path, runs: int, **request: Any) -> None:
@@ -55,10 +54,9 @@ class Emulated:
         self.engine: Engine = make_engine(self.spec.engine, fields)
         self._openings = Openings(self.spec, self.problem, self.spec.scale)
         self._table = read_table(path)
-        self.rows: dict[Configuration, Mapping[str, float]] = {}
-        for row in self._table.rows:
-            if row.status is Status.OK:
-                self.rows.setdefault(row.configuration, row.figures)
+        self.configurations = tuple(
+            dict.fromkeys(row.configuration for row in self._table.rows if row.status is Status.OK)
+        )
 
     def study(self, **changes: Any) -> tuple[StudySpec, Problem]:
         """Returns the specification with changes, and its problem."""
@@ -70,11 +68,7 @@ class Emulated:
         return [self.measured(trial) for trial in batch.trials]
 
     def measured(self, trial: Trial) -> Result:
-        """Returns the table's result of a trial, or else that of the model."""
-        if (figures := self.rows.get(trial.configuration)) is not None:
-            known = {name: value for name, value in figures.items() if not math.isnan(value)}
-            window = {"from_s": 0.0, "until_s": trial.until_s, "figures": known}
-            return Result(trial, Status.OK, Measurement(window))
+        """Returns the model's result of a trial."""
         inputs = self._openings.engine_inputs(trial.configuration, trial.replicate)
         try:
             with closing(self.engine.open(*inputs)) as run:
@@ -84,7 +78,7 @@ class Emulated:
 
     def earlier(self) -> Earlier:
         """Returns the table as an earlier study."""
-        results: Sequence[Result] = [self.measured(Trial(each, 1.0)) for each in self.rows]
+        results = [self.measured(Trial(each, 1.0)) for each in self.configurations]
         return Earlier(self.path.stem, self.spec, self._table.conditions.engine, results)
 
 

@@ -1,8 +1,8 @@
 """Tuners in space `full` compared offline: searches on models of recorded tables.
 
-Each search has the same budget of measuring. A table answers for configurations that it holds, a model of the
-table (docs/design/tables.md) for all others; its held-out rank correlation is reported. A search is judged by
-the best figure that keeps the default constraints, as a share of the best of all searches of that table.
+Each search has the same budget of measuring. A model of the table (docs/design/tables.md) answers for all
+configurations; its held-out rank correlation is reported. A search is judged by the best figure that keeps
+the default constraints, as a share of the best of all searches of that table.
 """
 
 import csv

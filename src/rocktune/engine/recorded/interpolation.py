@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.compose import make_column_transformer
-from sklearn.ensemble import ExtraTreesRegressor
+from sklearn.ensemble import ExtraTreesRegressor, GradientBoostingRegressor
 from sklearn.linear_model import RidgeCV
 from sklearn.model_selection import KFold, cross_val_predict
 from sklearn.neighbors import KNeighborsClassifier
@@ -42,7 +42,7 @@ class Interpolation:
     """
 
     def __init__(self, table: Table, required_figures: Sequence[str] = ()) -> None:
-        """Fits two models for each figure and keeps the one with the smaller 5-fold cross-validated error.
+        """Fits three models for each figure and keeps the one with the smaller 5-fold cross-validated error.
 
         Args:
             table: a table with at least 20 runs that are ok.
@@ -141,6 +141,12 @@ def _best_model(features: NDArray[Any], values: Reals) -> tuple[Any, float]:
             RidgeCV(np.logspace(-3, 3, 13)),
         ),
         make_pipeline(_encoder(features), ExtraTreesRegressor(100, min_samples_leaf=2, random_state=0)),
+        make_pipeline(
+            _encoder(features),
+            GradientBoostingRegressor(
+                n_estimators=300, max_depth=4, learning_rate=0.05, subsample=0.7, random_state=0
+            ),
+        ),
     )
     folds = KFold(FOLDS, shuffle=True, random_state=0)
     errors = [

@@ -24,6 +24,8 @@ GROUP = "threads"
 IDLE = "max_background_flushes"
 """The knob that makes no difference."""
 MAX_OWN_SHARE = 0.95
+MIN_SETS = 100
+"""A group with fewer sets of twins takes the share of own terms from all groups together."""
 
 Reals = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -164,8 +166,21 @@ class NoiseModel:
         return found
 
     @cached_property
+    def _judged(self) -> dict[float, Twins]:
+        """The twins that tell each group's share of own terms."""
+        every = [self.twins[group] for group in self.twins]
+        counts, means, squares = (
+            sum(getattr(each, field) for each in every) for field in ("counts", "means", "squares")
+        )
+        together = Twins(counts, means, squares)
+        return {
+            group: twins if (twins.counts > 1).sum() >= MIN_SETS else together
+            for group, twins in self.twins.items()
+        }
+
+    @cached_property
     def _own_shares(self) -> dict[float, Reals]:
-        return {group: twins.own_share() for group, twins in self.twins.items()}
+        return {group: twins.own_share() for group, twins in self._judged.items()}
 
     @cached_property
     def noise(self) -> dict[str, float]:
@@ -216,7 +231,7 @@ class NoiseModel:
         """
         terms = np.empty((len(self.grid), len(FIELDS)))
         for group, twins in self.twins.items():
-            share, counts = twins.own_share(rng), twins.counts[:, None]
+            share, counts = self._judged[group].own_share(rng), twins.counts[:, None]
             kept = counts * share / (1 + (counts - 1) * share)
             own = kept * twins.means
             if rng is not None:

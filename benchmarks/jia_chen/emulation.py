@@ -2,7 +2,7 @@
 
 import math
 import multiprocessing
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -96,14 +96,16 @@ class Emulation:
         individuals: for each of them the number of individuals bred until then, repeated ones included.
         steps_to_success: number of distinct configurations until success; infinity if it never succeeds.
         charged_to_success: number of individuals until success, as if each repeated one was measured again.
-        latency_over_bound: latency without noise over the bound, of what the search recommends after the
+        throughput_share: throughput without noise, over the maximum, of what the search recommends after the
             configurations that it measures at least; NaN if these are not stated or it had no noise.
+        latency_over_bound: latency of the same over the bound.
     """
 
     order: tuple[Configuration, ...]
     individuals: tuple[int, ...]
     steps_to_success: float
     charged_to_success: float
+    throughput_share: float = math.nan
     latency_over_bound: float = math.nan
 
 
@@ -160,6 +162,18 @@ def answer(of: Recorded, trial: Trial) -> Result:
     if row is None:
         return Result(trial, Status.INVALID, None, "not in the table")
     return Result(trial, Status.OK, Measurement({"from_s": 0.0, "until_s": trial.until_s, "figures": row}))
+
+
+def recommender(
+    of: Recorded, chosen: Algorithm, order: tuple[Configuration, ...]
+) -> Callable[[int], Configuration]:
+    """Returns what a search recommends after a number of steps: the best by its own objective."""
+    if chosen.name == "weighted-sum":
+        targets = of.targets(of.rows)
+        values = [targets.get(each, -np.inf) for each in order]
+        return lambda steps: order[int(np.argmax(values[:steps]))]
+    results = [answer(of, Trial(each, 1.0)) for each in order]
+    return lambda steps: order[chosen.objective.ranks(results[:steps]).index(0)]
 
 
 def emulated(
@@ -230,6 +244,7 @@ def emulated_with_noise(
     searches: int,
     seed: int,
     min_runs: Mapping[str, int] | None = None,
+    max_runs: int | None = None,
 ) -> dict[str, list[list[Emulation]]]:
     """Emulates searches whose runs are noisy; success is judged without the noise.
 
@@ -242,12 +257,13 @@ def emulated_with_noise(
         seed: seed of the tables, the noise and the tuners.
         min_runs: by tuner, how many configurations each search measures before it ends at its first success;
             what it recommends then is judged too.
+        max_runs: how many configurations each search measures at most; by default all.
 
     Returns:
         The searches of each tuner on each table.
     """
     tasks = [(name, table, (min_runs or {}).get(name, 0)) for name in names for table in range(tables)]
-    task = partial(_emulated_on_one, model, searches, seed)
+    task = partial(_emulated_on_one, model, searches, seed, max_runs)
     if len(tasks) * searches <= _FEW * len(names):
         done = [task(each) for each in tasks]
     else:
@@ -257,7 +273,7 @@ def emulated_with_noise(
 
 
 def _emulated_on_one(
-    model: NoiseModel, searches: int, seed: int, task: tuple[str, int, int]
+    model: NoiseModel, searches: int, seed: int, max_runs: int | None, task: tuple[str, int, int]
 ) -> list[Emulation]:
     name, table, min_runs = task
     truth = model.truth(np.random.default_rng([seed, table]) if table else None)
@@ -265,11 +281,15 @@ def _emulated_on_one(
     found = []
     for search in range(searches):
         seen = model.run_of_each(truth, np.random.default_rng([seed, table, search]))
-        made = emulate(seen, chosen, len(seen.rows), seed + table * searches + search, min_runs)
+        own_seed = seed + table * searches + search
+        made = emulate(seen, chosen, max_runs or len(seen.rows), own_seed, min_runs)
         if min_runs:
-            then = made.order[:min_runs]
-            ranks = chosen.objective.ranks([answer(seen, Trial(each, 1.0)) for each in then])
-            recommended = truth.rows[then[ranks.index(0)]]
-            made = replace(made, latency_over_bound=recommended[LATENCY] / truth.bound_us)
+            measured = made.order[:min_runs]
+            row = truth.rows[recommender(seen, chosen, measured)(len(measured))]
+            made = replace(
+                made,
+                throughput_share=row[THROUGHPUT] / truth.max_throughput,
+                latency_over_bound=row[LATENCY] / truth.bound_us,
+            )
         found.append(made)
     return found

@@ -2,14 +2,15 @@
 
 The best of noisy runs is the luckiest, and a sample may lack the best configuration. So an extreme is taken
 over all configurations as the noise model draws them: effects of knobs and pairs from a redrawn table, and an
-own term for each configuration, of any size where no twin was measured. Workload seeds make a difference too,
-which the controls show. They have one thread, hence few operations; we take their deviation for all
-configurations.
+own term for each configuration, of any size where no twin was measured. The few twins of a sample do not tell
+whether own terms are as large with few threads as with many. So half of the draws take each group's share of
+own terms from its own twins, and half from all. Workload seeds differ too, which the controls show.
+They have one thread, hence few operations; we take their deviation for all configurations.
 """
 
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,14 +58,16 @@ class Spaces:
         drawn = np.exp(extreme(self.whole) - 2 * bias)
         value = np.median(drawn)
         low, high = np.quantile(drawn * np.exp(error), (0.025, 0.975))
-        return Measured(*(min(float(each), max_value) for each in (value, low, high)), self.runs)
+        value, low, high = (min(float(each), max_value) for each in (value, low, high))
+        return Measured(value, low, high, self.runs)
 
 
 def spaces(model: NoiseModel, draws: int, seed: int) -> Spaces:
     """Returns draws of the space from a table."""
     rng = np.random.default_rng(seed)
+    by_group = replace(model, min_sets=2)
     effects = np.stack([model.effects(rng) for _ in range(draws)])
-    own = np.stack([model.own_terms(rng) for _ in range(draws)])
+    own = np.stack([(by_group if number % 2 else model).own_terms(rng) for number in range(draws)])
     return Spaces(model.effects(), effects, effects + own, len(model.measured.rows))
 
 
@@ -92,8 +95,18 @@ def max_latency(logs: Reals) -> Reals:
 def seed_errors(table: Table, draws: int, seed: int) -> Reals:
     """Returns draws of what another seed of the workload changes in logarithms of figures, shape (draws, 2).
 
-    The deviation between seeds is that of the control's runs beyond that between runs of equal seeds. It is
-    uncertain for few seeds, hence Student's t. It is 0 without runs of several seeds.
+    The deviation between seeds is uncertain for few seeds, hence Student's t.
+    """
+    deviation, seeds = seed_deviation(table)
+    rng = np.random.default_rng(seed)
+    return np.asarray(deviation * rng.standard_t(max(1, seeds - 1), size=(draws, len(FIELDS))))
+
+
+def seed_deviation(table: Table) -> tuple[Reals, int]:
+    """Returns the deviation of both figures' logarithms between workload seeds, and the number of seeds.
+
+    It is that of the control's runs beyond the deviation between runs of equal seeds, and 0 where these are
+    not to be told apart.
     """
     runs: dict[int, list[list[float]]] = defaultdict(list)
     for row in table.rows:
@@ -102,13 +115,11 @@ def seed_errors(table: Table, draws: int, seed: int) -> Reals:
     groups = [np.array(group) for group in runs.values()]
     counts = np.array([len(group) for group in groups])
     if len(groups) < 2 or counts.sum() == len(groups):
-        return np.zeros((draws, len(FIELDS)))
+        return np.zeros(len(FIELDS)), len(groups)
     means = np.array([group.mean(axis=0) for group in groups])
     within = sum(((group - group.mean(axis=0)) ** 2).sum(axis=0) for group in groups)
     within = within / (counts.sum() - len(groups))
     overall = (counts[:, None] * means).sum(axis=0) / counts.sum()
     between = (counts[:, None] * (means - overall) ** 2).sum(axis=0) / (len(groups) - 1)
     mean_count = (counts.sum() - (counts**2).sum() / counts.sum()) / (len(groups) - 1)
-    deviation = np.sqrt(np.maximum(0, between - within) / mean_count)
-    rng = np.random.default_rng(seed)
-    return np.asarray(deviation * rng.standard_t(len(groups) - 1, size=(draws, len(FIELDS))))
+    return np.sqrt(np.maximum(0, between - within) / mean_count), len(groups)

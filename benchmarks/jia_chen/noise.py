@@ -25,7 +25,6 @@ IDLE = "max_background_flushes"
 """The knob that makes no difference."""
 MAX_OWN_SHARE = 0.95
 MIN_SETS = 100
-"""A group with fewer sets of twins takes the share of own terms from all groups together."""
 
 Reals = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -63,7 +62,7 @@ class Twins:
         between = (counts * (means - overall) ** 2).sum(axis=0) / (sets - 1)
         mean_count = (runs - (counts**2).sum() / runs) / (sets - 1)
         share = (between - within) / (between + (mean_count - 1) * within)
-        return np.clip(share, 0, MAX_OWN_SHARE)
+        return np.asarray(np.clip(share, 0, MAX_OWN_SHARE))
 
 
 @dataclass(frozen=True)
@@ -73,10 +72,12 @@ class NoiseModel:
     Attributes:
         measured: the table; it may hold a sample of the space.
         order: number of knobs that may act together, 2 unless the model is to be judged.
+        min_sets: a group with fewer sets of twins takes the share of own terms from all groups together.
     """
 
     measured: Recorded
     order: int = 2
+    min_sets: int = MIN_SETS
 
     @cached_property
     def grid(self) -> list[Configuration]:
@@ -159,7 +160,7 @@ class NoiseModel:
             own, values = sets[groups == group], self._standardised[groups == group]
             counts = np.bincount(own, minlength=size).astype(float)
             sums, squares = (
-                np.stack([np.bincount(own, column, size) for column in each.T], axis=1)
+                np.stack([np.bincount(own, column, size) for column in each.T], axis=1).astype(float)
                 for each in (values, values**2)
             )
             found[group] = Twins(counts, sums / np.maximum(counts, 1)[:, None], squares)
@@ -174,7 +175,7 @@ class NoiseModel:
         )
         together = Twins(counts, means, squares)
         return {
-            group: twins if (twins.counts > 1).sum() >= MIN_SETS else together
+            group: twins if (twins.counts > 1).sum() >= self.min_sets else together
             for group, twins in self.twins.items()
         }
 

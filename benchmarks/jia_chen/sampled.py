@@ -39,19 +39,20 @@ def sampled(settings: Settings) -> list[Claim]:
         found = spaces(NoiseModel(_sample(whole, settings.seed + number)), draws, settings.seed)
         intervals = [found.interval(extreme) for extreme in EXTREMES]
         hits += [each.low <= truth <= each.high for each, truth in zip(intervals, truths, strict=True)]
+    counts: list[int] = hits.tolist()
     return [
         decided(
             reported(
                 f"samples_that_contain_{extreme.__name__}",
                 "samples of 540: their intervals",
                 "share of the samples whose 95% interval contains the whole table's figure",
-                _share(int(hit), samples),
+                _share(hit, samples),
                 engine=whole.conditions.engine,
                 device=whole.conditions.device.name,
             ),
             low=MIN_COVERAGE,
         )
-        for extreme, hit in zip(EXTREMES, hits, strict=True)
+        for extreme, hit in zip(EXTREMES, counts, strict=True)
     ]
 
 

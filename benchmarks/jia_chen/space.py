@@ -19,10 +19,11 @@ from benchmarks.jia_chen.extremes import (
     max_latency,
     max_throughput,
     min_latency,
+    seed_deviation,
     seed_errors,
     spaces,
 )
-from benchmarks.jia_chen.noise import NoiseModel, Reals
+from benchmarks.jia_chen.noise import FIELDS, NoiseModel, Reals
 from benchmarks.jia_chen.shared import (
     LATENCY,
     TABLES,
@@ -53,6 +54,7 @@ def space(settings: Settings) -> list[Claim]:
         model = NoiseModel(measured)
         drawn = spaces(model, draws, settings.seed)
         claims += _extremes(measured, model, drawn, seed_errors(table, 2 * draws, settings.seed))
+        claims += _deviations(measured, model, table)
         if measured is exhaustive:
             for knob, figure in COLOURED.items():
                 claims += _by_value(measured, model, drawn, knob, figure)
@@ -107,6 +109,32 @@ def _extremes(measured: Recorded, model: NoiseModel, drawn: Spaces, seed: Reals)
             device=measured.conditions.device.name,
         )
         for name, (value, unit, paper) in figures.items()
+    ]
+
+
+def _deviations(measured: Recorded, model: NoiseModel, table: Table) -> list[Claim]:
+    """Reports the deviations that the intervals rest on."""
+    between, seeds = seed_deviation(table)
+    kinds = {
+        "noise": ("a run's noise: deviation of its logarithm", model.noise, len(measured.rows)),
+        "own": ("deviation of own terms, beyond pairs of knobs", model.own, len(measured.rows)),
+        "seed": (
+            "deviation between the control's workload seeds",
+            dict(zip(FIELDS, between.tolist(), strict=True)),
+            seeds,
+        ),
+    }
+    return [
+        reported(
+            f"{measured.name}_{kind}_of_{field}",
+            "the tables' noise",
+            unit,
+            exactly(values[field], count),
+            engine=measured.conditions.engine,
+            device=measured.conditions.device.name,
+        )
+        for kind, (unit, values, count) in kinds.items()
+        for field in FIELDS
     ]
 
 

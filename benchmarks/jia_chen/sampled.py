@@ -64,8 +64,8 @@ def _sample(whole: Recorded, seed: int) -> Recorded:
 
 def _share(hits: int, samples: int) -> Measured:
     """Returns a share with its 95% interval by Jeffreys' prior."""
-    low, high = stats.beta.ppf((0.025, 0.975), hits + 0.5, samples - hits + 0.5)
-    return Measured(hits / samples, float(low), float(high), samples)
+    believed = stats.beta(hits + 0.5, samples - hits + 0.5)
+    return Measured(hits / samples, float(believed.ppf(0.025)), float(believed.ppf(0.975)), samples)
 
 
 if __name__ == "__main__":

@@ -1,30 +1,25 @@
-"""Figures 7, 8, 10, 13 and 16 of Jia and Chen: the progress of the five algorithms on one table."""
+"""Figures 7, 8, 10, 13 and 16 of Jia and Chen: the progress of the five algorithms on one table.
+
+`progress` compares figures 7 and 8 with the paper's.
+"""
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from benchmarks.common.claims import Claim, Measured, Settings, main, mean_interval, reported, write_csv
 from benchmarks.common.figures import Panel, lines, write_figure
-from benchmarks.jia_chen.emulation import ALGORITHMS, Algorithm, Emulation, algorithm, answer, emulated
+from benchmarks.jia_chen.emulation import ALGORITHMS, Algorithm, Emulation, algorithm, emulated, recommender
 from benchmarks.jia_chen.shared import DEFAULT_TABLE, LATENCY, THROUGHPUT, Recorded, recorded
-from rocktune.trial import Configuration, Trial
+from rocktune.trial import Configuration
 
 LOW = 100 / 210
 """The paper's 100,000 operations per second as a share of its largest throughput."""
 PAPER_LOW_SHARE = {"ga": 0.16, "smpso": 0.26, "epsilon-constraint": 0.45, "nsga2": 0.32, "weighted-sum": 0.77}
 PAPER_STEPS_OF_ECM = 23
 BUDGET_SHARE = 0.2
-COMPARED_SHARE = 318 / 6480
-"""Where figure 7 is compared: the paper's 318 minutes of the 6,480 of its exhaustive search."""
-PAPER_THROUGHPUT = dict.fromkeys(("ga", "nsga2", "smpso", "epsilon-constraint"), round(205 / 211, 2)) | {
-    "weighted-sum": round(78 / 211, 2)
-}
-"""Share of the largest throughput in figure 7 at that time."""
-FASTER_DEVICE = "jia-chen-pcie"
-"""The device of figure 7; figure 8 shows the slower one."""
 GENERATION = 10
 GENERATIONS = 30
 SMOOTHED = 20
@@ -64,40 +59,17 @@ def convergence(settings: Settings) -> list[Claim]:
     return claims
 
 
-def _recommender(
-    table: Recorded, chosen: Algorithm, order: tuple[Configuration, ...]
-) -> Callable[[int], Configuration]:
-    """Returns what the search would recommend after a number of steps: the best by its own objective."""
-    if chosen.name == "weighted-sum":
-        targets = table.targets(table.rows)
-        values = [targets.get(each, -np.inf) for each in order]
-        return lambda steps: order[int(np.argmax(values[:steps]))]
-    results = [answer(table, Trial(each, 1.0)) for each in order]
-    return lambda steps: order[chosen.objective.ranks(results[:steps]).index(0)]
-
-
 def _claims(table: Recorded, chosen: Algorithm, searches: list[tuple[Configuration, ...]]) -> list[Claim]:
     threshold = LOW * table.max_throughput
     low = [
         float(np.mean([table.rows[each][THROUGHPUT] < threshold for each in order if each in table.rows]))
         for order in searches
     ]
-    recommenders = [(len(order), _recommender(table, chosen, order)) for order in searches[:20]]
+    recommenders = [(len(order), recommender(table, chosen, order)) for order in searches[:20]]
     changes = [len({after(step) for step in range(1, min(100, last) + 1)}) for last, after in recommenders]
     final = [table.rows[after(last)] for last, after in recommenders]
-    compared = round(COMPARED_SHARE * len(table.rows))
-    then = [table.rows[after(min(compared, last))] for last, after in recommenders]
     engine, device = table.conditions.engine, table.conditions.device.name
     return [
-        reported(
-            f"throughput_after_{compared}_{chosen.name}",
-            "Jia and Chen, figures 7 and 8",
-            f"share of the largest throughput after {COMPARED_SHARE:.1%} of the exhaustive time",
-            mean_interval([row[THROUGHPUT] / table.max_throughput for row in then]),
-            PAPER_THROUGHPUT[chosen.name] if device == FASTER_DEVICE else None,
-            engine=engine,
-            device=device,
-        ),
         reported(
             f"final_throughput_{chosen.name}",
             "Jia and Chen, figures 7 and 8",
@@ -204,7 +176,7 @@ def _panels(
     best, latency, instantaneous = [], [], []
     for name, order in found.items():
         minutes = [run_min * step for step in range(1, len(order) + 1)]
-        after = _recommender(table, algorithm(table, name), order)
+        after = recommender(table, algorithm(table, name), order)
         rows = [table.rows[after(step)] for step in range(1, len(order) + 1)]
         best.append(lines(name, minutes, [row[THROUGHPUT] for row in rows], line_shape="hv"))
         latency.append(lines(name, minutes, [row[LATENCY] for row in rows], line_shape="hv"))

@@ -2,7 +2,7 @@
 
 import math
 import multiprocessing
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -96,20 +96,20 @@ class Emulation:
         individuals: for each of them the number of individuals bred until then, repeated ones included.
         steps_to_success: number of distinct configurations until success; infinity if it never succeeds.
         charged_to_success: number of individuals until success, as if each repeated one was measured again.
-        latency_over_bound: latency without noise of what the search recommends over the bound; NaN if the
-            search ended at its success or had no noise.
+        throughput_share: throughput without noise, over the maximum, of what the search recommends after the
+            configurations that it measures at least; NaN if these are not stated or it had no noise.
+        latency_over_bound: latency of the same over the bound.
     """
 
     order: tuple[Configuration, ...]
     individuals: tuple[int, ...]
     steps_to_success: float
     charged_to_success: float
+    throughput_share: float = math.nan
     latency_over_bound: float = math.nan
 
 
-def emulate(
-    of: Recorded, algorithm: Algorithm, budget_runs: int, seed: int, until_success: bool
-) -> Emulation:
+def emulate(of: Recorded, algorithm: Algorithm, budget_runs: int, seed: int, min_runs: int = 0) -> Emulation:
     """Lets a tuner search a table. A repeated configuration costs nothing.
 
     Args:
@@ -117,7 +117,7 @@ def emulate(
         algorithm: the tuner.
         budget_runs: number of configurations it may measure.
         seed: seed of its random numbers.
-        until_success: whether it ends at its first success.
+        min_runs: number of configurations that it measures at least; then it ends at its first success.
     """
     problem = problem_on(of, algorithm.objective, budget_runs)
     search = tuner_named(algorithm.name, algorithm.settings).search(problem, np.random.default_rng(seed))
@@ -133,7 +133,7 @@ def emulate(
                 order.setdefault(trial.configuration, individuals)
                 if trial.configuration in algorithm.succeeds and success == math.inf:
                     success, charged = len(order), individuals
-            if len(order) >= budget_runs or (until_success and success < math.inf):
+            if len(order) >= budget_runs or (success < math.inf and len(order) >= min_runs):
                 break
             item = search.send([answer(of, trial) for trial in batch.trials])
     except StopIteration:
@@ -164,6 +164,18 @@ def answer(of: Recorded, trial: Trial) -> Result:
     return Result(trial, Status.OK, Measurement({"from_s": 0.0, "until_s": trial.until_s, "figures": row}))
 
 
+def recommender(
+    of: Recorded, chosen: Algorithm, order: tuple[Configuration, ...]
+) -> Callable[[int], Configuration]:
+    """Returns what a search recommends after a number of steps: the best by its own objective."""
+    if chosen.name == "weighted-sum":
+        targets = of.targets(of.rows)
+        values = [targets.get(each, -np.inf) for each in order]
+        return lambda steps: order[int(np.argmax(values[:steps]))]
+    results = [answer(of, Trial(each, 1.0)) for each in order]
+    return lambda steps: order[chosen.objective.ranks(results[:steps]).index(0)]
+
+
 def emulated(
     of: Recorded, algorithm: Algorithm, runs: int, seed: int, budget_runs: int | None = None
 ) -> list[Emulation]:
@@ -185,7 +197,7 @@ def emulated(
 
 
 def _emulated(of: Recorded, algorithm: Algorithm, budget_runs: int | None, seed: int) -> Emulation:
-    return emulate(of, algorithm, budget_runs or len(of.rows), seed, budget_runs is None)
+    return emulate(of, algorithm, budget_runs or len(of.rows), seed, budget_runs or 0)
 
 
 def share_within(steps: Iterable[float], quantile: float, total: int) -> float:
@@ -226,42 +238,58 @@ def share_interval(
 
 
 def emulated_with_noise(
-    model: NoiseModel, name: str, tables: int, searches: int, seed: int, budget_runs: int | None = None
-) -> list[list[Emulation]]:
+    model: NoiseModel,
+    names: Sequence[str],
+    tables: int,
+    searches: int,
+    seed: int,
+    min_runs: Mapping[str, int] | None = None,
+    max_runs: int | None = None,
+) -> dict[str, list[list[Emulation]]]:
     """Emulates searches whose runs are noisy; success is judged without the noise.
 
     Args:
         model: the noise of a measured table.
-        name: name of the tuner.
-        tables: number of tables that might be true; the first is the model's own, each further one predicted
-            from another draw of the measured table.
+        names: names of the tuners.
+        tables: number of tables that might be true; the first is the model's expectation, each further one is
+            predicted from another draw of the measured table, with own terms drawn as well.
         searches: number of searches on each, each with noise of its own.
         seed: seed of the tables, the noise and the tuners.
-        budget_runs: number of configurations that each search measures; by default until it succeeds.
+        min_runs: by tuner, how many configurations each search measures before it ends at its first success;
+            what it recommends then is judged too.
+        max_runs: how many configurations each search measures at most; by default all.
 
     Returns:
-        The searches on each table.
+        The searches of each tuner on each table.
     """
-    task = partial(_emulated_on_one, model, name, searches, seed, budget_runs)
-    if tables * searches <= _FEW:
-        return [task(table) for table in range(tables)]
-    with multiprocessing.get_context("spawn").Pool(_WORKERS) as pool:
-        return pool.map(task, range(tables), chunksize=1)
+    tasks = [(name, table, (min_runs or {}).get(name, 0)) for name in names for table in range(tables)]
+    task = partial(_emulated_on_one, model, searches, seed, max_runs)
+    if len(tasks) * searches <= _FEW * len(names):
+        done = [task(each) for each in tasks]
+    else:
+        with multiprocessing.get_context("spawn").Pool(_WORKERS) as pool:
+            done = pool.map(task, tasks, chunksize=1)
+    return {name: done[place * tables : (place + 1) * tables] for place, name in enumerate(names)}
 
 
 def _emulated_on_one(
-    model: NoiseModel, name: str, searches: int, seed: int, budget_runs: int | None, table: int
+    model: NoiseModel, searches: int, seed: int, max_runs: int | None, task: tuple[str, int, int]
 ) -> list[Emulation]:
+    name, table, min_runs = task
     truth = model.truth(np.random.default_rng([seed, table]) if table else None)
     chosen = algorithm(truth, name, noise=model.noise)
     found = []
     for search in range(searches):
         seen = model.run_of_each(truth, np.random.default_rng([seed, table, search]))
         own_seed = seed + table * searches + search
-        made = emulate(seen, chosen, budget_runs or len(seen.rows), own_seed, budget_runs is None)
-        if budget_runs is not None:
-            ranks = chosen.objective.ranks([answer(seen, Trial(each, 1.0)) for each in made.order])
-            recommended = truth.rows[made.order[ranks.index(0)]]
-            made = replace(made, latency_over_bound=recommended[LATENCY] / truth.bound_us)
+        made = emulate(seen, chosen, max_runs or len(seen.rows), own_seed, min_runs)
+        if min_runs:
+            measured = made.order[:min_runs]
+            row = truth.rows[recommender(seen, chosen, measured)(len(measured))]
+            made = replace(
+                made,
+                throughput_share=row[THROUGHPUT] / truth.max_throughput,
+                latency_over_bound=row[LATENCY] / truth.bound_us,
+            )
         found.append(made)
     return found

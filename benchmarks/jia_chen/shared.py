@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -35,6 +35,7 @@ class Recorded:
         space: space of the configurations.
         rows: figures by configuration, without failed ones.
         stated_bound_us: bound of the latency in microseconds; None for the table's own, see `bound_us`.
+        parts: number of the part of the table that each configuration was measured in; empty if not known.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Recorded:
     space: Space
     rows: dict[Configuration, dict[str, float]]
     stated_bound_us: float | None = None
+    parts: Mapping[Configuration, int] = field(default_factory=dict)
 
     @property
     def max_throughput(self) -> float:
@@ -86,10 +88,21 @@ def recorded(settings: Settings) -> Recorded:
 def one_run_each(name: str, table: Table) -> Recorded:
     """Returns a table without its control runs and failures."""
     swept = [row for row in table.rows if row.replicate == 0 and row.status is Status.OK]
-    rows = {
-        row.configuration: {field: row.figures[field] for field in (THROUGHPUT, LATENCY)} for row in swept
-    }
-    return Recorded(name, table.conditions, _space(table.conditions), rows)
+    rows = {row.configuration: {each: row.figures[each] for each in (THROUGHPUT, LATENCY)} for row in swept}
+    return Recorded(name, table.conditions, _space(table.conditions), rows, parts=_parts(table))
+
+
+def _parts(table: Table) -> dict[Configuration, int]:
+    """Returns the part of each configuration; each part begins with the control's first replicate."""
+    parts: dict[Configuration, int] = {}
+    part = last = 0
+    for row in table.rows:
+        if row.replicate:
+            part += row.replicate <= last
+            last = row.replicate
+        else:
+            parts[row.configuration] = part
+    return parts
 
 
 def interpolated(name: str, table: Table) -> Recorded:

@@ -1,7 +1,7 @@
 """Measures the best configurations of Jia and Chen's exhaustive table again, and judges its noise model.
 
-The difference that matters is 5%, which success is defined by. One run has a noise of 4.5% in throughput and
-5.6% in p99 latency, so ten runs of a configuration give its mean to 3 and 4% (95%), which tells 5% from the
+The difference that matters is 5%, which success is defined by. One run has a noise of 3.5% in throughput and
+5.0% in p99 latency, so ten runs of a configuration give its mean to 2 and 3% (95%), which tells 5% from the
 maximum. 200 configurations reach down to the model's second deviation below success. 2,000 runs of 120 s / 64
 take 80 minutes; an interrupted script continues with the same `--ledger`.
 """

@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from benchmarks.jia_chen.emulation import algorithm, emulate, share_interval, share_within
-from benchmarks.jia_chen.noise import NoiseModel
-from benchmarks.jia_chen.shared import LATENCY, THROUGHPUT, Recorded, made_up
+from benchmarks.jia_chen.noise import IDLE, NoiseModel
+from benchmarks.jia_chen.shared import LATENCY, THROUGHPUT, Recorded, as_table, made_up, one_run_each
 
 NOISE = {THROUGHPUT: 0.04, LATENCY: 0.05}
 
@@ -61,6 +61,80 @@ def test_draws_of_the_truth_differ_by_its_error_and_runs_by_the_noise(measured: 
     assert deviation(again) == pytest.approx(NOISE[LATENCY], rel=0.1)
 
 
+def test_drift_between_parts_is_no_noise(truth: Recorded, measured: Recorded) -> None:
+    order = np.random.default_rng(4).permutation(len(truth.rows))
+    parts = {each: int(place % 4) for each, place in zip(truth.rows, order, strict=True)}
+    rows = {
+        each: {field: value * math.exp(0.1 * parts[each]) for field, value in row.items()}
+        for each, row in measured.rows.items()
+    }
+    drifted = replace(measured, rows=rows)
+    for field, deviation in NOISE.items():
+        assert NoiseModel(drifted).noise[field] > 2 * deviation
+        model = NoiseModel(replace(drifted, parts=parts))
+        assert model.noise[field] == pytest.approx(deviation, rel=0.1)
+        # Figures are those of the mean part.
+        ratios = [math.log(row[field] / truth.rows[each][field]) for each, row in model.truth().rows.items()]
+        assert np.mean(ratios) == pytest.approx(0.15, abs=0.01)
+
+
+def _with_own_terms(truth: Recorded, measured: Recorded, deviation: float) -> tuple[Recorded, Recorded]:
+    """Returns the truth and the table with a term of each set of twins."""
+    rng = np.random.default_rng(5)
+    terms: dict[tuple[object, ...], float] = {}
+    found = []
+    for table in (truth, measured):
+        rows = {}
+        for each, row in table.rows.items():
+            kind = tuple(value for knob, value in sorted(each.items()) if knob != IDLE)
+            factor = math.exp(terms.setdefault(kind, float(rng.normal(0, deviation))))
+            rows[each] = {field: value * factor for field, value in row.items()}
+        found.append(replace(table, rows=rows))
+    return found[0], found[1]
+
+
+def test_twins_tell_own_terms_from_noise(truth: Recorded, measured: Recorded) -> None:
+    known, seen = _with_own_terms(truth, measured, 0.04)
+    model = NoiseModel(seen)
+
+    def error(predicted: Recorded) -> float:
+        errors = [
+            math.log(row[THROUGHPUT] / known.rows[each][THROUGHPUT]) for each, row in predicted.rows.items()
+        ]
+        return float(np.std(errors))
+
+    assert model.noise[THROUGHPUT] == pytest.approx(NOISE[THROUGHPUT], rel=0.15)
+    assert model.own[THROUGHPUT] == pytest.approx(0.04, rel=0.15)
+    effects = dict(zip(model.grid, np.exp(model.effects()[:, 0]).tolist(), strict=True))
+    without = replace(known, rows={each: {THROUGHPUT: effects[each]} for each in known.rows})
+    # Three runs of each set tell its term to 0.04 / 2, half of which the effects of knobs miss.
+    assert error(model.truth()) < 0.7 * error(without)
+    drawn = model.truth(np.random.default_rng(6))
+    assert 1.2 * error(model.truth()) < error(drawn) < 2 * error(model.truth())
+
+
+def test_a_sample_without_twins_has_no_own_terms(measured: Recorded) -> None:
+    rows = {each: row for each, row in measured.rows.items() if each[IDLE] == 1}
+    model = NoiseModel(replace(measured, rows=rows), order=1)
+    assert model.own == dict.fromkeys(NOISE, 0)
+
+
+def test_parts_are_read_from_the_controls() -> None:
+    table = as_table(made_up())
+    control = [replace(table.rows[0], replicate=number) for number in (1, 2, 1, 2)]
+    rows = (
+        control[0],
+        *table.rows[:5],
+        control[1],
+        *table.rows[5:10],
+        control[2],
+        table.rows[10],
+        control[3],
+    )
+    parts = one_run_each("two parts", replace(table, rows=rows)).parts
+    assert list(parts.values()) == [0] * 10 + [1]
+
+
 def test_success_within_a_runs_noise(truth: Recorded) -> None:
     exact, noisy = algorithm(truth, "ga"), algorithm(truth, "ga", noise={THROUGHPUT: 0.04})
     # With 8 threads everything is within 5% of the best or 1.08 times below it.
@@ -71,13 +145,13 @@ def test_success_within_a_runs_noise(truth: Recorded) -> None:
 
 
 def test_repeated_individuals_are_counted(truth: Recorded) -> None:
-    found = emulate(truth, algorithm(truth, "ga"), 100, 1, until_success=False)
+    found = emulate(truth, algorithm(truth, "ga"), 100, 1, min_runs=100)
     assert len(found.order) == len(found.individuals) == 100
     assert found.individuals[:10] == tuple(range(1, 11))
     assert all(a < b for a, b in zip(found.individuals, found.individuals[1:], strict=False))
     assert found.individuals[-1] > 120
     assert found.charged_to_success == found.individuals[int(found.steps_to_success) - 1]
-    drawn = emulate(truth, algorithm(truth, "random"), 20, 1, until_success=False)
+    drawn = emulate(truth, algorithm(truth, "random"), 20, 1, min_runs=20)
     assert drawn.individuals == tuple(range(1, 1 + len(drawn.order)))
 
 

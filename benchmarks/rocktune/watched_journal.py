@@ -56,7 +56,7 @@ class Seen:
 
     Attributes:
         parts: the journal's rows without a change ("still"), behind the shift ("turned"), behind the shift
-            back ("back"), and behind that to a third load ("third").
+            back ("back"), and behind that to a third load ("third"), which may be missing.
         bad: the rows of the watch with a bad recommendation.
         failed: operations that failed.
         studies: by part, the study that was made in it.
@@ -139,7 +139,6 @@ def claims_of(seen: Seen, engine: str, device: str) -> list[Claim]:
 
     still = [row for row in seen.parts["still"] if row.event not in (_READ, *_QUIET)]
     without = _without_a_study(seen.parts["back"])
-    seeded = seen.studies["third"].seeded if "third" in seen.studies else 0
     return [
         decided(claim("actions_without_a_change", "steps", exactly(len(still))), high=0, why=steps_of(still)),
         claim("time_without_a_change", "s", exactly(sum(each.seconds for each in _observed(seen)))),
@@ -151,11 +150,7 @@ def claims_of(seen: Seen, engine: str, device: str) -> list[Claim]:
             low=1,
             why=steps_of(seen.parts["back"]),
         ),
-        decided(
-            claim("warm_study_of_the_third_load", "configurations taken over", exactly(seeded)),
-            low=1,
-            why=steps_of(seen.parts["third"]),
-        ),
+        *_warm(seen, claim),
         decided(
             claim("rollback_of_bad_options", "windows", exactly(windows_until_rollback(seen.bad))),
             high=MAX_WINDOWS,
@@ -166,6 +161,20 @@ def claims_of(seen: Seen, engine: str, device: str) -> list[Claim]:
     ]
 
 
+def _warm(seen: Seen, claim: Callable[[str, str, Measured], Claim]) -> list[Claim]:
+    """Returns what the studies took over from earlier ones; that of the third load has a target."""
+    found = [
+        claim(f"taken_over_{part}", "configurations", exactly(study.seeded))
+        for part, study in seen.studies.items()
+        if part != "third"
+    ]
+    if "third" in seen.parts:
+        seeded = seen.studies["third"].seeded if "third" in seen.studies else 0
+        third = claim("taken_over_third", "configurations", exactly(seeded))
+        found.append(decided(third, low=1, why=steps_of(seen.parts["third"])))
+    return found
+
+
 def _observations(seen: Seen, claim: Callable[[str, str, Measured], Claim]) -> list[Claim]:
     found = [
         claim(f"proven_ratio_{part}", "times the present options' figure, on the model", study.ratio)
@@ -173,7 +182,7 @@ def _observations(seen: Seen, claim: Callable[[str, str, Measured], Claim]) -> l
         if study.ratio is not None
     ]
     for part in ("turned", "third"):
-        before, after = latencies(seen.parts[part])
+        before, after = latencies(seen.parts.get(part, ()))
         if before and after:
             ratio = float(np.mean(before) / np.mean(after))
             found.append(claim(f"lookup_latency_{part}", "ratio of means, before over after", exactly(ratio)))

@@ -82,6 +82,7 @@ class Pace:
         budget: time of measuring of each search.
         ablation_pairs: pairs of runs for each option of a winner; 0 keeps all of its options.
         patience_s: seconds after which a part ends as it is.
+        shifts: number of shifts, from 2 to 3.
     """
 
     bandwidth_bytes_s: int
@@ -93,6 +94,7 @@ class Pace:
     budget: str
     ablation_pairs: int
     patience_s: float
+    shifts: int
 
     @property
     def store(self) -> dict[str, Any]:
@@ -105,7 +107,8 @@ def watched_store(settings: Settings) -> list[Claim]:
 
     `--minutes` is the time without a change, `--dump` the seconds of an interval, `--bandwidth` the MiB/s of
     the device, `--rate` the store's operations per second. `--scale`, `--tuner`, `--budget` and `--ablation`
-    (pairs) are those of the studies. A part ends as it is after `--patience` minutes.
+    (pairs) are those of the studies. A part ends as it is after `--patience` minutes. `--shifts 2` leaves out
+    the third load.
     """
     pace = _pace(settings)
     with tempfile.TemporaryDirectory(prefix="rocktune-watched-") as name:
@@ -127,7 +130,7 @@ def watched_store(settings: Settings) -> list[Claim]:
 
 def _pace(settings: Settings) -> Pace:
     if settings.quick:
-        return Pace(20 * MIB, 1500, 1, 0.1, settings.scale, "random", "6s", 0, 600)
+        return Pace(20 * MIB, 1500, 1, 0.1, settings.scale, "random", "6s", 0, 600, 2)
     extra = settings.extra
     return Pace(
         bandwidth_bytes_s=int(extra["bandwidth"]) * MIB,
@@ -139,6 +142,7 @@ def _pace(settings: Settings) -> Pace:
         budget=str(extra["budget"]),
         ablation_pairs=int(extra["ablation"]),
         patience_s=60 * float(extra["patience"]),
+        shifts=int(extra["shifts"]),
     )
 
 
@@ -156,7 +160,7 @@ def _shifted(
         with watching(store, STUDY, arguments, folder) as watch:
             parts["still"] = _still(watch, pace)
             settings.say(f"still: {steps_of(parts['still'])}")
-            for name, reads in SHIFTS.items():
+            for name, reads in list(SHIFTS.items())[: pace.shifts]:
                 store.turn(reads)
                 parts[name] = watch.wait(has_ended, sum(map(len, parts.values())), pace.patience_s)
                 settings.say(f"{name}: {steps_of(parts[name])}")
@@ -226,6 +230,6 @@ if __name__ == "__main__":
         quick_scale=128,
         extra={
             "minutes": 60.0, "dump": 10, "bandwidth": 4, "rate": 400, "tuner": "auto", "budget": "75s",
-            "ablation": 3, "patience": 120.0,
+            "ablation": 3, "patience": 120.0, "shifts": 3,
         },
     )  # fmt: skip

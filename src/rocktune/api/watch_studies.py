@@ -28,6 +28,7 @@ from rocktune.export import export_study
 from rocktune.importing import read_options_document
 from rocktune.importing.logs import LogDocument
 from rocktune.ledger import Ledger, open_ledger
+from rocktune.objective import BALANCE, LARGER_IS_BETTER, terms_of
 from rocktune.outcome import Outcome
 from rocktune.rocksdb_version import RocksDbVersion
 from rocktune.study import StudySpec, recorded_outcome
@@ -135,8 +136,7 @@ def _repeated(base: StudySpec, path: Path, profile: Profile) -> Given:
         profile: the load.
     """
     workload = profile.workload
-    # At the store's own rate every configuration would have its throughput.
-    if base.protocol == "short" and base.workload == base.workload.closed():
+    if base.protocol == "short" and (_seeks_throughput(base) or base.workload == base.workload.closed()):
         workload = workload.closed()
     files = {kind: path.with_name(f"{path.name}-{kind}.toml") for kind in ("workload", "device", "space")}
     files["workload"].write_text(workload_file_text(workload), encoding="utf-8")
@@ -158,6 +158,12 @@ def _repeated(base: StudySpec, path: Path, profile: Profile) -> Given:
         rate=profile.rate_ops_s if base.protocol == "steady" else None,
         seed=base.seed,
     )
+
+
+def _seeks_throughput(base: StudySpec) -> bool:
+    """Returns whether a study improves throughput, which at a fixed rate is that rate."""
+    objective = base.objective if isinstance(base.objective, str) else base.objective[0]
+    return objective == BALANCE or any(term in LARGER_IS_BETTER for term in terms_of(objective))
 
 
 def run_study(spec: StudySpec, ledger: str | None, directory: Path, may_run: Callable[[], bool]) -> bool:

@@ -176,6 +176,9 @@ def _first_study(folder: Path, store: ServedStore, pace: Pace) -> None:
     (folder / "device.toml").write_text(f"bandwidth_bytes_s = {pace.bandwidth_bytes_s}\n")
     (folder / "space.toml").write_text(SPACE)
     succeed(folder, "profile", str(store.directory), "--out", "study.toml")
+    # In the short protocol a workload with a rate has that throughput with every configuration.
+    workload = folder / "study-workload.toml"
+    workload.write_text(workload.read_text().partition("\n[arrival]")[0] + "\n")
     with (folder / "study.toml").open("a") as study:
         study.write(f"\n[verification]\nablation_pairs = {pace.ablation_pairs}\n")
     succeed(

@@ -12,6 +12,13 @@ class UserError(Exception):
     """
 
 
+class TransientError(UserError):
+    """A UserError that may be gone later with the same input, such as a lack of memory or of disk space.
+
+    Unattended processes try again.
+    """
+
+
 class BudgetTooSmallError(UserError):
     """A memory budget that no configuration of a space fits.
 

@@ -74,6 +74,21 @@ def test_a_study_repeats_the_settings_and_has_only_live_knobs(
     assert spec.workload == spec.workload.closed()
 
 
+@pytest.mark.parametrize(
+    ("objective", "is_closed"),
+    [("throughput_ops_s", True), ("balance", True), ("read_latency_us_p99", False)],
+)
+def test_a_study_at_a_rate_seeks_throughput_in_a_closed_loop(
+    store: WatchedStore, real_worker: tuple[str, ...], objective: str, is_closed: bool
+) -> None:
+    del real_worker
+    base = spec_of(objective=objective)
+    # As 'rocktune profile' makes it. At the store's rate every configuration has the same throughput.
+    base = base.model_copy(update={"workload": base.workload.offered(1000.0)})
+    workload = made(store, base).workload
+    assert (workload == workload.closed()) is is_closed
+
+
 def test_a_smaller_store_gets_a_larger_share_of_it_as_model(
     store: WatchedStore, real_worker: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,5 +1,6 @@
 """A watch of a database whose LOG the test writes; its studies are not measured."""
 
+import errno
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
@@ -14,7 +15,7 @@ from rocktune.api.watching import WatchPass, watch_directory
 from rocktune.deploy import read_watched
 from rocktune.deploy.watch import Interval, Phase, Verdict
 from rocktune.engine.worker import WORKER_VARIABLE
-from rocktune.errors import UserError
+from rocktune.errors import TransientError, UserError
 
 OPTIONS = '[Version]\nrocksdb_version=7.8.3\n[DBOptions]\nmax_background_jobs=2\n[CFOptions "default"]\n'
 OPTIONS += "write_buffer_size=67108864\ncomparator=leveldb.BytewiseComparator\n"
@@ -31,13 +32,15 @@ class Store:
         studies: names of the studies that were run.
         winner: OPTIONS file of what the next study recommends; empty for the baseline.
         failure: the error of the next study; None if it succeeds.
+        meanwhile: is called while a study runs.
     """
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self.studies: list[str] = []
         self.winner = WINNER
-        self.failure: UserError | None = None
+        self.failure: Exception | None = None
+        self.meanwhile: Callable[[], None] = lambda: None
         self._made: list[Interval] = []
         self._rng = np.random.default_rng(1)
         directory.mkdir()
@@ -65,6 +68,16 @@ class Store:
         return found
 
 
+class Clock:
+    """The time of day that a watch sees."""
+
+    moment = datetime(2026, 3, 4, 23)
+
+    @classmethod
+    def now(cls) -> datetime:
+        return cls.moment
+
+
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, real_worker: tuple[str, ...]) -> Store:
     monkeypatch.setenv(WORKER_VARIABLE, real_worker[0])
@@ -75,6 +88,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, real_worker: tuple[st
         name = "base"
 
     def run_study(spec: object, _ledger: object, _directory: Path, may_run: Callable[[], bool]) -> bool:
+        made.meanwhile()
         if made.failure is not None:
             raise made.failure
         if may_run():
@@ -183,6 +197,40 @@ def test_bad_options_are_rolled_back_to_the_values_before(store: Store) -> None:
     assert store.look().rows == ()
 
 
+def test_figures_that_a_study_disturbed_predict_nothing(store: Store) -> None:
+    _shifted(store)
+    # The study loads the store's machine, and the store has three times its latencies.
+    store.meanwhile = lambda: store.runs(20, reads=0.8, latency_us=60)
+    store.look()
+    store.takes()
+    store.runs(1, reads=0.8)
+    store.runs(4, reads=0.8, latency_us=60)
+    assert [row.partition(":")[0] for row in store.look().rows] == ["rolling back", "rolled back"]
+
+
+def test_figures_that_a_part_of_a_study_disturbed_predict_nothing(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watching, "datetime", Clock)
+    monkeypatch.setattr(Clock, "moment", datetime(2026, 3, 4, 23))
+    _shifted(store)
+
+    def disturbed_until_six() -> None:
+        store.runs(20, reads=0.8, latency_us=60)
+        Clock.moment = datetime(2026, 3, 5, 6)
+
+    store.meanwhile = disturbed_until_six
+    assert store.look(hours="22-06").waits_for == "The study waits for the hours 22-06."
+    assert {
+        each.waited_s["get"][1] for each in store.look(hours="22-06").state.current.intervals if _slow(each)
+    } == set()
+
+
+def _slow(interval: Interval) -> bool:
+    count, total_s = interval.waited_s["get"]
+    return total_s / count > 40e-6
+
+
 def test_options_that_the_program_does_not_take_are_rolled_back(store: Store) -> None:
     _shifted(store)
     store.look()
@@ -210,6 +258,27 @@ def test_options_of_an_earlier_file_stay_in_force(store: Store) -> None:
     _shifted(store)
     store.look()
     assert read_watched(store.file) == earlier | NEW
+
+
+@pytest.mark.parametrize("when", ["before the study", "during the study"])
+def test_options_that_somebody_else_brings_meanwhile_are_not_taken_back(store: Store, when: str) -> None:
+    theirs = {"db": {"max_background_jobs": "4"}}
+
+    def bring() -> None:
+        watch_options.write_options(store.directory, store.file, theirs)
+
+    _shifted(store)
+    if when == "before the study":
+        bring()
+    else:
+        store.meanwhile = bring
+    found = store.look()
+    assert any(row.startswith("noticed: ") for row in found.rows)
+    assert read_watched(store.file) == found.state.in_force == theirs | NEW
+    store.takes()
+    store.runs(5, reads=0.8, latency_us=60)
+    store.look()
+    assert read_watched(store.file) == theirs | OLD
 
 
 @pytest.mark.parametrize("kills", [1, 2])
@@ -240,18 +309,12 @@ def test_a_kill_while_the_file_is_written_repeats_nothing(
 
 
 def test_a_study_waits_for_its_hours(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Clock:
-        hour = 12
-
-        @classmethod
-        def now(cls) -> datetime:
-            return datetime(2026, 3, 4, cls.hour)
-
     monkeypatch.setattr(watching, "datetime", Clock)
+    monkeypatch.setattr(Clock, "moment", datetime(2026, 3, 4, 12))
     _shifted(store)
     assert store.look(hours="22-06").waits_for == "The study waits for the hours 22-06."
     assert store.studies == []
-    Clock.hour = 23
+    monkeypatch.setattr(Clock, "moment", datetime(2026, 3, 4, 23))
     assert store.look(hours="22-06").state.phase is Phase.APPLIED
     assert len(store.studies) == 1
 
@@ -265,12 +328,62 @@ def test_a_study_that_finds_nothing_better_changes_nothing(store: Store) -> None
     assert store.look().rows == ()
 
 
-def test_a_study_that_fails_is_noted_and_not_repeated(store: Store) -> None:
-    store.failure = UserError("study 'x': the worker died")
+def test_a_study_that_fails_for_good_is_noted_and_not_repeated(store: Store) -> None:
+    store.failure = UserError("space: the file has no knob that an open database takes")
     _shifted(store)
-    assert store.look().rows[-1] == "not tuned: study 'x': the worker died"
+    assert store.look().rows[-1] == "not tuned: space: the file has no knob that an open database takes"
     store.runs(20, reads=0.8)
+    store.failure = None
     assert store.look().rows == ()
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        TransientError("study 'x': no memory"),
+        OSError(errno.ENOSPC, "No space left on device", "/w/space.toml"),
+        MemoryError(),
+    ],
+)
+def test_a_study_that_fails_for_the_moment_is_continued_in_the_next_hours(
+    store: Store, monkeypatch: pytest.MonkeyPatch, failure: Exception
+) -> None:
+    monkeypatch.setattr(watching, "datetime", Clock)
+    monkeypatch.setattr(Clock, "moment", datetime(2026, 3, 4, 23))
+    store.failure = failure
+    _shifted(store)
+    found = store.look(hours="22-06")
+    assert found.rows[-1].startswith("postponed: ")
+    assert found.rows[-1].endswith("It is tried again from 2026-03-05 22:00 on (attempt 1 of 5).")
+    assert found.waits_for == "The study is tried again from 2026-03-05 22:00 on."
+    monkeypatch.setattr(Clock, "moment", datetime(2026, 3, 5, 3))
+    store.failure = None
+    assert store.look(hours="22-06").rows == ()
+    monkeypatch.setattr(Clock, "moment", datetime(2026, 3, 5, 22))
+    assert store.look(hours="22-06").state.phase is Phase.APPLIED
+    events = [row.event for row in api.watch_journal("base")]
+    assert events.count("tuning") == events.count("postponed") == 1
+
+
+def test_a_study_is_not_tried_for_ever(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watching, "datetime", Clock)
+    store.failure = TransientError("study 'x': no memory")
+    _shifted(store)
+    for day in range(4, 8):
+        monkeypatch.setattr(Clock, "moment", datetime(2026, 3, day, 22))
+        assert store.look(hours="22-06").rows[-1].startswith("postponed: ")
+    monkeypatch.setattr(Clock, "moment", datetime(2026, 3, 8, 22))
+    assert store.look(hours="22-06").rows == ("not tuned: study 'x': no memory (attempt 5 of 5)",)
+    store.failure = None
+    monkeypatch.setattr(Clock, "moment", datetime(2026, 3, 9, 22))
+    assert store.look(hours="22-06").rows == ()
+
+
+def test_other_errors_of_files_are_no_shortage(store: Store) -> None:
+    store.failure = PermissionError(errno.EACCES, "Permission denied", "/w/space.toml")
+    _shifted(store)
+    with pytest.raises(PermissionError):
+        store.look()
 
 
 def test_options_of_a_governor_are_its_own(store: Store) -> None:

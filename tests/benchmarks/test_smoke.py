@@ -20,6 +20,7 @@ PROGRAMS = {
     "flsm.serving": "flsm_serving_bench",
     "rocktune.options_watcher": "options_watcher_bench",
     "rocktune.throttle": "device_bench",
+    "rocktune.watched_store": "served_store_bench",
 }
 """Programs of the C++ build that benchmarks need."""
 IN_EVERY_RUN = ("dremel.buckets", "rocktune.repeatability")
@@ -105,7 +106,7 @@ def check_claims(name: str, scratch: Path) -> None:
 
 
 def test_all_benchmarks_are_found() -> None:
-    assert len(BENCHMARKS) == 71
+    assert len(BENCHMARKS) == 72
     assert set(IN_EVERY_RUN) < set(BENCHMARKS)
 
 

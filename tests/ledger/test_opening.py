@@ -11,7 +11,7 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import make_url
 
-from rocktune.errors import UserError
+from rocktune.errors import TransientError, UserError
 from rocktune.ledger import default_ledger_url, open_ledger, opening, schema
 from rocktune.ledger.opening import MIGRATIONS, _without_passwords, masked_url, open_database
 
@@ -110,6 +110,18 @@ class TestRefusals:
         line = refusal("postgresql://me:secret@127.0.0.1:1/db")
         assert line.startswith("ledger postgresql+psycopg://me:***@127.0.0.1:1/db: ")
         assert "secret" not in line
+
+    def test_a_database_that_is_busy_may_answer_later(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(opening, "_BUSY_TIMEOUT_S", 0.0)
+        path = str(tmp_path / "ledger.sqlite")
+        open_ledger(path).close()
+        other = sqlite3.connect(path, isolation_level=None)
+        other.execute("BEGIN EXCLUSIVE")
+        with open_ledger(path) as ledger, pytest.raises(TransientError, match="database is locked"):
+            ledger.create_study("busy", {}, "")
+        other.close()
 
     def test_a_missing_directory_is_not_made(self, tmp_path: Path) -> None:
         assert "does not exist" in refusal(str(tmp_path / "missing" / "x.sqlite"))

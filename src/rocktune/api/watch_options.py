@@ -82,8 +82,13 @@ def undo_options(database: Path, wanted: Live, in_force: Live, directory: Path) 
         in_force: the options of the present watched file.
         directory: directory for a file with the options.
     """
-    changes = _changes(database, watched_text(wanted), directory)
-    return overlaid(in_force, {_place(each): each.before for each in changes if each.before})
+    found = {}
+    for change in _changes(database, watched_text(wanted), directory):
+        section, name = _place(change)
+        # What the present file states already may not have been taken yet, and stays.
+        if change.before and in_force.get(section, {}).get(name) != change.after:
+            found[section, name] = change.before
+    return overlaid(in_force, found)
 
 
 def missing_options(database: Path, wanted: Live, directory: Path) -> tuple[str, ...]:

@@ -1,10 +1,11 @@
 """The studies of a watch: made of a store's present load, bounded, each run in a process of its own."""
 
+import errno
 import math
 import shutil
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -22,11 +23,12 @@ from rocktune.device import device_file_text
 from rocktune.engine import EmbeddedSpec, OptionsChecker, RunFailed, default_data_directory, read_store_tables
 from rocktune.engine.libraries import worker_with
 from rocktune.engine.processes.process_group import run_command
-from rocktune.errors import UserError
+from rocktune.errors import TransientError, UserError
 from rocktune.export import export_study
 from rocktune.importing import read_options_document
 from rocktune.importing.logs import LogDocument
 from rocktune.ledger import Ledger, open_ledger
+from rocktune.objective import BALANCE, LARGER_IS_BETTER, terms_of
 from rocktune.outcome import Outcome
 from rocktune.rocksdb_version import RocksDbVersion
 from rocktune.study import StudySpec, recorded_outcome
@@ -42,6 +44,7 @@ _FREE_SHARE = 0.5
 """Share of the free memory and of the free disk that a study may take at most."""
 _MIN_TABLE_VERSION = RocksDbVersion((9, 8))
 """RocksDB from which a watcher changes options of tables."""
+_SHORTAGES = (errno.ENOSPC, errno.EDQUOT, errno.ENOMEM)
 _POLITE = (("nice", "-n", "19"), ("ionice", "-c", "3"))
 
 
@@ -106,7 +109,8 @@ def study_spec(
         ledger: the ledger, whose similar studies it begins with.
 
     Raises:
-        UserError: the load cannot be made into a workload, or no scale fits this machine.
+        TransientError: no scale fits the memory and the disk that are free now.
+        UserError: the load cannot be made into a workload.
     """
     profile, options_file = _profile(store, name)
     scale = _scale(base, profile)
@@ -132,8 +136,7 @@ def _repeated(base: StudySpec, path: Path, profile: Profile) -> Given:
         profile: the load.
     """
     workload = profile.workload
-    # At the store's own rate every configuration would have its throughput.
-    if base.protocol == "short" and base.workload == base.workload.closed():
+    if base.protocol == "short" and (_seeks_throughput(base) or base.workload == base.workload.closed()):
         workload = workload.closed()
     files = {kind: path.with_name(f"{path.name}-{kind}.toml") for kind in ("workload", "device", "space")}
     files["workload"].write_text(workload_file_text(workload), encoding="utf-8")
@@ -157,6 +160,12 @@ def _repeated(base: StudySpec, path: Path, profile: Profile) -> Given:
     )
 
 
+def _seeks_throughput(base: StudySpec) -> bool:
+    """Returns whether a study improves throughput, which at a fixed rate is that rate."""
+    objective = base.objective if isinstance(base.objective, str) else base.objective[0]
+    return objective == BALANCE or any(term in LARGER_IS_BETTER for term in terms_of(objective))
+
+
 def run_study(spec: StudySpec, ledger: str | None, directory: Path, may_run: Callable[[], bool]) -> bool:
     """Runs or continues a study in a process of low priority.
 
@@ -170,7 +179,8 @@ def run_study(spec: StudySpec, ledger: str | None, directory: Path, may_run: Cal
         True if the study is finished.
 
     Raises:
-        UserError: the study failed.
+        TransientError: the study's process failed; it can be continued.
+        UserError: the study cannot be recorded.
     """
     with open_ledger(ledger) as opened:
         version = engine_version(spec.engine) or ""
@@ -190,8 +200,22 @@ def run_study(spec: StudySpec, ledger: str | None, directory: Path, may_run: Cal
     except RunFailed as failure:
         if failure.status is Status.TIMED_OUT:
             return False
-        raise UserError(f"study '{spec.name}': {failure.message}") from None
+        raise TransientError(f"study '{spec.name}': {failure.message}") from None
     return True
+
+
+@contextmanager
+def shortages_as_transient() -> Iterator[None]:
+    """Turns errors of the system for a lack of memory or of disk space into TransientErrors."""
+    try:
+        yield
+    except MemoryError:
+        raise TransientError("watch: this machine has no memory left for a study; free some") from None
+    except OSError as error:
+        if error.errno not in _SHORTAGES:
+            raise
+        where = f"{error.filename}: " if error.filename else ""
+        raise TransientError(f"watch: {where}{error.strerror}; free some") from None
 
 
 def outcome_of(name: str, ledger: str | None) -> tuple[Outcome, str] | None:
@@ -300,7 +324,7 @@ def _fitting(spec: StudySpec, keeps_budget: bool) -> StudySpec:
         if needed.memory_bytes <= memory and needed.disk_bytes <= disk:
             return spec
         if spec.scale >= MAX_SCALE:
-            raise UserError(
+            raise TransientError(
                 f"watch: a study at 1/{spec.scale} needs {format_bytes(needed.memory_bytes)} of memory and "
                 f"{format_bytes(needed.disk_bytes)} of disk, and may take {format_bytes(memory)} and "
                 f"{format_bytes(disk)}; free some"

@@ -26,6 +26,7 @@ from rocktune.api.watch_studies import (
     proof_sentence,
     recorded_study,
     run_study,
+    shortages_as_transient,
     study_spec,
     watched_study,
 )
@@ -42,18 +43,21 @@ from rocktune.deploy.watch import (
     StudyResult,
     WatchState,
     applying,
+    disturbed,
     intervals_after,
     may_apply,
     not_taken,
+    noticed,
     observed_all,
     overtaken,
+    postponed,
     refused,
     rows_of,
     tuned,
     tuning_began,
     written,
 )
-from rocktune.errors import UserError
+from rocktune.errors import TransientError, UserError
 from rocktune.importing.logs import LogDocument, read_log
 from rocktune.study import StudySpec
 from rocktune.units import parse_seconds
@@ -234,6 +238,10 @@ class _Watch:
             return written(state, self._unread_now(state))
         if state.phase is Phase.ROLLING_BACK:
             return self._roll_back(state)
+        if self.file is not None and state.phase in (Phase.TUNING, Phase.PROPOSED):
+            present = read_watched(self.file)
+            if present != state.in_force:
+                return noticed(state, present)
         if state.phase is Phase.TUNING:
             return self._tune(journal, document)
         if state.phase is Phase.PROPOSED:
@@ -276,16 +284,27 @@ class _Watch:
         number, name = state.current.number, state.current.study
         if not name:
             return tuning_began(state, new_study_name(self.base.name, number))
+        # Texts of this form are in the order of time.
+        if f"{datetime.now():%Y-%m-%d %H:%M}" < state.current.retry_at:
+            return f"The study is tried again from {state.current.retry_at} on."
         store = WatchedStore(self.database, document, state.current.intervals, journal.directory)
         try:
-            spec = recorded_study(name, self.ledger) or study_spec(
-                self.base, name, store, self.budget, self.ledger
-            )
-            if not run_study(spec, self.ledger, journal.directory, self._may_run):
-                return f"Study '{name}' waits for the hours {self.hours}."
+            with shortages_as_transient():
+                spec = recorded_study(name, self.ledger) or study_spec(
+                    self.base, name, store, self.budget, self.ledger
+                )
+                is_finished = run_study(spec, self.ledger, journal.directory, self._may_run)
+        except TransientError as error:
+            retry_at = f"{self.hours.next_begin(datetime.now()):%Y-%m-%d %H:%M}"
+            step = postponed(state, str(error), retry_at)
         except UserError as error:
             return refused(state, str(error))
-        return tuned(state, number, self._result(name, state, journal.directory))
+        else:
+            # Without its end, the next call waits for the hours.
+            step = Step(state)
+            if is_finished:
+                step = tuned(state, number, self._result(name, state, journal.directory))
+        return disturbed(step, self._unread_now(state))
 
     def _may_run(self) -> bool:
         return self.hours.contains(datetime.now())

@@ -11,9 +11,16 @@ from urllib.parse import quote, quote_plus
 import platformdirs
 from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, make_url, text
 from sqlalchemy.engine import ExceptionContext
-from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError
+from sqlalchemy.exc import (
+    ArgumentError,
+    DBAPIError,
+    IntegrityError,
+    InterfaceError,
+    NoSuchModuleError,
+    OperationalError,
+)
 
-from rocktune.errors import UserError
+from rocktune.errors import TransientError, UserError
 from rocktune.ledger.locking import SCHEMA_LOCK, locks_of
 from rocktune.ledger.schema import SCHEMA_VERSION, VERSION_TABLE, to_json
 
@@ -156,7 +163,10 @@ def _translate_errors(engine: Engine) -> None:
         if isinstance(context.sqlalchemy_exception, IntegrityError) or _is_a_question(context):
             return  # the caller handles it
         reason = _without_passwords(_reason(context.original_exception), engine.url)
-        raise UserError(f"ledger {masked_url(engine.url)}: {reason}") from None
+        # Such as a server that does not answer, a full disk, or a lock that is held for too long.
+        may_pass = isinstance(context.sqlalchemy_exception, OperationalError | InterfaceError)
+        kind = TransientError if may_pass else UserError
+        raise kind(f"ledger {masked_url(engine.url)}: {reason}") from None
 
 
 def _reason(error: BaseException) -> str:

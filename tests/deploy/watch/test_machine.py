@@ -14,7 +14,9 @@ from rocktune.deploy.watch import (
     applying,
     may_apply,
     not_taken,
+    noticed,
     observed_all,
+    postponed,
     refused,
     tuned,
     tuning_began,
@@ -158,6 +160,26 @@ def test_a_shift_back_is_recognised_and_needs_no_study(shifted: Store) -> None:
     assert (shifted.state.phase, shifted.state.current.live) == (Phase.PROPOSED, OPTIONS)
 
 
+@pytest.mark.parametrize("is_changed_too", [False, True])
+def test_options_of_others_become_part_of_each_workloads(shifted: Store, is_changed_too: bool) -> None:
+    shifted.applies()
+    shifted.runs(9, reads=0.8)
+    theirs = {"db": {"max_background_jobs": "4"}} | OPTIONS
+    if is_changed_too:
+        theirs["cf:default"] = {"write_buffer_size": "2097152"}
+    shifted.take(noticed(shifted.state, theirs))
+    assert shifted.events[-1] == "noticed"
+    assert shifted.state.in_force == shifted.state.current.live == theirs
+    # The first workload has other options than the file that was there, but nobody has proven them.
+    assert [each.live for each in shifted.state.others] == [theirs if is_changed_too else theirs | OLD]
+
+
+def test_proven_options_stay_whatever_others_bring(shifted: Store) -> None:
+    shifted.take(tuned(shifted.state, 2, RESULT))
+    shifted.take(noticed(shifted.state, {"cf:default": {"write_buffer_size": "2", "ttl": "9"}}))
+    assert shifted.state.current.live == {"cf:default": {"write_buffer_size": "1048576", "ttl": "9"}}
+
+
 def test_a_proposal_waits_while_the_workload_is_in_doubt(shifted: Store) -> None:
     shifted.take(tuned(shifted.state, 2, RESULT))
     shifted.runs(1, reads=0.3)
@@ -201,3 +223,27 @@ def test_a_workload_without_better_options_is_not_tuned_again(shifted: Store, re
     shifted.runs(30, reads=0.8)
     assert shifted.state.phase is Phase.OBSERVING
     assert shifted.state.current.verdict is Verdict.KEPT
+
+
+def test_a_study_that_failed_for_the_moment_is_tried_again_some_times(shifted: Store) -> None:
+    shifted.take(tuning_began(shifted.state, "w"))
+    for attempt in range(1, 5):
+        shifted.take(postponed(shifted.state, "no memory", "2026-03-05 22:00"))
+        assert shifted.state.phase is Phase.TUNING
+        assert (shifted.state.current.attempts, shifted.state.current.retry_at) == (
+            attempt,
+            "2026-03-05 22:00",
+        )
+        assert shifted.events[-1] == "postponed"
+    step = postponed(shifted.state, "no memory", "2026-03-05 22:00")
+    assert step.notes[0].event == "not tuned"
+    assert step.notes[0].text == "no memory (attempt 5 of 5)"
+    assert step.state.phase is Phase.OBSERVING
+    assert step.state.current.verdict is Verdict.KEPT
+
+
+def test_a_study_that_succeeds_forgets_its_failures(shifted: Store) -> None:
+    shifted.take(tuning_began(shifted.state, "w"))
+    shifted.take(postponed(shifted.state, "no memory", "2026-03-05 22:00"))
+    shifted.take(tuned(shifted.state, 2, RESULT))
+    assert (shifted.state.current.attempts, shifted.state.current.retry_at) == (0, "")

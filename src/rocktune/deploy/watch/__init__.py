@@ -5,20 +5,17 @@ from rocktune.deploy.watch.hours import Hours
 from rocktune.deploy.watch.interval import Interval, Mark, intervals_after
 from rocktune.deploy.watch.journal import Journal, Row, rows_of
 from rocktune.deploy.watch.machine import (
-    Note,
-    Step,
-    StudyResult,
     applying,
     may_apply,
     not_taken,
     observed_all,
     overtaken,
-    refused,
-    tuned,
-    tuning_began,
     written,
 )
+from rocktune.deploy.watch.replaced import noticed
 from rocktune.deploy.watch.state import Live, Phase, Verdict, WatchState, Workload
+from rocktune.deploy.watch.step import Note, Step, StudyResult
+from rocktune.deploy.watch.tuning import disturbed, postponed, refused, tuned, tuning_began
 
 __all__ = [
     "WINDOW_INTERVALS",
@@ -37,11 +34,14 @@ __all__ = [
     "Workload",
     "Worse",
     "applying",
+    "disturbed",
     "intervals_after",
     "may_apply",
     "not_taken",
+    "noticed",
     "observed_all",
     "overtaken",
+    "postponed",
     "refused",
     "rows_of",
     "tuned",

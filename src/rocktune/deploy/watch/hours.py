@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from rocktune.errors import UserError
 
@@ -40,6 +40,13 @@ class Hours:
         if self.first < self.last:
             return self.first <= moment.hour < self.last
         return moment.hour >= self.first or moment.hour < self.last
+
+    def next_begin(self, moment: datetime) -> datetime:
+        """Returns when the hours behind those of a moment begin; an hour later if they are the whole day."""
+        if (self.first, self.last) == (0, 24):
+            return moment + timedelta(hours=1)
+        begin = moment.replace(hour=self.first, minute=0, second=0, microsecond=0)
+        return begin if begin > moment else begin + timedelta(days=1)
 
     def __str__(self) -> str:
         return f"{self.first:02}-{self.last:02}"

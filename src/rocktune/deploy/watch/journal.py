@@ -17,8 +17,8 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from rocktune.deploy.watch.interval import Interval
-from rocktune.deploy.watch.machine import Note
 from rocktune.deploy.watch.state import WatchState
+from rocktune.deploy.watch.step import Note
 from rocktune.deploy.watched import write_watched
 from rocktune.engine.local.claiming import claim, refuse_unsafe
 from rocktune.engine.local.locks import locked

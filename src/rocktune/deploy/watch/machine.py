@@ -1,59 +1,19 @@
 """The decisions of a watch: pure functions from a state and what happened to the next state and its notes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from rocktune.deploy.watch.figures import WINDOW_INTERVALS, worse_figures
 from rocktune.deploy.watch.interval import Interval
+from rocktune.deploy.watch.replaced import based_on
 from rocktune.deploy.watch.shift import SAME_DISTANCE, Reference, compared, distance
 from rocktune.deploy.watch.state import Live, Phase, Verdict, WatchState, Workload
+from rocktune.deploy.watch.step import Note, Step, with_workload
 
 KEPT_INTERVALS = 24
 """Intervals of a workload from which live figures are predicted."""
 OBSERVED_WINDOWS = 2
 """Windows after which options are confirmed."""
 _IN_TEST = (Phase.APPLYING, Phase.APPLIED, Phase.ROLLING_BACK)
-
-
-@dataclass(frozen=True)
-class Note:
-    """A step that the journal shows.
-
-    Attributes:
-        event: one or two words, such as "changed".
-        text: a sentence with what it rests on.
-    """
-
-    event: str
-    text: str
-
-
-@dataclass(frozen=True)
-class Step:
-    """The result of a decision.
-
-    Attributes:
-        state: the next state.
-        notes: the steps that it took.
-        intervals: the intervals that it has read; filled by `observed_all` alone.
-    """
-
-    state: WatchState
-    notes: tuple[Note, ...] = ()
-    intervals: tuple[Interval, ...] = ()
-
-
-@dataclass(frozen=True)
-class StudyResult:
-    """What a study found for a workload.
-
-    Attributes:
-        live: the options that are better, by section of a watched file; None if the present ones are best.
-        proof: the proof in words.
-    """
-
-    live: Live | None
-    proof: str
 
 
 def observed(state: WatchState, interval: Interval) -> Step:
@@ -72,9 +32,9 @@ def observed(state: WatchState, interval: Interval) -> Step:
     if reference.has_changed:
         return _changed(state, interval)
     was_suspicious = state.current.reference.is_suspicious
-    state = _with(state, reference=reference)
+    state = with_workload(state, reference=reference)
     if is_settled and not reference.is_suspicious:
-        state = _with(state, intervals=(*state.current.intervals, interval)[-KEPT_INTERVALS:])
+        state = with_workload(state, intervals=(*state.current.intervals, interval)[-KEPT_INTERVALS:])
     notes = []
     if reference.is_suspicious and not was_suspicious:
         notes.append(Note("suspecting", f"The interval that ended at {interval.time} deviates."))
@@ -85,42 +45,6 @@ def observed(state: WatchState, interval: Interval) -> Step:
         step = _judged(state, interval)
         return Step(step.state, (*notes, *step.notes))
     return Step(state, tuple(notes))
-
-
-def tuning_began(state: WatchState, study: str) -> Step:
-    """Returns the state once a study is named for the present workload."""
-    text = f"Study '{study}' searches options for workload {state.current.number}."
-    return Step(_with(state, study=study), (Note("tuning", text),))
-
-
-def tuned(state: WatchState, number: int, result: StudyResult) -> Step:
-    """Returns the state after a study.
-
-    Args:
-        state: the state; the workload may have changed while the study ran.
-        number: the workload that the study was made for.
-        result: what it found.
-    """
-    found = {
-        "verdict": Verdict.KEPT if result.live is None else Verdict.PROVEN,
-        "live": state.in_force if result.live is None else result.live,
-        "proof": result.proof,
-    }
-    if number != state.current.number:
-        others = tuple(
-            each.model_copy(update=found) if each.number == number else each for each in state.others
-        )
-        note = Note("tuned", f"Workload {number} is not the present one any more. {result.proof}")
-        return Step(state.model_copy(update={"others": others}), (note,))
-    phase = Phase.OBSERVING if result.live is None else Phase.PROPOSED
-    event = "kept" if result.live is None else "proposed"
-    return Step(_with(state, **found).model_copy(update={"phase": phase}), (Note(event, result.proof),))
-
-
-def refused(state: WatchState, why: str) -> Step:
-    """Returns the state after a study that could not be made; the workload is not tuned again."""
-    state = _with(state, verdict=Verdict.KEPT, live=state.in_force)
-    return Step(state.model_copy(update={"phase": Phase.OBSERVING}), (Note("not tuned", why),))
 
 
 def applying(state: WatchState, undo: Live, file: str) -> Step:
@@ -161,7 +85,7 @@ def written(state: WatchState, unread: int) -> Step:
     """
     state = state.model_copy(update={"settling": unread + 1})
     if state.phase is Phase.APPLYING:
-        state = _with(state, intervals=())
+        state = with_workload(state, intervals=())
         state = state.model_copy(update={"phase": Phase.APPLIED, "in_force": state.current.live})
         return Step(state, (Note("applied", "The watched file is written."),))
     changed: dict[str, object] = {
@@ -173,7 +97,7 @@ def written(state: WatchState, unread: int) -> Step:
         "windows": 0,
     }
     note = Note("rolled back", "The watched file has the earlier options.")
-    return Step(_with(state, intervals=()).model_copy(update=changed), (note,))
+    return Step(with_workload(state, intervals=()).model_copy(update=changed), (note,))
 
 
 def overtaken(state: WatchState, in_force: Live, unread: int) -> Step:
@@ -186,7 +110,9 @@ def overtaken(state: WatchState, in_force: Live, unread: int) -> Step:
     """
     step = written(state, unread)
     note = Note("left alone", "Somebody else has replaced the watched file, so it is not rolled back.")
-    return Step(step.state.model_copy(update={"in_force": in_force}), (note,))
+    # Before the step, the file stated the watch's own options.
+    based = based_on(step.state.model_copy(update={"in_force": state.in_force}), in_force)
+    return Step(based, (note,))
 
 
 def not_taken(state: WatchState, why: str) -> Step:
@@ -233,7 +159,7 @@ def _learned(state: WatchState) -> Step:
     )
     if known is None and new.number == 1:
         return Step(
-            _with(state, verdict=Verdict.KEPT, live=state.in_force).model_copy(
+            with_workload(state, verdict=Verdict.KEPT, live=state.in_force).model_copy(
                 update={"phase": Phase.OBSERVING}
             ),
             (Note("observing", "Workload 1 is the one that the watch began with."),),
@@ -265,7 +191,7 @@ def _judged(state: WatchState, interval: Interval) -> Step:
     state = state.model_copy(update={"windows": state.windows + 1})
     if state.windows < OBSERVED_WINDOWS:
         return Step(state, (Note("observed", f"Window {state.windows} is within its prediction."),))
-    state = _with(state, verdict=Verdict.CONFIRMED).model_copy(
+    state = with_workload(state, verdict=Verdict.CONFIRMED).model_copy(
         update={"phase": Phase.OBSERVING, "undo": {}, "before": (), "after": (), "windows": 0}
     )
     return Step(state, (Note("confirmed", f"No figure is worse in {OBSERVED_WINDOWS} windows."),))
@@ -280,13 +206,8 @@ def _rolling_back(state: WatchState, why: str, reject: bool = True) -> Step:
         reject: never apply the options of the present workload again.
     """
     if reject:
-        state = _with(state, verdict=Verdict.REJECTED, live=state.undo)
+        state = with_workload(state, verdict=Verdict.REJECTED, live=state.undo)
     return Step(state.model_copy(update={"phase": Phase.ROLLING_BACK}), (Note("rolling back", why),))
-
-
-def _with(state: WatchState, **changed: object) -> WatchState:
-    """Returns the state with other fields of the present workload."""
-    return state.model_copy(update={"current": state.current.model_copy(update=changed)})
 
 
 def _described(reference: Reference) -> str:

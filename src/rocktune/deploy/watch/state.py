@@ -57,6 +57,8 @@ class Workload(Spec):
         live: the options that the watched file is to state under the workload.
         proof: the proof in words; empty without one.
         intervals: the last intervals under the options that are in force.
+        attempts: how often its study has failed for reasons that may pass.
+        retry_at: when the study is tried again, local time "YYYY-MM-DD HH:MM"; empty for at once.
     """
 
     number: Count
@@ -66,6 +68,8 @@ class Workload(Spec):
     live: Live = Field(default={})
     proof: str = ""
     intervals: tuple[Interval, ...] = ()
+    attempts: Count = 0
+    retry_at: str = ""
 
 
 class WatchState(Spec):

@@ -161,8 +161,16 @@ class FlsmCrashWorker {
     ExpectOk(opened_->store->Write(write_, &batch));
   }
 
-  // Ingests the tables of all families together.
   void Ingest(const FlsmOperation& operation) {
+    rocksdb::Status status;
+    do {
+      status = WriteAndIngest(operation);
+    } while (status.IsTryAgain());  // RocksDB 7.8; see docs/design/flsm-support.md
+    ExpectOk(status);
+  }
+
+  // Ingests the tables of all families together.
+  rocksdb::Status WriteAndIngest(const FlsmOperation& operation) {
     std::map<std::string, std::vector<FlsmChange>> by_family;
     for (const FlsmChange& change : operation.changes()) {
       by_family[change.family].push_back(change);
@@ -184,11 +192,7 @@ class FlsmCrashWorker {
       argument.external_files = {table};
       argument.options.move_files = operation.number() % 2 == 0;
     }
-    rocksdb::Status status = opened_->store->IngestExternalFiles(arguments);
-    while (status.IsTryAgain()) {  // RocksDB 7.8; see docs/design/flsm-support.md
-      status = opened_->store->IngestExternalFiles(arguments);
-    }
-    ExpectOk(status);
+    return opened_->store->IngestExternalFiles(arguments);
   }
 
   void Copy(const FlsmOperation& operation) {

@@ -125,6 +125,23 @@ class FlsmCompactor {
   std::optional<FlsmTask> NextTask(bool small_only, Clock::time_point* wake);
   // Wakes those who wait for a change, and the workers.
   void NotifyAll();
+  // Brings the shape up to date with flushed tables and tables that others deleted. REQUIRES: mutex_ is held.
+  void RefreshTables();
+  // Reads all tables from RocksDB, and from them the runs and level 0 unless tasks use them. REQUIRES: mutex_
+  // is held.
+  void ReloadRuns();
+
+  // The functions below are in flsm_compactor_tasks.cc.
+  //
+  // A task that runs, and what it has done so far.
+  struct RunningTask;
+  // Does a task from beginning to end. Releases `lock` during I/O. REQUIRES: `lock` holds mutex_, before and
+  // after.
+  void RunTask(const FlsmTask& due, std::unique_lock<std::mutex>* lock);
+  // Begins a task: marks its runs and tables as used. REQUIRES: mutex_ is held.
+  RunningTask BeginTask(const FlsmTask& due);
+  // Compacts the runs of a task, whole, by files or in pieces. REQUIRES: mutex_ is not held.
+  void Do(RunningTask* running);
   // Compacts the tables `used` into the task's output, and returns RocksDB's status. `made` receives the new
   // tables; it stays empty if RocksDB moved the tables.
   rocksdb::Status Compact(const FlsmTask& task, const std::vector<FlsmTable>& used,
@@ -132,14 +149,8 @@ class FlsmCompactor {
   // Compacts the runs of a task in pieces (IsInPieces), and returns RocksDB's status. `*pieces` counts those
   // that succeeded.
   rocksdb::Status CompactInPieces(const FlsmTask& task, int* pieces);
-  // Does a task from beginning to end. Releases `lock` during I/O. REQUIRES: `lock` holds mutex_, before and
-  // after.
-  void RunTask(const FlsmTask& due, std::unique_lock<std::mutex>* lock);
-  // Brings the shape up to date with flushed tables and tables that others deleted. REQUIRES: mutex_ is held.
-  void RefreshTables();
-  // Reads all tables from RocksDB, and from them the runs and level 0 unless tasks use them. REQUIRES: mutex_
-  // is held.
-  void ReloadRuns();
+  // Ends a task, completed or failed, and says when the next one may begin. REQUIRES: mutex_ is held.
+  void EndTask(const RunningTask& running);
   // Applies a successful task to tables and shape. REQUIRES: mutex_ is held.
   void CompleteTask(const FlsmTask& task, const std::vector<FlsmTable>& used,
                     const std::vector<FlsmTable>& made);

@@ -8,13 +8,13 @@
 
 #include <filesystem>
 #include <fstream>
-#include <limits>
 #include <map>
 #include <memory>
 #include <string>
 #include <tuple>
 
 #include "rocktune/flsm/fake_flsm_store.h"
+#include "rocktune/flsm/fake_killed_migration.h"
 #include "rocktune/util/fake_crash.h"
 #include "rocktune/util/fake_dying_process.h"
 #include "rocktune/util/rocksdb_compat.h"
@@ -86,15 +86,6 @@ class FlsmMigrationTest : public testing::Test {
     EXPECT_TRUE(iterator->status().ok());
     return entries;
   }
-  // Returns name, size and time of change of each file.
-  static std::map<std::string, std::pair<uintmax_t, std::filesystem::file_time_type>> FilesOf(
-      const std::string& directory) {
-    std::map<std::string, std::pair<uintmax_t, std::filesystem::file_time_type>> files;
-    for (const auto& entry : std::filesystem::directory_iterator(directory)) {
-      files[entry.path().filename().string()] = {entry.file_size(), entry.last_write_time()};
-    }
-    return files;
-  }
 
   // Expects that the FLSM store has all entries and takes more.
   void ExpectStore() {
@@ -142,7 +133,7 @@ class FlsmMigrationTest : public testing::Test {
   }
 
   std::map<std::string, std::string> expected_;
-  std::map<std::string, std::pair<uintmax_t, std::filesystem::file_time_type>> before_;
+  DirectoryState before_;
   const std::string source_ = NewPath("-source");
   const std::string flsm_ = NewPath("-flsm");
   const std::string stock_ = NewPath("-stock");
@@ -237,32 +228,24 @@ TEST_F(FlsmMigrationTest, LeavesAForeignTargetAlone) {
 
 class FlsmMigrationCrashTest : public FlsmMigrationTest {
  protected:
-  // Runs `way` in processes that are killed at ever later file operations, until one ends by itself.
-  void KillUntilDone(const std::string& way, const std::string& target) {
+  static void Kill(const std::string& way) {
     const int step = KillCount() > 4 ? 1 : 5;
-    for (int dies_at = 1; dies_at < 500; dies_at += step) {
-      // The process always "ends by itself": the kill is its own.
-      RunAndKill({NewPath(""), way + std::to_string(dies_at), false},
-                 "FlsmMigrationChild.DISABLED_MigratesUntilItIsKilled", std::numeric_limits<uint64_t>::max());
-      std::filesystem::remove(NewPath("") + ".acknowledged");
-      if (std::filesystem::exists(target) && !std::filesystem::exists(target + "/ROCKTUNE_MIGRATION") &&
-          std::filesystem::exists(target + "/CURRENT")) {
-        return;
-      }
-    }
-    FAIL() << "the migration never ended";
+    const int kills = KillUntilDone(
+        {NewPath(""), way, false}, "FlsmMigrationChild.DISABLED_MigratesUntilItIsKilled",
+        [step](int dies_at) { return dies_at + step; }, [] {});
+    EXPECT_GE(kills, 5);
   }
 };
 
 TEST_F(FlsmMigrationCrashTest, GoesOnAfterEachKill) {
   const rocksdb::Options options = StockOptions(rocksdb::kCompactionStyleLevel);
   MakeSource(options);
-  KillUntilDone("i", flsm_);
+  Kill("i");
   ExpectUntouched(source_);
   ExpectStore();
   WriteToStore();
   Remember(flsm_);
-  KillUntilDone("o", stock_);
+  Kill("o");
   ExpectUntouched(flsm_);
   ExpectStock(options);
 }

@@ -1,7 +1,6 @@
 #include "rocktune/flsm_store.h"
 
 #include <gtest/gtest.h>
-#include <rocksdb/env.h>
 
 #include <algorithm>
 #include <chrono>
@@ -14,9 +13,7 @@
 #include <thread>
 
 #include "rocktune/flsm/fake_flsm_store.h"
-#include "rocktune/flsm/flsm_runs.h"
 #include "rocktune/flsm/flsm_shape.h"
-#include "rocktune/util/fake_failing_disk.h"
 #include "rocktune/util/rocksdb_compat.h"
 
 namespace rocktune {
@@ -176,44 +173,6 @@ TEST_F(FlsmStoreTest, RefusesLevelsAndPoliciesOutOfRange) {
   EXPECT_TRUE(store_->SetPolicy(1, 0).IsInvalidArgument());
   EXPECT_TRUE(store_->SetPolicy(1, 5).IsInvalidArgument());
   EXPECT_TRUE(store_->SetPolicy(6, 4).ok());
-}
-
-TEST_F(FlsmStoreTest, AFullDiskFailsOnlyWrites) {
-  const auto disk = std::make_shared<FailingFileSystem>(rocksdb::IOStatus::NoSpace("the disk is full"));
-  const std::unique_ptr<rocksdb::Env> env = rocksdb::NewCompositeEnv(disk);
-  rocksdb::Options options = SmallOptions();
-  options.env = env.get();
-  ASSERT_TRUE(FlsmStore::Open(options, Layout({4, 2, 1}), directory_, &store_).ok());
-  Put(0, 2000, std::string(500, 'v'));
-  disk->fails = true;
-  rocksdb::Status status;
-  for (int key = 2000; key < 4000 && status.ok(); ++key) {
-    status = store_->Put(rocksdb::WriteOptions(), "key" + std::to_string(key), std::string(500, 'v'));
-  }
-  EXPECT_TRUE(status.IsNoSpace()) << status.ToString();
-  std::string value;
-  for (int key = 0; key < 2000; ++key) {
-    ASSERT_TRUE(store_->Get(rocksdb::ReadOptions(), "key" + std::to_string(key), &value).ok()) << key;
-  }
-  disk->fails = false;
-  // RocksDB recovers by itself after a while, or in Resume.
-  for (int attempt = 0; attempt < 1000 && !status.ok(); ++attempt) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    status = store_->Resume();
-  }
-  ASSERT_TRUE(status.ok()) << status.ToString();
-  Put(2000, 2000, std::string(500, 'w'));
-  ASSERT_TRUE(store_->Flush(rocksdb::FlushOptions()).ok());
-  store_->WaitUntilSettled();
-  EXPECT_TRUE(store_->LastFailure().ok()) << store_->LastFailure().ToString();
-  EXPECT_EQ(Violation(store_->Shape()), "");
-  FlsmShape asked = store_->Shape();
-  ReadRuns(store_.get(), store_->DefaultColumnFamily(), &asked);
-  EXPECT_EQ(ToText(store_->Shape()), ToText(asked)) << "the shape matches RocksDB's metadata";
-  for (int key = 0; key < 4000; ++key) {
-    ASSERT_TRUE(store_->Get(rocksdb::ReadOptions(), "key" + std::to_string(key), &value).ok()) << key;
-  }
-  store_.reset();  // before its Env
 }
 
 }  // namespace

@@ -31,6 +31,8 @@ struct FlsmTask {
   int OutputLevel() const { return kind == Kind::kMoveDown || kind == Kind::kJoinFiles ? level : level + 1; }
   // True if it uses only some files of its runs and leaves the others in place.
   bool IsByFiles() const { return kind == Kind::kPushFiles || kind == Kind::kJoinFiles; }
+  // True for tasks of the first thread, which must stay short: level 0 waits for them.
+  bool IsSmall() const { return level <= 1 && kind != Kind::kMoveDown; }
 
   bool operator==(const FlsmTask&) const = default;
 };

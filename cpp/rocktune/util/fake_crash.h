@@ -20,7 +20,7 @@ namespace rocktune {
 // Helpers for crash tests, which kill the process of a store. The store runs in a child process: the test
 // program again, running one disabled test that writes until it is killed.
 
-// The task of the child process. RunAndKill passes it on in environment variables.
+// The task of the child process. StartChild passes it on in environment variables.
 struct CrashCase {
   std::string directory;  // of the store; `directory`.acknowledged counts the acknowledged writes
   std::string variant;    // the test's own parameter; its meaning is the test's
@@ -68,11 +68,8 @@ class Acknowledged {
   std::atomic<uint64_t>* count_;
 };
 
-// Starts a child process with the disabled test `filter`, waits until `min_acknowledged` writes are
-// acknowledged in all, and kills the child. Returns an empty string, or a message if the child ended by
-// itself or took more than two minutes.
-inline std::string RunAndKill(const CrashCase& crash_case, const std::string& filter,
-                              uint64_t min_acknowledged) {
+// Starts a child process with the disabled test `filter` and returns its id.
+inline pid_t StartChild(const CrashCase& crash_case, const std::string& filter) {
   const pid_t child = fork();
   if (child == 0) {
     setenv("ROCKTUNE_CRASH_DIRECTORY", crash_case.directory.c_str(), 1);
@@ -82,6 +79,22 @@ inline std::string RunAndKill(const CrashCase& crash_case, const std::string& fi
           nullptr);
     _exit(127);  // exec failed; the status is that of a shell that finds no command
   }
+  return child;
+}
+
+// Runs a child process until it ends by itself, and returns its status as waitpid does.
+inline int RunChild(const CrashCase& crash_case, const std::string& filter) {
+  int status = 0;
+  waitpid(StartChild(crash_case, filter), &status, 0);
+  return status;
+}
+
+// Starts a child process with the disabled test `filter`, waits until `min_acknowledged` writes are
+// acknowledged in all and `later` has passed, and kills the child. Returns an empty string, or a message if
+// the child ended by itself or took more than two minutes.
+inline std::string RunAndKill(const CrashCase& crash_case, const std::string& filter,
+                              uint64_t min_acknowledged, std::chrono::microseconds later = {}) {
+  const pid_t child = StartChild(crash_case, filter);
   Acknowledged acknowledged(crash_case);
   const auto begin = std::chrono::steady_clock::now();
   while (*acknowledged < min_acknowledged &&
@@ -91,13 +104,14 @@ inline std::string RunAndKill(const CrashCase& crash_case, const std::string& fi
     }
     std::this_thread::sleep_for(std::chrono::microseconds(300));
   }
+  std::this_thread::sleep_for(later);
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);
   return *acknowledged < min_acknowledged ? "the store's process took too long" : "";
 }
 
 // Reads the task of this child process into `*crash_case`. Returns false if this process was not started by
-// RunAndKill; a disabled test then returns at once.
+// StartChild; a disabled test then returns at once.
 inline bool ReadCrashCase(CrashCase* crash_case) {
   const char* directory = std::getenv("ROCKTUNE_CRASH_DIRECTORY");
   const char* variant = std::getenv("ROCKTUNE_CRASH_VARIANT");

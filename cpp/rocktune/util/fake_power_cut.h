@@ -2,10 +2,12 @@
 
 #include <rocksdb/file_system.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <utility>
 
 namespace rocktune {
@@ -25,8 +27,39 @@ class SyncTrackingFileSystem : public rocksdb::FileSystemWrapper {
     rocksdb::IOStatus status = target()->NewWritableFile(name, options, file, debug);
     if (status.ok()) {
       std::filesystem::remove(RecordPath(name));
-      *file = std::make_unique<File>(std::move(*file), RecordPath(name));
+      *file = std::make_unique<File>(std::move(*file), name);
     }
+    return status;
+  }
+
+  rocksdb::IOStatus ReopenWritableFile(const std::string& name, const rocksdb::FileOptions& options,
+                                       std::unique_ptr<rocksdb::FSWritableFile>* file,
+                                       rocksdb::IODebugContext* debug) override {
+    rocksdb::IOStatus status = target()->ReopenWritableFile(name, options, file, debug);
+    if (status.ok()) {
+      *file = std::make_unique<File>(std::move(*file), name);
+    }
+    return status;
+  }
+
+  // A link has the length of the file that was synced by then. REQUIRES: nothing is appended afterwards, as
+  // is true of tables.
+  rocksdb::IOStatus LinkFile(const std::string& from, const std::string& to,
+                             const rocksdb::IOOptions& options, rocksdb::IODebugContext* debug) override {
+    rocksdb::IOStatus status = target()->LinkFile(from, to, options, debug);
+    if (status.ok()) {
+      std::error_code ignored;  // a file that was never synced has no record
+      std::filesystem::remove(RecordPath(to));
+      std::filesystem::copy_file(RecordPath(from), RecordPath(to), ignored);
+    }
+    return status;
+  }
+
+  rocksdb::IOStatus DeleteFile(const std::string& name, const rocksdb::IOOptions& options,
+                               rocksdb::IODebugContext* debug) override {
+    rocksdb::IOStatus status = target()->DeleteFile(name, options, debug);
+    std::error_code ignored;
+    std::filesystem::remove(RecordPath(name), ignored);
     return status;
   }
 
@@ -60,27 +93,30 @@ class SyncTrackingFileSystem : public rocksdb::FileSystemWrapper {
 
   class File : public rocksdb::FSWritableFileOwnerWrapper {
    public:
-    File(std::unique_ptr<rocksdb::FSWritableFile> file, std::string record_path)
-        : FSWritableFileOwnerWrapper(std::move(file)), record_path_(std::move(record_path)) {}
+    File(std::unique_ptr<rocksdb::FSWritableFile> file, const std::string& path)
+        : FSWritableFileOwnerWrapper(std::move(file)), path_(path), record_path_(RecordPath(path)) {}
 
     rocksdb::IOStatus Sync(const rocksdb::IOOptions& options, rocksdb::IODebugContext* debug) override {
-      return RecordLength(FSWritableFileOwnerWrapper::Sync(options, debug), options, debug);
+      return RecordLength(FSWritableFileOwnerWrapper::Sync(options, debug));
     }
     rocksdb::IOStatus Fsync(const rocksdb::IOOptions& options, rocksdb::IODebugContext* debug) override {
-      return RecordLength(FSWritableFileOwnerWrapper::Fsync(options, debug), options, debug);
+      return RecordLength(FSWritableFileOwnerWrapper::Fsync(options, debug));
     }
 
    private:
-    rocksdb::IOStatus RecordLength(rocksdb::IOStatus status, const rocksdb::IOOptions& options,
-                                   rocksdb::IODebugContext* debug) {
-      if (status.ok()) {
+    rocksdb::IOStatus RecordLength(rocksdb::IOStatus status) {
+      // Not GetFileSize, which does not count what a reopened file had.
+      std::error_code is_gone;
+      const std::uintmax_t length = std::filesystem::file_size(path_, is_gone);
+      if (status.ok() && !is_gone) {
         // Replaced by a rename: a record half-written when the process is killed would be too short a length.
-        std::ofstream(record_path_ + "~") << GetFileSize(options, debug);
+        std::ofstream(record_path_ + "~") << length;
         std::filesystem::rename(record_path_ + "~", record_path_);
       }
       return status;
     }
 
+    const std::string path_;
     const std::string record_path_;
   };
 

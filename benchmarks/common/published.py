@@ -18,6 +18,7 @@ class PublishedFigure:
         claims: patterns of the claims that stand beside it, "experiment/name" as `fnmatch` reads them.
         runs: by experiment, module and flags of the benchmark that measures it; empty if none can.
         why: cause of a failing target, condition of a comparison, or reason why nothing was measured.
+        values: values that the paper publishes, by names that the benchmark gives to them.
     """
 
     name: str
@@ -27,6 +28,7 @@ class PublishedFigure:
     claims: tuple[str, ...] = ()
     runs: Mapping[str, str] = field(default_factory=dict)
     why: str = ""
+    values: Mapping[str, float] = field(default_factory=dict)
 
 
 def published_figures() -> tuple[PublishedFigure, ...]:

@@ -1,4 +1,7 @@
-"""Figures 3.15 to 3.17: the effect of pending-compaction limits, threads and memtables on the toggle."""
+"""Figures 3.15 to 3.17: the effect of pending-compaction limits, threads and memtables on the toggle.
+
+`--mode drains` measures the thesis' own tuner instead, which had to have these chosen with care.
+"""
 
 from dataclasses import replace
 
@@ -7,6 +10,7 @@ from benchmarks.common.figures import Panel, lines, write_figure
 from benchmarks.common.measuring import embedded_engine, processors_awake
 from benchmarks.governor.shared import (
     CALIBRATED_MB_S,
+    DRAINS,
     SCALE,
     TOGGLE,
     WAVE_S,
@@ -16,6 +20,7 @@ from benchmarks.governor.shared import (
     reported_of,
     rows_of,
 )
+from rocktune.errors import unknown_name
 from rocktune.online import GovernedRun, figures_of
 from rocktune.trial import OptionMaps
 
@@ -35,14 +40,18 @@ _SHOWN = ("writes", "compaction_write")
 
 
 def configuration(settings: Settings) -> list[Claim]:
-    """Runs the toggle through the wave under each variant; `debt of 64 GiB` belongs to figure 3.15 too."""
+    """Runs the tuner through the wave under each variant; `debt of 64 GiB` belongs to figure 3.15 too."""
     repeats = 1 if settings.quick else int(settings.extra["repeats"])
+    tuners = {way.name: way for way in (TOGGLE, DRAINS)}
+    if settings.extra["mode"] not in tuners:
+        raise unknown_name("mode", settings.extra["mode"], tuple(tuners))
+    tuner = tuners[settings.extra["mode"]]
     loads = {
-        name: load_of(settings, TOGGLE, WAVE_S, options=options) for name, (_, options) in VARIANTS.items()
+        name: load_of(settings, tuner, WAVE_S, options=options) for name, (_, options) in VARIANTS.items()
     }
-    bounded = {"debt_bytes": str(64 << 30), "debt_runs": "0"}
+    bounded = {**tuner.governor, "debt_bytes": str(64 << 30)}
     with processors_awake(), embedded_engine() as engine:
-        loads[BOUNDED] = replace(load_of(settings, TOGGLE, WAVE_S), governor=bounded)
+        loads[BOUNDED] = replace(load_of(settings, tuner, WAVE_S), governor=bounded)
         runs = interleaved(settings, engine, loads, repeats)
     accepted, reads = figures(runs, "ingest_mb_s"), figures(runs, "random_read_ops_s_after")
     shares_off = {name: [_share_off(run) for run in each] for name, each in runs.items()}
@@ -56,7 +65,7 @@ def configuration(settings: Settings) -> list[Claim]:
         series = figures_of(each[0])["series"]
         traces = [lines(what, series["time_s"], series[f"{what}_mb_s"]) for what in _SHOWN]
         panels.append(Panel(name, "time (s)", "MB/s", traces))
-    write_figure(settings, "The toggle under other configurations", panels, columns=3)
+    write_figure(settings, f"The tuner ({tuner.name}) under other configurations", panels, columns=3)
     return [
         reported_of(runs, f"{name}: {what}", f"Warlo, {_source(name)}", unit, mean_interval(values[name]))
         for name in runs
@@ -83,5 +92,5 @@ if __name__ == "__main__":
         configuration,
         scale=SCALE,
         quick_scale=256,
-        extra={"repeats": 3, "device_mb_s": CALIBRATED_MB_S},
+        extra={"repeats": 3, "mode": TOGGLE.name, "device_mb_s": CALIBRATED_MB_S},
     )

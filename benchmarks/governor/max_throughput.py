@@ -9,7 +9,9 @@ from benchmarks.common.measuring import embedded_engine, processors_awake
 from benchmarks.governor.shared import (
     CALIBRATED_MB_S,
     DISABLED,
+    DRAINS,
     SCALE,
+    TOGGLE,
     WAYS,
     figures,
     load_of,
@@ -38,7 +40,10 @@ def max_throughput(settings: Settings) -> list[Claim]:
     panels = []
     with processors_awake(), embedded_engine() as engine:
         for what, until_s in (("fill", FILL_S), ("overwrite", OVERWRITE_S)):
-            loads = {way.name: load_of(settings, way, until_s, read_s=0.0, workload=closed) for way in WAYS}
+            loads = {
+                way.name: load_of(settings, way, until_s, read_s=0.0, workload=closed)
+                for way in (*WAYS, DRAINS)
+            }
             # The thesis fills in ascending order, which leaves nothing to merge; random keys are harder.
             filled = load_of(settings, DISABLED, OVERWRITE_S, read_s=0.0, workload=closed)
             runs: dict[str, list[GovernedRun]] = {name: [] for name in loads}
@@ -53,9 +58,10 @@ def max_throughput(settings: Settings) -> list[Claim]:
                 reported_of(runs, f"{what}_{way}", _SOURCES[what], "MB/s", mean_interval(values))
                 for way, values in accepted.items()
             ]
-            name = f"{what}_toggle_over_disabled"
-            ratio = paired_ratio(runs, "writes_accepted", "toggle", DISABLED.name)
-            claims.append(reported_of(runs, name, _SOURCES[what], "ratio", ratio))
+            for way in (TOGGLE.name, DRAINS.name):
+                name = f"{what}_{way}_over_disabled"
+                ratio = paired_ratio(runs, "writes_accepted", way, DISABLED.name)
+                claims.append(reported_of(runs, name, _SOURCES[what], "ratio", ratio))
             rows += [
                 {"what": what, "way": way, "turn": turn, "ingest_mb_s": value}
                 for way, values in accepted.items()

@@ -21,6 +21,8 @@ DEVICE_BYTES_S = 430 * 10**6
 """The thesis' drive."""
 CALIBRATED_MB_S = 530.0
 """On which RocksDB as it is accepts 62 MB/s of the wave (`calibration`)."""
+CAP_BYTES_S = 190 * 10**6
+"""The thesis' cap on flushes and compactions together (section 3.5.1): 380 MB/s, which RocksDB halves."""
 
 THESIS: OptionMaps = {
     "db": {
@@ -78,8 +80,18 @@ DISABLED = Way("disabled", "disabled")
 # The thesis' tuner gave the store two subcompactions; what is compared with it has them too.
 RAISED = Way("raised", "enabled", merged_options(RAISED_TRIGGERS, TWO_SUBCOMPACTIONS))
 # The thesis' tuner knows no bound.
-TOGGLE = Way("toggle", "toggle", TWO_SUBCOMPACTIONS, {"debt_runs": "0", "debt_bytes": "0"})
+_UNBOUNDED = {"debt_runs": "0", "debt_bytes": "0"}
+TOGGLE = Way("toggle", "toggle", TWO_SUBCOMPACTIONS, _UNBOUNDED)
 PROPORTIONAL = Way("proportional", "proportional", TWO_SUBCOMPACTIONS)
+# The toggle's limit on compactions without its switch.
+LIMITED = Way("limited", "proportional", TWO_SUBCOMPACTIONS, _UNBOUNDED | {"merge_level0": "false"})
+# The thesis' tuner itself: drains of its capped limiter decide, and compactions have no limit of their own.
+DRAINS = Way("drains", "drains", TWO_SUBCOMPACTIONS, _UNBOUNDED | {"max_flush_bytes_per_s": str(CAP_BYTES_S)})
+# Its cap without its switch, which only flushes that wait for every single refill would fire; `switched_off`
+# of the runs says whether they did.
+CAPPED = Way(
+    "capped", "drains", TWO_SUBCOMPACTIONS, {**DRAINS.governor, "flush_share": "1", "total_share": "1"}
+)
 WAYS = (ENABLED, DISABLED, TOGGLE, PROPORTIONAL)
 
 

@@ -44,7 +44,7 @@ def test_every_mode_loads_a_store_and_reads_from_what_it_has_become(
     assert found["writes_accepted"] > 0
     assert found["random_read_ops_s_after"] > 0
     assert 0 < found["read_hit_ratio"] < 1
-    assert ("governor" in run.windows[-1].raw) == (mode in ("toggle", "proportional"))
+    assert ("governor" in run.windows[-1].raw) == (mode in ("toggle", "proportional", "drains"))
     assert found["governor_settings"].get("interval_us") in (None, "39063")
     if mode == "disabled":
         assert found["level_files"][1:] == [0] * (len(found["level_files"]) - 1)

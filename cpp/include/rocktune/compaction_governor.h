@@ -20,10 +20,15 @@ namespace rocktune {
 // How a governor holds compactions back while writes peak.
 enum class GovernorMode {
   kProportional,  // limits them to the device bandwidth that flushes, the WAL and reads leave
-  kToggle,        // also switches them off and on (Warlo's auto-tuner)
+  kToggle,        // also switches them off and on, as Warlo's auto-tuner does
+  // Warlo's auto-tuner as published, for comparison: caps flushes and compactions together at
+  // max_flush_bytes_per_s and switches compactions off and on by how often that cap is reached. Ignores
+  // debt_bytes and debt_runs in its decisions; set both to 0 for the thesis' triggers.
+  kDrains,
 };
 
-// The toggle's watermarks (Warlo, section 3.3.7), as shares of the maximum flush rate.
+// The toggle's watermarks (Warlo, section 3.3.7), as shares of the maximum flush rate. In mode kDrains they
+// are shares of the refills that were waited for.
 struct ToggleWatermarks {
   double flush_share = 0.5;
   double total_share = 0.9;
@@ -36,7 +41,8 @@ struct GovernorOptions {
   // result later. The LOG and GovernorCounters say what was found. Give the value if the device is shared
   // with others, or if it is fast only in bursts.
   uint64_t device_bytes_per_s = 0;
-  // Rate of flushes while only the WAL is written besides; 0 means half of the device's bandwidth.
+  // Rate of flushes while only the WAL is written besides; 0 means half of the device's bandwidth. In mode
+  // kDrains also the cap of flushes and compactions together.
   uint64_t max_flush_bytes_per_s = 0;
   // Bounds of the compaction debt: bytes still to be rewritten, and tables in level 0. Writes are slowed
   // from three quarters of a bound and stop at the bound. 0 means no bound. RocksDB's own options stop writes
@@ -47,7 +53,7 @@ struct GovernorOptions {
   // Time between two decisions whether compactions are switched off, and between two calls of on_decision.
   // The limit of compactions is adjusted ten times as often.
   uint64_t interval_us = 10'000'000;
-  ToggleWatermarks watermarks;  // used in mode kToggle
+  ToggleWatermarks watermarks;  // used in modes kToggle and kDrains
   // Share of the device that compactions may always use, above 0 and at most 1. Used in mode kProportional.
   double min_compaction_share = 0.02;
   // True to merge level-0 tables with each other while there are more of them than the column family's own

@@ -16,6 +16,10 @@ struct GovernorSample {
   uint64_t compaction_write_bytes = 0;
   uint64_t wal_bytes = 0;
   uint64_t user_read_bytes = 0;  // from the device; without hits in the operating system's page cache
+  // Times that a write waited for the refill of the empty bucket, by the kind of write that waited first.
+  // Counted in mode kDrains.
+  uint64_t flush_drains = 0;
+  uint64_t compaction_drains = 0;
   // RocksDB's estimate of the bytes that compactions have yet to rewrite, in the column family with most.
   uint64_t pending_bytes = 0;
   // Tables in level 0 of the column family with most; each is a sorted run that a lookup may have to read.

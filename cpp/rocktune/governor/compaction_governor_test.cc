@@ -63,6 +63,34 @@ TEST_F(CompactionGovernorTest, SwitchesCompactionsWithTheLoad) {
   EXPECT_GE(counters.last.sample.seconds, 1);
 }
 
+TEST_F(CompactionGovernorTest, DrainsSwitchCompactionsForAllFamilies) {
+  // The bucket refills in real time, so the governor takes the real clock too.
+  GovernorOptions options = Options(GovernorMode::kDrains);
+  options.clock = nullptr;
+  options.interval_us = 100'000;
+  options.max_flush_bytes_per_s = 1;  // the least: 4 KiB in each refill of a millisecond
+  options.watermarks = {0.01, 0.01};  // so that any drain of a flush is a peak
+  options.debt_bytes = options.debt_runs = 0;
+  db_options_.compression = rocksdb::kNoCompression;
+  Create(options);
+  Open();
+  rocksdb::ColumnFamilyHandle* other = nullptr;
+  ASSERT_TRUE(db_->CreateColumnFamily(rocksdb::ColumnFamilyOptions(), "other", &other).ok());
+  ASSERT_TRUE(governor_->Attach(db_.get(), {db_->DefaultColumnFamily(), other}).ok());
+  EXPECT_EQ(db_->GetOptions().level0_stop_writes_trigger, 1 << 30);
+  EXPECT_EQ(db_->GetOptions().hard_pending_compaction_bytes_limit, 0);
+  WriteAndFlush();
+  while (governor_->Counters().switched_off == 0) {
+    WriteAndFlush();
+  }
+  EXPECT_TRUE(CompactionsOff());
+  EXPECT_TRUE(db_->GetOptions(other).disable_auto_compactions);
+  EXPECT_EQ(governor_->Counters().last.compaction_bytes_per_s, 0) << "compactions have no limit of their own";
+  EXPECT_TRUE(governor_->Detach(db_.get(), kNoWait).ok());
+  EXPECT_FALSE(CompactionsOff());
+  EXPECT_TRUE(db_->DestroyColumnFamilyHandle(other).ok());
+}
+
 TEST_F(CompactionGovernorTest, SamplesFlushesWalAndDebt) {
   GovernorOptions options = Options(GovernorMode::kToggle);
   std::vector<GovernorDecision> decisions;

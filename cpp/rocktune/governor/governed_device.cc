@@ -67,6 +67,7 @@ void GovernedDevice::SetBandwidth(uint64_t bytes_per_s, GovernorLimits* limits) 
   limits->device_bytes_per_s = bytes_per_s;
   if (finds_max_flush_) {
     limits->max_flush_bytes_per_s = MaxFlushBytesPerSecond(bytes_per_s);
+    limiter_->SetBucketBytesPerSecond(limits->max_flush_bytes_per_s);
   }
   limiter_->SetBytesPerSecond(static_cast<int64_t>(bytes_per_s));
 }

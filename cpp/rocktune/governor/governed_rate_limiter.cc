@@ -35,13 +35,21 @@ IoCause CauseOf(ThreadRole role, rocksdb::RateLimiter::OpType operation) {
 }  // namespace
 
 GovernedRateLimiter::GovernedRateLimiter(int64_t device_bytes_per_s,
-                                         std::shared_ptr<rocksdb::SystemClock> clock)
-    : RateLimiter(Mode::kAllIo), clock_(std::move(clock)), device_bytes_per_s_(device_bytes_per_s) {}
+                                         std::shared_ptr<rocksdb::SystemClock> clock,
+                                         std::unique_ptr<DrainBucket> bucket)
+    : RateLimiter(Mode::kAllIo),
+      clock_(std::move(clock)),
+      bucket_(std::move(bucket)),
+      device_bytes_per_s_(device_bytes_per_s) {}
 
 void GovernedRateLimiter::Request(int64_t bytes, rocksdb::Env::IOPriority /*priority*/,
                                   rocksdb::Statistics* /*statistics*/, OpType operation) {
   const ThreadRole role = CurrentThreadRole();
   counters_.Add(CauseOf(role, operation), static_cast<uint64_t>(bytes), 1);
+  if (bucket_ != nullptr && operation == OpType::kWrite &&
+      (role == ThreadRole::kFlush || role == ThreadRole::kCompaction)) {
+    bucket_->Request(static_cast<uint64_t>(bytes), role == ThreadRole::kFlush);
+  }
   if (role == ThreadRole::kCompaction && CompactionBytesPerSecond() != 0) {
     const double share = operation == OpType::kRead ? DeviceReadShare() : 1;
     WaitForTurn(static_cast<uint64_t>(static_cast<double>(bytes) * share));
@@ -86,8 +94,17 @@ void GovernedRateLimiter::SetCompactionBytesPerSecond(uint64_t bytes_per_s) {
   changed_.notify_all();
 }
 
+void GovernedRateLimiter::SetBucketBytesPerSecond(uint64_t bytes_per_s) {
+  if (bucket_ != nullptr) {
+    bucket_->SetBytesPerSecond(bytes_per_s);
+  }
+}
+
 void GovernedRateLimiter::StopLimiting() {
   stopped_ = true;
+  if (bucket_ != nullptr) {
+    bucket_->StopLimiting();
+  }
   SetCompactionBytesPerSecond(0);
 }
 

@@ -3,6 +3,7 @@
 #include <rocksdb/rate_limiter.h>
 #include <rocksdb/system_clock.h>
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
@@ -10,11 +11,12 @@
 #include <mutex>
 
 #include "rocktune/device/io_counters.h"
+#include "rocktune/governor/drain_bucket.h"
 
 namespace rocktune {
 
 // A rate limiter that counts I/O by cause and limits compactions, running ones too. All other I/O passes at
-// once.
+// once, unless there is a bucket: flushes and compactions then take their writes out of it.
 //
 // It recognizes compactions by their thread, since under stalls flushes and compactions arrive with the same
 // priority. Each database needs the listener of NewThreadRoleListener; without it, nothing is limited.
@@ -24,8 +26,9 @@ namespace rocktune {
 class GovernedRateLimiter : public rocksdb::RateLimiter {
  public:
   // `device_bytes_per_s` is the result of GetBytesPerSecond; RocksDB first delays writes to that rate. It
-  // limits nothing by itself.
-  GovernedRateLimiter(int64_t device_bytes_per_s, std::shared_ptr<rocksdb::SystemClock> clock);
+  // limits nothing by itself. `bucket` may be null.
+  GovernedRateLimiter(int64_t device_bytes_per_s, std::shared_ptr<rocksdb::SystemClock> clock,
+                      std::unique_ptr<DrainBucket> bucket = nullptr);
 
   // Sets the rate of all compactions together, reads and writes; 0 means no limit. Takes effect at once, also
   // for compactions that wait. Does nothing after StopLimiting.
@@ -34,8 +37,12 @@ class GovernedRateLimiter : public rocksdb::RateLimiter {
   // each read uses up the rate.
   void SetDeviceReadShare(double share) { device_read_share_.store(share, std::memory_order_relaxed); }
   double DeviceReadShare() const { return device_read_share_.load(std::memory_order_relaxed); }
-  // Removes the limit for good: compactions that wait go on.
+  // Removes the limit and the bucket's for good: those that wait go on.
   void StopLimiting();
+  // Sets the rate of the bucket, if there is one. REQUIRES: bytes_per_s > 0.
+  void SetBucketBytesPerSecond(uint64_t bytes_per_s);
+  // Returns the bucket's drains; zeros without a bucket.
+  DrainCounts Drains() const { return bucket_ == nullptr ? DrainCounts() : bucket_->Counts(); }
   // Returns the rate of compactions; 0 means no limit.
   uint64_t CompactionBytesPerSecond() const {
     return compaction_bytes_per_s_.load(std::memory_order_relaxed);
@@ -48,7 +55,9 @@ class GovernedRateLimiter : public rocksdb::RateLimiter {
 
   void SetBytesPerSecond(int64_t bytes_per_second) override { device_bytes_per_s_ = bytes_per_second; }
   int64_t GetBytesPerSecond() const override { return device_bytes_per_s_; }
-  int64_t GetSingleBurstBytes() const override { return kBurstBytes; }
+  int64_t GetSingleBurstBytes() const override {
+    return bucket_ == nullptr ? kBurstBytes : std::min(kBurstBytes, bucket_->MaxRequestBytes());
+  }
   // Return bytes and requests over all priorities, whatever `priority` is; they are not counted by priority.
   int64_t GetTotalBytesThrough(rocksdb::Env::IOPriority priority = rocksdb::Env::IO_TOTAL) const override;
   int64_t GetTotalRequests(rocksdb::Env::IOPriority priority = rocksdb::Env::IO_TOTAL) const override;
@@ -64,6 +73,7 @@ class GovernedRateLimiter : public rocksdb::RateLimiter {
   void WaitForTurn(uint64_t bytes);
 
   const std::shared_ptr<rocksdb::SystemClock> clock_;
+  const std::unique_ptr<DrainBucket> bucket_;
   std::atomic<int64_t> device_bytes_per_s_;
   std::atomic<uint64_t> compaction_bytes_per_s_{0};  // read without the lock, changed with it
   std::atomic<double> device_read_share_{1};

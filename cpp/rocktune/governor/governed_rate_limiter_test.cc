@@ -123,6 +123,33 @@ TEST_F(GovernedRateLimiterTest, SetsNoLimitAfterStopLimiting) {
   Compact();
 }
 
+TEST_F(GovernedRateLimiterTest, ABucketTakesWritesOfFlushesAndCompactions) {
+  // At a low rate, so that a compaction's first write waits for a refill.
+  GovernedRateLimiter limiter(400'000'000, clock_, std::make_unique<DrainBucket>(1, 1000));
+  limiter.Request(kBytes, rocksdb::Env::IO_HIGH, nullptr, OpType::kWrite);  // neither flush nor compaction
+  std::atomic<bool> read{false};
+  std::thread compaction([&] {
+    listener_->OnSubcompactionBegin(rocksdb::SubcompactionJobInfo());
+    limiter.Request(kBytes, rocksdb::Env::IO_LOW, nullptr, OpType::kRead);
+    read = true;
+    limiter.Request(kBytes, rocksdb::Env::IO_HIGH, nullptr, OpType::kWrite);
+    listener_->OnSubcompactionCompleted(rocksdb::SubcompactionJobInfo());
+  });
+  while (!read || limiter.Drains().compactions == 0) {
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(limiter.Drains().flushes, 0) << "by the thread's role, not by priority";
+  limiter.StopLimiting();
+  compaction.join();
+  EXPECT_EQ(limiter_.Drains().compactions, 0) << "no bucket";
+}
+
+TEST_F(GovernedRateLimiterTest, ABucketBoundsTheSizeOfRequests) {
+  EXPECT_EQ(limiter_.GetSingleBurstBytes(), 256 << 10);
+  const GovernedRateLimiter limiter(1, clock_, std::make_unique<DrainBucket>(190'000'000, 6250));
+  EXPECT_EQ(limiter.GetSingleBurstBytes(), 74'218);
+}
+
 TEST_F(GovernedRateLimiterTest, ImplementsRocksDbsRateLimiter) {
   EXPECT_EQ(limiter_.GetBytesPerSecond(), 400'000'000);
   limiter_.SetBytesPerSecond(7);

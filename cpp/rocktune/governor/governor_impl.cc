@@ -22,6 +22,13 @@ uint64_t Bytes(const DeviceCounters& counters, IoCause cause) {
   return counters.bytes[static_cast<std::size_t>(cause)];
 }
 
+// Returns the bucket of mode kDrains and null in the other modes.
+std::unique_ptr<DrainBucket> NewBucket(const GovernorOptions& options) {
+  return options.mode == GovernorMode::kDrains
+             ? std::make_unique<DrainBucket>(options.max_flush_bytes_per_s, RefillMicros(options.interval_us))
+             : nullptr;
+}
+
 // Returns the difference, or 0 if it is negative: applications may reset their statistics.
 uint64_t DifferenceOrZero(uint64_t before, uint64_t now) { return now > before ? now - before : 0; }
 
@@ -31,7 +38,7 @@ GovernorImpl::GovernorImpl(const GovernorOptions& options)
     : options_(options),
       clock_(options.clock),
       limiter_(std::make_shared<GovernedRateLimiter>(static_cast<int64_t>(options.device_bytes_per_s),
-                                                     options.clock)),
+                                                     options.clock, NewBucket(options))),
       roles_(NewThreadRoleListener()),
       guard_(std::make_shared<ManifestGuard>()),
       device_(options, limiter_),
@@ -114,6 +121,7 @@ rocksdb::Status GovernorImpl::DetachFamily(rocksdb::DB* db, rocksdb::ColumnFamil
 void GovernorImpl::Restart() {
   if (families_.empty()) {
     toggle_ = ToggleState();
+    drains_off_ = false;
     compactions_off_ = false;
   }
   interval_start_ = limit_start_ = ReadTotals();
@@ -178,8 +186,10 @@ void GovernorImpl::UpdateLimit() {
   if (!std::all_of(families_.begin(), families_.end(), is_detaching) && !ClockJumped(before, now)) {
     device_.UpdateReadShare(DifferenceOrZero(before.read_bytes, now.read_bytes), before.device_read_bytes,
                             now.device_read_bytes);
-    limiter_->SetCompactionBytesPerSecond(
-        rocktune::CompactionBytesPerSecond(SampleSince(before, now), limits_));
+    if (options_.mode != GovernorMode::kDrains) {
+      limiter_->SetCompactionBytesPerSecond(
+          rocktune::CompactionBytesPerSecond(SampleSince(before, now), limits_));
+    }
     // Often, since a kill before it would leave triggers that are neither the application's nor recognized as
     // a governor's. Decide repeats and reports what fails here.
     families_.AdoptChanges(limits_).PermitUncheckedError();
@@ -191,6 +201,7 @@ GovernorImpl::Totals GovernorImpl::ReadTotals() const {
   totals.time_ns = clock_->NowNanos();
   totals.device = limiter_->Counters();
   totals.device_read_bytes = device_.ReadBytes();
+  totals.drains = limiter_->Drains();
   std::vector<const rocksdb::Statistics*> seen;  // databases may share one, to be counted once
   for (const std::unique_ptr<GovernedFamily>& each : families_) {
     const std::shared_ptr<rocksdb::Statistics> statistics = each->db()->GetDBOptions().statistics;
@@ -220,6 +231,8 @@ GovernorSample GovernorImpl::SampleSince(const Totals& before, const Totals& now
       DifferenceOrZero(sample.compaction_read_bytes, DifferenceOrZero(before.read_bytes, now.read_bytes));
   sample.user_read_bytes =
       static_cast<uint64_t>(static_cast<double>(user_bytes) * limiter_->DeviceReadShare());
+  sample.flush_drains = now.drains.flushes - before.drains.flushes;
+  sample.compaction_drains = now.drains.compactions - before.drains.compactions;
   for (const std::unique_ptr<GovernedFamily>& each : families_) {
     each->AddDebt(&sample);
   }
@@ -268,12 +281,12 @@ uint64_t GovernorImpl::Apply(const GovernorSample& sample, GovernorDecision* dec
   decision->compaction_bytes_per_s = limiter_->CompactionBytesPerSecond();
   if (options_.mode == GovernorMode::kToggle) {
     toggle_ = NextToggle(toggle_, sample, limits_, options_.watermarks);
+  } else if (options_.mode == GovernorMode::kDrains) {
+    drains_off_ = NextDrains(drains_off_, sample, options_.interval_us, options_.watermarks);
   }
   uint64_t failed = 0;
   for (const std::unique_ptr<GovernedFamily>& each : families_) {
-    const bool off =
-        !each->detaching &&
-        (options_.mode == GovernorMode::kToggle ? toggle_.compactions_off : PausesForMerges(each.get()));
+    const bool off = !each->detaching && SwitchesOff(each.get());
     // Called even if the decision is unchanged: a change that failed before is retried.
     rocksdb::Status status = each->SetCompactionsOff(off, limits_);
     failed += status.ok() ? 0 : 1;
@@ -283,6 +296,18 @@ uint64_t GovernorImpl::Apply(const GovernorSample& sample, GovernorDecision* dec
     }
   }
   return failed;
+}
+
+bool GovernorImpl::SwitchesOff(GovernedFamily* family) {
+  switch (options_.mode) {
+    case GovernorMode::kToggle:
+      return toggle_.compactions_off;
+    case GovernorMode::kDrains:
+      return drains_off_;
+    case GovernorMode::kProportional:
+      break;
+  }
+  return PausesForMerges(family);
 }
 
 bool GovernorImpl::PausesForMerges(GovernedFamily* family) {

@@ -52,6 +52,7 @@ class GovernorImpl : public CompactionGovernor {
     uint64_t wal_bytes = 0;
     uint64_t read_bytes = 0;         // read from tables, by users and compactions
     uint64_t device_read_bytes = 0;  // by GovernorOptions::device_read_bytes
+    DrainCounts drains;
   };
 
   // Lets a database's compactions run without limit until its original options would not slow writes, or
@@ -78,6 +79,8 @@ class GovernorImpl : public CompactionGovernor {
   // Switches compactions off or on for each family, and records that in `decision`. Returns the number of
   // changes that failed.
   uint64_t Apply(const GovernorSample& sample, GovernorDecision* decision);
+  // True if the mode has a family's own compactions off after this interval.
+  bool SwitchesOff(GovernedFamily* family);
   // True if a family's own compactions must be off for level-0 merges. Schedules such merges if the family
   // has many level-0 tables.
   bool PausesForMerges(GovernedFamily* family);
@@ -100,7 +103,8 @@ class GovernorImpl : public CompactionGovernor {
   GovernedDevice device_;
   GovernorLimits limits_;  // the device's bandwidth is 0 while it is to be found
   GovernedFamilies families_;
-  ToggleState toggle_;
+  ToggleState toggle_;            // in mode kToggle
+  bool drains_off_ = false;       // the last result of NextDrains, in mode kDrains
   bool compactions_off_ = false;  // true if they are off in any column family
   Totals interval_start_;         // reading at the last Decide
   Totals limit_start_;            // reading at the last UpdateLimit

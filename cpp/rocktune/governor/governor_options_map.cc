@@ -1,18 +1,38 @@
 #include "rocktune/governor/governor_options_map.h"
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "rocktune/util/settings.h"
 
 namespace rocktune {
 
+namespace {
+
+using NamedMode = std::pair<std::string, GovernorMode>;
+
+std::vector<NamedMode> Modes() {
+  return {{"toggle", GovernorMode::kToggle},
+          {"proportional", GovernorMode::kProportional},
+          {"drains", GovernorMode::kDrains}};
+}
+
+std::string NameOf(GovernorMode mode) {
+  const std::vector<NamedMode> modes = Modes();
+  return std::find_if(modes.begin(), modes.end(),
+                      [mode](const NamedMode& each) { return each.second == mode; })
+      ->first;
+}
+
+}  // namespace
+
 GovernorOptions GovernorOptionsFromMap(const SettingsMap& map) {
   GovernorOptions options;
   Settings settings("governor");
-  settings.BindEnum<GovernorMode>(
-      "mode", {{"toggle", GovernorMode::kToggle}, {"proportional", GovernorMode::kProportional}},
-      &options.mode);
+  settings.BindEnum<GovernorMode>("mode", Modes(), &options.mode);
   settings.BindInteger("device_bytes_per_s", &options.device_bytes_per_s);
   settings.BindInteger("max_flush_bytes_per_s", &options.max_flush_bytes_per_s);
   settings.BindInteger("debt_bytes", &options.debt_bytes);
@@ -30,7 +50,7 @@ GovernorOptions GovernorOptionsFromMap(const SettingsMap& map) {
 }
 
 SettingsMap MapFromGovernorOptions(const GovernorOptions& options) {
-  return {{"mode", options.mode == GovernorMode::kToggle ? "toggle" : "proportional"},
+  return {{"mode", NameOf(options.mode)},
           {"device_bytes_per_s", std::to_string(options.device_bytes_per_s)},
           {"max_flush_bytes_per_s", std::to_string(options.max_flush_bytes_per_s)},
           {"debt_bytes", std::to_string(options.debt_bytes)},

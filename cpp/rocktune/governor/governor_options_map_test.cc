@@ -34,6 +34,12 @@ TEST(GovernorOptionsMapTest, ParsesAndFormatsAllOptions) {
   EXPECT_EQ(MapFromGovernorOptions(options), expected);
 }
 
+TEST(GovernorOptionsMapTest, EveryModeHasAName) {
+  for (const char* const name : {"toggle", "proportional", "drains"}) {
+    EXPECT_EQ(MapFromGovernorOptions(GovernorOptionsFromMap({{"mode", name}})).at("mode"), name);
+  }
+}
+
 TEST(GovernorOptionsMapTest, MissingOptionsHaveDefaults) {
   const SettingsMap map = MapFromGovernorOptions(GovernorOptionsFromMap({}));
   EXPECT_EQ(map.at("mode"), "proportional");

@@ -74,6 +74,28 @@ ToggleState NextToggle(const ToggleState& state, const GovernorSample& sample, c
   return next;
 }
 
+uint64_t RefillMicros(uint64_t interval_us) {
+  return std::max<uint64_t>(1, interval_us / kRefillsPerInterval);
+}
+
+bool NextDrains(bool compactions_off, const GovernorSample& sample, uint64_t interval_us,
+                const ToggleWatermarks& watermarks) {
+  const auto elapsed_us = static_cast<uint64_t>(std::llround(sample.seconds * 1e6));
+  const uint64_t refill_us = RefillMicros(interval_us);
+  const uint64_t refills = std::max<uint64_t>(1, (elapsed_us + refill_us - 1) / refill_us);
+  const uint64_t flush_percent = sample.flush_drains * 100 / refills;
+  const uint64_t total_percent = flush_percent + sample.compaction_drains * 100 / refills;
+  const auto flush_watermark = static_cast<uint64_t>(std::llround(watermarks.flush_share * 100));
+  const auto total_watermark = static_cast<uint64_t>(std::llround(watermarks.total_share * 100));
+  if (total_percent == 0) {
+    return compactions_off;
+  }
+  if (total_percent <= total_watermark && flush_percent < flush_watermark) {
+    return false;
+  }
+  return compactions_off || (total_percent >= total_watermark && flush_percent >= flush_watermark);
+}
+
 uint64_t CompactionBytesPerSecond(const GovernorSample& sample, const GovernorLimits& limits) {
   const auto device = static_cast<double>(limits.device_bytes_per_s);
   const auto wanted = [&](uint64_t bytes) {

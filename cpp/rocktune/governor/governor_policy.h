@@ -61,6 +61,23 @@ double TotalShare(const GovernorSample& sample, const GovernorLimits& limits);
 ToggleState NextToggle(const ToggleState& state, const GovernorSample& sample, const GovernorLimits& limits,
                        const ToggleWatermarks& watermarks);
 
+// The refills between two decisions in mode kDrains (Warlo, figure 3.6).
+inline constexpr uint64_t kRefillsPerInterval = 100;
+
+// Returns the time between two refills of the bucket in mode kDrains, at least 1.
+uint64_t RefillMicros(uint64_t interval_us);
+
+// Returns whether compactions are off after an interval in mode kDrains: Warlo's TuneCompaction (figure 3.9)
+// in its whole percentages. `compactions_off` is the previous result. The load is the share of refills that a
+// write waited for.
+// - Compactions go off when flushes and all writes together both reach their watermark.
+// - They go on when all writes are at or below their watermark and flushes below theirs.
+// - Nothing changes between the watermarks, and nothing without a single drain: a store that becomes idle at
+// a
+//   peak keeps its compactions off until something waits again.
+bool NextDrains(bool compactions_off, const GovernorSample& sample, uint64_t interval_us,
+                const ToggleWatermarks& watermarks);
+
 // Returns the limit of compactions' reads and writes in bytes per second: the device less 1.1 times the rate
 // of flushes, WAL and users' reads. The tenth lets these grow, because a full device hides their demand.
 // - Users' reads leave compactions at least half of the bandwidth that writes leave, and all of it if level 0

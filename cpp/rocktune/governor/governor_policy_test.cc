@@ -74,6 +74,86 @@ TEST(ToggleTest, LaggingFlushesCountAsAtTheirWatermark) {
   ExpectDecisions({{"the same, but memtables wait for them", sample, true}});
 }
 
+// The thesis' interval: 100 refills of 100 ms.
+constexpr uint64_t kIntervalMicros = 10'000'000;
+
+struct DrainStep {
+  const char* what;
+  uint64_t flush_drains;
+  uint64_t compaction_drains;
+  bool off;
+  double seconds = 10;
+};
+
+// Each step continues with the decision of the step before.
+void ExpectDrainDecisions(bool off, const std::vector<DrainStep>& steps) {
+  for (const DrainStep& step : steps) {
+    GovernorSample sample;
+    sample.seconds = step.seconds;
+    sample.flush_drains = step.flush_drains;
+    sample.compaction_drains = step.compaction_drains;
+    off = NextDrains(off, sample, kIntervalMicros, ToggleWatermarks());
+    EXPECT_EQ(off, step.off) << step.what;
+  }
+}
+
+TEST(DrainsTest, CompactionsGoOffAsFlushesDrainTheBucketAndOnAsTheyCease) {
+  ExpectDrainDecisions(false, {
+                                  {"flushes 25%, compactions 70%", 25, 70, false},
+                                  {"flushes 49%, compactions 50%", 49, 50, false},
+                                  {"flushes 50%, compactions 40%: both watermarks", 50, 40, true},
+                                  {"flushes 95% alone", 95, 0, true},
+                                  {"flushes 60% alone: neither condition", 60, 0, true},
+                                  {"flushes 49% alone", 49, 0, false},
+                              });
+}
+
+TEST(DrainsTest, CompactionsDoNotSwitchThemselvesOff) {
+  ExpectDrainDecisions(false, {
+                                  {"compactions alone at the cap", 0, 100, false},
+                                  {"flushes below their watermark", 49, 51, false},
+                              });
+}
+
+TEST(DrainsTest, TheTotalAtItsWatermarkStillSwitchesOn) {
+  ExpectDrainDecisions(true, {
+                                 {"flushes 49%, together 91%: neither condition", 49, 42, true},
+                                 {"flushes 49%, together 90%", 49, 41, false},
+                             });
+}
+
+TEST(DrainsTest, WithoutDrainsNothingChanges) {
+  ExpectDrainDecisions(true, {{"nothing waited", 0, 0, true}});
+  ExpectDrainDecisions(false, {{"nothing waited", 0, 0, false}});
+  ExpectDrainDecisions(true, {{"a single drain", 1, 0, false}});
+}
+
+TEST(DrainsTest, PercentagesAreWholeAndOfTheRefillsThatPassed) {
+  ExpectDrainDecisions(false, {
+                                  {"100 of 201 refills are 49%, and 82 are 40%", 100, 82, false, 20.1},
+                                  {"a begun refill counts: 50 of 101 are 49%", 50, 50, false, 10.05},
+                                  {"100 of 200 and 80 of 200", 100, 80, true, 20},
+                                  {"less than one refill", 0, 1, true, 0.01},
+                              });
+  ExpectDrainDecisions(true, {{"199 of 100,000 refills: 0% counts as nothing", 199, 0, true, 10'000}});
+}
+
+TEST(DrainsTest, FollowsTheWatermarksGiven) {
+  GovernorSample sample;
+  sample.seconds = 10;
+  sample.flush_drains = 30;
+  sample.compaction_drains = 30;
+  EXPECT_TRUE(NextDrains(false, sample, kIntervalMicros, {0.3, 0.6}));
+  EXPECT_FALSE(NextDrains(false, sample, kIntervalMicros, {0.31, 0.6}));
+  EXPECT_FALSE(NextDrains(false, sample, kIntervalMicros, {0.3, 0.61}));
+}
+
+TEST(DrainsTest, AnIntervalHasAHundredRefills) {
+  EXPECT_EQ(RefillMicros(kIntervalMicros), 100'000u) << "RocksDB's default";
+  EXPECT_EQ(RefillMicros(625'000), 6250u) << "a model of 1/16";
+  EXPECT_EQ(RefillMicros(1), 1u);
+}
+
 TEST(ProportionalTest, CompactionsGetTheBandwidthOthersLeave) {
   GovernorSample sample = Second(100, 0);
   sample.wal_bytes = 100 * kMega;

@@ -62,7 +62,7 @@ def govern(
     Args:
         workload: name or file; "sine" by default.
         device: name or file; modes with a governor need one with a bandwidth.
-        mode: "enabled", "disabled", "toggle" or "proportional"; see `rocktune.online.MODES`.
+        mode: "enabled", "disabled", "toggle", "proportional" or "drains"; see `rocktune.online.MODES`.
         scale: "1/S"; 1/16 by default.
         until: time of load at full size; 350 s by default.
         read: time of reads after the load, at full size; 60 s by default, 0 for none.

@@ -23,7 +23,7 @@ def govern(
     workload: options.Workload = None,
     mode: Annotated[
         str,
-        typer.Option(metavar="MODE", help="Compactions: enabled, disabled, toggle or proportional."),
+        typer.Option(metavar="MODE", help="Compactions: enabled, disabled, toggle, proportional or drains."),
     ] = "proportional",
     scale: options.Scale = None,
     until: Annotated[

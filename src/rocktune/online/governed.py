@@ -23,8 +23,9 @@ from rocktune.workload.sessions import SessionSpec
 MODES = {
     "enabled": "RocksDB as it is",
     "disabled": "compactions off, and no limit on the tables in level 0",
-    "toggle": "compactions off while flushes use more than a set share of the device (Warlo's auto-tuner)",
+    "toggle": "compactions off while flushes use more than a set share of the device (Warlo's idea)",
     "proportional": "compactions get the bandwidth that writes and reads leave, while their debt is small",
+    "drains": "compactions off while flushes wait for a capped rate limiter (Warlo's code, for comparison)",
 }
 """Compaction modes by name, each with a one-line description."""
 

@@ -2,11 +2,20 @@ import numpy as np
 import pytest
 
 from rocktune.errors import UserError
-from rocktune.space import FamilyEntries, Space, Value, load_space, space_document, space_from_document
+from rocktune.space import (
+    FamilyEntries,
+    Space,
+    Value,
+    load_space,
+    space_document,
+    space_from_document,
+    with_deletes,
+)
 from rocktune.testing.spaces import SpaceConformance
 
 MIB = 1 << 20
 DURABILITY = {"sync", "disable_wal", "manual_wal_flush", "checksum", "wal_recovery_mode", "paranoid_checks"}
+DELETES = with_deletes(space_document("full"))
 NOT_ON_AN_EMULATED_DEVICE = {"compaction_readahead_size", "bytes_per_sync", "use_direct_reads"}
 
 
@@ -20,6 +29,19 @@ class TestFullSpaceWithLittleMemory(SpaceConformance):
     @pytest.fixture
     def space(self) -> Space:
         return load_space("full", 128 * MIB, 1e6)
+
+
+class TestFullSpaceOfDeletes(SpaceConformance):
+    @pytest.fixture
+    def space(self) -> Space:
+        return space_from_document(DELETES, None, 1e7)
+
+
+class TestFullSpaceOfFamiliesWithDeletes(SpaceConformance):
+    @pytest.fixture
+    def space(self) -> Space:
+        families = (FamilyEntries("users", 4e6), FamilyEntries("events", 1e6))
+        return space_from_document(DELETES, 2000 * MIB, 0.0, families=families)
 
 
 class TestFullSpaceOfFamilies(SpaceConformance):
@@ -155,3 +177,51 @@ def test_filters_are_counted_where_the_options_put_them() -> None:
     del outside["table"]["cache_index_and_filter_blocks"]
     assert space.memory_shares(cached).filter_bytes == 0
     assert space.memory_shares(outside).filter_bytes == 12_500_000
+
+
+def test_workloads_that_delete_have_knobs_of_ages() -> None:
+    plain, space = load_space("full", None, 1e7), space_from_document(DELETES, None, 1e7)
+    added = {knob.name for knob in space.knobs} - {knob.name for knob in plain.knobs}
+    assert added == {
+        "periodic_compaction_seconds",
+        "universal_periodic_compaction_seconds",
+        "ttl",
+        "memtable_op_scan_flush_trigger",
+        "memtable_avg_op_scan_flush_trigger",
+    }
+    leveled = space.options(space.default())["cf"]
+    assert (leveled["periodic_compaction_seconds"], leveled["ttl"]) == ("0", "2592000")
+    assert "memtable_avg_op_scan_flush_trigger" not in leveled
+    universal = space.activated(dict(space.default()) | {"compaction_style": "kCompactionStyleUniversal"})
+    assert space.options(universal)["cf"]["periodic_compaction_seconds"] == "2592000"
+    assert "ttl" not in space.options(universal)["cf"]
+
+
+def test_other_spaces_have_no_knobs_of_ages() -> None:
+    assert with_deletes(space_document("dremel")) == {"name": "dremel"}
+    file = {"name": "mine.toml", "file": {"base": "full", "fixed": {"cf": {"ttl": 0}}}}
+    space = space_from_document(with_deletes(file), None, 1e7)
+    assert "periodic_compaction_seconds" in space.default()
+    assert "ttl" not in space.default()
+    assert with_deletes({"name": "mine.toml", "file": {}}) == {"name": "mine.toml", "file": {}}
+
+
+@pytest.mark.parametrize(("style", "ttl"), [("Level", "7200"), ("Universal", None)])
+def test_the_users_ttl_is_no_second_age_of_universal_compaction(style: str, ttl: str | None) -> None:
+    own = {"db": {}, "cf": {"ttl": "7200", "periodic_compaction_seconds": "3600"}, "table": {}}
+    space = space_from_document(DELETES, None, 1e7, own)
+    baseline = space.configuration_from_options(own)
+    assert (baseline["periodic_compaction_seconds"], baseline["ttl"]) == (3600, 7200)
+    values = dict(baseline) | {"compaction_style": f"kCompactionStyle{style}"}
+    assert space.options(space.activated(values))["cf"].get("ttl") == ttl
+
+
+def test_ages_that_are_left_to_the_release_are_those_it_takes() -> None:
+    release = "18446744073709551614"
+    own = {"db": {}, "cf": {"ttl": release, "periodic_compaction_seconds": release}, "table": {}}
+    space = space_from_document(DELETES, None, 1e7, own)
+    baseline = space.configuration_from_options(own)
+    assert (baseline["periodic_compaction_seconds"], baseline["ttl"]) == (0, 2592000)
+    universal = own | {"cf": own["cf"] | {"compaction_style": "kCompactionStyleUniversal"}}
+    found = space.configuration_from_options(universal)
+    assert found["universal_periodic_compaction_seconds"] == 2592000

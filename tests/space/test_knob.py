@@ -172,7 +172,7 @@ def test_catalogue_entries_are_sound(each: Knob) -> None:
     if each.default != -1:
         each.check(each.default)
     if each.scaled:
-        assert each.unit in ("bytes", "us")
+        assert each.unit in ("bytes", "us", "s")
     if each.live_change == "set_db_options":
         assert each.section == "db"
     for value in each.sample(20, np.random.default_rng(0)).tolist():

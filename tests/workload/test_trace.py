@@ -14,6 +14,7 @@ from rocktune.workload import (
     trace_workload,
     workload_file_text,
 )
+from rocktune.workload.distributions import SizeSpec
 
 
 def family(number: int = 0, **changed: Any) -> TraceFamily:
@@ -69,6 +70,19 @@ def test_the_skew_is_that_of_the_hottest_hundredth(hot_share: float, expected: f
     assert chooser.skew == pytest.approx(expected, abs=0.02)
 
 
+def test_range_deletes_have_their_mean_width() -> None:
+    plain = trace_workload(summary(family()), "t", "mine")
+    assert plain.delete_range_keys is None
+    assert not plain.deletes
+    both = summary(family(operations={"put": 960, "delete_range": 40}), family(7))
+    found = trace_workload(both.model_copy(update={"range_keys": 1000}), "t", "mine")
+    assert found.delete_range_keys == SizeSpec(low=25)
+    assert found.loads(found.sessions[0])[0].mix.delete_range == 0.04
+    assert found.deletes
+    # A workload's ranges have a key at least.
+    assert trace_workload(both, "t", "mine").delete_range_keys == SizeSpec(low=1)
+
+
 def test_a_model_replays_a_sample() -> None:
     workload = trace_workload(summary(family()), "t", "mine").scaled(4)
     assert workload.trace is not None
@@ -79,7 +93,8 @@ def test_a_model_replays_a_sample() -> None:
 
 def test_the_workloads_file_reads_back(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
-    for families in ((family(),), (family(), family(3))):
+    ranges = family(operations={"put": 9, "delete_range": 1})
+    for families in ((family(),), (family(), family(3)), (ranges,)):
         workload = trace_workload(summary(*families), "t.operations", 'my "trace"', recorded_rate=True)
         path.write_text(workload_file_text(workload))
         found = load_workload(str(path))

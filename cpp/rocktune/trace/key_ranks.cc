@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::size_t kCacheSlots = 1 << 20;
 constexpr std::size_t kFamilyBytes = 4;
+constexpr std::size_t kHeadBytes = 1 + kFamilyBytes;  // the kind of the entry, and the family
 
 void Check(const rocksdb::Status& status) {
   if (!status.ok()) {
@@ -50,9 +51,15 @@ rocksdb::WriteOptions WithoutWal() {
 uint32_t FamilyOf(const rocksdb::Slice& entry) {
   uint32_t family = 0;
   for (std::size_t i = 0; i < kFamilyBytes; ++i) {
-    family = family << 8 | static_cast<unsigned char>(entry[i]);
+    family = family << 8 | static_cast<unsigned char>(entry[1 + i]);
   }
   return family;
+}
+
+// Returns the part of an entry that families and keys are sorted by.
+rocksdb::Slice Sorted(rocksdb::Slice entry) {
+  entry.remove_prefix(1);
+  return entry;
 }
 
 }  // namespace
@@ -67,8 +74,8 @@ KeyRanks::~KeyRanks() {
   std::filesystem::remove_all(directory_, ignored);
 }
 
-KeyRanks::CacheSlot* KeyRanks::Find(uint32_t family_id, const std::string& key, bool* cached) {
-  entry_.clear();
+KeyRanks::CacheSlot* KeyRanks::Find(Entry kind, uint32_t family_id, const std::string& key, bool* cached) {
+  entry_.assign(1, static_cast<char>(kind));
   for (std::size_t i = 0; i < kFamilyBytes; ++i) {  // big endian, so that families are sorted
     entry_.push_back(static_cast<char>(family_id >> (8 * (kFamilyBytes - 1 - i))));
   }
@@ -81,9 +88,15 @@ KeyRanks::CacheSlot* KeyRanks::Find(uint32_t family_id, const std::string& key, 
   return slot;
 }
 
-void KeyRanks::Add(uint32_t family_id, const std::string& key) {
+void KeyRanks::Add(uint32_t family_id, const std::string& key) { Add(Entry::kKey, family_id, key); }
+
+void KeyRanks::AddBound(uint32_t family_id, const std::string& bound) {
+  Add(Entry::kBound, family_id, bound);
+}
+
+void KeyRanks::Add(Entry kind, uint32_t family_id, const std::string& key) {
   bool cached = false;
-  Find(family_id, key, &cached);
+  Find(kind, family_id, key, &cached);
   if (!cached) {
     Check(database_->Put(WithoutWal(), entry_, rocksdb::Slice()));
   }
@@ -91,18 +104,35 @@ void KeyRanks::Add(uint32_t family_id, const std::string& key) {
 
 std::map<uint32_t, uint64_t> KeyRanks::Number(StoredMerge* stored) {
   std::map<uint32_t, uint64_t> families;
-  std::unique_ptr<rocksdb::Iterator> keys(database_->NewIterator(rocksdb::ReadOptions()));
-  for (keys->SeekToFirst(); keys->Valid(); keys->Next()) {
-    const uint32_t family = FamilyOf(keys->key());
-    rocksdb::Slice key = keys->key();
-    key.remove_prefix(kFamilyBytes);
+  const std::unique_ptr<rocksdb::Iterator> keys(database_->NewIterator(rocksdb::ReadOptions()));
+  const std::unique_ptr<rocksdb::Iterator> bounds(database_->NewIterator(rocksdb::ReadOptions()));
+  const std::string first_bound(1, static_cast<char>(Entry::kBound));
+  keys->SeekToFirst();
+  bounds->Seek(first_bound);
+  for (;;) {
+    const bool has_key = keys->Valid() && keys->key()[0] == static_cast<char>(Entry::kKey);
+    if (!has_key && !bounds->Valid()) {
+      break;
+    }
+    // A bound comes before the equal key, which is not below it.
+    const bool is_key =
+        has_key && (!bounds->Valid() || Sorted(keys->key()).compare(Sorted(bounds->key())) < 0);
+    rocksdb::Iterator* const entries = is_key ? keys.get() : bounds.get();
+    const uint32_t family = FamilyOf(entries->key());
+    rocksdb::Slice key = entries->key();
+    key.remove_prefix(kHeadBytes);
     uint64_t& next = families[family];
-    const uint64_t rank = stored == nullptr ? next : stored->Rank(family, key);
-    next = rank + 1;
+    uint64_t rank = next;
+    if (stored != nullptr) {
+      rank = is_key ? stored->Rank(family, key) : stored->RankOfBound(family, key);
+    }
+    next = rank + is_key;
     const rocksdb::Slice value(reinterpret_cast<const char*>(&rank), sizeof(rank));
-    Check(database_->Put(WithoutWal(), keys->key(), value));
+    Check(database_->Put(WithoutWal(), entries->key(), value));
+    entries->Next();
   }
   Check(keys->status());
+  Check(bounds->status());
   if (stored != nullptr && !families.empty()) {
     stored->Finish();
     for (const auto& [id, family] : stored->families()) {
@@ -114,8 +144,16 @@ std::map<uint32_t, uint64_t> KeyRanks::Number(StoredMerge* stored) {
 }
 
 bool KeyRanks::RankOf(uint32_t family_id, const std::string& key, uint64_t* rank) {
+  return RankOf(Entry::kKey, family_id, key, rank);
+}
+
+bool KeyRanks::RankOfBound(uint32_t family_id, const std::string& bound, uint64_t* rank) {
+  return RankOf(Entry::kBound, family_id, bound, rank);
+}
+
+bool KeyRanks::RankOf(Entry kind, uint32_t family_id, const std::string& key, uint64_t* rank) {
   bool cached = false;
-  CacheSlot* const slot = Find(family_id, key, &cached);
+  CacheSlot* const slot = Find(kind, family_id, key, &cached);
   if (!cached) {
     const rocksdb::Status status = database_->Get(rocksdb::ReadOptions(), entry_, &value_);
     if (status.IsNotFound() || (status.ok() && value_.size() != sizeof(uint64_t))) {

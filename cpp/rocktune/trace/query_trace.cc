@@ -103,9 +103,18 @@ class BatchReader : public rocksdb::WriteBatch::Handler {
     ++notes_["single deletes replayed as deletes"];
     return Add(OperationKind::kDelete, family, key, 0);
   }
-  rocksdb::Status DeleteRangeCF(uint32_t, const rocksdb::Slice&, const rocksdb::Slice&) override {
-    ++notes_["range deletes left out"];
-    return rocksdb::Status::OK();
+  rocksdb::Status DeleteRangeCF(uint32_t family, const rocksdb::Slice& begin,
+                                const rocksdb::Slice& end) override {
+    if (begin.compare(end) >= 0) {
+      ++notes_[kEmptyRangeNote];
+      return rocksdb::Status::OK();
+    }
+    const std::size_t before = added();
+    rocksdb::Status status = Add(OperationKind::kDeleteRange, family, begin, 0);
+    if (added() > before) {
+      events_.back().bound = end.ToString();
+    }
+    return status;
   }
   rocksdb::Status PutBlobIndexCF(uint32_t, const rocksdb::Slice&, const rocksdb::Slice&) override {
     ++notes_["references to blobs left out"];

@@ -1,35 +1,16 @@
 #include "rocktune/trace/query_trace.h"
 
-#include <rocksdb/db.h>
-#include <rocksdb/trace_reader_writer.h>
 #include <rocksdb/write_batch.h>
 
 #include <sstream>
 
 #include "rocktune/trace/trace_fixture.h"
-#include "rocktune/util/rocksdb_compat.h"
 
 namespace rocktune {
 namespace {
 
-// Records operations with RocksDB's own tracer.
 class QueryTraceTest : public TraceTest {
  protected:
-  template <typename Work>
-  std::string Record(const Work& work) {
-    rocksdb::Options options;
-    options.create_if_missing = true;
-    std::unique_ptr<rocksdb::DB> database;
-    EXPECT_TRUE(OpenDatabase(options, Path("db"), &database).ok());
-    std::unique_ptr<rocksdb::TraceWriter> writer;
-    EXPECT_TRUE(
-        NewFileTraceWriter(rocksdb::Env::Default(), rocksdb::EnvOptions(), Path("trace"), &writer).ok());
-    EXPECT_TRUE(database->StartTrace(rocksdb::TraceOptions(), std::move(writer)).ok());
-    work(database.get());
-    EXPECT_TRUE(database->EndTrace().ok());
-    return Path("trace");
-  }
-
   static std::string Content(const std::string& path) {
     std::ostringstream text;
     text << std::ifstream(path, std::ios::binary).rdbuf();
@@ -54,7 +35,8 @@ TEST_F(QueryTraceTest, ReadsWhatRocksDbRecorded) {
     rocksdb::WriteBatch batch;
     ASSERT_TRUE(batch.Put("e", "1").ok());
     ASSERT_TRUE(batch.Put(family, "f", "22").ok());
-    ASSERT_TRUE(batch.DeleteRange("a", "b").ok());
+    ASSERT_TRUE(batch.DeleteRange("a", "bb").ok());
+    ASSERT_TRUE(batch.DeleteRange("c", "c").ok());
     ASSERT_TRUE(database->Write(rocksdb::WriteOptions(), &batch).ok());
     std::vector<std::string> values;
     database->MultiGet(rocksdb::ReadOptions(), {"e", "absent"}, &values);
@@ -69,10 +51,10 @@ TEST_F(QueryTraceTest, ReadsWhatRocksDbRecorded) {
   }
   EXPECT_EQ(found.str(),
             "put 0 a 5\nput 1 b 3\nget 0 a 0\ndelete 0 a 0\nscan 0 b-d 0\nscan 0 c 0\nput 0 e 1\nput 1 f 2\n"
-            "get 0 e 0\nget 0 absent 0\n");
+            "delete_range 0 a-bb 0\nget 0 e 0\nget 0 absent 0\n");
   EXPECT_EQ(trace.notes(), (TraceNotes{{"seeks backwards replayed as scans forwards", 1},
                                        {"write batches replayed as single operations", 1},
-                                       {"range deletes left out", 1},
+                                       {kEmptyRangeNote, 1},
                                        {"multi-gets replayed as single gets", 1}}));
 }
 

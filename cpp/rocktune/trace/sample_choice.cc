@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <utility>
 #include <vector>
 
 namespace rocktune {
@@ -18,16 +19,18 @@ constexpr double kUsesOfHotKey = 50;
 // Blocks that a sample has at least, unless blocks are single keys.
 constexpr uint64_t kMinBlocks = 512;
 constexpr int kMaxBlockBits = 6;  // 64 keys: a few of the table's blocks
-constexpr int kMaxScanBlockBits = 10;
+constexpr int kMaxLongBlockBits = 10;
 
 // Returns log2 of the keys of a block.
 int BlockBits(const TraceSummary& summary, uint64_t scale) {
-  const uint64_t scans = CountsOf(summary)[static_cast<std::size_t>(OperationKind::kScan)];
+  const KindCounts counts = CountsOf(summary);
   int bits = kMaxBlockBits;
-  if (scans > 0) {
-    // Most scans then stay within a block.
-    bits = std::clamp(static_cast<int>(std::bit_width(2 * summary.scan_entries / scans)), bits,
-                      kMaxScanBlockBits);
+  // Most scans and deleted ranges then stay within a block.
+  for (const auto& [kind, keys] : {std::pair(OperationKind::kScan, summary.scan_entries),
+                                   std::pair(OperationKind::kDeleteRange, summary.range_keys)}) {
+    if (const uint64_t operations = counts[static_cast<std::size_t>(kind)]; operations > 0) {
+      bits = std::clamp(static_cast<int>(std::bit_width(2 * keys / operations)), bits, kMaxLongBlockBits);
+    }
   }
   while (bits > 0 && (KeysOf(summary) >> bits) / scale < kMinBlocks) {
     --bits;
@@ -44,8 +47,10 @@ uint64_t HotOperations(const TraceSummary& summary, uint64_t scale) {
   return std::max(2 * scale, static_cast<uint64_t>(share * static_cast<double>(summary.operations)));
 }
 
+}  // namespace
+
 // Operations of keys by their kind and by the power of two of their key's operations.
-struct Profile {
+struct SampleChoice::Profile {
   KindCounts kinds{};
   std::array<uint64_t, 33> popularity{};
 
@@ -66,8 +71,6 @@ struct Profile {
     return sum;
   }
 };
-
-}  // namespace
 
 KindCounts CountsOf(const TraceSummary& summary) {
   KindCounts counts{};
@@ -96,12 +99,57 @@ SampleChoice::SampleChoice(const TraceFile& file, uint64_t scale, const KeyCount
   ChooseSalt(file);
 }
 
+bool SampleChoice::HasBlockOf(const TraceOperation& range, uint64_t salt) const {
+  const uint64_t first = KeyCode(range.family, range.key);
+  const uint64_t last = first + std::max<uint64_t>(range.range_keys, 1) - 1;
+  for (uint64_t code = first; code <= last; code = ((code >> block_bits_) + 1) << block_bits_) {
+    if (HasBlock(code, salt)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool SampleChoice::HasHotRange(const TraceOperation& range, uint64_t number) const {
+  if (Mix64(~number) >= threshold_) {
+    return false;
+  }
+  const uint64_t first = KeyCode(range.family, range.key);
+  for (uint64_t code = first; code < first + range.range_keys; ++code) {
+    if (IsHot(code)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void SampleChoice::AddRange(const TraceOperation& range, uint64_t number, Profile* whole,
+                            std::vector<Profile>* samples) const {
+  const auto kind = static_cast<std::size_t>(range.kind);
+  std::vector<bool> kept;
+  for (std::size_t salt = 0; salt < samples->size(); ++salt) {
+    kept.push_back(HasBlockOf(range, salt));
+  }
+  // Wide ranges have keys of all samples, so that they are not searched for hot keys.
+  if (std::find(kept.begin(), kept.end(), false) != kept.end() && HasHotRange(range, number)) {
+    kept.assign(kept.size(), true);
+  }
+  whole->Add(kind, 0, true);
+  for (std::size_t salt = 0; salt < samples->size(); ++salt) {
+    (*samples)[salt].Add(kind, 0, kept[salt]);
+  }
+}
+
 void SampleChoice::ChooseSalt(const TraceFile& file) {
   std::vector<Profile> samples(kSalts);
   Profile whole;
   TraceFile::Cursor cursor(file);
   TraceOperation operation;
   for (uint64_t number = 0; cursor.Next(&operation); ++number) {
+    if (operation.kind == OperationKind::kDeleteRange) {
+      AddRange(operation, number, &whole, &samples);
+      continue;
+    }
     const uint64_t code = KeyCode(operation.family, operation.key);
     const auto kind = static_cast<std::size_t>(operation.kind);
     const uint64_t uses = counts_.CountOf(code);

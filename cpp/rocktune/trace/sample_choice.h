@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "rocktune/trace/key_counts.h"
 #include "rocktune/workload/random.h"
@@ -29,7 +30,7 @@ class SampleChoice {
   // Returns the operations of the sample.
   const KindCounts& kept() const { return kept_; }
 
-  // All functions take a key's KeyCode.
+  // The following functions take a key's KeyCode.
   bool IsHot(uint64_t code) const { return counts_.CountOf(code) > hot_operations_; }
   bool HasKey(uint64_t code) const { return IsHot(code) || HasBlock(code, salt_); }
   // `number` is that of the operation in the whole trace.
@@ -37,11 +38,24 @@ class SampleChoice {
     return IsHot(code) ? Mix64(~number) < threshold_ : HasBlock(code, salt_);
   }
 
+  // Returns true if the sample has a range delete, which is that with this number: it has a key of the
+  // range. For a range of hot keys alone, that holds for one of S operations. A range without keys counts as
+  // the place where it lies.
+  bool HasRange(const TraceOperation& range, uint64_t number) const {
+    return HasBlockOf(range, salt_) || HasHotRange(range, number);
+  }
+
  private:
+  bool HasBlockOf(const TraceOperation& range, uint64_t salt) const;
+  bool HasHotRange(const TraceOperation& range, uint64_t number) const;
   bool HasBlock(uint64_t code, uint64_t salt) const {
     return Mix64(Mix64(code >> block_bits_) + salt * 0x9e3779b97f4a7c15ULL) < threshold_;
   }
   void ChooseSalt(const TraceFile& file);
+  struct Profile;
+  // Adds a range delete to the profile of the whole, and to those of the samples by salt that have it.
+  void AddRange(const TraceOperation& range, uint64_t number, Profile* whole,
+                std::vector<Profile>* samples) const;
 
   const uint64_t scale_;
   const uint64_t threshold_;  // a hash below it is in the sample

@@ -32,11 +32,26 @@ StoredMerge::~StoredMerge() {
   std::remove(sizes_path_.c_str());
 }
 
-uint64_t StoredMerge::Rank(uint32_t family_id, const rocksdb::Slice& key) {
+void StoredMerge::Enter(uint32_t family_id) {
   if (!begun_ || family_id != family_id_) {
     EndFamily();
     Begin(family_id);
   }
+}
+
+uint64_t StoredMerge::RankOfBound(uint32_t family_id, const rocksdb::Slice& bound) {
+  Enter(family_id);
+  if (family_ == nullptr) {
+    return missing_[family_id];
+  }
+  while (keys_.Valid() && keys_.key().compare(bound) < 0) {
+    Pass();
+  }
+  return family_->keys;
+}
+
+uint64_t StoredMerge::Rank(uint32_t family_id, const rocksdb::Slice& key) {
+  Enter(family_id);
   if (family_ == nullptr) {
     return missing_[family_id]++;
   }

@@ -37,8 +37,10 @@ class StoredMerge {
   StoredMerge& operator=(const StoredMerge&) = delete;
 
   // Returns the rank of a key of the trace among all keys of its family.
-  // REQUIRES: calls in ascending order of family and key.
+  // REQUIRES: calls in ascending order of family and key, of this function and RankOfBound together.
   uint64_t Rank(uint32_t family_id, const rocksdb::Slice& key);
+  // Returns the number of keys of trace and database below a bound, which is no key. REQUIRES: as for Rank.
+  uint64_t RankOfBound(uint32_t family_id, const rocksdb::Slice& bound);
   // Passes the keys behind the last call's. Throws std::invalid_argument if trace and database share no key.
   void Finish();
 
@@ -53,6 +55,8 @@ class StoredMerge {
   TraceNotes Notes() const;
 
  private:
+  // Goes to a family, unless it is the present one.
+  void Enter(uint32_t family_id);
   void Begin(uint32_t family_id);
   void Pass();
   void EndFamily();

@@ -6,6 +6,7 @@
 #include <rocksdb/options.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "rocktune/trace/trace_fixture.h"
@@ -80,6 +81,28 @@ class StoredMergeTest : public TraceTest {
     return "";
   }
 };
+
+TEST_F(StoredMergeTest, CountsTheDatabasesKeysInDeletedRanges) {
+  WriteDatabase();
+  const std::string trace =
+      Write("trace.csv",
+            "time_us,operation,key,end_key\n0,get,key000011,\n1,delete_range,key000011x,key000020\n"
+            "2,delete_range,key003990,z\n3,delete_range,a,b\n4,put,key000015,\n");
+  const TraceSummary summary = ImportWithDatabase(trace);
+  std::vector<std::array<uint64_t, 2>> ranges;
+  for (const TraceOperation& operation : Imported()) {
+    if (operation.kind == OperationKind::kDeleteRange) {
+      ranges.push_back({operation.key, operation.range_keys});
+    }
+  }
+  // Each fifth key is missing, and the trace adds key 15: nine keys up to 11, and 12 to 19.
+  EXPECT_EQ(ranges, (std::vector<std::array<uint64_t, 2>>{{9, 8}, {3193, 8}, {0, 0}}));
+  EXPECT_EQ(summary.range_keys, 16U);
+  EXPECT_EQ(summary.families.front().keys, kKeys / 5 * 4 + 1);
+  EXPECT_EQ(summary.notes.at("range deletes without a key of the trace or the database, replayed as range "
+                             "tombstones over no key"),
+            1U);
+}
 
 TEST_F(StoredMergeTest, RanksTouchedAndUntouchedKeysTogether) {
   WriteDatabase();

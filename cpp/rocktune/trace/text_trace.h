@@ -25,12 +25,14 @@ class TextTrace : public TraceSource {
   const TraceNotes& notes() const override { return notes_; }
 
  private:
-  // Reads the fields of a line. Returns false if it is malformed or its operation is left out.
+  // Reads the fields of a line. Returns false if it is malformed.
   using Parser = bool (TextTrace::*)(const std::vector<std::string_view>& fields, TraceEvent* event);
 
   bool ParseCsv(const std::vector<std::string_view>& fields, TraceEvent* event);
   bool ParseTwitter(const std::vector<std::string_view>& fields, TraceEvent* event);
   bool ParseAnalyzer(const std::vector<std::string_view>& fields, TraceEvent* event);
+  // Returns true if a range delete states a range; otherwise adds a note.
+  bool HasRange(const TraceEvent& event);
   // Sets the kind of an operation by its name. Returns false if there is no such operation.
   bool SetKind(std::string_view name, TraceEvent* event);
   void GoToFirstOperation();
@@ -42,7 +44,7 @@ class TextTrace : public TraceSource {
   static constexpr std::size_t kMissing = static_cast<std::size_t>(-1);
   struct Columns {
     std::size_t time_us = kMissing, operation = kMissing, key = kMissing, family = kMissing,
-                value_bytes = kMissing, scan_length = kMissing;
+                value_bytes = kMissing, scan_length = kMissing, end_key = kMissing;
   };
 
   TraceBytes bytes_;

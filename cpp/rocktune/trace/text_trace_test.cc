@@ -46,7 +46,8 @@ TEST_F(TextTraceTest, ReadsTheTextOfTraceAnalyzer) {
   EXPECT_EQ(events[0].value_bytes, 100U);
   EXPECT_EQ(events[1].family_id, 3U);
   EXPECT_EQ(events[2].kind, OperationKind::kScan);
-  EXPECT_EQ(trace.notes(), (TraceNotes{{"malformed lines left out", 1}, {"range deletes left out", 1}}));
+  EXPECT_EQ(trace.notes(), (TraceNotes{{"malformed lines left out", 1},
+                                       {"range deletes whose end the text does not state left out", 1}}));
 }
 
 TEST_F(TextTraceTest, StopsAtBinaryDataAndSkipsOverlongLines) {

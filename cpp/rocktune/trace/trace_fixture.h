@@ -1,15 +1,20 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <rocksdb/db.h>
+#include <rocksdb/trace_reader_writer.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "rocktune/trace/trace_import.h"
 #include "rocktune/trace/trace_source.h"
+#include "rocktune/util/rocksdb_compat.h"
 #include "rocktune/workload/trace_file.h"
 
 namespace rocktune {
@@ -31,6 +36,23 @@ class TraceTest : public testing::Test {
   std::string Write(const std::string& name, const std::string& text) const {
     std::ofstream(Path(name), std::ios::binary) << text;
     return Path(name);
+  }
+
+  // Records the operations that `work` performs on an empty database with RocksDB's own tracer, and returns
+  // the path of the trace.
+  template <typename Work>
+  std::string Record(const Work& work) const {
+    rocksdb::Options options;
+    options.create_if_missing = true;
+    std::unique_ptr<rocksdb::DB> database;
+    EXPECT_TRUE(OpenDatabase(options, Path("db"), &database).ok());
+    std::unique_ptr<rocksdb::TraceWriter> writer;
+    EXPECT_TRUE(
+        NewFileTraceWriter(rocksdb::Env::Default(), rocksdb::EnvOptions(), Path("trace"), &writer).ok());
+    EXPECT_TRUE(database->StartTrace(rocksdb::TraceOptions(), std::move(writer)).ok());
+    work(database.get());
+    EXPECT_TRUE(database->EndTrace().ok());
+    return Path("trace");
   }
 
   static std::vector<TraceEvent> Events(TraceSource* source) {

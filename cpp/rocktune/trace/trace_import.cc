@@ -67,9 +67,20 @@ class Converter {
   }
 
   void Convert(const TraceEvent& event, uint64_t resolution_us) {
+    const auto family = indices_.find(event.family_id);
+    if (family == indices_.end()) {
+      ++summary_.notes["range deletes in column families without keys left out"];
+      return;
+    }
     TraceOperation operation;
     operation.kind = event.kind;
-    operation.family = indices_.at(event.family_id);
+    operation.family = family->second;
+    if (event.kind == OperationKind::kDeleteRange) {
+      SetRange(event, &operation);
+      CountOperation(operation);
+      Emit(operation, Time(event.time_us), resolution_us);
+      return;
+    }
     operation.key = Rank(event.family_id, event.key);
     if (event.kind == OperationKind::kScan) {
       operation.scan_length = ScanLength(event, operation.key);
@@ -84,11 +95,7 @@ class Converter {
     Flush(resolution_us);
     for (std::size_t i = 0; i < sums_.size(); ++i) {
       TraceFamily& family = summary_.families[i];
-      uint64_t operations = 0;
-      for (const uint64_t of_kind : family.operations) {
-        operations += of_kind;
-      }
-      family.mean_key_bytes = operations == 0 ? 0 : sums_[i].key_bytes / operations;
+      family.mean_key_bytes = sums_[i].keys == 0 ? 0 : sums_[i].key_bytes / sums_[i].keys;
       family.mean_value_bytes = sums_[i].values == 0 ? 0 : sums_[i].value_bytes / sums_[i].values;
     }
     for (const auto& [note, cases] : notes) {
@@ -102,7 +109,7 @@ class Converter {
 
  private:
   struct Sums {
-    uint64_t key_bytes = 0, values = 0, value_bytes = 0;
+    uint64_t keys = 0, key_bytes = 0, values = 0, value_bytes = 0;
   };
 
   // Replaces the keys that are present at the start by those of the database.
@@ -131,10 +138,33 @@ class Converter {
   uint64_t Rank(uint32_t family, const std::string& key) {
     uint64_t rank = 0;
     if (!ranks_.RankOf(family, key, &rank)) {
-      throw std::invalid_argument(request_.source +
-                                  ": changed while it was read; import it when it is complete");
+      throw Changed();
     }
     return rank;
+  }
+
+  uint64_t RankOfBound(uint32_t family, const std::string& bound) {
+    uint64_t rank = 0;
+    if (!ranks_.RankOfBound(family, bound, &rank)) {
+      throw Changed();
+    }
+    return rank;
+  }
+
+  std::invalid_argument Changed() const {
+    return std::invalid_argument(request_.source +
+                                 ": changed while it was read; import it when it is complete");
+  }
+
+  // Sets the keys of a range delete.
+  void SetRange(const TraceEvent& event, TraceOperation* operation) {
+    operation->key = RankOfBound(event.family_id, event.key);
+    operation->range_keys = RankOfBound(event.family_id, event.bound) - operation->key;
+    if (operation->range_keys == 0) {
+      ++summary_.notes[std::string("range deletes without a key of the trace") +
+                       (stored_ == nullptr ? "" : " or the database") +
+                       ", replayed as range tombstones over no key"];
+    }
   }
 
   uint32_t ScanLength(const TraceEvent& event, uint64_t key) {
@@ -175,12 +205,19 @@ class Converter {
     return kUnknownValueBytes;
   }
 
-  void Count(const TraceOperation& operation, std::size_t key_bytes) {
-    TraceFamily& family = summary_.families[operation.family];
+  void CountOperation(const TraceOperation& operation) {
     ++summary_.operations;
-    ++family.operations[static_cast<std::size_t>(operation.kind)];
+    ++summary_.families[operation.family].operations[static_cast<std::size_t>(operation.kind)];
     summary_.scan_entries += operation.scan_length;
+    summary_.range_keys += operation.range_keys;
+  }
+
+  // Counts an operation on a single key, and the key.
+  void Count(const TraceOperation& operation, std::size_t key_bytes) {
+    CountOperation(operation);
+    TraceFamily& family = summary_.families[operation.family];
     counts_.Add(KeyCode(operation.family, operation.key));
+    ++sums_[operation.family].keys;
     sums_[operation.family].key_bytes += key_bytes;
     if (!HasBit(seen_[operation.family], operation.key)) {
       SetBit(&seen_[operation.family], operation.key);
@@ -242,6 +279,19 @@ class Converter {
   uint64_t last_us_ = 0;
 };
 
+// Adds the keys of an event.
+void AddKeys(const TraceEvent& event, KeyRanks* ranks) {
+  if (event.kind == OperationKind::kDeleteRange) {
+    ranks->AddBound(event.family_id, event.key);
+    ranks->AddBound(event.family_id, event.bound);
+    return;
+  }
+  ranks->Add(event.family_id, event.key);
+  if (!event.bound.empty()) {
+    ranks->Add(event.family_id, event.bound);
+  }
+}
+
 std::string NothingMessage(const std::string& path, const TraceNotes& notes) {
   std::string message = path + ": holds no operation that can be replayed";
   for (const auto& [note, cases] : notes) {
@@ -258,10 +308,7 @@ TraceSummary ImportTrace(const TraceImportRequest& request, const Progress& prog
   KeyRanks ranks(request.target + "." + std::to_string(getpid()) + ".keys");
   TraceEvent event;
   while (source->Next(&event)) {
-    ranks.Add(event.family_id, event.key);
-    if (!event.bound.empty()) {
-      ranks.Add(event.family_id, event.bound);
-    }
+    AddKeys(event, &ranks);
     reporter.Report(0);
   }
   std::optional<StoredMerge> stored;
@@ -270,7 +317,9 @@ TraceSummary ImportTrace(const TraceImportRequest& request, const Progress& prog
                    progress);
   }
   StoredMerge* const merge = stored ? &*stored : nullptr;
-  const std::map<uint32_t, uint64_t> families = ranks.Number(merge);
+  std::map<uint32_t, uint64_t> families = ranks.Number(merge);
+  // Range deletes name no keys.
+  std::erase_if(families, [](const auto& family) { return family.second == 0; });
   if (families.empty()) {
     throw std::invalid_argument(NothingMessage(request.source, source->notes()));
   }

@@ -1,5 +1,7 @@
 #include "rocktune/trace/trace_import.h"
 
+#include <array>
+
 #include "rocktune/trace/trace_fixture.h"
 
 namespace rocktune {
@@ -69,6 +71,43 @@ TEST_F(TraceImportTest, SpreadsTheOperationsOfASecond) {
   }
   EXPECT_EQ(times, (std::vector<uint64_t>{0, 499'999, 2'000'000}));
   EXPECT_EQ(summary.span_us, 2'000'000U);
+}
+
+TEST_F(TraceImportTest, EndsOfDeletedRangesAreNoKeys) {
+  const TraceSummary summary =
+      Import(Write("trace",
+                   "time_us,operation,key,family,end_key\n"
+                   "0,put,b,0,\n1,put,d,0,\n2,delete_range,a,0,c\n3,range_delete,d,0,z\n"
+                   "4,delete_range,bb,0,cc\n5,delete_range,x,0,y\n6,delete_range,d,0,b\n"
+                   "7,delete_range,b,0,\n8,delete_range,a,7,z\n"));
+  std::vector<std::array<uint64_t, 2>> ranges;
+  for (const TraceOperation& operation : Imported()) {
+    if (operation.kind == OperationKind::kDeleteRange) {
+      ranges.push_back({operation.key, operation.range_keys});
+    }
+  }
+  EXPECT_EQ(ranges, (std::vector<std::array<uint64_t, 2>>{{0, 1}, {1, 1}, {1, 0}, {2, 0}}));
+  EXPECT_EQ(summary.range_keys, 2U);
+  ASSERT_EQ(summary.families.size(), 1U);
+  const TraceFamily& family = summary.families.front();
+  EXPECT_EQ(family.keys, 2U);
+  EXPECT_EQ(family.used_keys, 2U);
+  EXPECT_EQ(family.present_keys, 0U);
+  EXPECT_EQ(family.mean_key_bytes, 1U);
+  EXPECT_EQ(family.operations[static_cast<std::size_t>(OperationKind::kDeleteRange)], 4U);
+  EXPECT_EQ(summary.notes,
+            (std::map<std::string, uint64_t>{
+                {"puts of unknown size assumed to have 1,024 bytes", 2},
+                {"range deletes without a key of the trace, replayed as range tombstones over no key", 2},
+                {"range deletes in column families without keys left out", 1},
+                {kEmptyRangeNote, 1},
+                {"range deletes whose end the text does not state left out", 1}}));
+  EXPECT_EQ(TraceFile(Path("operations")).summary(), summary);
+}
+
+TEST_F(TraceImportTest, RefusesATraceOfRangeDeletesAlone) {
+  EXPECT_THROW(Import(Write("trace", "time_us,operation,key,end_key\n0,delete_range,a,b\n")),
+               std::invalid_argument);
 }
 
 TEST_F(TraceImportTest, RefusesATraceWithoutOperationsAndLeavesNoFiles) {

@@ -1,5 +1,6 @@
 #include "rocktune/workload/trace_replay.h"
 
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "rocktune/trace/trace_fixture.h"
@@ -58,6 +59,39 @@ TEST_F(TraceReplayTest, KeepsTheOrderOfWritesOfAKey) {
   EXPECT_FALSE(replay.MayStart(turns[2]));  // the second put waits for the get
   replay.Done(turns[1]);
   EXPECT_TRUE(replay.MayStart(turns[2]));
+}
+
+TEST_F(TraceReplayTest, ARangeDeleteIsAWriteOfAllItsKeys) {
+  Import(Write("ranges.csv",
+               "time_us,operation,key,value_bytes,end_key\n0,put,b,10,\n1,put,d,10,\n2,delete_range,a,,c\n"
+               "3,get,d,,\n4,get,b,,\n5,delete_range,a,,e\n6,delete_range,x,,y\n"));
+  WorkloadSpec spec = Spec({{"kind", "closed"}});
+  ResolveTrace(&spec);
+  WorkloadState state(spec);
+  TraceReplay& replay = *state.replay();
+  std::array<TraceReplay::Turn, 7> turns;
+  std::vector<uint64_t> range_keys;
+  for (TraceReplay::Turn& turn : turns) {
+    range_keys.push_back(replay.Take(0, &turn).range_keys);
+  }
+  EXPECT_EQ(range_keys, (std::vector<uint64_t>{0, 0, 1, 0, 0, 2, 0}));
+  const auto may_start = [&] {
+    std::string found;
+    for (const TraceReplay::Turn& turn : turns) {
+      found += replay.MayStart(turn) ? '1' : '0';
+    }
+    return found;
+  };
+  EXPECT_EQ(may_start(), "1100001");  // the last range has no keys
+  replay.Done(turns[0]);
+  EXPECT_EQ(may_start().substr(1), "110001");
+  replay.Done(turns[2]);
+  EXPECT_EQ(may_start().substr(3), "0101");  // b's get follows its range delete
+  replay.Done(turns[1]);
+  replay.Done(turns[3]);
+  EXPECT_EQ(may_start().substr(4), "101");  // the wide range waits for b's get
+  replay.Done(turns[4]);
+  EXPECT_EQ(may_start().substr(5), "11");
 }
 
 TEST_F(TraceReplayTest, RefusesSpecsThatDoNotFitATrace) {

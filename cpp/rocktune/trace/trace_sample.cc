@@ -33,12 +33,12 @@ constexpr uint64_t kSizesAtOnce = 1 << 16;
 class DenseRanks {
  public:
   DenseRanks(const SampleChoice& choice, uint32_t family, uint64_t keys)
-      : bits_(WordsOf(keys)), before_(bits_.size()) {
-    for (uint64_t key = 0; key < keys; ++key) {
+      : bits_(WordsOf(keys + 1)), before_(bits_.size()) {
+    for (uint64_t key = 0; key <= keys; ++key) {
       if (key % 64 == 0) {
         before_[key / 64] = keys_;
       }
-      if (choice.HasKey(KeyCode(family, key))) {
+      if (key < keys && choice.HasKey(KeyCode(family, key))) {
         SetBit(&bits_, key);
         ++keys_;
       }
@@ -47,7 +47,7 @@ class DenseRanks {
 
   uint64_t keys() const { return keys_; }
   bool Has(uint64_t key) const { return HasBit(bits_, key); }
-  // Returns the number of sampled keys below `key`.
+  // Returns the number of sampled keys below `key`, at most the number of all keys.
   uint64_t RankOf(uint64_t key) const {
     const uint64_t below = bits_[key / 64] & ((uint64_t{1} << key % 64) - 1);
     return before_[key / 64] + static_cast<uint64_t>(std::popcount(below));
@@ -86,6 +86,12 @@ class Sampler {
     TraceFile::Cursor cursor(file_);
     TraceOperation operation;
     for (uint64_t number = 0; cursor.Next(&operation); ++number) {
+      if (operation.kind == OperationKind::kDeleteRange) {
+        if (choice_.HasRange(operation, number)) {
+          writer.Add(SampledRange(operation));
+        }
+        continue;
+      }
       const uint64_t code = KeyCode(operation.family, operation.key);
       if (number < kMaxCacheUses) {
         whole_cache_.Use(code);
@@ -182,8 +188,6 @@ class Sampler {
     TraceFamily& family = sample_.families[operation.family];
     const bool is_hot = choice_.IsHot(KeyCode(operation.family, operation.key));
     operation.key = ranks_[operation.family].RankOf(operation.key);
-    __extension__ using Wide = unsigned __int128;
-    operation.time_us = static_cast<uint64_t>(Wide{operation.time_us} * kept_ / whole_.operations);
     KeyBits& seen = seen_[operation.family];
     if (!HasBit(seen, operation.key)) {
       SetBit(&seen, operation.key);
@@ -195,11 +199,29 @@ class Sampler {
         AddPresent(operation.family, operation.key);
       }
     }
-    ++sample_.operations;
-    sample_.scan_entries += operation.scan_length;
-    sample_.span_us = operation.time_us;
-    ++family.operations[static_cast<std::size_t>(operation.kind)];
+    Count(&operation);
     return operation;
+  }
+
+  // The same of a range delete, which deletes the sampled keys of its range.
+  TraceOperation SampledRange(TraceOperation operation) {
+    const DenseRanks& ranks = ranks_[operation.family];
+    const uint64_t end = ranks.RankOf(operation.key + operation.range_keys);
+    operation.key = ranks.RankOf(operation.key);
+    operation.range_keys = end - operation.key;
+    Count(&operation);
+    return operation;
+  }
+
+  // Sets the time of a sampled operation, and counts the operation.
+  void Count(TraceOperation* operation) {
+    __extension__ using Wide = unsigned __int128;
+    operation->time_us = static_cast<uint64_t>(Wide{operation->time_us} * kept_ / whole_.operations);
+    ++sample_.operations;
+    sample_.scan_entries += operation->scan_length;
+    sample_.range_keys += operation->range_keys;
+    sample_.span_us = operation->time_us;
+    ++sample_.families[operation->family].operations[static_cast<std::size_t>(operation->kind)];
   }
 
   void Compare() {
@@ -222,6 +244,9 @@ class Sampler {
     sample_.hot_share = sampling.hot_share_sample;
     const auto whole_uses = static_cast<double>(whole_cache_.uses());
     const double expected = whole_uses / static_cast<double>(scale_);
+    if (whole_uses == 0) {  // range deletes alone
+      return;
+    }
     sampling.hit_ratio_whole = static_cast<double>(whole_cache_.hits()) / whole_uses;
     // SHARDS' adjustment: operations that the sample lacks would be hits, as they are those of hot keys.
     const double adjusted =
@@ -261,7 +286,9 @@ TraceSummary SampleTrace(const std::string& path, uint64_t scale) {
   TraceFile::Cursor cursor(file);
   TraceOperation operation;
   while (cursor.Next(&operation)) {
-    counts.Add(KeyCode(operation.family, operation.key));
+    if (operation.kind != OperationKind::kDeleteRange) {
+      counts.Add(KeyCode(operation.family, operation.key));
+    }
   }
   return Sampler(file, scale, counts).Write(target);
 }

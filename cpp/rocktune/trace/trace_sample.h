@@ -14,6 +14,8 @@ namespace rocktune {
 //   the whole does so in the sample. Of several hashes, the one whose sample has the whole's mix is taken.
 // - Hot keys, whose single presence would change the mix, are all kept, with one of S of their operations.
 // - Ranks are dense again, in the same order. The lengths of scans stay.
+// - A range delete deletes the sampled keys of its range, so that the sampled keys live as long as in the
+//   whole. The sample has those range deletes that have such keys.
 // - Times are divided so that the rate is the whole's, which makes up for a sample of slightly more or fewer
 //   operations (SHARDS' adjustment).
 // The sample depends only on the file and the scale. Processes may make the same one at the same time.

@@ -67,7 +67,8 @@ struct Operation {
   uint64_t key;          // the key's index; for kGetAbsent an index without a key, see EncodeKey
   uint64_t scan_length;  // number of entries to read; used by kScan, 0 otherwise
   uint64_t value_bytes;  // used by kPut, kInsert and kReadModifyWrite, 0 otherwise
-  uint64_t range_keys;   // number of keys to delete, from `key` on; used by kDeleteRange, 0 otherwise
+  // Number of keys to delete, from `key` on; used by kDeleteRange, 0 otherwise. A trace's range may have 0.
+  uint64_t range_keys;
   // The run time, in nanoseconds, at which the operation is to start; -1 means at once (a closed loop). The
   // first operation of a closed session has a time if the session is entered before its beginning. Latency
   // counts from this time, so that it includes the wait if the store falls behind.

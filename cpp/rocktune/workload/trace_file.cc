@@ -11,8 +11,6 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "rocktune/util/json_fields.h"
-
 namespace rocktune {
 namespace {
 
@@ -31,7 +29,10 @@ constexpr uint64_t Low(uint64_t word, int bits) { return word & ((uint64_t{1} <<
 std::array<uint64_t, kWordsPerOperation> Packed(const TraceOperation& operation) {
   return {operation.time_us | uint64_t{operation.family} << kTimeBits |
               static_cast<uint64_t>(operation.kind) << (kTimeBits + kFamilyBits),
-          operation.key, operation.value_bytes | uint64_t{operation.scan_length} << kSizeBits};
+          operation.key,
+          operation.kind == OperationKind::kDeleteRange
+              ? operation.range_keys
+              : operation.value_bytes | uint64_t{operation.scan_length} << kSizeBits};
 }
 
 TraceOperation Unpacked(const uint64_t* words) {
@@ -40,92 +41,25 @@ TraceOperation Unpacked(const uint64_t* words) {
   operation.family = static_cast<uint32_t>(Low(words[0] >> kTimeBits, kFamilyBits));
   operation.kind = static_cast<OperationKind>(words[0] >> (kTimeBits + kFamilyBits));
   operation.key = words[1];
+  if (operation.kind == OperationKind::kDeleteRange) {
+    operation.range_keys = words[2];
+    return operation;
+  }
   operation.value_bytes = static_cast<uint32_t>(Low(words[2], kSizeBits));
   operation.scan_length = static_cast<uint32_t>(words[2] >> kSizeBits);
   return operation;
 }
 
-StoredEntries StoredFromJson(const nlohmann::json& json) {
-  StoredEntries stored;
-  JsonFields fields(json, "stored");
-  fields.Read("keys", &stored.keys);
-  fields.Read("untouched_keys", &stored.untouched_keys);
-  fields.Read("mean_key_bytes", &stored.mean_key_bytes);
-  fields.Read("value_bytes", &stored.value_bytes);
-  return stored;
-}
-
-nlohmann::json ToJson(const StoredEntries& stored) {
-  return {{"keys", stored.keys},
-          {"untouched_keys", stored.untouched_keys},
-          {"mean_key_bytes", stored.mean_key_bytes},
-          {"value_bytes", stored.value_bytes}};
-}
-
-TraceFamily FamilyFromJson(const nlohmann::json& json) {
-  TraceFamily family;
-  JsonFields fields(json, "families");
-  fields.Read("id", &family.id);
-  fields.Read("keys", &family.keys);
-  fields.Read("used_keys", &family.used_keys);
-  fields.Read("present_keys", &family.present_keys);
-  fields.Read("mean_key_bytes", &family.mean_key_bytes);
-  fields.Read("mean_value_bytes", &family.mean_value_bytes);
-  fields.Read("max_value_bytes", &family.max_value_bytes);
-  if (const nlohmann::json* operations = fields.Find("operations")) {
-    JsonFields counts(*operations, "operations");
-    for (std::size_t kind = 0; kind < kOperationKindCount; ++kind) {
-      counts.Read(kOperationKindNames[kind], &family.operations[kind]);
-    }
+bool IsPossible(const TraceOperation& operation, const TraceSummary& summary) {
+  if (static_cast<std::size_t>(operation.kind) >= kOperationKindCount ||
+      operation.family >= summary.families.size()) {
+    return false;
   }
-  if (const nlohmann::json* stored = fields.Find("stored")) {
-    family.stored = StoredFromJson(*stored);
+  const uint64_t keys = summary.families[operation.family].keys;
+  if (operation.kind == OperationKind::kDeleteRange) {
+    return operation.key <= keys && operation.range_keys <= keys - operation.key;
   }
-  return family;
-}
-
-TraceSampling SamplingFromJson(const nlohmann::json& json) {
-  TraceSampling sampling;
-  JsonFields fields(json, "sampling");
-  fields.Read("scale", &sampling.scale);
-  fields.Read("block_keys", &sampling.block_keys);
-  fields.Read("hot_keys", &sampling.hot_keys);
-  fields.Read("operations_ratio", &sampling.operations_ratio);
-  fields.Read("mix_error", &sampling.mix_error);
-  fields.Read("hot_share_whole", &sampling.hot_share_whole);
-  fields.Read("hot_share_sample", &sampling.hot_share_sample);
-  fields.Read("hit_ratio_whole", &sampling.hit_ratio_whole);
-  fields.Read("hit_ratio_sample", &sampling.hit_ratio_sample);
-  return sampling;
-}
-
-nlohmann::json ToJson(const TraceSampling& sampling) {
-  return {{"scale", sampling.scale},
-          {"block_keys", sampling.block_keys},
-          {"hot_keys", sampling.hot_keys},
-          {"operations_ratio", sampling.operations_ratio},
-          {"mix_error", sampling.mix_error},
-          {"hot_share_whole", sampling.hot_share_whole},
-          {"hot_share_sample", sampling.hot_share_sample},
-          {"hit_ratio_whole", sampling.hit_ratio_whole},
-          {"hit_ratio_sample", sampling.hit_ratio_sample}};
-}
-
-TraceSummary SummaryFromJson(const nlohmann::json& json) {
-  TraceSummary summary;
-  JsonFields fields(json, "");
-  fields.Read("operations", &summary.operations);
-  fields.Read("span_us", &summary.span_us);
-  fields.Read("scan_entries", &summary.scan_entries);
-  fields.Read("hot_share", &summary.hot_share);
-  for (const nlohmann::json& family : json.at("families")) {
-    summary.families.push_back(FamilyFromJson(family));
-  }
-  summary.notes = json.at("notes").get<std::map<std::string, uint64_t>>();
-  if (const nlohmann::json* sampling = fields.Find("sampling")) {
-    summary.sampling = SamplingFromJson(*sampling);
-  }
-  return summary;
+  return operation.key < keys && operation.value_bytes <= kMaxTraceValueBytes;
 }
 
 uint64_t KeysBytes(const TraceSummary& summary) {
@@ -138,37 +72,6 @@ uint64_t KeysBytes(const TraceSummary& summary) {
 }
 
 }  // namespace
-
-nlohmann::json ToJson(const TraceSummary& summary) {
-  nlohmann::json families = nlohmann::json::array();
-  for (const TraceFamily& family : summary.families) {
-    nlohmann::json operations;
-    for (std::size_t kind = 0; kind < kOperationKindCount; ++kind) {
-      operations[kOperationKindNames[kind]] = family.operations[kind];
-    }
-    families.push_back({{"id", family.id},
-                        {"keys", family.keys},
-                        {"used_keys", family.used_keys},
-                        {"present_keys", family.present_keys},
-                        {"mean_key_bytes", family.mean_key_bytes},
-                        {"mean_value_bytes", family.mean_value_bytes},
-                        {"max_value_bytes", family.max_value_bytes},
-                        {"operations", operations}});
-    if (family.stored) {
-      families.back()["stored"] = ToJson(*family.stored);
-    }
-  }
-  nlohmann::json json = {{"operations", summary.operations},
-                         {"span_us", summary.span_us},
-                         {"scan_entries", summary.scan_entries},
-                         {"hot_share", summary.hot_share},
-                         {"families", families},
-                         {"notes", summary.notes}};
-  if (summary.sampling) {
-    json["sampling"] = ToJson(*summary.sampling);
-  }
-  return json;
-}
 
 std::string SamplePath(const std::string& path, uint64_t scale) {
   return scale == 1 ? path : path + ".s" + std::to_string(scale);
@@ -245,7 +148,7 @@ TraceFile::TraceFile(const std::string& path)
     }
     text.resize(summary_bytes);
     Read(text.data(), text.size(), size - kEndBytes - summary_bytes);
-    summary_ = SummaryFromJson(nlohmann::json::parse(text));
+    summary_ = TraceSummaryFromJson(nlohmann::json::parse(text));
     bool possible =
         summary_.operations <= size / kOperationBytes && summary_.families.size() <= kMaxTraceFamilies;
     for (const TraceFamily& family : summary_.families) {
@@ -328,10 +231,7 @@ bool TraceFile::Cursor::Next(TraceOperation* operation) {
   }
   *operation = Unpacked(&block_[position_]);
   position_ += kWordsPerOperation;
-  const std::vector<TraceFamily>& families = file_.summary_.families;
-  if (static_cast<std::size_t>(operation->kind) >= kOperationKindCount ||
-      operation->family >= families.size() || operation->key >= families[operation->family].keys ||
-      operation->value_bytes > kMaxTraceValueBytes) {
+  if (!IsPossible(*operation, file_.summary_)) {
     throw std::invalid_argument(file_.path_ + ": an operation is malformed; import the trace again");
   }
   return true;

@@ -16,13 +16,16 @@
 namespace rocktune {
 
 // An operation of a trace. Keys are ranks: a key's index in the sorted order of all keys of its family.
+// Beginning and end of a deleted range are no keys of their own; each is the rank of the first key behind
+// it, or the number of keys.
 struct TraceOperation {
   uint64_t time_us = 0;                      // since the trace's first operation
-  OperationKind kind = OperationKind::kGet;  // kGet, kPut, kDelete or kScan
+  OperationKind kind = OperationKind::kGet;  // kGet, kPut, kDelete, kScan or kDeleteRange
   uint32_t family = 0;                       // index in TraceSummary::families
-  uint64_t key = 0;                          // below the family's `keys`
+  uint64_t key = 0;                          // below the family's `keys`; kDeleteRange: the first deleted key
   uint32_t value_bytes = 0;                  // kPut: the value's size; 0 otherwise
   uint32_t scan_length = 0;                  // kScan: entries to read; 0 otherwise
+  uint64_t range_keys = 0;                   // kDeleteRange: keys to delete, perhaps 0; 0 otherwise
 
   bool operator==(const TraceOperation&) const = default;
 };
@@ -73,6 +76,7 @@ struct TraceSummary {
   uint64_t operations = 0;
   uint64_t span_us = 0;       // from the first operation to the last
   uint64_t scan_entries = 0;  // sum of the scans' lengths
+  uint64_t range_keys = 0;    // sum of the keys of deleted ranges
   double hot_share = 0;       // share of the operations on the hottest hundredth of the keys
   std::vector<TraceFamily> families;
   std::map<std::string, uint64_t> notes;  // what was assumed or left out, each with the number of its cases
@@ -82,6 +86,9 @@ struct TraceSummary {
 };
 
 nlohmann::json ToJson(const TraceSummary& summary);
+// Returns the summary in what ToJson returned. Throws nlohmann::json::exception or std::invalid_argument for
+// other JSON.
+TraceSummary TraceSummaryFromJson(const nlohmann::json& json);
 
 // Maxima of an operation's numbers in a file.
 inline constexpr uint64_t kMaxTraceTimeUs = (uint64_t{1} << 48) - 1;

@@ -15,6 +15,10 @@ int64_t PeriodNs(const TraceSummary& summary) {
   return static_cast<int64_t>((summary.span_us + summary.span_us / summary.operations + 1) * 1000);
 }
 
+std::size_t StripeOf(std::size_t family, uint64_t key, std::size_t stripes) {
+  return static_cast<std::size_t>(Mix64(uint64_t{family} << 40 ^ key) % stripes);
+}
+
 }  // namespace
 
 std::unique_ptr<TraceFile> ResolveTrace(WorkloadSpec* spec) {
@@ -55,7 +59,8 @@ TraceReplay::TraceReplay(const WorkloadSpec& spec, const std::vector<Arrival>& a
       period_ns_(PeriodNs(file_.summary())),
       cursor_(file_),
       // One clock for all threads: operations keep the trace's order in time, too.
-      clock_(spec.sessions, arrivals, 0, 1) {}
+      clock_(spec.sessions, arrivals, 0, 1),
+      entered_(kStripes) {}
 
 Operation TraceReplay::Take(int64_t now_ns, Turn* turn) {
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -67,26 +72,60 @@ Operation TraceReplay::Take(int64_t now_ns, Turn* turn) {
   }
   const int64_t start_ns =
       recorded_ ? begin_ns_ + static_cast<int64_t>(traced.time_us) * 1000 : clock_.Next(now_ns).intended_ns;
-  Stripe& stripe = stripes_[turn->stripe = Mix64(uint64_t{traced.family} << 40 ^ traced.key) % kStripes];
-  turn->write = traced.kind == OperationKind::kPut || traced.kind == OperationKind::kDelete;
-  turn->operations_before = stripe.operations++;
-  turn->writes_before = stripe.writes;
-  stripe.writes += turn->write;
-  return {traced.kind, traced.family, traced.key, traced.scan_length, traced.value_bytes, 0, start_ns};
+  const bool is_range = traced.kind == OperationKind::kDeleteRange;
+  turn->write = is_range || traced.kind == OperationKind::kPut || traced.kind == OperationKind::kDelete;
+  turn->places.clear();
+  if (is_range) {
+    EnterRange(traced, turn);
+  } else {
+    Enter(StripeOf(traced.family, traced.key, kStripes), turn);
+  }
+  return {traced.kind,        traced.family,     traced.key, traced.scan_length,
+          traced.value_bytes, traced.range_keys, start_ns};
+}
+
+void TraceReplay::Enter(std::size_t stripe, Turn* turn) {
+  Stripe& entered = stripes_[stripe];
+  turn->places.push_back({stripe, entered.operations, entered.writes});
+  ++entered.operations;
+  entered.writes += turn->write;
+}
+
+void TraceReplay::EnterRange(const TraceOperation& range, Turn* turn) {
+  if (range.range_keys >= kStripes) {
+    for (std::size_t stripe = 0; stripe < kStripes; ++stripe) {
+      Enter(stripe, turn);
+    }
+    return;
+  }
+  for (uint64_t key = range.key; key < range.key + range.range_keys; ++key) {
+    const std::size_t stripe = StripeOf(range.family, key, kStripes);
+    if (!entered_[stripe]) {
+      entered_[stripe] = true;
+      Enter(stripe, turn);
+    }
+  }
+  for (const Turn::Place& place : turn->places) {
+    entered_[place.stripe] = false;
+  }
 }
 
 bool TraceReplay::MayStart(const Turn& turn) const {
-  const Stripe& stripe = stripes_[turn.stripe];
-  return turn.write ? stripe.operations_done.load(std::memory_order_acquire) == turn.operations_before
-                    : stripe.writes_done.load(std::memory_order_acquire) == turn.writes_before;
+  return std::all_of(turn.places.begin(), turn.places.end(), [&](const Turn::Place& place) {
+    const Stripe& stripe = stripes_[place.stripe];
+    return turn.write ? stripe.operations_done.load(std::memory_order_acquire) == place.operations_before
+                      : stripe.writes_done.load(std::memory_order_acquire) == place.writes_before;
+  });
 }
 
 void TraceReplay::Done(const Turn& turn) {
-  Stripe& stripe = stripes_[turn.stripe];
-  if (turn.write) {
-    stripe.writes_done.fetch_add(1, std::memory_order_release);
+  for (const Turn::Place& place : turn.places) {
+    Stripe& stripe = stripes_[place.stripe];
+    if (turn.write) {
+      stripe.writes_done.fetch_add(1, std::memory_order_release);
+    }
+    stripe.operations_done.fetch_add(1, std::memory_order_release);
   }
-  stripe.operations_done.fetch_add(1, std::memory_order_release);
 }
 
 }  // namespace rocktune

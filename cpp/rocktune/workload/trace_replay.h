@@ -25,7 +25,8 @@ std::unique_ptr<TraceFile> ResolveTrace(WorkloadSpec* spec);
 
 // Hands the operations of a trace to the load threads, in the trace's order and, with the arrival `recorded`,
 // at the trace's times. Operations on one key follow each other as in the trace, except that reads between
-// two writes may overlap. After its last operation the trace begins again.
+// two writes may overlap. A range delete is a write of all its keys. After its last operation the trace
+// begins again.
 //
 // Thread-safe. `arrivals` must outlive it.
 class TraceReplay {
@@ -33,21 +34,28 @@ class TraceReplay {
   // Throws std::invalid_argument if the file cannot be read. REQUIRES: a spec that ResolveTrace returned.
   TraceReplay(const WorkloadSpec& spec, const std::vector<Arrival>& arrivals);
 
-  // An operation's place among those of its key.
+  // An operation's places among those of its keys.
   struct Turn {
-    std::size_t stripe = 0;
+    struct Place {
+      std::size_t stripe = 0;
+      uint64_t operations_before = 0;
+      uint64_t writes_before = 0;
+    };
     bool write = false;
-    uint64_t operations_before = 0;
-    uint64_t writes_before = 0;
+    std::vector<Place> places;  // in different stripes
   };
   // Returns the next operation and its turn. The thread must call Done, unless the run has ended, and may
   // perform the operation once MayStart is true. Throws std::invalid_argument if the file cannot be read.
   Operation Take(int64_t now_ns, Turn* turn);
-  // Returns true if the operations of the key that must come before are done.
+  // Returns true if the operations of the keys that must come before are done.
   bool MayStart(const Turn& turn) const;
   void Done(const Turn& turn);
 
  private:
+  void Enter(std::size_t stripe, Turn* turn);
+  // Enters the stripes of a range's keys.
+  void EnterRange(const TraceOperation& range, Turn* turn);
+
   // Keys share stripes, so that their number is fixed.
   static constexpr std::size_t kStripes = 4096;
   struct Stripe {
@@ -63,6 +71,7 @@ class TraceReplay {
   SessionClock clock_;
   int64_t begin_ns_ = 0;  // run time of the trace's beginning
   std::array<Stripe, kStripes> stripes_;
+  std::vector<bool> entered_;  // by stripe, by the range delete that is being taken
 };
 
 }  // namespace rocktune

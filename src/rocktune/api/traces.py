@@ -23,6 +23,8 @@ from rocktune.workload import TraceSummary, WorkloadSpec, load_workload, trace_w
 
 _RATES = ("closed", "recorded")
 _OPERATIONS_SUFFIX = ".operations"
+_READING = 2
+"""What is read of a trace; a change gets another number, so that traces are imported again."""
 
 
 def trace_info(
@@ -207,7 +209,7 @@ class _Source:
             UserError: there is no such trace.
         """
         # A trace or database that changed gets another name, so that a study that goes on keeps its own.
-        facts = [*_file_facts(self.trace), self.scan_length]
+        facts = [_READING, *_file_facts(self.trace), self.scan_length]
         if self.preload_from is not None:
             files = (
                 path for path in self.preload_from.iterdir() if not path.name.startswith(("LOG", "LOCK"))

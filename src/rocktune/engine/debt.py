@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from rocktune.device import DeviceSpec
+from rocktune.engine.age_debt import Ages, level_bytes_of
 from rocktune.lsm import Amplification, DistinctKeys, TreeData, TreeShape, steady_amplification
 from rocktune.space import family_section
 from rocktune.trial import OptionMaps
@@ -184,14 +185,33 @@ def _own_options(options: OptionMaps, family: FamilySpec | None) -> Mapping[str,
 
 @dataclass(frozen=True)
 class _Family:
-    """A column family with its steady amplification; None if nothing is written or there is no model.
+    """A column family of a store.
 
-    `is_known` is false for a family that is written and has no model.
+    Attributes:
+        name: its name; empty for a workload without families.
+        data: its entries; None if nothing is written.
+        amplification: its steady amplification; None if nothing is written or there is no model.
+        ages: the ages at which its tables are compacted; None if there is no model.
     """
 
     name: str
+    data: TreeData | None
     amplification: Amplification | None
-    is_known: bool
+    ages: Ages | None
+
+    @property
+    def is_known(self) -> bool:
+        """Whether its debt is known: nothing is written, or there is a model."""
+        return self.data is None or self.amplification is not None
+
+    def owed_bytes(self, part: Mapping[str, Any], seconds: float) -> float:
+        """Returns the bytes that steady state would have moved in a time, with the family's raw figures."""
+        written_bytes = float(part["user_bytes_written"])
+        owed = 0.0 if self.amplification is None else self.amplification.total * written_bytes
+        if self.ages is None or seconds <= 0:
+            return owed
+        rate, levels = written_bytes / seconds, level_bytes_of(part)
+        return owed + seconds * self.ages.owed_bytes_per_s(levels, rate, self.amplification, self.data)
 
 
 class CompactionDebt:
@@ -271,12 +291,8 @@ class CompactionDebt:
             return self._measured * float(raw["user_bytes_written"])
         if not self._is_modelled or not all(family.is_known for family in self._families):
             return None if raw["user_bytes_written"] else 0.0
-        parts = raw.get("families", {})
-        return sum(
-            family.amplification.total * float(parts.get(family.name, raw)["user_bytes_written"])
-            for family in self._families
-            if family.amplification is not None
-        )
+        parts, seconds = raw.get("families", {}), float(raw["until_s"]) - float(raw["from_s"])
+        return sum(family.owed_bytes(parts.get(family.name, raw), seconds) for family in self._families)
 
     def _device_seconds(self, raw: Mapping[str, Any]) -> tuple[float, float]:
         """Returns the seconds that a window kept the device busy, and the seconds for each further byte.
@@ -309,11 +325,13 @@ def _families(workload: WorkloadSpec, options: OptionMaps) -> Iterator[_Family]:
     for family in workload.families or (None,):
         name, cf = "" if family is None else family.name, _own_options(options, family)
         data = tree_data(workload, family, cf)
-        if data is None:
-            yield _Family(name, None, is_known=True)
-            continue
-        shape = tree_shape(options, cf, data.entry_bytes)
-        yield _Family(name, None if shape is None else steady_amplification(shape, data), shape is not None)
+        shape = tree_shape(options, cf, data.entry_bytes if data else workload.entry_bytes)
+        yield _Family(
+            name,
+            data,
+            None if shape is None or data is None else steady_amplification(shape, data),
+            None if shape is None else Ages.of(shape.style, cf),
+        )
 
 
 def _compaction_threads(db: Mapping[str, str]) -> int:

@@ -1,5 +1,6 @@
 """The formulas of LSM-trees, as pure functions of numbers or arrays. All code shares these definitions."""
 
+from rocktune.lsm.ages import periodic_bytes_per_s, ttl_bytes_per_s
 from rocktune.lsm.distinct_keys import DistinctKeys
 from rocktune.lsm.features import (
     FEATURE_NAMES,
@@ -50,10 +51,12 @@ __all__ = [
     "lazy_transition_delay_s",
     "level0_size_bytes",
     "level_count",
+    "periodic_bytes_per_s",
     "propagated_policies",
     "read_sstable_cost",
     "static_policy",
     "steady_amplification",
+    "ttl_bytes_per_s",
     "worst_case_read_amplification",
     "worst_case_space_amplification",
     "worst_case_write_amplification",

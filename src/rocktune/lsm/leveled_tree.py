@@ -67,7 +67,8 @@ class LeveledTree(Tree):
             self._levels[target] = merged
 
         read_bytes = level0_bytes + self._level_bytes(target)
-        return Merge(read_bytes, float(self._slice_bytes(merged).sum()), finish)
+        written_bytes = float(self._slice_bytes(merged).sum())
+        return Merge(read_bytes, written_bytes, finish, target == self._last_filled())
 
     def _file_merge(self, level: int) -> Merge:
         """Returns the merge of one file of a level into the next level."""
@@ -89,7 +90,12 @@ class LeveledTree(Tree):
         if overlapped[chosen] + beside == 0:
             return Merge(0.0, 0.0, finish)  # a trivial move
         written_bytes = float(self._slice_bytes(merged).sum())
-        return Merge(float(moved[chosen] + overlapped[chosen]) + beside, written_bytes + beside, finish)
+        read_bytes = float(moved[chosen] + overlapped[chosen]) + beside
+        return Merge(read_bytes, written_bytes + beside, finish, level + 1 == self._last_filled())
+
+    def _last_filled(self) -> int:
+        """Returns the last level with data."""
+        return max(level for level in range(1, self._shape.levels) if self._levels[level].any())
 
     def _slice_bytes(self, writes: NDArray[np.float64]) -> Reals:
         """Returns the bytes of each slice."""

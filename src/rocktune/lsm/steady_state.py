@@ -52,13 +52,13 @@ class _Model:
 
         They do where `stop` is reached and no merge is due, such as for a large `min_merge_width`.
         """
-        read_bytes = written_bytes = counted_from = 0.0
+        read_bytes = written_bytes = last_bytes = counted_from = 0.0
         for number in range(MAX_MERGES):
             if self._writes >= self._end_writes:
                 break
             # A tree with very many merges counts the second half of those that are modelled.
             if not counted_from and (self._writes >= self._settling_writes or number >= MAX_MERGES // 2):
-                counted_from, read_bytes, written_bytes = self._writes, 0.0, 0.0
+                counted_from, read_bytes, written_bytes, last_bytes = self._writes, 0.0, 0.0, 0.0
             merge = self._tree.next_merge()
             if merge is None:
                 if self._tree.stalling_runs >= max(self._shape.stop, self._shape.trigger):
@@ -69,10 +69,13 @@ class _Model:
             merge.finish()
             read_bytes += merge.read_bytes
             written_bytes += merge.written_bytes
+            last_bytes += merge.written_bytes if merge.to_last else 0.0
         # Merges alone, without a flush between them, leave nothing to divide by.
         user_bytes = max((self._writes - counted_from) * self._entry_bytes, self._shape.flush_bytes)
         flush = self._flushed_bytes / self._shape.flush_bytes
-        return Amplification(flush, read_bytes / user_bytes, written_bytes / user_bytes)
+        return Amplification(
+            flush, read_bytes / user_bytes, written_bytes / user_bytes, last_bytes / user_bytes
+        )
 
     def _flush(self) -> None:
         """Lets user writes arrive until the next flush."""

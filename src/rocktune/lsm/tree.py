@@ -16,11 +16,13 @@ class Merge:
         read_bytes: bytes of its inputs.
         written_bytes: bytes of its outputs.
         finish: replaces the inputs by the outputs; runs that were flushed meanwhile stay.
+        to_last: whether the outputs lie in the last level, or replace the oldest run.
     """
 
     read_bytes: float
     written_bytes: float
     finish: Callable[[], None]
+    to_last: bool = False
 
 
 class Tree(ABC):

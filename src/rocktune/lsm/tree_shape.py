@@ -84,11 +84,13 @@ class Amplification:
         flush: bytes written by flushes.
         compaction_read: bytes read by compactions.
         compaction_write: bytes written by compactions.
+        last_level: part of `compaction_write` that goes to the last level, or replaces the oldest run.
     """
 
     flush: float
     compaction_read: float
     compaction_write: float
+    last_level: float = 0.0
 
     @property
     def total(self) -> float:

@@ -10,7 +10,8 @@ class UniversalTree(Tree):
     """Sorted runs, each of which holds the writes of an interval of time.
 
     The picks are those of RocksDB's `UniversalCompactionPicker`: for size amplification, for similar sizes,
-    for the number of runs, in this order. Periodic and incremental compactions are left out.
+    for the number of runs, in this order. Incremental compactions are left out, and those by
+    age, which `rocktune.lsm.ages` prices.
     """
 
     def __init__(self, shape: TreeShape, data: TreeData) -> None:
@@ -44,7 +45,7 @@ class UniversalTree(Tree):
         def finish() -> None:
             self._runs[begin:end] = [merged]
 
-        return Merge(math.fsum(sizes[newest : newest + width]), self._bytes(merged), finish)
+        return Merge(math.fsum(sizes[newest : newest + width]), self._bytes(merged), finish, begin == 0)
 
     def _for_size_amplification(self, sizes: list[float]) -> tuple[int, int] | None:
         """Returns all runs if the newer ones exceed their allowed share of the oldest.

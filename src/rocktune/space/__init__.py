@@ -10,7 +10,13 @@ from rocktune.space.nearest import Nearest, nearest_configuration
 from rocktune.space.options import merged_options, scaled_options
 from rocktune.space.options_file import options_file_text
 from rocktune.space.space import Space
-from rocktune.space.space_file import load_space, space_document, space_from_document, space_names
+from rocktune.space.space_file import (
+    load_space,
+    space_document,
+    space_from_document,
+    space_names,
+    with_deletes,
+)
 
 __all__ = [
     "CATALOGUE",
@@ -37,4 +43,5 @@ __all__ = [
     "space_document",
     "space_from_document",
     "space_names",
+    "with_deletes",
 ]

@@ -117,6 +117,33 @@ TABLES = (
     ),
 )  # fmt: skip
 
+_MAX_AGE_S = 10 * 365 * 86400
+_AGE_PATTERN = r"(?!18446744073709551614$)(.*)"
+"""All but the number that leaves an age to the release, for which the default below stands."""
+
+AGES = (
+    # RocksDB leaves it to the release: off, unless the store has a compaction filter.
+    Knob(
+        "periodic_compaction_seconds", "cf", "s", 0, low=0, high=_MAX_AGE_S, scaled=True,
+        pattern=_AGE_PATTERN,
+        effect="Age at which any file is compacted, 0 for none: lower drops deleted data, and rewrites more.",
+    ),
+    # RocksDB leaves it to the release: 30 days for block-based tables. Under universal compaction, the
+    # smaller one of both ages counts as the periodic one.
+    Knob(
+        "ttl", "cf", "s", 30 * 86400, low=0, high=_MAX_AGE_S, scaled=True, pattern=_AGE_PATTERN,
+        effect="Age at which a file goes down a level, 0 for none: lower drops data sooner, rewrites more.",
+    ),
+    Knob(
+        "memtable_op_scan_flush_trigger", "cf", "entries", 0, low=0, high=10_000_000, since="10.2",
+        effect="Hidden entries passed by one step of a scan that flush a memtable, 0 for no such flush.",
+    ),
+    Knob(
+        "memtable_avg_op_scan_flush_trigger", "cf", "entries", 0, low=0, high=10_000_000, since="10.4",
+        effect="Hidden entries passed by a scan for each step, on average, that flush a memtable.",
+    ),
+)  # fmt: skip
+
 BLOB_FILES = (
     Knob(
         "enable_blob_files", "cf", "", False, choices=(False, True), acts_on="all_files",
@@ -147,5 +174,5 @@ BLOB_FILES = (
     ),
 )  # fmt: skip
 
-FILE_KNOBS = (*COMPACTION_STYLES, *COMPRESSION, *TABLES, *BLOB_FILES)
+FILE_KNOBS = (*COMPACTION_STYLES, *COMPRESSION, *TABLES, *AGES, *BLOB_FILES)
 """All of them."""

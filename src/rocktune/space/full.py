@@ -42,10 +42,12 @@ _FILTERED = Condition("bloom_bits", (0,), unless=True)
 _MEMTABLE_FILTER = Condition("memtable_prefix_bloom_size_ratio", (0.0,), unless=True)
 _TWO_LEVELS = Condition("index_type", ("kTwoLevelIndexSearch",))
 _BLOBS = Condition("enable_blob_files", (True,))
+_SCAN_FLUSHES = Condition("memtable_op_scan_flush_trigger", (0,), unless=True)
 _NO_LIMIT = (1 << 32) - 1
 _COMPRESSIONS = ("kNoCompression", "kLZ4Compression", "kZSTD")
 _AS_OTHERS = "kDisableCompressionOption"
 _ZSTD_LEVELS = (1, 3, 6)
+_AGES_S = (0, 900, 3600, 14_400, 30 * 86_400)
 _PINNINGS = ("kNone", "kFlushedAndSimilar", "kAll")
 # With Dremel's 2, only a quarter of the valid draws are leveled, whose level 1 the rule is about.
 _LEVEL0_TOLERANCE = 4.0
@@ -174,7 +176,27 @@ def _blob_files() -> tuple[Knob, ...]:
     )
 
 
-def full_space(memory_bytes: int, expected_entries: float) -> Space:
+def _deletes() -> tuple[Knob, ...]:
+    """Returns the knobs of workloads that delete: when deleted entries and their tombstones go away."""
+    universal = Knob(
+        "universal_periodic_compaction_seconds", "cf", "s", _AGES_S[-1], choices=_AGES_S[1:],
+        option="periodic_compaction_seconds", scaled=True, pattern=CATALOGUE["ttl"].pattern,
+        when=(_UNIVERSAL,),
+        # RocksDB would take the smaller one of both ages.
+        overrides=("ttl",),
+        effect="Age at which all sorted runs are merged: lower drops deleted data, and rewrites more.",
+    )  # fmt: skip
+    return (
+        _choice("periodic_compaction_seconds", _AGES_S, 0, _LEVELED),
+        _choice("ttl", _AGES_S, _AGES_S[-1], _LEVELED),
+        universal,
+        # An average below the other trigger, as RocksDB advises.
+        _choice("memtable_op_scan_flush_trigger", (0, 100, 1000, 10_000), 0),
+        _choice("memtable_avg_op_scan_flush_trigger", (0, 10, 50), 0, _SCAN_FLUSHES),
+    )
+
+
+def full_space(memory_bytes: int, expected_entries: float, deletes: bool = False) -> Space:
     """Returns the space for a memory budget.
 
     The default configuration may exceed the budget; `with_fitting_default` adapts it.
@@ -182,8 +204,10 @@ def full_space(memory_bytes: int, expected_entries: float) -> Space:
     Args:
         memory_bytes: the memory budget in bytes at full size.
         expected_entries: distinct keys in the store by the end of a full-length run, at full size.
+        deletes: whether the workload deletes entries, which adds knobs for it.
     """
     knobs = (*_compaction(), *_memtables_and_threads(), *_compression(), *_tables(), *_blob_files())
+    knobs += _deletes() if deletes else ()
     return Space(
         name="full",
         summary=f"leveled and universal compaction, compression, filters, blob files ({len(knobs)} knobs)",

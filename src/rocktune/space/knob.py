@@ -56,7 +56,7 @@ class Knob:
             has a governor, or is an FLSM store, if any option of that section is set. A column family's own
             knobs have sections such as "cf:users".
         unit: "bytes", "files", "levels", "runs", "buffers", "threads", "ratio", "percent", "bits", "bytes/s",
-            "us", or "" for switches and words.
+            "us", "s", "entries", or "" for switches and words.
         default: RocksDB's default in a catalogue entry, the starting value in a space.
         effect: a sentence for the report that says what the option does and what a higher value costs.
         low: smallest value; an `int` if the knob takes whole numbers.

@@ -22,12 +22,10 @@ OWN_SECTIONS = MappingProxyType({"governor": "compaction governor", "flsm": "FLS
 """rocktune's own sections, each with the name of its component. A store uses it if the section is present."""
 _THREADS = ("max_background_compactions", "max_background_flushes")
 _JOBS = "max_background_jobs"
-_AGE_S = re.compile(r"^\d{1,18}$")
-"""Seconds; not RocksDB's 18446744073709551614, which leaves the age to the release."""
+_LEFT_TO_RELEASE = "18446744073709551614"
+"""RocksDB's text of an age that the release decides."""
 _WITHOUT_KNOB = MappingProxyType(
     {
-        "ttl": _AGE_S,
-        "periodic_compaction_seconds": _AGE_S,
         "compaction_options_fifo": re.compile(r"(?<=max_table_files_size=)\d+"),
         # A hash memtable takes 8 bytes a bucket of the write buffer, before the first entry.
         "memtable_factory": re.compile(
@@ -233,8 +231,10 @@ def scaled_options(options: OptionMaps, scale: int) -> OptionMaps:
         for knob in CATALOGUE.values():
             if not knob.scaled or knob.section != section_kind(name):
                 continue
-            # What a family's own options leave out, those of all families or the shared cache decide.
-            if knob.option_name in section or (knob.default != 0 and knob.section == name):
+            # What a family's own options leave out, those of all families or the shared cache decide. An age
+            # that is left out stays with the release, whose 30 days no run lasts.
+            has_default = knob.default != 0 and knob.section == name and knob.unit != "s"
+            if knob.option_name in section or has_default:
                 text = section.get(knob.option_name, str(knob.default))
                 if knob.name == BLOCK_CACHE:
                     section[knob.option_name] = _divided_cache(text, scale)
@@ -263,8 +263,9 @@ def _divided_cache(text: str, scale: int) -> str:
 def _divided(text: str, scale: int, floor: int) -> str:
     """Returns a size or an age divided by S, rounded to whole bytes or seconds, at least `floor`.
 
-    0 and text that is not a plain number are returned unchanged; RocksDB's own parser reports errors.
+    0, an age that the release decides, and text that is not a plain number are returned unchanged; RocksDB's
+    own parser reports errors.
     """
-    if not re.fullmatch(r"\d+", text) or int(text) == 0:
+    if not re.fullmatch(r"\d+", text) or int(text) == 0 or text == _LEFT_TO_RELEASE:
         return text
     return str(max(floor, (2 * int(text) + scale) // (2 * scale)))

@@ -73,6 +73,10 @@ _PRESETS = {
 }
 
 
+_DELETES = "deletes"
+"""Field of a document whose space is that of a workload that deletes."""
+
+
 class SpaceFile(Spec):
     """A space file. The module's docstring shows an example."""
 
@@ -122,6 +126,18 @@ def space_document(name_or_path: str) -> dict[str, Any]:
     return {"name": name_or_path, "file": read_toml(path)}
 
 
+def with_deletes(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the document of the same space for a workload that deletes; `full` then has further knobs."""
+    base = validated(SpaceFile, document["file"], str(document["name"])).base if "file" in document else None
+    return {**document, _DELETES: True} if (base or document["name"]) == "full" else dict(document)
+
+
+def _preset(name: str, deletes: bool) -> _Preset:
+    """Returns a preset, for a workload that deletes or for one that does not."""
+    preset = _PRESETS[name]
+    return replace(preset, make=partial(preset.make, deletes=True)) if deletes else preset
+
+
 def space_from_document(
     document: Mapping[str, Any],
     memory_bytes: int | None,
@@ -132,8 +148,8 @@ def space_from_document(
     """Returns the space that a document describes.
 
     Args:
-        document: a document that `space_document` returned. It may name knobs and words to leave out, by
-            "left_out" (`rocktune.space.left_out`).
+        document: a document that `space_document` or `with_deletes` returned. It may name knobs and words to
+            leave out, by "left_out" (`rocktune.space.left_out`).
         memory_bytes: the memory budget at full size; None as in `load_space`.
         expected_entries: distinct keys in the store by the end of a full-length run, at full size.
         base_options: the user's own options, which replace fixed ones (`Space.with_base_options`). The
@@ -145,24 +161,25 @@ def space_from_document(
             several families.
     """
     where, left_out = str(document["name"]), document.get("left_out", {})
+    deletes = bool(document.get(_DELETES))
     if "file" not in document:
-        preset = _PRESETS[where]
+        preset = _preset(where, deletes)
         memory_bytes = preset.memory_bytes if memory_bytes is None else memory_bytes
         space = without(preset.make(memory_bytes, expected_entries), left_out)
         return fitted(space, base_options, families)
     file = validated(SpaceFile, document["file"], where)
     try:
-        changed = _changed(_base(file, memory_bytes, expected_entries), file, Path(where).stem)
+        changed = _changed(_base(file, memory_bytes, expected_entries, deletes), file, Path(where).stem)
         return fitted(without(changed, left_out), base_options, families)
     except UserError as error:
         raise UserError(f"{where}: {error}") from None
 
 
-def _base(file: SpaceFile, memory_bytes: int | None, expected_entries: float) -> Space:
+def _base(file: SpaceFile, memory_bytes: int | None, expected_entries: float, deletes: bool) -> Space:
     """Returns the preset that a file is based on, with the file's memory budget and tolerance."""
     if file.base not in _PRESETS:
         raise unknown_name("base space", file.base, _PRESETS)
-    preset = _PRESETS[file.base]
+    preset = _preset(file.base, deletes)
     if memory_bytes is None:
         memory_bytes = preset.memory_bytes if file.memory is None else parse_bytes(file.memory, "memory")
     if file.level0_size_tolerance is None:

@@ -175,6 +175,15 @@ class WorkloadSpec(SparseSpec):
             delete_range_keys=self._first("delete_range_keys", session, family) or self.delete_range_keys,
         )
 
+    @property
+    def deletes(self) -> bool:
+        """Whether the workload deletes entries, one by one or in ranges."""
+        return any(
+            load.mix.delete > 0 or load.mix.delete_range > 0
+            for session in self.sessions
+            for load in self.loads(session)
+        )
+
     def mix_of(self, session: SessionSpec) -> MixSpec:
         """Returns the shares of the operation kinds in a session, over all families."""
         return MixSpec.mean((load.share, load.mix) for load in self.loads(session))

@@ -76,7 +76,8 @@ class TraceFamily(Spec):
 
     Attributes:
         id: RocksDB's number of the family.
-        keys: distinct keys of the trace, those that only bound a scan included, and of the database.
+        keys: distinct keys of the trace, those that only bound a scan included, and of the database. The
+            ends of a deleted range are no keys.
         used_keys: keys with operations.
         present_keys: keys in the store before the first operation: those of the database, or if it is not
             known those whose first operation is no put.
@@ -136,6 +137,7 @@ class TraceSummary(Spec):
         operations: number of operations.
         span_us: time from the first operation to the last in microseconds.
         scan_entries: sum of the scans' lengths in entries.
+        range_keys: sum of the keys of deleted ranges.
         hot_share: share of the operations on the hottest hundredth of the keys.
         families: the column families, by their numbers.
         notes: what was assumed or left out, each with the number of its cases.
@@ -145,6 +147,7 @@ class TraceSummary(Spec):
     operations: Positive
     span_us: Count
     scan_entries: Count
+    range_keys: Count = 0
     hot_share: Share
     families: tuple[TraceFamily, ...]
     notes: dict[str, Count]

@@ -37,7 +37,7 @@ def trace_workload(
         preload_from: the database whose entries are in the summary; None if it is not known.
     """
     arrival = ArrivalSpec(kind="recorded") if recorded_rate else ArrivalSpec()
-    scans = summary.total("scan")
+    scans, ranges = summary.total("scan"), summary.total("delete_range")
     families = tuple(_family(family, summary.operations) for family in summary.families)
     only, *others = families
     is_single = not others and only.name == DEFAULT_FAMILY
@@ -49,6 +49,7 @@ def trace_workload(
         threads=threads,
         key_chooser=_key_chooser(summary),
         scan_length=SizeSpec(low=round(summary.scan_entries / scans) if scans else 100),
+        delete_range_keys=SizeSpec(low=max(1, round(summary.range_keys / ranges))) if ranges else None,
         families=() if is_single else families,
         sessions=(SessionSpec(mix=only.mix if is_single else None, arrival=arrival),),
         preload=PreloadSpec(keys=sum(family.preload.keys for family in families)),

@@ -19,6 +19,7 @@ from rocktune.space import (
     scaled_options,
     space_document,
     space_from_document,
+    with_deletes,
 )
 from rocktune.space.conditions import resolved
 from rocktune.study.specs.left_out import left_out_of
@@ -44,7 +45,7 @@ WORKLOAD = WorkloadSpec.model_validate(
 @pytest.fixture(scope="module")
 def space(real_worker: tuple[str, ...]) -> Space:
     """The space `full` with what the linked RocksDB has."""
-    document = space_document("full")
+    document = with_deletes(space_document("full"))
     everything = space_from_document(document, None, KEYS)
     left_out = left_out_of(everything, EmbeddedSpec(rocksdb=real_worker[0]), WORKLOAD)
     return space_from_document({**document, "left_out": left_out}, None, KEYS)
@@ -107,6 +108,6 @@ def test_stores_open_serve_and_read_back(
 
 def _serves(run: EmbeddedRun, configuration: Configuration) -> None:
     """Checks that lookups find every key: all were loaded, so one that is not found is lost."""
-    gets = run.advance(0.1).raw["operations"]["get"]
+    gets = run.advance_operations(300).raw["operations"]["get"]
     # A thread counts what it found before the lookup, and may be between the two when the window ends.
     assert 0 < gets["count"] <= gets["found"] <= gets["count"] + WORKLOAD.threads, configuration

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from rocktune.device import DeviceSpec
-from rocktune.engine import EmbeddedEngine, RunFailed, import_trace
+from rocktune.engine import EmbeddedEngine, RunFailed, import_trace, sample_trace
 from rocktune.errors import UserError
 from rocktune.space import load_space
 from rocktune.trial import Experiment
-from rocktune.workload import load_workload, trace_workload
+from rocktune.workload import WorkloadSpec, load_workload, trace_workload
 
 KEYS = 2000
 
@@ -52,6 +52,38 @@ def test_a_recorded_run_is_replayed_whole_and_as_a_sample(engine: EmbeddedEngine
             assert kinds["get"]["count"] > 0
             # All keys that are read before they are put are loaded.
             assert kinds["get"]["found"] == kinds["get"]["count"]
+
+
+def test_recorded_range_deletes_are_replayed(engine: EmbeddedEngine, tmp_path: Path) -> None:
+    live, mix = live_experiment(), {"get": 0.49, "put": 0.5, "delete_range": 0.01}
+    changed = {
+        "sessions": [{"mix": mix}],
+        "delete_range_keys": {"low": 40},
+        "key_chooser": {"kind": "uniform"},
+    }
+    document = live.workload.model_dump(mode="json", exclude_none=True) | changed
+    live = replace(live, workload=WorkloadSpec.model_validate(document))
+    trace, operations, copy = tmp_path / "trace", tmp_path / "operations", tmp_path / "db"
+    with closing(engine):
+        with closing(engine.open(live, live.space.default(), seed=1)) as recorded:
+            shutil.copytree(recorded.directory, copy)
+            recorded.start_trace(trace)
+            left = recorded.advance_operations(20_000).raw["live_keys"]
+            recorded.end_trace()
+        # 0.5 puts and 0.4 deleted keys for each operation: five ninths of the keys are live in equilibrium.
+        assert left == pytest.approx(KEYS * 5 / 9, rel=0.2)
+        summary = import_trace(trace, operations, preload_from=copy)
+        assert summary.notes == {}
+        ranges = summary.total("delete_range")
+        assert 100 < ranges < 300
+        assert summary.range_keys / ranges == pytest.approx(40, abs=2)  # those at the end are shorter
+        workload = trace_workload(summary, str(operations), "replayed", threads=4, preload_from=str(copy))
+        for scale in (1, 4):
+            replayed = replace(live, workload=workload, scale=scale)
+            with closing(engine.open(replayed, live.space.default(), seed=1)) as run:
+                raw = run.advance_operations(sample_trace(operations, scale).operations).raw
+            assert raw["live_keys"] == pytest.approx(left / scale, rel=0.25)
+            assert raw["operations"]["delete_range"]["count"] >= ranges / scale / 2
 
 
 def test_a_replays_store_begins_with_the_databases_entries(engine: EmbeddedEngine, tmp_path: Path) -> None:

@@ -6,9 +6,11 @@ from typing import Any
 import pytest
 
 from rocktune.engine import DbBenchSpec, EmbeddedSpec
-from rocktune.space import Space, load_space, space_document, space_from_document
+from rocktune.space import Space, load_space, space_document, space_from_document, with_deletes
 from rocktune.space.left_out import without
+from rocktune.study import make_request, resolve
 from rocktune.study.specs.left_out import left_out_of, left_out_sentences
+from rocktune.study.specs.problem import space_of
 from rocktune.testing.fake_worker import fake_worker_command
 from rocktune.workload import WorkloadSpec
 
@@ -74,6 +76,41 @@ def test_a_compression_that_the_library_lacks_is_no_choice(
 def test_spaces_that_every_library_supports_ask_none(tmp_path: Path) -> None:
     missing: Any = EmbeddedSpec(rocksdb=str(tmp_path / "no worker"))
     assert left_out_of(load_space("dremel", None, 1e6), missing, workload(100)) == {}
+
+
+def deleting(**mix: float) -> WorkloadSpec:
+    document = {"name": "w", "keys": 1000, "delete_range_keys": {"low": 9}, "sessions": [{"mix": mix}]}
+    return WorkloadSpec.model_validate(document)
+
+
+@pytest.mark.parametrize("workload", [deleting(put=0.9, delete=0.1), deleting(put=0.9, delete_range=0.1)])
+def test_the_collector_of_tombstones_is_named_where_entries_are_deleted(workload: WorkloadSpec) -> None:
+    document = with_deletes(space_document("full"))
+    engine = DbBenchSpec(program="db_bench")
+    left_out = left_out_of(space_from_document(document, None, 1e6), engine, workload)
+    assert set(left_out) == NEWER | {
+        "memtable_op_scan_flush_trigger",
+        "memtable_avg_op_scan_flush_trigger",
+        "enable_blob_files",
+        "CompactOnDeletionCollectorFactory",
+    }
+    sentence = "CompactOnDeletionCollectorFactory (an OPTIONS file cannot carry it)"
+    assert sentence in left_out_sentences(document | {"left_out": left_out})[0]
+    left = space_from_document(document | {"left_out": left_out}, None, 1e6)
+    assert {"periodic_compaction_seconds", "ttl"} <= names_of(left)
+    assert not any(name.startswith("memtable_") and "scan" in name for name in names_of(left))
+    # Neither a space without these knobs nor a workload without deletes has a use for it.
+    assert "CompactOnDeletionCollectorFactory" not in left_out_of(FULL, engine, workload)
+
+
+def test_a_study_of_a_workload_that_deletes_has_the_knobs_for_it(real_worker: tuple[str, ...]) -> None:
+    for name, deletes in (("queue", True), ("expiry", True), ("ycsb-a", False)):
+        request = make_request(
+            {"workload": name, "device": "nvme", "space": "full", "rocksdb": real_worker[0]}
+        )
+        space = space_of(resolve(request, "study"))
+        assert ("ttl" in names_of(space)) == deletes
+        assert any(knob.option_name == "periodic_compaction_seconds" for knob in space.knobs) == deletes
 
 
 def test_what_was_left_out_is_named_with_its_reason() -> None:

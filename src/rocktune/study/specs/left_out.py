@@ -16,6 +16,9 @@ _NO_LIBRARY = "kDisableCompressionOption"
 """The choice of these knobs that needs no library: it means the compression of the other levels."""
 BLOB_KNOB = "enable_blob_files"
 _BLOB_THRESHOLD = "min_blob_size"
+_PERIODIC = "periodic_compaction_seconds"
+_COLLECTOR = "CompactOnDeletionCollectorFactory"
+"""It marks tables with many tombstones for compaction; an application has to set it in its own code."""
 
 
 def left_out_of(space: Space, engine: EngineSpec, workload: WorkloadSpec) -> dict[str, str]:
@@ -31,7 +34,7 @@ def left_out_of(space: Space, engine: EngineSpec, workload: WorkloadSpec) -> dic
     Raises:
         UserError: there is no worker for the engine.
     """
-    return _unsupported(space, engine) | _without_use(space, workload)
+    return _unsupported(space, engine) | _without_use(space, workload) | _inexpressible(space, workload)
 
 
 def _unsupported(space: Space, engine: EngineSpec) -> dict[str, str]:
@@ -75,6 +78,13 @@ def _without_use(space: Space, workload: WorkloadSpec) -> dict[str, str]:
     if max_bytes >= min_bytes:
         return {}
     return {BLOB_KNOB: f"values have at most {format_bytes(max_bytes)}"}
+
+
+def _inexpressible(space: Space, workload: WorkloadSpec) -> dict[str, str]:
+    """Returns what helps a workload that deletes and no configuration can hold."""
+    if not workload.deletes or not any(knob.option_name == _PERIODIC for knob in space.knobs):
+        return {}
+    return {_COLLECTOR: "an OPTIONS file cannot carry it"}
 
 
 def left_out_sentences(document: Mapping[str, Any]) -> list[str]:

@@ -18,7 +18,7 @@ from rocktune.errors import BudgetTooSmallError, UserError
 from rocktune.importing import ImportedOptions
 from rocktune.objective import objective_named
 from rocktune.outcome import Protocol
-from rocktune.space import FamilyEntries, space_document, space_from_document
+from rocktune.space import FamilyEntries, space_document, space_from_document, with_deletes
 from rocktune.study.specs.bounds import default_constraints, stated_constraints
 from rocktune.study.specs.goals import check_robust, checked_prices
 from rocktune.study.specs.left_out import left_out_of
@@ -167,6 +167,8 @@ def conditions_of(
         expected_entries(workload, device, family),
         families_together(workload, device, family),
     )
+    if workload.deletes:
+        document = with_deletes(document)
     space = space_from_document(document, asked.memory_bytes, entries, families=families)
     left_out = left_out_of(space, engine, workload)
     if left_out:
@@ -223,8 +225,8 @@ def _recorded_conditions(request: StudyRequest, engine: RecordedSpec) -> dict[st
         "scale": request.scale is not None and parse_scale(request.scale),
         "memory": request.memory is not None and parse_bytes(request.memory, "memory"),
     }
-    # What was left out of the table's space follows from its RocksDB.
-    space = {name: part for name, part in table.space.items() if name != "left_out"}
+    # What was left out of the table's space, or added to it, follows from its RocksDB and workload.
+    space = {name: part for name, part in table.space.items() if name in ("name", "file")}
     recorded = dict(table) | {"memory": table.memory_bytes, "space": space}
     for field, value in asked.items():
         # False stands for a field that the request does not state.

@@ -29,7 +29,6 @@ from dataclasses import asdict, replace
 import numpy as np
 
 from benchmarks.common.claims import (
-    ROOT,
     Claim,
     Settings,
     decided,
@@ -47,7 +46,7 @@ MAX_OF_K = 0.97
 DATA = "sessions.csv"
 SOURCE = "actions of the cost controller"
 MODEL = {"engine": "a modelled store", "device": "none"}
-COSTS = str(ROOT / "docs" / "evidence" / "ruskey" / "costs" / "costs.json")
+COSTS = "docs/evidence/ruskey/costs/costs.json"
 
 QUICK = ("k", "buffer_16", "bits", "cache_8")
 

@@ -162,5 +162,5 @@ if __name__ == "__main__":
         actions,
         scale=1,
         quick_scale=1,
-        extra={"missions": "200,400", "repeats": 5, "entries": ENTRIES, "costs": COSTS},
+        extra={"missions": "200,400", "repeats": 5, "entries": str(ENTRIES), "costs": COSTS},
     )

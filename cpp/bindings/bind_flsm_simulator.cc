@@ -39,6 +39,8 @@ class BoundSimulator {
     ThrowUnlessOk(CheckPolicyChange(simulator_.shape(), level, policy, by));
     simulator_.SetPolicy(level, policy, by);
   }
+  // Returns a tree in the same state, which then goes its own way.
+  BoundSimulator Copy() const { return *this; }
   // Returns the shape as JSON.
   std::string Shape() const { return ToJson(simulator_.shape()).dump(); }
   // The next functions return the bytes that the user has written, that compactions have read, and that
@@ -77,6 +79,7 @@ void BindFlsmSimulator(nb::module_& module) {
       .def("write", &BoundSimulator::Write, nb::arg("count"))
       .def("set_policy", &BoundSimulator::SetPolicy, nb::arg("level"), nb::arg("policy"),
            nb::arg("transition"))
+      .def("copy", &BoundSimulator::Copy)
       .def("shape", &BoundSimulator::Shape)
       .def_prop_ro("user_bytes", &BoundSimulator::user_bytes)
       .def_prop_ro("read_bytes", &BoundSimulator::read_bytes)

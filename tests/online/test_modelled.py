@@ -48,3 +48,19 @@ def test_noise_repeats_with_its_seed() -> None:
 
     assert busy_s(1) == busy_s(1)
     assert busy_s(1) != busy_s(2)
+
+
+def test_a_copy_goes_its_own_way() -> None:
+    store = ModelledStore(StoreCosts(noise=0.1), entries=100_000, policies=[3])
+    other = store.copy()
+    assert other.serve(20_000, 0.1).busy_s == store.serve(20_000, 0.1).busy_s
+    before = store.shape()
+    other.set_policy(1, 7)
+    other.serve(20_000, 0.0)
+    assert store.shape() == before
+    assert other.shape() != before
+
+
+def test_level_1_may_hold_more_than_its_buffers() -> None:
+    store = ModelledStore(SILENT, entries=100_000, level1_bytes=80 << 20)
+    assert [level.capacity_bytes >> 20 for level in store.shape().levels[:2]] == [80, 800]

@@ -5,7 +5,9 @@ levels.
 """
 
 from collections.abc import Sequence
+from copy import copy, deepcopy
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -58,6 +60,7 @@ class ModelledStore:
         bits_per_key: float = 8.0,
         granularity: Granularity = "levels",
         write_buffer_bytes: int = 2 * MIB,
+        level1_bytes: int = 0,
         seed: int = 1,
     ) -> None:
         """Creates a store and loads its entries.
@@ -74,6 +77,7 @@ class ModelledStore:
             bits_per_key: mean bits of filters for each key.
             granularity: what a push moves, "levels" or "files" of 64 MiB.
             write_buffer_bytes: bytes of one flush.
+            level1_bytes: capacity of the first level in bytes; 0 for T write buffers.
             seed: seed of the noise.
 
         Raises:
@@ -85,13 +89,14 @@ class ModelledStore:
             policies=policies,
             size_ratio=size_ratio,
             levels=levels,
+            level1_bytes=level1_bytes,
             level0_runs=STEERED_LEVEL0_RUNS,
             granularity=granularity,
             write_buffer_bytes=write_buffer_bytes,
         )
         self._tree.write(entries * entry_bytes)
         layout = flsm_layout(
-            policies=policies, size_ratio=size_ratio, level1_bytes=0, levels=levels,
+            policies=policies, size_ratio=size_ratio, level1_bytes=level1_bytes, levels=levels,
             filters=filters, bits_per_key=bits_per_key,
         )  # fmt: skip
         deepest = self.shape().levels_in_use
@@ -147,6 +152,12 @@ class ModelledStore:
             compaction_s * disturbed,
             moved,
         )
+
+    def copy(self) -> Self:
+        """Returns a store in the same state, with the same noise to come, which then goes its own way."""
+        made = copy(self)
+        made._tree, made._rng = self._tree.copy(), deepcopy(self._rng)
+        return made
 
     def _looked_up(self, lookups: float) -> tuple[np.ndarray, ...]:
         """Returns by level: lookups that reach it, runs read, seconds on runs without the key, on all."""

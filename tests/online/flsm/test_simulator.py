@@ -17,6 +17,18 @@ def test_leveling_by_hand() -> None:
     assert tree.write_amplification == (40 + 90) / 40
 
 
+def test_a_copy_goes_its_own_way() -> None:
+    tree = FlsmSimulator(size_ratio=4, levels=3, write_buffer_bytes=10)
+    tree.write(25)
+    other = tree.copy()
+    other.set_policy(1, 3)
+    # Both have two flushes, merged, and 5 buffered bytes: 5 more make a flush.
+    other.write(5)
+    assert (tree.user_bytes, other.user_bytes) == (25, 30)
+    assert (tree.written_bytes, other.written_bytes) == (40, 50)
+    assert (tree.shape().levels[0].policy, other.shape().levels[0].policy) == (1, 3)
+
+
 def test_what_cannot_be_moved_is_written_anew() -> None:
     tree = FlsmSimulator(
         size_ratio=4, levels=3, write_buffer_bytes=10, file_bytes=10, level0_runs=0, moves=False

@@ -2,6 +2,8 @@
 
 import json
 from collections.abc import Sequence
+from copy import copy
+from typing import Self
 
 from rocktune import _native
 from rocktune.errors import UserError
@@ -98,6 +100,12 @@ class FlsmSimulator:
             self._native.set_policy(level, policy, transition)
         except ValueError as failure:
             raise UserError(f"policy: {failure}") from None
+
+    def copy(self) -> Self:
+        """Returns a tree in the same state, which then goes its own way."""
+        made = copy(self)
+        made._native = self._native.copy()
+        return made
 
     def shape(self) -> FlsmShape:
         """Returns the present shape of the tree."""

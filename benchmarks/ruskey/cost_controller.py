@@ -163,12 +163,18 @@ def _costs_by_level(
     costs: StoreCosts, sessions: Sessions, policies: Sequence[Sequence[int]], seed: int
 ) -> np.ndarray:
     """Returns the seconds of runs and merges by level in the last session that has policies."""
+    store = _store(costs, "monkey", [1], seed)
+    *before, last = zip(sessions[: len(policies)], policies, strict=True)
+    for (read_share, missions), of_levels in before:
+        _set_policies(store, of_levels)
+        for _ in range(missions):
+            store.skip(OPERATIONS, read_share)
+    (read_share, missions), of_levels = last
+    _set_policies(store, of_levels)
     seconds = np.zeros(LEVELS)
-    for mission in _with_policies(costs, sessions[: len(policies)], policies, seed):
-        assert mission.statistics is not None
-        if mission.session == len(policies) - 1:
-            for place, level in enumerate(mission.statistics.levels):
-                seconds[place] += level.false_positive_read_s + level.compaction_s
+    for _ in range(missions):
+        for place, level in enumerate(store.serve(OPERATIONS, read_share).levels):
+            seconds[place] += level.false_positive_read_s + level.compaction_s
     return seconds
 
 
@@ -179,11 +185,15 @@ def _with_policies(
     store = _store(costs, "monkey", [1], seed)
     missions: list[DrivenMission] = []
     for number, (session, of_levels) in enumerate(zip(sessions, policies, strict=True)):
-        for level, policy in enumerate(of_levels, 1):
-            store.set_policy(level, policy)
+        _set_policies(store, of_levels)
         done = served(store, Static(), [session], OPERATIONS)
         missions += [_of_session(mission, number) for mission in done]
     return missions
+
+
+def _set_policies(store: ModelledStore, policies: Sequence[int]) -> None:
+    for level, policy in enumerate(policies, 1):
+        store.set_policy(level, policy)
 
 
 def _of_session(mission: DrivenMission, number: int) -> DrivenMission:

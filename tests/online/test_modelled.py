@@ -48,3 +48,14 @@ def test_noise_repeats_with_its_seed() -> None:
 
     assert busy_s(1) == busy_s(1)
     assert busy_s(1) != busy_s(2)
+
+
+@pytest.mark.parametrize("absent", [False, True])
+def test_a_skipped_mission_leaves_the_store_as_a_served_one_does(absent: bool) -> None:
+    served, skipped = (
+        ModelledStore(StoreCosts(noise=0.1), entries=200_000, absent=absent, policies=[4]) for _ in range(2)
+    )
+    for share in (0.1, 0.9, 0.5):
+        served.serve(10_000, share)
+        skipped.skip(10_000, share)
+    assert skipped.serve(10_000, 0.3) == served.serve(10_000, 0.3)

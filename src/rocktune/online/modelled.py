@@ -117,19 +117,16 @@ class ModelledStore:
         lookups = round(operations * read_share)
         writes = operations - lookups
         before = np.array(self._tree.level_bytes, float)
-        # By level, added up over the parts.
-        reached, passed, false_positive_read_s, read_s = np.zeros((4, len(before)))
-        for _ in range(_PARTS):
-            self._tree.write(writes * self._entry_bytes // _PARTS)
-            part = self._looked_up(lookups / _PARTS)
-            reached, passed, false_positive_read_s, read_s = (
-                whole + own
-                for whole, own in zip((reached, passed, false_positive_read_s, read_s), part, strict=True)
-            )
+        # By part and level. The tree has only the levels that exist so far; the rates are for all that may
+        # come.
+        held, runs = np.zeros((2, _PARTS, len(self.false_positive_rates)))
+        for part in range(_PARTS):
+            self._write_part(writes)
+            for place, (held_bytes, count) in enumerate(self._tree.held_and_runs()):
+                held[part, place], runs[part, place] = held_bytes, count
+        reached, passed, false_positive_read_s, read_s = self._looked_up(lookups / _PARTS, held, runs)
         moved = np.array(self._tree.level_bytes, float) - before
-        # One factor for the levels and the whole, because the same disturbance slows both. Its mean is 1.
-        noise = self._costs.noise
-        disturbed = float(np.exp(self._rng.normal(-noise * noise / 2, noise)))
+        disturbed = self._disturbance()
         compaction_s = moved * self._costs.compaction_s_per_byte
         busy_s = (
             lookups * self._costs.lookup_s
@@ -148,28 +145,47 @@ class ModelledStore:
             moved,
         )
 
-    def _looked_up(self, lookups: float) -> tuple[np.ndarray, ...]:
-        """Returns by level: lookups that reach it, runs read, seconds on runs without the key, on all."""
-        shape = self.shape()
-        numbers = range(1, len(shape.levels) + 1)
-        held = np.array([shape.held_bytes_of(number) for number in numbers], float)
-        runs = np.array([shape.runs_of(number) for number in numbers], float)
-        # The shape has only the levels that exist so far; the rates are for all that may come.
-        held, runs = (
-            np.pad(values, (0, len(self.false_positive_rates) - len(values))) for values in (held, runs)
-        )
+    def skip(self, operations: int, read_share: float) -> None:
+        """Serves a mission without statistics, in a small part of the time that `serve` takes.
+
+        Leaves the store as `serve` does, its noise included.
+        """
+        for _ in range(_PARTS):
+            self._write_part(operations - round(operations * read_share))
+        self._disturbance()
+
+    def _write_part(self, writes: int) -> None:
+        self._tree.write(writes * self._entry_bytes // _PARTS)
+
+    def _disturbance(self) -> float:
+        """Returns the factor of a mission's costs, with mean 1.
+
+        It is one for the levels and the whole, because the same disturbance slows both.
+        """
+        noise = self._costs.noise
+        return float(np.exp(self._rng.normal(-noise * noise / 2, noise)))
+
+    def _looked_up(self, lookups: float, held: np.ndarray, runs: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Returns by level: lookups that reach it, runs read, seconds on runs without the key, on all.
+
+        Args:
+            lookups: lookups of each part of a mission.
+            held: bytes by part and level.
+            runs: sorted runs by part and level.
+        """
         # A lookup of a present key ends at the level that has it; a lookup of an absent key asks every run.
-        here = np.zeros(len(held)) if self._absent else held / max(1.0, held.sum())
-        reached = lookups * (1.0 - np.concatenate([[0.0], np.cumsum(here)[:-1]]))
+        here = np.zeros(held.shape) if self._absent else held / np.maximum(1.0, held.sum(1, keepdims=True))
+        above = np.cumsum(here, axis=1)[:, :-1]
+        reached = lookups * (1.0 - np.pad(above, ((0, 0), (1, 0))))
         # Runs of the level that has the key all count as asked, newest first or not: an upper bound, as in
         # equation 5.
         asked, found = reached * runs, lookups * here
         false_positive_read_s = asked * (self._costs.probe_s + self.false_positive_rates * self._costs.read_s)
         return (
-            reached,
-            asked * self.false_positive_rates + found,
-            false_positive_read_s,
-            false_positive_read_s + found * self._costs.read_s,
+            reached.sum(0),
+            (asked * self.false_positive_rates + found).sum(0),
+            false_positive_read_s.sum(0),
+            (false_positive_read_s + found * self._costs.read_s).sum(0),
         )
 
     def _mission(

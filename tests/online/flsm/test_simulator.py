@@ -98,3 +98,12 @@ def test_a_simulation_tells_how_far_it_is() -> None:
     assert len(told) > 50
     assert told == sorted(told)
     assert told[-1] == 1
+
+
+def test_held_bytes_and_runs_are_those_of_the_shape() -> None:
+    tree = FlsmSimulator(policies=[3], level0_runs=4, levels=4, write_buffer_bytes=MIB)
+    for _ in range(30):
+        tree.write(7 * MIB)
+        shape = tree.shape()
+        numbers = range(1, len(shape.levels) + 1)
+        assert tree.held_and_runs() == [(shape.held_bytes_of(each), shape.runs_of(each)) for each in numbers]

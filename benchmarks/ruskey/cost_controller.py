@@ -8,7 +8,7 @@ the same seeds on which `benchmarks.ruskey.ablation` drove Lerp.
 
 import csv
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -30,7 +30,7 @@ from benchmarks.ruskey.dynamic import SESSION_NAMES
 from benchmarks.ruskey.shared import Served, by_session, driven_turns, settled
 from rocktune.errors import UserError, unknown_name
 from rocktune.online import DrivenMission
-from rocktune.online.control import Static, parse_controller
+from rocktune.online.control import Decision, parse_controller
 from rocktune.online.flsm import Filters
 from rocktune.online.modelled import ModelledStore, StoreCosts
 from rocktune.workload.ruskey import ENTRIES, SHARES
@@ -156,7 +156,8 @@ def _settling(drives: Sequence[list[Served]]) -> Claim:
     return decided(claim, high=MAX_SETTLED)
 
 
-def _store(costs: StoreCosts, filters: Filters, policies: str | Sequence[int], seed: int) -> ModelledStore:
+def new_store(costs: StoreCosts, filters: Filters, policies: str | Sequence[int], seed: int) -> ModelledStore:
+    """Returns a modelled store of the paper's size, whose lookups ask for absent keys."""
     return ModelledStore(
         costs,
         entries=ENTRIES,
@@ -174,8 +175,21 @@ def _drive(
     costs: StoreCosts, name: str, filters: Filters, sessions: Sessions, seed: int
 ) -> list[DrivenMission]:
     chosen = parse_controller(name, SIZE_RATIO)
-    store = _store(costs, filters, chosen.policies, seed)
+    store = new_store(costs, filters, chosen.policies, seed)
+    if name in STATICS:
+        return [each for number, session in enumerate(sessions) for each in _fixed(store, number, session)]
     return list(served(store, chosen.made(filters, seed), sessions, OPERATIONS))
+
+
+def _fixed(store: ModelledStore, number: int, session: tuple[float, int]) -> Iterator[DrivenMission]:
+    """Yields the missions of session `number` under the store's policies."""
+    read_share, missions = session
+    seconds = store.serve_fixed(OPERATIONS, read_share, missions).busy_s
+    shape = store.shape()
+    policies = tuple(level.policy for level in shape.levels[: shape.levels_in_use])
+    for each in seconds:
+        latency_us = float(each) / OPERATIONS * 1e6
+        yield DrivenMission(number, float(each), latency_us, read_share, policies, Decision(), 0.0)
 
 
 def _hindsight(costs: StoreCosts, sessions: Sessions, seed: int) -> list[DrivenMission]:
@@ -189,48 +203,29 @@ def _hindsight(costs: StoreCosts, sessions: Sessions, seed: int) -> list[DrivenM
     for _ in sessions:
         by_policy = [_costs_by_level(costs, sessions, [*chosen, [policy] * LEVELS], seed) for policy in GRID]
         chosen.append([GRID[place] for place in np.argmin(by_policy, axis=0)])
-    return _with_policies(costs, sessions, chosen, seed)
+    store = new_store(costs, "monkey", [1], seed)
+    missions: list[DrivenMission] = []
+    for number, (session, policies) in enumerate(zip(sessions, chosen, strict=True)):
+        _set_policies(store, policies)
+        missions += _fixed(store, number, session)
+    return missions
 
 
 def _costs_by_level(
     costs: StoreCosts, sessions: Sessions, policies: Sequence[Sequence[int]], seed: int
 ) -> np.ndarray:
     """Returns the seconds of runs and merges by level in the last session that has policies."""
-    store = _store(costs, "monkey", [1], seed)
-    *before, last = zip(sessions[: len(policies)], policies, strict=True)
-    for (read_share, missions), of_levels in before:
+    store = new_store(costs, "monkey", [1], seed)
+    level_s = np.zeros((1, LEVELS))
+    for (read_share, missions), of_levels in zip(sessions[: len(policies)], policies, strict=True):
         _set_policies(store, of_levels)
-        for _ in range(missions):
-            store.skip(OPERATIONS, read_share)
-    (read_share, missions), of_levels = last
-    _set_policies(store, of_levels)
-    seconds = np.zeros(LEVELS)
-    for _ in range(missions):
-        for place, level in enumerate(store.serve(OPERATIONS, read_share).levels):
-            seconds[place] += level.false_positive_read_s + level.compaction_s
-    return seconds
-
-
-def _with_policies(
-    costs: StoreCosts, sessions: Sessions, policies: Sequence[Sequence[int]], seed: int
-) -> list[DrivenMission]:
-    """Returns the missions of sessions whose policies are set when each begins."""
-    store = _store(costs, "monkey", [1], seed)
-    missions: list[DrivenMission] = []
-    for number, (session, of_levels) in enumerate(zip(sessions, policies, strict=True)):
-        _set_policies(store, of_levels)
-        done = served(store, Static(), [session], OPERATIONS)
-        missions += [_of_session(mission, number) for mission in done]
-    return missions
+        level_s = store.serve_fixed(OPERATIONS, read_share, missions).level_s
+    return level_s.sum(axis=0)
 
 
 def _set_policies(store: ModelledStore, policies: Sequence[int]) -> None:
     for level, policy in enumerate(policies, 1):
         store.set_policy(level, policy)
-
-
-def _of_session(mission: DrivenMission, number: int) -> DrivenMission:
-    return DrivenMission(**{**vars(mission), "session": number})
 
 
 if __name__ == "__main__":

@@ -51,11 +51,15 @@ def test_noise_repeats_with_its_seed() -> None:
 
 
 @pytest.mark.parametrize("absent", [False, True])
-def test_a_skipped_mission_leaves_the_store_as_a_served_one_does(absent: bool) -> None:
-    served, skipped = (
+def test_fixed_missions_are_those_of_a_store_whose_policies_stay(absent: bool) -> None:
+    one_by_one, at_once = (
         ModelledStore(StoreCosts(noise=0.1), entries=200_000, absent=absent, policies=[4]) for _ in range(2)
     )
-    for share in (0.1, 0.9, 0.5):
-        served.serve(10_000, share)
-        skipped.skip(10_000, share)
-    assert skipped.serve(10_000, 0.3) == served.serve(10_000, 0.3)
+    missions = [one_by_one.serve(10_000, 0.4) for _ in range(5)]
+    fixed = at_once.serve_fixed(10_000, 0.4, 5)
+    assert fixed.busy_s == pytest.approx([mission.busy_s for mission in missions])
+    for level_s, mission in zip(fixed.level_s, missions, strict=True):
+        levels = [level.false_positive_read_s + level.compaction_s for level in mission.levels]
+        # The arrays have a place for each level that may come.
+        assert level_s == pytest.approx([*levels, *[0.0] * (len(level_s) - len(levels))])
+    assert at_once.serve(10_000, 0.9).busy_s == pytest.approx(one_by_one.serve(10_000, 0.9).busy_s)

@@ -41,6 +41,32 @@ class StoreCosts:
     noise: float = 0.05
 
 
+@dataclass(frozen=True, eq=False)
+class FixedMissions:
+    """The costs of missions during which no policy changed.
+
+    Attributes:
+        busy_s: seconds that clients spent in operations, by mission.
+        level_s: seconds of reads of runs without the key and of compactions, by mission and level.
+    """
+
+    busy_s: np.ndarray
+    level_s: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class _Work:
+    """The work of missions: `busy_s` by mission, the others by mission and level; see `LevelMission`."""
+
+    busy_s: np.ndarray
+    reached: np.ndarray
+    passed: np.ndarray
+    false_positive_read_s: np.ndarray
+    read_s: np.ndarray
+    compaction_s: np.ndarray
+    moved_bytes: np.ndarray
+
+
 class ModelledStore:
     """A store that serves missions of uniform lookups and updates on a simulated tree, with seeded noise."""
 
@@ -115,77 +141,81 @@ class ModelledStore:
             read_share: share of lookups, from 0 to 1.
         """
         lookups = round(operations * read_share)
-        writes = operations - lookups
-        before = np.array(self._tree.level_bytes, float)
-        # By part and level. The tree has only the levels that exist so far; the rates are for all that may
-        # come.
-        held, runs = np.zeros((2, _PARTS, len(self.false_positive_rates)))
-        for part in range(_PARTS):
-            self._write_part(writes)
-            for place, (held_bytes, count) in enumerate(self._tree.held_and_runs()):
-                held[part, place], runs[part, place] = held_bytes, count
-        reached, passed, false_positive_read_s, read_s = self._looked_up(lookups / _PARTS, held, runs)
-        moved = np.array(self._tree.level_bytes, float) - before
-        disturbed = self._disturbance()
-        compaction_s = moved * self._costs.compaction_s_per_byte
-        busy_s = (
-            lookups * self._costs.lookup_s
-            + writes * self._costs.write_s
-            + float(read_s.sum() + compaction_s.sum())
-        )
+        work = self._work(lookups, operations - lookups, 1)
         return self._mission(
             lookups,
-            writes,
-            busy_s * disturbed,
-            reached,
-            passed,
-            false_positive_read_s * disturbed,
-            read_s * disturbed,
-            compaction_s * disturbed,
-            moved,
+            operations - lookups,
+            float(work.busy_s[0]),
+            work.reached[0],
+            work.passed[0],
+            work.false_positive_read_s[0],
+            work.read_s[0],
+            work.compaction_s[0],
+            work.moved_bytes[0],
         )
 
-    def skip(self, operations: int, read_share: float) -> None:
-        """Serves a mission without statistics, in a small part of the time that `serve` takes.
+    def serve_fixed(self, operations: int, read_share: float, missions: int) -> FixedMissions:
+        """Serves missions under the present policies, in a small part of the time that `serve` takes.
 
-        Leaves the store as `serve` does, its noise included.
+        Args:
+            operations: number of operations of each mission.
+            read_share: share of lookups, from 0 to 1.
+            missions: number of missions.
         """
-        for _ in range(_PARTS):
-            self._write_part(operations - round(operations * read_share))
-        self._disturbance()
+        lookups = round(operations * read_share)
+        work = self._work(lookups, operations - lookups, missions)
+        return FixedMissions(work.busy_s, work.false_positive_read_s + work.compaction_s)
 
-    def _write_part(self, writes: int) -> None:
-        self._tree.write(writes * self._entry_bytes // _PARTS)
-
-    def _disturbance(self) -> float:
-        """Returns the factor of a mission's costs, with mean 1.
-
-        It is one for the levels and the whole, because the same disturbance slows both.
-        """
+    def _work(self, lookups: int, writes: int, missions: int) -> _Work:
+        """Serves missions with so many lookups and writes each, and returns what they cost."""
+        before = self._tree.level_bytes
+        course = self._tree.course(writes * self._entry_bytes // _PARTS, _PARTS * missions)
+        held, runs = (
+            np.array(values, float).reshape(missions, _PARTS, -1)
+            for values in (course.held_bytes, course.runs)
+        )
+        moved = np.diff(np.array([before, *course.level_bytes[_PARTS - 1 :: _PARTS]], float), axis=0)
+        reached, passed, false_positive_read_s, read_s = self._looked_up(lookups / _PARTS, held, runs)
+        compaction_s = moved * self._costs.compaction_s_per_byte
+        fixed_s = lookups * self._costs.lookup_s + writes * self._costs.write_s
+        # One factor for the levels and the whole, because the same disturbance slows both. Its mean is 1.
         noise = self._costs.noise
-        return float(np.exp(self._rng.normal(-noise * noise / 2, noise)))
+        factors = np.exp(self._rng.normal(-noise * noise / 2, noise, missions))
+        by_level = factors[:, np.newaxis]
+        return _Work(
+            busy_s=(fixed_s + (read_s.sum(1) + compaction_s.sum(1))) * factors,
+            reached=reached,
+            passed=passed,
+            false_positive_read_s=false_positive_read_s * by_level,
+            read_s=read_s * by_level,
+            compaction_s=compaction_s * by_level,
+            moved_bytes=moved,
+        )
 
     def _looked_up(self, lookups: float, held: np.ndarray, runs: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Returns by level: lookups that reach it, runs read, seconds on runs without the key, on all.
+        """Returns lookups that reach a level, runs read, seconds on runs without the key, and on all.
 
         Args:
             lookups: lookups of each part of a mission.
-            held: bytes by part and level.
-            runs: sorted runs by part and level.
+            held: bytes by mission, part and level.
+            runs: sorted runs by mission, part and level.
+
+        Returns:
+            Four arrays by mission and level.
         """
         # A lookup of a present key ends at the level that has it; a lookup of an absent key asks every run.
-        here = np.zeros(held.shape) if self._absent else held / np.maximum(1.0, held.sum(1, keepdims=True))
-        above = np.cumsum(here, axis=1)[:, :-1]
-        reached = lookups * (1.0 - np.pad(above, ((0, 0), (1, 0))))
+        here = np.zeros(held.shape) if self._absent else held / np.maximum(1.0, held.sum(2, keepdims=True))
+        above = np.cumsum(here, axis=2)[:, :, :-1]
+        reached = lookups * (1.0 - np.pad(above, ((0, 0), (0, 0), (1, 0))))
         # Runs of the level that has the key all count as asked, newest first or not: an upper bound, as in
         # equation 5.
         asked, found = reached * runs, lookups * here
         false_positive_read_s = asked * (self._costs.probe_s + self.false_positive_rates * self._costs.read_s)
         return (
-            reached.sum(0),
-            (asked * self.false_positive_rates + found).sum(0),
-            false_positive_read_s.sum(0),
-            (false_positive_read_s + found * self._costs.read_s).sum(0),
+            reached.sum(1),
+            (asked * self.false_positive_rates + found).sum(1),
+            false_positive_read_s.sum(1),
+            (false_positive_read_s + found * self._costs.read_s).sum(1),
         )
 
     def _mission(

@@ -109,11 +109,11 @@ def cost_controller(settings: Settings) -> list[Claim]:
     ]
     claims.append(_settling([turn[COST] for turn in turns]))
     if settings.extra["lerp"] == "recorded" and not settings.quick:
-        claims.append(_over_recorded_lerp(settings, missions, drive))
+        claims.append(over_recorded_lerp(settings, missions, drive))
     return claims
 
 
-def _over_recorded_lerp(
+def over_recorded_lerp(
     settings: Settings, missions: int, drive: Callable[[str, int], list[DrivenMission]]
 ) -> Claim:
     """Returns the cost controller's time over that of Lerp's recorded drives, both in the paper's order."""

@@ -6,7 +6,7 @@ lookups is random, and varies from mission to mission. Other load on the machine
 
 import csv
 import fcntl
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -67,15 +67,15 @@ def stationary(settings: Settings) -> list[Claim]:
     path = None if settings.out is None else settings.out / DATA
     if settings.out is not None:
         check_flags(settings.out, settings)
-    known = {} if path is None else {session.seed: session for session in _read(path)}
+    known = {} if path is None else {session.seed: session for session in read_sessions(path)}
     for seed in range(settings.seed, settings.seed + repeats):
         if seed in known:
             continue
         known[seed] = _served(costs, seed, missions)
         settings.say(f"{known[seed]}")
         if path is not None:
-            _append(path, known[seed])
-    return _claims([session for _, session in sorted(known.items())])
+            append_session(path, known[seed])
+    return claims_of([session for _, session in sorted(known.items())])
 
 
 def _served(costs: StoreCosts, seed: int, missions: int) -> Session:
@@ -99,7 +99,8 @@ def _served(costs: StoreCosts, seed: int, missions: int) -> Session:
     return Session(seed, missions, mean, round(seconds, 1), settled_after or missions, alarms, changes)
 
 
-def _claims(sessions: list[Session]) -> list[Claim]:
+def claims_of(sessions: Sequence[Session]) -> list[Claim]:
+    """Returns the claims of sessions that were served."""
     settled_after = [session.settled_after for session in sessions]
     rate = reported(
         "false_alarms_per_mission",
@@ -141,7 +142,7 @@ def _rate(alarms: int, missions: int) -> Measured:
     return Measured(alarms / missions, low, high, missions)
 
 
-def _append(path: Path, session: Session) -> None:
+def append_session(path: Path, session: Session) -> None:
     """Appends a session to a table that other processes may append to as well."""
     with path.open("a", newline="") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -152,7 +153,8 @@ def _append(path: Path, session: Session) -> None:
         writer.writerow(row)
 
 
-def _read(path: Path) -> Iterator[Session]:
+def read_sessions(path: Path) -> Iterator[Session]:
+    """Yields the sessions of a table; of a missing one, no session."""
     if not path.exists():
         return
     with path.open(newline="") as file:

@@ -100,7 +100,7 @@ def test_thresholds_follow_the_workload_from_session_to_session(sessions: Path, 
     assert "there and back" in page
 
 
-def test_the_cost_controller_settles_on_a_store_and_says_why(sessions: Path) -> None:
+def test_the_cost_controller_gives_a_reason_for_each_change(sessions: Path) -> None:
     found = api.drive(
         sessions=str(sessions), controller="cost", device="none", scale="1", operations=2000, options=SMALL
     )

@@ -136,7 +136,8 @@ def over_recorded_lerp(
         engine="a modelled store",
         device="none",
     )
-    return decided(claim, high=MAX_OF_LERP)
+    why = f"Each of the {len(ratios)} ratios is at most {max(ratios):.2f}, but Lerp's own time varies as much"
+    return decided(claim, high=MAX_OF_LERP, why=why)
 
 
 def _settling(drives: Sequence[list[Served]]) -> Claim:
@@ -220,7 +221,7 @@ def _costs_by_level(
     for (read_share, missions), of_levels in zip(sessions[: len(policies)], policies, strict=True):
         _set_policies(store, of_levels)
         level_s = store.serve_fixed(OPERATIONS, read_share, missions).level_s
-    return level_s.sum(axis=0)
+    return np.asarray(level_s.sum(axis=0))
 
 
 def _set_policies(store: ModelledStore, policies: Sequence[int]) -> None:

@@ -2,9 +2,14 @@
 
 The rivals have equal memory: static policies, the published Lerp with uniform filters, and the best choice in
 hindsight. Hindsight knows each session and chooses, by level, the K of `GRID` with the least cost in it.
+Where PyTorch is missing, `--lerp recorded` drives the cost controller in the paper's order, on the stores of
+the same seeds on which `benchmarks.ruskey.ablation` drove Lerp.
 """
 
-from collections.abc import Sequence
+import csv
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,13 +23,15 @@ from benchmarks.common.claims import (
     mean_interval,
     ratio_interval,
     reported,
+    write_csv,
 )
 from benchmarks.flsm.shared import ENTRY_BYTES
 from benchmarks.ruskey.driver import costs_of, served
-from benchmarks.ruskey.shared import Served, by_session, driven_turns, settled
+from benchmarks.ruskey.dynamic import SESSION_NAMES
+from benchmarks.ruskey.shared import Served, Turn, by_session, driven_turns, settled
+from rocktune.errors import UserError, unknown_name
 from rocktune.online import DrivenMission
-from rocktune.online.control import Controller, Static, parse_controller
-from rocktune.online.control.cost import CostBased
+from rocktune.online.control import Decision, parse_controller
 from rocktune.online.flsm import Filters
 from rocktune.online.modelled import ModelledStore, StoreCosts
 from rocktune.workload.ruskey import ENTRIES, SHARES
@@ -34,32 +41,43 @@ LEVELS = 6
 OPERATIONS = 50_000
 GRID = (1, 2, 3, 5, 7, 10)
 """K of each level from which hindsight chooses: all combinations of levels."""
-COST, LERP, HINDSIGHT = "cost", "lerp", "hindsight"
-STATICS = ("static:1", "static:5", "static:10")
+COST, LERP, HINDSIGHT, PAPERS_ORDER = "cost", "lerp", "hindsight", "cost-in-the-papers-order"
+STATICS = ("static:5", "static:7", "static:10")
+"""Those that were the best ones with Monkey's filters."""
+LERPS = ("yes", "no", "recorded")
 MAX_OF_LERP, MAX_OF_HINDSIGHT, MAX_SETTLED = 0.65, 1.03, 10
 SOURCE = "the cost controller"
 COSTS = str(ROOT / "docs" / "evidence" / "ruskey" / "costs" / "costs.json")
+RECORDED = ROOT / "docs" / "evidence" / "ruskey" / "ablation" / "sessions.csv"
 
 Sessions = Sequence[tuple[float, int]]
 """Share of lookups and number of missions of each session."""
 
 
 def cost_controller(settings: Settings) -> list[Claim]:
-    """Drives each controller through five sessions of `--missions` in an order by the seed."""
+    """Drives each controller through five sessions of `--missions` in an order by the seed.
+
+    With `--out` each drive is appended to `drives.csv.gz` and is not made again. `sessions.csv` has the
+    figures of sessions, which are the evidence; the missions of 20 seeds are megabytes.
+    """
+    if settings.extra["lerp"] not in LERPS:
+        raise unknown_name("--lerp", str(settings.extra["lerp"]), LERPS)
     missions = 5 if settings.quick else int(settings.extra["missions"])
     repeats = 1 if settings.quick else int(settings.extra["repeats"])
     costs = costs_of(str(Path(str(settings.extra["costs"]))))
-    names = [COST, *STATICS, HINDSIGHT]
+    names = [COST, HINDSIGHT, *STATICS]
     if settings.extra["lerp"] == "yes" and not settings.quick:
         names.append(LERP)
 
     def drive(name: str, seed: int) -> list[DrivenMission]:
         order = np.random.default_rng(seed).permutation(list(SHARES.values()))
+        if name == PAPERS_ORDER:
+            order = np.array([SHARES[workload.removeprefix("ruskey-")] for workload in SESSION_NAMES])
         sessions = [(float(share), missions) for share in order]
         if name == HINDSIGHT:
             return _hindsight(costs, sessions, seed)
         filters: Filters = "uniform" if name == LERP else "monkey"
-        return _drive(costs, _controller(name, seed), filters, sessions, seed, _first_policy(name))
+        return _drive(costs, COST if name == PAPERS_ORDER else name, filters, sessions, seed)
 
     turns = driven_turns(settings, repeats, names, drive)
     seconds = {name: [sum(mission.seconds for mission in turn[name]) for turn in turns] for name in names}
@@ -92,7 +110,55 @@ def cost_controller(settings: Settings) -> list[Claim]:
         for name in names[1:]
     ]
     claims.append(_settling([turn[COST] for turn in turns]))
+    if settings.extra["lerp"] == "recorded" and not settings.quick:
+        claims.append(over_recorded_lerp(settings, missions, drive))
+    if settings.out is not None:
+        # Read again, with the drives in the paper's order.
+        every = enumerate(driven_turns(settings, 0, names, drive), settings.seed)
+        write_csv(settings.out / "sessions.csv", (row for seed, turn in every for row in _rows(seed, turn)))
     return claims
+
+
+def over_recorded_lerp(
+    settings: Settings, missions: int, drive: Callable[[str, int], list[DrivenMission]]
+) -> Claim:
+    """Returns the cost controller's time over that of Lerp's recorded drives, both in the paper's order."""
+    lerp: dict[int, float] = defaultdict(float)
+    with RECORDED.open(newline="") as file:
+        for row in csv.DictReader(file):
+            if row["controller"] == LERP and int(row["missions"]) == missions:
+                lerp[int(row["seed"])] += float(row["seconds"])
+    if not lerp:
+        raise UserError(f"--lerp recorded: {RECORDED.name} has no sessions of {missions} missions")
+    # The ablation's seeds follow one another, as those of turns do.
+    turns = driven_turns(replace(settings, seed=min(lerp)), len(lerp), [PAPERS_ORDER], drive)
+    own = [sum(mission.seconds for mission in turn[PAPERS_ORDER]) for turn in turns]
+    ratios = [seconds / lerp[seed] for seed, seconds in zip(sorted(lerp), own, strict=True)]
+    claim = reported(
+        "cost_over_recorded_lerp",
+        SOURCE,
+        "ratio of total time",
+        ratio_interval(ratios),
+        engine="a modelled store",
+        device="none",
+    )
+    why = f"Each of the {len(ratios)} ratios is at most {max(ratios):.2f}, but Lerp's own time varies as much"
+    return decided(claim, high=MAX_OF_LERP, why=why)
+
+
+def _rows(seed: int, turn: Turn) -> Iterator[dict[str, str | int]]:
+    """Yields the figures of the sessions of a turn."""
+    for name, missions in turn.items():
+        for number, session in enumerate(by_session(missions)):
+            yield {
+                "seed": seed,
+                "drive": name,
+                "session": number,
+                "missions": len(session),
+                "seconds": f"{sum(mission.seconds for mission in session):.6g}",
+                "settled_after": len(session) - len(settled(session)),
+                "policies": " ".join(map(str, session[-1].policies)),
+            }
 
 
 def _settling(drives: Sequence[list[Served]]) -> Claim:
@@ -112,15 +178,8 @@ def _settling(drives: Sequence[list[Served]]) -> Claim:
     return decided(claim, high=MAX_SETTLED)
 
 
-def _controller(name: str, seed: int) -> Controller:
-    return CostBased() if name == COST else parse_controller(name, SIZE_RATIO).made("uniform", seed)
-
-
-def _first_policy(name: str) -> list[int]:
-    return [int(name.removeprefix("static:"))] if name in STATICS else [1]
-
-
-def _store(costs: StoreCosts, filters: Filters, policies: list[int], seed: int) -> ModelledStore:
+def new_store(costs: StoreCosts, filters: Filters, policies: str | Sequence[int], seed: int) -> ModelledStore:
+    """Returns a modelled store of the paper's size, whose lookups ask for absent keys."""
     return ModelledStore(
         costs,
         entries=ENTRIES,
@@ -135,14 +194,24 @@ def _store(costs: StoreCosts, filters: Filters, policies: list[int], seed: int) 
 
 
 def _drive(
-    costs: StoreCosts,
-    controller: Controller,
-    filters: Filters,
-    sessions: Sessions,
-    seed: int,
-    first: list[int],
+    costs: StoreCosts, name: str, filters: Filters, sessions: Sessions, seed: int
 ) -> list[DrivenMission]:
-    return list(served(_store(costs, filters, first, seed), controller, sessions, OPERATIONS))
+    chosen = parse_controller(name, SIZE_RATIO)
+    store = new_store(costs, filters, chosen.policies, seed)
+    if name in STATICS:
+        return [each for number, session in enumerate(sessions) for each in _fixed(store, number, session)]
+    return list(served(store, chosen.made(filters, seed), sessions, OPERATIONS))
+
+
+def _fixed(store: ModelledStore, number: int, session: tuple[float, int]) -> Iterator[DrivenMission]:
+    """Yields the missions of session `number` under the store's policies."""
+    read_share, missions = session
+    seconds = store.serve_fixed(OPERATIONS, read_share, missions).busy_s
+    shape = store.shape()
+    policies = tuple(level.policy for level in shape.levels[: shape.levels_in_use])
+    for each in seconds:
+        latency_us = float(each) / OPERATIONS * 1e6
+        yield DrivenMission(number, float(each), latency_us, read_share, policies, Decision(), 0.0)
 
 
 def _hindsight(costs: StoreCosts, sessions: Sessions, seed: int) -> list[DrivenMission]:
@@ -156,38 +225,29 @@ def _hindsight(costs: StoreCosts, sessions: Sessions, seed: int) -> list[DrivenM
     for _ in sessions:
         by_policy = [_costs_by_level(costs, sessions, [*chosen, [policy] * LEVELS], seed) for policy in GRID]
         chosen.append([GRID[place] for place in np.argmin(by_policy, axis=0)])
-    return _with_policies(costs, sessions, chosen, seed)
+    store = new_store(costs, "monkey", [1], seed)
+    missions: list[DrivenMission] = []
+    for number, (session, policies) in enumerate(zip(sessions, chosen, strict=True)):
+        _set_policies(store, policies)
+        missions += _fixed(store, number, session)
+    return missions
 
 
 def _costs_by_level(
     costs: StoreCosts, sessions: Sessions, policies: Sequence[Sequence[int]], seed: int
 ) -> np.ndarray:
     """Returns the seconds of runs and merges by level in the last session that has policies."""
-    seconds = np.zeros(LEVELS)
-    for mission in _with_policies(costs, sessions[: len(policies)], policies, seed):
-        assert mission.statistics is not None
-        if mission.session == len(policies) - 1:
-            for place, level in enumerate(mission.statistics.levels):
-                seconds[place] += level.false_positive_read_s + level.compaction_s
-    return seconds
+    store = new_store(costs, "monkey", [1], seed)
+    level_s = np.zeros((1, LEVELS))
+    for (read_share, missions), of_levels in zip(sessions[: len(policies)], policies, strict=True):
+        _set_policies(store, of_levels)
+        level_s = store.serve_fixed(OPERATIONS, read_share, missions).level_s
+    return np.asarray(level_s.sum(axis=0))
 
 
-def _with_policies(
-    costs: StoreCosts, sessions: Sessions, policies: Sequence[Sequence[int]], seed: int
-) -> list[DrivenMission]:
-    """Returns the missions of sessions whose policies are set when each begins."""
-    store = _store(costs, "monkey", [1], seed)
-    missions: list[DrivenMission] = []
-    for number, (session, of_levels) in enumerate(zip(sessions, policies, strict=True)):
-        for level, policy in enumerate(of_levels, 1):
-            store.set_policy(level, policy)
-        done = served(store, Static(), [session], OPERATIONS)
-        missions += [_of_session(mission, number) for mission in done]
-    return missions
-
-
-def _of_session(mission: DrivenMission, number: int) -> DrivenMission:
-    return DrivenMission(**{**vars(mission), "session": number})
+def _set_policies(store: ModelledStore, policies: Sequence[int]) -> None:
+    for level, policy in enumerate(policies, 1):
+        store.set_policy(level, policy)
 
 
 if __name__ == "__main__":

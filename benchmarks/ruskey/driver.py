@@ -132,7 +132,9 @@ class Driver:
             ),
             seed=seed,
         )
-        made = None if chosen is None else chosen.made(setting.filters, seed)
+        made = None
+        if chosen is not None:
+            made = chosen.made(setting.filters, seed, granularity=setting.granularity)
         if self.costs is None:
             with processors_awake():
                 return run_drive(self.engine, request, made)
@@ -177,7 +179,9 @@ class Driver:
             seed=seed,
         )
         shares = [(_read_share(workload), missions) for workload, missions in sessions]
-        return served(store, chosen.made(self.setting.filters, seed), shares, self.setting.operations)
+        setting = self.setting
+        made = chosen.made(setting.filters, seed, granularity=setting.granularity)
+        return served(store, made, shares, setting.operations)
 
 
 def is_stock(controller: str) -> bool:

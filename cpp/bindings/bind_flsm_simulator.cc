@@ -33,6 +33,26 @@ class BoundSimulator {
     const nb::gil_scoped_release released_gil;
     simulator_.Write(bytes);
   }
+  // Writes `bytes` of user data `times` times. Returns after each time, by level: held bytes, sorted runs
+  // (level 1 with level 0's files), and all bytes that compactions into the level have read and written.
+  std::vector<std::vector<std::vector<uint64_t>>> Course(uint64_t bytes, int times) {
+    const nb::gil_scoped_release released_gil;
+    std::vector<std::vector<std::vector<uint64_t>>> course(3);
+    for (int done = 0; done < times; ++done) {
+      simulator_.Write(bytes);
+      const FlsmShape& shape = simulator_.shape();
+      std::vector<uint64_t>& held = course[0].emplace_back();
+      std::vector<uint64_t>& runs = course[1].emplace_back();
+      for (const FlsmLevel& level : shape.levels) {
+        held.push_back(level.bytes());
+        runs.push_back(level.runs.size());
+      }
+      held.front() += shape.level0_bytes;
+      runs.front() += shape.level0_files;
+      course[2].push_back(simulator_.level_bytes());
+    }
+    return course;
+  }
   // Sets the policy of a level by a transition of the given name. Throws as an FlsmStore refuses.
   void SetPolicy(int level, int policy, const std::string& transition) {
     const FlsmTransition by = TransitionNamed(transition);
@@ -77,6 +97,7 @@ void BindFlsmSimulator(nb::module_& module) {
       .def(nb::init<const std::string&, uint64_t, uint64_t, bool>(), nb::arg("layout_json"),
            nb::arg("buffer_bytes"), nb::arg("file_bytes"), nb::arg("moves"))
       .def("write", &BoundSimulator::Write, nb::arg("count"))
+      .def("course", &BoundSimulator::Course, nb::arg("count"), nb::arg("times"))
       .def("set_policy", &BoundSimulator::SetPolicy, nb::arg("level"), nb::arg("policy"),
            nb::arg("transition"))
       .def("copy", &BoundSimulator::Copy)

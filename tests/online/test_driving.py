@@ -1,5 +1,6 @@
 """Tests for driving real stores through sessions."""
 
+import itertools
 import json
 from pathlib import Path
 from typing import Any, cast
@@ -97,6 +98,23 @@ def test_thresholds_follow_the_workload_from_session_to_session(sessions: Path, 
     page = found["report"].read_text()
     assert "Policy changes and their reasons" in page
     assert "there and back" in page
+
+
+def test_the_cost_controller_gives_a_reason_for_each_change(sessions: Path) -> None:
+    found = api.drive(
+        sessions=str(sessions), controller="cost", device="none", scale="1", operations=2000, options=SMALL
+    )
+    assert found["controller"] == "cost"
+    missions = found["missions"]
+    assert {mission["phase"] for mission in missions} == {"estimating"}
+    for before, after in itertools.pairwise(missions):
+        assert before["why"] or after["policy"] == before["policy"]
+
+
+def test_the_cost_controller_refuses_a_store_that_pushes_files(capsys: Outputs) -> None:
+    line = "drive --device none --controller cost --option flsm_granularity=files"
+    assert main(line.split()) == 2
+    assert "controller 'cost' needs granularity levels, not files" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("store", ["leveled", "universal"])

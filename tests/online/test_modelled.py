@@ -64,3 +64,18 @@ def test_a_copy_goes_its_own_way() -> None:
 def test_level_1_may_hold_more_than_its_buffers() -> None:
     store = ModelledStore(SILENT, entries=100_000, level1_bytes=80 << 20)
     assert [level.capacity_bytes >> 20 for level in store.shape().levels[:2]] == [80, 800]
+
+
+@pytest.mark.parametrize("absent", [False, True])
+def test_fixed_missions_are_those_of_a_store_whose_policies_stay(absent: bool) -> None:
+    one_by_one, at_once = (
+        ModelledStore(StoreCosts(noise=0.1), entries=200_000, absent=absent, policies=[4]) for _ in range(2)
+    )
+    missions = [one_by_one.serve(10_000, 0.4) for _ in range(5)]
+    fixed = at_once.serve_fixed(10_000, 0.4, 5)
+    assert fixed.busy_s == pytest.approx([mission.busy_s for mission in missions])
+    for level_s, mission in zip(fixed.level_s, missions, strict=True):
+        levels = [level.false_positive_read_s + level.compaction_s for level in mission.levels]
+        # The arrays have a place for each level that may come.
+        assert level_s == pytest.approx([*levels, *[0.0] * (len(level_s) - len(levels))])
+    assert at_once.serve(10_000, 0.9).busy_s == pytest.approx(one_by_one.serve(10_000, 0.9).busy_s)

@@ -14,12 +14,13 @@ from rocktune.device import load_device
 from rocktune.engine import EmbeddedEngine, RunFailed, default_data_directory
 from rocktune.errors import UserError, unknown_name
 from rocktune.online import DrivenMission, DriveRequest, load_sessions, run_drive
-from rocktune.online.control import parse_controller
+from rocktune.online.control import ChosenController, Controller, parse_controller
 from rocktune.online.flsm import Filters
 from rocktune.online.flsm.tradeoff_map import STOCK, shape_options
 from rocktune.options_account import account_json
 from rocktune.report import write_driven_report
-from rocktune.space import merged_options
+from rocktune.space import CATALOGUE, merged_options, scaled_options
+from rocktune.space.options import knob_values
 from rocktune.study import Observer
 from rocktune.units import format_scale, parse_scale
 
@@ -49,8 +50,8 @@ def drive(
 
     Args:
         sessions: name ("ruskey-dynamic" by default), TOML file, or a workload for a single session.
-        controller: "curve" (the default), "lerp", "greedy:LOW,HIGH", "static:K", or a preset such as
-            "lazy-leveling". Only an FLSM store can have one.
+        controller: "curve" (the default), "cost", "lerp", "greedy:LOW,HIGH", "static:K", or a preset such
+            as "lazy-leveling". Only an FLSM store can have one.
         store: "flsm", or RocksDB's own "leveled" or "universal".
         device: name or file.
         scale: "1/S"; 1/128 by default.
@@ -110,7 +111,7 @@ def drive(
             f"operations: {operations} of a mission are too few for a 1/{request.scale} model; "
             f"use at least {request.scale}"
         )
-    made = chosen.made(filters, request.seed) if store == "flsm" else None
+    made = _made(chosen, filters, request) if store == "flsm" else None
     watching = observer or Observer()
     engine = EmbeddedEngine(default_data_directory(), memory_limit_bytes=0, disk_limit_bytes=0)
     with closing(engine):
@@ -140,6 +141,20 @@ def drive(
 def _shape_of(policies: str | Sequence[int]) -> str:
     """Returns the name of the shape that a controller starts with."""
     return policies if isinstance(policies, str) else str(policies[0])
+
+
+def _made(chosen: ChosenController, filters: Filters, request: DriveRequest) -> Controller:
+    """Returns the controller of an FLSM store with the request's options."""
+    named = (CATALOGUE[name] for name in ("write_buffer_size", "min_write_buffer_number_to_merge"))
+    # A model's flushes are as many times smaller as its write buffer is.
+    buffer_bytes, buffers = knob_values(scaled_options(request.options, request.scale), named).values()
+    (granularity,) = knob_values(request.options, (CATALOGUE["flsm_granularity"],)).values()
+    return chosen.made(
+        filters,
+        request.seed,
+        granularity="files" if granularity == "files" else "levels",
+        flush_bytes=int(buffer_bytes) * int(buffers),
+    )
 
 
 class _Watcher:

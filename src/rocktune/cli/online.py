@@ -86,8 +86,8 @@ def drive(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Controller of store flsm: curve (default), lerp (needs PyTorch), greedy:LOW,HIGH (shares "
-            "of lookups), static:K or a preset.",
+            help="Controller of store flsm: curve (default), cost, lerp (needs PyTorch), greedy:LOW,HIGH "
+            "(shares of lookups), static:K or a preset.",
         ),
     ] = None,
     store: Annotated[

@@ -43,6 +43,32 @@ class StoreCosts:
     noise: float = 0.05
 
 
+@dataclass(frozen=True, eq=False)
+class FixedMissions:
+    """The costs of missions during which no policy changed.
+
+    Attributes:
+        busy_s: seconds that clients spent in operations, by mission.
+        level_s: seconds of reads of runs without the key and of compactions, by mission and level.
+    """
+
+    busy_s: np.ndarray
+    level_s: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class _Work:
+    """The work of missions: `busy_s` by mission, the others by mission and level; see `LevelMission`."""
+
+    busy_s: np.ndarray
+    reached: np.ndarray
+    passed: np.ndarray
+    false_positive_read_s: np.ndarray
+    read_s: np.ndarray
+    compaction_s: np.ndarray
+    moved_bytes: np.ndarray
+
+
 class ModelledStore:
     """A store that serves missions of uniform lookups and updates on a simulated tree, with seeded noise."""
 
@@ -120,37 +146,17 @@ class ModelledStore:
             read_share: share of lookups, from 0 to 1.
         """
         lookups = round(operations * read_share)
-        writes = operations - lookups
-        before = np.array(self._tree.level_bytes, float)
-        # By level, added up over the parts.
-        reached, passed, false_positive_read_s, read_s = np.zeros((4, len(before)))
-        for _ in range(_PARTS):
-            self._tree.write(writes * self._entry_bytes // _PARTS)
-            part = self._looked_up(lookups / _PARTS)
-            reached, passed, false_positive_read_s, read_s = (
-                whole + own
-                for whole, own in zip((reached, passed, false_positive_read_s, read_s), part, strict=True)
-            )
-        moved = np.array(self._tree.level_bytes, float) - before
-        # One factor for the levels and the whole, because the same disturbance slows both. Its mean is 1.
-        noise = self._costs.noise
-        disturbed = float(np.exp(self._rng.normal(-noise * noise / 2, noise)))
-        compaction_s = moved * self._costs.compaction_s_per_byte
-        busy_s = (
-            lookups * self._costs.lookup_s
-            + writes * self._costs.write_s
-            + float(read_s.sum() + compaction_s.sum())
-        )
+        work = self._work(lookups, operations - lookups, 1)
         return self._mission(
             lookups,
-            writes,
-            busy_s * disturbed,
-            reached,
-            passed,
-            false_positive_read_s * disturbed,
-            read_s * disturbed,
-            compaction_s * disturbed,
-            moved,
+            operations - lookups,
+            float(work.busy_s[0]),
+            work.reached[0],
+            work.passed[0],
+            work.false_positive_read_s[0],
+            work.read_s[0],
+            work.compaction_s[0],
+            work.moved_bytes[0],
         )
 
     def copy(self) -> Self:
@@ -159,28 +165,68 @@ class ModelledStore:
         made._tree, made._rng = self._tree.copy(), deepcopy(self._rng)
         return made
 
-    def _looked_up(self, lookups: float) -> tuple[np.ndarray, ...]:
-        """Returns by level: lookups that reach it, runs read, seconds on runs without the key, on all."""
-        shape = self.shape()
-        numbers = range(1, len(shape.levels) + 1)
-        held = np.array([shape.held_bytes_of(number) for number in numbers], float)
-        runs = np.array([shape.runs_of(number) for number in numbers], float)
-        # The shape has only the levels that exist so far; the rates are for all that may come.
+    def serve_fixed(self, operations: int, read_share: float, missions: int) -> FixedMissions:
+        """Serves missions under the present policies, in a small part of the time that `serve` takes.
+
+        Args:
+            operations: number of operations of each mission.
+            read_share: share of lookups, from 0 to 1.
+            missions: number of missions.
+        """
+        lookups = round(operations * read_share)
+        work = self._work(lookups, operations - lookups, missions)
+        return FixedMissions(work.busy_s, work.false_positive_read_s + work.compaction_s)
+
+    def _work(self, lookups: int, writes: int, missions: int) -> _Work:
+        """Serves missions with so many lookups and writes each, and returns what they cost."""
+        before = self._tree.level_bytes
+        course = self._tree.course(writes * self._entry_bytes // _PARTS, _PARTS * missions)
         held, runs = (
-            np.pad(values, (0, len(self.false_positive_rates) - len(values))) for values in (held, runs)
+            np.array(values, float).reshape(missions, _PARTS, -1)
+            for values in (course.held_bytes, course.runs)
         )
+        moved = np.diff(np.array([before, *course.level_bytes[_PARTS - 1 :: _PARTS]], float), axis=0)
+        reached, passed, false_positive_read_s, read_s = self._looked_up(lookups / _PARTS, held, runs)
+        compaction_s = moved * self._costs.compaction_s_per_byte
+        fixed_s = lookups * self._costs.lookup_s + writes * self._costs.write_s
+        # One factor for the levels and the whole, because the same disturbance slows both. Its mean is 1.
+        noise = self._costs.noise
+        factors = np.exp(self._rng.normal(-noise * noise / 2, noise, missions))
+        by_level = factors[:, np.newaxis]
+        return _Work(
+            busy_s=(fixed_s + (read_s.sum(1) + compaction_s.sum(1))) * factors,
+            reached=reached,
+            passed=passed,
+            false_positive_read_s=false_positive_read_s * by_level,
+            read_s=read_s * by_level,
+            compaction_s=compaction_s * by_level,
+            moved_bytes=moved,
+        )
+
+    def _looked_up(self, lookups: float, held: np.ndarray, runs: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Returns lookups that reach a level, runs read, seconds on runs without the key, and on all.
+
+        Args:
+            lookups: lookups of each part of a mission.
+            held: bytes by mission, part and level.
+            runs: sorted runs by mission, part and level.
+
+        Returns:
+            Four arrays by mission and level.
+        """
         # A lookup of a present key ends at the level that has it; a lookup of an absent key asks every run.
-        here = np.zeros(len(held)) if self._absent else held / max(1.0, held.sum())
-        reached = lookups * (1.0 - np.concatenate([[0.0], np.cumsum(here)[:-1]]))
+        here = np.zeros(held.shape) if self._absent else held / np.maximum(1.0, held.sum(2, keepdims=True))
+        above = np.cumsum(here, axis=2)[:, :, :-1]
+        reached = lookups * (1.0 - np.pad(above, ((0, 0), (0, 0), (1, 0))))
         # Runs of the level that has the key all count as asked, newest first or not: an upper bound, as in
         # equation 5.
         asked, found = reached * runs, lookups * here
         false_positive_read_s = asked * (self._costs.probe_s + self.false_positive_rates * self._costs.read_s)
         return (
-            reached,
-            asked * self.false_positive_rates + found,
-            false_positive_read_s,
-            false_positive_read_s + found * self._costs.read_s,
+            reached.sum(1),
+            (asked * self.false_positive_rates + found).sum(1),
+            false_positive_read_s.sum(1),
+            (false_positive_read_s + found * self._costs.read_s).sum(1),
         )
 
     def _mission(

@@ -3,9 +3,10 @@
 import pytest
 
 from rocktune.errors import UserError
-from rocktune.online.control import Mission, Served
+from rocktune.online.control import Mission, Served, parse_controller
 from rocktune.online.control.cost import CostBased
 from rocktune.online.modelled import ModelledStore, StoreCosts
+from rocktune.units import MIB
 
 
 def store(noise: float = 0.05) -> ModelledStore:
@@ -55,3 +56,22 @@ def test_a_mission_without_a_shape_is_refused() -> None:
     nothing = Served(0, 0, 0, 0, 0)
     with pytest.raises(UserError, match="has no shape"):
         CostBased().decide(Mission(1, 0, 1, 1.0, nothing, nothing, 10, ()))
+
+
+def test_it_has_a_name_and_takes_the_bytes_of_a_flush() -> None:
+    chosen, served = parse_controller("cost", 10), store()
+    mission = served.serve(5_000, 0.1)
+    by_default, derived, quarter = (
+        chosen.made("monkey", 1, flush_bytes=flush_bytes) for flush_bytes in (0, 2 * MIB, MIB // 2)
+    )
+    assert isinstance(by_default, CostBased)
+    first = by_default.decide(mission)
+    assert first.policies
+    assert derived.decide(mission) == first
+    # Smaller flushes make more runs in level 1, so that another decision is predicted to be worth less.
+    assert quarter.decide(mission) != first
+
+
+def test_a_store_that_pushes_files_is_refused() -> None:
+    with pytest.raises(UserError, match="controller 'cost' needs granularity levels, not files"):
+        parse_controller("cost", 10).made("monkey", 1, granularity="files")

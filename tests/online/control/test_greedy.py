@@ -64,6 +64,7 @@ def test_static_changes_nothing() -> None:
         ("greedy:0.2,0.8", [1]),
         ("lerp", [1]),
         ("curve", [1]),
+        ("cost", [1]),
     ],
 )
 def test_controllers_have_names(text: str, policies: object) -> None:
@@ -81,6 +82,7 @@ def test_controllers_have_names(text: str, policies: object) -> None:
         ("greedy:0.8,0.2", "must be shares from 0 to 1, the lower one first"),
         ("greedy:a,b", "two thresholds"),
         ("lazy:3", "takes no numbers"),
+        ("cost:3", "takes no numbers"),
     ],
 )
 def test_what_is_no_controller_is_refused_in_a_line(text: str, said: str) -> None:

@@ -110,3 +110,22 @@ def test_a_simulation_tells_how_far_it_is() -> None:
     assert len(told) > 50
     assert told == sorted(told)
     assert told[-1] == 1
+
+
+def test_a_course_is_that_of_single_writes() -> None:
+    followed, single = (
+        FlsmSimulator(policies=[3], level0_runs=4, levels=4, write_buffer_bytes=MIB) for _ in range(2)
+    )
+    course = followed.course(7 * MIB, 30)
+    for after in zip(course.held_bytes, course.runs, course.level_bytes, strict=True):
+        single.write(7 * MIB)
+        shape = single.shape()
+        numbers = range(1, len(shape.levels) + 1)
+        held = [shape.held_bytes_of(number) for number in numbers]
+        assert after == (held, [shape.runs_of(number) for number in numbers], list(single.level_bytes))
+    assert followed.shape() == single.shape()
+
+
+def test_a_course_of_too_many_flushes_is_refused() -> None:
+    with pytest.raises(UserError, match="write buffers"):
+        FlsmSimulator(write_buffer_bytes=10).course(10, 5_000_000)

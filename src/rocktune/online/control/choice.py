@@ -1,4 +1,4 @@
-"""Controllers by the names that users give: curve, lerp, greedy:LOW,HIGH, static:K, and static presets."""
+"""Controllers by the names that users give: curve, cost, lerp, greedy:LOW,HIGH, static:K, static presets."""
 
 import importlib.util
 from collections.abc import Sequence
@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from rocktune.errors import UserError, unknown_name
 from rocktune.lsm import STATIC_POLICIES
 from rocktune.online.control.base import Controller
+from rocktune.online.control.cost import CostBased
 from rocktune.online.control.curve_controller import Curve
 from rocktune.online.control.greedy import Greedy, Static
-from rocktune.online.flsm.layout import Filters
+from rocktune.online.flsm.layout import Filters, Granularity
 
-KINDS = ("curve", "lerp", "greedy", "static", *STATIC_POLICIES)
+KINDS = ("curve", "cost", "lerp", "greedy", "static", *STATIC_POLICIES)
 
 
 @dataclass(frozen=True)
@@ -28,18 +29,27 @@ class ChosenController:
     policies: str | Sequence[int]
     thresholds: tuple[float, float] | None = None
 
-    def made(self, filters: Filters, seed: int) -> Controller:
+    def made(
+        self, filters: Filters, seed: int, *, granularity: Granularity = "levels", flush_bytes: int = 0
+    ) -> Controller:
         """Returns a new controller of this kind.
 
         Args:
             filters: filter scheme of the store, by which policies are propagated.
             seed: seed of the controller.
+            granularity: what a push of the store moves.
+            flush_bytes: bytes of a flush, for "cost"; 0 for a T-th of level 1's capacity.
 
         Raises:
-            UserError: the controller needs PyTorch, which is not installed.
+            UserError: the controller needs PyTorch, which is not installed, or the other granularity.
         """
         if self.kind == "curve":
             return Curve(filters)
+        if self.kind == "cost":
+            # With files, what arrives in a level depends on the policies above it, which no forecast follows.
+            if granularity != "levels":
+                raise UserError(f"controller 'cost' needs granularity levels, not {granularity}")
+            return CostBased(flush_bytes=flush_bytes)
         if self.kind == "lerp":
             require_torch("controller 'lerp'")
             # Imported here, because PyTorch takes seconds to import.
@@ -77,7 +87,7 @@ def parse_controller(text: str, size_ratio: int) -> ChosenController:
     if numbers:
         raise UserError(f"controller: '{kind}' takes no numbers; write only '{kind}'")
     # RusKey starts from leveling, K = 1 (section 7).
-    return ChosenController(kind, [1] if kind in ("curve", "lerp") else kind)
+    return ChosenController(kind, [1] if kind in ("curve", "cost", "lerp") else kind)
 
 
 def require_torch(who: str) -> None:

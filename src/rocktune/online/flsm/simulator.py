@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from copy import copy
+from dataclasses import dataclass
 from typing import Self
 
 from rocktune import _native
@@ -13,6 +14,21 @@ from rocktune.units import MIB, format_bytes
 
 # As many as the simulator follows in some seconds; beyond it a caller would seem to hang.
 _MAX_FLUSHES = 4_000_000
+
+
+@dataclass(frozen=True)
+class FlsmCourse:
+    """The states of a simulated tree after each of several writes, by write and level.
+
+    Attributes:
+        held_bytes: bytes of all runs; level 1 includes level 0's files.
+        runs: number of sorted runs; level 1 includes level 0's files.
+        level_bytes: bytes read and written by all compactions into the level so far.
+    """
+
+    held_bytes: Sequence[Sequence[int]]
+    runs: Sequence[Sequence[int]]
+    level_bytes: Sequence[Sequence[int]]
 
 
 class FlsmSimulator:
@@ -77,6 +93,17 @@ class FlsmSimulator:
         """
         self.check(count)
         self._native.write(count)
+
+    def course(self, count: int, times: int) -> "FlsmCourse":
+        """Writes `count` bytes `times` times, and returns what the tree was after each.
+
+        Much faster than as many calls of `write` and `shape`.
+
+        Raises:
+            UserError: the bytes make too many flushes to simulate.
+        """
+        self.check(count * times)
+        return FlsmCourse(*self._native.course(count, times))
 
     def check(self, count: int) -> None:
         """Checks that `write` would accept `count` bytes, at once or in parts.

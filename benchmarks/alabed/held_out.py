@@ -80,7 +80,7 @@ def held_out(settings: Settings) -> list[Claim]:
         claims, panels = list[Claim](), list[Panel]()
         for name in names:
             runs = sampled(name, out, str(out / f"{name}-ledger.sqlite"), settings)
-            # Eight runs of a fifth of a second rank nothing, so a smoke run goes on with formulas.
+            # Five runs of a fifth of a second rank nothing, so a smoke run goes on with formulas.
             runs = made_up_runs(runs) if settings.quick else runs
             searches = Searches(out / f"{name}-searches.csv")
             own, panel = _of_setup(name, runs, searches, settings)

@@ -13,7 +13,7 @@ from rocktune.table import Table, TableRow
 from rocktune.trial import FIGURES, Status
 
 
-def made_up_runs(of: Sampled, drawn: int = 160, near: int = 80, noise: float = 0.03) -> Sampled:
+def made_up_runs(of: Sampled, drawn: int = 140, near: int = 40, noise: float = 0.03) -> Sampled:
     """Returns as many runs by formulas, under the conditions of measured ones.
 
     Args:

@@ -70,7 +70,7 @@ def sampled(name: str, out: Path, ledger: str, settings: Settings) -> Sampled:
     """
     if name not in SETUPS:
         raise UserError(f"setups: unknown set-up '{name}'; use {', '.join(SETUPS)}")
-    samples, near = (4, 2) if settings.quick else (settings.extra["samples"], settings.extra["near"])
+    samples, near = (2, 1) if settings.quick else (settings.extra["samples"], settings.extra["near"])
     return Sampled(
         _table(name, name, SPACE, samples, out, ledger, settings),
         _table(name, f"{name}-near", NEAR, near, out, ledger, settings),

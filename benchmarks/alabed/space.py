@@ -167,7 +167,7 @@ def importances(table: Table, rows: Sequence[TableRow], seed: int) -> dict[str, 
         replace(row, figures={**row.figures, THROUGHPUT: math.log(row.figures[THROUGHPUT])}) for row in rows
     ]
     found = importance_of(replace(table, rows=tuple(logged)), (THROUGHPUT,), seed)[THROUGHPUT]
-    return {each["knob"]: each["fanova"] for each in found}
+    return {each["knob"]: float(each["fanova"]) for each in found}
 
 
 def knobs_for_most(shares: Mapping[str, float]) -> int:

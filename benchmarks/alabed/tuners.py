@@ -1,9 +1,9 @@
 """Figures 6 and 7 of Alabed and Yoneki: each tuner's distance from the best known after a number of steps.
 
 Each tuner searches the paper's space five times, with one random start each, for workload alabed-text or that
-of `--workload`. Winners are verified. An interrupted run continues with the same `--ledger`. The paper's own
-form of the models is `--tuners "multitask-bo(plain=true),..."`. The Bayesian tuners need BoTorch (pip
-install rocktune[bo]).
+of `--workload`. Winners are verified. An interrupted run continues with the same `--out` or `--ledger`. The
+paper's own form of the models is `--tuners "multitask-bo(plain=true),..."`. The Bayesian tuners need BoTorch
+(pip install rocktune[bo]).
 """
 
 import math
@@ -89,7 +89,7 @@ def tuners(settings: Settings) -> list[Claim]:
     tuners = ["random", "tpe"] if quick else str(settings.extra["tuners"]).split(",")
     steps, seeds = (3, 3) if quick else (int(settings.extra["steps"]), int(settings.extra["seeds"]))
     with tempfile.TemporaryDirectory() as scratch:
-        ledger = str(settings.extra["ledger"]) or str(Path(scratch) / "ledger.sqlite")
+        ledger = str(settings.extra["ledger"]) or str((settings.out or Path(scratch)) / "ledger.sqlite")
         found = api.compare(
             tuners,
             [workload],

@@ -1,7 +1,8 @@
 """Measures one figure of a paper: python -m benchmarks.common.reproduce dremel_8 [--quick] [--out DIR].
 
 Each of its experiments writes claims, data and figures into a directory of its own. An experiment whose
-claims are there is not repeated; one that keeps its data goes on where it was interrupted.
+claims are there, or in the directory of another figure, is not repeated. One that keeps its data goes on
+where it was interrupted.
 """
 
 import argparse
@@ -30,15 +31,24 @@ def figure_of(name: str) -> PublishedFigure:
     return figures[name]
 
 
-def reproduce(figure: PublishedFigure, out: Path, quick: bool) -> int:
-    """Runs the experiments of a figure that are not done and returns the number that failed."""
+def reproduce(figure: PublishedFigure, out: Path, quick: bool, others: Path | None = None) -> int:
+    """Runs the experiments of a figure that are not done and returns the number that failed.
+
+    Args:
+        figure: the figure.
+        out: directory of its experiments.
+        quick: whether to make smoke runs.
+        others: directory of the figures' directories, in which experiments that figures share are looked up.
+    """
     failed = 0
     for experiment, run in figure.runs.items():
         module, *flags = shlex.split(run)
         command = ["-m", f"benchmarks.{module}", *flags, *(["--quick"] if quick else [])]
         folder = out / experiment
-        if _is_done(folder, shlex.join(["python", *command])):
-            print(f"{folder}: measured before; remove it to measure again", file=sys.stderr)
+        places = [folder, *(sorted(others.glob(f"*/{experiment}")) if others else ())]
+        done_in = [each for each in places if _is_done(each, shlex.join(["python", *command]))]
+        if done_in:
+            print(f"{done_in[0]}: measured before; remove it to measure again", file=sys.stderr)
             continue
         print(f"{folder}: {shlex.join(['python', *command])}", file=sys.stderr, flush=True)
         done = subprocess.run(
@@ -67,9 +77,10 @@ def main() -> None:
         figure = figure_of(given.name)
     except UserError as error:
         parser.exit(2, f"{error}\n")
-    out = given.out or ROOT / "out" / "figures" / given.name
+    figures = ROOT / "out" / "figures"
+    out = given.out or figures / given.name
     print(f"{figure.label}: {figure.paper}", file=sys.stderr)
-    sys.exit(1 if reproduce(figure, out, given.quick) else 0)
+    sys.exit(1 if reproduce(figure, out, given.quick, None if given.out else figures) else 0)
 
 
 if __name__ == "__main__":

@@ -54,6 +54,17 @@ def test_claims_of_another_command_do_not_count(tmp_path: Path, monkeypatch: pyt
     assert machine.commands == [COMMAND]
 
 
+def test_an_experiment_that_another_figure_has_measured_is_not_repeated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = Machine()
+    monkeypatch.setattr(subprocess, "run", machine.run)
+    for name in ("flsm_0", "flsm_1"):
+        figure = PublishedFigure(name, "flsm", "Figure", "it moves", (), {"order": RUN})
+        assert reproduce(figure, tmp_path / name, quick=True, others=tmp_path) == 0
+    assert machine.commands == [COMMAND]
+
+
 def test_a_benchmark_that_fails_is_counted_and_run_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from rocktune.device import load_device
 from rocktune.engine import RecordedEngine, RecordedSpec, RunFailed, table_digest
+from rocktune.engine.recorded.interpolation import Interpolation
 from rocktune.errors import UserError
 from rocktune.space import load_space
 from rocktune.table import Conditions, Table, TableRow, knob_types, write_table
@@ -199,3 +200,64 @@ def test_near_what_failed_an_interpolation_fails(make_engine: MakeEngine) -> Non
         measured(engine, DEFAULT.replaced({"threads": 8}))
     assert failure.value.status is Status.OUT_OF_MEMORY
     assert measured(engine, DEFAULT)["throughput_ops_s"] > 0
+
+
+def with_compactions(count: int, noise: float = 0.0) -> list[TableRow]:
+    """Returns runs in which level 0 is compacted only with fewer than 8 write buffers."""
+    rng = np.random.default_rng(6)
+    return [
+        replace(
+            each,
+            figures={
+                **each.figures,
+                "read_block_get_us_p99": 10.0 * float(each.configuration["threads"]),
+                "level0_to_level1_us_p99": compaction_us(each.configuration) * math.exp(rng.normal(0, noise)),
+            },
+        )
+        for each in sampled(count)
+    ]
+
+
+def compaction_us(configuration: Configuration) -> float:
+    buffers = float(configuration["max_write_buffer_number"])
+    return 1000 * buffers if buffers < 8 else math.nan
+
+
+def test_what_tuners_learn_from_is_interpolated_where_runs_have_it(make_engine: MakeEngine) -> None:
+    engine = make_engine(with_compactions(300), interpolate=True)
+    errors, right, configurations = [], 0, SPACE.sample(60, np.random.default_rng(8))
+    for each in configurations:
+        figures = measured(engine, each)
+        errors.append(math.log(figures["read_block_get_us_p99"] / (10 * float(each["threads"]))))
+        true, found = compaction_us(each), figures["level0_to_level1_us_p99"]
+        right += math.isnan(found) if math.isnan(true) else 0.8 < found / true < 1.25
+    assert float(np.sqrt(np.mean(np.square(errors)))) < 0.1
+    assert right > 0.9 * len(configurations)
+
+
+def test_what_too_few_runs_have_is_missing_everywhere(make_engine: MakeEngine) -> None:
+    rows = [each for each in with_compactions(300) if math.isnan(each.figures["level0_to_level1_us_p99"])]
+    engine = make_engine(rows, interpolate=True)
+    figures = measured(engine, rows[0].configuration)
+    assert math.isnan(figures["level0_to_level1_us_p99"])
+    assert figures["read_block_get_us_p99"] > 0
+
+
+def test_figures_that_some_runs_lack_have_the_tables_noise_and_leave_that_of_others(
+    make_engine: MakeEngine,
+) -> None:
+    engine, plain = (
+        make_engine(rows, interpolate=True) for rows in (with_compactions(200, NOISE), sampled(200))
+    )
+    figures = [measured(engine, DEFAULT, seed) for seed in range(300)]
+    logs = np.log([each["level0_to_level1_us_p99"] for each in figures])
+    assert logs.std() == pytest.approx(NOISE, rel=0.35)
+    assert figures[7]["throughput_ops_s"] == measured(plain, DEFAULT, 7)["throughput_ops_s"]
+
+
+def test_an_expected_figure_has_no_noise() -> None:
+    model = Interpolation(table_of(sampled(200, NOISE), "RocksDB 7.8.3"))
+    drawn = [model.figures(DEFAULT, seed)["throughput_ops_s"] for seed in range(400)]
+    assert float(np.mean(np.log(drawn))) == pytest.approx(
+        math.log(model.expected(DEFAULT)["throughput_ops_s"]), abs=5 * NOISE / 20
+    )

@@ -42,6 +42,22 @@ def test_a_task_teaches_by_its_correlation_whatever_the_sign(sign: float) -> Non
     assert correlation(alone[0], observed.points[5:], truth) < 0.95
 
 
+def test_botorchs_positive_kernel_learns_nothing_from_an_opposed_task() -> None:
+    from rocktune.tuners.bayesian.models import explained, multi_task
+    from rocktune.tuners.bayesian.suggestions import reproducible
+
+    observed = opposed(-1)
+    with reproducible(1):
+        signed = multi_task(observed, warped=False)
+        positive = multi_task(observed, warped=False, signed=False)
+    truth = -observed.gains[5:, 1]
+    assert correlation(positive[0], observed.points[5:], truth) < correlation(
+        signed[0], observed.points[5:], truth
+    )
+    assert positive[0].tasks == (0, 1)
+    assert [*explained(positive, KNOBS, ("objective", "task"))[0]["length_scales"]] == [*KNOBS]
+
+
 def correlation(fitted: object, points: np.ndarray, truth: np.ndarray) -> float:
     """Returns the correlation of a model's predictions of the objective with the truth."""
     import torch

@@ -110,9 +110,9 @@ class RecordedEngine:
         self.version = f"recorded, {table.conditions.engine}".removesuffix(", ")
         if spec.interpolate:
             # scikit-learn takes a second to import, and a replay has no need of it.
-            from rocktune.engine.recorded.interpolation import Interpolation
+            from rocktune.engine.recorded.interpolation import LEARNED_FROM, Interpolation
 
-            model = Interpolation(table, required_figures)
+            model = Interpolation(table, required_figures, LEARNED_FROM)
             self._recorded = model.figures
             self.version = f"interpolated ({model.describe()}), {table.conditions.engine}".removesuffix(", ")
 

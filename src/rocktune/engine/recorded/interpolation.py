@@ -1,5 +1,6 @@
 """A regression model of a table, which predicts configurations that the table lacks."""
 
+import math
 import zlib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -8,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.compose import make_column_transformer
-from sklearn.ensemble import ExtraTreesRegressor, GradientBoostingRegressor
+from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor, GradientBoostingRegressor
 from sklearn.linear_model import RidgeCV
 from sklearn.model_selection import KFold, cross_val_predict
 from sklearn.neighbors import KNeighborsClassifier
@@ -22,6 +23,8 @@ from rocktune.trial import Configuration, Status
 
 ALWAYS_MODELLED = ("throughput_ops_s", "read_latency_us_p99", "write_amplification")
 """Figures that every outcome shows."""
+LEARNED_FROM = ("read_block_get_us_p99", "level0_to_level1_us_p99")
+"""Figures that multi-task tuners learn from and that some runs lack, such as those without a compaction."""
 FOLDS = 5
 MIN_ROWS = 4 * FOLDS
 _MAX_LEVELS = 12
@@ -41,12 +44,16 @@ class Interpolation:
             predicted over measured value, which is about the relative error.
     """
 
-    def __init__(self, table: Table, required_figures: Sequence[str] = ()) -> None:
+    def __init__(
+        self, table: Table, required_figures: Sequence[str] = (), where_known: Sequence[str] = ()
+    ) -> None:
         """Fits three models for each figure and keeps the one with the smaller 5-fold cross-validated error.
 
         Args:
             table: a table with at least 20 runs that are ok.
             required_figures: figures to model in addition to `ALWAYS_MODELLED`.
+            where_known: figures that some runs may lack. They are missing where a classifier expects so, and
+                everywhere if fewer than 20 runs have them.
 
         Raises:
             UserError: the table has too few runs, or a required figure is 0 or negative in some run.
@@ -70,6 +77,11 @@ class Interpolation:
             model, self.errors[field] = _best_model(features, values)
             self._models.append(model)
         self._noise = _noise_covariance(sound, logs)
+        self._sparse = {
+            name: _Sparse(features, sound, name)
+            for name in where_known
+            if name not in self._fields and sum(row.figures[name] > 0 for row in sound) >= MIN_ROWS
+        }
         self._predicted: dict[Configuration, tuple[Status, Reals]] = {}
 
     def describe(self) -> str:
@@ -86,21 +98,82 @@ class Interpolation:
         Raises:
             RunFailed: the table's run with the nearest knobs failed.
         """
+        logs = self._logs(configuration)
+        rng = np.random.default_rng([seed, zlib.crc32(configuration.key.encode())])
+        noise = rng.multivariate_normal(np.zeros(len(self._fields)), self._noise)
+        further = [rng.normal(0, model.noise) for model in self._sparse.values()]
+        return self._named(logs + np.append(noise, further))
+
+    def expected(self, configuration: Configuration) -> Mapping[str, float]:
+        """Returns the predicted figures without noise.
+
+        Args:
+            configuration: a value for each knob of the table.
+
+        Raises:
+            RunFailed: the table's run with the nearest knobs failed.
+        """
+        return self._named(self._logs(configuration))
+
+    def _named(self, logs: Reals) -> dict[str, float]:
+        """Returns figures by name from their logarithms; NaN, a missing one, is left out."""
+        figures = zip((*self._fields, *self._sparse), np.exp(logs).tolist(), strict=True)
+        return {name: value for name, value in figures if value == value}
+
+    def _logs(self, configuration: Configuration) -> Reals:
+        """Returns the logarithms of a configuration's figures without noise.
+
+        Raises:
+            RunFailed: the nearest run failed.
+        """
         if configuration not in self._predicted:
             self._predicted[configuration] = self._predict(configuration)
         status, logs = self._predicted[configuration]
         if status is not Status.OK:
             raise RunFailed(status, "the nearest run of the table ended so too")
-        rng = np.random.default_rng([seed, zlib.crc32(configuration.key.encode())])
-        noise = rng.multivariate_normal(np.zeros(len(self._fields)), self._noise)
-        return dict(zip(self._fields, np.exp(logs + noise).tolist(), strict=True))
+        return logs
 
     def _predict(self, configuration: Configuration) -> tuple[Status, Reals]:
         """Returns a configuration's status and the logarithms of its figures, without noise."""
         features = _features(self._knobs, [configuration])
         # A failure is discrete, so it is taken from the nearest run instead of being interpolated.
         status = Status.OK if self._failures is None else Status(self._failures.predict(features)[0])
-        return status, np.array([model.predict(features)[0] for model in self._models])
+        logs = [model.predict(features)[0] for model in self._models]
+        return status, np.array([*logs, *(model.log(features) for model in self._sparse.values())])
+
+
+class _Sparse:
+    """A model of a figure that some runs lack.
+
+    Attributes:
+        noise: standard deviation of the figure's logarithm between runs of equal configurations; 0 if no
+            configuration has the figure twice.
+    """
+
+    def __init__(self, features: NDArray[Any], rows: Sequence[TableRow], name: str) -> None:
+        """Fits a model to the runs that have the figure.
+
+        Args:
+            features: a row for each run.
+            rows: the runs, of which at least `MIN_ROWS` have the figure.
+            name: name of the figure.
+        """
+        known = np.array([row.figures[name] > 0 for row in rows])
+        having = [row for row, use in zip(rows, known, strict=True) if use]
+        logs = np.log([[row.figures[name]] for row in having])
+        self._model, _ = _best_model(features[known], logs[:, 0])
+        self._known = None
+        if not known.all():
+            # All features at each split, because few of them decide.
+            trees = ExtraTreesClassifier(100, min_samples_leaf=2, max_features=None, random_state=0)
+            self._known = make_pipeline(_encoder(features), trees).fit(features, known)
+        self.noise = float(np.sqrt(_noise_covariance(having, logs)[0, 0]))
+
+    def log(self, features: NDArray[Any]) -> float:
+        """Returns the predicted logarithm for one row of features; NaN where a run would lack the figure."""
+        if self._known is not None and not self._known.predict(features)[0]:
+            return math.nan
+        return float(self._model.predict(features)[0])
 
 
 def _features(knobs: Mapping[str, str], configurations: Sequence[Configuration]) -> NDArray[Any]:

@@ -102,7 +102,7 @@ def _objective_data(observed: Observations) -> tuple[Any, Any]:
     return _tensor(observed.points[known]), _column(standardized(observed.gains[:, 0])[known])
 
 
-def multi_task(observed: Observations, warped: bool) -> list[Fitted]:
+def multi_task(observed: Observations, warped: bool, signed: bool = True) -> list[Fitted]:
     """Returns a GP of all tasks whose output is the objective.
 
     Its kernel is that of the intrinsic coregionalization model (equation 1 of Alabed and Yoneki):
@@ -112,11 +112,19 @@ def multi_task(observed: Observations, warped: bool) -> list[Fitted]:
     with x a point of the unit cube, m a task, k_x the kernel over knobs and k_T the covariance between tasks,
     which may be negative. Each task is standardised separately (Algorithm 2). A trial need not have values of
     all tasks. Tasks with equal values in all trials are left out.
+
+    Args:
+        observed: observations of all knobs and tasks.
+        warped: whether the model learns to bend the axes.
+        signed: whether tasks may correlate negatively. If not, k_T is BoTorch's own kernel, whose entries are
+            all positive; it is there to compare with.
     """
     tasks = tasks_with_values(observed)
     if len(tasks) == 1:
         return single_task(observed, warped)
     model = _unfitted_multi_task(observed, warped)
+    if not signed:
+        return _all_knobs(model, tasks)
     knobs = model.covar_module.kernels[0]
     covariance = TaskCovariance(
         measured_correlations(observed.gains[:, tasks]), column=observed.points.shape[1]

@@ -1,0 +1,157 @@
+"""Searches on a model of a table, judged without the model's noise."""
+
+import csv
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rocktune.engine.base import RunFailed
+from rocktune.engine.recorded.interpolation import LEARNED_FROM, Interpolation
+from rocktune.engine.spec import FULL_LENGTH_S
+from rocktune.objective import objective_named
+from rocktune.space import Configuration, Space, space_from_document
+from rocktune.study.specs.problem import expected_entries
+from rocktune.table import Table
+from rocktune.trial import Batch, Measurement, Result, Status, Trial
+from rocktune.tuners import Problem, tuner_named
+
+THROUGHPUT = "throughput_ops_s"
+STEPS = (1, 2, 5, 10, 20, 30, 40, 60, 80, 100)
+"""Numbers of trials after which a search is judged."""
+_KEY = ("setup", "tuner", "seed", "steps", "table")
+
+
+class Modelled:
+    """A model of a table, in place of the store.
+
+    Attributes:
+        table: the table.
+        space: space of the searches.
+        digest: a digest of the runs; searches with equal ones can be compared.
+        model: the model.
+    """
+
+    def __init__(self, table: Table) -> None:
+        """Fits the model; takes seconds."""
+        conditions = table.conditions
+        entries = expected_entries(conditions.workload, conditions.device)
+        self.table = table
+        self.space: Space = space_from_document(conditions.space, conditions.memory_bytes, entries)
+        runs = [
+            (row.configuration.key, row.replicate, row.status, sorted(row.figures.items()))
+            for row in table.rows
+        ]
+        self.digest = hashlib.sha256(repr(runs).encode()).hexdigest()[:12]
+        self.model = Interpolation(table, (THROUGHPUT,), LEARNED_FROM)
+
+    def problem(self, steps: int) -> Problem:
+        """Returns the problem of a search of `steps` trials."""
+        conditions = self.table.conditions
+        run_s = conditions.measured_s
+        return Problem(
+            space=self.space,
+            objective=objective_named(THROUGHPUT),
+            scale=FULL_LENGTH_S / run_s,
+            runs_continue=False,
+            # Half a trial more, so that rounding never costs the last one.
+            budget_s=(steps + 0.5) * run_s,
+            baseline=self.space.default(),
+            expected_entries=expected_entries(conditions.workload, conditions.device),
+            entry_bytes=conditions.workload.entry_bytes,
+        )
+
+    def measured(self, trial: Trial, seed: int) -> Result:
+        """Returns the result of a trial, with noise that depends on the seed."""
+        try:
+            figures = dict(self.model.figures(trial.configuration, seed))
+        except RunFailed as failure:
+            return Result(trial, failure.status, None, failure.message)
+        window = {"from_s": 0.0, "until_s": trial.until_s, "figures": figures}
+        return Result(trial, Status.OK, Measurement(window))
+
+    def truth(self, configuration: Configuration) -> float:
+        """Returns the throughput of a configuration without noise; 0 if its run fails."""
+        try:
+            return self.model.expected(configuration)[THROUGHPUT]
+        except RunFailed:
+            return 0.0
+
+
+def search(of: Modelled, tuner: str, tuner_settings: Mapping[str, Any], steps: int, seed: int) -> list[float]:
+    """Searches, and returns after each trial the true throughput of the configuration that looks best.
+
+    It looks best by its measured throughput, which is noisy. So luck in a run does not count. Until a run
+    succeeds it is the space's default.
+
+    Raises:
+        UserError: a setting is wrong, or the tuner needs a library that is not installed.
+    """
+    problem = of.problem(steps)
+    chosen = tuner_named(tuner, tuner_settings)
+    chosen.min_budget_s(problem)
+    running = chosen.search(problem, np.random.default_rng(seed))
+    highest, best, found = -math.inf, of.truth(problem.baseline), list[float]()
+    with suppress(StopIteration):
+        item = next(running)
+        while len(found) < steps:
+            batch: Batch = item() if callable(item) else item
+            results = [of.measured(trial, seed) for trial in batch.trials]
+            for result in results:
+                throughput = result.metric(THROUGHPUT)
+                if throughput > highest:
+                    highest, best = throughput, of.truth(result.trial.configuration)
+                found.append(best)
+            item = running.send(results)
+    # A search that ends early keeps what it has found.
+    return [*found, *[best] * steps][:steps]
+
+
+@dataclass
+class Searches:
+    """The searches that are done, in a file to which each further one is added.
+
+    Attributes:
+        path: the CSV file.
+        rows: its rows.
+    """
+
+    path: Path
+    rows: list[dict[str, str]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """Reads the file if it exists."""
+        if self.path.exists():
+            with self.path.open(newline="") as file:
+                self.rows = list(csv.DictReader(file))
+
+    def known(self, key: Mapping[str, Any]) -> dict[int, float] | None:
+        """Returns the throughput after each of `STEPS` that the search had; None if it is not done."""
+        for row in self.rows:
+            if all(row[name] == str(key[name]) for name in _KEY):
+                return {each: float(row[_column(each)]) for each in STEPS if row[_column(each)]}
+        return None
+
+    def add(self, key: Mapping[str, Any], found: Sequence[float]) -> dict[int, float]:
+        """Adds a search and returns its throughput after each of `STEPS` that it had."""
+        after = {each: found[each - 1] for each in STEPS if each <= len(found)}
+        row = {name: str(key[name]) for name in _KEY}
+        row |= {_column(each): f"{after[each]:.6g}" if each in after else "" for each in STEPS}
+        self.rows.append(row)
+        # A new file, so that an interruption leaves no line cut off.
+        unfinished = self.path.with_name(self.path.name + ".part")
+        with unfinished.open("w", newline="") as file:
+            writer = csv.DictWriter(file, [*_KEY, *map(_column, STEPS)], lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(self.rows)
+        unfinished.replace(self.path)
+        return self.known(key) or after
+
+
+def _column(steps: int) -> str:
+    return f"after_{steps}"

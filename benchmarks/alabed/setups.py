@@ -1,0 +1,101 @@
+"""The set-ups on which no model of the Bayesian tuners was developed, and their tables of random runs."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from benchmarks.common.claims import Settings
+from benchmarks.common.measuring import processors_awake
+from rocktune import api
+from rocktune.errors import UserError
+from rocktune.study.specs.sweeping import HowToSweep
+from rocktune.table import Table, read_table
+from rocktune.units import format_scale
+
+FILES = Path(__file__).parent / "setups"
+SPACE, NEAR = "alabed", str(FILES / "near.toml")
+"""The paper's space, and the part of it with small blocks."""
+
+
+@dataclass(frozen=True)
+class SetUp:
+    """A workload on a device.
+
+    Attributes:
+        workload: its name or file.
+        device: its name or file.
+        seconds: length of a run in seconds at full size.
+    """
+
+    workload: str
+    device: str
+    seconds: float
+
+
+SETUPS = {
+    "ycsb-updates": SetUp(str(FILES / "ycsb-updates.toml"), str(FILES / "ssd-40mb.toml"), 1800),
+    "ycsb-a": SetUp("ycsb-a", "ssd-100mb", 3072),
+    "alabed-listing": SetUp("alabed-listing", "ssd-100mb", 1800),
+}
+"""By name. Runs of `ycsb-updates` write enough for level-0 compactions under nearly every configuration.
+Those of `alabed-listing` write 12 bytes an operation, which no affordable length makes enough."""
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """The random runs on a set-up.
+
+    Attributes:
+        drawn: runs drawn from the whole space, and the control.
+        near: runs drawn from the part with small blocks, and the control.
+    """
+
+    drawn: Table
+    near: Table
+
+    def merged(self, left_out: int) -> Table:
+        """Returns one table of all runs, without the first `left_out` ones drawn from the whole space."""
+        swept = [row for row in self.drawn.rows if row.replicate == 0]
+        control = [row for row in self.drawn.rows if row.replicate]
+        return replace(self.drawn, rows=(*swept[left_out:], *control, *self.near.rows))
+
+
+def sampled(name: str, out: Path, ledger: str, settings: Settings) -> Sampled:
+    """Returns the runs on a set-up; measures those whose tables are not in `out` yet.
+
+    Args:
+        name: one of `SETUPS`.
+        out: directory of the tables, NAME.csv and NAME-near.csv.
+        ledger: file of the ledger; an interrupted sweep continues with the same one.
+        settings: with the flags `samples` and `near`, the numbers of configurations.
+    """
+    if name not in SETUPS:
+        raise UserError(f"setups: unknown set-up '{name}'; use {', '.join(SETUPS)}")
+    samples, near = (2, 1) if settings.quick else (settings.extra["samples"], settings.extra["near"])
+    return Sampled(
+        _table(name, name, SPACE, samples, out, ledger, settings),
+        _table(name, f"{name}-near", NEAR, near, out, ledger, settings),
+    )
+
+
+def _table(
+    name: str, study: str, space: str, samples: int, out: Path, ledger: str, settings: Settings
+) -> Table:
+    path = out / f"{study}.csv"
+    if not path.exists():
+        setup = SETUPS[name]
+        seconds = 0.2 if settings.quick else setup.seconds / settings.scale
+        settings.say(f"{study}: measuring {samples} configurations for {seconds:g} s each")
+        with processors_awake():
+            api.sweep(
+                how=HowToSweep(samples, "1/1", f"{seconds}s", "0"),
+                workload=setup.workload,
+                space=space,
+                device=setup.device,
+                scale=format_scale(settings.scale),
+                seed=settings.seed,
+                study=f"held-out-{study}",
+                ledger=ledger,
+                out=out / "sweeps" / study,
+            )
+        api.write_recorded([f"held-out-{study}"], path, ledger=ledger)
+    return read_table(path)

@@ -57,12 +57,17 @@ def matching(patterns: Sequence[str], claims: Claims) -> Claims:
 def overview(claims_of: Mapping[str, Claims]) -> str:
     """Returns the overview page."""
     rows = [
-        _row(f"[{paper.title}]({paper.folder}/README.md)", *_counts(claims_of[paper.folder]))
+        _row(
+            f"[{paper.title}]({paper.folder}/README.md)",
+            *_counts(claims_of[paper.folder]),
+            _unmeasured(paper.folder, claims_of[paper.folder]),
+        )
         for paper in PAPERS
     ]
     table = [
-        "| folder | targets that fail | not decidable here | that hold | comparisons | observations |",
-        "| --- | --- | --- | --- | --- | --- |",
+        "| folder | targets that fail | not decidable here | that hold | comparisons | observations "
+        "| benchmarks without evidence yet |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
         *rows,
     ]
     sections = [line for paper in PAPERS for line in _section(paper, claims_of[paper.folder])]
@@ -91,7 +96,6 @@ def _section(paper: Paper, claims: Claims) -> list[str]:
         "",
         f"## [{paper.title}]({paper.folder}/README.md)",
         "",
-        *_unmeasured(paper.folder, claims),
         *figure_rows(figures, claims),
         "| finding | measured here | target | holds |",
         "| --- | --- | --- | --- |",
@@ -174,8 +178,8 @@ def _figure(claim: dict[str, Any]) -> str:
     return value if measured["low"] == measured["high"] else f"{value} [{low}, {high}]"
 
 
-def _unmeasured(folder: str, claims: Claims) -> list[str]:
-    """Returns a line that names the folder's benchmarks without evidence."""
+def _unmeasured(folder: str, claims: Claims) -> str:
+    """Returns the names of the folder's benchmarks without evidence."""
     measured = {claim["command"].split()[2].rpartition(".")[2] for claim in claims}
     names = [
         path.stem
@@ -183,7 +187,7 @@ def _unmeasured(folder: str, claims: Claims) -> list[str]:
         if f"def {path.stem}(settings: Settings) -> list[Claim]:" in path.read_text()
         and path.stem not in measured
     ]
-    return [f"Benchmarks without evidence yet: {', '.join(names)}.", ""] if names else []
+    return ", ".join(names)
 
 
 def page(paper: Paper, claims: Claims, evidence: Path) -> str:

@@ -71,5 +71,6 @@ def test_samplers_that_know_no_conditions_draw_conditional_knobs_at_random(
     found = drive(search).configurations
     assert len(found) == 30
     for knob in ("max_bytes_for_level_multiplier", "universal_size_ratio", "compression"):
-        assert len({each[knob] for each in found if knob in each}) > 2
+        # The sampler may soon stay with a style in which a knob is inactive.
+        assert len({each[knob] for each in found if knob in each}) > 1
     assert capsys.readouterr() == ("", "")

@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.alabed.emulated import STEPS, THROUGHPUT, Modelled, Searches, search
 from benchmarks.alabed.made_up import made_up_runs
+from benchmarks.alabed.modelled import STEPS, THROUGHPUT, Modelled, Searches, search
 from benchmarks.alabed.setups import SETUPS, Sampled, sampled
 from benchmarks.alabed.space import judged
 from benchmarks.common.claims import (

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from benchmarks.alabed.emulated import THROUGHPUT
+from benchmarks.alabed.modelled import THROUGHPUT
 from benchmarks.alabed.setups import NEAR, SPACE, Sampled
 from rocktune.space import Configuration, load_space
 from rocktune.study import seeds

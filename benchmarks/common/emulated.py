@@ -97,5 +97,5 @@ def held_out(path: Path, figure: str) -> tuple[list[float], list[float]]:
         model = Interpolation(replace(table, rows=tuple(seen)), (figure,))
         for index in part:
             measured.append(sound[index].figures[figure])
-            predicted.append(model.figures(sound[index].configuration, 0)[figure])
+            predicted.append(model.expected(sound[index].configuration)[figure])
     return measured, predicted

@@ -17,7 +17,7 @@ from rocktune.study.proving.best import finalists
 from rocktune.study.proving.verification import pick
 from rocktune.study.specs.problem import objective_of, problem_of
 from rocktune.trial import Batch, Measurement, Result, RunKey, Status, Trial
-from rocktune.tuners import Problem, tuner_named
+from rocktune.tuners import Problem, Tuner, tuner_named
 from rocktune.tuners.tried import tried_first
 
 Row = dict[str, Any]
@@ -104,7 +104,7 @@ def _search(problem: Problem, spec: StudySpec, store: Store) -> tuple[list[Resul
     """Returns the results of a tuner's search, and for each the seconds of measuring spent until then."""
     results: list[Result] = []
     rows: list[Row] = []
-    for result, spent_s in measured_search(problem, spec, store.measure):
+    for result, spent_s in measured_search(problem, *tuner_of(spec), store.measure):
         figure = kept_figure(problem, result)
         rows.append({"spent_s": round(spent_s, 3), "age_s": result.trial.until_s, "figure": figure})
         results.append(result)
@@ -113,17 +113,17 @@ def _search(problem: Problem, spec: StudySpec, store: Store) -> tuple[list[Resul
 
 
 def measured_search(
-    problem: Problem, spec: StudySpec, measure: Callable[[Batch], list[Result]]
+    problem: Problem, tuner: Tuner, rng: np.random.Generator, measure: Callable[[Batch], list[Result]]
 ) -> Iterator[tuple[Result, float]]:
     """Yields each result of a search and the seconds of measuring spent until then.
 
     Args:
         problem: the problem to solve.
-        spec: the study, which states tuner and seed.
+        tuner: the tuner.
+        rng: the search's source of random numbers.
         measure: returns the results of a batch, in its order.
     """
-    tuner = tuner_named(spec.tuner, spec.tuner_settings)
-    search = tried_first(tuner, problem, np.random.default_rng(seeds.seed_of(spec.seed, "tuner")))
+    search = tried_first(tuner, problem, rng)
     ages_s: dict[RunKey, float] = {}
     spent_s = 0.0
     with suppress(StopIteration):
@@ -136,6 +136,12 @@ def measured_search(
                 ages_s[trial.run] = trial.until_s
                 yield result, spent_s
             item = search.send(results)
+
+
+def tuner_of(spec: StudySpec) -> tuple[Tuner, np.random.Generator]:
+    """Returns a study's tuner and the tuner's source of random numbers."""
+    rng = np.random.default_rng(seeds.seed_of(spec.seed, "tuner"))
+    return tuner_named(spec.tuner, spec.tuner_settings), rng
 
 
 def kept_figure(problem: Problem, result: Result) -> float:

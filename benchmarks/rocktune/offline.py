@@ -30,7 +30,7 @@ from benchmarks.common.claims import (
     write_csv,
 )
 from benchmarks.common.emulated import Emulated, held_out
-from benchmarks.common.searching import Row, kept_figure, measured_search
+from benchmarks.common.searching import Row, kept_figure, measured_search, tuner_of
 from rocktune.errors import UserError
 from rocktune.study.proving import bounds
 from rocktune.table import read_table
@@ -104,7 +104,7 @@ def _search(table: Emulated, tuner: str, seed: int) -> Row:
     problem = replace(problem, objective=bounds.searched(problem.objective, baseline))
     one_s = problem.age_s(problem.trial_age_s)
     best = dict.fromkeys(CHECKPOINTS, math.nan)
-    for result, spent_s in measured_search(problem, spec, table.measure):
+    for result, spent_s in measured_search(problem, *tuner_of(spec), table.measure):
         for count in CHECKPOINTS:
             # A sum of ages differs from its multiple by rounding.
             if spent_s < (count + 0.01) * one_s:

@@ -7,7 +7,7 @@ import numpy as np
 
 from benchmarks.common.claims import ROOT, Claim, Measured, Settings, decided, main, reported, write_csv
 from benchmarks.common.emulated import Emulated
-from benchmarks.common.searching import measured_search
+from benchmarks.common.searching import measured_search, tuner_of
 from rocktune.errors import UserError
 from rocktune.study import seeds_of
 from rocktune.study.specs.tried import Tried
@@ -54,7 +54,7 @@ def _runs_until(table: Emulated, tried: Sequence[Tried], seed: int, best: float)
     """Returns the number of runs until a search has measured 95% of the best; all of its runs if never."""
     spec, problem = table.study(tried=tried, seed=seed)
     count = 0
-    for count, (result, _) in enumerate(measured_search(problem, spec, table.measure), 1):
+    for count, (result, _) in enumerate(measured_search(problem, *tuner_of(spec), table.measure), 1):
         if result.figure(problem.objective.primary) >= TARGET_SHARE * best:
             return count
     return count

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks.alabed.emulated import Modelled, Searches, search
 from benchmarks.alabed.held_out import TUNERS, _contrasts, _paper, _searched, _shares
 from benchmarks.alabed.made_up import made_up_runs
+from benchmarks.alabed.modelled import Modelled, Searches, search
 from benchmarks.alabed.positive_icm import PositiveMultiTask
 from benchmarks.alabed.setups import SETUPS, Sampled, sampled
 from benchmarks.alabed.space import knobs_for_most

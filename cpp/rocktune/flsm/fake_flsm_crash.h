@@ -125,9 +125,9 @@ inline rocksdb::Status MakeCopy(FlsmStore* store, const std::string& path, uint6
   return status.ok() ? checkpoint->CreateCheckpoint(path, log_bytes_for_flush) : status;
 }
 
-// Does the operations on an opened store. Each can be repeated after a kill.
 inline void ExpectOk(const rocksdb::Status& status) { ASSERT_TRUE(status.ok()) << status.ToString(); }
 
+// Does the operations on an opened store. Each can be repeated after a kill.
 class FlsmCrashWorker {
  public:
   FlsmCrashWorker(const CrashCase& of, OpenedStore* opened) : of_(of), opened_(opened) {

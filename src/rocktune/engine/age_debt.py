@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from rocktune.lsm import Amplification, TreeData, periodic_bytes_per_s, ttl_bytes_per_s
+from rocktune.space.catalogue_files import LEFT_TO_RELEASE
 
-_LEFT_TO_RELEASE = 1 << 63
-"""RocksDB writes 18446744073709551614 for an age that the release decides."""
 _RELEASE_TTL_S = 30 * 86400
 """The `ttl` of tables that RocksDB 7.8 to 11 choose."""
 
@@ -29,9 +28,10 @@ class Ages:
     @classmethod
     def of(cls, style: Literal["leveled", "universal"], cf: Mapping[str, str]) -> "Ages":
         """Returns the ages that a family's options set; absent options set none."""
-        ttl_s, periodic_s = (int(cf.get(name, "0")) for name in ("ttl", "periodic_compaction_seconds"))
-        ttl_s = _RELEASE_TTL_S if ttl_s >= _LEFT_TO_RELEASE else ttl_s
-        periodic_s = 0 if periodic_s >= _LEFT_TO_RELEASE else periodic_s
+        ttl_s, periodic_s = (
+            left if cf.get(name) == LEFT_TO_RELEASE else int(cf.get(name, "0"))
+            for name, left in (("ttl", _RELEASE_TTL_S), ("periodic_compaction_seconds", 0))
+        )
         if style == "leveled":
             return cls(style, periodic_s, ttl_s)
         # RocksDB takes the smaller one.

@@ -10,8 +10,8 @@ class UniversalTree(Tree):
     """Sorted runs, each of which holds the writes of an interval of time.
 
     The picks are those of RocksDB's `UniversalCompactionPicker`: for size amplification, for similar sizes,
-    for the number of runs, in this order. Incremental compactions are left out, and those by
-    age, which `rocktune.lsm.ages` prices.
+    for the number of runs, in this order. Incremental compactions are left out, and
+    those by age, which `rocktune.lsm.ages` prices.
     """
 
     def __init__(self, shape: TreeShape, data: TreeData) -> None:

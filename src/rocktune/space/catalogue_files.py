@@ -118,7 +118,9 @@ TABLES = (
 )  # fmt: skip
 
 _MAX_AGE_S = 10 * 365 * 86400
-_AGE_PATTERN = r"(?!18446744073709551614$)(.*)"
+LEFT_TO_RELEASE = "18446744073709551614"
+"""RocksDB's text of an age that the release decides."""
+_AGE_PATTERN = rf"(?!{LEFT_TO_RELEASE}$)(.*)"
 """All but the number that leaves an age to the release, for which the default below stands."""
 
 AGES = (

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from rocktune.errors import UserError
 from rocktune.space.block_cache import is_block_cache, parse_block_cache
 from rocktune.space.catalogue import CATALOGUE
+from rocktune.space.catalogue_files import LEFT_TO_RELEASE
 from rocktune.space.configuration import OptionMaps, Value, family_section, section_kind
 from rocktune.space.knob import Knob
 from rocktune.space.memory import FamilyEntries
@@ -22,8 +23,6 @@ OWN_SECTIONS = MappingProxyType({"governor": "compaction governor", "flsm": "FLS
 """rocktune's own sections, each with the name of its component. A store uses it if the section is present."""
 _THREADS = ("max_background_compactions", "max_background_flushes")
 _JOBS = "max_background_jobs"
-_LEFT_TO_RELEASE = "18446744073709551614"
-"""RocksDB's text of an age that the release decides."""
 _WITHOUT_KNOB = MappingProxyType(
     {
         "compaction_options_fifo": re.compile(r"(?<=max_table_files_size=)\d+"),
@@ -266,6 +265,6 @@ def _divided(text: str, scale: int, floor: int) -> str:
     0, an age that the release decides, and text that is not a plain number are returned unchanged; RocksDB's
     own parser reports errors.
     """
-    if not re.fullmatch(r"\d+", text) or int(text) == 0 or text == _LEFT_TO_RELEASE:
+    if not re.fullmatch(r"\d+", text) or int(text) == 0 or text == LEFT_TO_RELEASE:
         return text
     return str(max(floor, (2 * int(text) + scale) // (2 * scale)))

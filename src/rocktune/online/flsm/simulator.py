@@ -94,7 +94,7 @@ class FlsmSimulator:
         self.check(count)
         self._native.write(count)
 
-    def course(self, count: int, times: int) -> "FlsmCourse":
+    def course(self, count: int, times: int) -> FlsmCourse:
         """Writes `count` bytes `times` times, and returns what the tree was after each.
 
         Much faster than as many calls of `write` and `shape`.

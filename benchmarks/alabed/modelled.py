@@ -4,13 +4,13 @@ import csv
 import hashlib
 import math
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks.common.searching import measured_search
 from rocktune.engine.base import RunFailed
 from rocktune.engine.recorded.interpolation import LEARNED_FROM, Interpolation
 from rocktune.engine.spec import FULL_LENGTH_S
@@ -95,19 +95,18 @@ def search(of: Modelled, tuner: str, tuner_settings: Mapping[str, Any], steps: i
     problem = of.problem(steps)
     chosen = tuner_named(tuner, tuner_settings)
     chosen.min_budget_s(problem)
-    running = chosen.search(problem, np.random.default_rng(seed))
     highest, best, found = -math.inf, of.truth(problem.baseline), list[float]()
-    with suppress(StopIteration):
-        item = next(running)
-        while len(found) < steps:
-            batch: Batch = item() if callable(item) else item
-            results = [of.measured(trial, seed) for trial in batch.trials]
-            for result in results:
-                throughput = result.metric(THROUGHPUT)
-                if throughput > highest:
-                    highest, best = throughput, of.truth(result.trial.configuration)
-                found.append(best)
-            item = running.send(results)
+
+    def measure(batch: Batch) -> list[Result]:
+        return [of.measured(trial, seed) for trial in batch.trials]
+
+    for result, _ in measured_search(problem, chosen, np.random.default_rng(seed), measure):
+        throughput = result.metric(THROUGHPUT)
+        if throughput > highest:
+            highest, best = throughput, of.truth(result.trial.configuration)
+        found.append(best)
+        if len(found) == steps:
+            break
     # A search that ends early keeps what it has found.
     return [*found, *[best] * steps][:steps]
 

@@ -40,7 +40,7 @@ from rocktune.units import format_scale
 
 DEVICE = "ssd-100mb"
 SOURCE = "the campaign of space full"
-TUNERS = ("auto", "dremel", "random")
+TUNERS = ("auto", "tpe", "dremel", "random")
 GUIDE = "guide"
 TRIAL_FULL_SIZE_S = 120.0
 FIELDS = (
@@ -149,8 +149,15 @@ def _told(row: Row) -> str:
 class Rounds:
     """The rounds of a workload."""
 
-    def __init__(self, rows: Sequence[Row], memory_bytes: int) -> None:
-        """Reads the rows of `Campaign.rounds` that are of one workload."""
+    def __init__(self, rows: Sequence[Row], tuners: Sequence[str], memory_bytes: int) -> None:
+        """Reads the rows of `Campaign.rounds` that are of one workload.
+
+        Args:
+            rows: the rows.
+            tuners: the names of tuners; all other sides are set by hand.
+            memory_bytes: bound of `full_size_memory_bytes`.
+        """
+        self.hand = list(dict.fromkeys(row["side"] for row in rows if row["side"] not in tuners))
         self._figures: dict[str, list[Row]] = {}
         for row in rows:
             self._figures.setdefault(row["side"], []).append(row)
@@ -175,11 +182,6 @@ class Rounds:
             ratios.append(math.exp(value - others[best][number]))
         return ratios
 
-    @property
-    def hand(self) -> list[str]:
-        """Names of the hand-set configurations."""
-        return [name for name in self._figures if name not in TUNERS]
-
     def _mean(self, side: str, field: str) -> float:
         values = [float(row[field]) for row in self._figures[side]]
         return math.fsum(values) / len(values)
@@ -196,7 +198,8 @@ def _claims(campaign: Campaign, workload: str, tuners: Sequence[str], engine: st
     """Yields the claims of a workload."""
     shared: Mapping[str, Any] = {"engine": engine, "device": DEVICE}
     spec = campaign.spec(workload, tuners[0], 1)
-    rounds = Rounds([row for row in campaign.rounds if row["workload"] == workload], spec.memory_bytes)
+    rows = [row for row in campaign.rounds if row["workload"] == workload]
+    rounds = Rounds(rows, tuners, spec.memory_bytes)
     for tuner in tuners:
         others = [each for each in tuners if each != tuner]
         for name, rivals in (("guide", [GUIDE]), ("hand", rounds.hand), ("rivals", [*rounds.hand, *others])):

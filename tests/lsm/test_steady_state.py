@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import spearmanr
 
-from rocktune.lsm import DistinctKeys, TreeData, TreeShape, steady_amplification
+from rocktune.lsm import ROUGH, SETTLED, DistinctKeys, TreeData, TreeShape, steady_amplification
 from rocktune.lsm.leveled_tree import LeveledTree
 from rocktune.lsm.universal_tree import UniversalTree
+from rocktune.space import load_space
 from rocktune.workload import key_popularity, load_workload
 
 MIB = 1 << 20
@@ -252,3 +254,15 @@ def test_any_shape_has_a_finite_amplification(**shape: Any) -> None:
     assert math.isfinite(found.total)
     assert 0 < found.flush <= 1
     assert found.compaction_read >= 0
+
+
+def test_a_rough_horizon_orders_shapes_as_the_long_one() -> None:
+    """On random configurations of space `full`."""
+    space = load_space("full", None, 1e6)
+    columns = space.columns(space.sample(60, np.random.default_rng(1)))
+    data = TreeData(DistinctKeys(np.array([1e6]), np.array([1e-6])), 1040.0, 580.0)
+    totals = []
+    for row in range(60):
+        shape = TreeShape.of_values({name: column[row].item() for name, column in columns.items()})
+        totals.append([steady_amplification(shape, data, each).total for each in (ROUGH, SETTLED)])
+    assert spearmanr(totals)[0] > 0.95

@@ -20,7 +20,7 @@ from rocktune.lsm.levels import (
 )
 from rocktune.lsm.propagation import inferred_policy, propagated_policies
 from rocktune.lsm.static_policies import STATIC_POLICIES, static_policy
-from rocktune.lsm.steady_state import steady_amplification
+from rocktune.lsm.steady_state import ROUGH, SETTLED, Horizon, steady_amplification
 from rocktune.lsm.transitions import (
     flexible_additional_pages,
     greedy_additional_pages,
@@ -33,9 +33,12 @@ from rocktune.lsm.tree_shape import Amplification, TreeData, TreeShape
 
 __all__ = [
     "FEATURE_NAMES",
+    "ROUGH",
+    "SETTLED",
     "STATIC_POLICIES",
     "Amplification",
     "DistinctKeys",
+    "Horizon",
     "TreeData",
     "TreeShape",
     "block_cache_hit_rate",

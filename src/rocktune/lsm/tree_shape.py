@@ -1,7 +1,8 @@
 """The options and the data that decide how an LSM-tree is compacted."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, Self
 
 from rocktune.lsm.distinct_keys import DistinctKeys
 
@@ -54,6 +55,35 @@ class TreeShape:
     max_runs: int = -1
     buffer_bytes: float = 0.0
     similar_sizes: bool = False
+
+    @classmethod
+    def of_values(cls, values: Mapping[str, Any]) -> Self:
+        """Returns the shape of a store with certain values of options, without the memory of entries' links.
+
+        Args:
+            values: values by option name at full size, as one row of `Space.columns` has them. All options of
+                the shape are needed but those of newer versions of RocksDB.
+        """
+        universal = values["compaction_style"] == "kCompactionStyleUniversal"
+        return cls(
+            style="universal" if universal else "leveled",
+            trigger=values["level0_file_num_compaction_trigger"],
+            slowdown=values["level0_slowdown_writes_trigger"],
+            stop=values["level0_stop_writes_trigger"],
+            flush_bytes=values["write_buffer_size"] * values["min_write_buffer_number_to_merge"],
+            level_base_bytes=values["max_bytes_for_level_base"],
+            level_ratio=values["max_bytes_for_level_multiplier"],
+            file_bytes=values["target_file_size_base"],
+            file_ratio=values["target_file_size_multiplier"],
+            levels=values["num_levels"],
+            dynamic_levels=values["level_compaction_dynamic_level_bytes"],
+            size_ratio=values["universal_size_ratio"],
+            max_size_amplification=values["universal_max_size_amplification_percent"],
+            min_merge_width=values["universal_min_merge_width"],
+            max_merge_width=values["universal_max_merge_width"],
+            max_runs=values.get("universal_max_read_amp", -1),
+            buffer_bytes=values["write_buffer_size"],
+        )
 
 
 @dataclass(frozen=True)

@@ -44,27 +44,5 @@ class ModelledStore:
         """Returns the amplification of writes in steady state."""
         keys = self.space.expected_entries
         data = TreeData(DistinctKeys(np.array([keys]), np.array([1 / keys])), _ENTRY_BYTES, _STORED_BYTES)
-        return steady_amplification(self._shape(configuration), data)
-
-    def _shape(self, configuration: Configuration) -> TreeShape:
         values = {name: column.item() for name, column in self.space.columns([configuration]).items()}
-        universal = values["compaction_style"] == "kCompactionStyleUniversal"
-        return TreeShape(
-            style="universal" if universal else "leveled",
-            trigger=values["level0_file_num_compaction_trigger"],
-            slowdown=values["level0_slowdown_writes_trigger"],
-            stop=values["level0_stop_writes_trigger"],
-            flush_bytes=values["write_buffer_size"] * values["min_write_buffer_number_to_merge"],
-            level_base_bytes=values["max_bytes_for_level_base"],
-            level_ratio=values["max_bytes_for_level_multiplier"],
-            file_bytes=values["target_file_size_base"],
-            file_ratio=values["target_file_size_multiplier"],
-            levels=values["num_levels"],
-            dynamic_levels=values["level_compaction_dynamic_level_bytes"],
-            size_ratio=values["universal_size_ratio"],
-            max_size_amplification=values["universal_max_size_amplification_percent"],
-            min_merge_width=values["universal_min_merge_width"],
-            max_merge_width=values["universal_max_merge_width"],
-            max_runs=values.get("universal_max_read_amp", -1),
-            buffer_bytes=values["write_buffer_size"],
-        )
+        return steady_amplification(TreeShape.of_values(values), data)

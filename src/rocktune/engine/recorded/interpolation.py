@@ -1,6 +1,7 @@
 """A regression model of a table, which predicts configurations that the table lacks."""
 
 import math
+import warnings
 import zlib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -10,6 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import ConstantKernel, DotProduct, Matern, WhiteKernel
 from sklearn.linear_model import RidgeCV
 from sklearn.model_selection import KFold, cross_val_predict
 from sklearn.neighbors import KNeighborsClassifier
@@ -27,6 +31,8 @@ LEARNED_FROM = ("read_block_get_us_p99", "level0_to_level1_us_p99")
 """Figures that multi-task tuners learn from and that some runs lack, such as those without a compaction."""
 FOLDS = 5
 MIN_ROWS = 4 * FOLDS
+_MAX_PROCESS_ROWS = 1000
+"""Maximum number of rows for a Gaussian process, whose time grows by the cube of it."""
 _MAX_LEVELS = 12
 """A knob with at most this many values in the table is categorical in the model, else numeric."""
 
@@ -47,7 +53,7 @@ class Interpolation:
     def __init__(
         self, table: Table, required_figures: Sequence[str] = (), where_known: Sequence[str] = ()
     ) -> None:
-        """Fits two models for each figure and keeps the one with the smaller 5-fold cross-validated error.
+        """Fits three models for each figure and keeps the one with the smallest 5-fold cross-validated error.
 
         Args:
             table: a table with at least 20 runs that are ok.
@@ -206,8 +212,8 @@ def _encoder(features: NDArray[Any]) -> Any:
 
 
 def _best_model(features: NDArray[Any], values: Reals) -> tuple[Any, float]:
-    """Returns the fitted model with the smaller cross-validated error, and that error."""
-    candidates = (
+    """Returns the fitted model with the smallest cross-validated error, and that error."""
+    candidates = [
         make_pipeline(
             _encoder(features),
             PolynomialFeatures(2, interaction_only=True, include_bias=False),
@@ -217,7 +223,9 @@ def _best_model(features: NDArray[Any], values: Reals) -> tuple[Any, float]:
             _encoder(features),
             ExtraTreesRegressor(100, min_samples_leaf=2, max_features=0.5, random_state=0),
         ),
-    )
+    ]
+    if len(values) <= _MAX_PROCESS_ROWS:
+        candidates.append(_process(features, values))
     folds = KFold(FOLDS, shuffle=True, random_state=0)
     errors = [
         float(np.sqrt(np.mean((cross_val_predict(model, features, values, cv=folds) - values) ** 2)))
@@ -225,6 +233,26 @@ def _best_model(features: NDArray[Any], values: Reals) -> tuple[Any, float]:
     ]
     best = int(np.argmin(errors))
     return candidates[best].fit(features, values), errors[best]
+
+
+def _process(features: NDArray[Any], values: Reals) -> Any:
+    """Returns a Gaussian process with a linear and a smooth part, whose hyper-parameters fit all rows.
+
+    They are few beside the rows, so that folds may share them.
+    """
+    words = [index for index, column in enumerate(features.T) if isinstance(column[0], str)]
+    encoder = make_column_transformer(
+        (OneHotEncoder(handle_unknown="ignore", sparse_output=False), words), remainder="passthrough"
+    )
+    smooth = ConstantKernel(1.0) * Matern(length_scale=8.0, length_scale_bounds=(1.0, 100.0), nu=2.5)
+    kernel = ConstantKernel(0.1) * DotProduct(1.0) + smooth + WhiteKernel(0.02, (1e-5, 1.0))
+    numbers = make_pipeline(encoder, StandardScaler())
+    process = GaussianProcessRegressor(kernel, normalize_y=True)
+    with warnings.catch_warnings():
+        # A hyper-parameter at its bound is no mistake of the user's.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        process.fit(numbers.fit_transform(features), values)
+    return make_pipeline(numbers, GaussianProcessRegressor(process.kernel_, optimizer=None, normalize_y=True))
 
 
 def _noise_covariance(rows: Sequence[TableRow], logs: Reals) -> Reals:

@@ -8,9 +8,9 @@ from rocktune.space import Configuration, Space
 from rocktune.tuners.unit_cube import Points, UnitCube
 
 _PARENTS = 5
-_CHANGED_EACH = 60
-_CROSSED_EACH = 20
-_DRAWN = 200
+_CHANGED_EACH = 30
+_CROSSED_EACH = 10
+_DRAWN = 100
 _MAX_CHANGES = 3
 _STEP = 0.2
 """Standard deviation of a small step, as a share of a knob's range."""

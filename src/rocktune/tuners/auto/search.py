@@ -1,4 +1,4 @@
-"""The tuner `auto`: hand-set configurations, arms of fused features, then the suggestions of a forest."""
+"""The tuner `auto`: hand-set configurations, arms of fused features, then the suggestions of a model."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -26,30 +26,31 @@ class AutoSettings(Spec):
 
     Attributes:
         drawn: number of configurations from different arms of Dremel's after the hand-set ones.
-        at_once: number of configurations in a batch, which may be measured at once.
+        at_once: number of configurations in a batch, which may be measured at once. A search with more learns
+            from its results later; several workers need as many as they are.
         patience: number of trials without a gain after which the search ends.
         min_gain: the smallest gain that counts, as a share of the best figure.
     """
 
     drawn: Annotated[int, Field(strict=True, ge=0, le=1000)] = 8
-    at_once: Count = 4
+    at_once: Count = 1
     patience: Count = 40
     min_gain: Annotated[float, Field(ge=0, le=1)] = 0.01
 
 
 class Auto(Tuner):
-    """A tuner that begins with what people set by hand and improves on it with a random forest.
+    """A tuner that begins with what people set by hand and improves on it with a Gaussian process.
 
-    The forest learns from all results, and its suggestions lie near the best ones (docs/design/auto.md).
+    The process learns from all results, and its suggestions lie near the best ones (docs/design/auto.md).
     """
 
     name = "auto"
-    summary = "what experts set by hand, then suggestions of a random forest near the best"
+    summary = "what experts set by hand, then suggestions of a model of all results"
     settings_type = AutoSettings
     settings: AutoSettings
 
     def search(self, problem: Problem, rng: np.random.Generator) -> Search:
-        """See `Tuner.search`. Suggestions are yielded as functions, so that a replay fits no forest."""
+        """See `Tuner.search`. Suggestions are yielded as functions, so that a replay fits no model."""
         age_s = problem.age_s(problem.trial_age_s)
         affordable = affordable_trials(problem.budget_s, age_s)
         # A small space is exhausted before the budget.
@@ -130,9 +131,9 @@ def _suggested(
     release: tuple[RunKey, ...],
     rng: np.random.Generator,
 ) -> Batch:
-    """Returns the batch that a forest of all results suggests."""
+    """Returns the batch that a model of all results suggests."""
     # scikit-learn takes a second to import, and a replay has no need of it.
-    from rocktune.tuners.auto.forest import suggest
+    from rocktune.tuners.auto.surrogate import suggest
 
     return _batch(suggest(problem, results, count, rng), age_s, release)
 

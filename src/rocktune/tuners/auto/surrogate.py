@@ -1,0 +1,151 @@
+"""Suggestions of a Gaussian process, which learns from all results where the best may be improved."""
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import norm
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import ConstantKernel, DotProduct, Matern, WhiteKernel
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from rocktune.objective import Objective
+from rocktune.space import Configuration
+from rocktune.trial import Result
+from rocktune.tuners.auto.features import Features
+from rocktune.tuners.auto.neighbours import neighbours
+from rocktune.tuners.base import Problem
+from rocktune.tuners.unseen import unseen
+
+Reals = NDArray[np.float64]
+
+_MAX_LEARNED = 300
+"""Maximum number of results that are learned from, the best ones: the time grows by the cube of it."""
+_ROUNDS = 3
+"""Rounds of local search for candidates."""
+_PROMISING = 100
+"""Number of candidates whose moved bytes are computed, because that takes some milliseconds each."""
+
+
+def suggest(
+    problem: Problem, results: Sequence[Result], count: int, rng: np.random.Generator
+) -> list[Configuration]:
+    """Returns the unmeasured configurations with the largest expected improvement, the largest first.
+
+    Two of them differ in at least two knobs where possible, because a batch learns nothing from itself.
+
+    Args:
+        problem: the problem to solve.
+        results: all results so far, at least one.
+        count: number of configurations; the space must have as many that are not measured.
+        rng: draws the candidates.
+    """
+    features, known = Features(problem), {result.trial.configuration for result in results}
+    gains = gains_of(problem.objective, results)
+    order = np.argsort(-gains, kind="stable")[:_MAX_LEARNED]
+    ranked, gains = [results[index].trial.configuration for index in order], gains[order]
+    improvement_of_knobs = _improvement(features.of_knobs, ranked, gains)
+    found: dict[Configuration, float] = {}
+    parents = ranked
+    for _ in range(_ROUNDS):
+        near = neighbours(problem.space, features.cube, parents, rng)
+        new = [each for each in near if each not in known and each not in found]
+        found.update(zip(new, improvement_of_knobs(new), strict=True))
+        parents = _largest_first(found)
+    promising = _largest_first(found)[:_PROMISING]
+    improvement = _improvement(features.of_all, ranked, gains)
+    best = _largest_first(dict(zip(promising, improvement(promising), strict=True)))
+    chosen = [best[index] for index in _apart(features.of_knobs(best), count)]
+    while len(chosen) < count:
+        chosen.append(unseen(problem.space, {*known, *chosen}, rng))
+    return chosen
+
+
+def _largest_first(sizes: Mapping[Configuration, float]) -> list[Configuration]:
+    return sorted(sizes, key=lambda each: -sizes[each])
+
+
+def _improvement(
+    features_of: Callable[[Sequence[Configuration]], Reals],
+    measured: Sequence[Configuration],
+    gains: Reals,
+) -> Callable[[Sequence[Configuration]], Reals]:
+    """Returns the function that gives the expected improvement of configurations over the best result.
+
+    Args:
+        features_of: returns the features of configurations.
+        measured: the configurations of results, shape (results,).
+        gains: their gains, shape (results,).
+    """
+    model = _fitted(features_of(measured), gains)
+
+    def improvement(configurations: Sequence[Configuration]) -> Reals:
+        if not configurations:
+            return np.empty(0)
+        mean, deviation = model.predict(features_of(configurations), return_std=True)
+        return expected_improvement(mean, deviation, float(gains.max()))
+
+    return improvement
+
+
+def _fitted(features: Reals, gains: Reals) -> Pipeline:
+    """Returns a Gaussian process with a linear and a smooth part, fitted by maximum likelihood.
+
+    A search has few results for its many knobs. The linear part learns what each knob does on its own, and
+    goes on beyond the best results, as trees cannot (docs/design/auto.md).
+
+    Args:
+        features: shape (results, features).
+        gains: shape (results,).
+    """
+    linear = ConstantKernel(0.1) * DotProduct(1.0)
+    smooth = ConstantKernel(1.0) * Matern(length_scale=8.0, length_scale_bounds=(2.0, 100.0), nu=2.5)
+    noise = WhiteKernel(0.02, (1e-4, 1.0))
+    process = GaussianProcessRegressor(linear + smooth + noise, normalize_y=True)
+    with warnings.catch_warnings():
+        # A hyper-parameter at its bound is no mistake of the user's.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return make_pipeline(StandardScaler(), process).fit(features, gains)
+
+
+def gains_of(objective: Objective, results: Sequence[Result]) -> Reals:
+    """Returns a number for each result, larger for a better one, shape (results,).
+
+    With one field it is the figure's logarithm, so that equal differences are equal gains; with several it is
+    the objective's score. Results that failed or break a constraint count as the worst of the others.
+    """
+    scores = np.array(objective.scores(results))
+    if len(objective.fields) == 1:
+        # A figure of 0 is better or worse than all others, but its logarithm would leave no room for these.
+        sizes = np.log(np.maximum(np.abs(scores), np.finfo(np.float64).tiny))
+        scores = np.where(np.isnan(scores), np.nan, objective.direction(objective.primary) * sizes)
+    known = scores[~np.isnan(scores)]
+    return np.where(np.isnan(scores), known.min() if len(known) else 0.0, scores)
+
+
+def expected_improvement(mean: Reals, deviation: Reals, best: float) -> Reals:
+    """Returns the expected improvement over the best result of normal variables, shape (candidates,).
+
+    Args:
+        mean: mean of each candidate, shape (candidates,).
+        deviation: standard deviation of each, at least 0.
+        best: the best result.
+    """
+    spread = deviation + 1e-12
+    above = (mean - best) / spread
+    return np.asarray(spread * (above * norm.cdf(above) + norm.pdf(above)))
+
+
+def _apart(points: Reals, count: int) -> list[int]:
+    """Returns the first `count` points of which no two differ in one coordinate only; others fill up."""
+    chosen: list[int] = []
+    for index, point in enumerate(points):
+        if len(chosen) == count:
+            break
+        if all(np.count_nonzero(point != points[other]) > 1 for other in chosen):
+            chosen.append(index)
+    others = [index for index in range(len(points)) if index not in chosen]
+    return [*chosen, *others[: count - len(chosen)]]

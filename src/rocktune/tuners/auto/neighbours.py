@@ -8,6 +8,8 @@ from rocktune.space import Configuration, Space
 from rocktune.tuners.unit_cube import Points, UnitCube
 
 _PARENTS = 5
+_MIN_DIFFERENCES = 5
+"""Minimum number of knobs in which two parents differ, so that not all are forms of the best result."""
 _CHANGED_EACH = 30
 _CROSSED_EACH = 10
 _DRAWN = 100
@@ -23,9 +25,10 @@ def neighbours(
 ) -> list[Configuration]:
     """Returns distinct valid configurations: changed and crossed forms of the best, and random draws.
 
-    A changed form differs from one of the five best in one to three active knobs; each makes a small step or
-    takes any value. A crossed form has three tenths of its knobs from another of the ten best. Forms that
-    break a rule are dropped, because repairing them takes longer than making more.
+    The parents are the five best that differ from each other in some knobs. A changed form differs from a
+    parent in one to three active knobs; each makes a small step or takes any value. A crossed form has three
+    tenths of its knobs from another of the ten best. Forms that break a rule are dropped, because repairing
+    them takes longer than making more.
 
     Args:
         space: the space.
@@ -34,13 +37,29 @@ def neighbours(
         rng: draws them.
     """
     found: list[Configuration] = []
-    for parent in ranked[:_PARENTS]:
+    for parent in _apart(ranked):
         point, active = cube.point(parent), np.flatnonzero(cube.active(parent))
         found += [cube.configuration(_changed(point, active, rng)) for _ in range(_CHANGED_EACH)]
         others = [cube.point(ranked[index]) for index in rng.integers(len(ranked[:10]), size=_CROSSED_EACH)]
         found += [cube.configuration(_crossed(point, other, rng)) for other in others]
     valid = [each for each in dict.fromkeys(found) if not space.broken_rules(each)]
     return list(dict.fromkeys([*valid, *space.sample(_DRAWN, rng)]))
+
+
+def _apart(ranked: Sequence[Configuration]) -> list[Configuration]:
+    """Returns the first five configurations that differ from each other in some knobs, or fewer."""
+    chosen: list[Configuration] = []
+    for each in ranked:
+        if all(_differences(each, other) >= _MIN_DIFFERENCES for other in chosen):
+            chosen.append(each)
+        if len(chosen) == _PARENTS:
+            break
+    return chosen
+
+
+def _differences(first: Configuration, second: Configuration) -> int:
+    """Returns the number of knobs that differ; one that only one of them has counts."""
+    return len(dict(first.items() ^ second.items()))
 
 
 def _changed(point: Points, active: np.ndarray, rng: np.random.Generator) -> Points:

@@ -12,7 +12,7 @@ from rocktune.testing.tuners import drive, synthetic_problem
 from rocktune.trial import Configuration, Result, Status, Trial
 from rocktune.tuners import Problem, tuner_named
 from rocktune.tuners.auto.features import Features
-from rocktune.tuners.auto.neighbours import neighbours
+from rocktune.tuners.auto.neighbours import apart, neighbours
 from rocktune.tuners.auto.search import Auto, AutoSettings, first_configurations
 from rocktune.tuners.auto.surrogate import expected_improvement, gains_of, suggest
 from rocktune.tuners.dremel.arms import pooled_configurations
@@ -176,6 +176,14 @@ def test_neighbours_are_valid_and_near() -> None:
     same = [sum(each.get(name) == value for name, value in best.items()) for each in found]
     # A changed form keeps all but three knobs, unless one of these changes what is active.
     assert sum(each >= len(best) - 3 for each in same) > 15
+
+
+def test_parents_differ_in_five_knobs() -> None:
+    best = FULL.default()
+    near = FULL.activated({**best, "block_size": 8192, "bloom_bits": 12})
+    far = FULL.activated({**best, "compaction_style": "kCompactionStyleUniversal"})
+    assert apart([best, near, far, best]) == [best, far]
+    assert len(apart(FULL.sample(40, np.random.default_rng(1)))) == 5
 
 
 def test_a_small_space_is_exhausted() -> None:

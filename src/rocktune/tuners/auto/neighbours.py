@@ -37,7 +37,7 @@ def neighbours(
         rng: draws them.
     """
     found: list[Configuration] = []
-    for parent in _apart(ranked):
+    for parent in apart(ranked):
         point, active = cube.point(parent), np.flatnonzero(cube.active(parent))
         found += [cube.configuration(_changed(point, active, rng)) for _ in range(_CHANGED_EACH)]
         others = [cube.point(ranked[index]) for index in rng.integers(len(ranked[:10]), size=_CROSSED_EACH)]
@@ -46,7 +46,7 @@ def neighbours(
     return list(dict.fromkeys([*valid, *space.sample(_DRAWN, rng)]))
 
 
-def _apart(ranked: Sequence[Configuration]) -> list[Configuration]:
+def apart(ranked: Sequence[Configuration]) -> list[Configuration]:
     """Returns the first five configurations that differ from each other in some knobs, or fewer."""
     chosen: list[Configuration] = []
     for each in ranked:

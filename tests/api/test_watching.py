@@ -308,6 +308,31 @@ def test_a_kill_while_the_file_is_written_repeats_nothing(
     assert events.count("applying") == events.count("applied") == events.count("tuning") == 1
 
 
+def test_the_journal_of_another_database_is_refused(
+    store: Store, tmp_path: Path, real_worker: tuple[str, ...]
+) -> None:
+    store.runs(15)
+    store.look()
+    other = Store(tmp_path / "other")
+    other.runs(15)
+    with pytest.raises(UserError, match=r"has the watch of .*/db; watch .*/other with another study"):
+        other.look()
+    assert store.look().rows == ()
+
+
+def test_a_second_watch_that_applies_is_refused(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    store.runs(15)
+    first = api.watch(store.directory / "LOG", "base", apply=store.file)
+    next(first)
+    # Locks of one process exclude each other, too.
+    with pytest.raises(UserError, match="another watch applies options to it; end that one"):
+        next(api.watch(store.directory / "LOG", "second", apply=store.file, once=True))
+    # Whoever applies nothing does no harm.
+    assert next(api.watch(store.directory / "LOG", "second", once=True)).state.phase is Phase.OBSERVING
+    first.close()  # type: ignore[attr-defined]
+    store.look()
+
+
 def test_a_study_waits_for_its_hours(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watching, "datetime", Clock)
     monkeypatch.setattr(Clock, "moment", datetime(2026, 3, 4, 12))
@@ -382,8 +407,9 @@ def test_a_study_is_not_tried_for_ever(store: Store, monkeypatch: pytest.MonkeyP
 def test_other_errors_of_files_are_no_shortage(store: Store) -> None:
     store.failure = PermissionError(errno.EACCES, "Permission denied", "/w/space.toml")
     _shifted(store)
-    with pytest.raises(PermissionError):
+    with pytest.raises(UserError, match=r"watch: /w/space.toml: Permission denied"):
         store.look()
+    assert not [row for row in api.watch_journal("base") if row.event in ("postponed", "not tuned")]
 
 
 def test_options_of_a_governor_are_its_own(store: Store) -> None:

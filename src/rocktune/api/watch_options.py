@@ -1,7 +1,9 @@
 """The options that a watch sets: the live part of a study's winner, and the way back."""
 
+import errno
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from rocktune.api.applying import plan_options
@@ -14,6 +16,7 @@ from rocktune.deploy import (
     write_watched,
 )
 from rocktune.deploy.watch import Live
+from rocktune.engine.local.locks import locked_directory
 from rocktune.errors import UserError
 from rocktune.space import family_section
 
@@ -31,6 +34,7 @@ _GOVERNORS = frozenset(
     }
 )
 """Options that a governor sets."""
+_NO_LOCKS = (errno.EBADF, errno.ENOLCK, errno.EOPNOTSUPP)
 _WANTED_NAME = "wanted.ini"
 
 
@@ -40,14 +44,60 @@ def watched_database(log: Path) -> Path:
     Raises:
         UserError: there is no database, or it is an FLSM store, which tunes itself.
     """
-    directory = (log if log.is_dir() else log.parent).absolute()
-    if not log.exists() or not (directory / "CURRENT").is_file():
+    try:
+        directory = (log if log.is_dir() else log.parent).resolve()
+        is_log = log.exists() and (directory / "CURRENT").is_file()
+        is_flsm = (directory / _FLSM_FILE).exists()
+    except (OSError, RuntimeError) as failure:  # no permission, a name that is too long; a loop of links
+        raise UserError(f"log: {log} cannot be read: {failure}") from None
+    if not is_log:
         raise UserError(f"log: {log} is not the LOG in the directory of a RocksDB database")
-    if (directory / _FLSM_FILE).exists():
+    if is_flsm:
         raise UserError(
             f"{directory}: it is an FLSM store, whose controller sets its options; it is not watched"
         )
     return directory
+
+
+@contextmanager
+def watching_alone(database: Path, file: Path | None) -> Iterator[None]:
+    """Refuses a second watch that writes the watched file of a database: each would take back the other's.
+
+    Args:
+        database: directory of the database.
+        file: the watched file; None for a watch that writes nothing, which others do not harm.
+
+    Raises:
+        UserError: another process watches the database and applies options to it.
+    """
+    with ExitStack() as held:
+        try:
+            if file is not None:
+                held.enter_context(locked_directory(database))
+        except BlockingIOError:
+            raise UserError(
+                f"{database}: another watch applies options to it; end that one, or leave --apply out"
+            ) from None
+        except OSError as failure:
+            # Some network file systems lock no directories.
+            if failure.errno not in _NO_LOCKS:
+                raise UserError(f"{database}: cannot be opened: {failure.strerror}") from None
+        yield
+
+
+def refuse_another(known: str, database: Path, journal: Path) -> None:
+    """Raises UserError if a watch's journal is of another database, to which its options belong.
+
+    Args:
+        known: directory of the journal's database; empty if it is not known.
+        database: directory of the watch's database.
+        journal: directory of the journal.
+    """
+    if known not in ("", str(database)):
+        raise UserError(
+            f"log: {journal} has the watch of {known}; watch {database} with another study, or move that "
+            "directory away"
+        )
 
 
 def proposed_options(database: Path, options_text: str, in_force: Live, directory: Path) -> Live:

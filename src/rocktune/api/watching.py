@@ -11,12 +11,15 @@ from typing import Any
 
 import platformdirs
 
+from rocktune.api.system_errors import shortages_as_transient, system_errors_named
 from rocktune.api.watch_options import (
     missing_options,
     options_path,
     proposed_options,
+    refuse_another,
     undo_options,
     watched_database,
+    watching_alone,
     write_options,
 )
 from rocktune.api.watch_studies import (
@@ -26,7 +29,6 @@ from rocktune.api.watch_studies import (
     proof_sentence,
     recorded_study,
     run_study,
-    shortages_as_transient,
     study_spec,
     watched_study,
 )
@@ -151,15 +153,21 @@ def watch(
         ledger=ledger,
         notify=notify,
     )
-    with closing(Journal(watch_directory(study))) as journal:
+    with watching_alone(database, watcher.file), closing(Journal(watch_directory(study))) as journal:
+        if journal.state is not None:
+            refuse_another(journal.state.database, database, journal.directory)
         # A watch that goes on may have options to roll back, which must not wait for memory or budgets.
         if journal.state is None:
             watcher.check()
-        yield watcher.look(journal)
+        with system_errors_named():
+            found = watcher.look(journal)
+        yield found
         while not once:
             time.sleep(pause_s)
             try:
-                yield watcher.look(journal)
+                with system_errors_named():
+                    found = watcher.look(journal)
+                yield found
             except UserError as error:
                 # Such as a LOG that is missing while the program starts again.
                 notify(str(error))
@@ -205,7 +213,8 @@ class _Watch:
         """Reads the LOG and does what is due, until nothing is or something has to be waited for."""
         rows: list[str] = []
         if journal.state is None:
-            journal.add(WatchState(in_force=read_watched(options_path(self.database, self.file))), ())
+            in_force = read_watched(options_path(self.database, self.file))
+            journal.add(WatchState(database=str(self.database), in_force=in_force), ())
         document = read_log([self.database])
         while True:
             assert journal.state is not None

@@ -12,7 +12,7 @@ from tests.deploy.watch.made import intervals, log_text
 from rocktune import api
 from rocktune.api import watch_options, watching
 from rocktune.api.watching import WatchPass, watch_directory
-from rocktune.deploy import read_watched
+from rocktune.deploy import read_watched, watched_text, write_watched
 from rocktune.deploy.watch import Interval, Phase, Verdict
 from rocktune.engine.worker import WORKER_VARIABLE
 from rocktune.errors import TransientError, UserError
@@ -331,6 +331,28 @@ def test_a_second_watch_that_applies_is_refused(store: Store, monkeypatch: pytes
     assert next(api.watch(store.directory / "LOG", "second", once=True)).state.phase is Phase.OBSERVING
     first.close()  # type: ignore[attr-defined]
     store.look()
+
+
+@pytest.mark.parametrize("dropped_before", ["applying", "rolling back"])
+def test_a_column_family_that_is_dropped_meanwhile_stops_nothing(store: Store, dropped_before: str) -> None:
+    second = '[CFOptions "second"]\nwrite_buffer_size=67108864\ncomparator=leveldb.BytewiseComparator\n'
+    (store.directory / "OPTIONS-000007").write_text(OPTIONS + second)
+    write_watched(store.file, watched_text({"cf:second": {"write_buffer_size": "67108864"}}))
+    both = NEW | {"cf:second": {"write_buffer_size": "67108864"}}
+
+    def drop() -> None:
+        (store.directory / "OPTIONS-000008").write_text(OPTIONS)
+
+    _shifted(store)
+    if dropped_before == "applying":
+        store.meanwhile = drop
+    store.look()
+    assert read_watched(store.file) == (NEW if dropped_before == "applying" else both)
+    store.takes()
+    store.runs(5, reads=0.8, latency_us=60)
+    events = [row.partition(":")[0] for row in store.look().rows]
+    assert events == ["rolling back", "rolled back"]
+    assert read_watched(store.file) == OLD
 
 
 def test_a_study_waits_for_its_hours(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

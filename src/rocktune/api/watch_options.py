@@ -2,7 +2,7 @@
 
 import errno
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from rocktune.deploy import (
     WATCHED_FILE,
     PlannedChange,
     Way,
+    read_watched,
     running_store,
     watched_text,
     write_watched,
@@ -133,7 +134,7 @@ def undo_options(database: Path, wanted: Live, in_force: Live, directory: Path) 
         directory: directory for a file with the options.
     """
     found = {}
-    for change in _changes(database, watched_text(wanted), directory):
+    for change in _changes_to(database, wanted, directory):
         section, name = _place(change)
         # What the present file states already may not have been taken yet, and stays.
         if change.before and in_force.get(section, {}).get(name) != change.after:
@@ -149,17 +150,40 @@ def missing_options(database: Path, wanted: Live, directory: Path) -> tuple[str,
         wanted: the options of the watched file.
         directory: directory for a file with the options.
     """
-    changes = _changes(database, watched_text(wanted), directory)
+    changes = _changes_to(database, wanted, directory)
     return tuple(f"{each.where} {each.name}" for each in changes if each.before)
 
 
 def write_options(database: Path, path: Path, live: Live) -> None:
-    """Replaces a watched file.
+    """Replaces a watched file. Options of column families that were dropped meanwhile are left out.
 
     Raises:
         UserError: the file cannot be written.
     """
-    write_watched(path, watched_text(live, running_store(database).identity))
+    store = running_store(database)
+    families = {family.name for family in store.options.families}
+    write_watched(path, watched_text(_of_families(live, families), store.identity))
+
+
+def states(database: Path, path: Path, *expected: Live) -> tuple[Live, bool]:
+    """Returns the options of a watched file, and whether they are among those that are expected.
+
+    Options of column families that were dropped do not count.
+
+    Args:
+        database: directory of the database.
+        path: the watched file.
+        expected: the options that are expected, one or several times.
+
+    Raises:
+        UserError: the file or the database cannot be read.
+    """
+    present = read_watched(path)
+    if present in expected:
+        return present, True
+    families = {family.name for family in running_store(database).options.families}
+    known = [_of_families(each, families) for each in expected]
+    return present, _of_families(present, families) in known
 
 
 def options_path(database: Path, file: Path | None) -> Path:
@@ -178,6 +202,21 @@ def overlaid(live: Live, changed: Mapping[tuple[str, str], str]) -> Live:
     for (section, name), value in changed.items():
         found.setdefault(section, {})[name] = value
     return found
+
+
+def _of_families(live: Live, families: Collection[str]) -> Live:
+    """Returns options without those of families that were dropped, for which a watcher refuses the file."""
+    return {
+        section: options
+        for section, options in live.items()
+        if section == "db" or section.partition(":")[2] in families
+    }
+
+
+def _changes_to(database: Path, live: Live, directory: Path) -> tuple[PlannedChange, ...]:
+    """Returns the changes that a watched file makes, without those of families that were dropped."""
+    families = {family.name for family in running_store(database).options.families}
+    return _changes(database, watched_text(_of_families(live, families)), directory)
 
 
 def _changes(database: Path, text: str, directory: Path) -> tuple[PlannedChange, ...]:

@@ -17,6 +17,7 @@ from rocktune.api.watch_options import (
     options_path,
     proposed_options,
     refuse_another,
+    states,
     undo_options,
     watched_database,
     watching_alone,
@@ -248,8 +249,8 @@ class _Watch:
         if state.phase is Phase.ROLLING_BACK:
             return self._roll_back(state)
         if self.file is not None and state.phase in (Phase.TUNING, Phase.PROPOSED):
-            present = read_watched(self.file)
-            if present != state.in_force:
+            present, is_known = states(self.database, self.file, state.in_force)
+            if not is_known:
                 return noticed(state, present)
         if state.phase is Phase.TUNING:
             return self._tune(journal, document)
@@ -264,8 +265,8 @@ class _Watch:
     def _roll_back(self, state: WatchState) -> Step:
         """Restores the earlier options, unless somebody else has replaced the watched file."""
         path = Path(state.file)
-        present = read_watched(path)
-        if present not in (state.in_force, state.undo):
+        present, is_known = states(self.database, path, state.in_force, state.undo)
+        if not is_known:
             return overtaken(state, present, self._unread_now(state))
         write_options(self.database, path, state.undo)
         return written(state, self._unread_now(state))

@@ -1,5 +1,6 @@
 """Warm starts on recorded tables: each table left out in turn, with the others as earlier studies."""
 
+import csv
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import numpy as np
 
 from benchmarks.common.claims import ROOT, Claim, Measured, Settings, decided, main, reported, write_csv
 from benchmarks.common.emulated import Emulated
-from benchmarks.common.searching import measured_search, tuner_of
+from benchmarks.common.searching import Row, measured_search, tuner_of
 from rocktune.errors import UserError
 from rocktune.study import seeds_of
 from rocktune.study.specs.tried import Tried
@@ -23,7 +24,8 @@ def warm_start(settings: Settings) -> list[Claim]:
     """Counts the runs until a search reaches 95% of the best known figure, cold and warm.
 
     `--tables` names a directory of tables (CSV) of one space, `--tuner` the tuner, `--searches` the number of
-    seeds, `--runs` the runs of each search.
+    seeds, `--runs` the runs of each search. With `--out` an interrupted comparison goes on after the last
+    searches that are recorded there.
     """
     paths = sorted(Path(str(settings.extra["tables"])).glob("*.csv"))
     if len(paths) < 2:
@@ -33,21 +35,38 @@ def warm_start(settings: Settings) -> list[Claim]:
     runs = int(settings.extra["runs"])
     tables = [Emulated(path, runs, **request) for path in (paths[:2] if settings.quick else paths)]
     earlier = [each.earlier() for each in tables]
-    claims, rows = [], []
+    claims: list[Claim] = []
+    rows = _kept(settings)
     for table, own in zip(tables, earlier, strict=True):
         field = table.problem.objective.primary
         best = max(result.figure(field) for result in own.results)
         seeded = seeds_of(table.spec, own.engine, [each for each in earlier if each is not own])
         pairs = []
         for seed in range(settings.seed, settings.seed + searches):
-            cold, warm = (_runs_until(table, tried, seed, best) for tried in ((), seeded))
-            pairs.append((cold, warm))
-            rows.append({"table": own.name, "seed": seed, "cold": cold, "warm": warm, "seeds": len(seeded)})
+            key = {"table": own.name, "seed": seed, "seeds": len(seeded)}
+            row = next((row for row in rows if key.items() <= row.items()), None)
+            if row is None:
+                cold, warm = (_runs_until(table, tried, seed, best) for tried in ((), seeded))
+                row = {**key, "cold": cold, "warm": warm}
+                rows.append(row)
+                if settings.out is not None:
+                    write_csv(settings.out / "searches.csv", rows)
+            pairs.append((int(row["cold"]), int(row["warm"])))
+            settings.say(f"{own.name}, seed {seed}: {pairs[-1][0]} runs cold, {pairs[-1][1]} warm")
         claims += _claims(table, own, pairs, len(seeded))
-        settings.say(claims[-2].name + f" {claims[-2].measured.value:.2f}")
-    if settings.out is not None:
-        write_csv(settings.out / "searches.csv", rows)
     return claims
+
+
+def _kept(settings: Settings) -> list[Row]:
+    """Returns the pairs of searches that are recorded already."""
+    path = None if settings.out is None else settings.out / "searches.csv"
+    if path is None or not path.exists():
+        return []
+    with path.open(newline="") as file:
+        return [
+            {name: value if name == "table" else int(value) for name, value in row.items()}
+            for row in csv.DictReader(file)
+        ]
 
 
 def _runs_until(table: Emulated, tried: Sequence[Tried], seed: int, best: float) -> int:
@@ -75,13 +94,16 @@ def _claims(table: Emulated, own: Earlier, pairs: Sequence[tuple[int, int]], see
                      engine=own.engine, device=device),
             high=MAX_TIME_RATIO,
         ),
-        reported(
-            f"later_{own.name}",
-            SOURCE,
-            f"runs by which a warm search is later than a cold one, less {seeded}: the worst seed",
-            Measured(float(later.max()), float(np.median(later)), float(later.max()), len(pairs)),
-            engine=table.engine.version,
-            device=device,
+        decided(
+            reported(
+                f"later_{own.name}",
+                SOURCE,
+                f"runs by which a warm search is later than a cold one, less {seeded}: the worst seed",
+                Measured(float(later.max()), float(np.median(later)), float(later.max()), len(pairs)),
+                engine=table.engine.version,
+                device=device,
+            ),
+            high=0.0,
         ),
     ]  # fmt: skip
 

@@ -90,9 +90,52 @@ def test_a_finished_copy_is_not_written_again(database: Path, tmp_path: Path) ->
 def test_a_class_of_the_application_is_named(database: Path, tmp_path: Path) -> None:
     new = new_file(database, '[TableOptions/BlockBasedTable "third"]\nfilter_policy=my.Filter\n')
     found = api.copy_with_options(database, new, tmp_path / "copy")
-    assert [(left.where, left.name, left.given) for left in found.left_out] == [
-        ("table third", "filter_policy", "my.Filter")
+    assert [(left.where, left.name, left.given, left.why) for left in found.left_out] == [
+        ("table third", "filter_policy", "my.Filter", "only your program has it")
     ]
+
+
+def test_a_comparator_of_the_application_is_refused(database: Path, tmp_path: Path) -> None:
+    """The copy would be sorted by another one, and the program could not open it."""
+    new = new_file(database, '[CFOptions "third"]\ncomparator=my.Order\n')
+    with pytest.raises(UserError, match=r"'third': only your program has the comparator 'my\.Order'"):
+        api.copy_with_options(database, new, tmp_path / "copy")
+    assert not (tmp_path / "copy").exists()
+
+
+def test_directories_that_a_copy_does_not_take_over_are_named(database: Path, tmp_path: Path) -> None:
+    new = new_file(database, f"[DBOptions]\nwal_dir={tmp_path}/wal\ndb_log_dir=/log\nmax_background_jobs=3\n")
+    found = api.copy_with_options(database, new, tmp_path / "copy")
+    assert [(left.name, left.given) for left in found.left_out] == [
+        ("wal_dir", f"{tmp_path}/wal"), ("db_log_dir", "/log"),
+    ]  # fmt: skip
+    assert not (tmp_path / "wal").exists()
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ("db/below", r"db/below: is inside of the database .*/db; choose another directory"),
+        ("db/a/b", r"db/a/b: is inside of the database .*/db; choose another directory"),
+        ("link/below", r"link/below: is inside of the database .*/db; choose another directory"),
+        ("NEW", r"NEW: is no directory; choose another one"),
+        ("dangling", r"dangling: is no directory; choose another one"),
+        ("missing/below", r"missing/below: the directory .*/missing is missing; make it first"),
+        ("\udcff", r"its name is no UTF-8 text"),
+        ("x" * 300, "File name too long"),
+    ],
+)
+def test_a_target_that_cannot_be_is_refused_before_any_work(
+    database: Path, tmp_path: Path, target: str, message: str
+) -> None:
+    new = new_file(database, CHANGE)
+    (tmp_path / "link").symlink_to(database)
+    (tmp_path / "dangling").symlink_to(tmp_path / "nothing" / "there")
+    before = files_of(database)
+    with pytest.raises(UserError, match=message):
+        api.copy_with_options(database, new, tmp_path / target)
+    assert files_of(database) == before
+    assert not (tmp_path / "missing").exists()
 
 
 HOLDER = """

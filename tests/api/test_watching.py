@@ -1,6 +1,7 @@
 """A watch of a database whose LOG the test writes; its studies are not measured."""
 
 import errno
+import re
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
@@ -8,14 +9,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.deploy.watch.made import intervals, log_text
+from tests.study.small_studies import spec_of
 
 from rocktune import api
-from rocktune.api import watch_options, watching
+from rocktune.analysis.profile import Profile
+from rocktune.api import watch_options, watch_studies, watching
+from rocktune.api.watch_studies import study_spec as made_spec
 from rocktune.api.watching import WatchPass, watch_directory
-from rocktune.deploy import read_watched
+from rocktune.deploy import read_watched, watched_text, write_watched
 from rocktune.deploy.watch import Interval, Phase, Verdict
 from rocktune.engine.worker import WORKER_VARIABLE
 from rocktune.errors import TransientError, UserError
+from rocktune.study import StudySpec
+from rocktune.workload import load_workload
 
 OPTIONS = '[Version]\nrocksdb_version=7.8.3\n[DBOptions]\nmax_background_jobs=2\n[CFOptions "default"]\n'
 OPTIONS += "write_buffer_size=67108864\ncomparator=leveldb.BytewiseComparator\n"
@@ -104,6 +110,21 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, real_worker: tuple[st
     return made
 
 
+@pytest.fixture
+def real_studies(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StudySpec:
+    """The study that the watch repeats, whose studies are made as in a real watch, of a given load."""
+    base = spec_of(tuner="auto")
+    monkeypatch.setattr(watching, "watched_study", lambda *_: base)
+    load = Profile(
+        load_workload("dremel-write-heavy").offered(2000.0), 2000.0, "default", False, 1 << 30, (), ()
+    )
+    file = store.directory / "OPTIONS-000007"
+    file.write_text(OPTIONS + '[TableOptions/BlockBasedTable "default"]\nblock_cache=1073741824\n')
+    monkeypatch.setattr(watch_studies, "_profile", lambda *_: (load, file))
+    monkeypatch.setattr(watching, "study_spec", made_spec)
+    return base
+
+
 def _shifted(store: Store) -> None:
     store.runs(15)
     store.look()
@@ -128,19 +149,34 @@ def test_a_dry_watch_proposes_and_writes_nothing(store: Store) -> None:
 
 
 def test_what_no_study_can_be_made_with_is_said_before_the_first_look(
-    store: Store, monkeypatch: pytest.MonkeyPatch
+    store: Store, real_studies: StudySpec
 ) -> None:
-    def too_small(*_given: object) -> str:
-        raise UserError("budget: 10 s is too small for tuner 'auto' at scale 1/64; it takes at least 30 s")
-
+    """The minimum of the budget is the tuner's own."""
     store.runs(15)
-    monkeypatch.setattr(watching, "study_spec", too_small)
-    with pytest.raises(UserError, match="it takes at least 30 s"):
-        store.look()
+    (found,) = re.findall(r"it takes at least (\S+) s", _refusal(store, budget="1s"))
+    min_s = float(found)
+    assert min_s > 1
+    assert "it takes at least" in _refusal(store, budget=f"{0.99 * min_s}s")
     # Nothing was seen or judged yet.
     assert list(api.watch_journal("base")) == []
-    monkeypatch.setattr(watching, "study_spec", lambda _base, name, *_: name)
-    assert store.look().rows == ("observing: Workload 1 is the one that the watch began with.",)
+    (look,) = api.watch(store.directory / "LOG", "base", budget=f"{1.001 * min_s}s", once=True)
+    assert look.rows == ("observing: Workload 1 is the one that the watch began with.",)
+
+
+def test_a_lack_of_memory_is_said_before_the_first_look(
+    store: Store, real_studies: StudySpec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The minimum of the memory is that of a study at the smallest scale."""
+    store.runs(15)
+    monkeypatch.setattr(watch_studies, "_free_memory_bytes", lambda: 1 << 20)
+    said = _refusal(store)
+    assert re.search(r"watch: a study at 1/512 needs \S+ of memory .* and may take 512KiB", said)
+
+
+def _refusal(store: Store, **given: str) -> str:
+    with pytest.raises(UserError) as refused:
+        list(api.watch(store.directory / "LOG", "base", once=True, **given))  # type: ignore[arg-type]
+    return str(refused.value)
 
 
 def test_a_watch_that_goes_on_rolls_back_whatever_a_study_would_need(
@@ -308,6 +344,53 @@ def test_a_kill_while_the_file_is_written_repeats_nothing(
     assert events.count("applying") == events.count("applied") == events.count("tuning") == 1
 
 
+def test_the_journal_of_another_database_is_refused(
+    store: Store, tmp_path: Path, real_worker: tuple[str, ...]
+) -> None:
+    store.runs(15)
+    store.look()
+    other = Store(tmp_path / "other")
+    other.runs(15)
+    with pytest.raises(UserError, match=r"has the watch of .*/db; watch .*/other with another study"):
+        other.look()
+    assert store.look().rows == ()
+
+
+def test_a_second_watch_that_applies_is_refused(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    store.runs(15)
+    first = api.watch(store.directory / "LOG", "base", apply=store.file)
+    next(first)
+    # Locks of one process exclude each other, too.
+    with pytest.raises(UserError, match="another watch applies options to it; end that one"):
+        next(api.watch(store.directory / "LOG", "second", apply=store.file, once=True))
+    # Whoever applies nothing does no harm.
+    assert next(api.watch(store.directory / "LOG", "second", once=True)).state.phase is Phase.OBSERVING
+    first.close()  # type: ignore[attr-defined]
+    store.look()
+
+
+@pytest.mark.parametrize("dropped_before", ["applying", "rolling back"])
+def test_a_column_family_that_is_dropped_meanwhile_stops_nothing(store: Store, dropped_before: str) -> None:
+    second = '[CFOptions "second"]\nwrite_buffer_size=67108864\ncomparator=leveldb.BytewiseComparator\n'
+    (store.directory / "OPTIONS-000007").write_text(OPTIONS + second)
+    write_watched(store.file, watched_text({"cf:second": {"write_buffer_size": "67108864"}}))
+    both = NEW | {"cf:second": {"write_buffer_size": "67108864"}}
+
+    def drop() -> None:
+        (store.directory / "OPTIONS-000008").write_text(OPTIONS)
+
+    _shifted(store)
+    if dropped_before == "applying":
+        store.meanwhile = drop
+    store.look()
+    assert read_watched(store.file) == (NEW if dropped_before == "applying" else both)
+    store.takes()
+    store.runs(5, reads=0.8, latency_us=60)
+    events = [row.partition(":")[0] for row in store.look().rows]
+    assert events == ["rolling back", "rolled back"]
+    assert read_watched(store.file) == OLD
+
+
 def test_a_study_waits_for_its_hours(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watching, "datetime", Clock)
     monkeypatch.setattr(Clock, "moment", datetime(2026, 3, 4, 12))
@@ -382,8 +465,9 @@ def test_a_study_is_not_tried_for_ever(store: Store, monkeypatch: pytest.MonkeyP
 def test_other_errors_of_files_are_no_shortage(store: Store) -> None:
     store.failure = PermissionError(errno.EACCES, "Permission denied", "/w/space.toml")
     _shifted(store)
-    with pytest.raises(PermissionError):
+    with pytest.raises(UserError, match=r"watch: /w/space.toml: Permission denied"):
         store.look()
+    assert not [row for row in api.watch_journal("base") if row.event in ("postponed", "not tuned")]
 
 
 def test_options_of_a_governor_are_its_own(store: Store) -> None:

@@ -14,6 +14,8 @@ Outputs = pytest.CaptureFixture[str]
     [
         (["--study", "s"], "log: missing; name the LOG in the database's directory with --log"),
         (["--study", "s", "--log", "LOG"], "log: LOG is not the LOG in the directory of a RocksDB database"),
+        (["--study", "s", "--log", "x" * 300], "File name too long"),
+        (["--study", "s", "--log", "loop/LOG"], "log: loop/LOG cannot be read: "),
         (["--study", "s", "--journal"], "there is no journal; no watch has this name"),
         (["--study", "s", "--log", "db/LOG", "--interval", "0.1"], "interval: 0.1 is below 1 s"),
         (["--study", "s", "--log", "db/LOG"], "has no study yet"),
@@ -26,6 +28,7 @@ def test_mistakes_are_named(
     Path("db").mkdir()
     Path("db/CURRENT").touch()
     Path("db/LOG").touch()
+    Path("loop").symlink_to("loop")
     assert main(["watch", *arguments]) == 2
     assert message in capsys.readouterr().err
 

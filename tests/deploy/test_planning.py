@@ -1,3 +1,4 @@
+import errno
 from pathlib import Path
 
 import pytest
@@ -173,3 +174,15 @@ def test_a_directory_without_a_database_is_refused(database: Path, broken: str, 
         path.unlink()
     with pytest.raises(UserError, match=message):
         running_store(database)
+
+
+def test_a_directory_that_cannot_be_read_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UserError, match="x: cannot be read: File name too long"):
+        running_store(tmp_path / ("x" * 300))
+
+    def refused(_path: Path) -> bool:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(Path, "is_file", refused)
+    with pytest.raises(UserError, match="cannot be read: Permission denied"):
+        running_store(tmp_path)

@@ -41,6 +41,7 @@ def copy_with_options(
             since the copy began; the directory holds something else; the disk has too little space; no worker
             of its RocksDB or a newer one is installed; or copying failed.
     """
+    _check_target(Path(target))
     with planned(database, options_file, device) as made:
         _check_version(made, newer_is_allowed=True)
         options = migration_options(made.store, made.wanted, made.linked, in_place=False)
@@ -98,6 +99,24 @@ def rewrite_with_options(
         families=families,
         left_out=options.left_out,
     )
+
+
+def _check_target(target: Path) -> None:
+    """Raises UserError if no directory can be made there, or if it is inside of a database."""
+    try:
+        str(target).encode()
+        resolved = target.resolve()
+        for directory in resolved.parents:
+            if (directory / "CURRENT").is_file():
+                raise UserError(f"{target}: is inside of the database {directory}; choose another directory")
+        if (target.is_symlink() or target.exists()) and not target.is_dir():
+            raise UserError(f"{target}: is no directory; choose another one")
+        if not resolved.parent.is_dir():
+            raise UserError(f"{target}: the directory {resolved.parent} is missing; make it first")
+    except UnicodeEncodeError:
+        raise UserError(f"{str(target)!r}: its name is no UTF-8 text; choose another directory") from None
+    except (OSError, RuntimeError) as failure:  # no permission, a name that is too long; a loop of links
+        raise UserError(f"{target}: cannot be read: {failure}") from None
 
 
 def _migration(

@@ -1,11 +1,10 @@
 """The studies of a watch: made of a store's present load, bounded, each run in a process of its own."""
 
-import errno
 import math
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -44,7 +43,6 @@ _FREE_SHARE = 0.5
 """Share of the free memory and of the free disk that a study may take at most."""
 _MIN_TABLE_VERSION = RocksDbVersion((9, 8))
 """RocksDB from which a watcher changes options of tables."""
-_SHORTAGES = (errno.ENOSPC, errno.EDQUOT, errno.ENOMEM)
 _POLITE = (("nice", "-n", "19"), ("ionice", "-c", "3"))
 
 
@@ -202,20 +200,6 @@ def run_study(spec: StudySpec, ledger: str | None, directory: Path, may_run: Cal
             return False
         raise TransientError(f"study '{spec.name}': {failure.message}") from None
     return True
-
-
-@contextmanager
-def shortages_as_transient() -> Iterator[None]:
-    """Turns errors of the system for a lack of memory or of disk space into TransientErrors."""
-    try:
-        yield
-    except MemoryError:
-        raise TransientError("watch: this machine has no memory left for a study; free some") from None
-    except OSError as error:
-        if error.errno not in _SHORTAGES:
-            raise
-        where = f"{error.filename}: " if error.filename else ""
-        raise TransientError(f"watch: {where}{error.strerror}; free some") from None
 
 
 def outcome_of(name: str, ledger: str | None) -> tuple[Outcome, str] | None:

@@ -11,12 +11,16 @@ from typing import Any
 
 import platformdirs
 
+from rocktune.api.system_errors import shortages_as_transient, system_errors_named
 from rocktune.api.watch_options import (
     missing_options,
     options_path,
     proposed_options,
+    refuse_another,
+    states,
     undo_options,
     watched_database,
+    watching_alone,
     write_options,
 )
 from rocktune.api.watch_studies import (
@@ -26,7 +30,6 @@ from rocktune.api.watch_studies import (
     proof_sentence,
     recorded_study,
     run_study,
-    shortages_as_transient,
     study_spec,
     watched_study,
 )
@@ -151,15 +154,21 @@ def watch(
         ledger=ledger,
         notify=notify,
     )
-    with closing(Journal(watch_directory(study))) as journal:
+    with watching_alone(database, watcher.file), closing(Journal(watch_directory(study))) as journal:
+        if journal.state is not None:
+            refuse_another(journal.state.database, database, journal.directory)
         # A watch that goes on may have options to roll back, which must not wait for memory or budgets.
         if journal.state is None:
             watcher.check()
-        yield watcher.look(journal)
+        with system_errors_named():
+            found = watcher.look(journal)
+        yield found
         while not once:
             time.sleep(pause_s)
             try:
-                yield watcher.look(journal)
+                with system_errors_named():
+                    found = watcher.look(journal)
+                yield found
             except UserError as error:
                 # Such as a LOG that is missing while the program starts again.
                 notify(str(error))
@@ -205,7 +214,8 @@ class _Watch:
         """Reads the LOG and does what is due, until nothing is or something has to be waited for."""
         rows: list[str] = []
         if journal.state is None:
-            journal.add(WatchState(in_force=read_watched(options_path(self.database, self.file))), ())
+            in_force = read_watched(options_path(self.database, self.file))
+            journal.add(WatchState(database=str(self.database), in_force=in_force), ())
         document = read_log([self.database])
         while True:
             assert journal.state is not None
@@ -239,8 +249,8 @@ class _Watch:
         if state.phase is Phase.ROLLING_BACK:
             return self._roll_back(state)
         if self.file is not None and state.phase in (Phase.TUNING, Phase.PROPOSED):
-            present = read_watched(self.file)
-            if present != state.in_force:
+            present, is_known = states(self.database, self.file, state.in_force)
+            if not is_known:
                 return noticed(state, present)
         if state.phase is Phase.TUNING:
             return self._tune(journal, document)
@@ -255,8 +265,8 @@ class _Watch:
     def _roll_back(self, state: WatchState) -> Step:
         """Restores the earlier options, unless somebody else has replaced the watched file."""
         path = Path(state.file)
-        present = read_watched(path)
-        if present not in (state.in_force, state.undo):
+        present, is_known = states(self.database, path, state.in_force, state.undo)
+        if not is_known:
             return overtaken(state, present, self._unread_now(state))
         write_options(self.database, path, state.undo)
         return written(state, self._unread_now(state))

@@ -64,7 +64,7 @@ def print_migration(console: Console, found: Migration) -> None:
     console.print(made)
     for left in found.left_out:
         console.print(
-            f"Written without {left.where} {left.name}={left.given}, which only your program has.",
+            f"Written without {left.where} {left.name}={left.given}: {left.why}.",
             soft_wrap=True,
         )
     before = "before and after" if found.in_place else f"in {found.plan.directory} and in {found.directory}"

@@ -1,12 +1,14 @@
 """The options that a migration gives to the worker: enough of the present ones, and all of the new ones."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from rocktune.deploy.merging import merged_document
 from rocktune.deploy.plan import PlanNote, RolloutPlan, Way
 from rocktune.deploy.running import RunningStore
 from rocktune.engine import FamilyContent
-from rocktune.importing import Fate, LinkedRocksDb, OptionsDocument, imported
+from rocktune.errors import UserError
+from rocktune.importing import AccountEntry, Fate, LinkedRocksDb, OptionsDocument, imported
 from rocktune.importing.document import Family, Option
 from rocktune.space import OptionMaps, family_section
 from rocktune.spec_file import Spec
@@ -14,6 +16,8 @@ from rocktune.spec_file import Spec
 _READING = ("comparator", "merge_operator", "compaction_style", "num_levels")
 """Options of a family without which its data cannot be read."""
 _DIRECTORIES = ("wal_dir", "db_log_dir")
+_OWN_CLASS = "only your program has it"
+_OWN_DIRECTORY = "a copy has its WAL and its LOG in its own directory"
 
 
 class Migration(Spec):
@@ -24,7 +28,8 @@ class Migration(Spec):
         directory: the database with the new options.
         in_place: True if it is the database itself, and False if it is a copy.
         families: their content, which was compared before and after.
-        left_out: options whose classes only the application has; the files were written without them.
+        left_out: options without which the files were written: those whose classes only the application has,
+            and the directories of a copied database.
     """
 
     plan: RolloutPlan
@@ -41,7 +46,7 @@ class MigrationOptions:
     Attributes:
         present: what reading the database needs, by section.
         wanted: all new options, by section.
-        left_out: options whose classes only the application has; the new files are written without them.
+        left_out: as in `Migration`.
     """
 
     present: OptionMaps
@@ -62,6 +67,7 @@ def migration_options(
 
     Raises:
         OptionsFileError: a value cannot be honoured, or the file has a column family that the database lacks.
+        UserError: a comparator is of the application, so that the order of keys is not known here.
     """
     merged = merged_document(store.options, wanted)
     after: OptionMaps = {}
@@ -74,14 +80,31 @@ def migration_options(
         for entry in read.account.entries:
             # Those of other families have another fate: they are not measured.
             if entry.fate is Fate.FOREIGN:
-                where = " ".join(filter(None, (entry.section, entry.family)))
-                note = PlanNote(where=where, name=entry.name, given=entry.given, why=entry.why)
-                left_out[where, entry.name] = note
+                note = _foreign(entry)
+                left_out[note.where, note.name] = note
     for name in _DIRECTORIES:
         after["db"].pop(name, None)
-        if in_place and _text(merged.db, name):
-            after["db"][name] = _text(merged.db, name)
+        given = _text(merged.db, name)
+        if given and in_place:
+            after["db"][name] = given
+        elif given and Path(given) != store.directory.absolute():
+            left_out["db", name] = PlanNote(where="db", name=name, given=given, why=_OWN_DIRECTORY)
     return MigrationOptions(_present(store), after, tuple(left_out.values()))
+
+
+def _foreign(entry: AccountEntry) -> PlanNote:
+    """Returns the note on an option whose class only the application has.
+
+    Raises:
+        UserError: it is a comparator.
+    """
+    if entry.name == "comparator":
+        raise UserError(
+            f"column family '{entry.family}': only your program has the comparator '{entry.given}', and its "
+            "order of keys; copy the entries there"
+        )
+    where = " ".join(filter(None, (entry.section, entry.family)))
+    return PlanNote(where=where, name=entry.name, given=entry.given, why=_OWN_CLASS)
 
 
 def rewritten_families(plan: RolloutPlan) -> tuple[str, ...]:

@@ -36,8 +36,16 @@ def running_store(directory: Path) -> RunningStore:
     """Reads the files that describe a database. Opens no database and changes nothing.
 
     Raises:
-        UserError: the directory holds no RocksDB database, or its OPTIONS file cannot be read.
+        UserError: the directory holds no RocksDB database, or it or its OPTIONS file cannot be read.
     """
+    try:
+        return _read(directory)
+    except OSError as failure:
+        raise UserError(f"{directory}: cannot be read: {failure.strerror}") from None
+
+
+def _read(directory: Path) -> RunningStore:
+    """Reads the files that describe a database; see `running_store`. Raises OSError, too."""
     if not (directory / "CURRENT").is_file():
         raise UserError(f"{directory}: it holds no RocksDB database; name a directory with a file CURRENT")
     numbered = [

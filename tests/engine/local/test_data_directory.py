@@ -103,9 +103,22 @@ def test_a_live_database_is_called_so(path: Path) -> None:
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
         assert holder.stdout is not None
         holder.stdout.readline()
+        # Reading it suffices.
+        (path / "LOCK").chmod(0o444)
         with pytest.raises(UserError, match="is a RocksDB database, which another process has open"):
             DataDirectory(path)
     assert not is_locked_by_another(path / "LOCK")
+
+
+def test_asking_for_a_lock_takes_none(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def taken(*_given: object) -> None:
+        raise AssertionError
+
+    path.mkdir()
+    (path / "LOCK").touch()
+    monkeypatch.setattr("rocktune.engine.local.locks.fcntl.lockf", taken)
+    assert not is_locked_by_another(path / "LOCK")
+    assert not is_locked_by_another(path / "missing")
 
 
 def test_a_file_is_refused(path: Path) -> None:

@@ -10,7 +10,7 @@ the same study.
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -19,10 +19,10 @@ from pydantic import ValidationError
 from rocktune.deploy.watch.interval import Interval
 from rocktune.deploy.watch.state import WatchState
 from rocktune.deploy.watch.step import Note
-from rocktune.deploy.watched import write_watched
+from rocktune.deploy.watched import replace_file
 from rocktune.engine.local.claiming import claim, refuse_unsafe
 from rocktune.engine.local.locks import locked
-from rocktune.errors import UserError
+from rocktune.errors import TransientError, UserError
 from rocktune.spec_file import Count, Spec
 
 JOURNAL_NAME = "journal.jsonl"
@@ -75,9 +75,10 @@ class Journal:
             claim(self.directory, named, _MEND)
             with ExitStack() as held:
                 held.enter_context(locked(self.directory / "lock", wait=False))
-                self._file = held.enter_context((self.directory / JOURNAL_NAME).open("ab"))
+                # Not buffered: what could not be written must not be written later.
+                self._file = held.enter_context((self.directory / JOURNAL_NAME).open("ab", buffering=0))
                 kept = self._kept()
-                self._file.truncate(kept.journal_bytes if kept else 0)
+                self._bytes = self._cut(kept.journal_bytes if kept else 0)
                 self._held = held.pop_all()
         except BlockingIOError:
             raise UserError(f"{named}: another process watches; wait for its end, or end it") from None
@@ -93,20 +94,50 @@ class Journal:
             notes: the steps; each gets a row.
             intervals: the intervals that were read for it.
         """
-        at = datetime.now(UTC).isoformat(timespec="seconds")
+        at = _now()
         rows = [Row(at=at, event=note.event, text=note.text) for note in notes]
         if intervals:
             rows.insert(0, Row(at=at, event="read", intervals=tuple(intervals)))
-        self._file.write(b"".join(row.model_dump_json().encode() + b"\n" for row in rows))
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        kept = _Kept(journal_bytes=os.fstat(self._file.fileno()).st_size, state=state)
-        write_watched(self.directory / STATE_NAME, kept.model_dump_json())
+        content = b"".join(row.model_dump_json().encode() + b"\n" for row in rows)
+        try:
+            self._append(content)
+            kept = _Kept(journal_bytes=self._bytes + len(content), state=state)
+            replace_file(self.directory / STATE_NAME, kept.model_dump_json())
+        except (OSError, UserError) as failure:
+            # The step counts as not taken, and its rows go.
+            with suppress(OSError):
+                self._file.truncate(self._bytes)
+            why = failure.strerror if isinstance(failure, OSError) else failure
+            raise TransientError(
+                f"watch directory {self.directory}: {why}; the step is repeated at the next look"
+            ) from None
+        self._bytes = kept.journal_bytes
         self.state = state
 
     def close(self) -> None:
         """Releases the journal."""
         self._held.close()
+
+    def _append(self, content: bytes) -> None:
+        """Appends to the journal, durably. Raises OSError, after which a part of it may be there."""
+        left = memoryview(content)
+        while left:
+            left = left[self._file.write(left) :]
+        os.fsync(self._file.fileno())
+
+    def _cut(self, size_bytes: int) -> int:
+        """Removes what is behind a size, or behind the last whole row if there is less; returns the size."""
+        path = self.directory / JOURNAL_NAME
+        if path.stat().st_size >= size_bytes:
+            self._file.truncate(size_bytes)
+            return size_bytes
+        # The state counts; a watch that has to roll options back must not wait for rows of the past.
+        self._file.truncate(path.read_bytes().rfind(b"\n") + 1)
+        row = Row(
+            at=_now(), event="damaged", text="Somebody has removed rows of the journal before this one."
+        )
+        self._append(row.model_dump_json().encode() + b"\n")
+        return path.stat().st_size
 
     def _kept(self) -> _Kept | None:
         """Returns the last state that was written; None if there is no state."""
@@ -115,8 +146,12 @@ class Journal:
             return None
         try:
             return _Kept.model_validate_json(path.read_text(encoding="utf-8"))
-        except ValidationError:
+        except (ValidationError, UnicodeDecodeError):
             raise UserError(f"{path}: cannot be read; move the directory away to begin again") from None
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def rows_of(directory: Path) -> Iterator[Row]:
@@ -136,5 +171,5 @@ def rows_of(directory: Path) -> Iterator[Row]:
         raise UserError(f"{path}: there is no journal; no watch has this name") from None
     except OSError as failure:
         raise UserError(f"{path}: cannot be read: {failure.strerror}") from None
-    except ValidationError:
+    except (ValidationError, UnicodeDecodeError):
         raise UserError(f"{path}: a row cannot be read; move the directory away to begin again") from None

@@ -76,6 +76,7 @@ class WatchState(Spec):
     """Everything that decides what a watch does next.
 
     Attributes:
+        database: directory of the database; empty in a state of an older rocktune.
         phase: what it does next.
         seen: end of the last interval that it has read.
         current: the present workload.
@@ -90,6 +91,7 @@ class WatchState(Spec):
         windows: windows of observation that have passed since it.
     """
 
+    database: str = ""
     phase: Phase = Phase.LEARNING
     seen: Mark | None = None
     current: Workload = Workload(number=1)

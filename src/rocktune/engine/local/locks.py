@@ -2,9 +2,13 @@
 
 import fcntl
 import os
+import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+_RECORD_LOCK = "hhqqi4x"
+"""The kernel's `struct flock` on 64-bit machines: type, whence, start, length, process."""
 
 
 @contextmanager
@@ -32,6 +36,22 @@ def locked(path: Path, wait: bool = True) -> Iterator[int]:
         os.close(descriptor)
 
 
+@contextmanager
+def locked_directory(path: Path) -> Iterator[None]:
+    """Holds an exclusive lock (flock) on a directory during the context, and writes nothing into it.
+
+    Raises:
+        BlockingIOError: another process holds the lock.
+        OSError: the directory cannot be opened.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(descriptor)
+
+
 def _acquired(path: Path, wait: bool) -> int:
     """Returns a descriptor that holds the lock on a file; see `locked`."""
     while True:
@@ -52,13 +72,14 @@ def _acquired(path: Path, wait: bool) -> int:
 def is_locked_by_another(path: Path) -> bool:
     """Returns whether another process holds a record lock (fcntl) on a file, as RocksDB does on its LOCK.
 
-    Record locks and `flock` do not see each other, so `locked` cannot find this out.
+    Asks the kernel, and takes no lock: a program that opens its database in this moment must not fail. Record
+    locks and `flock` do not see each other, so `locked` cannot find this out.
     """
     try:
-        with path.open("r+b") as file:
-            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
+        with path.open("rb") as file:
+            asked = struct.pack(_RECORD_LOCK, fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
+            answer = fcntl.fcntl(file, fcntl.F_GETLK, asked)
     except OSError:
         return False
-    return False
+    kind: int = struct.unpack(_RECORD_LOCK, answer)[0]
+    return kind != fcntl.F_UNLCK

@@ -75,8 +75,8 @@ PAPERS = (
                 ),
             ),
             Finding(
-                "Finding 6: at most 5% of what studies with epsilon-constraint recommend breaks the bound by more"
-                " than a run's noise; faster, slower device",
+                "Finding 6: at most 5% of what studies with epsilon-constraint recommend breaks the bound by"
+                " more than a run's noise; faster, slower device",
                 (
                     "tuning_time/epsilon_constraint_studies_that_break_*",
                     "tuning_time_sata/epsilon_constraint_studies_that_break_*",
@@ -87,8 +87,8 @@ PAPERS = (
                 ("sampled/*",),
             ),
             Finding(
-                "Ours: no two algorithms that a model of a sample of 540 configurations tells apart are in another"
-                " order than on the whole table",
+                "Ours: no two algorithms that a model of a sample of 540 configurations tells apart are in"
+                " another order than on the whole table",
                 ("interpolation/pairs_*",),
             ),
             Finding(

@@ -125,7 +125,7 @@ def _named(pairs: list[tuple[str, str]]) -> str:
 
 
 def _order(shares: dict[str, Measured], one: str, other: str) -> int:
-    """Returns -1 if an algorithm takes less time than another one, 1 if more; 0 if their intervals overlap."""
+    """Returns -1 if an algorithm takes less time than another one, 1 if more, 0 if intervals overlap."""
     return (shares[one].low > shares[other].high) - (shares[one].high < shares[other].low)
 
 

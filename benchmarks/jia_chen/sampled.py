@@ -2,11 +2,11 @@
 
 Figures 5, 6 and 9 come from samples of 540 of 2,160 configurations. Here such samples are drawn from the
 exhaustive table, and their intervals are compared with the figures of the whole table. An interval of 95%
-misleads if fewer than 85% of samples contain the figure. The share's whole interval has to lie above that, so
-40 samples could not decide: 39 would have to contain the figure, of which even intervals of exactly 95% have a
-chance of 0.4. Of 200 samples 180 have to. The chance is 0.96 if 93% of intervals contain the figure, and 0.025
-if 85% do. The table's own figures err too, and a quarter of the table is in each sample, which makes the
-check somewhat easy.
+misleads if fewer than 85% of samples contain the figure. The share's whole interval has to lie above that.
+So 40 samples could not decide: 39 of them would have to contain the figure, and even for intervals of exactly
+95% the chance of that is 0.4. Of 200 samples 180 have to. The chance is 0.96 if 93% of the intervals contain
+the figure, and 0.025 if 85% do. The table's own figures err too, and a quarter of the table is in each sample,
+which makes the check somewhat easy.
 """
 
 from collections.abc import Callable

@@ -5,8 +5,8 @@ exhaustive table, and their intervals are compared with the figures of the whole
 misleads if fewer than 85% of samples contain the figure. The share's whole interval has to lie above that.
 So 40 samples could not decide: 39 of them would have to contain the figure, and even for intervals of exactly
 95% the chance of that is 0.4. Of 200 samples 180 have to. The chance is 0.96 if 93% of the intervals contain
-the figure, and 0.025 if 85% do. The table's own figures err too, and a quarter of the table is in each sample,
-which makes the check somewhat easy.
+the figure, and 0.025 if 85% do. The table's own figures err too, and a quarter of the table is in each
+sample, which makes the check somewhat easy.
 """
 
 from collections.abc import Callable

@@ -290,6 +290,17 @@ def spearman_interval(first: Sequence[float], second: Sequence[float]) -> Measur
     return Measured(found.value, found.low, found.high, found.repeats, exact=found.low == found.high)
 
 
+def share_of(hits: int, count: int) -> Measured:
+    """Returns a share of independent cases with its 95% interval by Jeffreys' prior.
+
+    The interval of no hits begins at 0, and that of nothing but hits ends at 1.
+    """
+    believed = stats.beta(hits + 0.5, count - hits + 0.5)
+    low = float(believed.ppf(0.025)) if hits else 0.0
+    high = float(believed.ppf(0.975)) if hits < count else 1.0
+    return Measured(hits / max(1, count), low, high, count)
+
+
 def median_spread(values: Sequence[float]) -> Measured:
     """Returns the median with minimum and maximum."""
     return Measured(float(np.median(values)), float(np.min(values)), float(np.max(values)), len(values))

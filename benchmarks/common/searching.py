@@ -14,7 +14,7 @@ from rocktune.study import StudySpec, seeds
 from rocktune.study.openings import Openings
 from rocktune.study.proving import bounds
 from rocktune.study.proving.best import finalists
-from rocktune.study.proving.verification import pick
+from rocktune.study.proving.picking import pick
 from rocktune.study.specs.problem import objective_of, problem_of
 from rocktune.trial import Batch, Measurement, Result, RunKey, Status, Trial
 from rocktune.tuners import Problem, Tuner, tuner_named

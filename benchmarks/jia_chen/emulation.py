@@ -3,13 +3,12 @@
 import math
 import multiprocessing
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from benchmarks.jia_chen.noise import NoiseModel
 from benchmarks.jia_chen.shared import LATENCY, NEAR, THROUGHPUT, Recorded
 from rocktune.engine.spec import FULL_LENGTH_S
 from rocktune.objective import Objective, objective_named
@@ -22,8 +21,8 @@ ALGORITHMS = ("ga", "nsga2", "smpso", "epsilon-constraint", "weighted-sum")
 """The paper's five."""
 MAX_SHARE = 10.0
 """Share that stands for searches that end without success."""
-_WORKERS = multiprocessing.cpu_count()
-_FEW = 8
+WORKERS = multiprocessing.cpu_count()
+FEW = 8
 """So few searches are done before processes would have started."""
 
 
@@ -96,17 +95,12 @@ class Emulation:
         individuals: for each of them the number of individuals bred until then, repeated ones included.
         steps_to_success: number of distinct configurations until success; infinity if it never succeeds.
         charged_to_success: number of individuals until success, as if each repeated one was measured again.
-        throughput_share: throughput without noise, over the maximum, of what the search recommends after the
-            configurations that it measures at least; NaN if these are not stated or it had no noise.
-        latency_over_bound: latency of the same over the bound.
     """
 
     order: tuple[Configuration, ...]
     individuals: tuple[int, ...]
     steps_to_success: float
     charged_to_success: float
-    throughput_share: float = math.nan
-    latency_over_bound: float = math.nan
 
 
 def emulate(of: Recorded, algorithm: Algorithm, budget_runs: int, seed: int, min_runs: int = 0) -> Emulation:
@@ -189,11 +183,11 @@ def emulated(
         budget_runs: number of configurations that each measures; by default until it succeeds, at most all.
     """
     search = partial(_emulated, of, algorithm, budget_runs)
-    if runs <= _FEW:
+    if runs <= FEW:
         return [search(each) for each in range(seed, seed + runs)]
     # Tuners' libraries have threads of their own, which a fork would not take along.
-    with multiprocessing.get_context("spawn").Pool(_WORKERS) as pool:
-        return pool.map(search, range(seed, seed + runs), chunksize=max(1, runs // (8 * _WORKERS)))
+    with multiprocessing.get_context("spawn").Pool(WORKERS) as pool:
+        return pool.map(search, range(seed, seed + runs), chunksize=max(1, runs // (8 * WORKERS)))
 
 
 def _emulated(of: Recorded, algorithm: Algorithm, budget_runs: int | None, seed: int) -> Emulation:
@@ -235,61 +229,3 @@ def share_interval(
     ]
     low, high = np.quantile(drawn, (0.025, 0.975))
     return float(low), float(high)
-
-
-def emulated_with_noise(
-    model: NoiseModel,
-    names: Sequence[str],
-    tables: int,
-    searches: int,
-    seed: int,
-    min_runs: Mapping[str, int] | None = None,
-    max_runs: int | None = None,
-) -> dict[str, list[list[Emulation]]]:
-    """Emulates searches whose runs are noisy; success is judged without the noise.
-
-    Args:
-        model: the noise of a measured table.
-        names: names of the tuners.
-        tables: number of tables that might be true; the first is the model's expectation, each further one is
-            predicted from another draw of the measured table, with own terms drawn as well.
-        searches: number of searches on each, each with noise of its own.
-        seed: seed of the tables, the noise and the tuners.
-        min_runs: by tuner, how many configurations each search measures before it ends at its first success;
-            what it recommends then is judged too.
-        max_runs: how many configurations each search measures at most; by default all.
-
-    Returns:
-        The searches of each tuner on each table.
-    """
-    tasks = [(name, table, (min_runs or {}).get(name, 0)) for name in names for table in range(tables)]
-    task = partial(_emulated_on_one, model, searches, seed, max_runs)
-    if len(tasks) * searches <= _FEW * len(names):
-        done = [task(each) for each in tasks]
-    else:
-        with multiprocessing.get_context("spawn").Pool(_WORKERS) as pool:
-            done = pool.map(task, tasks, chunksize=1)
-    return {name: done[place * tables : (place + 1) * tables] for place, name in enumerate(names)}
-
-
-def _emulated_on_one(
-    model: NoiseModel, searches: int, seed: int, max_runs: int | None, task: tuple[str, int, int]
-) -> list[Emulation]:
-    name, table, min_runs = task
-    truth = model.truth(np.random.default_rng([seed, table]) if table else None)
-    chosen = algorithm(truth, name, noise=model.noise)
-    found = []
-    for search in range(searches):
-        seen = model.run_of_each(truth, np.random.default_rng([seed, table, search]))
-        own_seed = seed + table * searches + search
-        made = emulate(seen, chosen, max_runs or len(seen.rows), own_seed, min_runs)
-        if min_runs:
-            measured = made.order[:min_runs]
-            row = truth.rows[recommender(seen, chosen, measured)(len(measured))]
-            made = replace(
-                made,
-                throughput_share=row[THROUGHPUT] / truth.max_throughput,
-                latency_over_bound=row[LATENCY] / truth.bound_us,
-            )
-        found.append(made)
-    return found

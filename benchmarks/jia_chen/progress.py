@@ -7,8 +7,9 @@ without the noise. So the intervals include the noise, the searches' luck and th
 from collections.abc import Mapping
 
 from benchmarks.common.claims import Claim, Settings, main, mean_interval, reported, write_csv
-from benchmarks.jia_chen.emulation import ALGORITHMS, emulated_with_noise
+from benchmarks.jia_chen.emulation import ALGORITHMS
 from benchmarks.jia_chen.noise import NoiseModel
+from benchmarks.jia_chen.noisy import emulated_with_noise
 from benchmarks.jia_chen.shared import DEFAULT_TABLE, recorded
 
 FASTER, SLOWER = "jia-chen-pcie", "jia-chen-sata"
@@ -35,7 +36,10 @@ def progress(settings: Settings) -> list[Claim]:
     tables = 2 if settings.quick else int(settings.extra["tables"])
     until = dict.fromkeys(ALGORITHMS, steps)
     found = emulated_with_noise(model, ALGORITHMS, tables, 1, settings.seed, until, steps)
-    shares = {name: [each.throughput_share for (each,) in groups] for name, groups in found.items()}
+    shares = {
+        name: [each.best.throughput_share for (each,) in groups if each.best is not None]
+        for name, groups in found.items()
+    }
     if settings.out is not None:
         rows = [
             {"algorithm": name, "table": table, "share": round(share, 4)}

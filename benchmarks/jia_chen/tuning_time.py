@@ -10,6 +10,9 @@ intervals include the error of the model: that of its effects, and the own terms
 
 The difference that matters is the paper's 37 to 21 between epsilon-constraint and the others, a factor of
 1.8. Twenty tables with five searches each give the 90% quantile to about 25%, which decides a factor of 1.6.
+On models of a sample the quantile is known to a factor of 2 to 20, so the order of algorithms is no target
+there. The paper's times are those of free repeats. Those of charged ones are compared with them, and are no
+targets either.
 """
 
 import math
@@ -26,18 +29,13 @@ from benchmarks.common.claims import (
     main,
     mean_interval,
     reported,
+    share_of,
     write_csv,
 )
 from benchmarks.common.figures import Panel, lines, write_figure
-from benchmarks.jia_chen.emulation import (
-    ALGORITHMS,
-    Emulation,
-    algorithm,
-    emulated_with_noise,
-    share_interval,
-    share_within,
-)
+from benchmarks.jia_chen.emulation import ALGORITHMS, algorithm, share_interval, share_within
 from benchmarks.jia_chen.noise import FIELDS, NoiseModel
+from benchmarks.jia_chen.noisy import ROUNDS, Judged, NoisySearch, emulated_with_noise
 from benchmarks.jia_chen.shared import DEFAULT_TABLE, LATENCY, Recorded, recorded
 
 QUANTILE = 0.9
@@ -46,6 +44,8 @@ PAPER_OTHERS = 21 / 108
 TABLES, SEARCHES = 20, 5
 MAX_BROKEN = 0.05
 """Share of recommendations that may break the bound."""
+FINDING_6 = "Jia and Chen, finding 6"
+SHARE_OF_MAXIMUM = "throughput of the recommendations, share of the unbounded maximum"
 CHARGES = ("", "charged_")
 """Repeated individuals cost nothing, or are charged."""
 
@@ -64,15 +64,15 @@ def tuning_time(settings: Settings) -> list[Claim]:
         shares = {name: _steps(groups, charge) for name, groups in found.items()}
         claims += [_claim(measured, name, steps, charge, settings.seed) for name, steps in shares.items()]
         claims.append(_slowest(measured, shares, charge, settings.seed))
-    claims.append(_kept_bounds(model, found["epsilon-constraint"]))
+    claims += _recommended(model, found["epsilon-constraint"])
     _write(settings, measured, found)
     return claims
 
 
-def _steps(groups: Sequence[Sequence[Emulation]], charge: str) -> list[list[float]]:
+def _steps(groups: Sequence[Sequence[NoisySearch]], charge: str) -> list[list[float]]:
     """Returns the steps until success of all searches by table."""
     field = "charged_to_success" if charge else "steps_to_success"
-    return [[getattr(search, field) for search in group] for group in groups]
+    return [[getattr(each.search, field) for each in group] for group in groups]
 
 
 def _noise(model: NoiseModel) -> list[Claim]:
@@ -128,11 +128,14 @@ def _claim(table: Recorded, name: str, steps: list[list[float]], charge: str, se
         Measured(share_within(flat, QUANTILE, total), low, high, len(flat)),
         paper,
     )
-    return claim if paper is None else decided(claim, high=paper)
+    return claim if paper is None or charge else decided(claim, high=paper)
 
 
 def _slowest(table: Recorded, steps: dict[str, list[list[float]]], charge: str, seed: int) -> Claim:
-    """Returns a target, finding 6: epsilon-constraint takes longer than the slowest of the other four."""
+    """Returns finding 6: epsilon-constraint takes longer than the slowest of the other four.
+
+    It is a target on a whole table with free repeats, otherwise a comparison.
+    """
     total = len(table.space.grid())
     shares = {
         name: share_within([step for group in each for step in group], QUANTILE, total)
@@ -146,32 +149,63 @@ def _slowest(table: Recorded, steps: dict[str, list[list[float]]], charge: str, 
     claim = _made(
         table,
         f"{charge}epsilon_constraint_over_slowest_other",
-        "Jia and Chen, finding 6",
+        FINDING_6,
         f"ratio of times to {rival}'s, from the ends of both intervals",
         Measured(own / shares[rival], own_low / high, own_high / low, len(steps)),
         37 / 21,
     )
-    return decided(claim, low=1)
+    return claim if charge or len(table.rows) < total else decided(claim, low=1)
 
 
-def _kept_bounds(model: NoiseModel, found: list[list[Emulation]]) -> Claim:
-    """Returns a target, finding 6: what epsilon-constraint recommends keeps the bound, judged without noise.
+def _recommended(model: NoiseModel, found: list[list[NoisySearch]]) -> list[Claim]:
+    """Reports finding 6, whether what epsilon-constraint recommends keeps the bound, judged without noise.
 
-    It recommends by noisy runs, so it can break the bound. By up to a run's noise does not count.
+    Beyond the bound by up to a run's noise does not count. The paper recommends by the search's own runs. A
+    study recommends after fresh runs and a proof, or keeps the baseline.
     """
     allowed = math.exp(model.noise[LATENCY])
-    broken = [float(np.mean([each.latency_over_bound > allowed for each in group])) for group in found]
-    claim = _made(
-        model.measured,
-        "epsilon_constraint_recommendations_that_break_the_bound",
-        "Jia and Chen, finding 6",
-        f"share of searches of a fifth of the exhaustive time; beyond the bound by over {allowed - 1:.1%}",
-        mean_interval(broken),
-    )
-    return decided(claim, high=MAX_BROKEN)
+    unit = f"beyond the bound by over {allowed - 1:.1%}; searches of a fifth of the exhaustive time"
+    own = [[each.best for each in group if each.best is not None] for group in found]
+    broken = mean_interval([_broken(group, allowed) / len(group) for group in own])
+    own_runs = "epsilon_constraint_own_runs"
+    claims = [
+        _made(model.measured, f"{own_runs}_that_break_the_bound", FINDING_6, f"share {unit}", broken),
+        _made(model.measured, f"{own_runs}_throughput", FINDING_6, SHARE_OF_MAXIMUM, _throughput(own)),
+    ]
+    for rounds in ROUNDS:
+        name = "epsilon_constraint_studies" + ("" if rounds > 1 else "_of_one_round")
+        made = [[each.studies[rounds] for each in group] for group in found]
+        chosen = [[each for each in group if each is not None] for group in made]
+        count, searches = sum(map(len, chosen)), sum(map(len, made))
+        unit_of_study = f"share of the {count} recommendations {unit}"
+        breaks = share_of(sum(_broken(group, allowed) for group in chosen), count)
+        kept = _made(model.measured, f"{name}_that_break_the_bound", FINDING_6, unit_of_study, breaks)
+        claims += [
+            decided(kept, high=MAX_BROKEN) if rounds > 1 else kept,
+            _made(
+                model.measured,
+                f"{name}_that_recommend",
+                FINDING_6,
+                f"share of studies that do not keep the baseline; at most {rounds} rounds of finalists",
+                share_of(count, searches),
+            ),
+            _made(model.measured, f"{name}_throughput", FINDING_6, SHARE_OF_MAXIMUM, _throughput(chosen)),
+        ]
+    return claims
 
 
-def _write(settings: Settings, table: Recorded, found: dict[str, list[list[Emulation]]]) -> None:
+def _broken(group: Sequence[Judged], allowed: float) -> int:
+    """Returns how many recommendations are beyond the bound by more than what is allowed."""
+    return sum(each.latency_over_bound > allowed for each in group)
+
+
+def _throughput(groups: Sequence[Sequence[Judged]]) -> Measured:
+    """Returns the mean over tables of the recommended throughput; 0 without a recommendation."""
+    means = [float(np.mean([each.throughput_share for each in group])) for group in groups if group]
+    return mean_interval(means) if means else exactly(0)
+
+
+def _write(settings: Settings, table: Recorded, found: dict[str, list[list[NoisySearch]]]) -> None:
     rows, panels = [], []
     for charge in CHARGES:
         traces = []

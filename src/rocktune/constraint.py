@@ -52,6 +52,10 @@ class Constraint:
             return replace(self, bound=factor * figure)
         return self
 
+    def tightened(self, ratio: float) -> "Constraint":
+        """Returns the constraint with a bound that is stricter by a ratio of at least 1."""
+        return replace(self, bound=self.bound / ratio if self.at_most else self.bound * ratio)
+
     def violation(self, value: float) -> float:
         """Returns the excess beyond the bound as a share of the bound.
 

@@ -77,6 +77,16 @@ class Objective:
         bounds = tuple(each.against(baseline[each.field]) for each in self.constraints)
         return replace(self, constraints=bounds)
 
+    def tightened(self, ratios: Mapping[str, float]) -> "Objective":
+        """Returns the objective with stricter bounds.
+
+        Args:
+            ratios: by field of a constraint a ratio of at least 1, see `Constraint.tightened`. A field
+                without one keeps its bound.
+        """
+        bounds = tuple(each.tightened(ratios.get(each.field, 1.0)) for each in self.constraints)
+        return replace(self, constraints=bounds)
+
     @property
     def primary(self) -> str:
         """The first field, in which ratios to the baseline are stated."""

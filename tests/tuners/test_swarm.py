@@ -32,6 +32,16 @@ def test_leaders_are_undominated_bounded_and_feasible_ones_come_first() -> None:
     assert sorted(leaders.positions[:, 0]) in ([0.2, 0.5, 0.6], [0.2, 0.5, 0.7])
 
 
+def test_a_leader_of_equal_gains_and_a_larger_violation_is_replaced() -> None:
+    leaders = Leaders(3)
+    gains = np.array([3.0, 3.0])
+    leaders.add(np.array([0.1]), gains, 0.5)
+    leaders.add(np.array([0.2]), gains, 0.0)
+    assert leaders.positions.tolist() == [[0.2]]
+    leaders.add(np.array([0.3]), gains, 0.5)
+    assert leaders.positions.tolist() == [[0.2]]
+
+
 def test_every_sixth_particle_mutates_within_the_cube() -> None:
     places = np.full((13, 5), 0.999)
     swarm = Swarm(places, 4, 1.0, 0.1, np.random.default_rng(1))

@@ -18,11 +18,12 @@ from rocktune.study.measuring.score import PrimaryScore
 from rocktune.study.openings import Openings
 from rocktune.study.proving import bounds, lasting, learned, outcome
 from rocktune.study.proving.ablation import ablate, prune
-from rocktune.study.proving.best import BestSoFar, finalists
+from rocktune.study.proving.best import BestSoFar
+from rocktune.study.proving.picking import pick_in_rounds
 from rocktune.study.proving.sequential import design_of
 from rocktune.study.proving.tail import Tail, offer
 from rocktune.study.proving.tail_choice import TailChoice, choose_by_tail
-from rocktune.study.proving.verification import Proof, Runs, Stage, aged, pick, prove
+from rocktune.study.proving.verification import Proof, Runs, Stage, aged, prove
 from rocktune.study.specs.estimate import verification_s
 from rocktune.study.specs.problem import objective_of, problem_of
 from rocktune.study.specs.spec import BASELINE_AGE_SHARES, StudySpec
@@ -147,10 +148,12 @@ class Phases:
         """Runs the phases after the search and returns the outcome."""
         settings, objective, baseline = self._spec.verification, self._objective, self._problem.baseline
         count = settings.front_points if objective.seeks_front else settings.finalists
-        best = finalists(self._best.results, objective, count)
         replicates, age_s = seeds.replicates(seeds.PICK, settings.pick_runs), self._age_s(settings.age_s)
-        picked = self._run("pick", pick(best, objective, replicates, age_s))
-        candidates, choice = picked.candidates(objective), None
+        picking = pick_in_rounds(
+            self._best.results, objective, count, settings.pick_rounds, replicates, age_s
+        )
+        picked = self._run("pick", picking)
+        candidates, choice = picked.candidates(objective)[:count], None
         if candidates:
             choice = self._chosen_by_tail(candidates, seeds.PICK)
             proof, changes = self._pruned_and_proven(choice)

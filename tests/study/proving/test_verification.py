@@ -27,12 +27,10 @@ from rocktune.study.proving.sequential import Design, design_of
 from rocktune.study.proving.statistics import Interval
 from rocktune.study.proving.verification import (
     ROCKSDB_DEFAULTS,
-    Picked,
     Proof,
     Stage,
     interleaved,
     paired_ratio,
-    pick,
     prove,
 )
 from rocktune.study.specs.spec import VerificationSettings
@@ -42,7 +40,6 @@ from rocktune.trial import Batch, Configuration, Result, Status, Trial
 
 THROUGHPUT = objective_named("throughput_ops_s")
 LATENCY = objective_named("read_latency_us_p99")
-BALANCE = objective_named("balance")
 BASELINE = Configuration({"a": 1, "b": 1, "c": 1, "d": 1})
 WINNER = Configuration({"a": 2, "b": 2, "c": 2, "d": 1})
 
@@ -111,7 +108,7 @@ def test_the_best_so_far_is_told_once_with_its_ratio() -> None:
     ]
 
 
-# Interleaving and picking
+# Interleaving
 
 
 def test_every_round_has_all_configurations_and_begins_with_another() -> None:
@@ -123,61 +120,6 @@ def test_every_round_has_all_configurations_and_begins_with_another() -> None:
     assert [result.trial for result in runs[b]] == [
         Trial(b, 2.0, replicate) for replicate in (10, 11, 12, 13)
     ]
-
-
-def test_the_winner_has_the_largest_geometric_mean() -> None:
-    steady, wild = Configuration({"x": 1}), Configuration({"x": 2})
-    # Arithmetic means 1000 and 1050, geometric ones 1000 and sqrt(400 * 1700) = 825.
-    speeds = {(steady, 10): 1000, (steady, 11): 1000, (wild, 10): 400, (wild, 11): 1700}
-    picked, batches = _run(
-        pick([wild, steady], THROUGHPUT, [10, 11], 2.0),
-        lambda trial: _ok(trial, speeds[trial.configuration, trial.replicate]),
-    )
-    assert picked.winner == steady
-    assert picked.rows[wild]["throughput_ops_s"] == pytest.approx(math.sqrt(400 * 1700), rel=0.01)
-    assert len(batches) == 1
-
-
-def test_smaller_latency_wins_and_balance_takes_the_worse_rank() -> None:
-    fast, quick, good = (Configuration({"x": x}) for x in range(3))
-    figures = {fast: (3000, 300), quick: (1000, 100), good: (2000, 200)}
-
-    def answer(trial: Trial) -> Result:
-        return _ok(trial, *figures[trial.configuration])
-
-    for objective, expected in ((THROUGHPUT, fast), (LATENCY, quick), (BALANCE, good)):
-        assert _run(pick([fast, quick, good], objective, [10, 11], 2.0), answer)[0].winner == expected
-
-
-def test_a_finalist_that_fails_is_out() -> None:
-    a, b = (Configuration({"x": x}) for x in range(2))
-
-    def answer(trial: Trial) -> Result:
-        failing = trial.configuration == a and trial.replicate == 11
-        return (
-            Result(trial, Status.CRASHED) if failing else _ok(trial, 100 if trial.configuration == b else 900)
-        )
-
-    assert _run(pick([a, b], THROUGHPUT, [10, 11], 2.0), answer)[0].winner == b
-    assert _run(pick([a], THROUGHPUT, [10, 11], 2.0), answer)[0] == Picked(None, {}, {})
-    assert _run(pick([], THROUGHPUT, [10, 11], 2.0), answer)[1] == []
-
-
-def test_what_breaks_a_constraint_wins_only_where_all_do() -> None:
-    fast, slow = (Configuration({"x": x}) for x in range(2))
-    figures = {fast: (3000, 300), slow: (1000, 100)}
-
-    def picked(bound: int) -> tuple[Configuration | None, bool]:
-        objective = objective_named("throughput_ops_s", [f"read_latency_us_p99<={bound}"])
-        found, _ = _run(
-            pick([fast, slow], objective, [10, 11], 2.0),
-            lambda trial: _ok(trial, *figures[trial.configuration]),
-        )
-        return found.winner, found.keeps_constraints(objective)
-
-    assert picked(1000) == (fast, True)
-    assert picked(200) == (slow, True)
-    assert picked(50) == (slow, False)
 
 
 # Ablation

@@ -22,22 +22,28 @@ def finalists(results: Sequence[Result], objective: Objective, count: int) -> li
         objective: ranks the results.
         count: maximum number of configurations.
     """
-    failed = {result.trial.configuration for result in results if result.status is not Status.OK}
-    furthest: dict[Configuration, Result] = {}
-    for result in results:
-        configuration = result.trial.configuration
-        before = furthest.get(configuration)
-        if configuration not in failed and (before is None or before.trial.until_s <= result.trial.until_s):
-            furthest[configuration] = result
+    known = furthest(results)
     ordered: list[Configuration] = []
-    for age_s in sorted({result.trial.until_s for result in furthest.values()}, reverse=True):
-        of_age = [result for result in furthest.values() if result.trial.until_s == age_s]
+    for age_s in sorted({result.trial.until_s for result in known.values()}, reverse=True):
+        of_age = [result for result in known.values() if result.trial.until_s == age_s]
         # Only at the maximum age: a front of younger runs does not compare with it.
         if objective.seeks_front and not ordered:
             ordered += [result.trial.configuration for result in _spread(of_age, objective, count)]
         ranked = sorted(zip(objective.ranks(of_age), of_age, strict=True), key=lambda pair: pair[0])
         ordered += [result.trial.configuration for _, result in ranked]
     return list(dict.fromkeys(ordered))[:count]
+
+
+def furthest(results: Sequence[Result]) -> dict[Configuration, Result]:
+    """Returns each configuration's result at its maximum age, without those that have a failed trial."""
+    failed = {result.trial.configuration for result in results if result.status is not Status.OK}
+    found: dict[Configuration, Result] = {}
+    for result in results:
+        configuration = result.trial.configuration
+        before = found.get(configuration)
+        if configuration not in failed and (before is None or before.trial.until_s <= result.trial.until_s):
+            found[configuration] = result
+    return found
 
 
 def _spread(results: Sequence[Result], objective: Objective, count: int) -> list[Result]:

@@ -32,10 +32,11 @@ from rocktune.study.proving.disturbed import BUSY
 from rocktune.study.proving.front import front_beyond_noise
 from rocktune.study.proving.hypervolume import hypervolume_over_time
 from rocktune.study.proving.lasting import SUSTAINED
+from rocktune.study.proving.picking import Picked
 from rocktune.study.proving.robust import workload_ratios
 from rocktune.study.proving.tail import Tail
 from rocktune.study.proving.tail_choice import TailChoice
-from rocktune.study.proving.verification import ROCKSDB_DEFAULTS, Picked, Proof
+from rocktune.study.proving.verification import ROCKSDB_DEFAULTS, Proof
 from rocktune.study.specs.problem import objective_of, own_account, own_notes, space_of
 from rocktune.study.specs.spec import StudySpec
 from rocktune.trial import Status

@@ -1,19 +1,18 @@
-"""The stages that pick the winner among the finalists and prove it (docs/design/verification.md).
+"""The stages that measure configurations in turn, and the proof (docs/design/verification.md).
 
 Each stage is a generator of batches. The study's loop runs and replays it like a search.
 """
 
 import math
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Literal, TypeVar
 
-from rocktune.objective import Objective, Row
+from rocktune.objective import Objective
 from rocktune.outcome import StopReason
 from rocktune.study.proving.bounds import bounded_by
 from rocktune.study.proving.disturbed import disturbed_pairs, is_undecided
-from rocktune.study.proving.front import front_noise
 from rocktune.study.proving.sequential import Continue, Design, next_step
 from rocktune.study.proving.statistics import (
     Interval,
@@ -141,67 +140,6 @@ def keeps_constraints(runs: Runs, objective: Objective, configuration: Configura
         for field in objective.all_fields
     }
     return objective.violation(means) == 0
-
-
-@dataclass(frozen=True)
-class Picked:
-    """The result of the phase `pick`.
-
-    Attributes:
-        winner: the best finalist; None if each had a failed run. If it breaks constraints, all finalists do.
-        rows: figures of each finalist without failed runs: geometric means over its runs.
-        noise: `front_noise` of the finalists' runs.
-    """
-
-    winner: Configuration | None
-    rows: Mapping[Configuration, Row]
-    noise: Mapping[str, float]
-
-    def keeps_constraints(self, objective: Objective) -> bool:
-        """Returns whether the winner keeps the constraints; if it does not, no finalist does."""
-        return self.winner is not None and objective.violation(self.rows[self.winner]) == 0
-
-    def candidates(self, objective: Objective) -> list[Configuration]:
-        """Returns the finalists that keep the constraints, the winner first, in the order of their ranks."""
-        ranked = sorted(
-            zip(objective.ranks_of(list(self.rows.values())), self.rows, strict=True),
-            key=lambda pair: pair[0],
-        )
-        return [each for _, each in ranked if objective.violation(self.rows[each]) == 0]
-
-
-def pick(
-    finalists: Sequence[Configuration], objective: Objective, replicates: Sequence[int], age_s: float
-) -> Stage[Picked]:
-    """Measures fresh runs of the finalists and returns the best by the geometric mean of the objective.
-
-    Constraints and several fields count as in the search. A finalist with a failed run cannot win.
-
-    Args:
-        finalists: finalists, best first; the order decides between equal ones.
-        objective: ranks the finalists.
-        replicates: replicates of the fresh runs.
-        age_s: age at which each run ends, seconds.
-    """
-    if not finalists:
-        return Picked(None, {}, {})
-    runs = yield from interleaved(finalists, replicates, age_s)
-    sound = [finalist for finalist in runs if all(result.status is Status.OK for result in runs[finalist])]
-    rows = {
-        finalist: {
-            field: _geometric_mean([objective.figure(result, field) for result in runs[finalist]])
-            for field in objective.all_fields
-        }
-        for finalist in sound
-    }
-    ranks = objective.ranks_of(list(rows.values()))
-    noise = front_noise([runs[finalist] for finalist in sound], objective)
-    return Picked(sound[ranks.index(0)] if sound else None, rows, noise)
-
-
-def _geometric_mean(values: Sequence[float]) -> float:
-    """Returns the geometric mean; NaN if a value is not above 0."""
-    return math.exp(math.fsum(math.log(value) if value > 0 else math.nan for value in values) / len(values))
 
 
 @dataclass(frozen=True)

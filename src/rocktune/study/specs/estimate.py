@@ -78,7 +78,7 @@ def verification_s(spec: StudySpec, changed_options: int, scale: int) -> dict[st
     proof_s *= workloads
     return {
         "baseline": age_s * (1 if spec.engine.runs_continue else sum(BASELINE_AGE_SHARES)),
-        "pick": settings.finalists * settings.pick_runs * age_s,
+        "pick": _max_picked(spec) * settings.pick_runs * age_s,
         "tails": tails_s,
         "ablate": (1 + changed_options) * settings.ablation_pairs * ablation_age_s,
         "prune": 2 * settings.prune_pairs * settings.prune_attempts * age_s,
@@ -88,6 +88,13 @@ def verification_s(spec: StudySpec, changed_options: int, scale: int) -> dict[st
     }
 
 
+def _max_picked(spec: StudySpec) -> int:
+    """Returns the maximum number of finalists; without a constraint to keep, there is one round of them."""
+    settings = spec.verification
+    constrained = spec.constraints or spec.default_constraints
+    return settings.finalists * (settings.pick_rounds if constrained else 1)
+
+
 def estimate(spec: StudySpec) -> Estimate:
     """Returns the estimate for a study.
 
@@ -95,7 +102,11 @@ def estimate(spec: StudySpec) -> Estimate:
         UserError: the memory budget is too small for the study's space.
     """
     settings = spec.verification
-    first_looks = {"max_pairs": settings.pair_looks[0], "max_offered_windows": settings.offered_windows}
+    first_looks = {
+        "max_pairs": settings.pair_looks[0],
+        "max_offered_windows": settings.offered_windows,
+        "pick_rounds": 1,
+    }
     early = spec.model_copy(update={"verification": settings.model_copy(update=first_looks)})
     return replace(_at_most(spec), min_total_s=_at_most(early).total_s)
 
@@ -119,7 +130,7 @@ def _at_most(spec: StudySpec) -> Estimate:
     run_bytes = spec.memory_bytes // spec.scale + _WORKER_BYTES
     ageing_s = _ageing_s(spec, spec.scale)
     if ages_every_run(spec):
-        ageing_s += (searched + spec.verification.finalists) * spec.age_s(_AGEING_FULL_SIZE_S)
+        ageing_s += (searched + _max_picked(spec)) * spec.age_s(_AGEING_FULL_SIZE_S)
     # One run is measured while the others are parked.
     runs_bytes = (parked + 1) * _DISK_FACTOR * store_bytes
     bases_bytes = loads * preloaded_bytes * (AGED_FACTOR if ageing_s else 1)

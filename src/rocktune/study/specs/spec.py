@@ -44,6 +44,8 @@ class VerificationSettings(Spec):
         finalists: number of the search's best configurations that get fresh runs.
         front_points: number of finalists if a Pareto front is sought.
         pick_runs: fresh runs of each finalist.
+        pick_rounds: maximum number of rounds of finalists. A round follows if no finalist keeps the
+            constraints beyond the noise of its runs.
         ablation_pairs: pairs of runs with and without each option. 1 is refused, because it gives no
             interval; 0 leaves out the ablation and with it the pruning.
         prune_pairs: pairs of runs of the winner and its pruned form in each attempt at pruning.
@@ -73,6 +75,7 @@ class VerificationSettings(Spec):
     finalists: Positive = 4
     front_points: Positive = 8
     pick_runs: Positive = 2
+    pick_rounds: Positive = 3
     ablation_pairs: Annotated[int, Field(strict=True, ge=0, le=90)] = 3
     prune_pairs: Annotated[int, Field(strict=True, ge=3, le=20)] = 3
     prune_attempts: Annotated[int, Field(strict=True, ge=0, le=5)] = 2

@@ -8,10 +8,11 @@ from numpy.typing import NDArray
 from pydantic import Field
 from pymoo.algorithms.base.genetic import GeneticAlgorithm
 from pymoo.algorithms.moo.nsga2 import NSGA2
-from pymoo.algorithms.soo.nonconvex.ga import GA
+from pymoo.algorithms.soo.nonconvex.ga import GA, FitnessSurvival
 from pymoo.core.population import Population
 from pymoo.core.problem import Problem as PymooProblem
 from pymoo.core.survival import Survival
+from pymoo.operators.survival.rank_and_crowding import RankAndCrowding
 
 from rocktune.errors import UserError
 from rocktune.objective import Objective
@@ -55,6 +56,8 @@ class _Genetic(Tuner):
 
     settings_type = GeneticSettings
     settings: GeneticSettings
+    _algorithm: type[GeneticAlgorithm] = GA
+    _survival: type[Survival] = FitnessSurvival
 
     def search(self, problem: Problem, rng: np.random.Generator) -> Search:
         """See `Tuner.search`. A generation is a batch."""
@@ -66,7 +69,7 @@ class _Genetic(Tuner):
             crossover=GeneCrossover(cube.discrete),
             mutation=GeneMutation(cube.discrete, rate),
             repair=ValidGenes(cube),
-            **({"survival": self._survival()} if self._survival else {}),
+            survival=self._survival(),
         )
         fitness, columns = self._fitness(problem.objective)
         return breed(problem, algorithm, cube, fitness, columns, rng)
@@ -75,9 +78,6 @@ class _Genetic(Tuner):
         """Returns the cost of one generation in seconds of measuring."""
         self._fitness(problem.objective)  # reports an unsuitable objective before the search begins
         return min_population_budget_s(problem, self.settings.population)
-
-    _algorithm: type[GeneticAlgorithm] = GA
-    _survival: type[Survival] | None = None
 
     def _fitness(self, objective: Objective) -> tuple[Fitness, int]:
         """Returns the fitness function for an objective, and the number of columns of its costs."""
@@ -100,6 +100,7 @@ class Nsga2(_Genetic):
     name = "nsga2"
     summary = "genetic algorithm (NSGA-II): for several objectives of which none is preferred"
     _algorithm = NSGA2
+    _survival = RankAndCrowding
 
     def _fitness(self, objective: Objective) -> tuple[Fitness, int]:
         """Returns the negated gains as costs, a column for each field of the objective."""

@@ -52,8 +52,9 @@ class Leaders:
     def add(self, position: Reals, gains: Reals, violation: float) -> None:
         """Adds a position and removes the leaders that it dominates.
 
-        A failed position, and one that a leader dominates or that has a leader's gains, is not added. If the
-        archive becomes too large, the leader in the most crowded part of the front is removed.
+        A failed position is not added, nor is one that a leader dominates or whose gains and violation a
+        leader has. If the archive becomes too large, the leader in the most crowded part of the front is
+        removed.
         """
         if np.isneginf(gains).any():
             return
@@ -61,11 +62,11 @@ class Leaders:
             self.positions, self.evaluated = position[None], Evaluated(gains[None], np.array([violation]))
             return
         known = self.evaluated
-        if _dominates(known.gains, known.violations, gains, violation).any():
+        added = Evaluated(gains, np.array(violation))
+        same = (known.gains == gains).all(axis=1) & (known.violations == violation)
+        if (same | _dominates(known, added)).any():
             return
-        if (known.gains == gains).all(axis=1).any():
-            return
-        kept = ~_dominated_by(known.gains, known.violations, gains, violation)
+        kept = ~_dominates(added, known)
         self.positions = np.vstack([self.positions[kept], position])
         self.evaluated = Evaluated(
             np.vstack([known.gains[kept], gains]), np.append(known.violations[kept], violation)
@@ -138,7 +139,7 @@ class Swarm:
         before = self._best_evaluated
         # A position that neither dominates nor is dominated replaces the old best, as in the authors'
         # programs.
-        no_worse = ~_pairwise_dominates(before, evaluated)
+        no_worse = ~_dominates(before, evaluated)
         self._best = np.where(no_worse[:, None], positions, self._best)
         self._best_evaluated = Evaluated(
             np.where(no_worse[:, None], evaluated.gains, before.gains),
@@ -173,24 +174,12 @@ class Swarm:
         return moved
 
 
-def _dominates(
-    gains: Reals, violations: Reals, other_gains: Reals, other_violation: float
-) -> NDArray[np.bool_]:
-    """Returns whether each row dominates another position, by Deb's rules."""
-    better = (gains >= other_gains).all(axis=1) & (gains > other_gains).any(axis=1)
-    return np.asarray((violations < other_violation) | ((violations == other_violation) & better))
+def _dominates(first: Evaluated, second: Evaluated) -> NDArray[np.bool_]:
+    """Returns for each row whether the position of `first` dominates that of `second`, by Deb's rules.
 
-
-def _dominated_by(
-    gains: Reals, violations: Reals, other_gains: Reals, other_violation: float
-) -> NDArray[np.bool_]:
-    """Returns whether another position dominates each row, by Deb's rules."""
-    worse = (gains <= other_gains).all(axis=1) & (gains < other_gains).any(axis=1)
-    return np.asarray((violations > other_violation) | ((violations == other_violation) & worse))
-
-
-def _pairwise_dominates(first: Evaluated, second: Evaluated) -> NDArray[np.bool_]:
-    """Returns for each row whether the position of `first` dominates that of `second`."""
-    better = (first.gains >= second.gains).all(axis=1) & (first.gains > second.gains).any(axis=1)
-    milder = first.violations < second.violations
-    return np.asarray(milder | ((first.violations == second.violations) & better))
+    Either may be a single position without a row of its own, gains of shape (objectives,). It is compared
+    with each row of the other.
+    """
+    better = (first.gains >= second.gains).all(axis=-1) & (first.gains > second.gains).any(axis=-1)
+    equal = first.violations == second.violations
+    return np.asarray((first.violations < second.violations) | (equal & better))

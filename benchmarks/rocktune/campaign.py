@@ -9,6 +9,7 @@ import csv
 import itertools
 import json
 import math
+import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -52,6 +53,10 @@ FIELDS = (
     "read_latency_us_p99",
     "others_cpu_share",
 )
+CLEAR = 1.15
+"""Ratio to the best by hand that counts as a clear gain."""
+MAX_SECONDS = 150.0
+"""Seconds of measuring in which `auto` should be near the best, in the median workload."""
 NEAR = 0.95
 """Share of the best figure of a workload that counts as near the best."""
 
@@ -194,8 +199,9 @@ def _number(row: Row) -> int:
     return int(row["round"])
 
 
-def _claims(campaign: Campaign, workload: str, tuners: Sequence[str], engine: str) -> Iterator[Claim]:
-    """Yields the claims of a workload."""
+def _claims(campaign: Campaign, workload: str, engine: str) -> Iterator[Claim]:
+    """Yields the claims of a workload, on all tuners that have searched it."""
+    tuners = list(dict.fromkeys(row["tuner"] for row in campaign.winners if row["workload"] == workload))
     shared: Mapping[str, Any] = {"engine": engine, "device": DEVICE}
     spec = campaign.spec(workload, tuners[0], 1)
     rows = [row for row in campaign.rounds if row["workload"] == workload]
@@ -238,6 +244,25 @@ def _times(
             )
 
 
+def _together(claims: Sequence[Claim], workloads: int, engine: str) -> Iterator[Claim]:
+    """Yields the claims on all workloads together."""
+    shared: Mapping[str, Any] = {"engine": engine, "device": DEVICE}
+    over_hand = [each.measured.value for each in claims if each.name.endswith("_auto_over_hand")]
+    share = sum(each >= CLEAR for each in over_hand) / workloads
+    claim = reported(
+        f"auto_over_hand_at_least_{CLEAR}", SOURCE, "share of workloads", exactly(share, workloads), **shared
+    )
+    yield decided(claim, low=1 / 3)
+    times = [each.measured.value for each in claims if each.name.endswith(f"_auto_seconds_to_{NEAR:.0%}")]
+    times += [math.inf] * (workloads - len(times))
+    middle = exactly(statistics.median(times), workloads)
+    if math.isfinite(middle.value):
+        claim = reported(
+            f"auto_seconds_to_{NEAR:.0%}", SOURCE, "s of measuring, median of workloads", middle, **shared
+        )
+        yield decided(claim, high=MAX_SECONDS)
+
+
 def campaign(settings: Settings) -> list[Claim]:
     """Searches and measures, workload by workload."""
     if settings.quick:
@@ -251,7 +276,8 @@ def campaign(settings: Settings) -> list[Claim]:
                 kept.search(workload, tuner, seed)
             for number in range(int(settings.extra["rounds"])):
                 kept.measure_round(workload, tuners, seed, number)
-        return [claim for workload in workloads for claim in _claims(kept, workload, tuners, engine.version)]
+        claims = [claim for workload in workloads for claim in _claims(kept, workload, engine.version)]
+        return claims + list(_together(claims, len(workloads), engine.version))
 
 
 if __name__ == "__main__":

@@ -171,6 +171,20 @@ def test_an_interpolation_states_its_error_and_keeps_to_it(make_engine: MakeEngi
     assert float(np.sqrt(np.mean(np.square(errors)))) < 2 * stated
 
 
+def test_an_interpolation_goes_beyond_its_rows(make_engine: MakeEngine) -> None:
+    """The figure is a product of two knobs' powers, and no row has both of them high."""
+
+    def product(configuration: Configuration) -> float:
+        return float(configuration["threads"]) * float(configuration["max_write_buffer_number"])
+
+    drawn = [each for each in SPACE.sample(300, np.random.default_rng(3)) if product(each) <= 64]
+    rows = [row(each, factor=product(each) / throughput(each)) for each in dict.fromkeys(drawn)]
+    best = max(SPACE.sample(300, np.random.default_rng(4)), key=product)
+    engine = make_engine(rows, interpolate=True)
+    assert measured(engine, best)["throughput_ops_s"] == pytest.approx(product(best), rel=0.1)
+    assert product(best) > 64
+
+
 def test_an_interpolation_has_the_tables_noise(make_engine: MakeEngine) -> None:
     engine = make_engine(sampled(200, NOISE), interpolate=True)
     figures = [measured(engine, DEFAULT, seed) for seed in range(300)]

@@ -261,7 +261,8 @@ def reference_python(given: str) -> Path:
 def evolutionary_reference(settings: Settings) -> list[Claim]:
     """Compares the hypervolume of SMPSO with jMetalPy's and of NSGA-II with pymoo's, on seven problems."""
     python = reference_python(settings.extra["reference_python"])
-    evaluations, seeds, cases = EVALUATIONS, int(settings.extra["seeds"]), CASES
+    evaluations, seeds = EVALUATIONS, int(settings.extra["seeds"])
+    cases: Sequence[Case] = CASES
     if settings.quick:
         evaluations, seeds, cases = 2000, 2, CASES[5:6]
     jobs = [

@@ -132,7 +132,7 @@ def test_tails_are_swapped_beyond_one_cut() -> None:
     assert set(changes.argmax(axis=1)) == set(range(5))
 
 
-def test_mutation_draws_genes_anew_at_its_rate() -> None:
+def test_mutation_draws_genes_at_its_rate() -> None:
     rng = np.random.default_rng(1)
     genes = np.full((4000, 6), 0.5)
     mutated = GeneMutation(_cells(6), 0.3)._do(_unit_problem(6), genes, random_state=rng)

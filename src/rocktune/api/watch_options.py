@@ -191,6 +191,14 @@ def options_path(database: Path, file: Path | None) -> Path:
     return database / WATCHED_FILE if file is None else file.absolute()
 
 
+def listed(live: Live) -> str:
+    """Returns options in one line."""
+    return "; ".join(
+        f"{section} {', '.join(f'{name}={value}' for name, value in options.items())}"
+        for section, options in live.items()
+    )
+
+
 def overlaid(live: Live, changed: Mapping[tuple[str, str], str]) -> Live:
     """Returns options with some values changed.
 

@@ -166,6 +166,23 @@ def test_what_no_study_can_be_made_with_is_said_before_the_first_look(
     assert look.rows == ("observing: Workload 1 is the one that the watch began with.",)
 
 
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        (".", "it is no regular file"),
+        ("CURRENT", "it is no complete watched file"),
+        ("missing/file", "its directory is missing"),
+        ("loop", "cannot be"),
+    ],
+)
+def test_a_file_that_cannot_be_written_is_refused_at_the_start(store: Store, name: str, message: str) -> None:
+    store.runs(15)
+    store.look()
+    (store.directory / "loop").symlink_to("loop")
+    with pytest.raises(UserError, match=message):
+        next(api.watch(store.directory / "LOG", "base", apply=store.directory / name, once=True))
+
+
 def test_a_lack_of_memory_is_said_before_the_first_look(
     store: Store, real_studies: StudySpec, monkeypatch: pytest.MonkeyPatch
 ) -> None:

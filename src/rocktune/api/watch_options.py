@@ -60,6 +60,24 @@ def watched_database(log: Path) -> Path:
     return directory
 
 
+def checked_file(path: Path) -> Path:
+    """Returns the absolute path of a watched file that is to be written later.
+
+    Raises:
+        UserError: no watched file can be written there.
+    """
+    read_watched(path)
+    try:
+        directory = path.resolve().parent
+    except (OSError, RuntimeError) as failure:
+        raise UserError(f"{path}: cannot be written: {failure}") from None
+    if not directory.is_dir():
+        raise UserError(
+            f"{path}: its directory is missing; name the file that the database's program watches"
+        )
+    return path.absolute()
+
+
 @contextmanager
 def watching_alone(database: Path, file: Path | None) -> Iterator[None]:
     """Refuses a second watch that writes the watched file of a database: each would take back the other's.

@@ -13,6 +13,7 @@ import platformdirs
 
 from rocktune.api.system_errors import shortages_as_transient, system_errors_named
 from rocktune.api.watch_options import (
+    checked_file,
     listed,
     missing_options,
     options_path,
@@ -65,6 +66,8 @@ from rocktune.errors import UserError
 from rocktune.importing.logs import LogDocument, read_log
 from rocktune.study import StudySpec
 from rocktune.units import parse_seconds
+
+_MAX_INTERVAL_S = 7 * 86400.0
 
 Notify = Callable[[str], None]
 
@@ -132,7 +135,7 @@ def watch(
         apply: the file that the database's program watches; None applies nothing.
         hours: hours of the day in which studies may run, such as "22-06"; None for all.
         budget: time of measuring of each search ("10m"); None for the study's own.
-        interval: time between two looks; at least 1 s.
+        interval: time between two looks, from 1 s to a week.
         ledger: URL or SQLite file; None for the user's own.
         once: look once and end.
         notify: is called with each step, in a sentence.
@@ -143,15 +146,18 @@ def watch(
             `notify`, and the watch goes on.
     """
     pause_s = parse_seconds(interval, "interval")
-    if pause_s < 1:
-        raise UserError(f"interval: {interval} is below 1 s; a LOG has statistics every few minutes")
+    if not 1 <= pause_s <= _MAX_INTERVAL_S:
+        bound = "below 1 s" if pause_s < 1 else "above a week"
+        raise UserError(f"interval: {interval} is {bound}; a LOG has statistics every few minutes")
+    if budget is not None:
+        parse_seconds(budget, "budget")
     database = watched_database(Path(log))
     base = watched_study(study, ledger)
     watcher = _Watch(
         database=database,
         base=base,
         settings=settings_digest(base, budget),
-        file=None if apply is None else Path(apply).absolute(),
+        file=None if apply is None else checked_file(Path(apply)),
         hours=Hours.parse(hours),
         budget=budget,
         ledger=ledger,

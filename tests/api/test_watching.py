@@ -18,9 +18,11 @@ from rocktune.api.watch_studies import study_spec as made_spec
 from rocktune.api.watching import WatchPass, watch_directory
 from rocktune.deploy import read_watched, watched_text, write_watched
 from rocktune.deploy.watch import Interval, Phase, Verdict
+from rocktune.engine import RunFailed
 from rocktune.engine.worker import WORKER_VARIABLE
 from rocktune.errors import TransientError, UserError
 from rocktune.study import StudySpec
+from rocktune.trial import Status
 from rocktune.workload import load_workload
 
 OPTIONS = '[Version]\nrocksdb_version=7.8.3\n[DBOptions]\nmax_background_jobs=2\n[CFOptions "default"]\n'
@@ -92,6 +94,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, real_worker: tuple[st
 
     class Base:
         name = "base"
+        model_dump_json = staticmethod(lambda: "{}")
 
     def run_study(spec: object, _ledger: object, _directory: Path, may_run: Callable[[], bool]) -> bool:
         made.meanwhile()
@@ -161,6 +164,23 @@ def test_what_no_study_can_be_made_with_is_said_before_the_first_look(
     assert list(api.watch_journal("base")) == []
     (look,) = api.watch(store.directory / "LOG", "base", budget=f"{1.001 * min_s}s", once=True)
     assert look.rows == ("observing: Workload 1 is the one that the watch began with.",)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        (".", "it is no regular file"),
+        ("CURRENT", "it is no complete watched file"),
+        ("missing/file", "its directory is missing"),
+        ("loop", "cannot be"),
+    ],
+)
+def test_a_file_that_cannot_be_written_is_refused_at_the_start(store: Store, name: str, message: str) -> None:
+    store.runs(15)
+    store.look()
+    (store.directory / "loop").symlink_to("loop")
+    with pytest.raises(UserError, match=message):
+        next(api.watch(store.directory / "LOG", "base", apply=store.directory / name, once=True))
 
 
 def test_a_lack_of_memory_is_said_before_the_first_look(
@@ -411,19 +431,12 @@ def test_a_study_that_finds_nothing_better_changes_nothing(store: Store) -> None
     assert store.look().rows == ()
 
 
-def test_a_study_that_fails_for_good_is_noted_and_not_repeated(store: Store) -> None:
-    store.failure = UserError("space: the file has no knob that an open database takes")
-    _shifted(store)
-    assert store.look().rows[-1] == "not tuned: space: the file has no knob that an open database takes"
-    store.runs(20, reads=0.8)
-    store.failure = None
-    assert store.look().rows == ()
-
-
 @pytest.mark.parametrize(
     "failure",
     [
         TransientError("study 'x': no memory"),
+        UserError("profile: the source shows no data"),
+        RunFailed(Status.CRASHED, "killed by SIGKILL"),
         OSError(errno.ENOSPC, "No space left on device", "/w/space.toml"),
         MemoryError(),
     ],
@@ -460,6 +473,44 @@ def test_a_study_is_not_tried_for_ever(store: Store, monkeypatch: pytest.MonkeyP
     store.failure = None
     monkeypatch.setattr(Clock, "moment", datetime(2026, 3, 9, 22))
     assert store.look(hours="22-06").rows == ()
+    assert store.look(hours="22-06").state.current.verdict is Verdict.UNTUNED
+
+
+def _not_tuned(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watching, "datetime", Clock)
+    store.failure = UserError("budget: 1 s is too small for tuner 'auto'")
+    _shifted(store)
+    for hour in range(5):
+        monkeypatch.setattr(Clock, "moment", datetime(2026, 3, 4, 10 + 2 * hour))
+        rows = store.look().rows
+    assert rows == ("not tuned: budget: 1 s is too small for tuner 'auto' (attempt 5 of 5)",)
+    store.failure = None
+
+
+def test_a_watch_with_other_settings_tunes_what_could_not_be_tuned(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _not_tuned(store, monkeypatch)
+    assert store.look().rows == ()
+    (found,) = api.watch(store.directory / "LOG", "base", apply=store.file, budget="1h", once=True)
+    assert found.state.phase is Phase.APPLIED
+    events = [row.event for row in api.watch_journal("base")]
+    assert events.count("tried again") == 1
+    assert events.count("tuning") == 2
+
+
+def test_a_workload_that_could_not_be_tuned_is_tried_when_it_comes_again(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _not_tuned(store, monkeypatch)
+    store.runs(16, reads=0.1)
+    assert "recognised: This is workload 1 again." in store.look().rows
+    assert store.studies == []
+    store.runs(16, reads=0.8)
+    found = store.look()
+    assert "recognised: This is workload 2 again." in found.rows
+    assert found.state.phase is Phase.APPLIED
+    assert len(store.studies) == 1
 
 
 def test_other_errors_of_files_are_no_shortage(store: Store) -> None:

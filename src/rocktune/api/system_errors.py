@@ -4,6 +4,7 @@ import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from rocktune.engine import RunFailed
 from rocktune.errors import TransientError, UserError
 
 _SHORTAGES = (errno.ENOSPC, errno.EDQUOT, errno.ENOMEM)
@@ -11,9 +12,11 @@ _SHORTAGES = (errno.ENOSPC, errno.EDQUOT, errno.ENOMEM)
 
 @contextmanager
 def shortages_as_transient() -> Iterator[None]:
-    """Turns errors of the system for a lack of memory or of disk space into TransientErrors."""
+    """Turns errors for a lack of memory or of disk space, and a worker that died, into TransientErrors."""
     try:
         yield
+    except RunFailed as failure:
+        raise TransientError(f"watch: the worker failed: {failure.message}") from None
     except MemoryError:
         raise TransientError("watch: this machine has no memory left for a study; free some") from None
     except OSError as error:

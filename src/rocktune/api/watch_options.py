@@ -60,6 +60,24 @@ def watched_database(log: Path) -> Path:
     return directory
 
 
+def checked_file(path: Path) -> Path:
+    """Returns the absolute path of a watched file that is to be written later.
+
+    Raises:
+        UserError: no watched file can be written there.
+    """
+    read_watched(path)
+    try:
+        directory = path.resolve().parent
+    except (OSError, RuntimeError) as failure:
+        raise UserError(f"{path}: cannot be written: {failure}") from None
+    if not directory.is_dir():
+        raise UserError(
+            f"{path}: its directory is missing; name the file that the database's program watches"
+        )
+    return path.absolute()
+
+
 @contextmanager
 def watching_alone(database: Path, file: Path | None) -> Iterator[None]:
     """Refuses a second watch that writes the watched file of a database: each would take back the other's.
@@ -189,6 +207,14 @@ def states(database: Path, path: Path, *expected: Live) -> tuple[Live, bool]:
 def options_path(database: Path, file: Path | None) -> Path:
     """Returns the watched file, by default that in the database's directory."""
     return database / WATCHED_FILE if file is None else file.absolute()
+
+
+def listed(live: Live) -> str:
+    """Returns options in one line."""
+    return "; ".join(
+        f"{section} {', '.join(f'{name}={value}' for name, value in options.items())}"
+        for section, options in live.items()
+    )
 
 
 def overlaid(live: Live, changed: Mapping[tuple[str, str], str]) -> Live:

@@ -1,5 +1,6 @@
 """The studies of a watch: made of a store's present load, bounded, each run in a process of its own."""
 
+import hashlib
 import math
 import shutil
 import sys
@@ -79,6 +80,17 @@ def watched_study(name: str, ledger: str | None) -> StudySpec:
     if not isinstance(spec.engine, EmbeddedSpec):
         raise UserError(f"study '{name}': a watch tunes with engine 'embedded'; it has '{spec.engine.kind}'")
     return spec
+
+
+def settings_digest(base: StudySpec, budget: str | None) -> str:
+    """Returns a digest of the settings from which the studies of a watch are made.
+
+    Args:
+        base: the study whose settings count.
+        budget: each search's time of measuring; None for that study's.
+    """
+    text = f"{base.model_dump_json()}\n{budget}"
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def new_study_name(name: str, number: int) -> str:

@@ -13,6 +13,8 @@ import platformdirs
 
 from rocktune.api.system_errors import shortages_as_transient, system_errors_named
 from rocktune.api.watch_options import (
+    checked_file,
+    listed,
     missing_options,
     options_path,
     proposed_options,
@@ -30,6 +32,7 @@ from rocktune.api.watch_studies import (
     proof_sentence,
     recorded_study,
     run_study,
+    settings_digest,
     study_spec,
     watched_study,
 )
@@ -39,7 +42,6 @@ from rocktune.deploy.watch import (
     Hours,
     Interval,
     Journal,
-    Live,
     Phase,
     Row,
     Step,
@@ -54,16 +56,18 @@ from rocktune.deploy.watch import (
     observed_all,
     overtaken,
     postponed,
-    refused,
+    retried,
     rows_of,
     tuned,
     tuning_began,
     written,
 )
-from rocktune.errors import TransientError, UserError
+from rocktune.errors import UserError
 from rocktune.importing.logs import LogDocument, read_log
 from rocktune.study import StudySpec
 from rocktune.units import parse_seconds
+
+_MAX_INTERVAL_S = 7 * 86400.0
 
 Notify = Callable[[str], None]
 
@@ -131,7 +135,7 @@ def watch(
         apply: the file that the database's program watches; None applies nothing.
         hours: hours of the day in which studies may run, such as "22-06"; None for all.
         budget: time of measuring of each search ("10m"); None for the study's own.
-        interval: time between two looks; at least 1 s.
+        interval: time between two looks, from 1 s to a week.
         ledger: URL or SQLite file; None for the user's own.
         once: look once and end.
         notify: is called with each step, in a sentence.
@@ -142,13 +146,18 @@ def watch(
             `notify`, and the watch goes on.
     """
     pause_s = parse_seconds(interval, "interval")
-    if pause_s < 1:
-        raise UserError(f"interval: {interval} is below 1 s; a LOG has statistics every few minutes")
+    if not 1 <= pause_s <= _MAX_INTERVAL_S:
+        bound = "below 1 s" if pause_s < 1 else "above a week"
+        raise UserError(f"interval: {interval} is {bound}; a LOG has statistics every few minutes")
+    if budget is not None:
+        parse_seconds(budget, "budget")
     database = watched_database(Path(log))
+    base = watched_study(study, ledger)
     watcher = _Watch(
         database=database,
-        base=watched_study(study, ledger),
-        file=None if apply is None else Path(apply).absolute(),
+        base=base,
+        settings=settings_digest(base, budget),
+        file=None if apply is None else checked_file(Path(apply)),
         hours=Hours.parse(hours),
         budget=budget,
         ledger=ledger,
@@ -157,6 +166,9 @@ def watch(
     with watching_alone(database, watcher.file), closing(Journal(watch_directory(study))) as journal:
         if journal.state is not None:
             refuse_another(journal.state.database, database, journal.directory)
+            again = retried(journal.state, watcher.settings)
+            if again is not None:
+                journal.add(again.state, again.notes)
         # A watch that goes on may have options to roll back, which must not wait for memory or budgets.
         if journal.state is None:
             watcher.check()
@@ -181,6 +193,7 @@ class _Watch:
     Attributes:
         database: directory of the database.
         base: the study whose settings count.
+        settings: their digest.
         file: the watched file to write; None applies nothing.
         hours: hours of the day for studies.
         budget: time of measuring of each search; None for the study's own.
@@ -190,6 +203,7 @@ class _Watch:
 
     database: Path
     base: StudySpec
+    settings: str
     file: Path | None
     hours: Hours
     budget: str | None
@@ -278,7 +292,7 @@ class _Watch:
     def _propose(self, state: WatchState, directory: Path) -> Step | str:
         """Returns the step before the proposed options are written."""
         if self.file is None:
-            options = _listed(state.current.live)
+            options = listed(state.current.live)
             return f"Options are proposed and not applied; --apply FILE applies them: {options}"
         if not may_apply(state):
             return "The last intervals deviate, so that the proposed options are not applied yet."
@@ -304,11 +318,9 @@ class _Watch:
                     self.base, name, store, self.budget, self.ledger
                 )
                 is_finished = run_study(spec, self.ledger, journal.directory, self._may_run)
-        except TransientError as error:
-            retry_at = f"{self.hours.next_begin(datetime.now()):%Y-%m-%d %H:%M}"
-            step = postponed(state, str(error), retry_at)
         except UserError as error:
-            return refused(state, str(error))
+            retry_at = f"{self.hours.next_begin(datetime.now()):%Y-%m-%d %H:%M}"
+            step = postponed(state, str(error), retry_at, self.settings)
         else:
             # Without its end, the next call waits for the hours.
             step = Step(state)
@@ -330,17 +342,9 @@ class _Watch:
         live = proposed_options(self.database, options_text, state.in_force, directory)
         if live == state.in_force:
             return StudyResult(None, f"{sentence} All of its options are in force.")
-        return StudyResult(live, f"{sentence} {_listed(live)}")
+        return StudyResult(live, f"{sentence} {listed(live)}")
 
 
 def _of_last_opening(intervals: tuple[Interval, ...]) -> tuple[Interval, ...]:
     """Returns the intervals since the database was opened last."""
     return tuple(each for each in intervals if each.end.session == intervals[-1].end.session)
-
-
-def _listed(live: Live) -> str:
-    """Returns options in one line."""
-    return "; ".join(
-        f"{section} {', '.join(f'{name}={value}' for name, value in options.items())}"
-        for section, options in live.items()
-    )

@@ -1,6 +1,7 @@
 """The entry point: runs a command and turns each way it can end into an exit code and one line of text."""
 
 import os
+import re
 import sys
 import traceback
 from collections.abc import Sequence
@@ -33,6 +34,8 @@ from rocktune.study import StudyInterrupted
 EXIT_INTERNAL_ERROR = 1
 EXIT_USER_ERROR = 2
 EXIT_INTERRUPTED = 130
+_NOT_UTF8 = re.compile("[\udc80-\udcff]")
+"""The characters by which Python stands for the bytes of an argument that are no UTF-8."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -64,6 +67,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_INTERNAL_ERROR
     except Exception as error:
+        if isinstance(error, UnicodeEncodeError) and _NOT_UTF8.search(error.object):
+            return _failed(f"{error.object!a}: it is no UTF-8 text", EXIT_USER_ERROR)
         # Users get one line; a traceback only helps those who report or mend the error.
         if os.environ.get("ROCKTUNE_DEBUG"):
             traceback.print_exc()

@@ -17,7 +17,7 @@ from rocktune.deploy.watch import (
     noticed,
     observed_all,
     postponed,
-    refused,
+    retried,
     tuned,
     tuning_began,
     written,
@@ -214,12 +214,8 @@ def test_options_that_the_program_does_not_take_are_rolled_back(shifted: Store) 
     assert shifted.state.current.verdict is Verdict.REJECTED
 
 
-@pytest.mark.parametrize("result", ["no better options", "no study"])
-def test_a_workload_without_better_options_is_not_tuned_again(shifted: Store, result: str) -> None:
-    if result == "no study":
-        shifted.take(refused(shifted.state, "The disk is full."))
-    else:
-        shifted.take(tuned(shifted.state, 2, StudyResult(None, "Nothing is better.")))
+def test_a_workload_without_better_options_is_not_tuned_again(shifted: Store) -> None:
+    shifted.take(tuned(shifted.state, 2, StudyResult(None, "Nothing is better.")))
     shifted.runs(30, reads=0.8)
     assert shifted.state.phase is Phase.OBSERVING
     assert shifted.state.current.verdict is Verdict.KEPT
@@ -228,22 +224,29 @@ def test_a_workload_without_better_options_is_not_tuned_again(shifted: Store, re
 def test_a_study_that_failed_for_the_moment_is_tried_again_some_times(shifted: Store) -> None:
     shifted.take(tuning_began(shifted.state, "w"))
     for attempt in range(1, 5):
-        shifted.take(postponed(shifted.state, "no memory", "2026-03-05 22:00"))
+        shifted.take(postponed(shifted.state, "no memory", "2026-03-05 22:00", "s1"))
         assert shifted.state.phase is Phase.TUNING
         assert (shifted.state.current.attempts, shifted.state.current.retry_at) == (
             attempt,
             "2026-03-05 22:00",
         )
         assert shifted.events[-1] == "postponed"
-    step = postponed(shifted.state, "no memory", "2026-03-05 22:00")
+    step = postponed(shifted.state, "no memory", "2026-03-05 22:00", "s1")
     assert step.notes[0].event == "not tuned"
     assert step.notes[0].text == "no memory (attempt 5 of 5)"
     assert step.state.phase is Phase.OBSERVING
-    assert step.state.current.verdict is Verdict.KEPT
+    assert step.state.current.verdict is Verdict.UNTUNED
+    # With the same settings, it would fail as before.
+    assert retried(step.state, "s1") is None
+    again = retried(step.state, "s2")
+    assert again is not None
+    assert again.state.phase is Phase.TUNING
+    assert (again.state.current.study, again.state.current.attempts) == ("", 0)
+    assert retried(again.state, "s3") is None
 
 
 def test_a_study_that_succeeds_forgets_its_failures(shifted: Store) -> None:
     shifted.take(tuning_began(shifted.state, "w"))
-    shifted.take(postponed(shifted.state, "no memory", "2026-03-05 22:00"))
+    shifted.take(postponed(shifted.state, "no memory", "2026-03-05 22:00", "s1"))
     shifted.take(tuned(shifted.state, 2, RESULT))
     assert (shifted.state.current.attempts, shifted.state.current.retry_at) == (0, "")

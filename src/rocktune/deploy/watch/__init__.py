@@ -15,7 +15,7 @@ from rocktune.deploy.watch.machine import (
 from rocktune.deploy.watch.replaced import noticed
 from rocktune.deploy.watch.state import Live, Phase, Verdict, WatchState, Workload
 from rocktune.deploy.watch.step import Note, Step, StudyResult
-from rocktune.deploy.watch.tuning import disturbed, postponed, refused, tuned, tuning_began
+from rocktune.deploy.watch.tuning import disturbed, postponed, retried, tuned, tuning_began
 
 __all__ = [
     "WINDOW_INTERVALS",
@@ -42,7 +42,7 @@ __all__ = [
     "observed_all",
     "overtaken",
     "postponed",
-    "refused",
+    "retried",
     "rows_of",
     "tuned",
     "tuning_began",

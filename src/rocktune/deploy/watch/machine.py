@@ -8,6 +8,7 @@ from rocktune.deploy.watch.replaced import based_on
 from rocktune.deploy.watch.shift import SAME_DISTANCE, Reference, compared, distance
 from rocktune.deploy.watch.state import Live, Phase, Verdict, WatchState, Workload
 from rocktune.deploy.watch.step import Note, Step, with_workload
+from rocktune.deploy.watch.tuning import untried
 
 KEPT_INTERVALS = 24
 """Intervals of a workload from which live figures are predicted."""
@@ -169,6 +170,8 @@ def _learned(state: WatchState) -> Step:
             "new workload", f"Workload {new.number} is not among those before: {_described(new.reference)}."
         )
         return Step(state.model_copy(update={"phase": Phase.TUNING}), (note,))
+    if known.verdict is Verdict.UNTUNED:
+        known = untried(known)
     current = known.model_copy(update={"reference": new.reference, "intervals": new.intervals})
     others = tuple(each for each in state.others if each.number != known.number)
     state = state.model_copy(update={"current": current, "others": others})

@@ -38,6 +38,8 @@ class Verdict(StrEnum):
     """No study has been made for the workload."""
     KEPT = "kept"
     """A study found no better options than those in force."""
+    UNTUNED = "not tuned"
+    """No study could be made for the workload, in `MAX_ATTEMPTS` attempts."""
     PROVEN = "proven"
     """A study has proven the options on a model; they were not applied yet."""
     CONFIRMED = "confirmed"
@@ -57,8 +59,10 @@ class Workload(Spec):
         live: the options that the watched file is to state under the workload.
         proof: the proof in words; empty without one.
         intervals: the last intervals under the options that are in force.
-        attempts: how often its study has failed for reasons that may pass.
+        attempts: how often its study has failed.
         retry_at: when the study is tried again, local time "YYYY-MM-DD HH:MM"; empty for at once.
+        refused_with: digest of the watch's settings with which it could not be tuned; empty for a verdict
+            other than `UNTUNED`.
     """
 
     number: Count
@@ -70,6 +74,7 @@ class Workload(Spec):
     intervals: tuple[Interval, ...] = ()
     attempts: Count = 0
     retry_at: str = ""
+    refused_with: str = ""
 
 
 class WatchState(Spec):

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from rocktune.deploy.watch.state import Phase, Verdict, WatchState
+from rocktune.deploy.watch.state import Phase, Verdict, WatchState, Workload
 from rocktune.deploy.watch.step import Note, Step, StudyResult, with_workload
 
 MAX_ATTEMPTS = 5
@@ -43,28 +43,51 @@ def tuned(state: WatchState, number: int, result: StudyResult) -> Step:
     )
 
 
-def refused(state: WatchState, why: str) -> Step:
-    """Returns the state after a study that could not be made; the workload is not tuned again."""
-    state = with_workload(state, verdict=Verdict.KEPT, live=state.in_force)
-    return Step(state.model_copy(update={"phase": Phase.OBSERVING}), (Note("not tuned", why),))
+def postponed(state: WatchState, why: str, retry_at: str, settings: str) -> Step:
+    """Returns the state after a study that failed, or that could not be made.
 
-
-def postponed(state: WatchState, why: str, retry_at: str) -> Step:
-    """Returns the state after a study that failed for a reason that may pass, such as a lack of memory.
-
-    The study is tried again, at most `MAX_ATTEMPTS` times in all.
+    The cause may pass, such as a lack of memory, or somebody may mend it. The study is tried again, at most
+    `MAX_ATTEMPTS` times in all. After that the workload stays as it is, until `retried`.
 
     Args:
         state: the state.
         why: the reason.
         retry_at: when it is tried again, as in `Workload.retry_at`.
+        settings: digest of the watch's settings.
     """
     attempts = state.current.attempts + 1
     count = f"attempt {attempts} of {MAX_ATTEMPTS}"
-    if attempts >= MAX_ATTEMPTS:
-        return refused(state, f"{why} ({count})")
-    note = Note("postponed", f"{why}. It is tried again from {retry_at} on ({count}).")
-    return Step(with_workload(state, attempts=attempts, retry_at=retry_at), (note,))
+    if attempts < MAX_ATTEMPTS:
+        note = Note("postponed", f"{why}. It is tried again from {retry_at} on ({count}).")
+        return Step(with_workload(state, attempts=attempts, retry_at=retry_at), (note,))
+    state = with_workload(state, verdict=Verdict.UNTUNED, live=state.in_force, refused_with=settings)
+    note = Note("not tuned", f"{why} ({count})")
+    return Step(state.model_copy(update={"phase": Phase.OBSERVING}), (note,))
+
+
+def retried(state: WatchState, settings: str) -> Step | None:
+    """Returns the state of a watch that has other settings than when its workload could not be tuned.
+
+    Args:
+        state: the state.
+        settings: digest of the watch's settings.
+
+    Returns:
+        None if nothing is tried again.
+    """
+    current = state.current
+    is_refused = state.phase is Phase.OBSERVING and current.verdict is Verdict.UNTUNED
+    if not is_refused or current.refused_with == settings:
+        return None
+    note = Note("tried again", f"The watch has other settings now; workload {current.number} is tuned.")
+    fresh = state.model_copy(update={"current": untried(current), "phase": Phase.TUNING})
+    return Step(fresh, (note,))
+
+
+def untried(workload: Workload) -> Workload:
+    """Returns a workload that could not be tuned as one for which no study was made yet."""
+    changed = {"verdict": Verdict.UNKNOWN, "study": "", "attempts": 0, "retry_at": "", "refused_with": ""}
+    return workload.model_copy(update=changed)
 
 
 def disturbed(step: Step, unread: int) -> Step:

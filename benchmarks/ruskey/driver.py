@@ -114,17 +114,29 @@ class Driver:
 
     def drive(self, controller: str, sessions: Sessions, seed: int) -> list[DrivenMission]:
         """Drives a store under a controller, or under one of RocksDB's own styles."""
-        loaded = [(self._workload(workload), missions) for workload, missions in sessions]
         if self.engine is None:
             assert self.costs is not None
-            return list(self._modelled(self.costs, controller, loaded, seed))
+            return list(self._modelled(self.costs, controller, self._loaded(sessions), seed))
+        request = self.request(controller, sessions, seed)
+        made = None
+        if not is_stock(controller):
+            chosen = parse_controller(controller, SIZE_RATIO)
+            made = chosen.made(self.setting.filters, seed, granularity=self.setting.granularity)
+        if self.costs is None:
+            with processors_awake():
+                return run_drive(self.engine, request, made)
+        assert made is not None
+        by_cost = Priced(made, self.costs, self.setting.absent)
+        return by_cost.missions(run_drive(self.engine, request, by_cost))
+
+    def request(self, controller: str, sessions: Sessions, seed: int) -> DriveRequest:
+        """Returns the drive of a real store under a controller, or under one of RocksDB's own styles."""
         chosen = None if is_stock(controller) else parse_controller(controller, SIZE_RATIO)
-        setting = self.setting
-        request = DriveRequest(
-            sessions=loaded,
-            device=load_device(setting.device),
+        return DriveRequest(
+            sessions=self._loaded(sessions),
+            device=load_device(self.setting.device),
             scale=self.settings.scale,
-            operations=setting.operations,
+            operations=self.setting.operations,
             options=merged_options(
                 RUSKEY,
                 buffer_at(self.settings.scale),
@@ -132,15 +144,9 @@ class Driver:
             ),
             seed=seed,
         )
-        made = None
-        if chosen is not None:
-            made = chosen.made(setting.filters, seed, granularity=setting.granularity)
-        if self.costs is None:
-            with processors_awake():
-                return run_drive(self.engine, request, made)
-        assert made is not None
-        by_cost = Priced(made, self.costs, setting.absent)
-        return by_cost.missions(run_drive(self.engine, request, by_cost))
+
+    def _loaded(self, sessions: Sessions) -> list[tuple[WorkloadSpec, int]]:
+        return [(self._workload(workload), missions) for workload, missions in sessions]
 
     def _shape_options(self, controller: str, chosen: ChosenController | None) -> OptionMaps:
         """Returns the options of an FLSM store, or of one of `RIVALS`."""

@@ -18,6 +18,7 @@ from rocktune.errors import UserError
 ROOT = Path(__file__).parent.parent.parent
 PROGRAMS = {
     "flsm.serving": "flsm_serving_bench",
+    "ruskey.controller_cost": "adaptive_serving_bench",
     "rocktune.options_watcher": "options_watcher_bench",
     "rocktune.throttle": "device_bench",
     "rocktune.watched_store": "served_store_bench",
@@ -106,7 +107,7 @@ def check_claims(name: str, scratch: Path) -> None:
 
 
 def test_all_benchmarks_are_found() -> None:
-    assert len(BENCHMARKS) == 76
+    assert len(BENCHMARKS) == 78
     assert set(IN_EVERY_RUN) < set(BENCHMARKS)
 
 

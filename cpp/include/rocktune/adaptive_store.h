@@ -32,10 +32,11 @@ struct AdaptiveOptions {
 //     adaptive->store()->Put(rocksdb::WriteOptions(), "key", "value");
 //
 // A thread of its own reads the store's counters, decides after each mission, and uses at most 1/500 of a
-// processor for decisions. No operation of the store takes a lock of the controller or waits for it.
+// processor. No operation of the store takes a lock of the controller or waits for it.
 //
 // Prices and log of a CostController are kept in the file COSTS of the store's directory, replaced as a
-// whole. A file that is missing or damaged is begun again.
+// whole before a decision is applied. A file that is missing or damaged is begun again. After a kill or a
+// power cut at any time the policies are those of the log, but for the last decision, which may be missing.
 //
 // Ownership: owns the store. Close or delete it before anything that the options name.
 // Threads: thread-safe, except that Close and the destructor must be called alone. Throws no exception.

@@ -12,7 +12,8 @@ namespace {
 
 constexpr const char* kFileName = "COSTS";
 constexpr uint64_t kReshapeBytesPerS = 8 << 20;
-constexpr int kMinMissionPerDecision = 500;
+// Somewhat more than 500, since a decision is paid for by the mission that follows it.
+constexpr int kMinMissionPerCpu = 600;
 // Missions between two writes of the estimates; a crash loses at most what was estimated in these.
 constexpr uint64_t kKeepEvery = 100;
 
@@ -74,7 +75,7 @@ class AdaptiveStoreImpl : public AdaptiveStore {
         kept_(std::move(kept)),
         pilot_(std::make_unique<FlsmPilot>(
             store_.get(), given_ != nullptr ? given_.get() : static_cast<FlsmController*>(kept_.get()),
-            adaptive.mission_operations, kMinMissionPerDecision)) {}
+            adaptive.mission_operations, kMinMissionPerCpu)) {}
   ~AdaptiveStoreImpl() override { StopPilot(); }
 
   FlsmStore* store() override { return store_.get(); }

@@ -44,26 +44,26 @@ FlsmStatistics Difference(const FlsmStatistics& now, const FlsmStatistics& befor
   return difference;
 }
 
-// Returns the time until the next check: half of the expected time for the operations that are still wanted,
-// at the present rate.
-std::chrono::milliseconds PollInterval(uint64_t done, uint64_t wanted, Clock::duration so_far) {
-  if (done == 0 || done >= wanted) {
-    return done == 0 ? kMaxWait : kMinWait;
-  }
-  const double left = static_cast<double>(wanted - done) / static_cast<double>(done);
-  const auto expected =
-      std::chrono::duration_cast<std::chrono::milliseconds>(so_far * std::min(left, 1e6) / 2);
-  return std::clamp(expected, kMinWait, kMaxWait);
-}
-
 }  // namespace
 
+std::chrono::milliseconds UntilNextCheck(uint64_t left, double operation_ns,
+                                         std::chrono::nanoseconds min_wait) {
+  std::chrono::nanoseconds wait = kMaxWait;
+  if (operation_ns > 0) {
+    const double expected_ns = static_cast<double>(left) * operation_ns / 2;
+    const double max_ns = std::chrono::duration<double, std::nano>(kMaxWait).count();
+    wait = std::chrono::nanoseconds(static_cast<int64_t>(std::min(expected_ns, max_ns)));
+  }
+  return std::chrono::ceil<std::chrono::milliseconds>(
+      std::max({wait, min_wait, std::chrono::nanoseconds(kMinWait)}));
+}
+
 FlsmPilot::FlsmPilot(FlsmStore* store, FlsmController* controller, uint64_t operations,
-                     int min_mission_per_decision)
+                     int min_mission_per_cpu)
     : store_(store),
       controller_(controller),
       operations_(std::max<uint64_t>(1, operations)),
-      min_mission_per_decision_(min_mission_per_decision),
+      min_mission_per_cpu_(min_mission_per_cpu),
       // The statistics of now, not of when the thread begins to run: the first mission starts here.
       thread_([this, before = store->Statistics()] { RunMissions(before); }) {}
 
@@ -92,28 +92,41 @@ rocksdb::Status FlsmPilot::LastRefusal() const {
 
 void FlsmPilot::RunMissions(FlsmStatistics before) {
   Clock::time_point begun = Clock::now();
-  Clock::duration min_duration{};  // of the present mission
+  std::chrono::nanoseconds used_before{};  // CPU time that counts for earlier missions
   std::unique_lock<std::mutex> lock(mutex_);
-  auto poll = kMinWait;
-  while (!wake_.wait_for(lock, poll, [this] { return stopping_; })) {
-    const FlsmStatistics now = store_->Statistics();
-    const Clock::time_point ended = Clock::now();
-    cpu_ns_ = static_cast<uint64_t>(ThreadCpuTime().count());
-    const uint64_t done = Operations(now) - Operations(before);
-    poll = PollInterval(done, operations_, ended - begun);
-    if (done < operations_ || ended - begun < min_duration) {
-      continue;
-    }
-    FlsmMission mission{++missions_, std::chrono::duration<double>(ended - begun).count(),
-                        Difference(now, before), store_->Shape()};
+  auto wait = kMinWait;
+  while (!wake_.wait_for(lock, wait, [this] { return stopping_; })) {
     lock.unlock();
     const std::chrono::nanoseconds used = ThreadCpuTime();
-    Decide(mission);
-    min_duration = min_mission_per_decision_ * (ThreadCpuTime() - used);
+    const FlsmStatistics now = store_->Statistics();
+    const Clock::time_point checked = Clock::now();
+    const Clock::duration so_far = checked - begun;
+    const uint64_t done = Operations(now) - Operations(before);
+    const double operation_ns =
+        done == 0 ? 0 : std::chrono::duration<double, std::nano>(so_far).count() / static_cast<double>(done);
+    uint64_t left = operations_ - std::min(operations_, done);
+    if (left == 0 && so_far >= min_mission_per_cpu_ * (used - used_before)) {
+      EndMission(
+          {0, std::chrono::duration<double>(so_far).count(), Difference(now, before), store_->Shape()});
+      before = now;
+      begun = checked;
+      used_before = used;
+      left = operations_;
+    }
+    const std::chrono::nanoseconds used_now = ThreadCpuTime();
+    cpu_ns_ = static_cast<uint64_t>(used_now.count());
+    wait = UntilNextCheck(left, operation_ns,
+                          min_mission_per_cpu_ * (used_now - used_before) - (Clock::now() - begun));
     lock.lock();
-    before = now;
-    begun = ended;
   }
+}
+
+void FlsmPilot::EndMission(FlsmMission mission) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    mission.number = ++missions_;
+  }
+  Decide(mission);
 }
 
 void FlsmPilot::Decide(const FlsmMission& mission) {

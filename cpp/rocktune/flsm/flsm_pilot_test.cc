@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdlib>
 #include <filesystem>
@@ -73,6 +74,24 @@ class FlsmPilotTest : public testing::Test {
   std::unique_ptr<FlsmStore> store_;
   FakeController controller_;
 };
+
+TEST(FlsmPilotWait, IsHalfOfTheExpectedTime) {
+  using std::chrono::milliseconds;
+  const milliseconds none(-7);
+  EXPECT_EQ(UntilNextCheck(100, 0, none), milliseconds(100)) << "nothing is known";
+  EXPECT_EQ(UntilNextCheck(100, 1e6, none), milliseconds(50));
+  EXPECT_EQ(UntilNextCheck(1, 1e6, none), milliseconds(1));
+  EXPECT_EQ(UntilNextCheck(0, 1e6, none), milliseconds(1));
+  EXPECT_EQ(UntilNextCheck(uint64_t{1} << 62, 1e9, none), milliseconds(100));
+}
+
+TEST(FlsmPilotWait, LooksNoMoreOftenThanItsShareOfAProcessorAllows) {
+  using std::chrono::milliseconds;
+  EXPECT_EQ(UntilNextCheck(0, 1e6, milliseconds(140)), milliseconds(140));
+  EXPECT_EQ(UntilNextCheck(10, 1e6, milliseconds(140)), milliseconds(140));
+  EXPECT_EQ(UntilNextCheck(100, 0, milliseconds(140)), milliseconds(140));
+  EXPECT_EQ(UntilNextCheck(0, 1e6, std::chrono::nanoseconds(1'000'001)), milliseconds(2));
+}
 
 TEST_F(FlsmPilotTest, EachMissionHasItsOwnStatistics) {
   const FlsmPilot pilot(store_.get(), &controller_, 300);

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace rocktune {
 
@@ -13,39 +14,43 @@ namespace rocktune {
 // directory.
 class DyingFileSystem : public rocksdb::FileSystemWrapper {
  public:
-  explicit DyingFileSystem(int dies_at)
-      : FileSystemWrapper(rocksdb::FileSystem::Default()), operations_left_(dies_at) {}
+  // Dies at the operation number `dies_at`, from 1; at none with 0. Only operations on files whose names
+  // begin with `prefix` count. A rename counts by its new name.
+  explicit DyingFileSystem(int dies_at, std::string prefix = "",
+                           const std::shared_ptr<rocksdb::FileSystem>& base = rocksdb::FileSystem::Default())
+      : FileSystemWrapper(base), prefix_(std::move(prefix)), operations_left_(dies_at) {}
   const char* Name() const override { return "rocktune.DyingFileSystem"; }
 
   rocksdb::IOStatus NewWritableFile(const std::string& name, const rocksdb::FileOptions& options,
                                     std::unique_ptr<rocksdb::FSWritableFile>* file,
                                     rocksdb::IODebugContext* debug) override {
-    Count();
+    Count(name);
     return target()->NewWritableFile(name, options, file, debug);
   }
   rocksdb::IOStatus LinkFile(const std::string& from, const std::string& to,
                              const rocksdb::IOOptions& options, rocksdb::IODebugContext* debug) override {
-    Count();
+    Count(to);
     return target()->LinkFile(from, to, options, debug);
   }
   rocksdb::IOStatus RenameFile(const std::string& from, const std::string& to,
                                const rocksdb::IOOptions& options, rocksdb::IODebugContext* debug) override {
-    Count();
+    Count(to);
     return target()->RenameFile(from, to, options, debug);
   }
   rocksdb::IOStatus DeleteFile(const std::string& name, const rocksdb::IOOptions& options,
                                rocksdb::IODebugContext* debug) override {
-    Count();
+    Count(name);
     return target()->DeleteFile(name, options, debug);
   }
 
  private:
-  void Count() {
-    if (--operations_left_ == 0) {
+  void Count(const std::string& path) {
+    if (path.compare(path.rfind('/') + 1, prefix_.size(), prefix_) == 0 && --operations_left_ == 0) {
       std::raise(SIGKILL);
     }
   }
 
+  const std::string prefix_;
   std::atomic<int> operations_left_;
 };
 

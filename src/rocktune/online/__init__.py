@@ -1,7 +1,7 @@
 """Governed runs, FLSM stores and the controllers that adapt both while a store serves."""
 
 from rocktune.online.adaptive import AdaptiveStore, LoggedDecision
-from rocktune.online.driving import DrivenMission, DriveRequest, run_drive
+from rocktune.online.driving import CountedWork, DrivenMission, DriveRequest, run_drive
 from rocktune.online.figures import figures_of
 from rocktune.online.flsm import (
     FlsmLevel,
@@ -34,6 +34,7 @@ __all__ = [
     "MODES",
     "SESSIONS",
     "AdaptiveStore",
+    "CountedWork",
     "DriveRequest",
     "DrivenMission",
     "FlsmLevel",

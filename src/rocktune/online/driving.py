@@ -1,9 +1,10 @@
 """Drives a store through sessions, mission by mission, with a controller that decides after each."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from typing import Self
 
 from rocktune.device import DeviceSpec
 from rocktune.engine import EmbeddedEngine, EmbeddedRun
@@ -46,6 +47,37 @@ class DriveRequest:
 
 
 @dataclass(frozen=True)
+class CountedWork:
+    """The work of one mission, which barely depends on what else the machine does.
+
+    Attributes:
+        operations: number of operations. A mission may have some more than were asked for.
+        device_bytes: bytes read and written, by cause.
+        device_operations: device operations, by cause.
+        cpu_s: CPU seconds of the store's process, the load's threads included.
+        memory_bytes: bytes of memtables, block cache and table readers at the mission's end.
+    """
+
+    operations: int
+    device_bytes: Mapping[str, int]
+    device_operations: Mapping[str, int]
+    cpu_s: float
+    memory_bytes: int
+
+    @classmethod
+    def of(cls, window: Measurement) -> Self:
+        """Returns the work of a measured window."""
+        held = ("memtables", "block_cache", "table_readers")
+        return cls(
+            operations=sum(each["count"] for each in window.raw["operations"].values()),
+            device_bytes=window.raw["device_bytes"],
+            device_operations=window.raw["device_operations"],
+            cpu_s=float(window.raw["cpu_s"]),
+            memory_bytes=int(sum(window.amount("memory_bytes", kind) for kind in held)),
+        )
+
+
+@dataclass(frozen=True)
 class DrivenMission:
     """The measurement of one mission and the decision that followed it.
 
@@ -58,6 +90,7 @@ class DrivenMission:
         decision: decision of the controller.
         learner_ms: milliseconds that the decision took.
         statistics: statistics given to the controller; None unless the store is an FLSM store.
+        work: counted work; None for a modelled store.
     """
 
     session: int
@@ -68,6 +101,7 @@ class DrivenMission:
     decision: Decision
     learner_ms: float
     statistics: Mission | None = None
+    work: CountedWork | None = None
 
 
 Watcher = Callable[[DrivenMission, int], None]
@@ -161,6 +195,7 @@ class _Steered:
             decision=decision,
             learner_ms=took_ms,
             statistics=mission,
+            work=CountedWork.of(window),
         )
 
     def _mission_of(self, window: Measurement, busy_s: float) -> Mission:

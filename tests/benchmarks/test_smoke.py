@@ -17,6 +17,7 @@ from rocktune.errors import UserError
 
 ROOT = Path(__file__).parent.parent.parent
 PROGRAMS = {
+    "flsm.pieces": "flsm_pieces_bench",
     "flsm.serving": "flsm_serving_bench",
     "rocktune.options_watcher": "options_watcher_bench",
     "rocktune.throttle": "device_bench",
@@ -106,7 +107,7 @@ def check_claims(name: str, scratch: Path) -> None:
 
 
 def test_all_benchmarks_are_found() -> None:
-    assert len(BENCHMARKS) == 76
+    assert len(BENCHMARKS) == 77
     assert set(IN_EVERY_RUN) < set(BENCHMARKS)
 
 

@@ -4,6 +4,7 @@ from rocktune.online.adaptive import AdaptiveStore, LoggedDecision
 from rocktune.online.driving import DrivenMission, DriveRequest, run_drive
 from rocktune.online.figures import figures_of
 from rocktune.online.flsm import (
+    FlsmFamily,
     FlsmLevel,
     FlsmLevelStatistics,
     FlsmShape,
@@ -36,6 +37,7 @@ __all__ = [
     "AdaptiveStore",
     "DriveRequest",
     "DrivenMission",
+    "FlsmFamily",
     "FlsmLevel",
     "FlsmLevelStatistics",
     "FlsmShape",

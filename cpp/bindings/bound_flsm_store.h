@@ -4,147 +4,104 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
-#include <rocksdb/iterator.h>
-#include <rocksdb/snapshot.h>
 #include <rocksdb/write_batch.h>
 
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "bind_flsm_util.h"
+#include "bound_flsm_reads.h"
 #include "rocktune/flsm/flsm_json.h"
 #include "rocktune/flsm_store.h"
 #include "rocktune/runner/rocksdb_options.h"
+#include "rocktune/runner/run_error.h"
 
 namespace nb = nanobind;
 
 namespace rocktune {
 
-using StorePointer = std::shared_ptr<FlsmStore>;
+// A column family's name, its layout and its options. The layout is a JSON object of texts, the options are
+// those of the worker's protocol.
+using FamilyText = std::tuple<std::string, std::string, std::string>;
 // A key and its value; nullopt deletes the key.
 using Entry = std::pair<nb::bytes, std::optional<nb::bytes>>;
 
-// A snapshot of a store. It shares ownership of the store, and releases the snapshot in the destructor.
-class BoundSnapshot {
- public:
-  explicit BoundSnapshot(StorePointer store) : store_(std::move(store)), snapshot_(store_->GetSnapshot()) {}
-  ~BoundSnapshot() { store_->ReleaseSnapshot(snapshot_); }
-  BoundSnapshot(const BoundSnapshot&) = delete;
-  BoundSnapshot& operator=(const BoundSnapshot&) = delete;
-
-  const rocksdb::Snapshot* get() const { return snapshot_; }
-
- private:
-  StorePointer store_;
-  const rocksdb::Snapshot* snapshot_;
-};
-
-// Returns options that read the snapshot, or the present state if it is nullptr.
-inline rocksdb::ReadOptions ReadAt(const BoundSnapshot* snapshot) {
-  rocksdb::ReadOptions options;
-  options.snapshot = snapshot == nullptr ? nullptr : snapshot->get();
-  return options;
-}
-
-// Adds the time of its scope to a store's busy time. A store does not measure its iterators.
-class ScopedBusyTime {
- public:
-  explicit ScopedBusyTime(FlsmStore* store) : store_(store), begin_(std::chrono::steady_clock::now()) {}
-  ~ScopedBusyTime() {
-    const auto elapsed =
-        std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - begin_);
-    store_->AddBusy(static_cast<uint64_t>(elapsed.count()));
-  }
-  ScopedBusyTime(const ScopedBusyTime&) = delete;
-  ScopedBusyTime& operator=(const ScopedBusyTime&) = delete;
-
- private:
-  FlsmStore* const store_;
-  const std::chrono::steady_clock::time_point begin_;
-};
-
-// An iterator over the entries of a store in key order. It shares ownership of the store.
-class BoundIterator {
- public:
-  // Iterates from `start` (inclusive) to `stop` (exclusive); nullopt means the first and the last key.
-  BoundIterator(StorePointer store, const BoundSnapshot* snapshot, const std::optional<nb::bytes>& start,
-                const std::optional<nb::bytes>& stop)
-      : store_(std::move(store)), stop_(stop ? SliceOf(*stop).ToString() : ""), bound_(stop_) {
-    rocksdb::ReadOptions options = ReadAt(snapshot);
-    if (stop) {
-      options.iterate_upper_bound = &bound_;
-    }
-    const std::string from = start ? SliceOf(*start).ToString() : "";
-    const nb::gil_scoped_release released_gil;
-    const ScopedBusyTime busy_time(store_.get());
-    iterator_.reset(store_->NewIterator(options));
-    iterator_->Seek(from);
-  }
-
-  // Returns the next entries, at most `max_entries`, and fewer only at the end.
-  std::vector<std::pair<nb::bytes, nb::bytes>> Next(std::size_t max_entries) {
-    std::vector<std::pair<std::string, std::string>> found;
-    {
-      const nb::gil_scoped_release released_gil;
-      const ScopedBusyTime busy_time(store_.get());
-      for (; found.size() < max_entries && iterator_->Valid(); iterator_->Next()) {
-        found.emplace_back(iterator_->key().ToString(), iterator_->value().ToString());
-      }
-    }
-    ThrowUnlessOk(iterator_->status());
-    std::vector<std::pair<nb::bytes, nb::bytes>> entries;
-    entries.reserve(found.size());
-    for (const auto& [key, value] : found) {
-      entries.emplace_back(BytesOf(key), BytesOf(value));
-    }
-    return entries;
-  }
-
- private:
-  StorePointer store_;
-  const std::string stop_;
-  const rocksdb::Slice bound_;
-  std::unique_ptr<rocksdb::Iterator> iterator_;  // must be destroyed before store_
-};
-
 // A store for Python. It stays open until Close has been called and its snapshots, iterators and pilots are
-// gone. All functions release the GIL while they wait for the store.
+// gone. All functions release the GIL while they wait for the store. They throw std::invalid_argument for a
+// column family that the store does not have.
 class BoundStore {
  public:
-  // Opens or creates a store. The layout is a JSON object of texts, the options are those of the worker's
-  // protocol.
-  BoundStore(const std::string& path, const std::string& layout_json, const std::string& options_json) {
-    rocksdb::Options options = OptionsFromMaps(OptionMapsFromJson(nlohmann::json::parse(options_json)));
+  // Opens or creates a store with its column families, of which the first is the default one. Its options are
+  // the database's too. Creates families that the store does not have.
+  BoundStore(const std::string& path, const std::vector<FamilyText>& families) {
+    rocksdb::DBOptions options = OptionsOf(families.front());
     options.create_if_missing = true;
-    const FlsmOptions layout = LayoutFromJson(layout_json);
+    options.create_missing_column_families = true;
+    std::vector<FlsmFamily> trees;
+    for (const FamilyText& family : families) {
+      trees.push_back({std::get<0>(family), OptionsOf(family), LayoutFromJson(std::get<1>(family))});
+    }
+    std::vector<rocksdb::ColumnFamilyHandle*> handles;
     std::unique_ptr<FlsmStore> store;
     rocksdb::Status status;
     {
       const nb::gil_scoped_release released_gil;
-      status = FlsmStore::Open(options, layout, path, &store);
+      status = FlsmStore::Open(options, path, trees, &handles, &store);
     }
     ThrowUnlessOk(status);
     store_ = std::move(store);
+    for (rocksdb::ColumnFamilyHandle* handle : handles) {
+      Keep(handle);
+    }
+  }
+
+  // Returns the names of the column families.
+  std::vector<std::string> Families() const {
+    const StorePointer store = Opened();
+    std::vector<std::string> names;
+    for (const auto& [name, family] : families_) {
+      names.push_back(name);
+    }
+    return names;
+  }
+  // Creates a column family.
+  void CreateFamily(const FamilyText& family) {
+    const auto& [name, layout_json, options_json] = family;
+    const rocksdb::Options options = OptionsOf(family);
+    const FlsmOptions layout = LayoutFromJson(layout_json);
+    rocksdb::ColumnFamilyHandle* handle = nullptr;
+    Do([&](FlsmStore& store) { return store.CreateColumnFamily(options, name, layout, &handle); });
+    if (store_ != nullptr) {  // not closed meanwhile
+      Keep(handle);
+    }
+  }
+  // Drops a column family. Its space is free when its iterators are gone.
+  void DropFamily(const std::string& name) {
+    const FamilyPointer family = Family(name);
+    Do([&](FlsmStore& store) { return store.DropColumnFamily(family.get()); });
+    families_.erase(name);
   }
 
   // Returns the value of a key, or nullopt if it does not exist.
-  std::optional<nb::bytes> Get(const nb::bytes& key, const BoundSnapshot* snapshot) const {
+  std::optional<nb::bytes> Get(const std::string& family_name, const nb::bytes& key,
+                               const BoundSnapshot* snapshot) const {
     const StorePointer store = Opened();
+    const FamilyPointer family = Family(family_name);
     rocksdb::PinnableSlice value;
     rocksdb::Status status;
     {
       const nb::gil_scoped_release released_gil;
-      status = store->Get(ReadAt(snapshot), store->DefaultColumnFamily(), SliceOf(key), &value);
+      status = store->Get(ReadAt(snapshot), family.get(), SliceOf(key), &value);
     }
     if (status.IsNotFound()) {
       return std::nullopt;
@@ -153,43 +110,55 @@ class BoundStore {
     return BytesOf(value);
   }
 
-  // Writes all entries in one batch. An entry without a value deletes its key.
-  void Write(const std::vector<Entry>& entries, bool sync) const {
+  // Writes all entries, by column family, in one batch. An entry without a value deletes its key.
+  void Write(const std::vector<std::pair<std::string, std::vector<Entry>>>& entries, bool sync) const {
+    std::vector<FamilyPointer> used;
     rocksdb::WriteBatch batch;
-    for (const auto& [key, value] : entries) {
-      ThrowUnlessOk(value ? batch.Put(SliceOf(key), SliceOf(*value)) : batch.Delete(SliceOf(key)));
+    for (const auto& [name, of_family] : entries) {
+      rocksdb::ColumnFamilyHandle* const family = used.emplace_back(Family(name)).get();
+      for (const auto& [key, value] : of_family) {
+        ThrowUnlessOk(value ? batch.Put(family, SliceOf(key), SliceOf(*value))
+                            : batch.Delete(family, SliceOf(key)));
+      }
     }
     rocksdb::WriteOptions options;
     options.sync = sync;
     Do([&](FlsmStore& store) { return store.Write(options, &batch); });
   }
 
-  // Returns a snapshot of the present state.
+  // Returns a snapshot of the present state of all column families.
   std::unique_ptr<BoundSnapshot> Snapshot() const { return std::make_unique<BoundSnapshot>(Opened()); }
   // Returns an iterator over the snapshot, or the present state if it is nullptr, from `start` (inclusive) to
   // `stop` (exclusive). nullopt means the first and the last key.
-  std::unique_ptr<BoundIterator> Iterate(const BoundSnapshot* snapshot, const std::optional<nb::bytes>& start,
+  std::unique_ptr<BoundIterator> Iterate(const std::string& family, const BoundSnapshot* snapshot,
+                                         const std::optional<nb::bytes>& start,
                                          const std::optional<nb::bytes>& stop) const {
-    return std::make_unique<BoundIterator>(Opened(), snapshot, start, stop);
+    return std::make_unique<BoundIterator>(Opened(), Family(family), snapshot, start, stop);
   }
 
-  // Flushes the memtables and waits for the flush.
-  void Flush() const {
-    Do([](FlsmStore& store) { return store.Flush(rocksdb::FlushOptions()); });
+  // Flushes the memtables of a column family and waits for the flush.
+  void Flush(const std::string& family_name) const {
+    const FamilyPointer family = Family(family_name);
+    Do([&](FlsmStore& store) { return store.Flush(rocksdb::FlushOptions(), family.get()); });
   }
   // Waits until no compaction is due or running.
   void Settle() const {
     Do([](FlsmStore& store) { return store.WaitUntilSettled(); });
   }
   // Sets the policy of a level by a transition of the given name.
-  void SetPolicy(int level, int policy, const std::string& transition) const {
+  void SetPolicy(const std::string& family_name, int level, int policy, const std::string& transition) const {
+    const FamilyPointer family = Family(family_name);
     const FlsmTransition by = TransitionNamed(transition);
-    Do([&](FlsmStore& store) { return store.SetPolicy(level, policy, by); });
+    Do([&](FlsmStore& store) { return store.SetPolicy(family.get(), level, policy, by); });
   }
-  // Returns the shape as JSON.
-  std::string Shape() const { return ToJson(Opened()->Shape()).dump(); }
-  // Returns the statistics as JSON.
-  std::string Statistics() const { return ToJson(Opened()->Statistics()).dump(); }
+  // Returns the shape of a column family as JSON.
+  std::string Shape(const std::string& family) const {
+    return ToJson(Opened()->Shape(Family(family).get())).dump();
+  }
+  // Returns the statistics of a column family as JSON.
+  std::string Statistics(const std::string& family) const {
+    return ToJson(Opened()->Statistics(Family(family).get())).dump();
+  }
 
   // Returns the open store. Throws std::runtime_error once it is closed.
   StorePointer Opened() const {
@@ -202,11 +171,23 @@ class BoundStore {
   // Gives up this object's ownership. May be repeated.
   void Close() {
     StorePointer closing = std::move(store_);
+    std::map<std::string, FamilyPointer> families = std::exchange(families_, {});
     const nb::gil_scoped_release released_gil;
+    families.clear();
     closing.reset();
   }
 
  private:
+  // Returns the options of a column family, with those of the database if its text has them. Throws
+  // std::invalid_argument for options that RocksDB does not know or take.
+  static rocksdb::Options OptionsOf(const FamilyText& family) {
+    try {
+      return OptionsFromMaps(OptionMapsFromJson(nlohmann::json::parse(std::get<2>(family))));
+    } catch (const RunError& error) {
+      throw std::invalid_argument(error.what());
+    }
+  }
+
   // Calls an operation without the GIL and throws unless its status is OK.
   template <typename Operation>
   void Do(Operation operation) const {
@@ -219,7 +200,27 @@ class BoundStore {
     ThrowUnlessOk(status);
   }
 
+  // Adds a column family of the open store.
+  void Keep(rocksdb::ColumnFamilyHandle* handle) {
+    const auto give_back = [store = store_](rocksdb::ColumnFamilyHandle* family) {
+      store->DestroyColumnFamilyHandle(family).PermitUncheckedError();
+    };
+    families_[handle->GetName()] = FamilyPointer(handle, give_back);
+  }
+
+  // Returns a column family. Throws std::runtime_error once the store is closed.
+  FamilyPointer Family(const std::string& name) const {
+    const StorePointer store = Opened();
+    const auto family = families_.find(name);
+    if (family == families_.end()) {
+      throw std::invalid_argument("'" + name + "' is no column family of the store");
+    }
+    return family->second;
+  }
+
+  // Both are read and changed with the GIL held.
   StorePointer store_;
+  std::map<std::string, FamilyPointer> families_;  // by name
 };
 
 }  // namespace rocktune

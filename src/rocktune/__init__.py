@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rocktune.online import AdaptiveStore
-    from rocktune.online.flsm import FlsmStore
+    from rocktune.online.flsm import FlsmFamily, FlsmStore
 
-__all__ = ["AdaptiveStore", "FlsmStore"]
+__all__ = ["AdaptiveStore", "FlsmFamily", "FlsmStore"]
 
 
 def __getattr__(name: str) -> Any:

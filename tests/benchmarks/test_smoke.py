@@ -17,6 +17,7 @@ from rocktune.errors import UserError
 
 ROOT = Path(__file__).parent.parent.parent
 PROGRAMS = {
+    "flsm.pieces": "flsm_pieces_bench",
     "flsm.serving": "flsm_serving_bench",
     "ruskey.controller_cost": "adaptive_serving_bench",
     "rocktune.options_watcher": "options_watcher_bench",
@@ -107,7 +108,7 @@ def check_claims(name: str, scratch: Path) -> None:
 
 
 def test_all_benchmarks_are_found() -> None:
-    assert len(BENCHMARKS) == 78
+    assert len(BENCHMARKS) == 79
     assert set(IN_EVERY_RUN) < set(BENCHMARKS)
 
 

@@ -146,9 +146,9 @@ class FlsmCompactor {
   // tables; it stays empty if RocksDB moved the tables.
   rocksdb::Status Compact(const FlsmTask& task, const std::vector<FlsmTable>& used,
                           std::vector<FlsmTable>* made);
-  // Compacts the runs of a task in pieces (IsInPieces), and returns RocksDB's status. `*pieces` counts those
-  // that succeeded.
-  rocksdb::Status CompactInPieces(const FlsmTask& task, int* pieces);
+  // Compacts the runs of a task in pieces of at most `max_bytes` (IsInPieces), and returns RocksDB's status.
+  // `*pieces` counts those that succeeded.
+  rocksdb::Status CompactInPieces(const FlsmTask& task, uint64_t max_bytes, int* pieces);
   // Ends a task, completed or failed, and says when the next one may begin. REQUIRES: mutex_ is held.
   void EndTask(const RunningTask& running);
   // Applies a successful task to tables and shape. REQUIRES: mutex_ is held.

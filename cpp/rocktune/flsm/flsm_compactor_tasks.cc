@@ -40,6 +40,7 @@ uint64_t Sum(const std::vector<FlsmTable>& tables) {
 struct FlsmCompactor::RunningTask {
   FlsmTask task;
   bool in_pieces = false;
+  uint64_t max_bytes = 0;           // of a piece
   FlsmShape begun;                  // the shape with the task begun
   uint64_t begun_number = 0;        // its number for on_change_; 0 if it need not be reported
   uint64_t ingestions = 0;          // ingestions_ when the task began
@@ -73,7 +74,8 @@ void FlsmCompactor::RunTask(const FlsmTask& due, std::unique_lock<std::mutex>* l
 
 FlsmCompactor::RunningTask FlsmCompactor::BeginTask(const FlsmTask& due) {
   RunningTask running;
-  running.in_pieces = IsInPieces(due, max_merge_bytes_);
+  running.max_bytes = MaxPieceBytes(shape_, due, max_merge_bytes_);
+  running.in_pieces = IsInPieces(due, running.max_bytes);
   running.task = running.in_pieces ? InPlace(shape_, due) : due;
   running.ingestions = ingestions_;
   const int filtered = LevelsToFilter(shape_);
@@ -100,7 +102,7 @@ void FlsmCompactor::Do(RunningTask* running) {
   }
   const FlsmTask& task = running->task;
   if (running->in_pieces) {
-    running->status = CompactInPieces(task, &running->pieces);
+    running->status = CompactInPieces(task, running->max_bytes, &running->pieces);
     return;
   }
   running->used = task.IsByFiles() ? CheapestTables(task, running->begun, running->reserved, db_, family_)
@@ -132,9 +134,9 @@ rocksdb::Status FlsmCompactor::Compact(const FlsmTask& task, const std::vector<F
   return status;
 }
 
-rocksdb::Status FlsmCompactor::CompactInPieces(const FlsmTask& task, int* pieces) {
+rocksdb::Status FlsmCompactor::CompactInPieces(const FlsmTask& task, uint64_t max_bytes, int* pieces) {
   for (;;) {
-    const std::vector<FlsmTable> used = NextPieceTables(task, max_merge_bytes_, db_, family_);
+    const std::vector<FlsmTable> used = NextPieceTables(task, max_bytes, db_, family_);
     if (used.empty()) {
       return rocksdb::Status::OK();
     }

@@ -12,22 +12,28 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "rocktune/flsm/fake_flsm_store.h"
+#include "rocktune/flsm/fake_flsm_tree.h"
+#include "rocktune/flsm/flsm_task.h"
 
 namespace rocktune {
 namespace {
 
 constexpr uint64_t kMaxBytes = 256 << 10;
 
-// Records what CompactFiles reads.
+// Records what CompactFiles reads for pushes of level 2 and deeper. A table of level 1 overlaps most of
+// level 2.
 class Recorded : public rocksdb::EventListener {
  public:
   void OnSubcompactionCompleted(const rocksdb::SubcompactionJobInfo& info) override {
-    if (info.output_level > info.base_input_level && info.base_input_level > 0) {
+    if (info.output_level > info.base_input_level && info.base_input_level > kLastSlotOfLevel1) {
       const std::lock_guard<std::mutex> lock(mutex_);
       ++deep_;
-      most_read_ = std::max(most_read_, info.stats.total_input_bytes);
+      // RocksDB does not fill total_input_bytes for subcompactions.
+      most_read_ =
+          std::max(most_read_, info.stats.total_input_raw_key_bytes + info.stats.total_input_raw_value_bytes);
     }
   }
   int deep() {
@@ -40,6 +46,7 @@ class Recorded : public rocksdb::EventListener {
   }
 
  private:
+  static constexpr int kLastSlotOfLevel1 = 12;  // with T = 4
   std::mutex mutex_;
   int deep_ = 0;
   uint64_t most_read_ = 0;
@@ -62,13 +69,17 @@ class FlsmPiecesTest : public FlsmStoreTest {
     std::erase_if(text, [](char each) { return each == ' ' || each == '\n'; });
     return text;
   }
-  // Writes `count` keys in an order in which every flush covers the whole key range.
+  // Writes `count` keys in an order in which every flush covers the whole key range. No compaction is due
+  // after a flush, so that levels are pushed by themselves, and after the call.
   void PutScattered(int count, const std::string& value) {
     for (int number = 0; number < count; ++number) {
       const int key = static_cast<int>((static_cast<int64_t>(number) * 7919) % count);
       ASSERT_TRUE(store_->Put(rocksdb::WriteOptions(), "key" + std::to_string(key), value).ok());
+      if (number % 100 == 99) {
+        ASSERT_TRUE(store_->Flush(rocksdb::FlushOptions()).ok());
+        ASSERT_TRUE(store_->WaitUntilSettled().ok());
+      }
     }
-    ASSERT_TRUE(store_->Flush(rocksdb::FlushOptions()).ok());
   }
   void ExpectAll(int count, const std::string& value, const rocksdb::Snapshot* snapshot = nullptr) {
     rocksdb::ReadOptions options;
@@ -91,10 +102,10 @@ TEST_F(FlsmPiecesTest, NoMergeIsMuchLargerThanStated) {
   PutScattered(8000, old);
   const rocksdb::Snapshot* snapshot = store_->GetSnapshot();
   PutScattered(8000, value);
-  ASSERT_TRUE(store_->WaitUntilSettled().ok());
   ASSERT_TRUE(store_->SetPolicy(2, 1, FlsmTransition::kGreedy).ok());
   ASSERT_TRUE(store_->WaitUntilSettled().ok());
   EXPECT_GT(recorded_->deep(), 10);
+  EXPECT_GT(recorded_->most_read(), kMaxBytes / 2);
   EXPECT_LT(recorded_->most_read(), 3 * kMaxBytes);
   ExpectAll(8000, value);
   ExpectAll(8000, old, snapshot);
@@ -108,7 +119,6 @@ TEST_F(FlsmPiecesTest, GoesOnAfterARestart) {
   const std::string value(500, 'b');
   PutScattered(8000, std::string(500, 'a'));
   PutScattered(8000, value);
-  ASSERT_TRUE(store_->WaitUntilSettled().ok());
   ASSERT_TRUE(store_->SetPolicy(2, 1, FlsmTransition::kGreedy).ok());
   for (int restart = 0; restart < 5; ++restart) {
     const int before = recorded_->deep();
@@ -129,6 +139,62 @@ TEST_F(FlsmPiecesTest, GoesOnAfterARestart) {
   EXPECT_FALSE(store_->Shape().level(2).push);
   EXPECT_TRUE(store_->Shape().level(2).runs.empty()) << ToText(store_->Shape());
   ExpectAll(8000, value);
+  ExpectShapeMatchesRocksDb();
+}
+
+// The push of level 1 of a tree with tables of 10 bytes.
+FlsmTask PushOf(const FlsmShape& shape) { return DueTasks(shape).back(); }
+
+FlsmShape TreeWithTables(const std::vector<FlsmLevel>& levels) {
+  FlsmShape shape = Tree(levels);
+  shape.file_bytes = 10;
+  return shape;
+}
+
+TEST(FlsmPieceBytesTest, OverlapIsHalfATableForEachStepFromRunToRun) {
+  // The merged run ends within one of its tables, and the output within one of its own: half of each.
+  const FlsmShape leveling = TreeWithTables({Level(1, 1, {100}), Level(2, 1, {500})});
+  ASSERT_EQ(Names(DueTasks(leveling)), "push 1 [30 60 > 60]");
+  EXPECT_DOUBLE_EQ(OverlapOfPieces(leveling, PushOf(leveling)), 5 + 5);
+  // Of four equal runs the second goes half a table further than the first, and so on: 0, 5, 10 and 15 bytes.
+  const FlsmShape tiering = TreeWithTables({Level(1, 4, {25, 25, 25, 25}), Level(2, 4, {})});
+  EXPECT_DOUBLE_EQ(OverlapOfPieces(tiering, PushOf(tiering)), 5 + 5 + 10 + 15);
+  // The tables of a run four times as large are a quarter as wide: 5 bytes of the second run are 20 of the
+  // third.
+  const FlsmShape mixed = TreeWithTables({Level(1, 2, {50, 50}), Level(2, 1, {200})});
+  EXPECT_DOUBLE_EQ(OverlapOfPieces(mixed, PushOf(mixed)), 5 + 5 + 20 + 5);
+}
+
+TEST(FlsmPieceBytesTest, PiecesAreAHundredOverlapsUnlessTheOptionSaysOtherwise) {
+  FlsmShape shape = TreeWithTables({Level(1, 1, {1000}), Level(2, 1, {5000})});
+  shape.level1_bytes = 1000;
+  const FlsmTask task = PushOf(shape);
+  ASSERT_EQ(task.bytes, 6000u);
+  EXPECT_EQ(MaxPieceBytes(shape, task, 0), 1000u);
+  EXPECT_TRUE(IsInPieces(task, MaxPieceBytes(shape, task, 0)));
+  EXPECT_EQ(MaxPieceBytes(shape, task, 70), 70u);
+  EXPECT_FALSE(IsInPieces(task, MaxPieceBytes(shape, task, UINT64_MAX)));
+  shape.file_bytes = 100;  // pieces would be larger than the task
+  EXPECT_FALSE(IsInPieces(task, MaxPieceBytes(shape, task, 0)));
+  shape.file_bytes = UINT64_MAX;
+  EXPECT_FALSE(IsInPieces(task, MaxPieceBytes(shape, task, 0)));
+  shape.file_bytes = 0;
+  EXPECT_FALSE(IsInPieces(task, MaxPieceBytes(shape, task, 0)));
+}
+
+// With tables of 16 KiB a push of level 3 into level 4 reads up to 256 + 1,024 of them.
+TEST_F(FlsmPiecesTest, ByDefaultLargeMergesAreCutAtAHundredTables) {
+  constexpr uint64_t kTableBytes = 16 << 10;
+  rocksdb::Options options = SmallOptions();
+  options.target_file_size_base = kTableBytes;
+  options.listeners = {recorded_};
+  ASSERT_TRUE(FlsmStore::Open(options, Layout({1}), directory_, &store_).ok());
+  const std::string value(500, 'v');
+  PutScattered(20'000, value);
+  EXPECT_GT(store_->Shape().level(4).bytes(), 200 * kTableBytes) << ToText(store_->Shape());
+  EXPECT_GT(recorded_->most_read(), 80 * kTableBytes);
+  EXPECT_LT(recorded_->most_read(), 120 * kTableBytes);
+  ExpectAll(20'000, value);
   ExpectShapeMatchesRocksDb();
 }
 

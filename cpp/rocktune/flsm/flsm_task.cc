@@ -24,6 +24,18 @@ std::vector<FlsmRun>::iterator Find(FlsmLevel* level, int physical) {
                       [physical](const FlsmRun& run) { return run.physical == physical; });
 }
 
+// Returns the bytes of the run at a physical level; 0 if there is no run.
+uint64_t BytesOf(const FlsmShape& shape, int physical) {
+  for (const FlsmLevel& level : shape.levels) {
+    for (const FlsmRun& run : level.runs) {
+      if (run.physical == physical) {
+        return run.bytes;
+      }
+    }
+  }
+  return 0;
+}
+
 // Marks a task's inputs as used, or as idle again.
 void MarkInputs(FlsmShape* shape, const FlsmTask& task, bool begins) {
   for (const int physical : task.inputs) {
@@ -73,9 +85,31 @@ FlsmTask InPlace(const FlsmShape& shape, const FlsmTask& task) {
   return placed;
 }
 
+double OverlapOfPieces(const FlsmShape& shape, const FlsmTask& task) {
+  const auto file_bytes = static_cast<double>(shape.file_bytes);
+  double bytes = file_bytes / 2;  // of the output's table in which a piece ends
+  double range = 0;               // share of the keys between the ends of the newest run and of this run
+  for (const int physical : task.inputs) {
+    const auto run_bytes = static_cast<double>(BytesOf(shape, physical));
+    if (physical != task.inputs.front() && run_bytes > 0) {
+      range += file_bytes / run_bytes / 2;
+    }
+    bytes += range * run_bytes;
+  }
+  return bytes;
+}
+
+uint64_t MaxPieceBytes(const FlsmShape& shape, const FlsmTask& task, uint64_t max_merge_bytes) {
+  if (max_merge_bytes > 0) {
+    return max_merge_bytes;
+  }
+  const double bytes = kPieceOverlaps * OverlapOfPieces(shape, task);
+  const bool cuts = bytes > 0 && bytes < static_cast<double>(task.bytes);
+  return cuts ? static_cast<uint64_t>(bytes) : task.bytes;
+}
+
 bool IsInPieces(const FlsmTask& task, uint64_t max_bytes) {
-  return max_bytes > 0 && task.bytes > max_bytes && task.kind == FlsmTask::Kind::kPush &&
-         task.level0_files == 0;
+  return task.bytes > max_bytes && task.kind == FlsmTask::Kind::kPush && task.level0_files == 0;
 }
 
 void Begin(FlsmShape* shape, const FlsmTask& task) {

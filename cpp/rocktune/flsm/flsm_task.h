@@ -37,11 +37,19 @@ struct FlsmTask {
   bool operator==(const FlsmTask&) const = default;
 };
 
-// Returns the task as it is done in pieces: a run with which it merges stays at its
-// place, where the pieces are added to it, so that the level has no further run if the merge is interrupted.
+// Returns the task as it is done in pieces: a run with which it merges stays at its place, where the pieces
+// are added to it, so that the level has no further run if the merge is interrupted.
 FlsmTask InPlace(const FlsmShape& shape, const FlsmTask& task);
+// Returns the bytes that a piece of a merge reads and the next piece reads once more, on average. Each run's
+// part of a piece ends within a table of the next older run, which is taken as a whole. Assumes runs that
+// spread evenly over the keys.
+double OverlapOfPieces(const FlsmShape& shape, const FlsmTask& task);
+// Returns the maximum bytes that a piece of the task reads. `max_merge_bytes` is FlsmOptions' field; for 0 it
+// is kPieceOverlaps times the overlap, so that pieces cost 1%, or the whole task if that is less.
+uint64_t MaxPieceBytes(const FlsmShape& shape, const FlsmTask& task, uint64_t max_merge_bytes);
+inline constexpr double kPieceOverlaps = 100;
 // True if a task is done in pieces of at most `max_bytes`: it is a push of a whole level, without level 0,
-// that reads more. 0 means no maximum.
+// that reads more.
 bool IsInPieces(const FlsmTask& task, uint64_t max_bytes);
 
 // Marks the runs that a task uses, and reserves its output's place. REQUIRES: DueTasks or IdleTask returns

@@ -4,6 +4,7 @@ from rocktune.online.adaptive import AdaptiveStore, LoggedDecision
 from rocktune.online.driving import CountedWork, DrivenMission, DriveRequest, run_drive
 from rocktune.online.figures import figures_of
 from rocktune.online.flsm import (
+    FlsmFamily,
     FlsmLevel,
     FlsmLevelStatistics,
     FlsmShape,
@@ -37,6 +38,7 @@ __all__ = [
     "CountedWork",
     "DriveRequest",
     "DrivenMission",
+    "FlsmFamily",
     "FlsmLevel",
     "FlsmLevelStatistics",
     "FlsmShape",

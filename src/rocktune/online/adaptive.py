@@ -82,7 +82,8 @@ class AdaptiveStore(FlsmStore):
             sample_every: see `FlsmStore`. At least 1, because learning needs samples.
             reshape_bytes_per_s: see `FlsmStore`. With 0 a new policy takes effect only as writes arrive.
             options: RocksDB options by section.
-            **layout: further arguments of `FlsmStore`.
+            **layout: further arguments of `FlsmStore`. Column families in `families` keep their policies; the
+                store learns those of the default family.
 
         Raises:
             UserError: `sample_every` is below 1, or a reason of `FlsmStore`.

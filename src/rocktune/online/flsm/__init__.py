@@ -1,5 +1,6 @@
 """RusKey's FLSM-tree (section 4) on RocksDB: an LSM-tree whose shape can change while it serves."""
 
+from rocktune.online.flsm.family import FlsmFamily
 from rocktune.online.flsm.layout import Filters, Granularity, Transition, flsm_layout, policies_of
 from rocktune.online.flsm.shape import FlsmLevel, FlsmShape, flsm_shape_of, read_flsm_shape
 from rocktune.online.flsm.simulator import FlsmSimulator
@@ -14,6 +15,7 @@ from rocktune.online.flsm.tradeoff_map import MapPoint, MapRequest, map_seconds,
 
 __all__ = [
     "Filters",
+    "FlsmFamily",
     "FlsmLevel",
     "FlsmLevelStatistics",
     "FlsmServed",

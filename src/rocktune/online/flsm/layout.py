@@ -38,6 +38,7 @@ def flsm_layout(
     workers: int = 3,
     sample_every: int = SAMPLE_EVERY,
     reshape_bytes_per_s: int = 0,
+    max_merge_bytes: int = 0,
 ) -> str:
     """Returns a layout as JSON with the worker protocol's names; `FlsmStore` explains the arguments.
 
@@ -57,6 +58,7 @@ def flsm_layout(
         "workers": workers, "deepest_policy": deepest, "level0_runs": level0_runs,
         "bits_per_key": bits_per_key, "filters": filters, "granularity": granularity,
         "sample_every": sample_every, "reshape_bytes_per_s": reshape_bytes_per_s,
+        "max_merge_bytes": max_merge_bytes,
     }  # fmt: skip
     of_levels = policies_of(policies, new_ratio, new_levels)
     for number, policy in enumerate(of_levels, 1):

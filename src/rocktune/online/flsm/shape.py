@@ -81,16 +81,18 @@ def flsm_shape_of(document: Mapping[str, Any]) -> FlsmShape:
     return FlsmShape(document["size_ratio"], document["level0_files"], document["level0_bytes"], levels)
 
 
-def read_flsm_shape(path: Path | str) -> FlsmShape:
-    """Returns the shape of a store without changing it; the store may be open in another process.
+def read_flsm_shape(path: Path | str, *, family: str = "default") -> FlsmShape:
+    """Returns the shape of a store's column family without changing the store.
+
+    The store may be open in another process.
 
     Raises:
-        UserError: there is no FLSM store at `path`, or its shape cannot be read.
+        UserError: there is no FLSM store at `path`, it has no such family, or its shape cannot be read.
     """
     # RocksDB keeps CURRENT in every database; without it the extension's error would be about a missing file.
     if not Path(path, "CURRENT").exists():
         raise UserError(f"{path}: is not an FLSM store")
     try:
-        return flsm_shape_of(json.loads(_native.flsm_shape(str(path))))
+        return flsm_shape_of(json.loads(_native.flsm_shape(str(path), family)))
     except (ValueError, RuntimeError) as failure:
         raise UserError(f"{path}: {failure}") from None

@@ -5,6 +5,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from tests.servers import DatabaseServer, MariadbServer, PostgresqlServer
 
 from rocktune.engine import OptionsChecker
@@ -12,6 +13,10 @@ from rocktune.engine.worker import WORKER_NAME, WORKER_VARIABLE, find_worker
 from rocktune.errors import UserError
 from rocktune.importing import LinkedRocksDb
 from rocktune.testing.fake_worker import fake_worker_command
+
+# No test depends on luck or on the machine's load.
+settings.register_profile("rocktune", derandomize=True, deadline=None)
+settings.load_profile("rocktune")
 
 BUILDS = Path(__file__).parents[1] / "build"
 

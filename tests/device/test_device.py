@@ -26,7 +26,7 @@ def test_presets() -> None:
     assert load_device("ssd-200mb") == DeviceSpec(name="ssd-200mb", bandwidth_bytes_s=209_715_200)
 
 
-@settings(derandomize=True, max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(
     st.builds(
         DeviceSpec, name=st.text(min_size=1), bandwidth_bytes_s=counts, iops=counts, capacity_bytes=counts

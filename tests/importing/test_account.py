@@ -264,7 +264,7 @@ def mutated(content: bytes, seed: int) -> bytes:
     return b"".join(lines)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(name=st.sampled_from(sorted(FILES)), seed=st.integers(0, 1 << 32))
 def test_a_damaged_file_is_refused_in_one_line_or_accounted_for(
     linked: LinkedRocksDb, name: str, seed: int

@@ -67,7 +67,7 @@ def test_sum_is_the_number_of_levels_when_files_do_not_grow() -> None:
     assert float(result) == pytest.approx(0.2)
 
 
-@settings(derandomize=True, max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(ratio=st.integers(1, 8), depth=st.integers(1, 10))
 def test_compaction_frequency_is_the_sum_it_stands_for(ratio: int, depth: int) -> None:
     result = compaction_frequency(

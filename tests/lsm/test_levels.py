@@ -64,7 +64,7 @@ def test_worst_case_amplifications_by_hand() -> None:
     assert float(worst_case_write_amplification(16, 3)) == 48
 
 
-@settings(derandomize=True, max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(ratio=st.integers(2, 32), depth=st.integers(1, 12))
 def test_space_amplification_is_the_sum_it_stands_for(ratio: int, depth: int) -> None:
     expected = sum(ratio**-level for level in range(1, depth + 1))

@@ -229,7 +229,7 @@ def test_a_tree_that_stops_for_good_has_an_amplification() -> None:
     assert steady_amplification(replace(stuck, stop=12), data).compaction_read > 0
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     style=st.sampled_from(["leveled", "universal"]),
     trigger=st.integers(1, 60),

@@ -107,7 +107,7 @@ def test_steps_by_hand() -> None:
     assert float(merge_steps(data_bytes=30, first_bytes=20, growth=3, last_ratio=4)) == 1
 
 
-@settings(derandomize=True, max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(growth=st.floats(2, 4), last=st.floats(1, 4), steps=st.integers(1, 12))
 def test_compaction_frequency_is_the_sum_it_stands_for(growth: float, last: float, steps: int) -> None:
     result = universal_compaction_frequency(

@@ -32,7 +32,7 @@ ORDINAL = knob(unit="bytes", default=4096, choices=(2048, 4096))
 ALL = (knob(), SIZE, RATIO, SWITCH, NAMED, ORDINAL)
 
 
-@settings(derandomize=True, max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(low=st.integers(1, 1000), width=st.integers(0, 1000), step=st.integers(1, 300), log=st.booleans())
 def test_samples_are_within_bounds_and_on_the_grid(low: int, width: int, step: int, log: bool) -> None:
     ranged = knob(low=low, high=low + width, step=step, log=log)
@@ -64,7 +64,7 @@ def test_samples_survive_text(each: Knob) -> None:
         assert each.parse(each.text(value)) == value
 
 
-@settings(derandomize=True, max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.floats(0, 0.25))
 def test_every_double_survives_text(value: float) -> None:
     assert RATIO.value_in(RATIO.text(value)) == value

@@ -117,7 +117,7 @@ def test_text_that_is_no_size_is_left_alone() -> None:
     assert scaled_options({"table": {"block_cache": "nullptr"}}, 2)["table"]["block_cache"] == "nullptr"
 
 
-@settings(derandomize=True, max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     small=st.integers(0, 1 << 40),
     more=st.integers(0, 1 << 40),

@@ -86,7 +86,7 @@ def test_inactive_knobs_are_empty_cells(tmp_path: Path, name: str) -> None:
     assert read_table(tmp_path / name).rows[-1].configuration == without.configuration
 
 
-@settings(derandomize=True, max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(
     st.lists(st.tuples(st.integers(-(1 << 60), 1 << 60), numbers, st.booleans(), texts, numbers), min_size=1)
 )

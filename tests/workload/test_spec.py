@@ -70,7 +70,7 @@ def workloads(draw: st.DrawFn) -> WorkloadSpec:
     )
 
 
-@settings(derandomize=True, max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(workloads())
 def test_json_keeps_a_workload_as_it_is(spec: WorkloadSpec) -> None:
     again = WorkloadSpec.model_validate(json.loads(json.dumps(spec.model_dump(mode="json"))))
@@ -78,7 +78,7 @@ def test_json_keeps_a_workload_as_it_is(spec: WorkloadSpec) -> None:
     assert hash(again) == hash(spec)
 
 
-@settings(derandomize=True, max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(workloads(), st.integers(1, 512))
 def test_a_scaled_workload_is_valid_and_as_large_as_its_scale_says(spec: WorkloadSpec, scale: int) -> None:
     scaled = spec.scaled(scale)
@@ -95,7 +95,7 @@ def test_a_scaled_workload_is_valid_and_as_large_as_its_scale_says(spec: Workloa
         assert small.arrival.on_s <= small.arrival.period_s
 
 
-@settings(derandomize=True, max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(workloads())
 def test_scale_one_changes_nothing(spec: WorkloadSpec) -> None:
     assert spec.scaled(1) == spec

@@ -82,7 +82,7 @@ def test_mutated_files(tmp_path: Path) -> None:
     assert len(refusals) < 0.1 * _MUTATIONS
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(content=st.binary(max_size=400) | st.text(max_size=400).map(str.encode))
 def test_any_bytes(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "LOG"

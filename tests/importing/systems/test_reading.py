@@ -193,7 +193,7 @@ def test_a_typo_gets_the_nearest_name(linked: LinkedRocksDb) -> None:
 
 
 @pytest.mark.parametrize("system", FILES)
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_damaged_files_never_give_a_traceback(
     system: str, linked: LinkedRocksDb, data: st.DataObject

@@ -5,7 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from rocktune.errors import UserError
@@ -101,7 +101,6 @@ _TEXTS = st.tuples(st.text(), st.just(True)) | st.tuples(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(_VALUED), _TEXTS), max_size=6))
 def test_quoted_values_of_any_text_are_read_back(chosen: list[tuple[str, tuple[str, bool]]]) -> None:
     words = ["db_bench"]
@@ -112,7 +111,6 @@ def test_quoted_values_of_any_text_are_read_back(chosen: list[tuple[str, tuple[s
     assert flags(shlex.join(words)) == [(name, value) for name, (value, _) in chosen]
 
 
-@settings(deadline=None)
 @given(st.text(alphabet=st.sampled_from("-=n umosync'\"\\\n|>;$ 1"), max_size=40))
 def test_any_command_is_read_or_refused(text: str) -> None:
     with suppress(UserError):

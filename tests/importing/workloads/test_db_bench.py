@@ -5,7 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rocktune.engine.db_bench.flags import plan_of
@@ -261,7 +261,6 @@ def test_the_engines_flags_are_read_back(name: str) -> None:
 _FLAGS = sorted(known_flags())
 
 
-@settings(deadline=None)
 @given(
     st.sampled_from(["mixgraph", "overwrite", "fillseq,readrandom", "readwhilewriting"]),
     st.lists(

@@ -4,7 +4,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rocktune.errors import UserError
@@ -84,14 +84,12 @@ def _stored(text: str, is_key: bool) -> str:
     return "".join(made)
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.text(min_size=1), st.text()), max_size=6))
 def test_what_java_stores_is_read_back(properties: list[tuple[str, str]]) -> None:
     text = "".join(f"{_stored(key, True)}={_stored(value, False)}\n" for key, value in properties)
     assert pairs(text) == properties
 
 
-@settings(deadline=None)
 @given(st.text(alphabet=st.sampled_from("ab=: \t\f\\u0#!\r\n"), max_size=40))
 def test_any_text_is_read_or_refused(text: str) -> None:
     with suppress(UserError):

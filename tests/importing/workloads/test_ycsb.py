@@ -4,7 +4,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rocktune.errors import UserError
@@ -205,7 +205,6 @@ _NAMES = [
 _VALUES = ["0", "1", "0.5", "zipfian", "exponential", "1e400", "9" * 30, "", "-3", "true"]
 
 
-@settings(deadline=None)
 @given(st.lists(st.sampled_from([f"{name}={value}" for name in _NAMES for value in _VALUES])))
 def test_each_property_has_one_use_or_the_file_is_refused(properties: list[str]) -> None:
     with suppress(UserError):

@@ -55,7 +55,7 @@ struct FlsmOptions {
   uint64_t reshape_bytes_per_s = 0;
   // Size above which a push of a whole level is done in pieces, one after the other: the bytes that a piece
   // reads, or more where one table overlaps more. What is done stays done after a restart. Each piece reads
-  // some tables of the one before once more. 0 means 100 times as much as these, so that pieces cost at most
+  // some tables of the one before once more. 0 means 100 times as much as these, so that pieces cost about
   // 1%: 100 tables of target_file_size_base with one run per level, 2,300 where ten runs become one.
   // UINT64_MAX pushes a level in one piece. Level 0 and moves of runs are never cut.
   uint64_t max_merge_bytes = 0;

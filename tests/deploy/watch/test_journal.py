@@ -125,3 +125,13 @@ def test_rows_that_somebody_removed_are_said_to_be_missing(tmp_path: Path, left:
         again.close()
     events = [row.event for row in rows_of(directory)]
     assert events == (["tuning"] if left < 0 else []) + ["damaged", "tuning", "tuning"]
+
+
+def test_a_journal_without_its_state_is_not_begun_again(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "watch")
+    journal.add(WatchState(), [NOTE])
+    journal.close()
+    (tmp_path / "watch" / "state.json").unlink()
+    with pytest.raises(UserError, match=r"state\.json: is missing; move the directory away"):
+        Journal(tmp_path / "watch")
+    assert len(list(rows_of(tmp_path / "watch"))) == 1

@@ -143,6 +143,9 @@ class Journal:
         """Returns the last state that was written; None if there is no state."""
         path = self.directory / STATE_NAME
         if not path.exists():
+            # A new watch has its first state before its first row.
+            if os.fstat(self._file.fileno()).st_size:
+                raise UserError(f"{path}: is missing; move the directory away to begin again")
             return None
         try:
             return _Kept.model_validate_json(path.read_text(encoding="utf-8"))

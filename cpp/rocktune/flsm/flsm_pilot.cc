@@ -92,12 +92,14 @@ rocksdb::Status FlsmPilot::LastRefusal() const {
 
 void FlsmPilot::RunMissions(FlsmStatistics before) {
   Clock::time_point begun = Clock::now();
-  std::chrono::nanoseconds used_before{};  // CPU time that counts for earlier missions
+  std::chrono::nanoseconds paid{};  // CPU time that counts for earlier missions
+  // CPU time until the last wait. What waking up and this look take counts for the next wait: otherwise each
+  // look would find that the mission has to last a little longer.
+  std::chrono::nanoseconds used{};
   std::unique_lock<std::mutex> lock(mutex_);
   auto wait = kMinWait;
   while (!wake_.wait_for(lock, wait, [this] { return stopping_; })) {
     lock.unlock();
-    const std::chrono::nanoseconds used = ThreadCpuTime();
     const FlsmStatistics now = store_->Statistics();
     const Clock::time_point checked = Clock::now();
     const Clock::duration so_far = checked - begun;
@@ -105,18 +107,17 @@ void FlsmPilot::RunMissions(FlsmStatistics before) {
     const double operation_ns =
         done == 0 ? 0 : std::chrono::duration<double, std::nano>(so_far).count() / static_cast<double>(done);
     uint64_t left = operations_ - std::min(operations_, done);
-    if (left == 0 && so_far >= min_mission_per_cpu_ * (used - used_before)) {
+    if (left == 0 && so_far >= min_mission_per_cpu_ * (used - paid)) {
       EndMission(
           {0, std::chrono::duration<double>(so_far).count(), Difference(now, before), store_->Shape()});
       before = now;
       begun = checked;
-      used_before = used;
+      paid = used;
       left = operations_;
     }
-    const std::chrono::nanoseconds used_now = ThreadCpuTime();
-    cpu_ns_ = static_cast<uint64_t>(used_now.count());
-    wait = UntilNextCheck(left, operation_ns,
-                          min_mission_per_cpu_ * (used_now - used_before) - (Clock::now() - begun));
+    used = ThreadCpuTime();
+    cpu_ns_ = static_cast<uint64_t>(used.count());
+    wait = UntilNextCheck(left, operation_ns, min_mission_per_cpu_ * (used - paid) - (Clock::now() - begun));
     lock.lock();
   }
 }

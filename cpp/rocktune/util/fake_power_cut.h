@@ -1,6 +1,7 @@
 #pragma once
 
 #include <rocksdb/file_system.h>
+#include <sys/stat.h>
 
 #include <cstdint>
 #include <filesystem>
@@ -13,9 +14,10 @@
 namespace rocktune {
 
 // A file system for tests that records the synced length of every file, so that CutPower can cut off the
-// rest. A file's record is a hidden file in the same directory, which survives the process. Directory entries
-// count as durable at once: renames and deletions survive a power cut without a sync. Several threads may use
-// it if no two of them write the same file.
+// rest. A file's record is a hidden file in the same directory, which survives the process. It has the file's
+// inode in its name, so that a kill during a rename cannot leave a file with the record of another. Directory
+// entries count as durable at once: renames and deletions survive a power cut without a sync. Several threads
+// may use it if no two of them write the same file.
 class SyncTrackingFileSystem : public rocksdb::FileSystemWrapper {
  public:
   SyncTrackingFileSystem() : FileSystemWrapper(rocksdb::FileSystem::Default()) {}
@@ -26,6 +28,7 @@ class SyncTrackingFileSystem : public rocksdb::FileSystemWrapper {
                                     rocksdb::IODebugContext* debug) override {
     rocksdb::IOStatus status = target()->NewWritableFile(name, options, file, debug);
     if (status.ok()) {
+      // One of a deleted file that had the same inode. It is not removed earlier: the inode could be in use.
       std::filesystem::remove(RecordPath(name));
       *file = std::make_unique<File>(std::move(*file), name);
     }
@@ -47,27 +50,12 @@ class SyncTrackingFileSystem : public rocksdb::FileSystemWrapper {
   rocksdb::IOStatus LinkFile(const std::string& from, const std::string& to,
                              const rocksdb::IOOptions& options, rocksdb::IODebugContext* debug) override {
     rocksdb::IOStatus status = target()->LinkFile(from, to, options, debug);
-    if (status.ok()) {
+    const std::filesystem::path record(RecordPath(from));
+    const std::filesystem::path linked = std::filesystem::path(to).parent_path() / record.filename();
+    if (status.ok() && record != linked) {
       std::error_code ignored;  // a file that was never synced has no record
-      std::filesystem::remove(RecordPath(to));
-      std::filesystem::copy_file(RecordPath(from), RecordPath(to), ignored);
+      std::filesystem::copy_file(record, linked, std::filesystem::copy_options::overwrite_existing, ignored);
     }
-    return status;
-  }
-
-  rocksdb::IOStatus DeleteFile(const std::string& name, const rocksdb::IOOptions& options,
-                               rocksdb::IODebugContext* debug) override {
-    rocksdb::IOStatus status = target()->DeleteFile(name, options, debug);
-    std::error_code ignored;
-    std::filesystem::remove(RecordPath(name), ignored);
-    return status;
-  }
-
-  rocksdb::IOStatus RenameFile(const std::string& from, const std::string& to,
-                               const rocksdb::IOOptions& options, rocksdb::IODebugContext* debug) override {
-    rocksdb::IOStatus status = target()->RenameFile(from, to, options, debug);
-    std::error_code ignored;  // a file that was never synced has no record
-    std::filesystem::rename(RecordPath(from), RecordPath(to), ignored);
     return status;
   }
 
@@ -121,8 +109,9 @@ class SyncTrackingFileSystem : public rocksdb::FileSystemWrapper {
   };
 
   static std::string RecordPath(const std::string& path) {
-    const std::filesystem::path file(path);
-    return file.parent_path() / (kPrefix + file.filename().string());
+    struct stat found {};
+    stat(path.c_str(), &found);
+    return std::filesystem::path(path).parent_path() / (kPrefix + std::to_string(found.st_ino));
   }
 };
 

@@ -238,7 +238,7 @@ def _best_model(features: NDArray[Any], values: Reals) -> tuple[Any, float]:
 def _process(features: NDArray[Any], values: Reals) -> Any:
     """Returns a Gaussian process with a linear and a smooth part, whose hyper-parameters fit all rows.
 
-    They are few beside the rows, so that folds may share them.
+    They are few for so many rows, so that folds may share them.
     """
     words = [index for index, column in enumerate(features.T) if isinstance(column[0], str)]
     encoder = make_column_transformer(

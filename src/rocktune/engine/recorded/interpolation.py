@@ -1,7 +1,6 @@
 """A regression model of a table, which predicts configurations that the table lacks."""
 
 import math
-import warnings
 import zlib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -11,9 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process import GaussianProcessRegressor
-from sklearn.gaussian_process.kernels import ConstantKernel, DotProduct, Matern, WhiteKernel
 from sklearn.linear_model import RidgeCV
 from sklearn.model_selection import KFold, cross_val_predict
 from sklearn.neighbors import KNeighborsClassifier
@@ -22,6 +19,7 @@ from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardSca
 
 from rocktune.engine.base import RunFailed
 from rocktune.errors import UserError
+from rocktune.gaussian_process import fitted_process
 from rocktune.table import Table, TableRow
 from rocktune.trial import Configuration, Status
 
@@ -236,7 +234,7 @@ def _best_model(features: NDArray[Any], values: Reals) -> tuple[Any, float]:
 
 
 def _process(features: NDArray[Any], values: Reals) -> Any:
-    """Returns a Gaussian process with a linear and a smooth part, whose hyper-parameters fit all rows.
+    """Returns a Gaussian process whose hyper-parameters fit all rows.
 
     They are few for so many rows, so that folds may share them.
     """
@@ -244,15 +242,9 @@ def _process(features: NDArray[Any], values: Reals) -> Any:
     encoder = make_column_transformer(
         (OneHotEncoder(handle_unknown="ignore", sparse_output=False), words), remainder="passthrough"
     )
-    smooth = ConstantKernel(1.0) * Matern(length_scale=8.0, length_scale_bounds=(1.0, 100.0), nu=2.5)
-    kernel = ConstantKernel(0.1) * DotProduct(1.0) + smooth + WhiteKernel(0.02, (1e-5, 1.0))
     numbers = make_pipeline(encoder, StandardScaler())
-    process = GaussianProcessRegressor(kernel, normalize_y=True)
-    with warnings.catch_warnings():
-        # A hyper-parameter at its bound is no mistake of the user's.
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        process.fit(numbers.fit_transform(features), values)
-    return make_pipeline(numbers, GaussianProcessRegressor(process.kernel_, optimizer=None, normalize_y=True))
+    kernel = fitted_process(numbers.fit_transform(features), values).kernel_
+    return make_pipeline(numbers, GaussianProcessRegressor(kernel, optimizer=None, normalize_y=True))
 
 
 def _noise_covariance(rows: Sequence[TableRow], logs: Reals) -> Reals:

@@ -1,17 +1,13 @@
 """Suggestions of a Gaussian process, which learns from all results where the best may be improved."""
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.gaussian_process import GaussianProcessRegressor
-from sklearn.gaussian_process.kernels import ConstantKernel, DotProduct, Matern, WhiteKernel
-from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from rocktune.gaussian_process import fitted_process
 from rocktune.objective import Objective
 from rocktune.space import Configuration
 from rocktune.trial import Result
@@ -80,35 +76,17 @@ def _improvement(
         measured: the configurations of results, shape (results,).
         gains: their gains, shape (results,).
     """
-    model = _fitted(features_of(measured), gains)
+    scaler = StandardScaler()
+    process = fitted_process(scaler.fit_transform(features_of(measured)), gains)
 
     def improvement(configurations: Sequence[Configuration]) -> Reals:
         if not configurations:
             return np.empty(0)
-        mean, deviation = model.predict(features_of(configurations), return_std=True)
+        points = scaler.transform(features_of(configurations))
+        mean, deviation = process.predict(points, return_std=True)
         return expected_improvement(mean, deviation, float(gains.max()))
 
     return improvement
-
-
-def _fitted(features: Reals, gains: Reals) -> Pipeline:
-    """Returns a Gaussian process with a linear and a smooth part, fitted by maximum likelihood.
-
-    A search has few results for its many knobs. The linear part learns what each knob does on its own, and
-    goes on beyond the best results, as trees cannot (docs/design/auto.md).
-
-    Args:
-        features: shape (results, features).
-        gains: shape (results,).
-    """
-    linear = ConstantKernel(0.1) * DotProduct(1.0)
-    smooth = ConstantKernel(1.0) * Matern(length_scale=8.0, length_scale_bounds=(2.0, 100.0), nu=2.5)
-    noise = WhiteKernel(0.02, (1e-4, 1.0))
-    process = GaussianProcessRegressor(linear + smooth + noise, normalize_y=True)
-    with warnings.catch_warnings():
-        # A hyper-parameter at its bound is no mistake of the user's.
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return make_pipeline(StandardScaler(), process).fit(features, gains)
 
 
 def gains_of(objective: Objective, results: Sequence[Result]) -> Reals:

@@ -1,49 +1,27 @@
 """The phase that picks the winner among the finalists."""
 
 import math
-from collections.abc import Callable
-from typing import TypeVar
 
 import pytest
+from tests.study.proving.stages import Answer, ok, run_stage
 
 from rocktune.objective import objective_named
 from rocktune.study.proving.picking import Picked, pick, pick_in_rounds
-from rocktune.study.proving.verification import Stage
-from rocktune.testing.synthetic import synthetic_window
-from rocktune.trial import Batch, Configuration, Result, Status, Trial
+from rocktune.trial import Configuration, Result, Status, Trial
 
 THROUGHPUT = objective_named("throughput_ops_s")
 LATENCY = objective_named("read_latency_us_p99")
 BALANCE = objective_named("balance")
 BOUNDED = objective_named("throughput_ops_s", ["read_latency_us_p99<=100"])
 
-Found = TypeVar("Found")
-Answer = Callable[[Trial], Result]
-
-
-def _ok(trial: Trial, throughput: float, latency_us: float = 100.0) -> Result:
-    return Result(trial, Status.OK, synthetic_window(0, trial.until_s, throughput, latency_us))
-
-
-def _run(stage: Stage[Found], answer: Answer) -> tuple[Found, list[Batch]]:
-    """Drives a stage without engine and ledger."""
-    batches = []
-    try:
-        batch = next(stage)
-        while True:
-            batches.append(batch)
-            batch = stage.send([answer(trial) for trial in batch.trials])
-    except StopIteration as end:
-        return end.value, batches
-
 
 def test_the_winner_has_the_largest_geometric_mean() -> None:
     steady, wild = Configuration({"x": 1}), Configuration({"x": 2})
     # Arithmetic means 1000 and 1050, geometric ones 1000 and sqrt(400 * 1700) = 825.
     speeds = {(steady, 10): 1000, (steady, 11): 1000, (wild, 10): 400, (wild, 11): 1700}
-    picked, batches = _run(
+    picked, batches = run_stage(
         pick([wild, steady], THROUGHPUT, [10, 11], 2.0),
-        lambda trial: _ok(trial, speeds[trial.configuration, trial.replicate]),
+        lambda trial: ok(trial, speeds[trial.configuration, trial.replicate]),
     )
     assert picked.winner == steady
     assert picked.rows[wild]["throughput_ops_s"] == pytest.approx(math.sqrt(400 * 1700), rel=0.01)
@@ -55,10 +33,10 @@ def test_smaller_latency_wins_and_balance_takes_the_worse_rank() -> None:
     figures = {fast: (3000, 300), quick: (1000, 100), good: (2000, 200)}
 
     def answer(trial: Trial) -> Result:
-        return _ok(trial, *figures[trial.configuration])
+        return ok(trial, *figures[trial.configuration])
 
     for objective, expected in ((THROUGHPUT, fast), (LATENCY, quick), (BALANCE, good)):
-        assert _run(pick([fast, quick, good], objective, [10, 11], 2.0), answer)[0].winner == expected
+        assert run_stage(pick([fast, quick, good], objective, [10, 11], 2.0), answer)[0].winner == expected
 
 
 def test_a_finalist_that_fails_is_out() -> None:
@@ -67,12 +45,12 @@ def test_a_finalist_that_fails_is_out() -> None:
     def answer(trial: Trial) -> Result:
         failing = trial.configuration == a and trial.replicate == 11
         return (
-            Result(trial, Status.CRASHED) if failing else _ok(trial, 100 if trial.configuration == b else 900)
+            Result(trial, Status.CRASHED) if failing else ok(trial, 100 if trial.configuration == b else 900)
         )
 
-    assert _run(pick([a, b], THROUGHPUT, [10, 11], 2.0), answer)[0].winner == b
-    assert _run(pick([a], THROUGHPUT, [10, 11], 2.0), answer)[0] == Picked(None, {}, {})
-    assert _run(pick([], THROUGHPUT, [10, 11], 2.0), answer)[1] == []
+    assert run_stage(pick([a, b], THROUGHPUT, [10, 11], 2.0), answer)[0].winner == b
+    assert run_stage(pick([a], THROUGHPUT, [10, 11], 2.0), answer)[0] == Picked(None, {}, {})
+    assert run_stage(pick([], THROUGHPUT, [10, 11], 2.0), answer)[1] == []
 
 
 def test_what_breaks_a_constraint_wins_only_where_all_do() -> None:
@@ -81,9 +59,9 @@ def test_what_breaks_a_constraint_wins_only_where_all_do() -> None:
 
     def picked(bound: int) -> tuple[Configuration | None, bool]:
         objective = objective_named("throughput_ops_s", [f"read_latency_us_p99<={bound}"])
-        found, _ = _run(
+        found, _ = run_stage(
             pick([fast, slow], objective, [10, 11], 2.0),
-            lambda trial: _ok(trial, *figures[trial.configuration]),
+            lambda trial: ok(trial, *figures[trial.configuration]),
         )
         return found.winner, found.keeps_constraints(objective)
 
@@ -95,7 +73,7 @@ def test_what_breaks_a_constraint_wins_only_where_all_do() -> None:
 def test_a_figure_of_0_keeps_a_bound() -> None:
     objective = objective_named("throughput_ops_s", ["compaction_debt_bytes<=1"])
     only = Configuration({"x": 1})
-    found, _ = _run(pick([only], objective, [10, 11], 2.0), lambda trial: _ok(trial, 1000))
+    found, _ = run_stage(pick([only], objective, [10, 11], 2.0), lambda trial: ok(trial, 1000))
     assert found.rows[only]["compaction_debt_bytes"] == 0
     assert found.keeps_constraints(objective)
 
@@ -106,7 +84,7 @@ NAMED = [Configuration({"x": x}) for x in range(6)]
 def _searched(latencies_us: list[float]) -> list[Result]:
     """Results of a search: the first configuration is the fastest."""
     return [
-        _ok(Trial(each, 2.0), 1000 - 10 * place, latency_us)
+        ok(Trial(each, 2.0), 1000 - 10 * place, latency_us)
         for place, (each, latency_us) in enumerate(zip(NAMED, latencies_us, strict=False))
     ]
 
@@ -116,13 +94,13 @@ def _fresh(latencies_us: dict[int, tuple[float, float]]) -> Answer:
 
     def answer(trial: Trial) -> Result:
         x = int(trial.configuration["x"])
-        return _ok(trial, 1000 - 10 * x, latencies_us[x][trial.replicate - 10])
+        return ok(trial, 1000 - 10 * x, latencies_us[x][trial.replicate - 10])
 
     return answer
 
 
 def _rounds(results: list[Result], answer: Answer, rounds: int = 3) -> tuple[Picked, list[list[int]]]:
-    found, batches = _run(pick_in_rounds(results, BOUNDED, 2, rounds, [10, 11], 2.0), answer)
+    found, batches = run_stage(pick_in_rounds(results, BOUNDED, 2, rounds, [10, 11], 2.0), answer)
     chosen = [
         list(dict.fromkeys(int(trial.configuration["x"]) for trial in batch.trials)) for batch in batches
     ]
@@ -158,5 +136,5 @@ def test_rounds_end_where_the_search_knows_no_other_that_kept_the_bound() -> Non
 
 def test_without_a_constraint_there_is_one_round() -> None:
     stage = pick_in_rounds(_searched([95] * 6), THROUGHPUT, 2, 3, [10, 11], 2.0)
-    found, batches = _run(stage, lambda trial: Result(trial, Status.CRASHED))
+    found, batches = run_stage(stage, lambda trial: Result(trial, Status.CRASHED))
     assert (found.winner, len(batches)) == (None, 1)

@@ -1,11 +1,11 @@
 import math
 from collections.abc import Callable, Sequence
-from typing import TypeVar
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.study.proving.stages import Answer, ok, run_stage
 
 from rocktune.errors import UserError
 from rocktune.objective import objective_named
@@ -28,13 +28,11 @@ from rocktune.study.proving.statistics import Interval
 from rocktune.study.proving.verification import (
     ROCKSDB_DEFAULTS,
     Proof,
-    Stage,
     interleaved,
     paired_ratio,
     prove,
 )
 from rocktune.study.specs.spec import VerificationSettings
-from rocktune.testing.synthetic import synthetic_window
 from rocktune.testing.synthetic_engine import SyntheticEngine
 from rocktune.trial import Batch, Configuration, Result, Status, Trial
 
@@ -43,33 +41,14 @@ LATENCY = objective_named("read_latency_us_p99")
 BASELINE = Configuration({"a": 1, "b": 1, "c": 1, "d": 1})
 WINNER = Configuration({"a": 2, "b": 2, "c": 2, "d": 1})
 
-Found = TypeVar("Found")
-Answer = Callable[[Trial], Result]
-
-
-def _ok(trial: Trial, throughput: float, latency_us: float = 100.0) -> Result:
-    return Result(trial, Status.OK, synthetic_window(0, trial.until_s, throughput, latency_us))
-
-
-def _run(stage: Stage[Found], answer: Answer) -> tuple[Found, list[Batch]]:
-    """Drives a stage without engine and ledger."""
-    batches = []
-    try:
-        batch = next(stage)
-        while True:
-            batches.append(batch)
-            batch = stage.send([answer(trial) for trial in batch.trials])
-    except StopIteration as end:
-        return end.value, batches
-
 
 def _engine_answer(response: Callable[[Configuration], float], own_noise: float = 0.005) -> Answer:
     engine = SyntheticEngine(response, shared_noise=0.1, own_noise=own_noise)
-    return lambda trial: _ok(trial, engine.throughput(trial.configuration, trial.replicate))
+    return lambda trial: ok(trial, engine.throughput(trial.configuration, trial.replicate))
 
 
 def _speeds(speeds: dict[Configuration, float]) -> Answer:
-    return lambda trial: _ok(trial, speeds[trial.configuration])
+    return lambda trial: ok(trial, speeds[trial.configuration])
 
 
 _always_valid = Validity(lambda _: True)
@@ -81,8 +60,8 @@ _always_valid = Validity(lambda _: True)
 def test_whoever_got_furthest_comes_first_and_failures_are_left_out() -> None:
     a, b, c, d = (Configuration({"speed": speed}) for speed in range(4))
     results = [
-        *(_ok(Trial(each, 60.0), speed) for each, speed in ((a, 9000), (b, 5000), (c, 7000), (d, 8000))),
-        *(_ok(Trial(each, 80.0), speed) for each, speed in ((b, 2000), (c, 3000))),
+        *(ok(Trial(each, 60.0), speed) for each, speed in ((a, 9000), (b, 5000), (c, 7000), (d, 8000))),
+        *(ok(Trial(each, 80.0), speed) for each, speed in ((b, 2000), (c, 3000))),
         Result(Trial(d, 80.0), Status.CRASHED),
     ]
     assert finalists(results, THROUGHPUT, 4) == [c, b, a]
@@ -98,10 +77,10 @@ def test_the_best_so_far_is_told_once_with_its_ratio() -> None:
             told.append((configuration, ratio))
 
     best = BestSoFar(THROUGHPUT, Recorder())
-    best.add_baseline(_ok(Trial(BASELINE, 100.0), 1000))
-    best.add_baseline(_ok(Trial(BASELINE, 50.0), 2000))  # the nearest in age to 60
+    best.add_baseline(ok(Trial(BASELINE, 100.0), 1000))
+    best.add_baseline(ok(Trial(BASELINE, 50.0), 2000))  # the nearest in age to 60
     for speed in (1000, 3000, 2500):
-        best.add(_ok(Trial(Configuration({"speed": speed}), 60.0), speed))
+        best.add(ok(Trial(Configuration({"speed": speed}), 60.0), speed))
     assert [(dict(configuration), ratio) for configuration, ratio in told] == [
         ({"speed": 1000}, 0.5),
         ({"speed": 3000}, 1.5),
@@ -113,7 +92,7 @@ def test_the_best_so_far_is_told_once_with_its_ratio() -> None:
 
 def test_every_round_has_all_configurations_and_begins_with_another() -> None:
     a, b, c = (Configuration({"x": x}) for x in range(3))
-    runs, (batch,) = _run(interleaved((a, b, c, a), [10, 11, 12, 13], 2.0), _speeds({a: 1, b: 2, c: 3}))
+    runs, (batch,) = run_stage(interleaved((a, b, c, a), [10, 11, 12, 13], 2.0), _speeds({a: 1, b: 2, c: 3}))
     assert [trial.configuration for trial in batch.trials] == [a, b, c, b, c, a, c, a, b, a, b, c]
     assert [trial.replicate for trial in batch.trials] == [10] * 3 + [11] * 3 + [12] * 3 + [13] * 3
     assert {trial.until_s for trial in batch.trials} == {2.0}
@@ -195,7 +174,7 @@ def test_options_that_a_rule_ties_are_reverted_together() -> None:
 
 
 def test_ablation_finds_the_one_option_that_matters() -> None:
-    effects, batches = _run(
+    effects, batches = run_stage(
         ablate(WINNER, BASELINE, THROUGHPUT, _always_valid, [100, 101, 102], 1.0),
         _engine_answer(lambda configuration: 20_000 if configuration["b"] == 2 else 10_000),
     )
@@ -223,9 +202,9 @@ def test_what_an_effect_is_called() -> None:
 def test_an_option_without_which_the_store_fails_stays() -> None:
     def answer(trial: Trial) -> Result:
         without_a = trial.configuration["a"] == 1
-        return Result(trial, Status.CRASHED) if without_a else _ok(trial, 1000 + trial.replicate)
+        return Result(trial, Status.CRASHED) if without_a else ok(trial, 1000 + trial.replicate)
 
-    effects, _ = _run(ablate(WINNER, BASELINE, THROUGHPUT, _always_valid, [1, 2, 3], 1.0), answer)
+    effects, _ = run_stage(ablate(WINNER, BASELINE, THROUGHPUT, _always_valid, [1, 2, 3], 1.0), answer)
     assert effects[0].options == ("a",)
     assert effects[0].verdict == "not measurable"
     assert pruned(WINNER, BASELINE, effects, droppable(effects), _always_valid) == BASELINE.replaced({"a": 2})
@@ -263,7 +242,7 @@ NO_EFFECT = [_effect("a", 0.9, 1.01, 1.1), _effect("b", 1.1, 1.2, 1.3), _effect(
 def _kept(factor: Callable[[Configuration], float]) -> tuple[Configuration, list[Batch]]:
     attempts = [[200, 201, 202], [203, 204, 205]]
     answer = _engine_answer(lambda configuration: 10_000 * factor(configuration), 0.001)
-    return _run(prune(WINNER, BASELINE, NO_EFFECT, THROUGHPUT, _always_valid, attempts, 2.0), answer)
+    return run_stage(prune(WINNER, BASELINE, NO_EFFECT, THROUGHPUT, _always_valid, attempts, 2.0), answer)
 
 
 @pytest.mark.parametrize("factor", [1.002, 1.1])
@@ -284,7 +263,7 @@ def test_where_pruning_makes_it_worse_half_is_tried_and_then_nothing(factor: flo
 def test_nothing_to_prune_measures_nothing() -> None:
     only_helping = [_effect("b", 1.1, 1.2, 1.3)]
     stage = prune(WINNER, BASELINE, only_helping, THROUGHPUT, _always_valid, [[200, 201, 202]], 2.0)
-    assert _run(stage, _speeds({})) == (WINNER, [])
+    assert run_stage(stage, _speeds({})) == (WINNER, [])
 
 
 # Proof
@@ -292,7 +271,7 @@ def test_nothing_to_prune_measures_nothing() -> None:
 
 def _proof(answer: Answer, winner: Configuration = WINNER, pairs: int = 6) -> Proof:
     stage = prove(winner, BASELINE, THROUGHPUT, Design((pairs,)), range(300, 300 + pairs), 2.0)
-    return _run(stage, answer)[0]
+    return run_stage(stage, answer)[0]
 
 
 def test_ratios_are_paired_and_better_means_above_one() -> None:
@@ -310,7 +289,7 @@ def test_ratios_are_paired_and_better_means_above_one() -> None:
 def test_of_latencies_the_smaller_is_the_better() -> None:
     latencies = {WINNER: 100.0, BASELINE: 150.0, ROCKSDB_DEFAULTS: 300.0}
     stage = prove(WINNER, BASELINE, LATENCY, Design((6,)), range(6), 2.0)
-    proof, _ = _run(stage, lambda trial: _ok(trial, 1000, latencies[trial.configuration]))
+    proof, _ = run_stage(stage, lambda trial: ok(trial, 1000, latencies[trial.configuration]))
     assert proof.ratio_to_baseline.value == pytest.approx(1.5)
 
 
@@ -323,7 +302,7 @@ def test_a_winner_that_fails_once_is_not_recommended() -> None:
     def answer(trial: Trial) -> Result:
         if trial.configuration == WINNER and trial.replicate == 303:
             return Result(trial, Status.OUT_OF_DISK, None, "disk full")
-        return _ok(trial, (3000 if trial.configuration == WINNER else 1000) + trial.replicate)
+        return ok(trial, (3000 if trial.configuration == WINNER else 1000) + trial.replicate)
 
     proof = _proof(answer)
     assert proof.ratio_to_baseline.low > 1
@@ -342,9 +321,9 @@ def test_a_winner_that_fails_once_is_not_recommended() -> None:
 def test_constraints_come_before_the_ratio(bound: int, recommended: str) -> None:
     objective = objective_named("throughput_ops_s", [f"read_latency_us_p99<={bound}"])
     figures = {WINNER: (900, 100), BASELINE: (1000, 300), ROCKSDB_DEFAULTS: (500, 500)}
-    proof, _ = _run(
+    proof, _ = run_stage(
         prove(WINNER, BASELINE, objective, Design((6,)), range(10, 16), 2.0),
-        lambda trial: _ok(trial, *figures[trial.configuration]),
+        lambda trial: ok(trial, *figures[trial.configuration]),
     )
     assert proof.recommended == recommended
 
@@ -353,12 +332,12 @@ SEQUENTIAL = design_of(VerificationSettings(max_pairs=12, indifference=0.02))
 
 
 def _sequential(answer: Answer, winner: Configuration = WINNER) -> tuple[Proof, list[Batch]]:
-    return _run(prove(winner, BASELINE, THROUGHPUT, SEQUENTIAL, range(300, 312), 2.0), answer)
+    return run_stage(prove(winner, BASELINE, THROUGHPUT, SEQUENTIAL, range(300, 312), 2.0), answer)
 
 
 def _by_pair(logarithms: Sequence[float]) -> Answer:
     """The winner is better by each pair's logarithm."""
-    return lambda trial: _ok(
+    return lambda trial: ok(
         trial, 1000 * math.exp(logarithms[trial.replicate - 300] if trial.configuration == WINNER else 0)
     )
 
@@ -396,7 +375,7 @@ def test_a_failed_run_of_the_winner_ends_the_proof() -> None:
     def answer(trial: Trial) -> Result:
         if trial.configuration == WINNER and trial.replicate == 303:
             return Result(trial, Status.OUT_OF_DISK, None, "disk full")
-        return _ok(trial, 3000 if trial.configuration == WINNER else 1000)
+        return ok(trial, 3000 if trial.configuration == WINNER else 1000)
 
     proof, batches = _sequential(answer)
     assert (proof.stopped, proof.recommended, len(batches)) == ("failed", "baseline", 1)
@@ -423,7 +402,7 @@ def test_a_front_is_thinned_out_and_keeps_its_ends() -> None:
     points = {Configuration({"x": x}): (100.0 + x, 100.0 + x * x) for x in range(1, 12)}
     beaten = Configuration({"x": 99})
     results = [
-        _ok(Trial(configuration, 2.0), *figures)
+        ok(Trial(configuration, 2.0), *figures)
         for configuration, figures in (points | {beaten: (101, 900)}).items()
     ]
     found = finalists(results, objective, 3)
@@ -439,7 +418,7 @@ def test_equal_configurations_are_seldom_taken_for_better() -> None:
         noise = np.random.default_rng(study).normal(0, 0.03, (2, 6))
         speeds = {WINNER: 10_000 * np.exp(noise[0]), BASELINE: 10_000 * np.exp(noise[1])}
         results: dict[Configuration, list[Result]] = {
-            configuration: [_ok(Trial(configuration, 10.0, pair), speed) for pair, speed in enumerate(values)]
+            configuration: [ok(Trial(configuration, 10.0, pair), speed) for pair, speed in enumerate(values)]
             for configuration, values in speeds.items()
         }
         wins += _recommended(results) == "best"
@@ -449,7 +428,7 @@ def test_equal_configurations_are_seldom_taken_for_better() -> None:
 def _recommended(runs: dict[Configuration, list[Result]]) -> str:
     def answers(trials: Sequence[Trial]) -> list[Result]:
         return [
-            runs[trial.configuration][trial.replicate] if trial.configuration in runs else _ok(trial, 1.0)
+            runs[trial.configuration][trial.replicate] if trial.configuration in runs else ok(trial, 1.0)
             for trial in trials
         ]
 

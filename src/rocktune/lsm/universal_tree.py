@@ -1,6 +1,7 @@
 """A tree under universal compaction: a list of sorted runs, and RocksDB's rules for merging them."""
 
 import math
+from functools import cache
 
 from rocktune.lsm.tree import Merge, Tree
 from rocktune.lsm.tree_shape import TreeData, TreeShape
@@ -19,6 +20,9 @@ class UniversalTree(Tree):
         super().__init__(shape, data)
         # Oldest first, so that new runs do not move the others while a merge runs.
         self._runs = [math.inf]
+        # The bytes of each run: computing them takes longer than all else.
+        self._sizes = [self._bytes(math.inf)]
+        self._flushed = cache(self._bytes)
 
     @property
     def stalling_runs(self) -> int:
@@ -28,12 +32,13 @@ class UniversalTree(Tree):
     def flush(self, writes: float) -> None:
         """See `Tree`."""
         self._runs.append(writes)
+        self._sizes.append(self._flushed(writes))
 
     def next_merge(self) -> Merge | None:
         """See `Tree`."""
         if len(self._runs) < self._shape.trigger:
             return None
-        sizes = [self._bytes(writes) for writes in reversed(self._runs)]
+        sizes = self._sizes[::-1]
         picked = self._for_size_amplification(sizes) or self._for_sizes(sizes) or self._for_number(sizes)
         if picked is None:
             return None
@@ -41,11 +46,13 @@ class UniversalTree(Tree):
         end = len(self._runs) - newest
         begin = end - width
         merged = math.fsum(self._runs[begin:end])
+        merged_bytes = self._bytes(merged)
 
         def finish() -> None:
             self._runs[begin:end] = [merged]
+            self._sizes[begin:end] = [merged_bytes]
 
-        return Merge(math.fsum(sizes[newest : newest + width]), self._bytes(merged), finish, begin == 0)
+        return Merge(math.fsum(sizes[newest : newest + width]), merged_bytes, finish, begin == 0)
 
     def _for_size_amplification(self, sizes: list[float]) -> tuple[int, int] | None:
         """Returns all runs if the newer ones exceed their allowed share of the oldest.

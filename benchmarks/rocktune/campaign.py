@@ -177,26 +177,28 @@ class Rounds:
         )
 
     def ratios(self, side: str, rivals: Sequence[str]) -> list[float]:
-        """Returns a side's ratio in each round to the rival that is best in the other rounds."""
+        """Returns a side's ratio in each round to the rival that is best in the other rounds.
+
+        Rounds from before one of them had searched are left out.
+        """
         allowed = [each for each in rivals if self.keeps(each)] or [GUIDE]
         own = self._logarithms(side)
         others = {each: self._logarithms(each) for each in allowed}
+        common = sorted(set(own).intersection(*others.values()))
+        totals = {each: math.fsum(others[each][number] for number in common) for each in allowed}
         ratios = []
-        for number, value in enumerate(own):
-            best = max(allowed, key=lambda each: math.fsum(others[each]) - others[each][number])
-            ratios.append(math.exp(value - others[best][number]))
+        for number in common:
+            best = max(allowed, key=lambda each: totals[each] - others[each][number])
+            ratios.append(math.exp(own[number] - others[best][number]))
         return ratios
 
     def _mean(self, side: str, field: str) -> float:
         values = [float(row[field]) for row in self._figures[side]]
         return math.fsum(values) / len(values)
 
-    def _logarithms(self, side: str) -> list[float]:
-        return [math.log(float(row[FIELDS[0]])) for row in sorted(self._figures[side], key=_number)]
-
-
-def _number(row: Row) -> int:
-    return int(row["round"])
+    def _logarithms(self, side: str) -> dict[int, float]:
+        """Returns the logarithm of a side's throughput by the number of the round."""
+        return {int(row["round"]): math.log(float(row[FIELDS[0]])) for row in self._figures[side]}
 
 
 def _claims(campaign: Campaign, workload: str, engine: str) -> Iterator[Claim]:

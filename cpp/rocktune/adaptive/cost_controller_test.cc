@@ -7,6 +7,7 @@
 
 #include "rocktune/flsm/flsm_layout.h"
 #include "rocktune/flsm/flsm_simulator.h"
+#include "rocktune/util/rocksdb_compat.h"
 
 namespace rocktune {
 namespace {
@@ -17,7 +18,7 @@ constexpr uint64_t kOperations = 10'000;
 // A tree without data, on which a read in vain and a moved byte have known prices.
 class ModelledTree {
  public:
-  ModelledTree() : tree_(Empty(), kFlush, false) { tree_.Write(4567 * kFlush); }
+  ModelledTree() : tree_(Empty(), kFlush, HasTrivialMove()) { tree_.Write(4567 * kFlush); }
 
   // Serves a mission of lookups and of writes of `entry_bytes`.
   FlsmMission Serve(double read_share, uint64_t entry_bytes = 10) {

@@ -14,7 +14,8 @@
 namespace rocktune {
 namespace {
 
-const std::string kDefault = rocksdb::kDefaultColumnFamilyName;
+// Not a copy of kDefaultColumnFamilyName, which a RocksDB that is linked statically may initialise later.
+constexpr const char* kDefault = "default";
 
 TEST_F(FlsmFamiliesTest, EachFamilyIsATreeThatSurvivesReopening) {
   MakeStore(2000);

@@ -179,17 +179,16 @@ class Rounds:
     def ratios(self, side: str, rivals: Sequence[str]) -> list[float]:
         """Returns a side's ratio in each round to the rival that is best in the other rounds.
 
-        Rounds from before one of them had searched are left out.
+        Not all sides need be in all rounds: a tuner may have searched after the first ones.
         """
         allowed = [each for each in rivals if self.keeps(each)] or [GUIDE]
-        own = self._logarithms(side)
         others = {each: self._logarithms(each) for each in allowed}
-        common = sorted(set(own).intersection(*others.values()))
-        totals = {each: math.fsum(others[each][number] for number in common) for each in allowed}
         ratios = []
-        for number in common:
-            best = max(allowed, key=lambda each: totals[each] - others[each][number])
-            ratios.append(math.exp(own[number] - others[best][number]))
+        for number, value in sorted(self._logarithms(side).items()):
+            here = [each for each in allowed if number in others[each]]
+            if here:
+                best = max(here, key=lambda each: _mean_without(others[each], number))
+                ratios.append(math.exp(value - others[best][number]))
         return ratios
 
     def _mean(self, side: str, field: str) -> float:
@@ -199,6 +198,12 @@ class Rounds:
     def _logarithms(self, side: str) -> dict[int, float]:
         """Returns the logarithm of a side's throughput by the number of the round."""
         return {int(row["round"]): math.log(float(row[FIELDS[0]])) for row in self._figures[side]}
+
+
+def _mean_without(of_rounds: Mapping[int, float], number: int) -> float:
+    """Returns the mean over all rounds but one; minus infinity if there is no other."""
+    values = [value for each, value in of_rounds.items() if each != number]
+    return statistics.fmean(values) if values else -math.inf
 
 
 def _claims(campaign: Campaign, workload: str, engine: str) -> Iterator[Claim]:

@@ -22,11 +22,13 @@ def test_the_best_rival_is_chosen_in_other_rounds() -> None:
     assert Rounds(measured, TUNERS, 100).ratios("auto", ["tpe", "guide"]) == pytest.approx([2.5, 2.0])
 
 
-def test_rounds_from_before_a_rival_searched_are_left_out() -> None:
-    measured = rows({"auto": {0: 10.0, 1: 12.0}, "smac3": {1: 6.0}, "guide": {0: 5.0, 1: 3.0}})
+def test_rivals_need_not_be_in_all_rounds() -> None:
+    figures = {"auto": {0: 10.0, 1: 12.0, 2: 12.0}, "tpe": {0: 5.0}, "smac3": {1: 6.0, 2: 4.0}}
+    measured = rows({**figures, "guide": {0: 1.0, 1: 1.0, 2: 1.0}})
     rounds = Rounds(measured, TUNERS, 100)
-    assert rounds.ratios("auto", ["smac3"]) == pytest.approx([2.0])
-    assert rounds.ratios("auto", ["guide"]) == pytest.approx([2.0, 4.0])
+    assert rounds.ratios("auto", ["smac3"]) == pytest.approx([2.0, 3.0])
+    assert rounds.ratios("auto", ["tpe", "smac3"]) == pytest.approx([2.0, 2.0, 3.0])
+    assert rounds.ratios("tpe", ["smac3"]) == []
 
 
 def test_a_rival_that_breaks_a_constraint_does_not_count() -> None:

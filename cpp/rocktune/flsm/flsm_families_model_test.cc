@@ -124,7 +124,7 @@ class FlsmFamiliesModelTest : public FlsmFamiliesTest, public testing::WithParam
     rocksdb::Checkpoint* raw = nullptr;
     ASSERT_TRUE(rocksdb::Checkpoint::Create(store_.get(), &raw).ok());
     const std::unique_ptr<rocksdb::Checkpoint> checkpoint(raw);
-    ASSERT_TRUE(checkpoint->CreateCheckpoint(copy, Below(2) == 0 ? 0 : uint64_t{1} << 40).ok());
+    ASSERT_TRUE(checkpoint->CreateCheckpoint(copy, Below(2) == 0 ? 0 : UINT64_MAX).ok());
     std::unique_ptr<FlsmStore> store;
     std::vector<rocksdb::ColumnFamilyHandle*> handles;
     const rocksdb::Status status = FlsmStore::Open(SmallOptions(), copy, Families(), &handles, &store);

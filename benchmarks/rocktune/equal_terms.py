@@ -106,7 +106,8 @@ def equal_terms(settings: Settings) -> list[Claim]:
 def _recorded(settings: Settings) -> list[dict[str, Any]]:
     """Returns the rows of the studies that were run before."""
     path = None if settings.out is None or settings.quick else settings.out / "studies.csv"
-    return read_rows(path, typed(seed=int, ratio=float, tuned_memory_bytes=int, baseline_memory_bytes=int))
+    kinds = typed(seed=int, ratio=float, tuned_memory_bytes=int, baseline_memory_bytes=int, engine=str)
+    return read_rows(path, kinds)
 
 
 def _files(scratch: Path) -> dict[str, Path]:
